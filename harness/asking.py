@@ -1,0 +1,67 @@
+"""Ask one question: timed, with every way in which it can fail turned into a status of the row."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+
+from ..bots.base import BotMisconfigured, BotRefused, Reply
+from ..reports.encoding import clean_reply, storable
+from ..reports.ledger import now
+from ..reports.run import Row, RowStatus
+from .lanes import Lane, failed
+
+UNREACHABLE_LIMIT = 20  # questions in a row that could not reach the bot before its lane is stopped
+
+
+async def ask(lane: Lane, row: Row, redact: Callable[[str], str]) -> None:
+    """Put the row's question to the lane's bot and fill in the row.
+
+    Latency is the bot's own: by a monotonic clock, without the time that our own limits made it wait. A set-up that
+    can't answer anything stops the lane, and the row is then to be left out.
+    """
+    lane.in_flight += 1
+    row.in_flight, row.asked_at = lane.in_flight, now()
+    start = time.perf_counter()
+    try:
+        async with asyncio.timeout(lane.timeout):
+            reply = await lane.bot.reply(row.question.text)
+        row.latency_ms = (time.perf_counter() - start) * 1000 - reply.queue_ms
+        row.reply = clean_reply(reply)
+    except BotMisconfigured as error:
+        lane.problem = lane.problem or redact(str(error))
+    except BotRefused as error:
+        _fail(row, start, RowStatus.REFUSED, redact(str(error)))
+    except TimeoutError as error:
+        limit = f"no answer within {lane.timeout:g} s" if lane.timeout else "timed out"
+        _fail(row, start, RowStatus.TIMED_OUT, redact(str(error)) or limit)
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - a bot is foreign code: whatever it raises is an outcome
+        _fail(row, start, RowStatus.RAISED, redact(f"{type(error).__name__}: {error}"))
+        _count_unreachable(lane, error)
+    else:
+        lane.unreachable = 0
+    finally:
+        lane.in_flight -= 1
+
+
+def _fail(row: Row, start: float, status: RowStatus, error: str) -> None:
+    row.latency_ms = (time.perf_counter() - start) * 1000
+    failed(row, status, storable(error)[:2000])
+
+
+def _count_unreachable(lane: Lane, error: BaseException) -> None:
+    if not isinstance(error, ConnectionError):
+        return
+    lane.unreachable += 1
+    if lane.unreachable >= max(UNREACHABLE_LIMIT, 2 * lane.concurrency) and not lane.problem:
+        lane.problem = (
+            f"{lane.unreachable} questions in a row could not reach the bot, the last because: {error}. "
+            "It was stopped; run the same command again to go on."
+        )
+
+
+def give(row: Row, reply: Reply) -> None:
+    """Fill in a row from an answer that was recorded elsewhere; its latency stays as recorded, or unknown."""
+    row.asked_at = now()
+    row.reply = clean_reply(reply)

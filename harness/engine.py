@@ -1,0 +1,172 @@
+"""Engine: runs the lanes of an exam, asking with bounded concurrency and scoring rows as they come."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from .. import InputError
+from ..reports.ledger import Ledger, OpenRun
+from ..reports.run import Row, RowStatus
+from ..reports.writer import RowWriter
+from .asking import ask, give
+from .lanes import Lane, Todo, todo
+from .scoring import Scorer
+
+BLOCK = 32  # questions that a serial lane asks before it scores them
+SCORING = 64  # rows in scoring at once, so that their texts are embedded in full batches
+BREATH = 32  # rows after which a lane that never waits lets the others (and Ctrl-C) have a turn
+
+
+class Watcher(Protocol):
+    """Whoever wants to know how far things are."""
+
+    def advanced(self, lane: Lane, row: Row | None) -> None:
+        """A row is done; None for one that was complete before."""
+        ...
+
+    def said(self, sentence: str) -> None:
+        """Something takes long or needs saying."""
+        ...
+
+
+@dataclass
+class Engine:
+    """One pass over all lanes. Every row and score is handed to the writer as soon as it is known."""
+
+    run: OpenRun
+    ledger: Ledger
+    writer: RowWriter
+    scorer: Scorer
+    watcher: Watcher
+    redact: Callable[[str], str] = str
+    fresh: bool = False
+    after: int = 0
+
+    async def work(self, lanes: Sequence[Lane]) -> None:
+        """Run the serial lanes one after another, then the others side by side."""
+        for lane in lanes:
+            if lane.serial:
+                await self._lane(lane)
+        try:
+            async with asyncio.TaskGroup() as group:
+                for lane in lanes:
+                    if not lane.serial:
+                        group.create_task(self._lane(lane))
+        except* InputError as errors:
+            raise next(_leaves(errors)) from None
+
+    async def _lane(self, lane: Lane) -> None:
+        left = self._left(lane)
+        if lane.serial:
+            while not lane.stopped and (block := list(itertools.islice(left, BLOCK))):
+                await self._workers(lane, iter(block), score=False)
+                await self._score_block(lane, block)
+            return
+        await self._workers(lane, left, score=True)
+
+    def _left(self, lane: Lane) -> Iterator[Todo]:
+        for item in todo(lane, self.ledger, self.run, self.fresh, self.after):
+            if lane.stopped:
+                return
+            if item is None:
+                lane.kept += 1
+                self.watcher.advanced(lane, None)
+            else:
+                yield item
+
+    async def _workers(self, lane: Lane, left: Iterator[Todo], score: bool) -> None:
+        """``concurrency`` workers on one iterator; scoring goes on beside them, a bounded number of rows at once."""
+        places = asyncio.Semaphore(SCORING)
+        ready = asyncio.Lock()
+        async with asyncio.TaskGroup() as group:
+
+            async def worker() -> None:
+                for count, item in enumerate(left):
+                    if lane.stopped:
+                        return
+                    if not await self._answer(lane, item.row, ready) or not score:
+                        continue
+                    if self.scorer.now(item):
+                        self._finish(lane, item.row)
+                    else:
+                        await places.acquire()
+                        group.create_task(self._score_beside(lane, item, places))
+                    if count % BREATH == 0 or self.writer.crowded:
+                        await self._breathe()
+
+            for _ in range(lane.concurrency):
+                group.create_task(worker())
+
+    async def _breathe(self) -> None:
+        await asyncio.sleep(0)
+        while self.writer.crowded:
+            await asyncio.sleep(0.01)
+
+    async def _answer(self, lane: Lane, row: Row, ready: asyncio.Lock) -> bool:
+        """Get the row its answer and keep it; False when the lane was stopped instead."""
+        if row.kept:
+            lane.kept += 1
+        elif row.reply is not None:
+            give(row, row.reply)
+        else:
+            async with ready:
+                await self._prepare(lane)
+            if lane.stopped:
+                return False
+            await ask(lane, row, self.redact)
+            if row.reply is None and row.status is RowStatus.ANSWERED:
+                return False
+            lane.asked += 1
+            lane.failed += row.status is not RowStatus.ANSWERED
+        self.writer.row(row)
+        return True
+
+    async def _prepare(self, lane: Lane) -> None:
+        """Load what the bot needs before the first clock starts; a bot whose answers are all kept loads nothing."""
+        if lane.prepared or lane.stopped:
+            return
+        prepare = getattr(lane.bot, "prepare", None)
+        try:
+            if prepare is not None:
+                self.watcher.said(f"{lane.name}: getting ready")
+                await prepare()
+        except InputError as error:
+            lane.problem = self.redact(str(error))
+        except Exception as error:  # noqa: BLE001 - a bot is foreign code, and so is what it loads
+            lane.problem = self.redact(f"it could not get ready: {type(error).__name__}: {error}")
+        lane.prepared = True
+
+    async def _score_beside(self, lane: Lane, item: Todo, places: asyncio.Semaphore) -> None:
+        try:
+            await self.scorer.score(item)
+            self._finish(lane, item.row)
+        finally:
+            places.release()
+
+    async def _score_block(self, lane: Lane, block: Sequence[Todo]) -> None:
+        async def one(item: Todo) -> None:
+            if not self.scorer.now(item):
+                await self.scorer.score(item)
+            self._finish(lane, item.row)
+
+        answered = [item for item in block if item.row.reply is not None or item.row.kept or item.row.error]
+        async with asyncio.TaskGroup() as group:
+            for item in answered:
+                group.create_task(one(item))
+        await self._breathe()
+
+    def _finish(self, lane: Lane, row: Row) -> None:
+        lane.scored += 1
+        self.watcher.advanced(lane, row)
+
+
+def _leaves(errors: BaseExceptionGroup[BaseException]) -> Iterator[BaseException]:
+    for error in errors.exceptions:
+        if isinstance(error, BaseExceptionGroup):
+            yield from _leaves(error)
+        else:
+            yield error

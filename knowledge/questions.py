@@ -1,0 +1,44 @@
+"""Question: what is asked, what would be right, and where in the knowledge it stands."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+Constraint = str | tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """A place in a document that carries the answer: the quote, and its character span once it was located."""
+
+    document: str
+    quote: str = ""
+    start: int | None = None
+    end: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """One case of a question set. ``line`` is where it stands in its file, for messages; it is not content.
+
+    Attributes:
+        id: unique in its set; made from the content where the file gives none.
+        text: what the bot is asked, and the only thing it is handed.
+        expected: accepted answers, best first; empty when there is none.
+        constraints: all must hold; a tuple inside means that one of its members must.
+        evidence: gold places; all groups are needed, any member of a group will do.
+        tags: free labels for breakdowns.
+        source_document: the cluster to which the question belongs in the statistics.
+        answerable: whether the knowledge holds the answer; None when the set does not say.
+        extra: keys of the file that mean nothing to us, kept as they were.
+    """
+
+    id: str
+    text: str
+    expected: tuple[str, ...] = ()
+    constraints: tuple[Constraint, ...] = ()
+    evidence: tuple[tuple[Evidence, ...], ...] = ()
+    tags: tuple[str, ...] = ()
+    source_document: str = ""
+    answerable: bool | None = None
+    extra: Mapping[str, object] = field(default_factory=dict)
+    line: int | None = field(default=None, compare=False)

@@ -1,0 +1,91 @@
+"""Score: what a metric says of a row; no value means not applicable or failed, never zero."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Literal
+
+Better = Literal["higher", "lower", "neither"]
+
+
+class Status(StrEnum):
+    """How a score came out; ``value`` is None exactly when this is not OK."""
+
+    OK = "ok"
+    NOT_APPLICABLE = "not_applicable"
+    PARSE_FAILURE = "parse_failure"
+    BOT_ERROR = "bot_error"
+    ERROR = "error"
+
+
+class Reason(StrEnum):
+    """Why there is no value."""
+
+    QUESTION_MISSING = "question_missing"
+    EXPECTED_MISSING = "expected_missing"
+    ANSWER_MISSING = "answer_missing"
+    ANSWER_EMPTY = "answer_empty"
+    CONTEXTS_MISSING = "contexts_missing"
+    CONTEXTS_EMPTY = "contexts_empty"
+    CONSTRAINTS_MISSING = "constraints_missing"
+    NO_SENTENCES = "no_sentences"
+    NO_CLAIMS = "no_claims"
+    NO_EXPECTED_CLAIMS = "no_expected_claims"
+    NO_ENTITIES = "no_entities"
+    TOO_SHORT = "too_short"
+    SINGLE_CLASS = "single_class"
+    MODEL_UNAVAILABLE = "model_unavailable"
+    JUDGE_UNAVAILABLE = "judge_unavailable"
+    JUDGE_UNPARSEABLE = "judge_unparseable"
+    COMPONENT_NOT_APPLICABLE = "component_not_applicable"
+    COMPONENT_PARSE_FAILURE = "component_parse_failure"
+    BOT_RAISED = "bot_raised"
+    # Ours, beyond the specification:
+    NOT_REPORTED = "not_reported"  # the backend gave no such figure (cost, tokens, latency)
+    FAQ_MISSING = "faq_missing"  # the bot matches no FAQ
+    NEGATIVE_COST = "negative_cost"
+    METRIC_RAISED = "metric_raised"
+    NOT_FINITE = "not_finite"
+    UNDEFINED = "undefined"  # the metric returned None: nothing to measure
+    NO_ROWS = "no_rows"  # a figure over a run without rows
+    NO_JUDGE_REQUESTS = "no_judge_requests"
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """What one metric says of one row. ``version`` is a hash of all that made it."""
+
+    metric: str
+    value: float | None
+    status: Status
+    reason: str = ""
+    details: Mapping[str, object] = field(default_factory=dict)
+    version: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What a metric function may return instead of a bare float: the value with its evidence (JSON-able)."""
+
+    value: float
+    details: Mapping[str, object] = field(default_factory=dict)
+
+
+class NotApplicable(Exception):  # noqa: N818 - an outcome, raised by metrics and artefacts
+    """The row has nothing to measure; raised in an artefact it reaches every metric that needs it."""
+
+    def __init__(self, reason: Reason | str, **details: object) -> None:
+        super().__init__(str(reason))
+        self.reason = str(reason)
+        self.details = details
+
+
+class ModelUnavailable(Exception):  # noqa: N818 - an outcome, raised by tools
+    """A local model can't be loaded; the message says what to do. Gives ``error / model_unavailable``."""
+
+
+def passed(value: float | None, threshold: float | None, better: Better) -> bool | None:
+    """Whether a value meets its threshold (equality passes); None when either is missing."""
+    if value is None or threshold is None or better == "neither":
+        return None
+    return value >= threshold if better == "higher" else value <= threshold

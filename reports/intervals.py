@@ -1,0 +1,90 @@
+"""Intervals of a mean over questions that come in clusters (one document, several repeats)."""
+
+import math
+from dataclasses import dataclass
+from statistics import NormalDist
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterSums:
+    """What an interval needs to know of the values, added up over clusters.
+
+    With n_c values of sum s_c in cluster c: ``clusters`` is how many there are, ``count`` the sum of n_c, ``total`` of
+    s_c, ``squares`` of all squared values, and the last three of s_c squared, s_c times n_c and n_c squared.
+    """
+
+    clusters: int
+    count: int
+    total: float
+    squares: float
+    total_squared: float
+    total_count: float
+    count_squared: float
+    binary: bool
+
+    @property
+    def mean(self) -> float | None:
+        """Mean over all values; None when there are none."""
+        return self.total / self.count if self.count else None
+
+
+def mean_interval(
+    sums: ClusterSums, low: float | None = None, high: float | None = None, level: float = 0.95
+) -> tuple[float, float] | None:
+    """Interval of the mean, with the cluster-robust standard error; None with fewer than two clusters.
+
+    Values that are all 0 or 1 get Wilson's interval at the effective number of independent values, so that ten
+    right answers of ten are not reported as certain. Others get Student's t with clusters - 1 degrees of freedom,
+    cut to the range ``low`` to ``high`` of the metric.
+
+    Sources: Cameron and Miller 2015 (cluster-robust variance of a ratio mean); Wilson 1927; Kish 1965 (design effect).
+    """
+    if sums.clusters < 2 or sums.mean is None:
+        return None
+    mean = sums.mean
+    spread = sums.total_squared - 2 * mean * sums.total_count + mean * mean * sums.count_squared
+    variance = max(spread, 0.0) * sums.clusters / (sums.clusters - 1) / sums.count**2
+    if sums.binary:
+        return _wilson(mean, _effective_count(sums, mean, variance), level)
+    half = t_quantile((1 + level) / 2, sums.clusters - 1) * math.sqrt(variance)
+    lower, upper = mean - half, mean + half
+    return (
+        lower if low is None else max(lower, low),
+        upper if high is None else min(upper, high),
+    )
+
+
+def _effective_count(sums: ClusterSums, mean: float, variance: float) -> float:
+    """How many independent values would give this variance; the number of clusters when all values are equal."""
+    simple = mean * (1 - mean)
+    if simple <= 0:
+        return float(sums.clusters)
+    if variance <= 0:
+        return float(sums.count)
+    return min(simple / variance, float(sums.count))
+
+
+def _wilson(share: float, count: float, level: float) -> tuple[float, float]:
+    z = NormalDist().inv_cdf((1 + level) / 2)
+    centre = (share + z * z / (2 * count)) / (1 + z * z / count)
+    half = z / (1 + z * z / count) * math.sqrt(share * (1 - share) / count + z * z / (4 * count * count))
+    return max(0.0, centre - half), min(1.0, centre + half)
+
+
+def t_quantile(probability: float, degrees: int) -> float:
+    """Quantile of Student's t; within 1 % of the exact value, without the 0.3 s that scipy takes to load.
+
+    Source: exact for 1 and 2 degrees of freedom, else Abramowitz and Stegun 26.7.5.
+    """
+    if degrees == 1:
+        return math.tan(math.pi * (probability - 0.5))
+    if degrees == 2:
+        return (2 * probability - 1) / math.sqrt(2 * probability * (1 - probability))
+    z = NormalDist().inv_cdf(probability)
+    terms = (
+        (z**3 + z) / 4,
+        (5 * z**5 + 16 * z**3 + 3 * z) / 96,
+        (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384,
+        (79 * z**9 + 776 * z**7 + 1482 * z**5 - 1920 * z**3 - 945 * z) / 92160,
+    )
+    return z + float(sum(term / degrees**power for power, term in enumerate(terms, 1)))

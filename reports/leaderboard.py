@@ -1,0 +1,147 @@
+"""Leaderboard: a summary as a table for a terminal of 80 columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from .summary import BotSummary, MetricColumn, MetricSummary, Summary
+
+NAME_WIDTH = 20
+CELL_WIDTH = 19
+ARROWS = {"higher": "↑", "lower": "↓", "neither": " "}
+
+
+def leaderboard(summary: Summary, width: int = 80) -> RenderableType:
+    """Metrics down, bots across, as many bots side by side as the width holds, the rest below.
+
+    A cell is mean, 95 % interval, ``*`` on the best, and ``n`` where fewer rows than asked have a value.
+    """
+    side_by_side = max(1, (width - NAME_WIDTH) // (CELL_WIDTH + 1))
+    parts: list[RenderableType] = [_title(summary)]
+    for start in range(0, len(summary.bots), side_by_side):
+        parts += [Text(), _table(summary, summary.bots[start : start + side_by_side])]
+    parts += [Text(), *_legend(summary)]
+    return Group(*parts)
+
+
+def _title(summary: Summary) -> Text:
+    unfinished = "" if summary.status in ("finished", "running") else f" ({summary.status})"
+    title = Text(overflow="fold")
+    title.append(printable(summary.suite), style="bold")
+    title.append(
+        f": {count(summary.questions, 'question')}, {count(len(summary.bots), 'bot')}, run {summary.run}{unfinished}"
+    )
+    return title
+
+
+def _table(summary: Summary, bots: Sequence[BotSummary]) -> Table:
+    table = Table(box=None, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False)
+    table.add_column("", width=NAME_WIDTH - 1, overflow="fold")
+    for bot in bots:
+        table.add_column(Text(printable(bot.name), style="bold", overflow="fold"), width=CELL_WIDTH, overflow="fold")
+    table.add_row("", *(Text(_nature(bot), style="dim") for bot in bots))
+    for column in summary.metrics:
+        if column.name == "latency_ms":
+            continue
+        best = _best(column, summary.bots)
+        heading = Text(f"{column.name} {ARROWS[column.better]}")
+        table.add_row(heading, *(_cell(bot.metrics[column.name], bot, column, bot.name in best) for bot in bots))
+    table.add_section()
+    for name, values in _operations(bots):
+        table.add_row(name, *values)
+    return table
+
+
+def _nature(bot: BotSummary) -> str:
+    if bot.embedded:
+        return "no LLM"
+    return printable(bot.model or bot.kind)
+
+
+def _best(column: MetricColumn, bots: Sequence[BotSummary]) -> set[str]:
+    means = {bot.name: mean for bot in bots if (mean := bot.metrics[column.name].mean) is not None}
+    if len(means) < 2 or column.better == "neither":
+        return set()
+    top = max(means.values()) if column.better == "higher" else min(means.values())
+    return {name for name, mean in means.items() if mean == top}
+
+
+def _cell(metric: MetricSummary, bot: BotSummary, column: MetricColumn, best: bool) -> Text:
+    if metric.mean is None:
+        reason = max(metric.reasons, key=lambda name: metric.reasons[name], default="no rows")
+        return Text(f"- {reason}", style="dim", overflow="fold")
+    text = Text(figure(metric.mean, column), style="bold green" if best else "")
+    if metric.ci_low is not None and metric.ci_high is not None:
+        low, high = (figure(value, column).removeprefix("0") or "0" for value in (metric.ci_low, metric.ci_high))
+        text.append(f" {low}-{high}", style="not bold default")
+    if best:
+        text.append("*")
+    if metric.n_ok < bot.rows:
+        text.append(f" n{metric.n_ok}", style="not bold dim")
+    return text
+
+
+def figure(value: float, column: MetricColumn) -> str:
+    """A value in as many digits as its scale deserves."""
+    if column.high is not None and column.high <= 1:
+        return f"{value:.2f}"
+    return f"{value:.1f}" if abs(value) < 10 else f"{value:.0f}"
+
+
+def milliseconds(value: float) -> str:
+    """A duration with its unit, in three digits or so."""
+    if value >= 10_000:
+        return f"{value / 1000:.0f} s"
+    if value >= 1000:
+        return f"{value / 1000:.1f} s"
+    return f"{value:.0f} ms" if value >= 10 else f"{value:.1f} ms"
+
+
+def count(number: int, noun: str) -> str:
+    """A number with its noun, in the plural where there is not one."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def _operations(bots: Sequence[BotSummary]) -> Iterator[tuple[str, list[str | Text]]]:
+    yield "latency p50", [milliseconds(bot.latency.p50) if bot.latency else "-" for bot in bots]
+    yield "latency p95", [milliseconds(bot.latency.p95) if bot.latency else "-" for bot in bots]
+    if any(bot.declined for bot in bots):
+        yield "declined", [f"{bot.declined} of {bot.rows}" for bot in bots]
+    yield "failed", [_failures(bot) for bot in bots]
+    if any(bot.tokens for bot in bots):
+        yield "tokens", ["-" if bot.tokens is None else f"{bot.tokens:,}" for bot in bots]
+    if any(bot.cost is not None for bot in bots):
+        yield "cost", ["-" if bot.cost is None else f"{bot.cost:.4f}" for bot in bots]
+
+
+def _failures(bot: BotSummary) -> str | Text:
+    if bot.problem:
+        return Text("stopped, see below", style="bold red")
+    if not bot.failed:
+        return f"0 of {bot.rows}"
+    what = ", ".join(f"{number} {status.replace('_', ' ')}" for status, number in bot.failures.items())
+    return Text(f"{bot.failed} of {bot.rows}: {what}", style="red", overflow="fold")
+
+
+def _legend(summary: Summary) -> Iterator[Text]:
+    most = max((bot.latency.in_flight for bot in summary.bots if bot.latency), default=0)
+    crowd = f"; latency with up to {most} in flight" if most > 1 else ""
+    yield Text(
+        f"mean and 95 % interval over questions{crowd}; * best; ↑ higher is better",
+        style="dim",
+        overflow="fold",
+    )
+    if any(bot.embedded for bot in summary.bots):
+        yield Text("no LLM: answers come from an embedded model that only picks sentences or entries", style="dim")
+    for bot in summary.bots:
+        if bot.problem:
+            yield Text(f"{printable(bot.name)}: {printable(bot.problem)}", style="red", overflow="fold")
+
+
+def printable(text: str) -> str:
+    """The text without control characters, so that no answer or name can steer a terminal."""
+    return "".join(character if character.isprintable() else "�" for character in text)

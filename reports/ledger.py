@@ -1,0 +1,227 @@
+"""Ledger: begins and ends runs, and tells which answers and scores are kept already."""
+
+from __future__ import annotations
+
+import datetime
+import secrets
+import sqlite3
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+import orjson
+
+from ..bots.base import Context, Reply, Usage
+from .encoding import identity_columns, to_json
+from .run import RunHeader, bot_fingerprint
+from .store import Store, explain, marks
+
+Part = TypeVar("Part")
+CHUNK = 400  # SQLite's oldest limit on bound values is 999
+
+
+@dataclass(frozen=True, slots=True)
+class OpenRun:
+    """A run as it stands in the database while it goes on."""
+
+    id: int
+    name: str
+    resumed: bool
+    bot_ids: Mapping[str, int]
+    metric_ids: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class KeptReply:
+    """An answer that need not be asked for again."""
+
+    reply_id: int
+    latency_ms: float | None
+
+
+def now() -> str:
+    """The time in UTC, as the database writes it."""
+    return datetime.datetime.now(datetime.UTC).isoformat(timespec="milliseconds")
+
+
+class Ledger:
+    """What is known of runs and kept work; everything is read and written in the caller's thread."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._connection = store.connection
+
+    def begin(self, header: RunHeader) -> OpenRun:
+        """Go on with the run of the same identity, or start one; ``fresh`` always starts one."""
+        try:
+            self._connection.execute("BEGIN IMMEDIATE")
+            try:
+                run = self._begin(header)
+                self._connection.execute("COMMIT")
+            except BaseException:
+                if self._connection.in_transaction:
+                    self._connection.execute("ROLLBACK")
+                raise
+        except sqlite3.Error as error:
+            raise explain(self._store.path, error) from error
+        return run
+
+    def _begin(self, header: RunHeader) -> OpenRun:
+        found = None
+        if not header.fresh:
+            found = self._connection.execute(
+                "SELECT id, name FROM runs WHERE identity = ? ORDER BY id DESC LIMIT 1", [header.identity]
+            ).fetchone()
+        if found:
+            run_id, name = found
+            self._connection.execute("UPDATE runs SET status = 'running' WHERE id = ?", [run_id])
+        else:
+            name = f"{datetime.datetime.now(datetime.UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(2)}"
+            (run_id,) = self._connection.execute(
+                "INSERT INTO runs (name, suite, identity, status, started_at, manifest)"
+                " VALUES (?, ?, ?, 'running', ?, ?) RETURNING id",
+                [name, header.suite, header.identity, now(), to_json(header.manifest)],
+            ).fetchone()
+        return OpenRun(run_id, name, bool(found), self._bots(run_id, header), self._metrics(run_id, header))
+
+    def _bots(self, run_id: int, header: RunHeader) -> dict[str, int]:
+        ids = {}
+        for position, (name, identity) in enumerate(header.bots):
+            columns = identity_columns(name, bot_fingerprint(name, identity), identity)
+            self._connection.execute(
+                "INSERT OR IGNORE INTO bots"
+                " (fingerprint, name, kind, model, embedded, settings, prompts, parts, models)"
+                f" VALUES ({marks(columns)})",
+                columns,
+            )
+            (ids[name],) = self._connection.execute("SELECT id FROM bots WHERE fingerprint = ?", columns[:1]).fetchone()
+            self._connection.execute(
+                "INSERT INTO run_bots (run_id, bot_id, position) VALUES (?, ?, ?)"
+                " ON CONFLICT DO UPDATE SET problem = NULL",
+                [run_id, ids[name], position],
+            )
+        return ids
+
+    def _metrics(self, run_id: int, header: RunHeader) -> dict[str, int]:
+        ids = {}
+        for position, metric in enumerate(header.metrics):
+            self._connection.execute(
+                "INSERT OR IGNORE INTO metrics (name, version, better, low, high, summary, source)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?)",
+                [
+                    metric.name,
+                    metric.version,
+                    metric.better,
+                    metric.low,
+                    metric.high,
+                    metric.summary,
+                    metric.source,
+                ],
+            )
+            (ids[metric.name],) = self._connection.execute(
+                "SELECT id FROM metrics WHERE name = ? AND version = ?", [metric.name, metric.version]
+            ).fetchone()
+            self._connection.execute(
+                "INSERT OR IGNORE INTO run_metrics (run_id, metric_id, position, threshold) VALUES (?, ?, ?, ?)",
+                [run_id, ids[metric.name], position, metric.threshold],
+            )
+        return ids
+
+    def end(self, run: OpenRun, status: str, problems: Mapping[str, str], manifest: Mapping[str, object]) -> None:
+        """Write how the run ended; ``problems`` has a sentence for each bot that was stopped."""
+        try:
+            for bot, problem in problems.items():
+                self._connection.execute(
+                    "UPDATE run_bots SET problem = ? WHERE run_id = ? AND bot_id = ?",
+                    [problem, run.id, run.bot_ids[bot]],
+                )
+            self._connection.execute(
+                "UPDATE runs SET status = ?, finished_at = ?, manifest = ? WHERE id = ?",
+                [status, now(), to_json(manifest), run.id],
+            )
+        except sqlite3.Error as error:
+            raise explain(self._store.path, error) from error
+
+    def kept_replies(self, bot_id: int, asks: Sequence[bytes], after: int = 0) -> dict[tuple[bytes, int], KeptReply]:
+        """Answered replies of a bot by (ask, repeat), the newest of each; ``after`` leaves out older reply ids."""
+        kept: dict[tuple[bytes, int], KeptReply] = {}
+        for part in _parts(asks):
+            lines = self._store.query(
+                "SELECT ask, repeat, id, latency_ms FROM replies WHERE bot_id = ? AND status = 'answered'"
+                f" AND id > ? AND ask IN ({marks(part)}) ORDER BY id",
+                [bot_id, after, *part],
+            )
+            kept.update({(ask, repeat): KeptReply(reply_id, latency) for ask, repeat, reply_id, latency in lines})
+        return kept
+
+    def last_reply(self) -> int:
+        """The newest reply id; what comes after it was asked since."""
+        return int(self._store.query("SELECT IFNULL(MAX(id), 0) FROM replies")[0][0])
+
+    def question_ids(self, fingerprints: Sequence[bytes]) -> dict[bytes, int]:
+        """Ids of the questions that the database holds already."""
+        found: dict[bytes, int] = {}
+        for part in _parts(fingerprints):
+            lines = self._store.query(
+                f"SELECT fingerprint, id FROM questions WHERE fingerprint IN ({marks(part)})", part
+            )
+            found.update(lines)
+        return found
+
+    def scored(self, reply_ids: Sequence[int]) -> dict[tuple[int, int], set[int]]:
+        """Metric ids by (reply, question) that need not be worked out again; errors are tried again."""
+        done: dict[tuple[int, int], set[int]] = {}
+        for part in _parts(reply_ids):
+            for reply_id, question_id, metric_id in self._store.query(
+                "SELECT reply_id, question_id, metric_id FROM scores WHERE status != 'error'"
+                f" AND reply_id IN ({marks(part)})",
+                part,
+            ):
+                done.setdefault((reply_id, question_id), set()).add(metric_id)
+        return done
+
+    def linked(self, run: OpenRun, bot_id: int, question_ids: Sequence[int]) -> set[tuple[int, int, int]]:
+        """(question, repeat, reply) of a bot that stand in the run already."""
+        links: set[tuple[int, int, int]] = set()
+        for part in _parts(question_ids):
+            links.update(
+                self._store.query(
+                    "SELECT question_id, repeat, reply_id FROM run_rows WHERE run_id = ? AND bot_id = ?"
+                    f" AND question_id IN ({marks(part)})",
+                    [run.id, bot_id, *part],
+                )
+            )
+        return links
+
+    def load_reply(self, reply_id: int) -> Reply:
+        """A kept reply with its contexts, as it was given."""
+        line = self._store.query(
+            "SELECT answer, retrieved, tokens_in, tokens_out, cost, reasoning, declined, queue_ms, trace"
+            " FROM replies WHERE id = ?",
+            [reply_id],
+        )[0]
+        answer, retrieved, tokens_in, tokens_out, cost, reasoning, declined, queue_ms, trace = line
+        contexts = None
+        if retrieved is not None:
+            contexts = tuple(
+                Context(*columns)
+                for columns in self._store.query(
+                    'SELECT text, document, start, "end", score FROM contexts'
+                    " JOIN passages ON passages.id = contexts.passage_id WHERE reply_id = ? ORDER BY rank",
+                    [reply_id],
+                )
+            )
+        return Reply(
+            answer=answer,
+            contexts=contexts,
+            usage=Usage(tokens_in, tokens_out, cost),
+            reasoning=reasoning,
+            declined=None if declined is None else bool(declined),
+            queue_ms=queue_ms or 0.0,
+            trace=orjson.loads(trace) if trace else {},
+        )
+
+
+def _parts(values: Sequence[Part]) -> Iterable[Sequence[Part]]:
+    for start in range(0, len(values), CHUNK):
+        yield values[start : start + CHUNK]

@@ -1,0 +1,96 @@
+"""Row and RunHeader: one question answered by one bot, and the pass of a suite to which it belongs."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from ..bots.base import Identity, Reply
+from ..knowledge.questions import Question
+from ..metrics.score import Better
+
+
+class RowStatus(StrEnum):
+    """How a question went; all but ANSWERED are bot errors to the metrics, and are asked again next time."""
+
+    ANSWERED = "answered"
+    RAISED = "raised"
+    TIMED_OUT = "timed_out"
+    REFUSED = "refused"
+
+
+@dataclass(slots=True)
+class Row:
+    """One question, one bot, one repeat: the reply or the error.
+
+    ``latency_ms`` is the bot's own time, without our queues; for a failed row it is the time until the failure
+    (censored: never to be averaged with the answered ones). ``reply_id`` is given by the store.
+    """
+
+    question: Question
+    bot_id: int
+    repeat: int
+    ask: bytes
+    status: RowStatus = RowStatus.ANSWERED
+    reply: Reply | None = None
+    error: str = ""
+    latency_ms: float | None = None
+    in_flight: int = 1
+    asked_at: str = ""
+    reply_id: int | None = None
+    question_id: int | None = None
+    kept: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class RunMetric:
+    """A metric as it stands in a run, with the threshold of that run."""
+
+    name: str
+    version: str
+    better: Better
+    low: float | None
+    high: float | None
+    threshold: float | None
+    summary: str = ""
+    source: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RunHeader:
+    """What a run is: its name is for people, its identity tells whether the same command was given before."""
+
+    suite: str
+    bots: Sequence[tuple[str, Identity]]
+    metrics: Sequence[RunMetric]
+    manifest: Mapping[str, object]
+    questions: str = ""
+    repeats: int = 1
+    limit: int | None = None
+    recorded: bool = False
+    fresh: bool = False
+    thresholds: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def identity(self) -> str:
+        """SHA-256 in hex over what decides the results: bots, questions, metrics, repeats."""
+        parts = [
+            self.suite,
+            *(f"{name}\0{identity.fingerprint}" for name, identity in self.bots),
+            *(f"{metric.name}\0{metric.version}\0{metric.threshold}" for metric in self.metrics),
+            self.questions,
+            f"{self.repeats}\0{self.limit}",
+        ]
+        return hashlib.sha256("\1".join(parts).encode("utf-8", "replace")).hexdigest()
+
+
+def bot_fingerprint(name: str, identity: Identity) -> str:
+    """The key under which a bot's answers are kept: two bots of one suite never share them, even when alike."""
+    return hashlib.sha256(f"{name}\0{identity.fingerprint}".encode()).hexdigest()
+
+
+def ask_key(question: Question) -> bytes:
+    """What a bot sees of a question (and its id), as 16 bytes: a corrected expected answer asks nothing again."""
+    return hashlib.blake2b(f"{question.id}\0{question.text}".encode("utf-8", "replace"), digest_size=16).digest()

@@ -1,0 +1,272 @@
+"""Summary: what a run says of each bot and metric, added up in SQL so that a million rows stay on disk."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..metrics.score import Better
+from .intervals import ClusterSums, mean_interval
+from .store import Store, StoreError
+
+PARSE_FAILURE_TOLERANCE = 0.2  # above this share of unreadable judge replies a mean says nothing
+
+
+@dataclass(frozen=True, slots=True)
+class MetricSummary:
+    """One metric of one bot over a run: mean over the rows that have a value, and how many have none, and why."""
+
+    mean: float | None
+    ci_low: float | None
+    ci_high: float | None
+    n_ok: int
+    n_not_applicable: int
+    n_failed: int
+    reasons: Mapping[str, int]
+    n_passed: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class MetricColumn:
+    """A metric of the run, as its columns are headed."""
+
+    name: str
+    version: str
+    better: Better
+    low: float | None
+    high: float | None
+    threshold: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class LatencySummary:
+    """Milliseconds over the answered rows; failed rows are censored and left out. ``in_flight`` is the most at once."""
+
+    mean: float
+    p50: float
+    p95: float
+    in_flight: int
+
+
+@dataclass(frozen=True, slots=True)
+class BotSummary:
+    """One bot over a run."""
+
+    name: str
+    kind: str
+    model: str | None
+    embedded: bool
+    problem: str | None
+    rows: int
+    failed: int
+    declined: int
+    retriever_rows: int
+    empty_context_rows: int
+    failures: Mapping[str, int]
+    latency: LatencySummary | None
+    tokens: int | None
+    cost: float | None
+    metrics: Mapping[str, MetricSummary]
+
+    @property
+    def error_rate(self) -> float | None:
+        """Share of the rows that gave no answer (``bot_error_rate``)."""
+        return self.failed / self.rows if self.rows else None
+
+    @property
+    def empty_context_rate(self) -> float | None:
+        """Share of the retriever's rows on which it found nothing (``empty_context_rate``)."""
+        return self.empty_context_rows / self.retriever_rows if self.retriever_rows else None
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """A run, added up."""
+
+    run: str
+    suite: str
+    status: str
+    questions: int
+    metrics: Sequence[MetricColumn]
+    bots: Sequence[BotSummary]
+
+
+def find_run(store: Store, name: str | None = None) -> tuple[int, str]:
+    """Id and name of a run, by name or beginning of one; the latest when none is given."""
+    if name is None:
+        lines = store.query("SELECT id, name FROM runs ORDER BY id DESC LIMIT 1")
+        if not lines:
+            raise StoreError(f"{store.path} holds no run yet. 'proctor run' makes one.")
+    else:
+        lines = store.query("SELECT id, name FROM runs WHERE name = ? OR name LIKE ? || '%'", [name, name])
+        if len(lines) != 1:
+            known = [str(line[0]) for line in store.query("SELECT name FROM runs ORDER BY id DESC LIMIT 5")]
+            what = "is no run" if not lines else f"is the beginning of {len(lines)} runs"
+            raise StoreError(f"{name!r} {what} of {store.path}. The latest runs: {', '.join(known) or 'none'}.")
+    return int(lines[0][0]), str(lines[0][1])
+
+
+def summarise(store: Store, run_id: int) -> Summary:
+    """Add up a run from the database."""
+    name, suite, status = store.query("SELECT name, suite, status FROM runs WHERE id = ?", [run_id])[0]
+    (questions,) = store.query("SELECT COUNT(DISTINCT question_id) FROM run_rows WHERE run_id = ?", [run_id])[0]
+    columns = {
+        metric_id: MetricColumn(*rest)
+        for metric_id, *rest in store.query(
+            "SELECT metric_id, name, version, better, low, high, threshold FROM run_metrics"
+            " JOIN metrics ON metrics.id = metric_id WHERE run_id = ? ORDER BY position",
+            [run_id],
+        )
+    }
+    bots = store.query(
+        "SELECT bot_id, name, kind, model, embedded, problem FROM run_bots JOIN bots ON bots.id = bot_id"
+        " WHERE run_id = ? ORDER BY position",
+        [run_id],
+    )
+    summaries = [_bot(store, run_id, columns, *bot) for bot in bots]
+    return Summary(str(name), str(suite), str(status), int(questions), tuple(columns.values()), summaries)
+
+
+def _bot(
+    store: Store, run_id: int, columns: Mapping[int, MetricColumn], bot_id: int, name: str, kind: str,
+    model: str | None, embedded: int, problem: str | None,
+) -> BotSummary:  # fmt: skip
+    totals = store.query(
+        "SELECT COUNT(*), SUM(status != 'answered'), SUM(declined = 1), SUM(retrieved IS NOT NULL),"
+        " SUM(retrieved = 0), SUM(IFNULL(tokens_in, 0) + IFNULL(tokens_out, 0)),"
+        " SUM(tokens_in IS NOT NULL OR tokens_out IS NOT NULL), SUM(cost)"
+        " FROM run_rows JOIN replies ON replies.id = reply_id WHERE run_id = ? AND run_rows.bot_id = ?",
+        [run_id, bot_id],
+    )[0]
+    rows, failed, declined, retriever, empty, tokens, counted, cost = totals
+    failures = store.query(
+        "SELECT status, COUNT(*) FROM run_rows JOIN replies ON replies.id = reply_id"
+        " WHERE run_id = ? AND run_rows.bot_id = ? AND status != 'answered' GROUP BY status",
+        [run_id, bot_id],
+    )
+    return BotSummary(
+        name=name, kind=kind, model=model, embedded=bool(embedded), problem=problem, rows=rows, failed=failed or 0,
+        declined=declined or 0, retriever_rows=retriever or 0, empty_context_rows=empty or 0,
+        failures={str(status): int(count) for status, count in failures},
+        latency=_latency(store, run_id, bot_id), tokens=tokens if counted else None, cost=cost,
+        metrics=_metrics(store, run_id, bot_id, columns),
+    )  # fmt: skip
+
+
+def _latency(store: Store, run_id: int, bot_id: int) -> LatencySummary | None:
+    lines = store.query(
+        "SELECT latency_ms, in_flight FROM run_rows JOIN replies ON replies.id = reply_id"
+        " WHERE run_id = ? AND run_rows.bot_id = ? AND status = 'answered' AND latency_ms IS NOT NULL",
+        [run_id, bot_id],
+    )
+    if not lines:
+        return None
+    figures = np.array(lines, dtype=float)
+    p50, p95 = np.percentile(figures[:, 0], [50, 95])
+    return LatencySummary(float(figures[:, 0].mean()), float(p50), float(p95), int(figures[:, 1].max()))
+
+
+# A question belongs to the cluster of its source document; without one it is its own, with all its repeats.
+CLUSTERS = """
+SELECT metric_id, COUNT(*), SUM(n), SUM(s), SUM(q), SUM(s * s), SUM(s * n), SUM(n * n), MIN(binary), SUM(passed)
+FROM (
+    SELECT scores.metric_id AS metric_id, COUNT(value) AS n, SUM(value) AS s, SUM(value * value) AS q,
+        MIN(value IN (0, 1)) AS binary,
+        SUM(CASE better WHEN 'higher' THEN value >= threshold WHEN 'lower' THEN value <= threshold END) AS passed
+    FROM run_rows
+    JOIN questions ON questions.id = run_rows.question_id
+    JOIN run_metrics ON run_metrics.run_id = run_rows.run_id
+    JOIN metrics ON metrics.id = run_metrics.metric_id
+    JOIN scores ON scores.reply_id = run_rows.reply_id AND scores.question_id = run_rows.question_id
+        AND scores.metric_id = run_metrics.metric_id
+    WHERE run_rows.run_id = ? AND run_rows.bot_id = ? AND value IS NOT NULL
+    GROUP BY scores.metric_id,
+        CASE source_document WHEN '' THEN run_rows.question_id ELSE source_document END
+)
+GROUP BY metric_id"""
+
+MISSING = """
+SELECT scores.metric_id, scores.status, IFNULL(reason, ''), COUNT(*) FROM run_rows
+JOIN run_metrics ON run_metrics.run_id = run_rows.run_id
+JOIN scores ON scores.reply_id = run_rows.reply_id AND scores.question_id = run_rows.question_id
+    AND scores.metric_id = run_metrics.metric_id
+WHERE run_rows.run_id = ? AND run_rows.bot_id = ? AND value IS NULL
+GROUP BY 1, 2, 3"""
+
+
+def _metrics(store: Store, run_id: int, bot_id: int, columns: Mapping[int, MetricColumn]) -> dict[str, MetricSummary]:
+    sums = {line[0]: line[1:] for line in store.query(CLUSTERS, [run_id, bot_id])}
+    missing: dict[int, list[tuple[str, str, int]]] = {}
+    for metric_id, status, reason, count in store.query(MISSING, [run_id, bot_id]):
+        missing.setdefault(metric_id, []).append((status, reason, count))
+    return {
+        column.name: _metric(column, sums.get(metric_id), missing.get(metric_id, []))
+        for metric_id, column in columns.items()
+    }
+
+
+def _metric(column: MetricColumn, line: Sequence[Any] | None, missing: Sequence[tuple[str, str, int]]) -> MetricSummary:
+    counts: dict[str, int] = {}
+    reasons: dict[str, int] = {}
+    for status, reason, count in missing:
+        counts[status] = counts.get(status, 0) + count
+        reasons[reason] = reasons.get(reason, 0) + count
+    not_applicable = counts.pop("not_applicable", 0)
+    failed = sum(counts.values())
+    if line is None:
+        return MetricSummary(None, None, None, 0, not_applicable, failed, reasons)
+    clusters, n_ok, total, squares, total_squared, total_count, count_squared, binary, passed = line
+    sums = ClusterSums(clusters, n_ok, total, squares, total_squared, total_count, count_squared, bool(binary))
+    unreadable = counts.get("parse_failure", 0)
+    if unreadable / (n_ok + unreadable) > PARSE_FAILURE_TOLERANCE:
+        return MetricSummary(None, None, None, n_ok, not_applicable, failed, reasons)
+    low, high = mean_interval(sums, column.low, column.high) or (None, None)
+    return MetricSummary(sums.mean, low, high, n_ok, not_applicable, failed, reasons, passed)
+
+
+def as_object(summary: Summary) -> dict[str, object]:
+    """The machine-readable form: ``{"run": ..., "bots": {name: {"rows", "failed", "metrics", "latency_ms"}}}``."""
+    return {
+        "run": summary.run,
+        "suite": summary.suite,
+        "status": summary.status,
+        "questions": summary.questions,
+        "bots": {bot.name: _bot_object(bot) for bot in summary.bots},
+    }
+
+
+def _bot_object(bot: BotSummary) -> dict[str, object]:
+    latency = bot.latency
+    return {
+        "kind": bot.kind,
+        "model": bot.model,
+        "embedded": bot.embedded,
+        "problem": bot.problem,
+        "rows": bot.rows,
+        "failed": bot.failed,
+        "declined": bot.declined,
+        "metrics": {
+            name: {
+                "mean": metric.mean,
+                "ci_low": metric.ci_low,
+                "ci_high": metric.ci_high,
+                "n_ok": metric.n_ok,
+                "n_not_applicable": metric.n_not_applicable,
+                "n_failed": metric.n_failed,
+                "reasons": metric.reasons,
+            }
+            for name, metric in bot.metrics.items()
+        },
+        "latency_ms": {
+            "mean": latency and latency.mean,
+            "p50": latency and latency.p50,
+            "p95": latency and latency.p95,
+        },
+        "bot_error_rate": bot.error_rate,
+        "empty_context_rate": bot.empty_context_rate,
+        "tokens": bot.tokens,
+        "cost": bot.cost,
+    }

@@ -1,0 +1,265 @@
+"""RowWriter: the one thread that writes, committing rows and scores as they come."""
+
+from __future__ import annotations
+
+import queue
+import sqlite3
+import threading
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from ..bots.base import Reply
+from ..metrics.score import Score
+from .encoding import context_columns, question_columns, to_json
+from .run import Row
+from .store import StoreError, connect, explain, marks
+
+GROUP = 1000  # most items in one transaction: a waiting reader is never kept out for long
+BACKLOG = 20_000  # most items in memory before the engine has to wait
+
+
+class _Scored(NamedTuple):
+    row: Row
+    scores: Sequence[Score]
+
+
+class _Vectors(NamedTuple):
+    model: str
+    items: Sequence[tuple[bytes, bytes]]
+
+
+class RowWriter:
+    """Takes rows and scores from any thread and commits them in the order in which they came.
+
+    Whatever waits is put into one transaction, so a lone row is on disk within milliseconds and a flood at the
+    speed of ``executemany``. After an error nothing more is taken: every later call raises it as a StoreError.
+    """
+
+    def __init__(self, path: Path, run_id: int, metric_ids: Mapping[str, int]) -> None:
+        self._path = path
+        self._run_id = run_id
+        self._metric_ids = metric_ids
+        self._queue: queue.SimpleQueue[Row | _Scored | _Vectors | threading.Event | None] = queue.SimpleQueue()
+        self._error: StoreError | None = None
+        self._passages: dict[bytes, int] = {}
+        self._thread = threading.Thread(target=self._work, name="proctor-writer", daemon=True)
+        self._thread.start()
+
+    @property
+    def crowded(self) -> bool:
+        """True when the engine should wait before it produces more."""
+        return self._queue.qsize() > BACKLOG
+
+    def row(self, row: Row) -> None:
+        """Keep a row: its question, its reply and its contexts; a kept reply is linked to the run."""
+        self._put(row)
+
+    def scores(self, row: Row, scores: Sequence[Score]) -> None:
+        """Keep the scores of a row that was given before."""
+        self._put(_Scored(row, scores))
+
+    def vectors(self, model: str, items: Sequence[tuple[bytes, bytes]]) -> None:
+        """Keep vectors of texts."""
+        self._put(_Vectors(model, items))
+
+    def flush(self) -> None:
+        """Wait until all that was given so far is on disk."""
+        done = threading.Event()
+        self._put(done)
+        while not done.wait(0.1):
+            if not self._thread.is_alive():
+                break
+        self._check()
+
+    def close(self) -> None:
+        """Write what waits and end the thread; raises StoreError when something could not be written."""
+        self._queue.put(None)
+        self._thread.join()
+        self._check()
+
+    def _put(self, item: Row | _Scored | _Vectors | threading.Event) -> None:
+        self._check()
+        self._queue.put(item)
+
+    def _check(self) -> None:
+        if self._error is not None:
+            raise self._error
+
+    def _work(self) -> None:
+        connection = None
+        try:
+            connection = connect(self._path)
+            connection.execute("PRAGMA cache_size = -65536")
+            more = True
+            while more:
+                more = self._write_group(connection)
+        except sqlite3.Error as error:
+            self._error = explain(self._path, error)
+        finally:
+            if connection is not None:
+                connection.close()
+            self._release()
+
+    def _release(self) -> None:
+        """Let go of whoever waits for a flush; after an error nothing else is coming for them."""
+        while not self._queue.empty():
+            item = self._queue.get_nowait()
+            if isinstance(item, threading.Event):
+                item.set()
+
+    def _write_group(self, connection: sqlite3.Connection) -> bool:
+        """Write what waits, at least one item, in one transaction; False when the end was among it."""
+        group = [self._queue.get()]
+        while len(group) < GROUP and not self._queue.empty():
+            group.append(self._queue.get_nowait())
+        work = [item for item in group if isinstance(item, (Row, _Scored, _Vectors))]
+        if work:
+            connection.execute("BEGIN IMMEDIATE")
+            try:
+                self._write(connection, work)
+                connection.execute("COMMIT")
+            except BaseException:
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
+                raise
+        for item in group:
+            if isinstance(item, threading.Event):
+                item.set()
+        return None not in group
+
+    def _write(self, connection: sqlite3.Connection, work: Sequence[Row | _Scored | _Vectors]) -> None:
+        rows = [item for item in work if isinstance(item, Row)]
+        _write_questions(connection, rows)
+        self._write_replies(connection, [row for row in rows if row.reply_id is None])
+        connection.executemany(
+            "INSERT OR REPLACE INTO run_rows (run_id, bot_id, question_id, repeat, reply_id) VALUES (?, ?, ?, ?, ?)",
+            [(self._run_id, row.bot_id, row.question_id, row.repeat, row.reply_id) for row in rows],
+        )
+        self._write_scores(connection, [item for item in work if isinstance(item, _Scored)])
+        for item in work:
+            if isinstance(item, _Vectors):
+                connection.executemany(
+                    "INSERT OR IGNORE INTO embeddings (model, key, vector) VALUES (?, ?, ?)",
+                    [(item.model, key, vector) for key, vector in item.items],
+                )
+
+    def _write_replies(self, connection: sqlite3.Connection, rows: Sequence[Row]) -> None:
+        if not rows:
+            return
+        (last,) = connection.execute("SELECT IFNULL(MAX(id), 0) FROM replies").fetchone()
+        for number, row in enumerate(rows, last + 1):
+            row.reply_id = number
+        connection.executemany(
+            f"INSERT INTO replies ({REPLY_COLUMNS}) VALUES ({marks(range(19))})", map(_reply_columns, rows)
+        )
+        contexts: list[tuple[object, ...]] = []
+        for row in rows:
+            if row.reply and row.reply.contexts:
+                columns = [context_columns(context) for context in row.reply.contexts]
+                ids = self._passage_ids(connection, columns)
+                contexts.extend(
+                    (row.reply_id, rank, passage, context.score)
+                    for rank, (passage, context) in enumerate(zip(ids, row.reply.contexts, strict=True), 1)
+                )
+        connection.executemany("INSERT INTO contexts (reply_id, rank, passage_id, score) VALUES (?, ?, ?, ?)", contexts)
+
+    def _passage_ids(self, connection: sqlite3.Connection, columns: Sequence[tuple[object, ...]]) -> list[int]:
+        """Ids of the passages, made where they are new; a passage retrieved a thousand times is stored once."""
+        if len(self._passages) > 100_000:
+            self._passages.clear()
+        ids = []
+        for values in columns:
+            key = values[0]
+            found = self._passages.get(key) if isinstance(key, bytes) else None
+            if found is None:
+                found = _insert_or_find(connection, "passages", 'fingerprint, document, start, "end", text', values)
+            ids.append(found)
+        # Remembered only now: a rollback ends this writer, so no id is remembered that was not committed.
+        self._passages.update((values[0], found) for values, found in zip(columns, ids, strict=True))  # type: ignore[misc]
+        return ids
+
+    def _write_scores(self, connection: sqlite3.Connection, scored: Sequence[_Scored]) -> None:
+        scores: list[tuple[object, ...]] = []
+        details: list[tuple[object, ...]] = []
+        for row, row_scores in scored:
+            for score in row_scores:
+                key = (row.reply_id, row.question_id, self._metric_ids[score.metric])
+                scores.append((*key, score.value, score.status.value, score.reason or None))
+                if score.details:
+                    details.append((*key, to_json(score.details)))
+        if scores:
+            connection.executemany(
+                "INSERT INTO scores (reply_id, question_id, metric_id, value, status, reason)"
+                " VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET"
+                " value = excluded.value, status = excluded.status, reason = excluded.reason",
+                scores,
+            )
+            connection.executemany("INSERT OR REPLACE INTO score_details VALUES (?, ?, ?, ?)", details)
+
+
+def _write_questions(connection: sqlite3.Connection, rows: Sequence[Row]) -> None:
+    """Give every row the id of its question, inserting the questions that are new."""
+    wanted = [row for row in rows if row.question_id is None]
+    if not wanted:
+        return
+    columns = {id(row): question_columns(row.question) for row in wanted}
+    known: dict[object, int] = {}
+    keys = list({values[0] for values in columns.values()})
+    for start in range(0, len(keys), 500):
+        part = keys[start : start + 500]
+        known.update(
+            connection.execute(f"SELECT fingerprint, id FROM questions WHERE fingerprint IN ({marks(part)})", part)
+        )
+    (last,) = connection.execute("SELECT IFNULL(MAX(id), 0) FROM questions").fetchone()
+    new = []
+    for row in wanted:
+        values = columns[id(row)]
+        if values[0] not in known:
+            last += 1
+            known[values[0]] = last
+            new.append((last, *values))
+        row.question_id = known[values[0]]
+    connection.executemany(f"INSERT INTO questions VALUES ({marks(range(11))})", new)
+
+
+def _insert_or_find(connection: sqlite3.Connection, table: str, names: str, values: Sequence[object]) -> int:
+    """The id of the line whose first column is unique, made where it is new."""
+    inserted = connection.execute(
+        f"INSERT OR IGNORE INTO {table} ({names}) VALUES ({marks(values)}) RETURNING id", values
+    ).fetchone()
+    first = names.split(",")[0]
+    found = inserted or connection.execute(f"SELECT id FROM {table} WHERE {first} = ?", values[:1]).fetchone()
+    return int(found[0])
+
+
+REPLY_COLUMNS = (
+    "id, bot_id, ask, repeat, status, answer, error, declined, retrieved, latency_ms, queue_ms, attempts_ms,"
+    " in_flight, tokens_in, tokens_out, cost, reasoning, trace, asked_at"
+)
+NOTHING = Reply(None)
+
+
+def _reply_columns(row: Row) -> tuple[object, ...]:
+    reply = row.reply or NOTHING
+    return (
+        row.reply_id,
+        row.bot_id,
+        row.ask,
+        row.repeat,
+        row.status.value,
+        reply.answer,
+        row.error or None,
+        None if reply.declined is None else int(reply.declined),
+        None if reply.contexts is None else len(reply.contexts),
+        row.latency_ms,
+        reply.queue_ms,
+        to_json(reply.attempts_ms) if reply.attempts_ms else None,
+        row.in_flight,
+        reply.usage.tokens_in,
+        reply.usage.tokens_out,
+        reply.usage.cost,
+        reply.reasoning,
+        to_json(reply.trace) if reply.trace else None,
+        row.asked_at,
+    )

@@ -1,0 +1,51 @@
+import io
+
+import pytest
+from proctor.reports.leaderboard import leaderboard, milliseconds, printable
+from proctor.reports.summary import summarise
+from report_rows import LENGTH, MATCH, Book, ok, row
+from rich.console import Console
+
+
+def shown(summary, width=80):
+    console = Console(file=io.StringIO(), width=width, force_terminal=False)
+    console.print(leaderboard(summary, width))
+    return console.file.getvalue()
+
+
+def book_of(tmp_path, bots):
+    book = Book(tmp_path / "board.db", bots=bots)
+    for place, bot in enumerate(bots):
+        for number in range(6):
+            value = float((number + place) % (place + 2) == 0)
+            book.put(row(book.run, bot, f"q{number}", latency_ms=10.0 * place + 1), ok(MATCH.name, value), ok(LENGTH.name, 40))
+    book.writer.close()
+    return book
+
+
+@pytest.mark.parametrize("bots", [["one"], ["faq", "full_context", "rag"], [f"bot_number_{n}" for n in range(7)]])
+def test_it_fits_eighty_columns_and_names_every_bot(tmp_path, bots):
+    book = book_of(tmp_path, bots)
+    text = shown(summarise(book.store, book.run.id))
+    book.store.close()
+    assert max(len(line) for line in text.splitlines()) <= 80
+    flat = "".join(text.split())
+    assert all(bot in flat for bot in bots)
+    assert text.count("exact_match") == (1 if len(bots) <= 3 else 3)
+
+
+def test_the_best_is_marked_once_and_only_where_there_is_a_better(tmp_path):
+    book = book_of(tmp_path, ["faq", "rag"])
+    lines = shown(summarise(book.store, book.run.id)).splitlines()
+    book.store.close()
+    assert next(line for line in lines if line.startswith("exact_match")).count("*") == 1
+    assert "*" not in next(line for line in lines if line.startswith("answer_length"))
+
+
+def test_nothing_steers_the_terminal():
+    assert printable("a\x1b[31mb\x07\u202ec") == "a�[31mb��c"
+
+
+@pytest.mark.parametrize(("value", "text"), [(0.31, "0.3 ms"), (48.2, "48 ms"), (2345, "2.3 s"), (61_000, "61 s")])
+def test_durations_read_well(value, text):
+    assert milliseconds(value) == text

@@ -1,0 +1,77 @@
+import sqlite3
+
+import pytest
+from proctor.reports.store import Store, StoreError
+from report_rows import Book, header, ok, row
+
+from proctor.reports.ledger import Ledger
+
+
+def test_a_new_file_gets_all_tables_and_opens_again(tmp_path):
+    Store.open(tmp_path / "new.db").close()
+    again = Store.open(tmp_path / "new.db")
+    tables = {name for (name,) in again.query("SELECT name FROM sqlite_master WHERE type IN ('table', 'view')")}
+    assert {"runs", "bots", "questions", "replies", "contexts", "scores", "leaderboard", "row_scores"} <= tables
+    assert again.query("PRAGMA foreign_key_check") == []
+    again.close()
+
+
+def test_a_database_of_a_newer_version_is_left_alone(tmp_path):
+    path = tmp_path / "newer.db"
+    Store.open(path).close()
+    with sqlite3.connect(path) as connection:
+        connection.execute(
+            "INSERT INTO _sqlite_migrations (migration_set, name, applied_at) VALUES ('proctor', 'm999_future', '')"
+        )
+    connection.close()
+    with pytest.raises(StoreError, match=r"newer Proctor \(it has m999_future"):
+        Store.open(path)
+
+
+def test_a_foreign_database_is_left_alone(tmp_path):
+    path = tmp_path / "other.db"
+    with sqlite3.connect(path) as connection:
+        connection.execute("CREATE TABLE customers (id)")
+    connection.close()
+    before = path.read_bytes()
+    with pytest.raises(StoreError, match="some other program"):
+        Store.open(path)
+    assert path.read_bytes() == before
+
+
+def test_a_file_that_is_no_database_is_left_alone(tmp_path):
+    path = tmp_path / "text.db"
+    path.write_text("this is a letter, not a database, and it is quite long. " * 40)
+    with pytest.raises(StoreError, match="not a database"):
+        Store.open(path)
+
+
+@pytest.mark.parametrize(("place", "words"), [("no/such/folder/x.db", "does not exist"), ("x.db", "Run 'proctor run'")])
+def test_a_missing_place_is_named(tmp_path, place, words):
+    with pytest.raises(StoreError, match=words):
+        Store.open(tmp_path / place, create="folder" in place)
+
+
+def test_the_same_run_is_gone_on_with_and_a_fresh_one_is_not(tmp_path):
+    store = Store.open(tmp_path / "runs.db")
+    ledger = Ledger(store)
+    first = ledger.begin(header())
+    assert not first.resumed
+    second = ledger.begin(header())
+    assert (second.name, second.resumed) == (first.name, True)
+    assert ledger.begin(header(fresh=True)).name != first.name
+    assert ledger.begin(header(bots=["left"])).name != first.name
+    store.close()
+
+
+def test_kept_replies_and_scores_are_found_by_content(tmp_path):
+    book = Book(tmp_path / "kept.db")
+    answered = book.put(row(book.run, "left", "q1"), ok("exact_match", 1.0))
+    book.writer.close()
+    kept = book.ledger.kept_replies(answered.bot_id, [answered.ask])
+    assert {key: kept_reply.reply_id for key, kept_reply in kept.items()} == {(answered.ask, 0): answered.reply_id}
+    done = book.ledger.scored([answered.reply_id])
+    assert done == {(answered.reply_id, answered.question_id): {book.run.metric_ids["exact_match"]}}
+    assert book.ledger.kept_replies(answered.bot_id, [answered.ask], after=answered.reply_id) == {}
+    assert book.ledger.kept_replies(book.run.bot_ids["right"], [answered.ask]) == {}
+    book.store.close()

@@ -1,0 +1,91 @@
+import json
+
+import pytest
+from proctor.metrics.score import Score, Status
+from proctor.reports.row_lines import write_row_lines
+from proctor.reports.run import RowStatus
+from proctor.reports.store import StoreError
+from proctor.reports.summary import as_object, find_run, summarise
+from report_rows import Book, ok, row
+
+
+@pytest.fixture
+def book(tmp_path):
+    book = Book(tmp_path / "sum.db")
+    for number, value in enumerate([1.0, 0.0, 1.0, 1.0]):
+        book.put(
+            row(book.run, "left", f"q{number}", latency_ms=[120.0, 180.0, 200.0, 240.0][number]),
+            ok("exact_match", value),
+            ok("answer_length", 3.0),
+        )
+    book.put(
+        row(book.run, "left", "q4", latency_ms=950.0),
+        Score("exact_match", None, Status.NOT_APPLICABLE, "expected_missing"),
+        ok("answer_length", 5.0),
+    )
+    book.put(
+        row(book.run, "right", "q0", status=RowStatus.RAISED, error="KeyError: 'x'", latency_ms=1.0),
+        Score("exact_match", None, Status.BOT_ERROR, "bot_raised"),
+        Score("answer_length", None, Status.BOT_ERROR, "bot_raised"),
+    )
+    book.writer.close()
+    yield book
+    book.store.close()
+
+
+def test_means_counts_and_reasons(book):
+    left, right = summarise(book.store, book.run.id).bots
+    match = left.metrics["exact_match"]
+    assert (match.mean, match.n_ok, match.n_not_applicable, match.n_failed) == (0.75, 4, 1, 0)
+    assert match.reasons == {"expected_missing": 1}
+    assert match.n_passed == 3
+    assert match.ci_low < 0.75 < match.ci_high
+    assert left.metrics["answer_length"].mean == pytest.approx(17 / 5)
+    assert (right.metrics["exact_match"].mean, right.metrics["exact_match"].n_failed) == (None, 1)
+    assert right.failures == {"raised": 1}
+    assert right.error_rate == 1.0
+
+
+def test_latency_is_that_of_the_worked_example(book):
+    left, right = summarise(book.store, book.run.id).bots
+    assert (left.latency.mean, left.latency.p50, left.latency.p95) == pytest.approx((338, 200, 808))
+    assert right.latency is None  # its only row failed: censored, not imputed
+
+
+def test_the_object_has_the_promised_shape(book):
+    made = json.loads(json.dumps(as_object(summarise(book.store, book.run.id))))
+    assert made["run"] == book.run.name
+    left = made["bots"]["left"]
+    assert left["rows"] == 5 and left["failed"] == 0
+    assert set(left["metrics"]["exact_match"]) >= {"mean", "ci_low", "ci_high", "n_ok", "n_not_applicable", "n_failed"}
+    assert set(left["latency_ms"]) == {"mean", "p50", "p95"}
+
+
+def test_too_many_unreadable_judge_replies_leave_no_mean(tmp_path):
+    book = Book(tmp_path / "judge.db")
+    for number in range(4):
+        book.put(row(book.run, "left", f"q{number}"), ok("exact_match", 1.0))
+    book.put(row(book.run, "left", "q4"), Score("exact_match", None, Status.PARSE_FAILURE, "judge_unparseable"))
+    book.writer.flush()
+    assert summarise(book.store, book.run.id).bots[0].metrics["exact_match"].mean == 1.0  # one of five is tolerated
+    book.put(row(book.run, "left", "q5"), Score("exact_match", None, Status.PARSE_FAILURE, "judge_unparseable"))
+    book.writer.flush()
+    assert summarise(book.store, book.run.id).bots[0].metrics["exact_match"].mean is None
+    book.close()
+
+
+def test_row_lines_hold_every_score(book, tmp_path):
+    written = write_row_lines(book.store, book.run.name, tmp_path / "rows.jsonl")
+    lines = [json.loads(line) for line in (tmp_path / "rows.jsonl").read_text().splitlines()]
+    assert written == len(lines) == 12
+    assert list(lines[0]) == ["id", "bot", "repeat", "metric", "value", "status", "reason", "passed", "details"]
+    missing = [line for line in lines if line["status"] != "ok"]
+    assert all(line["value"] is None and line["reason"] for line in missing)
+    assert [line["passed"] for line in lines if line["metric"] == "exact_match" and line["id"] == "q1"] == [False]
+
+
+def test_runs_are_found_by_the_beginning_of_their_name(book):
+    assert find_run(book.store) == (book.run.id, book.run.name)
+    assert find_run(book.store, book.run.name[:10])[1] == book.run.name
+    with pytest.raises(StoreError, match="is no run of"):
+        find_run(book.store, "nonsense")
