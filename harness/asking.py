@@ -15,11 +15,11 @@ from .lanes import Lane, failed
 UNREACHABLE_LIMIT = 20  # questions in a row that could not reach the bot before its lane is stopped
 
 
-async def ask(lane: Lane, row: Row, redact: Callable[[str], str]) -> None:
+async def ask(lane: Lane, row: Row, redact: Callable[[str], str]) -> bool:
     """Put the row's question to the lane's bot and fill in the row.
 
     Latency is the bot's own: by a monotonic clock, without the time that our own limits made it wait. A set-up that
-    can't answer anything stops the lane, and the row is then to be left out.
+    can't answer anything stops the lane: then this returns False, and the row is to be left out.
     """
     lane.in_flight += 1
     row.in_flight, row.asked_at = lane.in_flight, now()
@@ -31,6 +31,7 @@ async def ask(lane: Lane, row: Row, redact: Callable[[str], str]) -> None:
         row.reply = clean_reply(reply)
     except BotMisconfigured as error:
         lane.problem = lane.problem or redact(str(error))
+        return False
     except BotRefused as error:
         _fail(row, start, RowStatus.REFUSED, redact(str(error)))
     except TimeoutError as error:
@@ -43,6 +44,9 @@ async def ask(lane: Lane, row: Row, redact: Callable[[str], str]) -> None:
         lane.unreachable = 0
     finally:
         lane.in_flight -= 1
+    lane.asked += 1
+    lane.failed += row.status is not RowStatus.ANSWERED
+    return True
 
 
 def _fail(row: Row, start: float, status: RowStatus, error: str) -> None:

@@ -10,7 +10,7 @@ from typing import Protocol
 
 from .. import InputError
 from ..reports.ledger import Ledger, OpenRun
-from ..reports.run import Row, RowStatus
+from ..reports.run import Row
 from ..reports.writer import RowWriter
 from .asking import ask, give
 from .lanes import Lane, Todo, todo
@@ -115,13 +115,8 @@ class Engine:
         else:
             async with ready:
                 await self._prepare(lane)
-            if lane.stopped:
+            if lane.stopped or not await ask(lane, row, self.redact):
                 return False
-            await ask(lane, row, self.redact)
-            if row.reply is None and row.status is RowStatus.ANSWERED:
-                return False
-            lane.asked += 1
-            lane.failed += row.status is not RowStatus.ANSWERED
         self.writer.row(row)
         return True
 

@@ -32,6 +32,7 @@ class Exam:
     plan: Plan
     lanes: Callable[[OpenRun], Sequence[Lane]]
     embedder: BatchingEmbedder
+    shelf: VectorShelf
     warnings: tuple[str, ...] = ()
     redact: Callable[[str], str] = str
 
@@ -81,9 +82,8 @@ def hold(exam: Exam, store: Store, watcher: Watcher) -> Outcome:
     run = ledger.begin(exam.header)
     lanes = list(exam.lanes(run))
     writer = RowWriter(store.path, run.id, run.metric_ids)
-    shelf = VectorShelf(store, writer)
-    exam.embedder.keeper = shelf
-    scorer = Scorer(exam.plan, writer, ledger, {"embedder": exam.embedder})
+    exam.shelf.bind(store.path, writer)
+    scorer = Scorer(exam.plan, writer, ledger, exam.embedder)
     engine = Engine(run, ledger, writer, scorer, watcher, exam.redact, exam.header.fresh, after)
     status = "stopped"
     try:
@@ -91,7 +91,7 @@ def hold(exam: Exam, store: Store, watcher: Watcher) -> Outcome:
         status = "failed" if any(lane.stopped for lane in lanes) else "finished"
     finally:
         problems = {lane.name: lane.problem for lane in lanes if lane.problem}
-        _end(exam, ledger, run, writer, shelf, status, problems)
+        _end(exam, ledger, run, writer, status, problems)
     return Outcome(
         summary=summarise(store, run.id),
         database=store.path,
@@ -117,11 +117,11 @@ async def _work(engine: Engine, lanes: Sequence[Lane], exam: Exam) -> None:
 
 
 def _end(
-    exam: Exam, ledger: Ledger, run: OpenRun, writer: RowWriter, shelf: VectorShelf, status: str,
+    exam: Exam, ledger: Ledger, run: OpenRun, writer: RowWriter, status: str,
     problems: Mapping[str, str],
 ) -> None:  # fmt: skip
     try:
         writer.close()
     finally:
-        shelf.close()
+        exam.shelf.close()
         ledger.end(run, status, problems, exam.header.manifest)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ..metrics.score import Score
+from ..metrics import Embedder, Facts, Score
 from ..reports.ledger import Ledger
 from ..reports.run import Row, RowStatus
 from ..reports.writer import RowWriter
@@ -16,15 +16,13 @@ if TYPE_CHECKING:
 
 
 class Scorer:
-    """Scores rows by one plan, and hands the scores to the writer. ``tools`` are facts that all rows share."""
+    """Scores rows by one plan, and hands the scores to the writer."""
 
-    def __init__(
-        self, plan: Plan, writer: RowWriter, ledger: Ledger, tools: Mapping[str, object] | None = None
-    ) -> None:
+    def __init__(self, plan: Plan, writer: RowWriter, ledger: Ledger, embedder: Embedder | None = None) -> None:
         self._plan = plan
         self._writer = writer
         self._ledger = ledger
-        self._tools = tools or {}
+        self._embedder = embedder
         self._subsets: dict[frozenset[str], Plan] = {}
 
     def now(self, item: Todo) -> bool:
@@ -45,17 +43,17 @@ class Scorer:
         """Score the row, waiting for embeddings and the like."""
         self._keep(item.row, await self._plan_for(item).score(self.facts(item.row)))
 
-    def facts(self, row: Row) -> dict[str, object]:
+    def facts(self, row: Row) -> Facts:
         """What metrics may ask for by name; a kept reply is read back from the store first."""
         if row.reply is None and row.reply_id is not None:
             row.reply = self._ledger.load_reply(row.reply_id)
         question, reply = row.question, row.reply
-        facts: dict[str, object] = {
+        facts: Facts = {
             "question": question.text,
             "expected_answers": question.expected,
             "constraints": question.constraints or None,
             "latency_ms": row.latency_ms,
-            **self._tools,
+            "embedder": self._embedder,
         }
         if reply is not None:
             facts["answer"] = reply.answer
@@ -63,7 +61,8 @@ class Scorer:
             facts["cost"] = reply.usage.cost
             facts["tokens_in"] = reply.usage.tokens_in
             facts["tokens_out"] = reply.usage.tokens_out
-            facts["faq_question"] = reply.trace.get("faq_question")
+            matched = reply.trace.get("faq_question")
+            facts["faq_question"] = matched if isinstance(matched, str) else None
         return facts
 
     def _plan_for(self, item: Todo) -> Plan:

@@ -116,8 +116,8 @@ def m004_embeddings(db: Database) -> None:
 
 
 @migrations()
-def m005_views(db: Database) -> None:
-    """The two ways in which people read the tables: row by row, and as a leaderboard."""
+def m005_answers(db: Database) -> None:
+    """A view of what was answered: one line a question, bot and repeat."""
     db.execute(
         """CREATE VIEW answers AS
         SELECT runs.name AS run, bots.name AS bot, questions.key AS question_id, run_rows.repeat AS repeat,
@@ -133,6 +133,11 @@ def m005_views(db: Database) -> None:
         JOIN questions ON questions.id = run_rows.question_id
         JOIN replies ON replies.id = run_rows.reply_id"""
     )
+
+
+@migrations()
+def m006_row_scores(db: Database) -> None:
+    """A view of what the metrics say: one line a row and metric."""
     db.execute(
         """CREATE VIEW row_scores AS
         SELECT runs.name AS run, questions.key AS question_id, bots.name AS bot, run_rows.repeat AS repeat,
@@ -154,6 +159,11 @@ def m005_views(db: Database) -> None:
         LEFT JOIN score_details ON score_details.reply_id = scores.reply_id
             AND score_details.question_id = scores.question_id AND score_details.metric_id = scores.metric_id"""
     )
+
+
+@migrations()
+def m007_leaderboard(db: Database) -> None:
+    """A view of the means: one line a bot and metric."""
     db.execute(
         """CREATE VIEW leaderboard AS
         SELECT runs.name AS run, bots.name AS bot, metrics.name AS metric, AVG(scores.value) AS mean,

@@ -5,26 +5,35 @@ from __future__ import annotations
 import sqlite3
 import threading
 from collections.abc import Sequence
+from pathlib import Path
 
-from .store import Store, connect, marks
+from .store import connect, marks
 from .writer import RowWriter
 
 
 class VectorShelf:
-    """Reads by a connection of its own, from whatever thread; writes through the run's writer."""
+    """Reads by a connection of its own, from whatever thread; writes through the run's writer.
 
-    def __init__(self, store: Store, writer: RowWriter) -> None:
-        self._path = store.path
-        self._writer = writer
+    It is empty and forgetful until ``bind`` is called, because embedders are made before the run is known.
+    """
+
+    def __init__(self) -> None:
         self._lock = threading.Lock()
         self._connection: sqlite3.Connection | None = None
+        self._writer: RowWriter | None = None
+
+    def bind(self, path: Path, writer: RowWriter) -> None:
+        """Keep vectors in this database from now on."""
+        with self._lock:
+            self._connection = connect(path, any_thread=True)
+            self._writer = writer
 
     def load(self, model_id: str, keys: Sequence[bytes]) -> dict[bytes, bytes]:
         """The kept vectors among the keys."""
         found: dict[bytes, bytes] = {}
         with self._lock:
             if self._connection is None:
-                self._connection = connect(self._path, any_thread=True)
+                return found
             for start in range(0, len(keys), 400):
                 part = keys[start : start + 400]
                 found.update(
@@ -37,11 +46,12 @@ class VectorShelf:
 
     def save(self, model_id: str, items: Sequence[tuple[bytes, bytes]]) -> None:
         """Hand new vectors to the writer."""
-        self._writer.vectors(model_id, items)
+        if self._writer is not None:
+            self._writer.vectors(model_id, items)
 
     def close(self) -> None:
-        """Close the connection."""
+        """Close the connection; from here on nothing is found or kept."""
         with self._lock:
             if self._connection is not None:
                 self._connection.close()
-                self._connection = None
+            self._connection = self._writer = None

@@ -18,7 +18,11 @@ def book_of(tmp_path, bots):
     for place, bot in enumerate(bots):
         for number in range(6):
             value = float((number + place) % (place + 2) == 0)
-            book.put(row(book.run, bot, f"q{number}", latency_ms=10.0 * place + 1), ok(MATCH.name, value), ok(LENGTH.name, 40))
+            book.put(
+                row(book.run, bot, f"q{number}", latency_ms=10.0 * place + 1),
+                ok(MATCH.name, value),
+                ok(LENGTH.name, 40),
+            )
     book.writer.close()
     return book
 

@@ -1,10 +1,9 @@
 import sqlite3
 
 import pytest
+from proctor.reports.ledger import Ledger
 from proctor.reports.store import Store, StoreError
 from report_rows import Book, header, ok, row
-
-from proctor.reports.ledger import Ledger
 
 
 def test_a_new_file_gets_all_tables_and_opens_again(tmp_path):

@@ -15,14 +15,18 @@ MATCH = RunMetric("exact_match", "v1", "higher", 0.0, 1.0, 1.0)
 LENGTH = RunMetric("answer_length", "v1", "neither", 0.0, None, None)
 
 
-def header(bots: Sequence[str] = ("left", "right"), metrics: Sequence[RunMetric] = (MATCH, LENGTH), **changes) -> RunHeader:
+def header(
+    bots: Sequence[str] = ("left", "right"), metrics: Sequence[RunMetric] = (MATCH, LENGTH), **changes
+) -> RunHeader:
     return RunHeader("exam", [(bot, Identity("python")) for bot in bots], metrics, {"proctor": "test"}, **changes)
 
 
 def row(run: OpenRun, bot: str, key: str, answer: str | None = "yes", **changes) -> Row:
     question = Question(key, f"What of {key}?", ("yes",), source_document=changes.pop("source_document", ""))
     contexts = changes.pop("contexts", None)
-    made = Row(question, run.bot_ids[bot], changes.pop("repeat", 0), ask_key(question), asked_at="2026-01-01", **changes)
+    made = Row(
+        question, run.bot_ids[bot], changes.pop("repeat", 0), ask_key(question), asked_at="2026-01-01", **changes
+    )
     if made.status is RowStatus.ANSWERED:
         made.reply = Reply(answer, contexts)
     return made

@@ -1,0 +1,168 @@
+"""Building: from the settings of a suite file to bots that are ready to be prepared."""
+
+import difflib
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+from .. import InputError
+from ..knowledge.documents import Document
+from ..knowledge.recorded import open_recorded
+from .chat import ChatModel
+from .faq import FaqBot
+from .faq_file import read_faq
+from .full_context import FullContextBot
+from .http_bot import HttpBot
+from .models import ModelSettings, open_chat_model, parse_model
+from .openai_endpoint import Endpoints
+from .prompting import Template, load_template
+from .rag import RagBot, RetrievalEmbedder
+from .recorded_bot import RecordedBot
+from .settings import (
+    BotSettings,
+    FaqSettings,
+    FullContextSettings,
+    HttpSettings,
+    LangChainSettings,
+    PythonSettings,
+    RagSettings,
+    RecordedSettings,
+)
+from .target_bot import LangChainTargetBot, TargetBot
+from .targets import find_target
+from .wrapping import BuiltBot
+
+
+class ReadKnowledge(Protocol):
+    """What is needed of the knowledge."""
+
+    @property
+    def documents(self) -> Sequence[Document]:
+        """The documents, in their order."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Workshop:
+    """What bots are built with; shared by all bots of a suite.
+
+    Attributes:
+        base: the suite's folder; paths in settings are relative to it.
+        knowledge: gives the documents; called by the bots that need them, so it should remember.
+        embedder: for retrieval, embedded FAQ matching and the extractive model.
+        models: chat models by the names that the suite gives them.
+        cache: folder in which indexes are kept; None keeps them in memory only.
+        environ: where ``$NAME`` and API keys are looked up.
+        endpoints: shared, so that models behind one address share its limits and connections.
+    """
+
+    base: Path
+    knowledge: Callable[[], ReadKnowledge]
+    embedder: RetrievalEmbedder
+    models: Mapping[str, ModelSettings] = field(default_factory=dict)
+    cache: Path | None = None
+    environ: Mapping[str, str] = field(default_factory=dict)
+    endpoints: Endpoints = field(default_factory=Endpoints)
+
+
+def build_bot(name: str, settings: BotSettings, workshop: Workshop) -> BuiltBot:
+    """Make a bot; files are read and checked, but no model and no index is loaded before ``prepare``.
+
+    Raises:
+        InputError: a file, a prompt, a target or the name of a model can't be used; the message names the bot.
+    """
+    try:
+        return _build(name, settings, workshop)
+    except InputError as wrong:
+        raise type(wrong)(f"Bot {name}: {wrong}") from wrong
+
+
+def _build(name: str, settings: BotSettings, workshop: Workshop) -> BuiltBot:
+    match settings:
+        case FaqSettings():
+            return _faq(name, settings, workshop)
+        case FullContextSettings():
+            return _full_context(name, settings, workshop)
+        case RagSettings():
+            return _rag(name, settings, workshop)
+        case PythonSettings():
+            return TargetBot(name, find_target(settings.target, workshop.base), settings.options)
+        case LangChainSettings():
+            target = find_target(settings.target, workshop.base)
+            return LangChainTargetBot(name, target, settings.options, settings.input_key, settings.output_key)
+        case HttpSettings():
+            return HttpBot(name, settings, workshop.environ)
+        case RecordedSettings():
+            return RecordedBot(name, open_recorded(workshop.base / settings.answers), settings.bot)
+
+
+def _faq(name: str, settings: FaqSettings, workshop: Workshop) -> FaqBot:
+    faq = read_faq(workshop.base / settings.entries)
+    return FaqBot(
+        name,
+        faq.entries,
+        decline=settings.decline,
+        min_similarity=settings.min_similarity,
+        match=settings.match,
+        embedder=workshop.embedder,
+        warnings=faq.warnings,
+    )
+
+
+def _full_context(name: str, settings: FullContextSettings, workshop: Workshop) -> FullContextBot:
+    documents = workshop.knowledge().documents
+    return FullContextBot(
+        name,
+        documents,
+        _digest(documents),
+        _model(settings.model, workshop),
+        _template(settings, workshop),
+        settings.overflow,
+    )
+
+
+def _rag(name: str, settings: RagSettings, workshop: Workshop) -> RagBot:
+    documents = workshop.knowledge().documents
+    return RagBot(
+        name,
+        documents,
+        _digest(documents),
+        _model(settings.model, workshop),
+        _template(settings, workshop),
+        workshop.embedder,
+        settings,
+        _index_folder(workshop),
+    )
+
+
+def _index_folder(workshop: Workshop) -> Path | None:
+    """A folder for each suite, so that suites with other documents don't overwrite each other's index."""
+    if workshop.cache is None:
+        return None
+    suite = hashlib.sha256(str(workshop.base.resolve()).encode("utf-8", "surrogatepass")).hexdigest()
+    return workshop.cache / "indexes" / suite[:16]
+
+
+def _template(settings: FullContextSettings | RagSettings, workshop: Workshop) -> Template:
+    return load_template(settings.prompt and workshop.base / settings.prompt, settings.type)
+
+
+def _model(written: str, workshop: Workshop) -> ChatModel:
+    """The model of a name under ``models``, or one given in place."""
+    settings = workshop.models.get(written)
+    if settings is None:
+        near = difflib.get_close_matches(written, workshop.models, n=1)
+        if near and ":" not in written and written != "extractive":
+            raise InputError(f"there is no model {written!r} under `models`; did you mean {near[0]!r}?")
+        settings = parse_model(written)
+    return open_chat_model(settings, workshop.embedder, workshop.base, workshop.environ, workshop.endpoints)
+
+
+def _digest(documents: Sequence[Document]) -> str:
+    """A hash of all documents with their titles, in their order, which is the order in a prompt."""
+    digest = hashlib.sha256()
+    for document in documents:
+        digest.update(f"{document.fingerprint}\0{document.title}\0".encode("utf-8", "surrogatepass"))
+    return digest.hexdigest()

@@ -1,0 +1,148 @@
+"""The full-context bot: the whole knowledge in one prompt."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from ..knowledge.documents import Document
+from .answering import answer_from, render_context, render_contexts
+from .base import BotMisconfigured, Context, Identity, Reply
+from .chat import ChatModel
+from .prompting import Template
+
+# Characters, counted as UTF-8 bytes, so that scripts with short words are not underestimated. About four to
+# a token is OpenAI's rule of thumb for English.
+_BYTES_PER_TOKEN = 4
+_ANSWER_TOKENS = 1024  # kept free for question and answer, where the model's settings don't say
+_SMALLEST_PIECE = 200  # bytes; less of a cut document is not worth its heading
+
+
+@dataclass(frozen=True, slots=True)
+class _Packed:
+    contexts: tuple[Context, ...]
+    rendered: str
+    trace: Mapping[str, object]
+
+
+class FullContextBot:
+    """Shows the model every document, in order, with each question."""
+
+    def __init__(
+        self,
+        name: str,
+        documents: Sequence[Document],
+        knowledge_digest: str,
+        model: ChatModel,
+        template: Template,
+        overflow: Literal["error", "truncate"] = "error",
+    ) -> None:
+        """``knowledge_digest`` is a hash of all documents, for the identity."""
+        self.name = name
+        self.warnings = template.warnings
+        self._documents = documents
+        self._digest = knowledge_digest
+        self._model = model
+        self._template = template
+        self._overflow = overflow
+        self._packed: _Packed | None = None
+
+    @property
+    def identity(self) -> Identity:
+        """The knowledge, the prompt and the model."""
+        return Identity(
+            kind="full_context",
+            settings={"overflow": self._overflow, "model": dict(self._model.settings)},
+            model=self._model.name,
+            embedded=self._model.embedded,
+            parts={"knowledge": self._digest},
+            prompts={"prompt": self._template.text},
+            models={"chat": self._model.name},
+        )
+
+    async def prepare(self) -> None:
+        """Put the documents together and hand them to the model to work ahead.
+
+        Raises:
+            BotMisconfigured: they are too long for the model, and ``overflow`` is ``error``.
+        """
+        packed = self._pack()
+        await self._model.prepare([context.text for context in packed.contexts])
+        self._packed = packed
+
+    async def reply(self, question: str) -> Reply:
+        """Ask the model, with every document as a context."""
+        if self._packed is None:
+            await self.prepare()
+        packed = self._packed or self._pack()
+        return await answer_from(self._model, self._template, question, packed.contexts, packed.rendered, packed.trace)
+
+    async def close(self) -> None:
+        """Close the model."""
+        await self._model.close()
+
+    def _pack(self) -> _Packed:
+        titles = {document.id: document.title for document in self._documents}
+        contexts = tuple(Context(each.text, each.id, 0, len(each.text)) for each in self._documents)
+        rendered = render_contexts(contexts, titles)
+        limit = self._model.context_tokens
+        needed = _tokens(self._template.fill(rendered, ""))
+        room = None if limit is None else limit - self._reserve()
+        if room is None or needed <= room:
+            return _Packed(contexts, rendered, {})
+        if self._overflow == "error":
+            raise BotMisconfigured(self._too_long(needed, room))
+        kept = _shorten(contexts, titles, (room - _tokens(self._template.fill("", ""))) * _BYTES_PER_TOKEN)
+        if not kept:
+            raise BotMisconfigured(self._too_long(needed, room))
+        left_out = len(contexts) - len(kept)
+        cut = kept[-1].document if len(kept[-1].text) < len(contexts[len(kept) - 1].text) else None
+        self._warn(needed, room, left_out, cut)
+        trace = {"truncated": True, "documents_left_out": left_out, "document_cut": cut}
+        return _Packed(kept, render_contexts(kept, titles), trace)
+
+    def _reserve(self) -> int:
+        settings = self._model.settings
+        configured = settings.get("max_tokens") or settings.get("max_completion_tokens")
+        return configured if isinstance(configured, int) else _ANSWER_TOKENS
+
+    def _too_long(self, needed: int, room: int) -> str:
+        return (
+            f"Bot {self.name}: the {len(self._documents)} documents make a prompt of about {needed:,} tokens; "
+            f"{self._model.name} takes {self._model.context_tokens:,}, of which {max(room, 0):,} are left for the "
+            "prompt. Use a bot of type rag, a model with a longer context, less knowledge, or overflow: truncate."
+        )
+
+    def _warn(self, needed: int, room: int, left_out: int, cut: str | None) -> None:
+        cut_short = f", and {cut} is cut short" if cut else ""
+        self.warnings = (
+            *self._template.warnings,
+            f"Bot {self.name}: the prompt of about {needed:,} tokens was cut to the {room:,} that "
+            f"{self._model.name} has room for: {left_out} documents at the end are left out{cut_short}.",
+        )
+
+
+def _tokens(text: str) -> int:
+    """An estimate of the tokens in a text."""
+    return -(-_bytes(text) // _BYTES_PER_TOKEN)
+
+
+def _bytes(text: str) -> int:
+    return len(text.encode("utf-8", "surrogatepass"))
+
+
+def _shorten(contexts: Sequence[Context], titles: Mapping[str, str], room: int) -> tuple[Context, ...]:
+    """The documents from the first that fit into so many bytes; the last of them may be cut."""
+    kept: list[Context] = []
+    for number, context in enumerate(contexts, 1):
+        title = titles.get(context.document, "")
+        size = _bytes(render_context(context, number, title)) + len("\n\n")
+        if size <= room:
+            kept.append(context)
+            room -= size
+            continue
+        room -= size - _bytes(context.text)
+        if room >= _SMALLEST_PIECE:
+            start = context.text.encode("utf-8", "surrogatepass")[:room].decode("utf-8", "ignore")
+            kept.append(Context(start, context.document, 0, len(start)))
+        break
+    return tuple(kept)

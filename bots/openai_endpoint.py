@@ -1,0 +1,198 @@
+"""Endpoint: one model behind one OpenAI-compatible URL, with the client and limiter that its bots share."""
+
+import asyncio
+import difflib
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from .base import BotMisconfigured, BotRefused
+from .limits import Limiter
+from .retrying import AttemptFailed, read_retry_after
+
+if TYPE_CHECKING:
+    from openai import APIStatusError, AsyncOpenAI
+
+OPENAI_URL = "https://api.openai.com/v1"
+_PASSING = frozenset({408, 409, 425, 429, *range(500, 600)} - {501, 505})
+_LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
+_TOO_LONG = ("context length", "context_length", "context window", "maximum context", "too many tokens")
+_FILTERED = ("content_filter", "content filter", "content_policy", "content policy", "content management")
+_CHECK_URL = "Check base_url, which usually ends in /v1, and the name of the model."
+
+
+class Endpoint:
+    """Where requests go. Its key is used and never told: not in messages, not in ``repr``.
+
+    Args:
+        url: the base URL, usually ending in ``/v1``.
+        model: name of the model as the endpoint knows it.
+        key: the API key; None where the environment has none, which many local servers accept.
+        key_name: the environment variable that was looked at, for messages.
+        concurrency: requests under way at most.
+    """
+
+    def __init__(self, url: str, model: str, *, key: str | None, key_name: str, concurrency: int) -> None:
+        self.url = url
+        self.model = model
+        self.limiter = Limiter(concurrency)
+        self.users = 0
+        self._key = key
+        self._key_name = key_name
+        self._client: AsyncOpenAI | None = None
+
+    def __repr__(self) -> str:
+        return f"Endpoint({self.url!r}, {self.model!r})"
+
+    def open(self) -> "AsyncOpenAI":
+        """The client, made at the first call; belongs to the event loop that is running then."""
+        if self._client is None:
+            self._client = self._make_client()
+        return self._client
+
+    async def close(self) -> None:
+        """Give the connections back once the last of the endpoint's users is done."""
+        self.users -= 1
+        if self.users <= 0 and self._client is not None:
+            client, self._client = self._client, None
+            await client.close()
+
+    async def ask(self, body: Mapping[str, object], timeout: float) -> object:
+        """Make one attempt at a chat completion.
+
+        Args:
+            body: the request, without lone surrogates.
+            timeout: seconds for the whole attempt.
+
+        Returns:
+            The answer's JSON, not looked at.
+
+        Raises:
+            AttemptFailed: it may go better next time.
+            BotMisconfigured: no request can succeed: wrong key, unknown model, refused setting.
+            BotRefused: this request is declined: too long, or filtered.
+        """
+        import aiohttp
+        import openai
+
+        client = self.open()
+        failure: Exception
+        try:
+            async with asyncio.timeout(timeout):
+                return await client.post("/chat/completions", cast_to=object, body=body)
+        except openai.APIStatusError as error:
+            failure = self._failure(error, body)
+            unknown = error.status_code == 404
+        except (openai.APIConnectionError, aiohttp.ClientError) as error:
+            # The client under openai calls a dropped connection a timeout: the deepest cause tells the truth.
+            failure, unknown = AttemptFailed(f"connection failed ({self.clean(_deepest(error))})"), False
+        except TimeoutError:
+            failure, unknown = AttemptFailed(f"no answer within {timeout:g} s", timed_out=True), False
+        except (ValueError, RecursionError):
+            failure, unknown = AttemptFailed("broken JSON"), False
+        # Raised out here so that no exception of the client, which may quote the key, is chained to it.
+        raise await self._not_found() if unknown else failure
+
+    def clean(self, said: str) -> str:
+        """One short line of what the other side said, without the key that some servers quote."""
+        line = " ".join(said.split())
+        if self._key:
+            line = line.replace(self._key, "***")
+        return line if len(line) <= 300 else line[:299] + "…"
+
+    def _make_client(self) -> "AsyncOpenAI":
+        import httpx2
+        from openai import AsyncOpenAI, DefaultAioHttpClient
+
+        # 0 is aiohttp's "no limit" (None would mean its default of 100): the limiter is the only limit.
+        connections = httpx2.Limits(max_connections=0, max_keepalive_connections=None, keepalive_expiry=30)
+        return AsyncOpenAI(
+            api_key=self._key or "none",
+            base_url=self.url,
+            max_retries=0,
+            http_client=DefaultAioHttpClient(
+                timeout=httpx2.Timeout(None),  # the time limit holds for an attempt as a whole
+                limits=connections,
+                trust_env=urlsplit(self.url).hostname not in _LOOPBACK,  # a proxy can't reach this machine
+            ),
+        )
+
+    def _failure(self, error: "APIStatusError", body: Mapping[str, object]) -> Exception:
+        """What an error status means for the request and for the bot."""
+        code, told = error.status_code, self._told(error)
+        if error.code == "insufficient_quota" or code == 402:
+            return BotMisconfigured(f"The account at {self.url} has no credit left ({told}).")
+        if code in _PASSING:
+            wait = read_retry_after(error.response.headers)
+            return AttemptFailed(told, throttled=code == 429 or wait is not None, retry_after=wait)
+        if code in (401, 403):
+            return BotMisconfigured(f"The endpoint {self.url} refused the API key ({told}): {self._key_advice()}")
+        if code in (400, 413, 422):
+            return self._bad_request(error, body, told)
+        return BotMisconfigured(f"The endpoint {self.url} is no use ({told}). {_CHECK_URL}")
+
+    def _bad_request(self, error: "APIStatusError", body: Mapping[str, object], told: str) -> Exception:
+        marks = f"{error.code} {error.type} {told}".lower()
+        if error.status_code == 413 or any(mark in marks for mark in _TOO_LONG):
+            return BotRefused(f"The prompt is too long for the model {self.model} ({told}).")
+        if any(mark in marks for mark in _FILTERED):
+            return BotRefused(f"The endpoint's content filter refused the request ({told}).")
+        setting = error.param
+        if setting is not None and setting in body and setting != "messages":
+            return BotMisconfigured(
+                f"The endpoint {self.url} does not take {setting} = {body[setting]!r} "
+                f"for the model {self.model} ({told}); change it in the model's settings."
+            )
+        return BotRefused(f"The endpoint {self.url} refused the request ({told}).")
+
+    def _told(self, error: "APIStatusError") -> str:
+        said = self.clean(error.message.partition(" - ")[2])
+        return f"HTTP {error.status_code}: {said}" if said else f"HTTP {error.status_code}"
+
+    def _key_advice(self) -> str:
+        if self._key is None:
+            return f"the environment variable {self._key_name} is not set; put the key there."
+        return f"check the key in the environment variable {self._key_name}."
+
+    async def _not_found(self) -> BotMisconfigured:
+        """The sentence for a 404, with the nearest model that the endpoint offers."""
+        offered = await self._offered()
+        if self.model in offered or not offered:
+            return BotMisconfigured(
+                f"The endpoint {self.url} answered HTTP 404 for the model {self.model!r}. {_CHECK_URL}"
+            )
+        near = difflib.get_close_matches(self.model, offered, n=1)
+        hint = f"did you mean {near[0]!r}?" if near else f"it offers {', '.join(offered[:5])}."
+        return BotMisconfigured(f"The endpoint {self.url} has no model {self.model!r}; {hint}")
+
+    async def _offered(self) -> list[str]:
+        """Names of the models that the endpoint lists; none when it does not tell."""
+        try:
+            async with asyncio.timeout(5):
+                listed = await self.open().get("/models", cast_to=object)
+            return [str(each["id"]) for each in listed["data"]]  # type: ignore[index]
+        except Exception:  # noqa: BLE001 - a courtesy of the endpoint; whatever fails, the 404 stands
+            return []
+
+
+class Endpoints:
+    """The endpoints of a suite: equal ones are one object, so that bots share limits and connections."""
+
+    def __init__(self) -> None:
+        self._open: dict[tuple[str, str, str | None], Endpoint] = {}
+
+    def get(self, url: str, model: str, *, key: str | None, key_name: str, concurrency: int) -> Endpoint:
+        """The endpoint for this URL, model and key, made when it is new; counts one more user of it."""
+        place = (url, model, key)
+        if place not in self._open:
+            self._open[place] = Endpoint(url, model, key=key, key_name=key_name, concurrency=concurrency)
+        endpoint = self._open[place]
+        endpoint.limiter.lower_ceiling(concurrency)
+        endpoint.users += 1
+        return endpoint
+
+
+def _deepest(error: BaseException) -> str:
+    while error.__cause__ is not None:
+        error = error.__cause__
+    return str(error) or type(error).__name__

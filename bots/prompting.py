@@ -1,0 +1,86 @@
+"""Prompt templates: loaded from Markdown files, checked when they are loaded, filled in one literal pass."""
+
+import difflib
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from .. import InputError
+from ..knowledge.paths import existing, unreadable
+
+PLACEHOLDERS = ("context", "question")
+_FILLED = re.compile(r"\{(context|question)\}")
+_LOOKS_FILLED = re.compile(r"\{\s*([A-Za-z_]+)\s*\}")
+_BUILT_IN = Path(__file__).parent / "prompts"
+
+
+@dataclass(frozen=True, slots=True)
+class Template:
+    """A prompt with places for the context and the question; ``source`` is what messages call it.
+
+    Attributes:
+        text: the template, with ``{context}`` and ``{question}`` in it.
+        source: the file it came from.
+        warnings: sentences about things in braces that are sent as they stand.
+    """
+
+    text: str
+    source: str
+    warnings: tuple[str, ...] = ()
+
+    def fill(self, context: str, question: str) -> str:
+        """The prompt; what is filled in is never looked at again, and other braces stay as they are."""
+        values = {"context": context, "question": question}
+        return _FILLED.sub(lambda place: values[place[1]], self.text)
+
+
+def load_template(path: Path | None, built_in: str) -> Template:
+    """The template in a file, or the one that ships with the package.
+
+    Args:
+        path: an absolute path, or None for the built-in template.
+        built_in: name of the built-in template: ``rag`` or ``full_context``.
+
+    Raises:
+        InputError: the file can't be read, lacks a placeholder or holds a misspelt one.
+    """
+    if path is None:
+        path = _BUILT_IN / f"{built_in}.md"
+    return parse_template(_read(path), str(path))
+
+
+def parse_template(text: str, source: str) -> Template:
+    """Check a template's placeholders. Raises InputError with the line and the nearest right name."""
+    text = text.strip()
+    strange = [found for found in _LOOKS_FILLED.finditer(text) if not _FILLED.fullmatch(found[0])]
+    for found in strange:
+        near = difflib.get_close_matches(found[1].lower(), PLACEHOLDERS, n=1, cutoff=0.6)
+        if near:
+            place = f"{source}:{_line(text, found.start())}"
+            raise InputError(f"{place}: {found[0]} is not a placeholder; did you mean {{{near[0]}}}?")
+    present = {found[1] for found in _FILLED.finditer(text)}
+    missing = [f"{{{name}}}" for name in PLACEHOLDERS if name not in present]
+    if missing:
+        raise InputError(
+            f"{source}: the prompt lacks {' and '.join(missing)}; a prompt must say with {{context}} "
+            "where the documents go and with {question} where the question goes."
+        )
+    warnings = tuple(
+        f"{source}:{_line(text, found.start())}: {found[0]} is not a placeholder and is sent as it stands."
+        for found in strange
+    )
+    return Template(text, source, warnings)
+
+
+def _line(text: str, position: int) -> int:
+    """The line number, from 1, on which a position stands."""
+    return text.count("\n", 0, position) + 1
+
+
+def _read(path: Path) -> str:
+    try:
+        return existing(path, "a Markdown file with a prompt").read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as broken:
+        raise InputError(f"{path} is not UTF-8 (byte {broken.start}); save the prompt as UTF-8.") from None
+    except OSError as refused:
+        raise unreadable(path, refused) from refused

@@ -1,0 +1,49 @@
+"""Redaction: settings as they may be kept and shown, with what looks like a secret taken out."""
+
+import re
+from collections.abc import Mapping
+from urllib.parse import parse_qsl, quote, urlsplit, urlunsplit
+
+HIDDEN = "***"
+_SECRET_NAME = re.compile(
+    r"auth|token(?!s)|secret|passw|credential|cookie|session|private|(api|access|subscription)[-_ ]?key|^key$|^sig",
+    re.IGNORECASE,
+)
+
+
+def redacted(settings: object) -> object:
+    """A copy in which values under secret-sounding names are hidden; ``$NAME`` of the environment may stay."""
+    match settings:
+        case Mapping():
+            return {str(name): _redacted_value(str(name), value) for name, value in settings.items()}
+        case list() | tuple():
+            return [redacted(each) for each in settings]
+        case str() | int() | float() | bool() | None:
+            return settings
+        case _:
+            return str(settings)
+
+
+def redacted_url(url: str) -> str:
+    """The address without user, password and secret-sounding parameters."""
+    parts = urlsplit(url)
+    place = parts.netloc.rpartition("@")[2]
+    if "@" in parts.netloc:
+        place = f"{HIDDEN}@{place}"
+    pairs = parse_qsl(parts.query, keep_blank_values=True)
+    if not any(is_secret_name(name) for name, _ in pairs):
+        return urlunsplit(parts._replace(netloc=place))
+    shown = "&".join(f"{quote(name)}={_redacted_value(name, value)}" for name, value in pairs)
+    return urlunsplit(parts._replace(netloc=place, query=shown))
+
+
+def is_secret_name(name: str) -> bool:
+    """Whether what stands under this name is likely a secret: ``Authorization``, ``api_key``, ``password``."""
+    return bool(_SECRET_NAME.search(name))
+
+
+def _redacted_value(name: str, value: object) -> object:
+    if not is_secret_name(name) or value is None or isinstance(value, bool | int | float):
+        return redacted(value)
+    names_environment = isinstance(value, str) and re.fullmatch(r"([A-Za-z]+ )?\$\{?\w+\}?", value)
+    return value if names_environment else HIDDEN

@@ -1,0 +1,182 @@
+"""Settings of the bots, as they stand in the suite file under ``bots``."""
+
+import re
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+
+PLACE = "{question}"
+
+_Model = Annotated[
+    str,
+    Field(
+        description="The chat model: a name under `models`, or given in place, such as `openai:gpt-5-mini`. "
+        "`extractive` needs no language model: it answers with sentences of the context."
+    ),
+]
+_Prompt = Annotated[
+    Path | None,
+    Field(description="Markdown file with {context} and {question} in it; left out, the built-in prompt."),
+]
+_Options = Annotated[
+    dict[str, Any],
+    Field(description="Keyword arguments: of a class when it is made, of a function at every call."),
+]
+
+
+def _kind() -> Any:  # noqa: ANN401 - pydantic's field, which stands where its value will
+    return Field(description="Kind of bot; says which other keys there are.")
+
+
+class Settings(BaseModel):
+    """What every bot may be told."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    timeout: float = Field(
+        120, gt=0, description="Seconds that a question may take; after that the row is kept as timed out."
+    )
+    concurrency: int | None = Field(
+        None, ge=1, description="Questions in flight at this bot; left out, the suite's own."
+    )
+
+
+class FaqSettings(Settings):
+    """Answers with the stored answer of the entry that is most similar to the question."""
+
+    type: Literal["faq"] = _kind()
+    entries: Path = Field(description="CSV, JSONL, JSON or YAML file with a question and an answer each.")
+    min_similarity: float = Field(
+        0.0, ge=0, le=1, description="Below this similarity the bot declines; 0 answers always."
+    )
+    match: Literal["lexical", "embedding"] = Field(
+        "lexical", description="Compare the words of the questions, or their embeddings."
+    )
+    decline: str = Field("I don't have an answer to that question.", description="What the bot says when it declines.")
+
+
+class FullContextSettings(Settings):
+    """Puts the whole knowledge into one prompt."""
+
+    type: Literal["full_context"] = _kind()
+    model: _Model = "extractive"
+    prompt: _Prompt = None
+    overflow: Literal["error", "truncate"] = Field(
+        "error",
+        description="When the knowledge is too long for the model: stop before the run, or cut at the end.",
+    )
+
+
+class RagSettings(Settings):
+    """Puts the passages that are nearest to the question into the prompt."""
+
+    type: Literal["rag"] = _kind()
+    model: _Model = "extractive"
+    prompt: _Prompt = None
+    chunk_size: int = Field(600, ge=20, description="Characters in a passage at most.")
+    chunk_overlap: int = Field(80, ge=0, description="Characters that neighbouring passages share.")
+    top_k: int = Field(4, ge=1, description="Passages in the prompt at most.")
+    min_score: float | None = Field(
+        None, ge=-1, le=1, description="Cosine similarity that a passage must reach to be used."
+    )
+
+    @model_validator(mode="after")
+    def _overlap_fits(self) -> Self:
+        if self.chunk_overlap >= self.chunk_size:
+            raise ValueError(
+                f"chunk_overlap ({self.chunk_overlap}) must be smaller than chunk_size ({self.chunk_size})"
+            )
+        return self
+
+
+class PythonSettings(Settings):
+    """Calls a function, class or object of your own."""
+
+    type: Literal["python"] = _kind()
+    target: str = Field(description="What to call: `file.py:name` or `package.module:name`.")
+    options: _Options = Field(default_factory=dict)
+
+
+class LangChainSettings(Settings):
+    """Invokes a LangChain Runnable; contexts are caught from its retrievers."""
+
+    type: Literal["langchain"] = _kind()
+    target: str = Field(
+        description="The Runnable, or a function that makes it: `file.py:name` or `package.module:name`."
+    )
+    input_key: str | None = Field(
+        None,
+        description="Key under which the chain takes the question; left out, the text alone; "
+        "`messages` hands over one user message, as agents want it.",
+    )
+    output_key: str | None = Field(
+        None, description="Key under which the chain gives its answer; left out, the usual names are tried."
+    )
+    options: _Options = Field(default_factory=dict)
+
+
+class HttpSettings(Settings):
+    """Asks a bot behind an HTTP address."""
+
+    type: Literal["http"] = _kind()
+    url: str = Field(description="Address; {question} in it is filled in, and `$NAME` from the environment.")
+    method: Literal["GET", "POST", "PUT", "PATCH"] = Field("POST", description="HTTP method.")
+    headers: dict[str, str] = Field(
+        default_factory=dict,
+        description="Headers; `$NAME` in a value is taken from the environment, so that no key is in the file.",
+    )
+    body: Any = Field(
+        None,
+        description="JSON to send, with {question} where the question goes; "
+        "left out, {'question': '{question}'} unless the method is GET.",
+    )
+    answer: str = Field(
+        "answer",
+        description="Where the answer stands in the JSON reply, such as `choices.0.message.content`; "
+        "empty when the whole reply is the answer.",
+    )
+    contexts: str | None = Field(
+        None, description="Where the list of contexts stands in the reply; `*` goes through a list."
+    )
+    max_attempts: int = Field(4, ge=1, description="Attempts at one question when the server fails.")
+
+    @field_validator("url")
+    @classmethod
+    def _is_web_address(cls, url: str) -> str:
+        if not re.match(r"https?://[^/]|\$", url):
+            raise ValueError(f"{url!r} is no web address; it must begin with http:// or https://")
+        return url
+
+    @model_validator(mode="before")
+    @classmethod
+    def _has_body(cls, given: Any) -> Any:  # noqa: ANN401 - whatever stands in the file
+        if isinstance(given, dict) and given.get("body") is None and given.get("method") != "GET":
+            return {**given, "body": {"question": PLACE}}
+        return given
+
+    @model_validator(mode="after")
+    def _asks_the_question(self) -> Self:
+        if PLACE not in self.url and PLACE not in str(self.body):
+            raise ValueError(f"neither url nor body holds {PLACE}, so the bot would never see the question")
+        return self
+
+
+class RecordedSettings(Settings):
+    """Gives answers that were recorded elsewhere; no bot is called."""
+
+    type: Literal["recorded"] = _kind()
+    answers: Path = Field(description="JSONL file with question, answer and, where known, contexts.")
+    bot: str | None = Field(None, description="Use only the lines of this bot, where the file holds several.")
+
+
+BotSettings = Annotated[
+    FaqSettings
+    | FullContextSettings
+    | RagSettings
+    | PythonSettings
+    | LangChainSettings
+    | HttpSettings
+    | RecordedSettings,
+    Field(discriminator="type"),
+]

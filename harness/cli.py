@@ -1,0 +1,168 @@
+"""Command line: what a person types, and the exit code that a build server reads."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from .. import InputError, __version__
+
+if TYPE_CHECKING:
+    from .exam import Exam
+
+app = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    help="Put chat bots through the same exam: ask, time, score, keep, compare.",
+)
+
+DONE, UNABLE, WRONG_INPUT, INTERRUPTED = 0, 1, 2, 130
+
+Database = Annotated[Path, typer.Option("--db", metavar="FILE", help="The SQLite file that keeps everything.")]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout, and nothing else there.")]
+Rows = Annotated[
+    Path | None, typer.Option("--rows", metavar="FILE", help="Also write a JSON line for each row and metric.")
+]
+Fresh = Annotated[bool, typer.Option("--fresh", help="Ask everything again, whatever is kept.")]
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"proctor {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """Only the options that stand before a command."""
+
+
+@app.command()
+def run(
+    suite: Annotated[
+        Path | None, typer.Argument(metavar="[SUITE.yaml]", help="The suite; left out, the sample that ships with us.")
+    ] = None,
+    database: Database = Path("proctor.db"),
+    bots: Annotated[str, typer.Option(metavar="A,B", help="Only these bots of the suite.")] = "",
+    limit: Annotated[int | None, typer.Option(min=1, metavar="N", help="Only the first N questions.")] = None,
+    repeat: Annotated[int | None, typer.Option(min=1, metavar="N", help="Ask each question N times.")] = None,
+    concurrency: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="Questions in flight at each bot.")
+    ] = None,
+    fresh: Fresh = False,
+    latency_run: Annotated[
+        bool, typer.Option("--latency-run", help="One question at a time, bot after bot: the cleanest latency.")
+    ] = False,
+    rows: Rows = None,
+    as_json: Json = False,
+) -> None:
+    """Ask the bots of a suite, score the answers, and show the leaderboard. What is kept is not asked again."""
+    from .suite_exam import RunOptions, suite_exam
+    from .suite_file import load_suite, sample_suite
+
+    names = tuple(name.strip() for name in bots.split(",") if name.strip())
+    options = RunOptions(names, limit, repeat, concurrency, fresh, latency_run)
+    path = suite or sample_suite()
+    _hold(lambda: suite_exam(load_suite(path), options, os.environ), database, rows, as_json, suite)
+
+
+@app.command()
+def score(
+    recorded: Annotated[Path, typer.Argument(metavar="RECORDED.jsonl", help="Answers that were given elsewhere.")],
+    metrics: Annotated[
+        str, typer.Option(metavar="ID,ID", help="Metrics; left out, those that work with what is recorded.")
+    ] = "",
+    database: Database = Path("proctor.db"),
+    rows: Rows = None,
+    as_json: Json = False,
+) -> None:
+    """Score recorded answers; no bot is called."""
+    from .recorded_exam import recorded_exam
+
+    ids = [name.strip() for name in metrics.split(",") if name.strip()] or None
+    _hold(lambda: recorded_exam(recorded, ids, os.environ), database, rows, as_json, None)
+
+
+@app.command()
+def ask(
+    suite: Annotated[Path, typer.Argument(metavar="SUITE.yaml", help="The suite, or 'sample'.")],
+    bot: Annotated[str, typer.Argument(metavar="BOT", help="The name of one of its bots.")],
+    question: Annotated[str, typer.Argument(metavar="QUESTION", help="What to ask.")],
+    as_json: Json = False,
+) -> None:
+    """Ask one bot one question, and show the answer with its contexts and timing. Nothing is kept."""
+    from .one_question import ask_once
+    from .suite_file import load_suite, sample_suite
+
+    path = sample_suite() if str(suite) == "sample" and not suite.exists() else suite
+    ask_once(load_suite(path), bot, question, os.environ, as_json)
+
+
+@app.command()
+def metrics(as_json: Json = False) -> None:
+    """List every metric: what it says, what it needs, its range, direction, threshold and source."""
+    from .metric_list import show_metrics
+
+    show_metrics(as_json)
+
+
+@app.command()
+def init(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A folder that does not exist yet, or is empty.")],
+) -> None:
+    """Write a suite with questions, prompts and documents to edit, and a schema for the editor."""
+    from .starting import start_suite
+
+    start_suite(folder)
+    typer.echo(f"Wrote a suite to {folder}. Edit {folder / 'suite.yaml'}, then: proctor run {folder / 'suite.yaml'}")
+
+
+def _hold(make: Callable[[], Exam], database: Path, rows: Path | None, as_json: bool, suite: Path | None) -> None:
+    """Hold an exam and show what came of it."""
+    from ..reports.row_lines import write_row_lines
+    from ..reports.store import Store
+    from .exam import hold
+    from .showing import show_json, show_outcome, show_warnings, watching
+
+    exam = make()
+    store = Store.open(database)
+    try:
+        with watching() as watcher:
+            outcome = hold(exam, store, watcher)
+        if rows:
+            write_row_lines(store, outcome.summary.run, rows)
+    except KeyboardInterrupt:
+        _complain("Stopped. All that was answered is kept; the same command goes on from there.")
+        raise typer.Exit(INTERRUPTED) from None
+    finally:
+        store.close()
+    show_warnings(outcome)
+    if as_json:
+        show_json(outcome)
+    else:
+        show_outcome(outcome, suite, rows)
+    raise typer.Exit(UNABLE if outcome.unable else DONE)
+
+
+def main() -> None:
+    """The entry point; a user's mistake is a sentence on stderr and exit code 2."""
+    try:
+        app()
+    except InputError as error:
+        _complain(str(error))
+        sys.exit(WRONG_INPUT)
+
+
+def _complain(sentence: str) -> None:
+    typer.echo(f"proctor: {sentence}", err=True)

@@ -1,0 +1,88 @@
+"""Showing: what a run prints, for people and for machines."""
+
+from __future__ import annotations
+
+import contextlib
+import shlex
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import orjson
+from rich.console import Console
+
+from ..reports.leaderboard import count, leaderboard, printable
+from ..reports.summary import as_object
+from .engine import Watcher
+from .exam import Outcome
+from .progress import ProgressBars, Silent
+
+
+@contextlib.contextmanager
+def watching() -> Iterator[Watcher]:
+    """Progress bars on stderr where somebody watches, else silence."""
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield Silent()
+        return
+    with ProgressBars(console) as bars:
+        yield bars
+
+
+def show_warnings(outcome: Outcome) -> None:
+    """Warnings on stderr, each once."""
+    for warning in dict.fromkeys(outcome.warnings):
+        sys.stderr.write(f"proctor: {printable(warning)}\n")
+
+
+def show_json(outcome: Outcome) -> None:
+    """One object on stdout."""
+    made = as_object(outcome.summary)
+    made |= {
+        "database": str(outcome.database),
+        "asked": outcome.asked,
+        "kept": outcome.kept,
+        "seconds": round(outcome.seconds, 3),
+        "warnings": list(dict.fromkeys(outcome.warnings)),
+    }
+    sys.stdout.write(orjson.dumps(made, option=orjson.OPT_INDENT_2 | orjson.OPT_NON_STR_KEYS).decode() + "\n")
+
+
+def show_outcome(outcome: Outcome, suite: Path | None, rows: Path | None) -> None:
+    """The leaderboard, where everything is kept, and what to type next."""
+    console = Console(highlight=False)
+    width = console.width if console.is_terminal else 80
+    console.print(leaderboard(outcome.summary, width), width=width)
+    console.print()
+    for line in _what_happened(outcome):
+        console.print(line, markup=False, soft_wrap=True)
+    if rows:
+        console.print(f"Every score is a line of {rows}.", markup=False, soft_wrap=True)
+    console.print("\nNext:", markup=False)
+    for command, purpose in _next(outcome, suite):
+        console.print(f"  {command}\n      {purpose}", markup=False, soft_wrap=True)
+
+
+def _what_happened(outcome: Outcome) -> Iterator[str]:
+    database = outcome.database
+    if outcome.complete:
+        yield f"Everything was kept already: {count(outcome.kept, 'answer')} in {database}. Nothing was asked."
+        return
+    kept = f", {outcome.kept:,} kept from before" if outcome.kept else ""
+    yield f"Asked {count(outcome.asked, 'question')}{kept}, in {outcome.seconds:.1f} s. Everything is in {database}."
+
+
+def _next(outcome: Outcome, suite: Path | None) -> Iterator[tuple[str, str]]:
+    if outcome.unable:
+        again = f"proctor run {shlex.quote(str(suite))}" if suite else "proctor run"
+        yield again, "once the set-up is mended: only what is missing is asked"
+    database = shlex.quote(str(outcome.database))
+    worst = "select question_id, bot, value from row_scores where passed = 0 order by value limit 10"
+    yield f'sqlite3 {database} "{worst}"', "the worst rows (any SQLite tool will do)"
+    if suite is None:
+        yield "proctor init my-suite", "a copy of the sample suite, to be made your own"
+    else:
+        yield (
+            f'proctor ask {shlex.quote(str(suite))} {outcome.summary.bots[0].name} "..."',
+            "one answer, with its contexts",
+        )

@@ -1,0 +1,279 @@
+"""EncoderThread: the one thread that runs an encoder, and the queues before it."""
+
+import logging
+import threading
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import numpy as np
+
+from .encoder import Encoder
+from .vector_memory import VectorMemory
+
+# What is handed to the encoder at once: little enough that an urgent text waits for less than half a second on one
+# core, and more than enough for full speed there.
+_CHARACTERS_A_BATCH = 4096
+_SORTED_TOGETHER = 512  # texts put in order of length before they are batched; none waits for more than these
+_SAVED_TOGETHER = 256
+_IDLE_SECONDS = 0.5  # without work, before what is unsaved is saved
+
+
+class VectorKeeper(Protocol):
+    """Keeps vectors from one run to the next; called from the encoder's thread only."""
+
+    def load(self, model_id: str, keys: list[bytes]) -> dict[bytes, bytes]:
+        """What is kept of these texts; a key that is not kept is left out."""
+        ...
+
+    def save(self, model_id: str, items: list[tuple[bytes, bytes]]) -> None:
+        """Keep these; a key that is kept already may come again, with the same bytes."""
+        ...
+
+
+class Request:
+    """Some texts of one caller: ``done`` is set when ``packed`` holds a vector for each.
+
+    A packed vector is a byte for truncated, then float32 in little-endian order. Texts without keys are not looked
+    up, shared or kept.
+    """
+
+    def __init__(self, texts: Sequence[str], keys: Sequence[bytes] | None = None) -> None:
+        self.texts = texts
+        self.keys: Sequence[bytes | None] = keys if keys is not None else [None] * len(texts)
+        self.packed: list[bytes] = [b""] * len(texts)
+        self.missing = len(texts)
+        self.done: Future[None] = Future()
+
+    def fill(self, place: int, packed: bytes) -> None:
+        """Hand over one vector."""
+        self.packed[place] = packed
+        self.missing -= 1
+        if self.missing == 0 and self._is_awaited():
+            self.done.set_result(None)
+
+    def fail(self, error: BaseException) -> None:
+        """Hand over what went wrong; what comes later is ignored."""
+        if self._is_awaited():
+            self.done.set_exception(error)
+
+    def _is_awaited(self) -> bool:
+        # After this a late cancel() has no effect, so that setting the outcome can't fail.
+        return not self.done.done() and self.done.set_running_or_notify_cancel()
+
+
+@dataclass(slots=True, eq=False)
+class _Job:
+    text: str
+    key: bytes | None
+    takers: list[tuple[Request, int]] = field(default_factory=list)
+
+    def is_wanted(self) -> bool:
+        return not all(request.done.done() for request, _ in self.takers)
+
+
+class EncoderThread:
+    """Takes requests from any thread. Starts with the first one; the encoder is opened when a text needs it."""
+
+    def __init__(
+        self,
+        open_encoder: Callable[[], Encoder],
+        model_id: str,
+        keeper: VectorKeeper | None,
+        memory_bytes: int,
+        max_batch: int,
+    ) -> None:
+        self._open_encoder = open_encoder
+        self._model_id = model_id
+        self._keeper = keeper
+        self._max_batch = max_batch
+        self._memory = VectorMemory(memory_bytes)
+        self._change = threading.Condition()  # guards all below but the last three, which are the thread's own
+        self._thread: threading.Thread | None = None
+        self._stopping = False
+        self._open_wanted = False
+        self._in_flight: dict[bytes, _Job] = {}
+        self._urgent: deque[_Job] = deque()
+        self._arrived: deque[_Job] = deque()
+        self._encoder: Future[Encoder] = Future()
+        self._looked_up: deque[_Job] = deque()
+        self._sorted: deque[_Job] = deque()
+        self._unsaved: list[tuple[bytes, bytes]] = []
+
+    def submit(self, request: Request, urgent: bool = False) -> None:
+        """Queue what is not in memory and not in flight already. Raises RuntimeError after ``stop``."""
+        with self._change:
+            self._start()
+            queue = self._urgent if urgent else self._arrived
+            for place, (text, key) in enumerate(zip(request.texts, request.keys, strict=True)):
+                known = self._memory.get(key) if key is not None else None
+                if known is not None:
+                    request.fill(place, known)
+                    continue
+                job = self._in_flight.get(key) if key is not None else None
+                if job is None:
+                    job = _Job(text, key)
+                    queue.append(job)
+                    if key is not None:
+                        self._in_flight[key] = job
+                job.takers.append((request, place))
+            self._change.notify()
+
+    def encoder(self) -> Future[Encoder]:
+        """The encoder, opened now if it was not. To be shared: don't cancel it."""
+        with self._change:
+            if not self._encoder.done():
+                self._start()
+                self._open_wanted = True
+                self._change.notify()
+        return self._encoder
+
+    def stop(self) -> None:
+        """End after the batch in progress, save what is not saved, and fail those who still wait."""
+        with self._change:
+            self._stopping = True
+            self._change.notify()
+        # The garbage collector may call this from the thread itself.
+        if self._thread is not None and self._thread is not threading.current_thread():
+            self._thread.join()
+        closed = RuntimeError("The embedder was closed.")
+        self._fail([*self._urgent, *self._arrived, *self._looked_up, *self._sorted], closed)
+        if not self._encoder.done():
+            self._encoder.set_exception(closed)
+
+    def _start(self) -> None:
+        if self._stopping:
+            raise RuntimeError("The embedder was closed.")
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._run, name="embedder", daemon=True)
+            self._thread.start()
+
+    def _run(self) -> None:
+        while self._await_work():
+            if self._open_wanted:
+                self._open_wanted = False
+                self._open()
+            self._look_up(self._take_arrived())
+            if batch := self._next_batch():
+                self._encode(batch)
+            if len(self._unsaved) >= _SAVED_TOGETHER:
+                self._save()
+        self._save()
+
+    def _await_work(self) -> bool:
+        """Wait for something to do; False when it is time to stop."""
+        with self._change:
+            if self._change.wait_for(self._has_work, _IDLE_SECONDS if self._unsaved else None):
+                return not self._stopping
+        self._save()
+        return True
+
+    def _has_work(self) -> bool:
+        queues = (self._urgent, self._arrived, self._looked_up, self._sorted)
+        return self._stopping or self._open_wanted or any(queues)
+
+    def _take_arrived(self) -> list[_Job]:
+        with self._change:
+            jobs = list(self._arrived)
+            self._arrived.clear()
+        return jobs
+
+    def _look_up(self, jobs: list[_Job]) -> None:
+        keys = [job.key for job in jobs if job.key is not None]
+        kept: dict[bytes, bytes] = {}
+        if keys and self._keeper is not None:
+            try:
+                kept = self._keeper.load(self._model_id, keys)
+            except Exception as error:  # noqa: BLE001 - a keeper is given from outside, and we can do without
+                self._do_without_keeper("read", error)
+        found: list[tuple[_Job, bytes]] = []
+        for job in jobs:
+            packed = kept.get(job.key) if job.key is not None else None
+            if packed is not None and len(packed) > 1 and len(packed) % 4 == 1:
+                found.append((job, packed))
+            else:
+                self._looked_up.append(job)
+        self._finish(found)
+
+    def _next_batch(self) -> list[_Job]:
+        with self._change:
+            if self._urgent:
+                return self._take(self._urgent)
+            if not self._sorted:
+                count = min(len(self._looked_up), _SORTED_TOGETHER)
+                together = [self._looked_up.popleft() for _ in range(count)]
+                self._sorted.extend(sorted(together, key=lambda job: len(job.text)))
+            return self._take(self._sorted)
+
+    def _take(self, queue: deque[_Job]) -> list[_Job]:
+        batch: list[_Job] = []
+        characters = 0
+        while queue and len(batch) < self._max_batch:
+            if not queue[0].is_wanted():
+                self._forget(queue.popleft())
+                continue
+            characters += len(queue[0].text)
+            if batch and characters > _CHARACTERS_A_BATCH:
+                break
+            batch.append(queue.popleft())
+        return batch
+
+    def _forget(self, job: _Job) -> None:
+        if job.key is not None:
+            self._in_flight.pop(job.key, None)
+
+    def _open(self) -> None:
+        if self._encoder.done():
+            return
+        try:
+            self._encoder.set_result(self._open_encoder())
+        except BaseException as error:  # noqa: BLE001 - every caller is told, now and later
+            self._encoder.set_exception(error)
+
+    def _encode(self, batch: list[_Job]) -> None:
+        try:
+            self._open()
+            embedded = self._encoder.result().encode([job.text for job in batch])
+            flags = np.asarray(embedded.truncated, dtype=np.uint8).tobytes()
+            rows = np.ascontiguousarray(embedded.vectors, dtype="<f4")
+            if len(rows) != len(batch) or len(flags) != len(batch):
+                raise ValueError(f"{self._model_id} gave {len(rows)} vectors for {len(batch)} texts.")  # noqa: TRY301
+            packed = [flags[place : place + 1] + row.tobytes() for place, row in enumerate(rows)]
+        except BaseException as error:  # noqa: BLE001 - a failing model fails those who wait for it, not the thread
+            self._fail(batch, error)
+            return
+        if self._keeper is not None:
+            self._unsaved += [(job.key, value) for job, value in zip(batch, packed, strict=True) if job.key]
+        self._finish(zip(batch, packed, strict=True))
+
+    def _finish(self, jobs: Iterable[tuple[_Job, bytes]]) -> None:
+        with self._change:
+            for job, packed in jobs:
+                self._forget(job)
+                if job.key is not None:
+                    self._memory.put(job.key, packed)
+                for request, place in job.takers:
+                    request.fill(place, packed)
+
+    def _fail(self, jobs: list[_Job], error: BaseException) -> None:
+        with self._change:
+            for job in jobs:
+                self._forget(job)
+                for request, _ in job.takers:
+                    request.fail(error)
+
+    def _save(self) -> None:
+        items, self._unsaved = self._unsaved, []
+        if items and self._keeper is not None:
+            try:
+                self._keeper.save(self._model_id, items)
+            except Exception as error:  # noqa: BLE001 - a keeper is given from outside, and we can do without
+                self._do_without_keeper("written", error)
+
+    def _do_without_keeper(self, what: str, error: Exception) -> None:
+        self._keeper = None
+        logging.getLogger(__name__).warning(
+            "Kept vectors can't be %s (%s: %s); texts are embedded again.", what, type(error).__name__, error
+        )

@@ -1,0 +1,156 @@
+"""PassageIndex: finds the passages nearest to a vector; what is unchanged on disk is not embedded again."""
+
+from collections.abc import Callable, Sequence
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .documents import Document, Passage
+from .encoder import Embedded
+from .index_file import Indexed, IndexFile, read_index_file, write_index_file
+
+
+class BulkEmbedder(Protocol):
+    """What an index asks of an embedder; a BatchingEmbedder is one."""
+
+    @property
+    def model_id(self) -> str:
+        """Name and revision of the model."""
+        ...
+
+    def embed_now(self, texts: Sequence[str]) -> Embedded:
+        """Embed a long list, in its order."""
+        ...
+
+
+class PassageIndex:
+    """Passages of documents under FAISS, searched exactly (inner product of unit vectors, which is their cosine).
+
+    Exact search takes about 2 ms in 50,000 passages of 384 dimensions on one core, which no approximate index would
+    make noticeable beside a model's answer.
+
+    Attributes:
+        embedded_now: how many passages were embedded when it was opened.
+        warnings: what could not be read or saved, for the manifest.
+    """
+
+    def __init__(self, passages: Sequence[Passage], vectors: NDArray[np.float32]) -> None:
+        """Index the passages; ``vectors`` of shape (passages, dimensions) are float32 rows of unit length."""
+        self.embedded_now = 0
+        self.warnings: tuple[str, ...] = ()
+        self._passages = tuple(passages)
+        self._dimensions = vectors.shape[1]
+        self._flat = _flat_index(vectors) if len(vectors) else None
+
+    @classmethod
+    def open(
+        cls,
+        folder: Path | None,
+        documents: Sequence[Document],
+        cut: Callable[[Document], list[Passage]],
+        settings_key: str,
+        embedder: BulkEmbedder,
+    ) -> "PassageIndex":
+        """Index the documents, embedding only those that are new or changed since the folder was written.
+
+        Args:
+            folder: where the index is kept, one file for each pair of settings and model; None keeps nothing. Losing
+                it costs time only, a damaged file is made again, and processes may share it.
+            documents: all that the index is to hold, in the order that decides between equal passages.
+            cut: cuts a document into passages; called for new and changed documents only.
+            settings_key: names all that ``cut`` depends on.
+            embedder: called once, with the new passages; this blocks.
+        """
+        path = folder and folder / f"passages-{_name(settings_key, embedder.model_id)}.zip"
+        warnings: list[str] = []
+        kept = IndexFile(settings_key, embedder.model_id)
+        if path is not None:
+            try:
+                kept = read_index_file(path, settings_key, embedder.model_id)
+            except FileNotFoundError:
+                pass
+            except (OSError, ValueError) as error:
+                warnings.append(f"The index {path.name} can't be read ({error}); it is made again.")
+        parts, embedded_now = _all_parts(documents, kept, cut, embedder)
+        if path is not None and [part.fingerprint for part in parts] != [part.fingerprint for part in kept.documents]:
+            try:
+                write_index_file(path, IndexFile(settings_key, embedder.model_id, parts))
+            except OSError as error:
+                warnings.append(f"The index {path.name} can't be saved ({error}); it will be made again next time.")
+        index = cls([passage for part in parts for passage in part.passages], _stacked(parts))
+        index.embedded_now = embedded_now
+        index.warnings = tuple(warnings)
+        return index
+
+    @property
+    def size(self) -> int:
+        """How many passages there are."""
+        return len(self._passages)
+
+    def search(self, vector: NDArray[np.float32], k: int) -> list[tuple[Passage, float]]:
+        """The k nearest passages with their cosines, nearest first; equal ones in the order of the documents.
+
+        ``vector`` has shape (dimensions,) or (1, dimensions) and unit length. Fewer than k when there are fewer.
+        Raises ValueError when the vector is of another model's size.
+        """
+        k = min(k, self.size)
+        if k < 1 or self._flat is None:
+            return []
+        query = np.ascontiguousarray(vector, dtype=np.float32).reshape(1, -1)
+        if query.shape[1] != self._dimensions:
+            raise ValueError(f"A vector of {query.shape[1]} dimensions, where the index has {self._dimensions}.")
+        # FAISS picks any of those that are equal at the end of its list, so it is asked until the end is past them.
+        asked = k
+        while True:
+            asked = min(2 * asked, self.size)
+            scores, places = self._flat.search(query, asked)
+            if asked == self.size or scores[0, -1] < scores[0, k - 1]:
+                break
+        found = [(float(s), int(p)) for s, p in zip(scores[0], places[0], strict=True) if p >= 0]
+        found.sort(key=lambda pair: (-pair[0], pair[1]))
+        return [(self._passages[place], score) for score, place in found[:k]]
+
+
+def _all_parts(
+    documents: Sequence[Document],
+    kept: IndexFile,
+    cut: Callable[[Document], list[Passage]],
+    embedder: BulkEmbedder,
+) -> tuple[list[Indexed], int]:
+    """One part for each document, in their order, and how many passages were embedded for it."""
+    known = {part.fingerprint: part for part in kept.documents}
+    fingerprints = [document.fingerprint for document in documents]
+    new: dict[str, list[Passage]] = {}
+    for document, fingerprint in zip(documents, fingerprints, strict=True):
+        if fingerprint not in known and fingerprint not in new:
+            new[fingerprint] = cut(document)
+    texts = [passage.text for passages in new.values() for passage in passages]
+    if texts:
+        vectors = embedder.embed_now(texts).vectors
+        start = 0
+        for fingerprint, passages in new.items():
+            end = start + len(passages)
+            known[fingerprint] = Indexed(fingerprint, tuple(passages), vectors[start:end])
+            start = end
+    empty = np.empty((0, 0), dtype=np.float32)
+    return [known.get(f) or Indexed(f, (), empty) for f in fingerprints], len(texts)
+
+
+def _stacked(parts: Sequence[Indexed]) -> NDArray[np.float32]:
+    filled = [part.vectors for part in parts if len(part.passages)]
+    return np.concatenate(filled) if filled else np.empty((0, 0), dtype=np.float32)
+
+
+def _flat_index(vectors: NDArray[np.float32]) -> Any:  # noqa: ANN401 - untyped library
+    import faiss
+
+    index = faiss.IndexFlatIP(vectors.shape[1])
+    index.add(np.ascontiguousarray(vectors))
+    return index
+
+
+def _name(settings_key: str, model_id: str) -> str:
+    return blake2b(f"{settings_key}\0{model_id}".encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()

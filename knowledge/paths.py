@@ -1,0 +1,41 @@
+"""Paths that a user gave: where they lead, and a sentence when they lead nowhere."""
+
+import difflib
+from pathlib import Path
+
+from .. import InputError
+
+
+def existing(path: Path, wanted: str) -> Path:
+    """The path, if something is there.
+
+    Raises:
+        InputError: nothing is there; the message names ``wanted`` and the nearest name that does exist.
+    """
+    try:
+        if path.exists():
+            return path
+    except OSError as error:  # a name too long, a folder above it that may not be entered
+        raise unreadable(path, error) from error
+    raise InputError(f"There is no {path}; {wanted} was wanted. {_nearest(path)}".rstrip())
+
+
+def unreadable(path: Path, error: OSError) -> InputError:
+    """The error to raise when the system refuses to read a path."""
+    reason = (error.strerror or str(error)).lower()
+    return InputError(f"{path} can't be read: {reason}.")
+
+
+def _nearest(path: Path) -> str:
+    folder = path.parent
+    while not folder.is_dir() and folder != folder.parent:
+        path, folder = folder, folder.parent
+    try:
+        names = sorted(entry.name for entry in folder.iterdir())
+    except OSError:
+        return ""
+    close = difflib.get_close_matches(path.name, names, n=1, cutoff=0.6)
+    if close:
+        return f"Did you mean {folder / close[0]}?"
+    shown = ", ".join(name for name in names if not name.startswith("."))
+    return f"In {folder} there is: {shown[:200]}." if shown else f"{folder} is empty."

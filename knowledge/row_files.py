@@ -1,0 +1,164 @@
+"""Rows of a CSV, TSV, JSONL, JSON or YAML file, streamed, each with the line on which it starts."""
+
+import gzip
+import hashlib
+import zlib
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, cast
+
+from .. import InputError
+from .json_rows import json_line_rows, json_rows
+from .paths import existing, unreadable
+from .rows import Reading, Row
+from .table_rows import table_rows
+
+_KINDS = {
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".tab": "tsv",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".json": "json",
+    ".yaml": "yaml",
+    ".yml": "yaml",
+}
+_BLOCK = 1 << 20  # bytes read from the disk at a time
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_FOREIGN_STARTS = {
+    b"\xff\xfe": "is written in UTF-16; save it as UTF-8",
+    b"\xfe\xff": "is written in UTF-16; save it as UTF-8",
+    b"\x1f\x8b": "is compressed with gzip; end its name in .gz",
+    b"PK\x03\x04": "is a zip archive or an Excel workbook; save the sheet as CSV in UTF-8",
+}
+
+
+@dataclass(slots=True)
+class RowFile:
+    """A file of rows that can be read again and again without being held in memory (YAML is held).
+
+    Attributes:
+        path: the file as the user named it.
+        kind: ``csv``, ``tsv``, ``jsonl``, ``json`` or ``yaml``.
+        listed_under: keys under which a JSON or YAML object may keep its list of rows.
+    """
+
+    path: Path
+    kind: str
+    listed_under: tuple[str, ...]
+    _stamp: tuple[int, int]
+    _held: list[tuple[int, Row]] | None = field(default=None, repr=False)
+
+    @property
+    def tabular(self) -> bool:
+        """Whether every value is a text, as in CSV, so that lists are written with separators."""
+        return self.kind in ("csv", "tsv")
+
+    def rows(self, reading: Reading) -> Iterator[tuple[int, Row]]:
+        """Yield (line, row), lines from 1.
+
+        Raises:
+            InputError: the file can't be read or isn't what its name says, with the line; or it has changed
+                since it was opened.
+        """
+        try:
+            if _stamp(self.path) != self._stamp:
+                raise InputError(f"{self.path} was changed while it was in use; start again.")
+            with _opened(self.path) as stream:
+                yield from self._rows(_lines(stream, self.path, reading.digest), reading)
+        except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+            raise InputError(f"{self.path} is damaged: {error}. Compress it again.") from error
+        except OSError as error:
+            raise unreadable(self.path, error) from error
+
+    def _rows(self, lines: Iterable[bytes], reading: Reading) -> Iterator[tuple[int, Row]]:
+        match self.kind:
+            case "jsonl":
+                return json_line_rows(lines, self.path, reading)
+            case "json":
+                return json_rows(b"".join(lines), self.path, self.listed_under, reading)
+            case "yaml":
+                return iter(self._yaml(b"".join(lines), reading))
+            case kind:
+                return table_rows(lines, self.path, "\t" if kind == "tsv" else None, reading)
+
+    def _yaml(self, content: bytes, reading: Reading) -> list[tuple[int, Row]]:
+        from .yaml_rows import yaml_rows
+
+        if self._held is None:  # YAML takes 0.4 ms a row to parse, so it is not parsed for each reading
+            self._held = yaml_rows(content, self.path, self.listed_under, reading)
+        return self._held
+
+
+def open_rows(path: Path, wanted: str, listed_under: tuple[str, ...]) -> RowFile:
+    """Look at a file and say how its rows are read; ``wanted`` names the thing for messages.
+
+    Raises:
+        InputError: it is missing, a folder, not readable, empty, or of no known kind.
+    """
+    existing(path, wanted)
+    if path.is_dir():
+        raise InputError(f"{path} is a folder; {wanted} was wanted.{_candidates(path)}")
+    if not path.is_file():
+        raise InputError(f"{path} is not a plain file. It is read more than once, so save it to a file first.")
+    kind = _kind(path)
+    _check_start(path)
+    return RowFile(path, kind, listed_under, _stamp(path))
+
+
+def _kind(path: Path) -> str:
+    suffixes = [suffix.lower() for suffix in path.suffixes]
+    if suffixes and suffixes[-1] == ".gz":
+        suffixes.pop()
+    suffix = suffixes[-1] if suffixes else ""
+    if suffix in _KINDS:
+        return _KINDS[suffix]
+    advice = "Save the sheet as CSV in UTF-8. " if suffix in (".xlsx", ".xls", ".ods") else ""
+    ending = f"a name ending in {suffix}" if suffix else "a name without an ending"
+    raise InputError(
+        f"{path} has {ending}. {advice}Known are .csv, .tsv, .jsonl, .json, .yaml, and each of them with .gz."
+    )
+
+
+def _candidates(folder: Path) -> str:
+    try:
+        names = sorted(entry.name for entry in folder.iterdir() if _KINDS.get(entry.suffix.lower()))
+    except OSError:
+        return ""
+    return f" In it there is: {', '.join(names)[:200]}." if names else ""
+
+
+def _check_start(path: Path) -> None:
+    try:
+        with path.open("rb") as raw:
+            start = raw.read(4)
+    except OSError as error:
+        raise unreadable(path, error) from error
+    if not start:
+        raise InputError(f"{path} is empty.")
+    for mark, sentence in _FOREIGN_STARTS.items():
+        if start.startswith(mark) and not (mark == b"\x1f\x8b" and path.suffix.lower() == ".gz"):
+            raise InputError(f"{path} {sentence}.")
+
+
+def _stamp(path: Path) -> tuple[int, int]:
+    status = path.stat()
+    return status.st_size, status.st_mtime_ns
+
+
+def _opened(path: Path) -> IO[bytes]:
+    if path.suffix.lower() == ".gz":
+        return cast("IO[bytes]", gzip.open(path, "rb"))
+    return path.open("rb", buffering=_BLOCK)
+
+
+def _lines(stream: IO[bytes], path: Path, digest: "hashlib._Hash | None") -> Iterator[bytes]:
+    for number, line in enumerate(stream, 1):
+        if number == 1:
+            if line.startswith((b"\xff\xfe", b"\xfe\xff")):  # seen here only in a compressed file
+                raise InputError(f"{path} {_FOREIGN_STARTS[line[:2]]}.")
+            line = line.removeprefix(_BYTE_ORDER_MARK)
+        if digest is not None:
+            digest.update(line)
+        yield line

@@ -1,0 +1,135 @@
+"""One look at all rows of a file before they are used: are they right, how many, what do they provide."""
+
+import hashlib
+from collections.abc import Callable, Hashable, Iterator
+from dataclasses import dataclass
+from itertools import islice
+
+from .. import InputError
+from .row_fields import ReadRow, RowReader
+from .row_files import RowFile
+from .row_ids import IdMaker, first_clash, hashes, made_id, repeated
+from .rows import Reading
+
+
+@dataclass(frozen=True, slots=True)
+class Survey:
+    """What one look at a file found.
+
+    Attributes:
+        count: rows.
+        fingerprint: SHA-256 in hex of the bytes that were read.
+        provides: how many rows have each of the things that fields fill.
+        groups: how many rows each group has.
+        repeated_ids: hashes of the made ids that more than one row would get.
+        repeated_texts: hashes of the question texts that stand in more than one row.
+        warnings: sentences for the user.
+    """
+
+    count: int
+    fingerprint: str
+    provides: dict[str, int]
+    groups: dict[Hashable, int]
+    repeated_ids: frozenset[int]
+    repeated_texts: frozenset[int]
+    warnings: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """The rows of a file, or the first ``limit`` of them, taken apart.
+
+    ``reader`` makes a fresh reader; ``group`` says within what an id must be unique.
+    """
+
+    file: RowFile
+    reader: Callable[[], RowReader]
+    group: Callable[[ReadRow], Hashable]
+    limit: int | None = None
+
+    def read(self, repeated_ids: frozenset[int]) -> Iterator[tuple[int, str, ReadRow]]:
+        """Yield (line, id, row); the id is made where the file gives none."""
+        read, group, maker = self.reader().read, self.group, IdMaker(repeated_ids)
+        for line, row in islice(self.file.rows(Reading()), self.limit):
+            taken = read(row, line)
+            yield line, taken.id or maker.make(_content(taken), group(taken)), taken
+
+    def survey(self, called: str) -> Survey:
+        """Read every row once; ``called`` is what the rows are, for messages.
+
+        Raises:
+            InputError: a row is wrong, an id stands twice, or there are no rows.
+        """
+        if self.limit is not None and self.limit < 1:
+            raise InputError(f"The limit must be 1 or more, not {self.limit}.")
+        reading, reader = Reading(hashlib.sha256()), self.reader()
+        given, made, texts = hashes(), hashes(), hashes()
+        provides: dict[str, int] = {}
+        groups: dict[Hashable, int] = {}
+        with_text = 0
+        for line, row in islice(self.file.rows(reading), self.limit):
+            taken = reader.read(row, line)
+            group = self.group(taken)
+            groups[group] = groups.get(group, 0) + 1
+            if taken.id:
+                given.append(hash((taken.id, group)))
+            else:
+                made.append(hash((made_id(_content(taken)), group)))
+            texts.append(hash(taken.text))
+            if taken.text:
+                with_text += 1
+            for name in taken.values:
+                provides[name] = provides.get(name, 0) + 1
+        if not texts:
+            raise InputError(f"{self.file.path} holds no {called}.")
+        repeated_ids = repeated(made)
+        if given and made:  # a given id may be one that would be made, so the final ids are looked at
+            given = hashes()
+            given.extend(hash(key) for key, _ in self._keys(repeated_ids))
+        self._refuse_repeats(repeated(given), repeated_ids)
+        return Survey(
+            len(texts),
+            self._fingerprint(reading),
+            {**provides, "text": with_text},
+            groups,
+            repeated_ids,
+            repeated(texts),
+            (*reader.warnings, *_repairs(reading, self.file)),
+        )
+
+    def _keys(self, repeated_ids: frozenset[int]) -> Iterator[tuple[tuple[str, Hashable], int]]:
+        for line, identity, taken in self.read(repeated_ids):
+            yield (identity, self.group(taken)), line
+
+    def _refuse_repeats(self, suspects: frozenset[int], repeated_ids: frozenset[int]) -> None:
+        clash = first_clash(self._keys(repeated_ids), suspects) if suspects else None
+        if clash is None:
+            return
+        key, first, second = clash
+        identity, group = key
+        whose = "" if group is None else f" for {group}"
+        raise InputError(
+            f'{self.file.path}:{second}: the id "{identity}" was used in line {first} already{whose}. '
+            "Give every row an id of its own, or leave the ids out."
+        )
+
+    def _fingerprint(self, reading: Reading) -> str:
+        if reading.digest is None:
+            raise ValueError("a survey hashes what it reads")
+        if self.limit is not None and self.file.kind in ("json", "yaml"):  # these are read whole all the same
+            reading.digest.update(f"\0first {self.limit}".encode())
+        return reading.digest.hexdigest()
+
+
+def _content(taken: ReadRow) -> str:
+    return taken.text or str(taken.values.get("answer", ""))
+
+
+def _repairs(reading: Reading, file: RowFile) -> list[str]:
+    if not reading.repaired:
+        return []
+    rows = "1 row has" if reading.repaired == 1 else f"{reading.repaired} rows have"
+    return [
+        f"{file.path}: {rows} characters that can't be stored (NUL or half a surrogate pair), replaced by U+FFFD; "
+        f"the first is in line {reading.first_repaired}."
+    ]

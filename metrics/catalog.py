@@ -1,0 +1,197 @@
+"""Catalog: all metrics and artefacts by name, checked so that every need has one provider."""
+
+import inspect
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from types import MappingProxyType, ModuleType
+
+from .. import InputError
+from .declaring import (
+    ArtefactDeclaration,
+    Function,
+    MetricDeclaration,
+    Need,
+    declaration_of,
+    name_of,
+    place_of,
+    read_signature,
+)
+from .entries import Artefact, Metric
+from .facts import ROW_CHECKS, RUN_CHECKS
+from .loading import load_metrics_file
+from .messages import nearest
+from .plan import Plan
+from .planning import EmptyContexts, make_plan
+
+
+class Catalog:
+    """Metrics and artefacts by name. Made once, never changed; ``with_file`` gives a new one."""
+
+    def __init__(self, functions: Iterable[Function]) -> None:
+        """Take declared functions.
+
+        Raises:
+            InputError: for a name given twice, a need that nothing provides, needs that go in a circle, an
+                async metric or one without a docstring. The message names the file and line.
+        """
+        self._functions = tuple(functions)
+        artefacts: dict[str, Artefact] = {}
+        declared: dict[str, tuple[Function, MetricDeclaration]] = {}
+        for function in self._functions:
+            match declaration_of(function):
+                case ArtefactDeclaration():
+                    _refuse_duplicate(function, artefacts.get(name_of(function)))
+                    artefacts[name_of(function)] = _read_artefact(function)
+                case MetricDeclaration() as declaration:
+                    known = declared.get(name_of(function))
+                    _refuse_duplicate(function, known[0] if known else None)
+                    declared[name_of(function)] = (function, declaration)
+                case None:
+                    raise InputError(f"{place_of(function)}: '{name_of(function)}' is neither metric nor artefact.")
+        self.artefacts: Mapping[str, Artefact] = MappingProxyType(artefacts)
+        self._check_artefacts()
+        metrics = {name: self._read_metric(*both) for name, both in declared.items()}
+        self.metrics: Mapping[str, Metric] = MappingProxyType(metrics)
+
+    @classmethod
+    def of(cls, *sources: ModuleType | Function) -> "Catalog":
+        """Take declared functions, and all those that modules define."""
+        functions: list[Function] = []
+        for source in sources:
+            functions += declared_in(source) if isinstance(source, ModuleType) else [source]
+        return cls(functions)
+
+    def with_file(self, path: Path) -> "Catalog":
+        """This catalog and the metrics and artefacts of a Python file.
+
+        Raises:
+            InputError: when the file can't be read or run, declares no metric, or what it declares doesn't fit.
+        """
+        functions = declared_in(load_metrics_file(path))
+        if not any(isinstance(declaration_of(function), MetricDeclaration) for function in functions):
+            raise InputError(f"{path} declares no metric; put '@metric' (from proctor.metrics) above a function.")
+        return Catalog((*self._functions, *functions))
+
+    def plan(
+        self,
+        ids: Sequence[str],
+        options: Mapping[str, Mapping[str, object]] = MappingProxyType({}),
+        empty_contexts: EmptyContexts = "not_applicable",
+        models: Mapping[str, str] = MappingProxyType({}),
+    ) -> Plan:
+        """Prepare some metrics for scoring rows.
+
+        Args:
+            ids: metrics, in the order in which scores are wanted; one named twice counts once.
+            options: values for the options of metrics and artefacts, by their name.
+            empty_contexts: ``"zero"`` gives 0 to the metrics so marked where a retriever found nothing.
+            models: id of the model behind each tool (``{"embedder": ...}``); part of the version of whatever uses it.
+
+        Raises:
+            InputError: for an unknown metric or option, or an option's value of the wrong kind.
+        """
+        chosen = [self.metric(id) for id in dict.fromkeys(ids)]
+        for name in options:
+            if name not in self.metrics and name not in self.artefacts:
+                raise InputError(f"Options are given for '{name}', which is no metric{nearest(name, self.metrics)}")
+        return make_plan(chosen, self.artefacts, options, empty_contexts, models)
+
+    def metric(self, id: str) -> Metric:
+        """The metric of that name. Raises InputError with the nearest name when there is none."""
+        if id not in self.metrics:
+            raise InputError(f"There is no metric '{id}'{nearest(id, self.metrics)}")
+        return self.metrics[id]
+
+    def _check_artefacts(self) -> None:
+        for name, artefact in self.artefacts.items():
+            if name in ROW_CHECKS:
+                raise InputError(f"{place_of(artefact.function)}: the artefact '{name}' has the name of a fact.")
+            self._check_needs("artefact", name, artefact.function, artefact.parameters, ROW_CHECKS)
+        for name in self.artefacts:
+            self._refuse_circle(name, ())
+
+    def _check_needs(
+        self, kind: str, name: str, function: Function, needs: Sequence[Need], facts: Iterable[str]
+    ) -> None:
+        known = {*facts, *(self.artefacts if facts is ROW_CHECKS else ())}
+        for need in needs:
+            if need.name not in known:
+                said = f"{place_of(function)}: {kind} '{name}' asks for '{need.name}', which nothing provides"
+                raise InputError(said + nearest(need.name, known, separator="; "))
+
+    def _refuse_circle(self, name: str, above: tuple[str, ...]) -> None:
+        if name in above:
+            circle = " -> ".join((*above[above.index(name) :], name))
+            place = place_of(self.artefacts[name].function)
+            raise InputError(f"{place}: artefacts need each other in a circle: {circle}.")
+        for need in self.artefacts[name].parameters:
+            if need.name in self.artefacts:
+                self._refuse_circle(need.name, (*above, name))
+
+    def _read_metric(self, function: Function, declaration: MetricDeclaration) -> Metric:
+        name = name_of(function)
+        if inspect.iscoroutinefunction(function):
+            said = f"{place_of(function)}: metric '{name}' is async; metrics are plain functions"
+            raise InputError(f"{said}, and what awaits a model is an artefact.")
+        documentation = inspect.getdoc(function) or ""
+        if not documentation:
+            raise InputError(f"{place_of(function)}: metric '{name}' has no docstring; say in one sentence what it is.")
+        needs, options = read_signature(function)
+        facts = ROW_CHECKS if declaration.level == "row" else RUN_CHECKS
+        self._check_needs("metric", name, function, needs, facts)
+        required, optional = self._facts_of(needs)
+        return Metric(
+            id=name,
+            function=function,
+            parameters=needs,
+            options=MappingProxyType(dict(options)),
+            summary=documentation.splitlines()[0],
+            documentation=documentation,
+            needs=tuple(fact for fact in facts if fact in required),
+            optional=tuple(fact for fact in facts if fact in optional - required),
+            declaration=declaration,
+        )
+
+    def _facts_of(self, needs: Sequence[Need]) -> tuple[frozenset[str], frozenset[str]]:
+        """The facts without which these needs can't be met, and those that are used where they are known."""
+        required: set[str] = set()
+        optional: set[str] = set()
+        for need in needs:
+            if need.name in self.artefacts:
+                below, used = self._facts_of(self.artefacts[need.name].parameters)
+            else:
+                below, used = frozenset({need.name}), frozenset()
+            (required if need.required else optional).update(below)
+            optional.update(used)
+        return frozenset(required), frozenset(optional)
+
+
+def declared_in(module: ModuleType) -> list[Function]:
+    """Metrics and artefacts that a module itself defines, in the order of its text."""
+    return [
+        candidate
+        for candidate in vars(module).values()
+        if declaration_of(candidate) and getattr(candidate, "__module__", "") == module.__name__
+    ]
+
+
+def _read_artefact(function: Function) -> Artefact:
+    needs, options = read_signature(function)
+    return Artefact(
+        name_of(function), function, needs, MappingProxyType(dict(options)), inspect.iscoroutinefunction(function)
+    )
+
+
+def _refuse_duplicate(function: Function, known: Artefact | Function | None) -> None:
+    if known is not None:
+        first = place_of(known.function if isinstance(known, Artefact) else known)
+        raise InputError(f"{place_of(function)}: '{name_of(function)}' is there already, from {first}.")
+
+
+@cache
+def builtin_catalog() -> Catalog:
+    """The metrics that come with the package."""
+    from . import artefacts, lexical, operations, overlap, semantic
+
+    return Catalog.of(artefacts, lexical, overlap, semantic, operations)

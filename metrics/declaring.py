@@ -1,0 +1,143 @@
+"""The decorators ``metric`` and ``artefact``: they mark a function and hand it back as it was."""
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Final, Literal, TypeVar, overload
+
+from .. import InputError
+from .score import Better, Reason
+
+BlankAnswer = float | Literal["not_applicable", "measure"] | Reason
+Level = Literal["row", "run"]
+Function = Callable[..., object]
+Marked = TypeVar("Marked", bound=Function)
+
+_MARK: Final = "__proctor__"
+
+
+@dataclass(frozen=True, slots=True)
+class MetricDeclaration:
+    """What a metric says of itself beside its signature and docstring."""
+
+    threshold: float | None = None
+    better: Better = "higher"
+    low: float | None = 0.0
+    high: float | None = 1.0
+    source: str = ""
+    blank_answer: BlankAnswer = 0.0
+    zero_on_empty_contexts: bool = False
+    level: Level = "row"
+
+
+@dataclass(frozen=True, slots=True)
+class ArtefactDeclaration:
+    """Marks a function whose result is shared by all metrics of a row."""
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """One thing that a function asks for by name; one with a default can do without."""
+
+    name: str
+    required: bool
+    default: object = None
+
+
+@overload
+def metric(function: Marked, /) -> Marked: ...
+@overload
+def metric(
+    *,
+    threshold: float | None = None,
+    better: Better = "higher",
+    low: float | None = 0.0,
+    high: float | None = 1.0,
+    source: str = "",
+    blank_answer: BlankAnswer = 0.0,
+    zero_on_empty_contexts: bool = False,
+    level: Level = "row",
+) -> Callable[[Marked], Marked]: ...
+def metric(
+    function: Marked | None = None,
+    /,
+    *,
+    threshold: float | None = None,
+    better: Better = "higher",
+    low: float | None = 0.0,
+    high: float | None = 1.0,
+    source: str = "",
+    blank_answer: BlankAnswer = 0.0,
+    zero_on_empty_contexts: bool = False,
+    level: Level = "row",
+) -> Marked | Callable[[Marked], Marked]:
+    """Declare a function as a metric; its parameter names are its needs.
+
+    The function is synchronous and pure. It returns a number, a ``Measured`` (number and evidence) or None
+    (nothing to measure), or raises ``NotApplicable``. Positional parameters are facts or artefacts by name,
+    optional where they have a default; keyword-only parameters are options that a suite may set.
+
+    Args:
+        function: the metric, when the decorator is used bare.
+        threshold: what a value must reach to pass; None for none. Reaching it exactly passes.
+        better: which way is good.
+        low: least possible value, None when there is no bound.
+        high: greatest possible value, None when there is no bound.
+        source: where the definition comes from.
+        blank_answer: the value of a row whose answer is blank; ``"not_applicable"`` or another reason to
+            give none; or ``"measure"`` to call the function all the same.
+        zero_on_empty_contexts: whether the run option ``empty_contexts="zero"`` applies to it.
+        level: ``"row"``, or ``"run"`` for a figure over all rows of a bot.
+    """
+    declaration = MetricDeclaration(threshold, better, low, high, source, blank_answer, zero_on_empty_contexts, level)
+
+    def mark(marked: Marked) -> Marked:
+        setattr(marked, _MARK, declaration)
+        return marked
+
+    return mark if function is None else mark(function)
+
+
+def artefact(function: Marked) -> Marked:
+    """Declare a function as shared work: what it returns is made once a row and asked for by its name.
+
+    It asks for facts and other artefacts in the same way as a metric. It may be async, and is where models
+    are awaited. Whatever it raises becomes the outcome of every metric that rests on it.
+    """
+    setattr(function, _MARK, ArtefactDeclaration())
+    return function
+
+
+def declaration_of(candidate: object) -> MetricDeclaration | ArtefactDeclaration | None:
+    """What the decorator noted, or None for anything that was not decorated."""
+    noted = getattr(candidate, _MARK, None) if inspect.isfunction(candidate) else None
+    return noted if isinstance(noted, (MetricDeclaration, ArtefactDeclaration)) else None
+
+
+def name_of(function: Function) -> str:
+    """The name by which a declared function is known."""
+    return str(getattr(function, "__name__", function))
+
+
+def place_of(function: Function) -> str:
+    """File and line of a function, for messages."""
+    code = getattr(inspect.unwrap(function), "__code__", None)
+    return f"{code.co_filename}:{code.co_firstlineno}" if code else repr(function)
+
+
+def read_signature(function: Function) -> tuple[tuple[Need, ...], Mapping[str, object]]:
+    """Needs in order, and options with their defaults. Raises InputError for a signature that can't be met."""
+    needs: list[Need] = []
+    options: dict[str, object] = {}
+    for parameter in inspect.signature(function).parameters.values():
+        has_default = parameter.default is not parameter.empty
+        if parameter.kind is parameter.POSITIONAL_OR_KEYWORD:
+            default = parameter.default if has_default else None
+            needs.append(Need(parameter.name, required=not has_default, default=default))
+        elif parameter.kind is parameter.KEYWORD_ONLY and has_default:
+            options[parameter.name] = parameter.default
+        else:
+            said = f"{place_of(function)}: '{name_of(function)}' has the parameter '{parameter}'"
+            wanted = "needs are plain parameters, and options are keyword-only with a default"
+            raise InputError(f"{said}, which can't be filled; {wanted}.")
+    return tuple(needs), options

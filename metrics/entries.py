@@ -1,0 +1,75 @@
+"""What a catalog holds: the records of metrics and artefacts."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from .declaring import Function, Level, MetricDeclaration, Need
+from .score import Better
+
+
+@dataclass(frozen=True, slots=True)
+class Artefact:
+    """Shared work, by name: how it is made, and from what."""
+
+    id: str
+    function: Function
+    parameters: tuple[Need, ...]
+    options: Mapping[str, object]
+    is_async: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """A metric as the catalog knows it.
+
+    Attributes:
+        id: the function's name.
+        function: the undecorated function, which can be called bare.
+        parameters: what it asks for by name: facts and artefacts.
+        options: keyword-only parameters with their defaults.
+        summary: the first line of its docstring.
+        documentation: the whole docstring.
+        needs: the facts without which there is no value, also those of its artefacts.
+        optional: the facts that it uses where they are known.
+        declaration: what the decorator was told.
+    """
+
+    id: str
+    function: Function
+    parameters: tuple[Need, ...]
+    options: Mapping[str, object]
+    summary: str
+    documentation: str
+    needs: tuple[str, ...]
+    optional: tuple[str, ...]
+    declaration: MetricDeclaration
+
+    @property
+    def threshold(self) -> float | None:
+        """What a value must reach to pass; None for none."""
+        return self.declaration.threshold
+
+    @property
+    def better(self) -> Better:
+        """Which way is good."""
+        return self.declaration.better
+
+    @property
+    def low(self) -> float | None:
+        """Least possible value; None without a bound."""
+        return self.declaration.low
+
+    @property
+    def high(self) -> float | None:
+        """Greatest possible value; None without a bound."""
+        return self.declaration.high
+
+    @property
+    def source(self) -> str:
+        """Where the definition comes from."""
+        return self.declaration.source
+
+    @property
+    def level(self) -> Level:
+        """Whether it is measured on a row or on a whole run."""
+        return self.declaration.level

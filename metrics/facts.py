@@ -1,0 +1,97 @@
+"""Facts: what a metric may ask for by name beside artefacts, and when such a fact is missing."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final, TypedDict
+
+from .score import Reason
+from .tools import Embedder
+
+
+class Facts(TypedDict, total=False):
+    """What is known of one row; None means the same as leaving the key out.
+
+    Attributes:
+        question: what the bot was asked.
+        answer: what the bot answered; None when it gave no answer, blank when it answered nothing.
+        expected: one accepted answer. The harness hands ``expected_answers``; a metric asks for ``expected``.
+        expected_answers: every accepted answer. A metric that rests on ``expected`` is worked out for each
+            of them that is not blank, and the best value counts.
+        contexts: the passages that the bot had before it, in rank order; None when it has no retriever.
+        constraints: what the answer must hold; all items must, and one member of an item that is a sequence.
+        language: ISO 639 code of the row's texts, for the sentence splitter.
+        faq_question: the FAQ entry that the bot matched.
+        latency_ms: milliseconds from request to complete answer.
+        cost: money spent on the row, as the backend reports it.
+        tokens_in: tokens of the prompts, as the backend counts them.
+        tokens_out: tokens of the completions, as the backend counts them.
+        embedder: the sentence embedder.
+    """
+
+    question: str | None
+    answer: str | None
+    expected: str | None
+    expected_answers: Sequence[str]
+    contexts: Sequence[str] | None
+    constraints: Sequence[str | Sequence[str]] | None
+    language: str | None
+    faq_question: str | None
+    latency_ms: float | None
+    cost: float | None
+    tokens_in: int | None
+    tokens_out: int | None
+    embedder: Embedder | None
+
+
+class RunFacts(TypedDict, total=False):
+    """What is known of one bot over a whole run, for the metrics of level ``run``; all are counts."""
+
+    rows: int
+    failed_rows: int
+    retriever_rows: int
+    empty_context_rows: int
+    parse_failures: int
+    judge_requests: int
+
+
+Check = Callable[[object], Reason | None]
+
+
+def is_blank(text: str | None) -> bool:
+    """Whether there is no text, or nothing is left of it after trimming."""
+    return text is None or not text.strip()
+
+
+def _text(reason: Reason) -> Check:
+    return lambda fact: reason if fact is None or is_blank(str(fact)) else None
+
+
+def _figure(fact: object) -> Reason | None:
+    return Reason.NOT_REPORTED if fact is None else None
+
+
+def _contexts(fact: object) -> Reason | None:
+    if fact is None:
+        return Reason.CONTEXTS_MISSING
+    if isinstance(fact, Sequence) and any(not is_blank(str(chunk)) for chunk in fact):
+        return None
+    return Reason.CONTEXTS_EMPTY
+
+
+# In the order in which a row is checked: the first missing fact gives the reason. The answer comes after all
+# other facts (a blank one may still be worth a value), and the tools after the answer.
+ROW_CHECKS: Final[Mapping[str, Check]] = {
+    "question": _text(Reason.QUESTION_MISSING),
+    "expected": _text(Reason.EXPECTED_MISSING),
+    "contexts": _contexts,
+    "constraints": lambda fact: None if fact else Reason.CONSTRAINTS_MISSING,
+    "faq_question": _text(Reason.FAQ_MISSING),
+    "language": _figure,
+    "latency_ms": _figure,
+    "cost": _figure,
+    "tokens_in": _figure,
+    "tokens_out": _figure,
+    "answer": lambda fact: Reason.ANSWER_MISSING if fact is None else None,
+    "embedder": lambda fact: Reason.MODEL_UNAVAILABLE if fact is None else None,
+}
+RUN_CHECKS: Final[Mapping[str, Check]] = dict.fromkeys(RunFacts.__annotations__, _figure)
+TOOLS: Final = frozenset({"embedder"})

@@ -1,0 +1,83 @@
+"""Metrics on words and characters: exact match, keyword recall, length, politeness, FAQ similarity."""
+
+import re
+from collections.abc import Sequence
+from functools import cache
+from typing import Final
+
+from .declaring import metric
+from .score import Measured, NotApplicable, Reason
+from .text import normalise, token_cosine, token_set
+
+POLITE_MARKERS: Final = (
+    "please", "thank you", "thanks", "happy to help", "glad to help", "you're welcome", "sorry", "apologies",
+    "kindly", "let me know",
+)  # fmt: skip
+
+
+@metric(source="Metric foundations page, strict FAQ bot")
+def faq_similarity(question: str, faq_question: str) -> float:
+    """Cosine of the token sets of the question and of the FAQ entry that the bot matched.
+
+    >>> round(faq_similarity("How do I reset my password?", "How can I reset my password?"), 4)
+    0.8333
+    """
+    return token_cosine(token_set(question), token_set(faq_question))
+
+
+@metric(threshold=1.0, source="Metric foundations page, faq_basics (threshold: project default)")
+def exact_match(answer: str, expected: str) -> float:
+    """1 if answer and expected answer are the same after lower-casing and collapsing white space, else 0.
+
+    >>> exact_match("  The Refund takes 5  days ", "the refund takes 5 days")
+    1.0
+    """
+    return float(normalise(answer) == normalise(expected))
+
+
+@metric(threshold=0.75, source="Metric foundations page, faq_basics (threshold: project default)")
+def keyword_recall(answer: str, expected: str) -> float:
+    """Share of the expected answer's distinct words that the answer says.
+
+    >>> keyword_recall("at nine", "nine sharp")
+    0.5
+    """
+    wanted = token_set(expected)
+    if not wanted:
+        raise NotApplicable(Reason.EXPECTED_MISSING, tokens=0)
+    return len(wanted & token_set(answer)) / len(wanted)
+
+
+@metric(better="neither", high=None, blank_answer="measure", source="Metric foundations page, faq_basics")
+def answer_length(answer: str) -> Measured:
+    """Length of the answer in characters, untrimmed; its words are in the details.
+
+    >>> answer_length("At nine.")
+    Measured(value=8.0, details={'words': 2})
+    """
+    return Measured(float(len(answer)), {"words": len(answer.split())})
+
+
+@metric(source="Metric foundations page, faq_basics")
+def politeness(answer: str, *, markers: Sequence[str] = POLITE_MARKERS) -> float:
+    """Half a point for each distinct polite phrase in the answer, at most 1.
+
+    >>> politeness("Please wait.")
+    0.5
+    """
+    lowered = answer.lower()
+    found = 0
+    for phrase, as_words in _phrases(tuple(markers)):
+        # The plain search is there for speed: most answers hold none of the phrases.
+        if phrase in lowered and as_words.search(lowered):
+            found += 1
+            if found == 2:
+                return 1.0
+    return found / 2
+
+
+@cache
+def _phrases(markers: tuple[str, ...]) -> tuple[tuple[str, re.Pattern[str]], ...]:
+    """Each phrase in lower case, with a pattern that finds it where it neither begins nor ends inside a word."""
+    lowered = dict.fromkeys(marker.lower() for marker in markers if marker.strip())
+    return tuple((phrase, re.compile(rf"(?<!\w){re.escape(phrase)}(?!\w)")) for phrase in lowered)

@@ -1,0 +1,57 @@
+"""Metrics on how the bot ran: time, money, tokens, and over a whole run the shares of failures."""
+
+from .declaring import metric
+from .score import NotApplicable, Reason
+
+_PAGE = "Metric foundations page"
+_OWN = "Metric specification, operations"
+
+
+@metric(better="lower", high=None, source=_PAGE)
+def latency_ms(latency_ms: float) -> float:
+    """Milliseconds from request to complete answer."""
+    return float(latency_ms)
+
+
+@metric(better="lower", high=None, source=_OWN)
+def cost(cost: float) -> float:
+    """Money spent on the answer, as the backend reports it."""
+    if cost < 0:
+        raise NotApplicable(Reason.NEGATIVE_COST, reported=cost)
+    return float(cost)
+
+
+@metric(better="neither", high=None, source=_OWN)
+def tokens_in(tokens_in: int) -> float:
+    """Tokens of the prompts, as the backend counts them."""
+    return float(tokens_in)
+
+
+@metric(better="neither", high=None, source=_OWN)
+def tokens_out(tokens_out: int) -> float:
+    """Tokens of the completions, as the backend counts them."""
+    return float(tokens_out)
+
+
+@metric(level="run", threshold=0.0, better="lower", source=f"{_OWN} (threshold: project default)")
+def bot_error_rate(rows: int, failed_rows: int) -> float:
+    """Share of the rows on which the bot failed."""
+    return _share(failed_rows, rows, Reason.NO_ROWS)
+
+
+@metric(level="run", better="lower", source=_OWN)
+def empty_context_rate(retriever_rows: int, empty_context_rows: int) -> float:
+    """Share of the rows with a retriever for which it found nothing."""
+    return _share(empty_context_rows, retriever_rows, Reason.CONTEXTS_MISSING)
+
+
+@metric(level="run", threshold=0.2, better="lower", source=f"{_OWN} (threshold: project default)")
+def parse_failure_rate(parse_failures: int, judge_requests: int) -> float:
+    """Share of the judge's replies that could not be read."""
+    return _share(parse_failures, judge_requests, Reason.NO_JUDGE_REQUESTS)
+
+
+def _share(part: int, whole: int, nothing: Reason) -> float:
+    if whole <= 0:
+        raise NotApplicable(nothing)
+    return part / whole

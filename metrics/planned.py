@@ -1,0 +1,44 @@
+"""What a plan holds: each metric with its options, version and artefacts, ready to be called."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from .bench import Step
+from .declaring import BlankAnswer, Level
+from .score import Better
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedMetric:
+    """A metric with its options as they stand in a run, and the version of the scores it gives."""
+
+    id: str
+    version: str
+    summary: str
+    source: str
+    threshold: float | None
+    better: Better
+    low: float | None
+    high: float | None
+    level: Level
+    needs: tuple[str, ...]
+    optional: tuple[str, ...]
+    options: Mapping[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A planned metric with all that scoring it takes."""
+
+    metric: PlannedMetric
+    step: Step
+    below: tuple[Step, ...]  # artefacts in the order of needs
+    facts: tuple[str, ...]  # needed, in the order in which a row is checked
+    needs_answer: bool
+    blank_answer: BlankAnswer
+    zero_on_empty: bool
+
+
+def in_order(prepared: Iterable[Prepared]) -> tuple[Step, ...]:
+    """The artefacts under some metrics, each once, in the order of needs."""
+    return tuple({step.name: step for one in prepared for step in one.below}.values())

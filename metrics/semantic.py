@@ -1,0 +1,84 @@
+"""Metrics on sentence vectors: similarity to the expected answer, to the question, to the contexts."""
+
+import numpy as np
+
+from .artefacts import ContextSentence, TextVectors
+from .declaring import metric
+from .score import Measured, NotApplicable, Reason
+from .text import eligible
+
+
+@metric(threshold=0.75, low=-1.0, source="H2O evaluators page, Answer semantic similarity; Ejento metrics guide 1.2")
+def answer_similarity(answer_vector: TextVectors, expected_vector: TextVectors) -> Measured:
+    """Cosine of the embeddings of the whole answer and the whole expected answer."""
+    value = float(answer_vector.vectors[0] @ expected_vector.vectors[0])
+    return Measured(value, _evidence(answer_vector, expected_vector))
+
+
+@metric(threshold=0.75, low=-1.0, source="H2O evaluators page, Answer relevancy (sentence similarity)")
+def answer_relevancy_sentence(
+    question_vector: TextVectors, answer_sentences: tuple[str, ...], relevancy_vectors: TextVectors
+) -> Measured:
+    """Greatest cosine of the question with a sentence of the answer that has more than 10 characters.
+
+    An answer without such a sentence is compared as a whole.
+    """
+    cosines = relevancy_vectors.vectors @ question_vector.vectors[0]
+    best = int(np.argmax(cosines))
+    sentences = [sentence for sentence in answer_sentences if eligible(sentence)]
+    details = _evidence(question_vector, relevancy_vectors)
+    return Measured(float(cosines[best]), details | ({"most_relevant": sentences[best]} if sentences else {}))
+
+
+@metric(
+    threshold=0.75,
+    low=-1.0,
+    source="Ejento metrics guide 1.3, Answer relevance (threshold: project default)",
+)
+def answer_relevance_mean(question_vector: TextVectors, answer_sentence_vectors: TextVectors) -> Measured:
+    """Mean cosine of the question with the sentences of the answer."""
+    cosines = answer_sentence_vectors.vectors @ question_vector.vectors[0]
+    return Measured(float(cosines.mean()), _evidence(question_vector, answer_sentence_vectors))
+
+
+@metric(
+    threshold=0.75,
+    low=-1.0,
+    blank_answer=Reason.NO_SENTENCES,
+    zero_on_empty_contexts=True,
+    source="H2O evaluators page, Groundedness",
+)
+def groundedness(
+    answer_sentences: tuple[str, ...],
+    answer_sentence_vectors: TextVectors,
+    context_sentences: tuple[ContextSentence, ...],
+    context_sentence_vectors: TextVectors,
+) -> Measured:
+    """Cosine of the answer's least grounded sentence with the context sentence nearest to it.
+
+    It is similarity, not entailment: a sentence that contradicts the contexts may score high. Details name
+    the least grounded sentence, and for each sentence its nearest context, counted from 0.
+    """
+    kept = [place for place, sentence in enumerate(answer_sentences) if eligible(sentence)]
+    if not kept:
+        raise NotApplicable(Reason.NO_SENTENCES)
+    cosines = answer_sentence_vectors.vectors[kept] @ context_sentence_vectors.vectors.T
+    nearest = cosines.argmax(axis=1)
+    grounded = cosines.max(axis=1)
+    least = int(grounded.argmin())
+    evidence = [
+        {
+            "sentence": answer_sentences[place],
+            "similarity": float(similarity),
+            "context": context_sentences[near].context,
+        }
+        for place, similarity, near in zip(kept, grounded, nearest, strict=True)
+    ]
+    details = _evidence(answer_sentence_vectors, context_sentence_vectors)
+    details |= {"least_grounded": answer_sentences[kept[least]], "sentences": evidence}
+    return Measured(float(grounded[least]), details)
+
+
+def _evidence(*made: TextVectors) -> dict[str, object]:
+    """The model, without which a cosine means nothing, and whether it saw all of every text."""
+    return {"model": made[0].model, "truncated": any(bool(vectors.truncated.any()) for vectors in made)}

@@ -1,0 +1,214 @@
+"""Versions: a hash of the code that makes a score, followed from the metric through what it calls."""
+
+import ast
+import copy
+import hashlib
+import importlib.metadata
+import importlib.util
+import inspect
+import sys
+from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
+from typing import Final, NamedTuple
+
+_ROOT: Final = __name__.split(".", maxsplit=1)[0]
+# Modules that say how a score is written down but never shape its value.
+_VOCABULARY: Final = frozenset(f"{__package__}.{name}" for name in ("declaring", "facts", "score", "tools"))
+# Packages whose own versions don't show in a value beyond the last bits.
+_TRANSPARENT: Final = frozenset({"numpy"})
+_DEFINITIONS: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+
+
+class _Imported(NamedTuple):
+    """Where a name comes from: a module, and a name in it unless the module itself is meant."""
+
+    module: str
+    name: str | None
+
+
+class _Source:
+    """One Python file, by its top-level definitions."""
+
+    def __init__(self, path: Path, module: str) -> None:
+        self.path = path
+        self.module = module
+        self.package = module if path.name == "__init__.py" else module.rpartition(".")[0]
+        self.definitions: dict[str, list[ast.stmt]] = {}
+        self.imports: dict[str, _Imported] = {}
+        for statement in ast.parse(path.read_bytes()).body:
+            if isinstance(statement, _DEFINITIONS):
+                self.definitions.setdefault(statement.name, []).append(statement)
+            else:
+                self._note(statement)
+
+    def _note(self, statement: ast.stmt) -> None:
+        """Take down what a statement binds, also inside ``try`` and ``if``."""
+        for node in ast.walk(statement):
+            if isinstance(node, (ast.Import, ast.ImportFrom)):
+                self.imports.update(self.imported(node))
+            elif isinstance(node, _DEFINITIONS):
+                self.definitions.setdefault(node.name, []).append(statement)
+            elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+                self.definitions.setdefault(node.id, []).append(statement)
+
+    def imported(self, statement: ast.Import | ast.ImportFrom) -> dict[str, _Imported]:
+        """Local names that an import statement gives, with what they stand for."""
+        if isinstance(statement, ast.Import):
+            return {alias.asname or alias.name.split(".")[0]: _Imported(alias.name, None) for alias in statement.names}
+        module = statement.module or ""
+        if statement.level:
+            above = self.package.split(".")[: len(self.package.split(".")) - statement.level + 1]
+            module = ".".join([*above, module] if module else above)
+        return {alias.asname or alias.name: _Imported(module, alias.name) for alias in statement.names}
+
+
+def code_version(function: Callable[..., object]) -> str:
+    """Hash of a function and of all that it leans on. The same in every process of one Python version."""
+    return _hash([f"{name}\n{text}" for name, text in sorted(ingredients(function).items())])
+
+
+def ingredients(function: Callable[..., object]) -> dict[str, str]:
+    """What a function's value rests on, by name: our functions, classes and constants, and packages' versions.
+
+    Comments, docstrings, decorators and the annotations of functions don't count.
+    """
+    code = getattr(inspect.unwrap(function), "__code__", None)
+    if code is None:
+        return {"object": repr(function)}
+    top = function.__qualname__.split(".")[0]
+    source = _source(code.co_filename, function.__module__)
+    if source is None or top not in source.definitions:
+        return {"code": code.co_code.hex(), "names": repr((code.co_names, code.co_varnames))}
+    parts = {"closure": _closure(function)}
+    _follow(source, top, parts)
+    return parts
+
+
+def _follow(source: _Source, name: str, parts: dict[str, str]) -> None:
+    """Add a definition, and whatever it refers to, to the parts of a version."""
+    label = f"{source.module}:{name}"
+    if label in parts:
+        return
+    if name not in source.definitions:
+        if name in source.imports:
+            _follow_import(source, source.imports[name], parts)
+        return
+    text, names, inner_imports = _reading(source, name)
+    parts[label] = text
+    for imported in inner_imports:
+        _follow_import(source, imported, parts)
+    for used in names:
+        _follow(source, used, parts)
+
+
+def _follow_import(source: _Source, imported: _Imported, parts: dict[str, str]) -> None:
+    top = imported.module.split(".")[0]
+    if imported.module in _VOCABULARY:
+        return
+    if top == _ROOT:
+        target = _source_of_module(imported.module)
+        if target and imported.name and imported.name in {*target.definitions, *target.imports}:
+            _follow(target, imported.name, parts)
+        else:
+            _add_module(imported, parts)
+    elif top not in sys.stdlib_module_names and top not in _TRANSPARENT:
+        parts[f"package {top}"] = _version_of(top, source.path.parent)
+
+
+def _add_module(imported: _Imported, parts: dict[str, str]) -> None:
+    """Add a whole module of ours: the code may use anything in it."""
+    name = f"{imported.module}.{imported.name}" if imported.name else imported.module
+    module = _source_of_module(name)
+    if module and name not in _VOCABULARY:
+        parts[f"module {name}"] = module.path.read_text("utf-8")
+
+
+@cache
+def _reading(source: _Source, name: str) -> tuple[str, tuple[str, ...], tuple[_Imported, ...]]:
+    """A definition as it counts, the names that it refers to, and its own imports."""
+    texts: list[str] = []
+    names: list[str] = []
+    imports: list[_Imported] = []
+    for statement in source.definitions[name]:
+        bare = _Bare().visit(copy.deepcopy(statement))
+        texts.append(ast.unparse(bare))
+        for node in ast.walk(bare):
+            if isinstance(node, ast.Name):
+                names.append(node.id)
+            elif isinstance(node, (ast.Import, ast.ImportFrom)):
+                imports += source.imported(node).values()
+    return "\n".join(texts), tuple(dict.fromkeys(names)), tuple(imports)
+
+
+class _Bare(ast.NodeTransformer):
+    """Takes away what doesn't change a value: docstrings, decorators, annotations of functions."""
+
+    def _function(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> ast.AST:
+        node.decorator_list = []
+        node.returns = None
+        for argument in _arguments(node.args):
+            argument.annotation = None
+        return self._documented(node)
+
+    def _documented(self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> ast.AST:
+        if ast.get_docstring(node, clean=False) is not None:
+            node.body = node.body[1:] or [ast.Pass()]
+        return self.generic_visit(node)
+
+    visit_FunctionDef = _function  # noqa: N815 - the names that ast asks for
+    visit_AsyncFunctionDef = _function  # noqa: N815
+    visit_ClassDef = _documented  # noqa: N815
+
+
+def _arguments(arguments: ast.arguments) -> Iterator[ast.arg]:
+    yield from (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)
+    yield from (argument for argument in (arguments.vararg, arguments.kwarg) if argument)
+
+
+def _closure(function: Callable[..., object]) -> str:
+    """Plain values that a function was closed over: they tell the members of a family apart."""
+    cells = getattr(inspect.unwrap(function), "__closure__", None) or ()
+    values = [cell.cell_contents for cell in cells]
+    return repr([value for value in values if isinstance(value, (str, int, float, tuple, type(None)))])
+
+
+def _source(path: str, module: str) -> _Source | None:
+    try:
+        state = Path(path).stat()
+        return _parsed(path, module, state.st_mtime_ns, state.st_size)
+    except (OSError, SyntaxError):
+        return None  # typed in at a prompt, or changed since it was loaded
+
+
+@cache
+def _parsed(path: str, module: str, changed: int, size: int) -> _Source:  # noqa: ARG001 - the last two are the key
+    return _Source(Path(path), module)
+
+
+@cache
+def _source_of_module(module: str) -> _Source | None:
+    try:
+        found = importlib.util.find_spec(module)
+    except ModuleNotFoundError:
+        return None
+    return _source(found.origin, module) if found and found.origin else None
+
+
+def _version_of(package: str, folder: Path) -> str:
+    """Version of an installed package; of a loose file beside the metric, the hash of its content."""
+    beside = folder / f"{package}.py"
+    return _hash([beside.read_text("utf-8", "replace")]) if beside.is_file() else _installed_version(package)
+
+
+@cache
+def _installed_version(package: str) -> str:
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return str(getattr(sys.modules.get(package), "__version__", ""))
+
+
+def _hash(parts: list[str]) -> str:
+    joined = "\0".join(parts).encode("utf-8", "surrogatepass")
+    return hashlib.sha256(joined).hexdigest()[:16]

@@ -1,0 +1,223 @@
+"""The FAQ bot: the arithmetic of the specification, ties, declining, and its file."""
+
+import asyncio
+import math
+import random
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from proctor import InputError
+from proctor.bots.faq import FaqBot, FaqEntry, LexicalIndex
+from proctor.bots.faq_file import read_faq
+from proctor.metrics.text import token_cosine, token_set
+
+BANK = (
+    FaqEntry("How can I reset my password?", "Open Settings."),
+    FaqEntry("How do I change my email address?", "Write to us."),
+    FaqEntry("Where do I find my invoice?", "Under Billing."),
+)
+
+
+class Vectors:
+    """Embeds a text as the unit vector that a table gives; counts what is asked."""
+
+    model_id = "table@1"
+
+    def __init__(self, **table):
+        self.table = table
+        self.fresh = []
+
+    async def embed(self, texts):
+        vectors = np.array([self.table[text] for text in texts], dtype=np.float32).reshape(len(texts), -1)
+        self.vectors = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+        self.truncated = np.zeros(len(texts), dtype=bool)
+        return self
+
+    async def embed_fresh(self, texts):
+        self.fresh += texts
+        return await self.embed(texts)
+
+
+def answers(entries, *questions, decline="No idea.", **settings):
+    async def ask():
+        bot = FaqBot("faq", entries, decline=decline, **settings)
+        await bot.prepare()
+        return [await bot.reply(question) for question in questions]
+
+    return asyncio.run(ask())
+
+
+@pytest.mark.parametrize(
+    ("question", "matched", "similarity"),
+    [  # worked out by hand in the specification of faq_similarity
+        ("How do I reset my password?", 0, 5 / 6),
+        ("reset password", 0, 2 / math.sqrt(2 * 6)),
+        ("How do I change my email address?", 1, 1.0),
+        ("WHERE do i find (my) invoice", 2, 1.0),
+    ],
+)
+def test_the_most_similar_entry_answers(question, matched, similarity):
+    [reply] = answers(BANK, question)
+    assert reply.answer == BANK[matched].answer
+    assert reply.declined is False and reply.contexts is None
+    assert reply.trace["faq_question"] == BANK[matched].question
+    assert reply.trace["similarity"] == pytest.approx(similarity, abs=1e-12)
+
+
+def test_ties_go_to_the_first_entry():
+    # 2/sqrt(4*4) and 1/sqrt(4*1) are the same fraction, written differently
+    entries = (FaqEntry("a b x y", "first"), FaqEntry("a", "second"), FaqEntry("a b x y", "third"))
+    assert answers(entries, "a b c d")[0].answer == "first"
+    assert answers((entries[1], entries[0]), "a b c d")[0].answer == "second"
+
+
+def test_without_a_shared_word_the_first_row_wins_at_zero_unless_a_threshold_is_set():
+    [reply] = answers(BANK, "zebra")
+    assert (reply.answer, reply.trace["similarity"]) == ("Open Settings.", 0.0)
+    [reply] = answers(BANK, "zebra", min_similarity=0.01)
+    assert (reply.answer, reply.declined) == ("No idea.", True)
+
+
+@pytest.mark.parametrize("question", ["???", "", "  \n"])
+def test_a_question_without_words_is_declined(question):
+    [reply] = answers(BANK, question)
+    assert (reply.answer, reply.declined, reply.trace["similarity"]) == ("No idea.", True, 0.0)
+
+
+def test_an_empty_bank_declines():
+    [reply] = answers((), "hello")
+    assert (reply.answer, reply.declined) == ("No idea.", True)
+
+
+def test_equality_with_the_threshold_answers_and_less_declines():
+    exact = 5 / math.sqrt(6 * 6)
+    question = "How do I reset my password?"
+    assert answers(BANK, question, min_similarity=exact)[0].declined is False
+    [reply] = answers(BANK, question, min_similarity=math.nextafter(exact, 1))
+    assert reply.declined is True and reply.trace["similarity"] == exact
+
+
+def test_the_index_agrees_with_comparing_every_entry():
+    words = [f"w{number}" for number in range(30)]
+    picker = random.Random(7)
+
+    def sentence():
+        return " ".join(picker.choices(words, k=picker.randint(0, 6)))
+
+    questions = [sentence() for _ in range(200)]
+    index = LexicalIndex(questions)
+    for _ in range(300):
+        asked = sentence()
+        cosines = [token_cosine(token_set(asked), token_set(each)) for each in questions]
+        match = index.best(asked)
+        assert match.similarity == pytest.approx(max(cosines), abs=1e-12)
+        first = next(n for n, cosine in enumerate(cosines) if cosine >= max(cosines) - 1e-12)
+        assert match.entry == first
+
+
+def test_embeddings_match_by_meaning_and_are_worked_out_for_each_question():
+    embedder = Vectors(password=[1, 0], invoice=[0, 1], login=[0.9, 0.1], lunch=[-1, -1])
+    entries = (FaqEntry("invoice", "Billing."), FaqEntry("password", "Settings."), FaqEntry("password", "Never."))
+    replies = answers(entries, "login", "lunch", "login", match="embedding", embedder=embedder, min_similarity=0.5)
+    assert [reply.answer for reply in replies] == ["Settings.", "No idea.", "Settings."]
+    assert replies[0].trace["similarity"] == pytest.approx(0.9 / math.hypot(0.9, 0.1), abs=1e-6)
+    assert embedder.fresh == ["login", "lunch", "login"]
+    with pytest.raises(ValueError, match="needs an embedder"):
+        FaqBot("faq", entries, decline="", match="embedding")
+
+
+def test_the_identity_holds_all_that_changes_answers():
+    def fingerprint(entries=BANK, decline="No.", **settings):
+        return FaqBot("faq", entries, decline=decline, **settings).identity.fingerprint
+
+    embedder = Vectors()
+    variants = [
+        fingerprint(),
+        fingerprint(BANK[:2]),
+        fingerprint((BANK[1], BANK[0], BANK[2])),
+        fingerprint(decline="Sorry."),
+        fingerprint(min_similarity=0.2),
+        fingerprint(match="embedding", embedder=embedder),
+    ]
+    assert len(set(variants)) == len(variants)
+    assert fingerprint() == fingerprint(embedder=embedder)
+    identity = FaqBot("faq", BANK, decline="No.", match="embedding", embedder=embedder).identity
+    assert identity.embedded and identity.models == {"embedder": "table@1"}
+
+
+def test_ten_thousand_entries_stay_interactive():
+    """Measured at 0.1 ms a question on an idle machine; 5 ms is what feels immediate."""
+    picker = random.Random(1)
+    words = [f"w{number}" for number in range(5000)]
+    entries = [FaqEntry("how do i " + " ".join(picker.choices(words, k=6)), "x") for _ in range(10_000)]
+    index = LexicalIndex([entry.question for entry in entries])
+    started = time.perf_counter()
+    for entry in entries[:200]:
+        assert index.best(entry.question).similarity == pytest.approx(1.0)
+    assert (time.perf_counter() - started) / 200 < 0.005
+
+
+def write(folder: Path, name: str, text: str | bytes) -> Path:
+    file = folder / name
+    file.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return file
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("faq.csv", 'id,Question,Answer\n1,Where?,"Here, there."\n2, Who? ,Me\n'),
+        ("faq.csv", b"\xef\xbb\xbfquestion;answer\r\nWhere?;Here, there.\r\nWho?;Me\r\n"),
+        ("faq.jsonl", '{"question": "Where?", "answer": "Here, there."}\n\n{"question": "Who?", "answer": "Me"}\n'),
+        (
+            "faq.json",
+            '{"entries": [{"question": "Where?", "answer": "Here, there."}, {"question": "Who?", "answer": "Me"}]}',
+        ),
+        ("faq.yaml", "- question: Where?\n  answer: Here, there.\n- question: Who?\n  answer: Me\n"),
+        ("faq.csv", 'question,expected_answer\nWhere?,"Here, there."\nWho?,Me\n'),
+    ],
+)
+def test_faq_files_of_every_kind_are_read(tmp_path: Path, name: str, text: str | bytes):
+    faq = read_faq(write(tmp_path, name, text))
+    assert faq.entries == (FaqEntry("Where?", "Here, there."), FaqEntry("Who?", "Me"))
+    assert faq.warnings == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("question,answer\nWhere?,Here\nWho?,\n", r"faq\.csv:3: `answer` is blank\."),
+        ("question,answer\n ,Here\n", r"faq\.csv:2: `question` is blank\."),
+        ("qestion,answer\nWhere?,Here\n", r"faq\.csv:2: there is no `question`; is `qestion` meant\? Rename it\."),
+        ("question,reply\nWhere?,Here\n", r"faq\.csv:2: there is no `answer`; it has question, reply\."),
+        ("question,answer\nWhere?,Here,there\n", r"faq\.csv:2: 3 cells, but the header has 2 columns"),
+        ("question,answer\n", r"faq\.csv holds no entry"),
+        ("", r"faq\.csv is empty"),
+        (b"question,answer\nWo?,Stra\xdfe\n", r"faq\.csv:2: .* is not UTF-8"),
+    ],
+)
+def test_mistakes_in_a_faq_file_are_named_with_their_line(tmp_path: Path, text: str | bytes, told: str):
+    with pytest.raises(InputError, match=told):
+        read_faq(write(tmp_path, "faq.csv", text))
+
+
+def test_a_value_that_is_no_text_is_refused(tmp_path: Path):
+    with pytest.raises(InputError, match=r"faq\.jsonl:1: `answer` must be a text, not a list"):
+        read_faq(write(tmp_path, "faq.jsonl", '{"question": "Where?", "answer": ["Here"]}\n'))
+
+
+def test_a_missing_file_is_named_with_its_neighbour(tmp_path: Path):
+    write(tmp_path, "faq.csv", "question,answer\na,b\n")
+    with pytest.raises(InputError, match=r"Did you mean .*faq\.csv\?"):
+        read_faq(tmp_path / "fqa.csv")
+
+
+def test_repeated_questions_are_told_and_never_answered_from(tmp_path: Path):
+    rows = "\n".join(f"Where  is it?,{number}" for number in range(6))
+    faq = read_faq(write(tmp_path, "faq.csv", f"question,answer\nwhere is it?,first\n{rows}\n"))
+    assert len(faq.entries) == 7
+    [warning] = faq.warnings
+    assert "line 3 (first on line 2), line 4 (first on line 2), line 5 (first on line 2) and 3 more." in warning
+    assert answers(faq.entries, "WHERE is it")[0].answer == "first"

@@ -1,0 +1,306 @@
+"""The HTTP bot against a real server on loopback, well and badly behaved."""
+
+import asyncio
+import json
+from collections.abc import Callable
+
+import pytest
+from aiohttp import web
+from proctor import InputError
+from proctor.bots.base import BotMisconfigured, BotRefused, Context
+from proctor.bots.http_bot import HttpBot
+from proctor.bots.json_path import look_up
+from proctor.bots.redaction import redacted_url
+from proctor.bots.retrying import Backoff
+from proctor.bots.settings import HttpSettings
+from pydantic import ValidationError
+
+KEY = "sk-very-secret"
+
+
+def exchange(handle: Callable, questions=("q",), environ=None, path="/ask", one_by_one=False, **settings):
+    """Start a server, ask it, and give back (replies or exceptions, bot)."""
+
+    async def run():
+        app = web.Application()
+        app.router.add_route("*", "/{path:.*}", handle)
+        runner = web.AppRunner(app, shutdown_timeout=0.1)
+        await runner.setup()
+        site = web.TCPSite(runner, "127.0.0.1", 0)
+        await site.start()
+        port = site._server.sockets[0].getsockname()[1]
+        url = f"http://127.0.0.1:{port}{path}"
+        bot = HttpBot(
+            "remote",
+            HttpSettings(type="http", url=url, **settings),
+            environ or {},
+            backoff=Backoff(first=0.001),
+        )
+        try:
+            await bot.prepare()
+            if one_by_one:
+                return [await bot.reply(each) for each in questions], bot
+            return await asyncio.gather(*[bot.reply(each) for each in questions], return_exceptions=True), bot
+        finally:
+            await bot.close()
+            await runner.cleanup()
+
+    return asyncio.run(run())
+
+
+def failure(handle, **settings):
+    [raised], _ = exchange(handle, **settings)
+    assert isinstance(raised, Exception), raised
+    return raised
+
+
+async def echo(request: web.Request) -> web.Response:
+    body = await request.json()
+    return web.json_response({"answer": body["question"].upper()})
+
+
+def failing(times: int, make: Callable[[web.Request], object]):
+    """A server that fails some times and then answers; counts what came in."""
+    seen = []
+
+    async def handle(request):
+        seen.append(request)
+        if len(seen) <= times:
+            made = make(request)
+            return await made if asyncio.iscoroutine(made) else made
+        return web.json_response({"answer": "at last"})
+
+    return handle, seen
+
+
+def test_it_asks_and_finds_the_answer():
+    replies, _ = exchange(echo, questions=["a", 'b "{question}" \\ ü'])
+    assert [reply.answer for reply in replies] == ["A", 'B "{QUESTION}" \\ Ü']
+    assert replies[0].contexts is None
+    assert len(replies[0].attempts_ms) == 1
+
+
+def test_body_headers_and_paths_are_the_users_own():
+    seen = []
+
+    async def handle(request):
+        seen.append((request.method, request.headers, await request.json()))
+        found = [{"content": "passage", "metadata": {"source": "a.md"}, "score": 0.25}]
+        return web.json_response({"choices": [{"message": {"content": "hi"}}], "found": {"passages": found}})
+
+    [reply], _ = exchange(
+        handle,
+        environ={"BOT_KEY": KEY},
+        method="PUT",
+        headers={"Authorization": "Bearer $BOT_KEY", "X-Key": "${BOT_KEY}!"},
+        body={"messages": [{"role": "user", "content": "Q: {question}"}], "n": 1, "stream": False, "{question}": None},
+        answer="choices.0.message.content",
+        contexts="found.passages",
+    )
+    assert reply.answer == "hi"
+    assert reply.contexts == (Context("passage", "a.md", score=0.25),)
+    [(method, headers, body)] = seen
+    assert method == "PUT"
+    assert headers["Authorization"] == f"Bearer {KEY}" and headers["X-Key"] == f"{KEY}!"
+    assert headers["Content-Type"] == "application/json"
+    messages = [{"role": "user", "content": "Q: q"}]
+    assert body == {"messages": messages, "n": 1, "stream": False, "{question}": None}
+
+
+def test_a_question_in_the_address_is_quoted():
+    async def handle(request):
+        assert not request.can_read_body
+        return web.json_response({"answer": request.query["q"]})
+
+    questions = ["a+b&c=d #e? 50% é {x}", "plain"]
+    replies, _ = exchange(handle, questions, path="/ask?q={question}", method="GET")
+    assert [reply.answer for reply in replies] == questions
+
+
+def test_the_whole_reply_may_be_the_answer():
+    async def handle(request):
+        return web.Response(text="just text")
+
+    assert exchange(handle, answer="")[0][0].answer == "just text"
+
+
+def test_an_answer_of_a_megabyte_and_half_a_character_go_through():
+    async def handle(request):
+        question = (await request.json())["question"]
+        return web.Response(text=json.dumps({"answer": "x" * 1_000_000 + question}))
+
+    [reply], _ = exchange(handle, questions=["\ud800"])
+    assert len(reply.answer) == 1_000_001
+
+
+@pytest.mark.parametrize(("answer", "text"), [(None, None), (3, "3"), (True, "true"), ("", "")])
+def test_answers_that_are_no_text(answer, text):
+    async def handle(request):
+        return web.json_response({"answer": answer})
+
+    assert exchange(handle)[0][0].answer == text
+
+
+@pytest.mark.parametrize("status", [429, 500, 503])
+def test_passing_failures_are_tried_again(status):
+    handle, seen = failing(2, lambda request: web.Response(status=status))
+    [reply], _ = exchange(handle)
+    assert reply.answer == "at last"
+    assert len(seen) == len(reply.attempts_ms) == 3
+    assert len(reply.trace["failures"]) == 2
+
+
+def test_retry_after_is_kept_and_is_not_the_bots_own_time():
+    handle, _ = failing(1, lambda request: web.Response(status=429, headers={"Retry-After": "0.2"}))
+    [reply], _ = exchange(handle)
+    assert reply.queue_ms >= 190
+    assert sum(reply.attempts_ms) < 150
+
+
+def test_a_dropped_connection_and_broken_json_are_tried_again():
+    async def drop(request):
+        request.transport.close()
+        return web.Response()
+
+    for make in (drop, lambda request: web.Response(text='{"answer": "ha')):
+        handle, seen = failing(1, make)
+        [reply], _ = exchange(handle)
+        assert reply.answer == "at last" and len(seen) == 2
+
+
+def test_what_never_goes_well_ends_with_a_sentence():
+    handle, seen = failing(99, lambda request: web.Response(status=502))
+    raised = failure(handle, max_attempts=3)
+    assert isinstance(raised, ConnectionError)
+    assert "gave no answer in 3 attempts: HTTP 502 Bad Gateway." in str(raised)
+    assert len(seen) == len(raised.attempts_ms) == 3
+    handle, _ = failing(99, lambda request: web.Response(text="<html>sorry</html>"))
+    assert "not JSON but '<html>sorry</html>'" in str(failure(handle, max_attempts=2))
+
+
+def test_a_server_that_hangs_is_a_timeout():
+    async def handle(request):
+        await asyncio.sleep(30)
+
+    raised = failure(handle, timeout=0.2)
+    assert isinstance(raised, TimeoutError)
+    assert "did not answer within 0.2 s." in str(raised)
+
+
+def test_nobody_listening_is_a_connection_error():
+    async def run():
+        settings = HttpSettings(type="http", url="http://127.0.0.1:9/", max_attempts=2)
+        bot = HttpBot("remote", settings, {}, backoff=Backoff(first=0.001))
+        try:
+            await bot.reply("q")
+        finally:
+            await bot.close()
+
+    with pytest.raises(ConnectionError, match=r"http://127\.0\.0\.1:9/ gave no answer in 2 attempts"):
+        asyncio.run(run())
+
+
+@pytest.mark.parametrize("status", [401, 403, 404])
+def test_wrong_key_or_address_stop_the_bot(status):
+    handle, seen = failing(1, lambda request: web.Response(status=status, text=f"bad key {KEY} !"))
+    raised = failure(handle, headers={"X-Api-Key": "$BOT_KEY"}, environ={"BOT_KEY": KEY})
+    assert isinstance(raised, BotMisconfigured)
+    assert f"HTTP {status}" in str(raised) and "bad key *** !" in str(raised)
+    assert len(seen) == 1
+
+
+@pytest.mark.parametrize("status", [400, 422])
+def test_a_refused_question_is_refused_once(status):
+    handle, seen = failing(1, lambda request: web.Response(status=status, text="not that"))
+    raised = failure(handle)
+    assert isinstance(raised, BotRefused) and "not that" in str(raised)
+    assert len(seen) == 1
+
+
+@pytest.mark.parametrize(
+    ("settings", "kind", "told"),
+    [
+        ({"answer": "anser"}, LookupError, r"has no 'anser' at the top; did you mean 'answer'\? \(answer: anser\)"),
+        ({"answer": "data.text"}, LookupError, "no 'text' under 'data'; there is inner"),
+        ({"answer": "data"}, TypeError, "answer 'data' leads to a dict"),
+        ({"contexts": "answer"}, TypeError, "contexts must be a list of passages, not a str"),
+    ],
+)
+def test_an_answer_that_is_elsewhere_is_a_sentence(settings, kind, told):
+    async def handle(request):
+        return web.json_response({"answer": "x", "data": {"inner": 1}})
+
+    raised = failure(handle, **settings)
+    assert isinstance(raised, kind)
+    with pytest.raises(kind, match=told):
+        raise raised
+
+
+def test_questions_share_no_cookies():
+    async def handle(request):
+        response = web.json_response({"answer": request.headers.get("Cookie", "none")})
+        response.set_cookie("session", "1")
+        return response
+
+    replies, _ = exchange(handle, ["a"] * 3, one_by_one=True)
+    assert {reply.answer for reply in replies} == {"none"}
+
+
+def test_a_missing_variable_is_named():
+    with pytest.raises(BotMisconfigured, match="Bot remote: the environment variable NO_SUCH_KEY, which its header"):
+        exchange(echo, headers={"Authorization": "Bearer $NO_SUCH_KEY"})
+
+
+def test_secrets_are_in_neither_identity_nor_messages():
+    handle, _ = failing(99, lambda request: web.Response(status=400, text=f"{KEY} {KEY}-literal"))
+    [raised], bot = exchange(
+        handle,
+        path=f"/ask?api_key={KEY}&q=1",
+        environ={"BOT_KEY": KEY},
+        headers={"Authorization": "Bearer $BOT_KEY", "X-Api-Key": f"{KEY}-literal", "X-Model": "large"},
+        body={"question": "{question}", "password": KEY, "user": {"token": KEY}},
+    )
+    assert KEY not in str(raised) and KEY not in repr(bot.identity)
+    assert bot.identity.settings["headers"] == {
+        "Authorization": "Bearer $BOT_KEY",
+        "X-Api-Key": "***",
+        "X-Model": "large",
+    }
+    assert bot.identity.settings["body"] == {"question": "{question}", "password": "***", "user": {"token": "***"}}
+
+
+def test_addresses_are_shown_without_secrets():
+    assert redacted_url("https://me:pw@host:8/a?x=1&token=t") == "https://***@host:8/a?x=1&token=***"
+    assert redacted_url("https://host/a?q={question}&n=1") == "https://host/a?q={question}&n=1"
+
+
+@pytest.mark.parametrize(
+    ("settings", "told"),
+    [
+        ({"url": "ftp://host"}, "must begin with http"),
+        ({"url": "http://host", "body": {"q": "fixed"}}, "would never see the question"),
+        ({"url": "http://host", "method": "GET"}, "would never see the question"),
+        ({"url": "http://host", "method": "DELETE"}, "Input should be"),
+        ({"url": "http://host", "anwser": "x"}, "Extra inputs"),
+    ],
+)
+def test_settings_that_make_no_sense_are_refused(settings, told):
+    with pytest.raises(ValidationError, match=told):
+        HttpSettings(type="http", **settings)
+
+
+def test_a_path_with_a_hole_is_refused():
+    with pytest.raises(InputError, match=r"answer 'a\.\.b' has an empty part"):
+        HttpBot("remote", HttpSettings(type="http", url="http://host", answer="a..b"), {})
+
+
+def test_paths_lead_through_keys_numbers_and_stars():
+    value = {"a": [{"b": 1}, {"b": 2}], "0": "zero"}
+    assert look_up(value, "") is value
+    assert look_up(value, "a.-1.b") == 2
+    assert look_up(value, "a.*.b") == [1, 2]
+    assert look_up(value, "0") == "zero"
+    with pytest.raises(LookupError, match="no number 7 under 'a'; the list there has 2 items"):
+        look_up(value, "a.7")
+    with pytest.raises(LookupError, match="no 'b' under 'a'; there is a list"):
+        look_up(value, "a.b")

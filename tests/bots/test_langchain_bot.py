@@ -1,0 +1,167 @@
+"""LangChain Runnables as bots: real chains, real retrievers, many questions at once."""
+
+import asyncio
+import random
+from pathlib import Path
+
+import pytest
+from langchain_core.documents import Document
+from langchain_core.language_models.fake_chat_models import GenericFakeChatModel
+from langchain_core.messages import AIMessage
+from langchain_core.output_parsers import StrOutputParser
+from langchain_core.prompts import ChatPromptTemplate
+from langchain_core.retrievers import BaseRetriever
+from langchain_core.runnables import RunnableLambda, RunnablePassthrough
+from proctor.bots.base import BotMisconfigured, Context, Usage
+from proctor.bots.settings import LangChainSettings
+from proctor.bots.target_bot import LangChainTargetBot
+from proctor.bots.targets import find_target
+from proctor.bots.wrapping import as_bot
+
+
+class Echo(BaseRetriever):
+    """Finds one document that names the question, after a little while."""
+
+    def _get_relevant_documents(self, query, *, run_manager):
+        return [Document(f"about {query}", metadata={"source": f"{query}.md", "start_index": 5, "score": 0.5})]
+
+    async def _aget_relevant_documents(self, query, *, run_manager):
+        await asyncio.sleep(random.random() / 100)
+        return self._get_relevant_documents(query, run_manager=run_manager)
+
+
+class Nothing(BaseRetriever):
+    """Finds nothing."""
+
+    def _get_relevant_documents(self, query, *, run_manager):
+        return []
+
+
+def ask(bot, *questions):
+    async def all_of_them():
+        await bot.prepare()
+        try:
+            return await asyncio.gather(*[bot.reply(question) for question in questions])
+        finally:
+            await bot.close()
+
+    return asyncio.run(all_of_them())
+
+
+def first_text(found):
+    return found[0].page_content if found else "nothing"
+
+
+def test_contexts_of_many_questions_at_once_never_mix():
+    bot = as_bot(Echo() | RunnableLambda(first_text), "echo")
+    names = [f"q{number}" for number in range(40)]
+    for name, reply in zip(names, ask(bot, *names), strict=True):
+        assert reply.answer == f"about {name}"
+        length = len(f"about {name}")
+        assert reply.contexts == (Context(f"about {name}", f"{name}.md", 5, 5 + length, 0.5),)
+
+
+def test_a_retriever_that_is_called_inside_a_plain_function_is_seen():
+    retriever = Echo()
+    bot = as_bot(RunnableLambda(lambda question: first_text(retriever.invoke(question))))
+    replies = ask(bot, "a", "b", "c")
+    assert [reply.contexts[0].document for reply in replies] == ["a.md", "b.md", "c.md"]
+
+
+def test_no_retriever_and_one_that_finds_nothing_are_told_apart():
+    assert ask(as_bot(RunnableLambda(lambda question: "x")), "a")[0].contexts is None
+    assert ask(as_bot(Nothing() | RunnableLambda(first_text)), "a")[0].contexts == ()
+
+
+def test_a_whole_chain_reports_what_its_model_used():
+    message = AIMessage("At nine.", usage_metadata={"input_tokens": 7, "output_tokens": 2, "total_tokens": 9})
+    model = GenericFakeChatModel(messages=iter([message] * 2))
+    prompt = ChatPromptTemplate.from_template("{context} {question}")
+    both = {"context": Echo() | RunnableLambda(first_text), "question": RunnablePassthrough()}
+    chain = both | prompt | model
+    [reply] = ask(as_bot(chain | StrOutputParser()), "opening hours")
+    assert (reply.answer, reply.usage) == ("At nine.", Usage(7, 2))
+    assert reply.contexts[0].text == "about opening hours"
+    assert ask(as_bot(chain), "opening hours")[0].answer == "At nine."
+
+
+@pytest.mark.parametrize(
+    ("output", "options", "answer"),
+    [
+        ({"answer": "x", "other": "y"}, {}, "x"),
+        ({"result": AIMessage("x")}, {}, "x"),
+        ({"messages": [AIMessage("first"), AIMessage("last")]}, {}, "last"),
+        ({"text": "x", "mine": "y"}, {"output_key": "mine"}, "y"),
+        (AIMessage([{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]), {}, "ab"),
+        (None, {}, None),
+    ],
+)
+def test_answers_are_found_in_what_chains_give(output, options, answer):
+    bot = as_bot(RunnableLambda(lambda question: output), options=options)
+    assert ask(bot, "q")[0].answer == answer
+
+
+def test_the_question_goes_where_the_chain_wants_it():
+    chain = RunnableLambda(repr)
+    assert ask(as_bot(chain), "q")[0].answer == "'q'"
+    assert ask(as_bot(chain, options={"input_key": "input"}), "q")[0].answer == "{'input': 'q'}"
+    messages = ask(as_bot(chain, options={"input_key": "messages"}), "q")[0].answer
+    assert messages == "{'messages': [{'role': 'user', 'content': 'q'}]}"
+
+
+def test_documents_that_a_chain_passes_on_are_its_contexts():
+    bot = as_bot(
+        RunnableLambda(lambda q: {"answer": "x", "source_documents": [Document("d", metadata={"source": "s"})]})
+    )
+    assert ask(bot, "q")[0].contexts == (Context("d", "s"),)
+
+
+@pytest.mark.parametrize(
+    ("output", "options", "told"),
+    [
+        (3, {}, "the chain gave a int"),
+        ({"anser": "x"}, {}, "none of the keys answer, .* it has anser"),
+        ({"answer": "x"}, {"output_key": "reply"}, "no key 'reply' .* it has answer"),
+    ],
+)
+def test_outputs_without_an_answer_are_a_sentence(output, options, told):
+    with pytest.raises(TypeError, match=told):
+        ask(as_bot(RunnableLambda(lambda question: output), options=options), "q")
+
+
+def test_what_a_chain_raises_reaches_the_caller():
+    def broken(question):
+        raise ValueError("no luck")
+
+    with pytest.raises(ValueError, match="no luck"):
+        ask(as_bot(RunnableLambda(broken)), "q")
+
+
+CHAIN = """
+from langchain_core.runnables import RunnableLambda
+chain = RunnableLambda(lambda question: {"reply": question.upper()})
+def make(mark):
+    return RunnableLambda(lambda question: {"reply": question + mark})
+def broken(mark):
+    raise ValueError("no luck")
+number = 3
+"""
+
+
+def test_a_chain_or_its_maker_is_found_in_a_file(tmp_path: Path):
+    (tmp_path / "my_chain.py").write_text(CHAIN)
+
+    def bot(name, **options):
+        settings = LangChainSettings(
+            type="langchain", target=f"my_chain.py:{name}", output_key="reply", options=options
+        )
+        target = find_target(settings.target, tmp_path)
+        return LangChainTargetBot("mine", target, settings.options, settings.input_key, settings.output_key)
+
+    assert ask(bot("chain"), "q")[0].answer == "Q"
+    assert ask(bot("make", mark="!"), "q")[0].answer == "q!"
+    assert bot("make", mark="!").identity != bot("make", mark="?").identity
+    with pytest.raises(BotMisconfigured, match=r"Bot mine: my_chain.py:broken could not be made: ValueError: no luck"):
+        ask(bot("broken", mark="!"), "q")
+    with pytest.raises(BotMisconfigured, match="it is a int; a LangChain Runnable was wanted"):
+        ask(bot("number"), "q")

@@ -1,0 +1,231 @@
+"""Limiter: order, halving once a burst, Retry-After for everyone, growing back, and no place ever lost."""
+
+import asyncio
+
+import pytest
+from proctor.bots.limits import Limiter, Slot
+
+
+class FakeClock:
+    """Seconds that pass only when someone sleeps; sleepers wake in the order of their time."""
+
+    def __init__(self):
+        self.now = 100.0
+        self.slept = []
+
+    def __call__(self):
+        return self.now
+
+    async def sleep(self, seconds):
+        self.slept.append(seconds)
+        until = self.now + seconds
+        await asyncio.sleep(0)
+        self.now = max(self.now, until)
+
+
+async def settle():
+    for _ in range(10):
+        await asyncio.sleep(0)
+
+
+class Crowd:
+    """Requests that stay under way until they are told to finish."""
+
+    def __init__(self, limiter):
+        self.limiter = limiter
+        self.sent = []
+        self.slots = {}
+        self.ends = {}
+        self.tasks = {}
+
+    async def _request(self, name):
+        async with self.limiter.slot() as slot:
+            self.sent.append(name)
+            self.slots[name] = slot
+            await self.ends[name].wait()
+
+    async def start(self, *names):
+        for name in names:
+            self.ends[name] = asyncio.Event()
+            self.tasks[name] = asyncio.create_task(self._request(name))
+        await settle()
+
+    async def finish(self, *names):
+        for name in names:
+            self.ends[name].set()
+        await settle()
+
+
+def test_no_more_than_the_ceiling_and_in_order():
+    async def run():
+        crowd = Crowd(Limiter(2))
+        await crowd.start("a", "b", "c", "d")
+        assert crowd.sent == ["a", "b"]
+        await crowd.finish("b")
+        assert crowd.sent == ["a", "b", "c"]
+        await crowd.start("e")
+        await crowd.finish("a", "c")
+        assert crowd.sent == ["a", "b", "c", "d", "e"]
+        await crowd.finish("d", "e")
+        assert crowd.limiter.in_flight == 0
+
+    asyncio.run(run())
+
+
+def test_a_burst_of_429_halves_once_and_the_next_burst_again():
+    async def run():
+        clock = FakeClock()
+        limiter = Limiter(8, clock=clock, sleep=clock.sleep)
+        crowd = Crowd(limiter)
+        await crowd.start(*range(8))
+        clock.now += 1
+        for name in range(5):
+            limiter.throttled(crowd.slots[name])
+        assert limiter.limit == 4
+        await crowd.finish(*range(8))
+        clock.now += 1
+        await crowd.start("later")
+        limiter.throttled(crowd.slots["later"])
+        await crowd.finish("later")
+        return limiter.limit
+
+    # Only one request was under way at the second cut, so the limit falls to one, never to zero.
+    assert asyncio.run(run()) == 1
+
+
+def test_halves_what_was_under_way_and_not_the_unused_ceiling():
+    async def run():
+        limiter = Limiter(256)
+        crowd = Crowd(limiter)
+        await crowd.start(*range(16))
+        limiter.throttled(crowd.slots[0])
+        await crowd.finish(*range(16))
+        return limiter.limit
+
+    assert asyncio.run(run()) == 8
+
+
+def test_requests_wait_while_more_are_under_way_than_the_cut_limit():
+    async def run():
+        limiter = Limiter(4)
+        crowd = Crowd(limiter)
+        await crowd.start(*"abcd")
+        limiter.throttled(crowd.slots["a"])
+        await crowd.start("e")
+        await crowd.finish("a", "b")
+        assert crowd.sent == list("abcd")
+        await crowd.finish("c")
+        assert crowd.sent == list("abcde")
+        await crowd.finish("d", "e")
+
+    asyncio.run(run())
+
+
+def test_retry_after_holds_everyone_back_and_is_reported_as_waiting():
+    async def run():
+        clock = FakeClock()
+        limiter = Limiter(4, clock=clock, sleep=clock.sleep)
+        crowd = Crowd(limiter)
+        await crowd.start("told")
+        limiter.throttled(crowd.slots["told"], retry_after=7.0)
+        await crowd.finish("told")
+        await crowd.start("other")
+        await crowd.finish("other")
+        return clock, crowd.slots["other"]
+
+    clock, slot = asyncio.run(run())
+    assert clock.slept == [7.0]
+    assert slot == Slot(waited=7.0, given_at=107.0)
+
+
+def test_a_shorter_retry_after_does_not_cut_a_longer_one_short():
+    async def run():
+        clock = FakeClock()
+        limiter = Limiter(4, clock=clock, sleep=clock.sleep)
+        limiter.throttled(Slot(0, clock.now), retry_after=9.0)
+        limiter.throttled(Slot(0, clock.now), retry_after=2.0)
+        async with limiter.slot() as slot:
+            return slot.waited
+
+    assert asyncio.run(run()) == 9.0
+
+
+def test_grows_back_by_one_a_window_up_to_the_ceiling():
+    limiter = Limiter(3)
+    limiter.throttled(Slot(0, 0))
+    assert limiter.limit == 1
+    limits = []
+    for _ in range(8):
+        limiter.succeeded()
+        limits.append(limiter.limit)
+    assert limits == [2, 2, 3, 3, 3, 3, 3, 3]
+
+
+def test_growing_lets_the_next_one_in():
+    async def run():
+        limiter = Limiter(2)
+        limiter.throttled(Slot(0, 0))
+        crowd = Crowd(limiter)
+        await crowd.start("a", "b")
+        assert crowd.sent == ["a"]
+        limiter.succeeded()
+        await settle()
+        assert crowd.sent == ["a", "b"]
+        await crowd.finish("a", "b")
+
+    asyncio.run(run())
+
+
+def test_a_cancelled_waiter_leaves_no_hole():
+    async def run():
+        crowd = Crowd(Limiter(1))
+        await crowd.start("a", "b", "c")
+        crowd.tasks["b"].cancel()
+        await settle()
+        await crowd.finish("a")
+        assert crowd.sent == ["a", "c"]
+        await crowd.finish("c")
+        assert crowd.limiter.in_flight == 0
+
+    asyncio.run(run())
+
+
+def test_cancelled_in_the_tick_in_which_the_place_was_given():
+    async def run():
+        crowd = Crowd(Limiter(1))
+        await crowd.start("a", "b", "c")
+        crowd.ends["a"].set()
+        await asyncio.sleep(0)  # "a" leaves and hands its place to "b", which has not run yet
+        crowd.tasks["b"].cancel()
+        await settle()
+        assert crowd.sent == ["a", "c"]
+        await crowd.finish("c")
+        assert crowd.limiter.in_flight == 0
+
+    asyncio.run(run())
+
+
+def test_a_request_that_fails_gives_its_place_back():
+    async def run():
+        limiter = Limiter(1)
+        with pytest.raises(RuntimeError):
+            async with limiter.slot():
+                raise RuntimeError
+        async with limiter.slot() as slot:
+            return slot.waited
+
+    assert asyncio.run(run()) < 1
+
+
+def test_the_more_careful_of_two_ceilings_holds():
+    limiter = Limiter(64)
+    limiter.lower_ceiling(8)
+    limiter.lower_ceiling(32)
+    assert limiter.limit == 8
+    limiter.succeeded()
+    assert limiter.limit == 8
+
+
+def test_no_room_at_all_is_refused():
+    with pytest.raises(ValueError, match="at least one"):
+        Limiter(0)

@@ -1,0 +1,71 @@
+"""Recorded answers are found by their question, with all that was written down beside them."""
+
+import asyncio
+import json
+from pathlib import Path
+
+import pytest
+from proctor import InputError
+from proctor.bots.base import Context, Usage
+from proctor.bots.recorded_bot import RecordedBot
+from proctor.knowledge.recorded import open_recorded
+
+
+def record(folder: Path, *rows) -> Path:
+    file = folder / "answers.jsonl"
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return file
+
+
+def ask(bot, *questions):
+    async def all_of_them():
+        await bot.prepare()
+        return [await bot.reply(question) for question in questions]
+
+    return asyncio.run(all_of_them())
+
+
+def test_the_answer_comes_with_what_was_recorded(tmp_path: Path):
+    row = {
+        "question": "When?",
+        "answer": "At nine.",
+        "contexts": ["We open at nine."],
+        "latency_ms": 12.5,
+        "tokens_in": 3,
+        "cost": 0.25,
+    }
+    bot = RecordedBot("old", open_recorded(record(tmp_path, row, {"question": "Who?", "answer": None, "contexts": []})))
+    when, who = ask(bot, " When? ", "Who?")
+    assert (when.answer, when.contexts) == ("At nine.", (Context("We open at nine."),))
+    assert (when.usage, when.attempts_ms) == (Usage(tokens_in=3, cost=0.25), (12.5,))
+    assert (who.answer, who.contexts, who.attempts_ms) == (None, (), ())
+
+
+def test_a_question_without_a_record_is_an_error_of_its_own(tmp_path: Path):
+    bot = RecordedBot("old", open_recorded(record(tmp_path, {"question": "When?", "answer": "At nine."})))
+    with pytest.raises(LookupError, match=r"answers\.jsonl holds no answer of recorded to this question"):
+        ask(bot, "Where?")
+
+
+def test_one_of_several_bots_is_chosen(tmp_path: Path):
+    rows = [{"question": "When?", "answer": f"{bot} says", "bot": bot} for bot in ("a", "b")]
+    recorded = open_recorded(record(tmp_path, *rows))
+    assert ask(RecordedBot("old", recorded, "b"), "When?")[0].answer == "b says"
+    assert RecordedBot("old", recorded, "a").identity != RecordedBot("old", recorded, "b").identity
+    with pytest.raises(InputError, match="holds answers of 2 bots; say with `bot` which: a, b"):
+        RecordedBot("old", recorded)
+    with pytest.raises(InputError, match="no answers of the bot c; it has a, b"):
+        RecordedBot("old", recorded, "c")
+
+
+def test_of_several_repeats_the_first_counts_and_the_others_are_told(tmp_path: Path):
+    rows = [{"id": "1", "question": "When?", "answer": f"try {n}", "repeat": n} for n in range(3)]
+    bot = RecordedBot("old", open_recorded(record(tmp_path, *rows)))
+    assert ask(bot, "When?")[0].answer == "try 0"
+    assert bot.warnings[-1].endswith("2 further answers to a question that has one are not used.")
+
+
+def test_the_identity_follows_the_file(tmp_path: Path):
+    first = RecordedBot("old", open_recorded(record(tmp_path, {"question": "When?", "answer": "x"}))).identity
+    second = RecordedBot("old", open_recorded(record(tmp_path, {"question": "When?", "answer": "y"}))).identity
+    assert first != second

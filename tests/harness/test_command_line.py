@@ -1,0 +1,133 @@
+"""What a person types and reads back."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+from suites import NOTING, PROGRAM, lines, proctor, write_suite
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["run", "nowhere.yaml"], "nowhere.yaml"),
+        (["run", "suite.yaml", "--bots", "mime"], "Did you mean 'mine'?"),
+        (["score", "questions.jsonl", "--metrics", "exact_mach"], "exact_match"),
+        (["score", "empty.jsonl", "--metrics", "exact_match"], "empty.jsonl"),
+        (["ask", "suite.yaml", "mine", "  "], "The question is blank"),
+        (["init", "."], "suite.yaml"),
+    ],
+)
+def test_wrong_input_is_a_sentence_and_exit_code_two(tmp_path, arguments, words):
+    write_suite(tmp_path, NOTING.format(delay=0))
+    (tmp_path / "empty.jsonl").write_text("")
+    done = proctor(*arguments, folder=tmp_path)
+    assert done.returncode == 2, done.stdout
+    assert words in done.stderr
+    assert "Traceback" not in done.stderr
+    assert done.stdout == ""
+
+
+def test_a_wrong_option_is_exit_code_two(tmp_path):
+    assert proctor("run", "--limit", "none", folder=tmp_path).returncode == 2
+
+
+def test_the_help_names_every_command_and_loads_nothing_heavy(tmp_path):
+    done = proctor("--help", folder=tmp_path)
+    assert done.returncode == 0
+    assert all(name in done.stdout for name in ("run", "score", "ask", "metrics", "init"))
+    heavy = (
+        ["torch", "sklearn", "scipy", "nltk", "langchain", "langchain_core", "openai", "faiss", "onnxruntime", "transformers", "aiohttp", "numpy"]
+    )
+    code = f"import sys, proctor.harness.cli; print([n for n in {heavy} if n in sys.modules])"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip()
+    assert loaded == "[]"
+
+
+def test_the_leaderboard_fits_and_says_where_things_are(tmp_path):
+    write_suite(tmp_path, NOTING.format(delay=0))
+    done = proctor("run", "suite.yaml", folder=tmp_path)
+    assert done.returncode == 0
+    board = done.stdout.split("\n\nAsked")[0]
+    assert max(map(len, board.splitlines())) <= 80
+    assert "exact_match" in board and "mine" in board
+    assert "proctor.db" in done.stdout and "proctor ask suite.yaml mine" in done.stdout
+    again = proctor("run", "suite.yaml", folder=tmp_path)
+    assert "Everything was kept already: 5 answers in proctor.db. Nothing was asked." in again.stdout
+
+
+RECORDED = [
+    {
+        "id": "a",
+        "question": "Where?",
+        "expected_answer": "In Berlin",
+        "answer": "In Berlin",
+        "bot": "x",
+        "latency_ms": 120,
+    },
+    {
+        "id": "a",
+        "question": "Where?",
+        "expected_answer": "In Berlin",
+        "answer": "In Rome",
+        "bot": "y",
+        "label": {"n": 1},
+    },
+    {"id": "b", "question": "Who?", "expected_answers": ["Ada", "Ada Lovelace"], "answer": "ada lovelace", "bot": "x"},
+    {"id": "c", "question": "Why?", "answer": None, "bot": "x"},
+]
+
+
+def test_recorded_answers_are_scored_without_a_bot(tmp_path):
+    (tmp_path / "recorded.jsonl").write_text("".join(json.dumps(line) + "\n" for line in RECORDED))
+    command = ["score", "recorded.jsonl", "--metrics", "exact_match,latency_ms", "--rows", "rows.jsonl", "--json"]
+    done = proctor(*command, folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    bots = json.loads(done.stdout)["bots"]
+    assert bots["x"]["metrics"]["exact_match"] | {"ci_low": 0, "ci_high": 0} == {
+        "mean": 1.0, "ci_low": 0, "ci_high": 0, "n_ok": 2, "n_not_applicable": 1, "n_failed": 0,
+        "reasons": {"expected_missing": 1},
+    }  # fmt: skip
+    assert bots["y"]["metrics"]["exact_match"]["mean"] == 0.0
+    assert bots["x"]["latency_ms"]["p50"] == 120
+    assert bots["y"]["latency_ms"]["p50"] is None
+    rows = [json.loads(line) for line in (tmp_path / "rows.jsonl").read_text().splitlines()]
+    assert len(rows) == 8
+    second = next(row for row in rows if row["id"] == "b" and row["metric"] == "exact_match")
+    assert (second["value"], second["passed"], second["details"]) == (1.0, True, {"reference": 1})
+    before = lines(tmp_path / "proctor.db", "SELECT COUNT(*) FROM replies")
+    assert json.loads(proctor(*command, folder=tmp_path).stdout)["kept"] == 4
+    assert lines(tmp_path / "proctor.db", "SELECT COUNT(*) FROM replies") == before
+
+
+def test_ask_shows_one_answer_and_keeps_nothing(tmp_path):
+    write_suite(tmp_path, NOTING.format(delay=0))
+    done = proctor("ask", "suite.yaml", "mine", "What is 7", folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "It is 7" in done.stdout
+    assert not (tmp_path / "proctor.db").exists()
+    made = json.loads(proctor("ask", "suite.yaml", "mine", "What is 7", "--json", folder=tmp_path).stdout)
+    assert made["answer"] == "It is 7" and made["latency_ms"] > 0
+
+
+def test_metrics_are_listed_with_all_that_is_known(tmp_path):
+    made = json.loads(proctor("metrics", "--json", folder=tmp_path).stdout)["metrics"]
+    by_id = {metric["id"]: metric for metric in made}
+    assert {"exact_match", "groundedness", "latency_ms", "bot_error_rate"} <= set(by_id)
+    assert by_id["exact_match"]["threshold"] == 1
+    assert by_id["groundedness"]["needs"] == ["answer", "contexts", "embedder"]
+    text = proctor("metrics", folder=tmp_path).stdout
+    assert all(name in text for name in by_id)
+
+
+def test_init_writes_a_suite_that_runs(tmp_path):
+    assert proctor("init", "mine", folder=tmp_path).returncode == 0
+    done = proctor("run", "mine/suite.yaml", "--bots", "faq", "--limit", "5", "--json", folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["bots"]["faq"]["rows"] == 5
+
+
+def test_no_argument_is_the_help(tmp_path):
+    done = subprocess.run(PROGRAM, capture_output=True, text=True, cwd=tmp_path, timeout=60)
+    assert "Usage" in done.stdout + done.stderr

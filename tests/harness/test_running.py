@@ -1,0 +1,242 @@
+"""The engine's promises, seen from outside: what is asked, what is kept, what is never lost."""
+
+import json
+
+import pytest
+from suites import NOTING, PLAIN, asked, count, interrupt, lines, proctor, start, wait_for_answers, write_suite
+
+
+def outcome(folder, *arguments):
+    done = proctor("run", "suite.yaml", "--json", *arguments, folder=folder)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def test_every_question_is_asked_scored_and_kept(tmp_path):
+    write_suite(tmp_path, NOTING.format(delay=0))
+    made = outcome(tmp_path)
+    bot = made["bots"]["mine"]
+    assert (bot["rows"], bot["failed"], made["asked"], made["kept"]) == (5, 0, 5, 0)
+    assert bot["metrics"]["exact_match"]["mean"] == 1.0
+    assert count(tmp_path / "proctor.db", "SELECT COUNT(*) FROM row_scores") == 15
+
+
+def test_a_second_run_asks_nothing_and_is_the_same_run(tmp_path):
+    write_suite(tmp_path, NOTING.format(delay=0))
+    first, second = outcome(tmp_path), outcome(tmp_path)
+    assert (second["asked"], second["kept"], second["run"]) == (0, 5, first["run"])
+    assert second["bots"] == first["bots"]
+    assert len(asked(tmp_path)) == 5
+
+
+def test_fresh_asks_everything_again_in_a_run_of_its_own(tmp_path):
+    write_suite(tmp_path, NOTING.format(delay=0))
+    first, second = outcome(tmp_path), outcome(tmp_path, "--fresh")
+    assert second["run"] != first["run"]
+    assert (second["asked"], len(asked(tmp_path))) == (5, 10)
+
+
+def test_new_questions_are_asked_and_old_answers_kept(tmp_path):
+    write_suite(tmp_path, NOTING.format(delay=0), 5)
+    outcome(tmp_path)
+    write_suite(tmp_path, NOTING.format(delay=0), 8)
+    made = outcome(tmp_path)
+    assert (made["asked"], made["kept"], made["bots"]["mine"]["rows"]) == (3, 5, 8)
+
+
+def test_a_corrected_expected_answer_scores_again_and_asks_nothing(tmp_path):
+    write_suite(tmp_path, NOTING.format(delay=0), [{"id": "a", "question": "What is 7", "expected_answer": "eight"}])
+    assert outcome(tmp_path)["bots"]["mine"]["metrics"]["exact_match"]["mean"] == 0.0
+    write_suite(tmp_path, NOTING.format(delay=0), [{"id": "a", "question": "What is 7", "expected_answer": "It is 7"}])
+    made = outcome(tmp_path)
+    assert made["bots"]["mine"]["metrics"]["exact_match"]["mean"] == 1.0
+    assert (made["asked"], asked(tmp_path)) == (0, ["What is 7"])
+
+
+def test_a_new_metric_scores_kept_answers(tmp_path):
+    write_suite(tmp_path, NOTING.format(delay=0))
+    outcome(tmp_path)
+    write_suite(tmp_path, NOTING.format(delay=0), metrics=[*PLAIN, "rouge_l"])
+    made = outcome(tmp_path)
+    assert (made["asked"], made["bots"]["mine"]["metrics"]["rouge_l"]["n_ok"]) == (0, 5)
+
+
+def test_a_changed_bot_is_asked_again_and_the_other_is_not(tmp_path):
+    two = {name: {"type": "python", "target": f"{name}.py:answer"} for name in ("left", "right")}
+    write_suite(tmp_path, "", bots=two)
+    (tmp_path / "left.py").write_text("def answer(question): return 'left'")
+    (tmp_path / "right.py").write_text("def answer(question): return 'right'")
+    assert outcome(tmp_path)["asked"] == 10
+    (tmp_path / "right.py").write_text("def answer(question): return 'RIGHT'")
+    made = outcome(tmp_path)
+    assert (made["asked"], made["kept"]) == (5, 5)
+    assert set(lines(tmp_path / "proctor.db", f"SELECT bot, answer FROM answers WHERE run = '{made['run']}'")) == {
+        ("left", "left"),
+        ("right", "RIGHT"),
+    }
+
+
+def test_repeats_are_rows_of_their_own(tmp_path):
+    write_suite(tmp_path, NOTING.format(delay=0), 3, repeat=2)
+    made = outcome(tmp_path)
+    assert made["bots"]["mine"]["rows"] == 6
+    assert outcome(tmp_path, "--repeat", "3")["asked"] == 3
+
+
+FAULTS = """
+import time
+
+class Reply: pass
+
+def answer(question):
+    number = int(question.split()[-1])
+    if number == 0:
+        raise KeyError("no such thing")
+    if number == 1:
+        return None
+    if number == 2:
+        return ""
+    if number == 3:
+        return "x" * 1_000_000
+    if number == 4:
+        return "half a pair \\ud83d and on"
+    if number == 5:
+        time.sleep(60)
+    if number == 6:
+        raise SystemExit(3)
+    if number == 7:
+        return 42
+    return "It is " + str(number)
+"""
+
+
+def test_a_faulty_bot_gives_rows_with_a_status_and_never_stops_the_run(tmp_path):
+    bots = {"mine": {"type": "python", "target": "bot.py:answer", "timeout": 1}}
+    write_suite(tmp_path, FAULTS, 9, bots=bots)
+    done = proctor("run", "suite.yaml", "--json", "--rows", "rows.jsonl", folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    database = tmp_path / "proctor.db"
+    status = dict(lines(database, "SELECT question_id, status FROM answers"))
+    assert status == {
+        "q0": "raised", "q1": "answered", "q2": "answered", "q3": "answered", "q4": "answered", "q5": "timed_out",
+        "q6": "raised", "q7": "raised", "q8": "answered",
+    }  # fmt: skip
+    assert lines(database, "SELECT answer FROM answers WHERE question_id = 'q4'") == [("half a pair � and on",)]
+    rows = [json.loads(line) for line in (tmp_path / "rows.jsonl").read_text().splitlines()]
+    assert len(rows) == 27
+    by_key = {(row["id"], row["metric"]): row for row in rows}
+    assert (by_key["q0", "exact_match"]["status"], by_key["q0", "exact_match"]["reason"]) == ("bot_error", "bot_raised")
+    assert by_key["q1", "exact_match"]["reason"] == "answer_missing"
+    assert by_key["q2", "keyword_recall"]["value"] == 0.0
+    assert by_key["q3", "answer_length"]["value"] == 1_000_000
+    made = json.loads(done.stdout)["bots"]["mine"]
+    assert (made["rows"], made["failed"]) == (9, 4)
+    assert made["latency_ms"]["p95"] < 1000  # the hanging row is censored, not counted as an answer of one second
+    again = json.loads(proctor("run", "suite.yaml", "--json", folder=tmp_path).stdout)
+    assert (again["asked"], again["kept"]) == (4, 5)  # only what failed is tried again
+
+
+def test_a_bot_that_can_not_be_made_stops_alone_and_the_exit_code_says_so(tmp_path):
+    good = {"type": "python", "target": "bot.py:answer"}
+    bad = {"type": "python", "target": "bad.py:answer"}
+    write_suite(tmp_path, NOTING.format(delay=0), bots={"bad": bad, "good": good})
+    (tmp_path / "bad.py").write_text("import nonsense_that_is_not_there\n\ndef answer(question): return 'x'")
+    done = proctor("run", "suite.yaml", "--json", folder=tmp_path)
+    made = json.loads(done.stdout)["bots"]
+    assert done.returncode == 1
+    assert "nonsense_that_is_not_there" in made["bad"]["problem"]
+    assert made["good"]["rows"] == 5
+
+
+def test_a_kill_loses_nothing_and_asks_nothing_twice(tmp_path):
+    write_suite(tmp_path, NOTING.format(delay=0.02), 120, concurrency=4)
+    process = start("run", "suite.yaml", folder=tmp_path)
+    wait_for_answers(tmp_path / "proctor.db", 30)
+    process.kill()
+    process.communicate()
+    kept = count(tmp_path / "proctor.db", "SELECT COUNT(*) FROM replies")
+    assert 30 <= kept < 120
+    made = outcome(tmp_path)
+    assert (made["kept"], made["asked"]) == (kept, 120 - kept)
+    assert made["bots"]["mine"]["rows"] == 120
+    assert made["bots"]["mine"]["metrics"]["exact_match"]["n_ok"] == 120
+    notes = asked(tmp_path)
+    twice = [question for question in set(notes) if notes.count(question) > 1]
+    assert len(twice) <= 4  # those in flight when the axe fell
+    assert count(tmp_path / "proctor.db", "SELECT COUNT(DISTINCT question_id) FROM run_rows") == 120
+    assert lines(tmp_path / "proctor.db", "PRAGMA integrity_check") == [("ok",)]
+
+
+def test_ctrl_c_ends_cleanly_and_the_same_command_goes_on(tmp_path):
+    write_suite(tmp_path, NOTING.format(delay=0.02), 100, concurrency=4)
+    process = start("run", "suite.yaml", folder=tmp_path)
+    wait_for_answers(tmp_path / "proctor.db", 20)
+    interrupt(process)
+    said, complaint = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert "the same command goes on" in complaint
+    assert "Traceback" not in complaint
+    assert lines(tmp_path / "proctor.db", "SELECT status FROM runs") == [("stopped",)]
+    made = outcome(tmp_path)
+    assert made["kept"] >= 20 and made["kept"] + made["asked"] == 100
+    assert lines(tmp_path / "proctor.db", "SELECT status FROM runs") == [("finished",)]
+
+
+def test_two_programs_write_one_database_at_once(tmp_path):
+    folders = []
+    for name in ("one", "two"):
+        folder = tmp_path / name
+        folder.mkdir()
+        write_suite(folder, NOTING.format(delay=0.005), 60, name=name)
+        folders.append(folder)
+    database = tmp_path / "shared.db"
+    processes = [start("run", "suite.yaml", "--db", database, folder=folder) for folder in folders]
+    for process in processes:
+        _, complaint = process.communicate(timeout=60)
+        assert process.returncode == 0, complaint
+    assert sorted(lines(database, "SELECT suite, COUNT(*) FROM answers JOIN runs ON runs.name = run GROUP BY 1")) == [
+        ("one", 60),
+        ("two", 60),
+    ]
+    assert count(database, "SELECT COUNT(*) FROM row_scores") == 360
+    assert lines(database, "PRAGMA foreign_key_check") == []
+
+
+def _small_files():
+    import resource
+
+    resource.setrlimit(resource.RLIMIT_FSIZE, (400_000, 400_000))
+
+
+def test_a_full_disk_is_a_sentence_and_what_was_kept_stays(tmp_path):
+    long = "def answer(question): return question + ' x' * 20_000"
+    write_suite(tmp_path, long, 60)
+    done = proctor("run", "suite.yaml", folder=tmp_path, preexec_fn=_small_files)
+    assert done.returncode == 2
+    assert "Traceback" not in done.stderr
+    assert "the database says" in done.stderr
+    made = outcome(tmp_path)
+    assert made["bots"]["mine"]["rows"] == 60
+
+
+@pytest.mark.parametrize("place", ["no/such/folder.db", "questions.jsonl", "suite.yaml/proctor.db"])
+def test_a_database_that_can_not_be_is_a_sentence(tmp_path, place):
+    write_suite(tmp_path, NOTING.format(delay=0))
+    done = proctor("run", "suite.yaml", "--db", place, folder=tmp_path)
+    assert done.returncode == 2
+    assert done.stderr.startswith("proctor: ") and "Traceback" not in done.stderr
+    assert asked(tmp_path) == []
+
+
+def test_no_secret_reaches_the_database_or_the_screen(tmp_path):
+    import os
+
+    secret = "sk-very-secret-key-0123456789"
+    leaking = "import os\n\ndef answer(question): raise ValueError('the key is ' + os.environ['OPENAI_API_KEY'])"
+    write_suite(tmp_path, leaking)
+    done = proctor("run", "suite.yaml", folder=tmp_path, env={**os.environ, "OPENAI_API_KEY": secret})
+    assert done.returncode == 1
+    assert secret not in done.stdout + done.stderr
+    for file in tmp_path.glob("proctor.db*"):
+        assert secret.encode() not in file.read_bytes()
+    assert "$OPENAI_API_KEY" in lines(tmp_path / "proctor.db", "SELECT error FROM answers")[0][0]

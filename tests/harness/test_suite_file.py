@@ -1,0 +1,281 @@
+import hashlib
+import json
+from pathlib import Path
+
+import jsonschema
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from proctor import InputError
+from proctor.harness.positions import read_yaml
+from proctor.harness.suite_file import load_suite, sample_suite
+from proctor.harness.suite_schema import suite_schema
+
+GOOD = """\
+name: small
+knowledge: documents
+questions: questions.csv
+models:
+  small: {model: "openai:some-model", base_url: "http://127.0.0.1:8000/v1", temperature: 0}
+bots:
+  faq:
+    type: faq
+    entries: questions.csv
+    min_similarity: 0.3
+  rag: {type: rag, model: small, top_k: 2}
+thresholds: {exact_match: 1}
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "documents").mkdir()
+    (tmp_path / "questions.csv").write_text("question,answer\nWhy?,Because.\n")
+    return tmp_path
+
+
+def written(folder: Path, text: str | bytes) -> Path:
+    path = folder / "suite.yaml"
+    path.write_bytes(text.encode() if isinstance(text, str) else text)
+    return path
+
+
+def refusal(folder: Path, text: str | bytes) -> list[str]:
+    """The lines of the message, each from the file's name on."""
+    path = written(folder, text)
+    with pytest.raises(InputError) as refused:
+        load_suite(path)
+    return [line.replace(f"{folder}/", "") for line in str(refused.value).splitlines()]
+
+
+def with_bot(settings: str) -> str:
+    return f"questions: questions.csv\nmodels:\n  small: {{model: extractive}}\nbots:\n  it: {settings}\n"
+
+
+def test_a_good_file_gives_every_setting(folder: Path) -> None:
+    loaded = load_suite(written(folder, GOOD))
+    assert loaded.suite.name == "small"
+    assert loaded.suite.knowledge == (Path("documents"),)
+    assert loaded.suite.questions == Path("questions.csv")
+    assert loaded.suite.models["small"].temperature == 0
+    assert loaded.suite.bots["faq"].type == "faq"
+    assert loaded.suite.bots["rag"].type == "rag"
+    assert (loaded.suite.repeat, loaded.suite.concurrency, loaded.suite.seed) == (1, 16, 0)
+    assert loaded.suite.metrics is None
+    assert loaded.suite.thresholds == {"exact_match": 1.0}
+    assert loaded.base == folder.resolve()
+    assert loaded.text_hash == hashlib.sha256(GOOD.encode()).hexdigest()
+
+
+def test_a_folder_stands_for_its_suite_and_gives_the_missing_name(folder: Path) -> None:
+    written(folder, GOOD.replace("name: small\n", ""))
+    loaded = load_suite(folder)
+    assert loaded.path == folder / "suite.yaml"
+    assert loaded.suite.name == folder.name
+
+
+def test_a_byte_order_mark_is_no_mistake(folder: Path) -> None:
+    assert load_suite(written(folder, b"\xef\xbb\xbf" + GOOD.encode())).suite.name == "small"
+
+
+def test_no_stays_text_and_an_embedder_may_be_a_name(folder: Path) -> None:
+    suite = load_suite(written(folder, GOOD.replace("name: small", "name: no\nembedder: my-model"))).suite
+    assert suite.name == "no"
+    assert suite.embedder.model == "my-model"
+
+
+def test_settings_are_shared_with_an_alias_and_overridden(folder: Path) -> None:
+    shared = (
+        "questions: questions.csv\nbots:\n  a: &a {type: rag, top_k: 2, chunk_size: 300}\n  b: {<<: *a, top_k: 5}\n"
+    )
+    bots = load_suite(written(folder, shared)).suite.bots
+    assert (bots["b"].top_k, bots["b"].chunk_size) == (5, 300)
+
+
+@pytest.mark.parametrize(
+    ("bot", "line"),
+    [
+        ("{type: rag, topk: 4}", "5:19: bots.it.topk: there is no such key; did you mean top_k?"),
+        ("{type: rag, top_k: four}", "5:19: bots.it.top_k: got 'four', wanted a whole number of at least 1"),
+        ('{type: rag, top_k: "4"}', "5:19: bots.it.top_k: got '4', wanted a whole number of at least 1; "
+         "take the quotes away"),
+        ("{type: rag, top_k: true}", "5:19: bots.it.top_k: got true, wanted a whole number of at least 1"),
+        ("{type: rag, top_k: 1.5}", "5:19: bots.it.top_k: got 1.5, wanted a whole number of at least 1"),
+        ("{type: rag, top_k: 0}", "5:19: bots.it.top_k: got 0, wanted a whole number of at least 1"),
+        ("{type: rag, top_k: }", "5:19: bots.it.top_k: got nothing, wanted a whole number of at least 1"),
+        ("{type: rag, top_k: [4]}", "5:19: bots.it.top_k: got a list, wanted a whole number of at least 1"),
+        ("{type: rag, model: smal}", "5:19: bots.it.model: there is no model smal under models; did you mean small?"),
+        ("{type: rag, model: 3}", "5:19: bots.it.model: got 3, wanted text; put it in quotes"),
+        ("{type: rag, chunk_size: 80}", "5:3: bots.it: chunk_overlap (80) must be smaller than chunk_size (80)"),
+        ("{type: rga}", "5:8: bots.it.type: got 'rga', wanted one of faq, full_context, http, langchain, python, "
+         "rag, recorded; did you mean rag?"),
+        ("{top_k: 3}", "5:3: bots.it: the key type is missing; wanted one of faq, full_context, http, langchain, "
+         "python, rag, recorded"),
+        ("rag", "5:3: bots.it: got 'rag', wanted a mapping"),
+        ("", "5:3: bots.it: got nothing, wanted a mapping"),
+        ("{type: faq}", "5:3: bots.it: the key entries is missing (CSV, JSONL, JSON or YAML file with a question and "
+         "an answer each)"),
+        ("{type: faq, entries: questions.csv, match: lexicl}", "5:43: bots.it.match: got 'lexicl', wanted one of "
+         "lexical, embedding; did you mean lexical?"),
+        ("{type: faq, entries: questions.csv, min_similarity: 1.2}", "5:43: bots.it.min_similarity: got 1.2, wanted "
+         "a number from 0 to 1"),
+        ("{type: faq, entries: question.csv}", "5:19: bots.it.entries: There is no question.csv; a file or folder "
+         "was wanted. Did you mean questions.csv?"),
+        ("{type: python, target: 'a.py:b', python: 3}", "5:40: bots.it.python: there is no such key; did you mean "
+         "options?"),
+    ],
+)  # fmt: skip
+def test_a_mistake_in_a_bot_is_one_sentence_in_its_place(folder: Path, bot: str, line: str) -> None:
+    assert refusal(folder, with_bot(bot)) == [f"suite.yaml:{line}"]
+
+
+@pytest.mark.parametrize(
+    ("addition", "line"),
+    [
+        ("modles: {}", "6:1: modles: there is no such key; did you mean models?"),
+        ("embedder: {modl: x}", "6:12: embedder.modl: there is no such key; did you mean model?"),
+        ("embedder: {strict: yes}", "6:12: embedder.strict: got 'yes', wanted true or false"),
+        ("metrics: exact_match", "6:1: metrics: got 'exact_match', wanted a list of texts or mappings"),
+        ("metrics: [3]", "6:11: metrics.0: got 3, wanted text or a mapping; put it in quotes"),
+        ("metrics: [{bleu: 3}]", "6:12: metrics.0.bleu: got 3, wanted a mapping"),
+        ("thresholds: {bleu: high}", "6:14: thresholds.bleu: got 'high', wanted a number"),
+        ("thresholds: {bleu: .nan}", "6:14: thresholds.bleu: got NaN, wanted a number"),
+        ("knowledge: [documents, document]", "6:24: knowledge.1: There is no document; a file or folder was wanted. "
+         "Did you mean documents?"),
+        ("knowledge: ''", "6:1: knowledge: got an empty name, "
+         "wanted the name of a file or folder or a list of such names"),
+        ("metric_files: documents", "6:1: metric_files: documents is a folder; a file was wanted"),
+        ("concurrency: 0", "6:1: concurrency: got 0, wanted a whole number of at least 1"),
+        ("name: 2026-01-01\nseed: 0.5", "7:1: seed: got 0.5, wanted a whole number of at least 0"),
+        ("name: 7", "6:1: name: got 7, wanted text; put it in quotes"),
+        ("seed: 1\nseed: 2", "7:1: the key seed is given twice (first on line 6)"),
+        ("seed: !!int ''", "6:7: '' can't be read as int"),
+        ("name: !!bool maybe", "6:7: 'maybe' can't be read as bool"),
+        ('"a\\nb": 1', "6:1: a\\nb: there is no such key; the keys are name, knowledge, questions, models, bots, "
+         "metrics, metric_files, thresholds, empty_contexts, embedder, judge, gate, repeat, concurrency, seed"),
+        ("seed: !secret 1", "6:7: the tag !secret means nothing here; leave it out"),
+    ],
+)  # fmt: skip
+def test_a_mistake_in_the_suite_is_one_sentence_in_its_place(folder: Path, addition: str, line: str) -> None:
+    assert refusal(folder, with_bot("{type: rag}") + addition) == [f"suite.yaml:{line}"]
+
+
+def test_all_mistakes_are_told_at_once_in_the_order_of_the_file(folder: Path) -> None:
+    text = GOOD.replace("min_similarity", "min_similarty").replace("questions: questions.csv", "questions: q.csv")
+    lines = refusal(folder, text + "repeat: often\nrepeat: 2\ncolour: red\n")
+    assert [line.split(": ")[0] for line in lines] == [
+        "suite.yaml:3:1", "suite.yaml:10:5", "suite.yaml:13:1", "suite.yaml:14:1", "suite.yaml:15:1",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("", "suite.yaml is empty; a suite has at least the keys questions and bots."),
+        ("# nothing yet\n", "suite.yaml is empty; a suite has at least the keys questions and bots."),
+        ("- a\n", "suite.yaml:1:1: got a list, wanted a mapping with the keys questions and bots"),
+        ("bots\n", "suite.yaml:1:1: got 'bots', wanted a mapping with the keys questions and bots"),
+        ("bots:\n\trag: {}\n", "suite.yaml:2:1: a tab stands where YAML wants spaces; indent with spaces"),
+        ("name: 'x\nbots: {}\n", "suite.yaml:3:1: the quote that was opened on line 1 is never closed"),
+        ("bots: {a: {type: rag}\nseed: 1\n", "suite.yaml:2:1: the bracket or brace that was opened on line 1 is not "
+         "closed, or a comma is missing"),
+        ("name: help: centre\n", "suite.yaml:1:11: a ':' is not expected here; indent this line like its neighbours, "
+         "or quote a value that holds ': '"),
+        ("name: a\n---\nname: b\n", "suite.yaml:2:1: a second document begins here; a suite file holds one"),
+        ("name: *x\n", "suite.yaml:1:7: undefined alias 'x'; an anchor (&name) must come before its alias (*name)"),
+        ("name: &x\n  a: *x\n", "suite.yaml:1:7: the alias *x stands inside what it repeats"),
+        ("name: a\x07\n", "suite.yaml:1:8: the character U+0007 is not allowed in YAML"),
+        ("[" * 5000, "suite.yaml:1:1: the lists or mappings are nested too deeply"),
+        (b"name: caf\xe9\n", "suite.yaml:1: byte 10 of the line (0xE9) is not UTF-8. Save the file as UTF-8."),
+        ("name: a\n".encode("utf-16"), "suite.yaml is saved as UTF-16; save it as UTF-8."),
+    ],
+)  # fmt: skip
+def test_text_that_is_no_suite_is_refused_with_a_sentence(folder: Path, text: str | bytes, line: str) -> None:
+    assert refusal(folder, text) == [line]
+
+
+def test_aliases_of_aliases_do_not_fill_the_memory() -> None:
+    lines = ["a0: &a0 [1, 1, 1, 1, 1, 1, 1, 1, 1, 1]"]
+    lines += [f"a{level}: &a{level} [{', '.join([f'*a{level - 1}'] * 10)}]" for level in range(1, 12)]
+    assert "unfold into more than 100,000 values" in read_yaml("\n".join(lines)).flaws[0].says
+
+
+def test_a_value_that_may_be_a_secret_is_not_repeated(folder: Path) -> None:
+    lines = refusal(folder, with_bot("{type: http, url: 'http://localhost', headers: [sk-123], api_key: sk-123}"))
+    assert len(lines) == 2
+    assert "sk-123" not in "".join(lines)
+
+
+def test_a_missing_suite_names_what_is_there(folder: Path) -> None:
+    with pytest.raises(InputError, match=r"no suite\.yaml in .*`proctor init` writes one"):
+        load_suite(folder)
+    (folder / "exam.yaml").write_text("")
+    with pytest.raises(InputError, match=r"no suite\.yaml in .*give one of exam\.yaml"):
+        load_suite(folder)
+    with pytest.raises(InputError, match=r"Did you mean .*exam\.yaml\?"):
+        load_suite(folder / "exams.yaml")
+
+
+def test_bots_named_with_a_comma_could_not_be_chosen_on_the_command_line(folder: Path) -> None:
+    text = "questions: questions.csv\nbots: {'a,b': {type: rag}}\n"
+    assert refusal(folder, text) == ["suite.yaml:2:8: bots.a,b: a bot's name must not be empty or hold a comma"]
+
+
+PIECES = [
+    *("questions", "bots", "models", "type", "rag", "faq", "model", "thresholds", ": ", "\n", "\n  ", "- ", ","),
+    *("{", "}", "[", "]", "'", '"', "&a ", "*a", "<<", "!!int ", "3", ".5", "~", "\t", "#", "\ufeff", "\\ud800"),
+]
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(text=st.one_of(st.lists(st.sampled_from(PIECES), max_size=25).map("".join), st.text(max_size=40)))
+def test_whatever_stands_in_the_file_it_is_loaded_or_refused_in_our_words(folder: Path, text: str) -> None:
+    path = written(folder, text.encode("utf-8", "replace"))
+    said = ""
+    try:
+        load_suite(path)
+    except InputError as error:
+        said = str(error)
+    assert all(line.startswith(str(path)) for line in said.splitlines())
+    assert "Input should" not in said
+    assert "Field required" not in said
+
+
+def test_the_sample_is_a_good_suite_and_fits_the_schema() -> None:
+    loaded = load_suite(sample_suite())
+    assert {settings.type for settings in loaded.suite.bots.values()} == {"faq", "full_context", "rag"}
+    values = read_yaml(sample_suite().read_text("utf-8")).values
+    jsonschema.Draft202012Validator(suite_schema(loaded.suite.metrics)).validate(values)
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("repeat", "often"),
+        ("colour", "red"),
+        ("metrics", ["exact_mtch"]),
+        ("metrics", [{"exact_mtch": {}}]),
+        ("thresholds", {"exact_mtch": 1}),
+        ("bots", {"a": {"type": "rga"}}),
+        ("bots", {}),
+        ("embedder", {"modl": "x"}),
+    ],
+)
+def test_the_schema_marks_what_the_loader_refuses(key: str, value: object) -> None:
+    schema = jsonschema.Draft202012Validator(suite_schema(["exact_match"]))
+    values = {"questions": "q.csv", "knowledge": ["a", "b"], "bots": {"a": {"type": "rag"}}, "metrics": ["exact_match"]}
+    assert schema.is_valid(values)
+    assert not schema.is_valid({**values, key: value})
+
+
+def test_the_schema_explains_every_key_and_has_no_made_up_titles() -> None:
+    schema = suite_schema()
+    jsonschema.Draft202012Validator.check_schema(schema)
+    unexplained = [
+        f"{name}.{key}"
+        for name, node in {"Suite": schema, **schema["$defs"]}.items()
+        for key, described in node["properties"].items()
+        if key != "type" and not described.get("description")
+    ]
+    assert unexplained == []
+    assert json.dumps(schema).count('"title"') == 1

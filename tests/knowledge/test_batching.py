@@ -1,0 +1,401 @@
+import asyncio
+import gc
+import logging
+import threading
+import weakref
+
+import numpy as np
+import pytest
+from counting_encoder import CountingEncoder, vector_of
+
+from proctor.knowledge.batching import BatchingEmbedder
+
+
+class Keeper:
+    """Keeps in a dictionary, and remembers calls and threads."""
+
+    def __init__(self):
+        self.kept, self.loads, self.saves, self.threads = {}, [], [], set()
+
+    def load(self, model_id, keys):
+        self.threads.add(threading.current_thread())
+        self.loads.append(list(keys))
+        return {key: self.kept[model_id, key] for key in keys if (model_id, key) in self.kept}
+
+    def save(self, model_id, items):
+        self.threads.add(threading.current_thread())
+        self.saves.append(len(items))
+        self.kept.update({(model_id, key): value for key, value in items})
+
+
+class BrokenKeeper:
+    def load(self, model_id, keys):
+        raise OSError("disk gone")
+
+    def save(self, model_id, items):
+        raise AssertionError("a keeper that can't be read is not written")
+
+
+@pytest.fixture
+def encoder():
+    return CountingEncoder()
+
+
+def embedder_of(encoder, **options):
+    return BatchingEmbedder(lambda: encoder, encoder.model_id, **options)
+
+
+async def in_queue(encoder, *calls):
+    """Start the calls one after the other while the encoder is held, then let it go."""
+    tasks = []
+    for call in calls:
+        tasks.append(asyncio.create_task(call))
+        await asyncio.sleep(0.01)
+    encoder.gate.set()
+    return tasks
+
+
+async def held(embedder, encoder):
+    """A task that keeps the encoder busy until the gate is opened."""
+    encoder.gate.clear()
+    task = asyncio.create_task(embedder.embed(["first"]))
+    await asyncio.to_thread(encoder.entered.wait, 10)
+    return task
+
+
+def test_vectors_come_in_the_order_of_the_texts(encoder):
+    texts = ["a longer text than the others here", "short", "middle one"]
+    found = asyncio.run(embedder_of(encoder).embed(texts))
+    np.testing.assert_array_equal(found.vectors, [vector_of(text) for text in texts])
+    assert found.vectors.dtype == np.float32
+    assert found.truncated.tolist() == [True, False, False]
+
+
+def test_no_texts_give_an_empty_table_of_the_right_width(encoder):
+    embedder = embedder_of(encoder)
+    for found in (
+        asyncio.run(embedder.embed([])),
+        asyncio.run(embedder.embed_fresh([])),
+        embedder.embed_now([]),
+    ):
+        assert found.vectors.shape == (0, 8) and found.truncated.shape == (0,)
+    assert encoder.batches == []
+
+
+def test_nothing_is_opened_before_the_first_call(encoder):
+    opened = []
+    embedder = BatchingEmbedder(lambda: opened.append(1) or encoder, "counting@1")
+    assert embedder.model_id == "counting@1" and opened == []
+    asyncio.run(embedder.load())
+    asyncio.run(embedder.load())
+    asyncio.run(embedder.embed(["a"]))
+    assert opened == [1]
+
+
+def test_a_text_is_embedded_once(encoder):
+    embedder = embedder_of(encoder)
+
+    async def scenario():
+        busy = await held(embedder, encoder)
+        tasks = await in_queue(encoder, *(embedder.embed(["same", "same", f"own {i}"]) for i in range(5)))
+        await asyncio.gather(busy, *tasks)
+        await embedder.embed(["same"])
+
+    asyncio.run(scenario())
+    assert sorted(encoder.texts) == ["first", *(f"own {i}" for i in range(5)), "same"]
+
+
+def test_calls_in_flight_are_gathered_and_sorted_by_length(encoder):
+    embedder = embedder_of(encoder)
+    texts = ["wide " * n for n in (9, 1, 5, 3)]
+
+    async def scenario():
+        busy = await held(embedder, encoder)
+        tasks = await in_queue(encoder, *(embedder.embed([text]) for text in texts))
+        await asyncio.gather(busy, *tasks)
+
+    asyncio.run(scenario())
+    assert encoder.batches == [["first"], sorted(texts, key=len)]
+
+
+def test_batches_are_bounded_in_texts_and_characters(encoder):
+    embedder_of(encoder, max_batch=10).embed_now([f"text {i}" for i in range(35)])
+    assert [len(batch) for batch in encoder.batches] == [10, 10, 10, 5]
+    encoder.batches.clear()
+    embedder_of(encoder).embed_now(["x" * 3000, "y" * 2000, "z" * 9000])
+    assert [[len(text) for text in batch] for batch in encoder.batches] == [[2000], [3000], [9000]]
+
+
+def test_a_fresh_text_goes_before_all_that_waits_and_is_not_kept(encoder):
+    keeper = Keeper()
+    embedder = embedder_of(encoder, max_batch=4, keeper=keeper)
+
+    async def scenario():
+        busy = await held(embedder, encoder)
+        waiting = embedder.embed([f"metric {i}" for i in range(40)])
+        tasks = await in_queue(encoder, waiting, embedder.embed_fresh(["asked"]))
+        await asyncio.gather(busy, *tasks)
+        await embedder.embed_fresh(["asked"])
+        await embedder.embed(["asked"])
+
+    asyncio.run(scenario())
+    embedder.close()
+    assert encoder.batches[1] == ["asked"]
+    assert encoder.texts.count("asked") == 3
+    assert len(keeper.kept) == 42
+
+
+def test_a_fresh_text_is_not_taken_from_memory(encoder):
+    embedder = embedder_of(encoder)
+    asyncio.run(embedder.embed(["known"]))
+    asyncio.run(embedder.embed_fresh(["known"]))
+    assert encoder.texts == ["known", "known"]
+
+
+def test_a_failure_reaches_every_waiter_of_its_batch_and_nobody_else():
+    encoder = CountingEncoder(poison="bad")
+    embedder = embedder_of(encoder, max_batch=2)
+
+    async def scenario():
+        busy = await held(embedder, encoder)
+        calls = [embedder.embed([text]) for text in ("bad", "bad", "odd", "a longer one")]
+        return await asyncio.gather(busy, *await in_queue(encoder, *calls), return_exceptions=True)
+
+    first, *failed, unharmed = asyncio.run(scenario())
+    assert encoder.batches[1] == ["bad", "odd"]
+    assert [error is encoder.error for error in failed] == [True, True, True]
+    assert len(first.vectors) == len(unharmed.vectors) == 1
+    encoder.poison = None
+    np.testing.assert_array_equal(asyncio.run(embedder.embed(["bad"])).vectors[0], vector_of("bad"))
+
+
+def test_an_encoder_that_gives_too_few_vectors_is_an_error():
+    class Short(CountingEncoder):
+        def encode(self, texts):
+            return super().encode(texts[:-1])
+
+    with pytest.raises(ValueError, match="gave 1 vectors for 2 texts"):
+        asyncio.run(embedder_of(Short()).embed(["a", "b"]))
+
+
+def test_an_encoder_that_cannot_be_opened_fails_every_call_and_is_tried_once():
+    tried = []
+
+    def open_encoder():
+        tried.append(1)
+        raise FileNotFoundError("no weights")
+
+    embedder = BatchingEmbedder(open_encoder, "absent@1")
+    for call in (embedder.embed(["a"]), embedder.embed_fresh(["b"]), embedder.load(), embedder.embed([])):
+        with pytest.raises(FileNotFoundError, match="no weights"):
+            asyncio.run(call)
+    assert tried == [1]
+
+
+def test_cancelling_one_waiter_hurts_no_other_and_saves_its_work(encoder):
+    embedder = embedder_of(encoder)
+
+    async def scenario():
+        busy = await held(embedder, encoder)
+        lost = asyncio.create_task(embedder.embed(["shared", "only mine"]))
+        kept = asyncio.create_task(embedder.embed(["shared"]))
+        await asyncio.sleep(0.01)
+        lost.cancel()
+        await asyncio.sleep(0.01)
+        encoder.gate.set()
+        await busy
+        found = await asyncio.wait_for(kept, 10)
+        with pytest.raises(asyncio.CancelledError):
+            await lost
+        again = await embedder.embed(["only mine"])
+        return found, again
+
+    found, again = asyncio.run(scenario())
+    np.testing.assert_array_equal(found.vectors[0], vector_of("shared"))
+    np.testing.assert_array_equal(again.vectors[0], vector_of("only mine"))
+    assert encoder.batches == [["first"], ["shared"], ["only mine"]]
+
+
+def test_cancelling_a_load_leaves_the_encoder_to_others(encoder):
+    opening = threading.Event()
+
+    def open_slowly():
+        assert opening.wait(10)
+        return encoder
+
+    embedder = BatchingEmbedder(open_slowly, "counting@1")
+
+    async def scenario():
+        lost, kept = asyncio.create_task(embedder.load()), asyncio.create_task(embedder.load())
+        await asyncio.sleep(0.01)
+        lost.cancel()
+        await asyncio.sleep(0.01)
+        opening.set()
+        await asyncio.wait_for(kept, 10)
+        return lost.cancelled()
+
+    assert asyncio.run(scenario())
+
+
+def test_event_loops_may_follow_each_other_and_end_early(encoder):
+    embedder = embedder_of(encoder)
+
+    async def leaves():
+        encoder.gate.clear()
+        task = asyncio.create_task(embedder.embed(["left behind"]))
+        await asyncio.to_thread(encoder.entered.wait, 10)
+        return task
+
+    assert asyncio.run(leaves()).cancelled()  # asyncio.run cancels what is left
+    encoder.gate.set()
+    for text in ("a", "b", "a"):
+        np.testing.assert_array_equal(asyncio.run(embedder.embed([text])).vectors[0], vector_of(text))
+    assert encoder.texts == ["left behind", "a", "b"]
+
+
+def test_two_loops_at_once(encoder):
+    embedder = embedder_of(encoder)
+    found = {}
+
+    def work(name):
+        async def many():
+            await asyncio.gather(*(embedder.embed([f"{name} {i}", f"both {i}"]) for i in range(50)))
+            return await embedder.embed([f"{name} 7"])
+
+        found[name] = asyncio.run(many())
+
+    threads = [threading.Thread(target=work, args=(name,)) for name in "ab"]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for name in "ab":
+        np.testing.assert_array_equal(found[name].vectors[0], vector_of(f"{name} 7"))
+    assert len(encoder.texts) == len(set(encoder.texts)) == 150
+
+
+def test_memory_is_bounded_and_drops_what_was_used_longest_ago(encoder):
+    embedder = embedder_of(encoder, memory_mb=1)  # about 3,700 vectors of 8 dimensions
+
+    async def scenario():
+        await embedder.embed([f"old {i}" for i in range(3000)])
+        await embedder.embed(["old 0"])
+        await embedder.embed([f"new {i}" for i in range(3000)])
+        encoder.batches.clear()
+        await embedder.embed(["old 0", "old 1", "new 2999"])
+
+    asyncio.run(scenario())
+    assert encoder.texts == ["old 1"]
+
+
+def test_no_memory_at_all_still_answers(encoder):
+    embedder = embedder_of(encoder, memory_mb=0)
+    for _ in range(2):
+        asyncio.run(embedder.embed(["again"]))
+    assert encoder.texts == ["again", "again"]
+
+
+def test_a_keeper_gives_back_what_an_earlier_embedder_gave_it():
+    first, second, keeper = CountingEncoder(), CountingEncoder(), Keeper()
+    texts = ["one", "two", "a text of more than five words", "\ud800"]
+    embedder = embedder_of(first, keeper=keeper)
+    before = asyncio.run(embedder.embed(texts))
+    embedder.close()
+    opened = []
+    again = BatchingEmbedder(lambda: opened.append(1) or second, "counting@1", keeper)
+    after = asyncio.run(again.embed(texts))
+    np.testing.assert_array_equal(before.vectors, after.vectors)
+    assert after.truncated.tolist() == [False, False, True, False]
+    assert opened == [] and second.texts == []
+    assert {len(key) for _, key in keeper.kept} == {16}
+    other = BatchingEmbedder(lambda: second, "another@1", keeper)
+    asyncio.run(other.embed(["one"]))
+    assert second.texts == ["one"]
+    assert threading.current_thread() not in keeper.threads
+
+
+def test_the_keeper_is_called_in_few_batches(encoder):
+    keeper = Keeper()
+    embedder = embedder_of(encoder, keeper=keeper, max_batch=8)
+
+    async def scenario():
+        busy = await held(embedder, encoder)
+        tasks = await in_queue(encoder, *(embedder.embed([f"row {i}"]) for i in range(30)))
+        await asyncio.gather(busy, *tasks)
+
+    asyncio.run(scenario())
+    embedder.close()
+    assert [len(keys) for keys in keeper.loads] == [1, 30]
+    assert keeper.saves == [31]
+
+
+def test_what_is_idle_is_saved_without_a_close(encoder):
+    keeper = Keeper()
+    saved = threading.Event()
+    keeper.save = lambda model_id, items: saved.set()
+    embedder = embedder_of(encoder, keeper=keeper)
+    asyncio.run(embedder.embed(["one"]))
+    assert saved.wait(10)
+
+
+def test_damaged_kept_vectors_are_made_again(encoder):
+    keeper = Keeper()
+    keeper.load = lambda model_id, keys: dict.fromkeys(keys, b"\0\0\0")
+    found = asyncio.run(embedder_of(encoder, keeper=keeper).embed(["one"]))
+    np.testing.assert_array_equal(found.vectors[0], vector_of("one"))
+
+
+def test_a_broken_keeper_is_done_without(encoder, caplog):
+    embedder = embedder_of(encoder, keeper=BrokenKeeper())
+    with caplog.at_level(logging.WARNING):
+        for text in ("one", "two"):
+            asyncio.run(embedder.embed([text]))
+        embedder.close()
+    assert len(caplog.records) == 1 and "disk gone" in caplog.text
+    assert encoder.texts == ["one", "two"]
+
+
+def test_embed_now_takes_long_lists_and_keeps_nothing_unless_told(encoder):
+    keeper = Keeper()
+    embedder = embedder_of(encoder, keeper=keeper)
+    texts = [f"passage {i}" for i in range(9000)]
+    found = embedder.embed_now(texts)
+    np.testing.assert_array_equal(found.vectors[8999], vector_of("passage 8999"))
+    assert found.vectors.shape == (9000, 8) and keeper.loads == []
+    embedder.embed_now(["kept"], keep=True)
+    embedder.embed_now(["kept"], keep=True)
+    embedder.close()
+    assert encoder.texts.count("kept") == 1 and len(keeper.kept) == 1
+
+
+def test_closing_fails_those_who_wait_and_all_later_calls(encoder):
+    embedder = embedder_of(encoder)
+
+    async def scenario():
+        busy = await held(embedder, encoder)
+        waiting = asyncio.create_task(embedder.embed(["never"]))
+        await asyncio.sleep(0.01)
+        closing = asyncio.create_task(asyncio.to_thread(embedder.close))
+        await asyncio.sleep(0.01)
+        encoder.gate.set()
+        await closing
+        assert len((await busy).vectors) == 1
+        with pytest.raises(RuntimeError, match="closed"):
+            await waiting
+        with pytest.raises(RuntimeError, match="closed"):
+            await embedder.embed(["late"])
+
+    asyncio.run(scenario())
+    embedder.close()
+
+
+def test_the_thread_ends_when_nobody_holds_the_embedder(encoder):
+    embedder = embedder_of(encoder)
+    asyncio.run(embedder.embed(["a"]))
+    thread = next(t for t in threading.enumerate() if t.name == "embedder" and t.is_alive())
+    gone = weakref.ref(embedder)
+    threads = [t for t in threading.enumerate() if t.name == "embedder"]
+    del embedder
+    gc.collect()
+    assert gone() is None
+    assert sum(t.is_alive() for t in threads) < len(threads), thread
