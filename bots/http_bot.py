@@ -147,7 +147,7 @@ class HttpBot:
             raise AttemptFailed("no connection in time", timed_out=True) from None
         except TimeoutError:
             waited = f"{self._place} did not answer within {self._settings.timeout:g} s."
-            raise EndpointTimedOut(waited) from None
+            raise EndpointTimedOut(waited, attempts_ms=(self._settings.timeout * 1000,)) from None
         except aiohttp.ClientError as dropped:
             raise AttemptFailed(self._scrubbed(str(dropped)) or type(dropped).__name__) from None
         self._check(received)

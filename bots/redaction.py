@@ -10,6 +10,8 @@ _SECRET_NAME = re.compile(
     re.IGNORECASE,
 )
 
+_ADDRESS = re.compile(r" at 0x[0-9A-Fa-f]+")
+
 
 def redacted(settings: object) -> object:
     """A copy in which values under secret-sounding names are hidden; ``$NAME`` of the environment may stay."""
@@ -21,7 +23,12 @@ def redacted(settings: object) -> object:
         case str() | int() | float() | bool() | None:
             return settings
         case _:
-            return str(settings)
+            return without_addresses(str(settings))
+
+
+def without_addresses(written: str) -> str:
+    """What an object writes of itself, without its place in memory, which is another in every process."""
+    return _ADDRESS.sub("", written)
 
 
 def redacted_url(url: str) -> str:

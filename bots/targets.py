@@ -58,7 +58,7 @@ class Target:
 
 
 def find_target(written: str, base: Path) -> Target:
-    """Find the file of a target without running it. Folders: ``base`` first, then Python's own path.
+    """Find the file of a target without running it. Modules are looked for as Python does, and then in ``base``.
 
     Raises:
         InputError: the text is not of the form, or there is no such file or module.
@@ -79,6 +79,7 @@ def find_target(written: str, base: Path) -> Target:
 
 def _module_file(written: str, place: str) -> Path | None:
     """The source of a module, found without running it (its parent packages are run)."""
+    importlib.invalidate_caches()  # the file may be newer than what Python remembers of its folder
     try:
         found = importlib.util.find_spec(place)
     except (Exception, SystemExit) as raised:

@@ -10,7 +10,7 @@ from typing import Protocol, cast, runtime_checkable
 from .base import Bot, Identity
 from .langchain_bot import LangChainBot
 from .python_bot import PythonBot
-from .redaction import redacted
+from .redaction import redacted, without_addresses
 
 
 @runtime_checkable
@@ -53,7 +53,7 @@ def as_bot(
             a class of either, which is made first; a LangChain Runnable; or a bot, which is left as it is.
         name: how it is called in reports; left out, its own name.
         options: keyword arguments: of a class when it is made, of a function at every call.
-        identity: what it is made of; left out, a hash of its source.
+        identity: what it is made of; left out, a hash of its source and of what it holds.
 
     Raises:
         TypeError: nothing of the kind.
@@ -96,16 +96,59 @@ def _own_name(given: object) -> str:
 
 
 def _identity(given: object, options: Mapping[str, object]) -> Identity:
-    """A hash of the source of what was given, or of its class; of what it calls, nothing is seen."""
+    """What can be told of a thing in memory: its source, and what it holds as it writes itself.
+
+    What its code calls is not seen, nor what hides behind a ``repr`` without content.
+    """
+    held: list[object] = []
     code = given
     while isinstance(code, partial):
-        options = {**code.keywords, "arguments": [repr(each) for each in code.args], **options}
+        held += [code.args, sorted(code.keywords.items())]
         code = code.func
-    if not (inspect.isroutine(code) or inspect.isclass(code)):
-        code = type(code)
+    if is_runnable(code):
+        source = repr(code)
+    elif inspect.isroutine(code) or inspect.isclass(code):
+        source = _source(code)
+        held += _held_by_function(code)
+    else:
+        source = _source(type(code))
+        held.append(_attributes(code))
+    content = without_addresses("\0".join([source, *map(_written, held)]))
+    return Identity(
+        kind="langchain" if is_runnable(given) else "python",
+        settings={"options": redacted(options)} if options else {},
+        parts={"code": hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()},
+    )
+
+
+def _source(code: object) -> str:
     try:
-        source = inspect.getsource(cast("type", code))
+        return inspect.getsource(cast("type", code))
     except (OSError, TypeError):
-        source = f"{getattr(code, '__module__', '')}.{getattr(code, '__qualname__', code)}"
-    settings = {"options": redacted(options)} if options else {}
-    return Identity(kind="python", settings=settings, parts={"code": hashlib.sha256(source.encode()).hexdigest()})
+        return f"{getattr(code, '__module__', '')}.{getattr(code, '__qualname__', code)}"
+
+
+def _held_by_function(code: object) -> list[object]:
+    """Defaults, what a closure holds, and the object behind a bound method."""
+    cells = [cell.cell_contents for cell in getattr(code, "__closure__", None) or () if _is_filled(cell)]
+    owner = getattr(code, "__self__", None)
+    held = [getattr(code, "__defaults__", None), getattr(code, "__kwdefaults__", None), cells]
+    return held if owner is None or inspect.ismodule(owner) else [*held, type(owner), _attributes(owner)]
+
+
+def _is_filled(cell: object) -> bool:
+    try:
+        return hasattr(cell, "cell_contents")
+    except ValueError:
+        return False
+
+
+def _attributes(owner: object) -> object:
+    return sorted(vars(owner).items()) if hasattr(owner, "__dict__") else repr(owner)
+
+
+def _written(held: object) -> str:
+    try:
+        return repr(held)
+    except Exception:  # noqa: BLE001 - the user's own __repr__
+        return type(held).__name__

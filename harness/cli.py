@@ -110,11 +110,14 @@ def ask(
 
 
 @app.command()
-def metrics(as_json: Json = False) -> None:
+def metrics(
+    as_json: Json = False,
+    as_markdown: Annotated[bool, typer.Option("--markdown", help="Print a table for a README.")] = False,
+) -> None:
     """List every metric: what it says, what it needs, its range, direction, threshold and source."""
     from .metric_list import show_metrics
 
-    show_metrics(as_json)
+    show_metrics(as_json, as_markdown)
 
 
 @app.command()

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 import orjson
 from rich.console import Console
+from rich.padding import Padding
 from rich.text import Text
 
 from ..metrics import builtin_catalog
+from ..reports.leaderboard import ARROWS
 
 if TYPE_CHECKING:
     from ..metrics import Metric
@@ -17,23 +20,41 @@ if TYPE_CHECKING:
 DIRECTION = {"higher": "higher is better", "lower": "lower is better", "neither": "no direction"}
 
 
-def show_metrics(as_json: bool) -> None:
+def show_metrics(as_json: bool, as_markdown: bool = False) -> None:
     """Print all metrics that there are."""
     metrics = builtin_catalog().metrics
     if as_json:
         made = {"metrics": [metric_object(metric) for metric in metrics.values()]}
         sys.stdout.buffer.write(orjson.dumps(made, option=orjson.OPT_INDENT_2, default=str) + b"\n")
-        return
-    console = Console(highlight=False)
-    for metric in metrics.values():
-        console.print(Text(metric.id, style="bold"))
-        console.print(Text(f"    {metric.summary}", overflow="fold"))
-        console.print(Text(f"    {', '.join(facts_of(metric))}", style="dim", overflow="fold"))
+    elif as_markdown:
+        sys.stdout.write(markdown_table(metrics.values()))
+    else:
+        console = Console(highlight=False)
+        for metric in metrics.values():
+            console.print(Text(metric.id, style="bold"))
+            console.print(Padding(Text(metric.summary), (0, 0, 0, 4)))
+            console.print(Padding(Text("; ".join(facts_of(metric)), style="dim"), (0, 0, 0, 4)))
+
+
+def markdown_table(metrics: Iterable[Metric]) -> str:
+    """The table of the README: one line a metric."""
+    lines = ["| id | what it says | needs | range | threshold |", "|---|---|---|---|---|"]
+    for metric in metrics:
+        threshold = "" if metric.threshold is None else f"{metric.threshold:g}"
+        cells = [
+            f"`{metric.id}` {ARROWS[metric.better]}".rstrip(),
+            metric.summary,
+            ", ".join(metric.needs),
+            range_of(metric),
+            threshold,
+        ]
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
 
 
 def facts_of(metric: Metric) -> list[str]:
     """Needs, range, direction, threshold and source, in words."""
-    needs = " ".join(sorted(metric.needs)) or "nothing"
+    needs = ", ".join(metric.needs) or "nothing"
     threshold = "no threshold" if metric.threshold is None else f"threshold {metric.threshold:g}"
     return [f"needs {needs}", range_of(metric), DIRECTION[metric.better], threshold, metric.source or "own"]
 
@@ -50,7 +71,7 @@ def metric_object(metric: Metric) -> dict[str, object]:
     return {
         "id": metric.id,
         "summary": metric.summary,
-        "needs": sorted(metric.needs),
+        "needs": list(metric.needs),
         "low": metric.low,
         "high": metric.high,
         "better": metric.better,

@@ -63,7 +63,7 @@ def load_embeddings(target: str) -> Embeddings:
     made = found() if isinstance(found, type) or (not isinstance(found, Embeddings) and callable(found)) else found
     if not isinstance(made, Embeddings):
         raise InputError(
-            f"The embedder 'langchain:{target}' is a {type(made).__name__}, which has no embed_documents: "
+            f"The embedder 'langchain:{target}' is of type {type(made).__name__}, which has no embed_documents: "
             "a LangChain Embeddings object, or a function that returns one, was wanted."
         )
     return made

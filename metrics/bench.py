@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import SupportsFloat, TypeAlias, cast
 
+from .. import InputError
 from .declaring import Function, Need
 from .score import Measured, ModelUnavailable, NotApplicable, Reason, Status
 
@@ -165,7 +166,7 @@ def failure_of(error: Exception, name: str) -> Failure:
     match error:
         case NotApplicable():
             return Failure(Status.NOT_APPLICABLE, error.reason, error.details)
-        case ModelUnavailable():
+        case ModelUnavailable() | InputError():  # an encoder that can't be opened says what is wrong with its settings
             return Failure(Status.ERROR, Reason.MODEL_UNAVAILABLE, {"message": str(error)})
     frames = traceback.extract_tb(error.__traceback__)
     return _raised(type(error).__name__, str(error), name, frames[-1].lineno if frames else None)

@@ -64,10 +64,10 @@ def _sentences(text: str, language: str) -> tuple[str, ...]:
     for line in text.splitlines():
         bullet = _BULLET.match(line)
         body = line[bullet.end() :] if bullet else line
-        if _SURROGATE.search(body):
-            found += _cut_like(body, segment(language, _SURROGATE.sub("\ufffd", body)))
-        else:
+        try:
             found += segment(language, body)
+        except UnicodeEncodeError:  # it refuses half characters
+            found += _cut_like(body, segment(language, _SURROGATE.sub("\ufffd", body)))
     return tuple(trimmed for sentence in found if (trimmed := sentence.strip()))
 
 
@@ -75,7 +75,7 @@ _sentences_cached = lru_cache(maxsize=8_192)(_sentences)
 
 
 def _cut_like(text: str, pieces: Iterable[str]) -> list[str]:
-    """The text cut where a copy of equal length was cut; the splitter refuses half characters (surrogates)."""
+    """The text cut where a copy of equal length was cut."""
     cut: list[str] = []
     for piece in pieces:
         cut.append(text[: len(piece)])

@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
+from types import CodeType
 from typing import Final, NamedTuple
 
 _ROOT: Final = __name__.split(".", maxsplit=1)[0]
@@ -79,10 +80,16 @@ def ingredients(function: Callable[..., object]) -> dict[str, str]:
     top = function.__qualname__.split(".")[0]
     source = _source(code.co_filename, function.__module__)
     if source is None or top not in source.definitions:
-        return {"code": code.co_code.hex(), "names": repr((code.co_names, code.co_varnames))}
+        return {"code": _bytecode(code)}
     parts = {"closure": _closure(function)}
     _follow(source, top, parts)
     return parts
+
+
+def _bytecode(code: CodeType) -> str:
+    """What a function without a source file does, as far as its instructions and constants tell."""
+    constants = [_bytecode(one) if isinstance(one, CodeType) else repr(one) for one in code.co_consts]
+    return repr((code.co_code.hex(), code.co_names, constants))
 
 
 def _follow(source: _Source, name: str, parts: dict[str, str]) -> None:

@@ -1,4 +1,4 @@
-"""ExtractiveChat and its parts: what it says, from where, what it follows of a prompt, and how fast it is."""
+"""ExtractiveChat: what it says, from where, what it follows of a prompt, and how fast it is."""
 
 import asyncio
 import hashlib
@@ -17,8 +17,6 @@ from proctor.bots.extractive import (
     OPENING,
     ExtractiveChat,
 )
-from proctor.bots.instructions import Instructions, read_instructions
-from proctor.bots.passage_sentences import Sayable, sayable_sentences, without_marks
 
 DIMENSIONS = 256
 
@@ -225,7 +223,7 @@ def test_thousands_of_sentences_cost_a_few_milliseconds():
             took.append(time.perf_counter() - started)
         return min(took)
 
-    assert asyncio.run(run()) < 0.1  # 8 ms alone on this machine; the bound leaves room for a busy one
+    assert asyncio.run(run()) < 0.1  # about 6 ms; the bound leaves room for a busy machine
 
 
 def test_settings_name_the_embedder_and_the_rules():
@@ -235,120 +233,3 @@ def test_settings_name_the_embedder_and_the_rules():
     assert re.fullmatch("[0-9a-f]{64}", chat.settings["rules"])
     assert NOTICE.startswith("no LLM: ")
     assert (chat.embedded, chat.context_tokens) == (True, None)
-
-
-@pytest.mark.parametrize(
-    ("prompt", "most"),
-    [
-        ("Answer in one sentence.", 1),
-        ("Answer in a single sentence.", 1),
-        ("Use at most two sentences.", 2),
-        ("Be brief: one or two sentences.", 2),
-        ("Write 2-3 short, clear sentences.", 3),
-        ("no more than a couple of sentences", 2),
-        ("Use up to 12 sentences", 12),
-        ("Use zero sentences. 0 sentences!", 1),
-        ("Answer in at most\n   three sentences.", 3),
-        ("One sentence. No: four sentences.", 4),
-        ("Quote the sentences of the documents.", None),
-        ("Answer the question.", None),
-    ],
-)
-def test_reads_the_length(prompt, most):
-    assert read_instructions(prompt).most_sentences == most
-
-
-@pytest.mark.parametrize(
-    ("prompt", "refusal"),
-    [
-        ('If the documents do not contain the answer, say: "I don\'t know."', "I don't know."),
-        ("If the answer isn't there, reply exactly “Not found”.", "Not found"),
-        ('- Be brief.\n- When the documents hold no answer,\n  say "No."\n- Be kind.', "No."),
-        ('Answer from the text; otherwise answer with "Unknown".', "Unknown"),
-        ('Say "I don\'t know." if the answer is missing.', "I don't know."),
-        ('Do not say "As an AI".', None),
-        ('If the customer greets you, say "Hello!"', None),
-        ("If you don't know, say so.", None),
-        ("", None),
-    ],
-)
-def test_reads_the_refusal(prompt, refusal):
-    assert read_instructions(prompt).refusal == refusal
-
-
-@pytest.mark.parametrize(
-    ("prompt", "polite"),
-    [
-        ("Be polite.", True),
-        ("Answer in a friendly tone.", True),
-        ("Don't be overly polite.", False),
-        ("Answer.", False),
-        ("State the policy.", False),
-    ],
-)
-def test_reads_politeness(prompt, polite):
-    assert read_instructions(prompt) == Instructions(None, None, polite)
-
-
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("One. Two!", ["One.", "Two!"]),
-        ("# Title\n\nFirst line\nwraps here. Next.", ["First line wraps here.", "Next."]),
-        ("Title\n=====\nBody.", ["Body."]),
-        ("Plain title\n\nBody.", ["Body."]),
-        ("We take:\n- Visa\n- PayPal.\n\nAfter.", ["We take: Visa; PayPal.", "After."]),
-        ("Do this:\n1. Open it\n2) Close it", ["Do this: Open it; Close it."]),
-        ("- Alone\n- Together.", ["Alone.", "Together."]),
-        ("- wraps\n  over lines", ["wraps over lines."]),
-        ("Note:\n\nIt is late.", ["Note: It is late."]),
-        ("Trailing lead:", ["Trailing lead:"]),
-        ("How? Like this.", ["Like this."]),
-        ("| Bike | Price |\n|---|---|\n| City | 29 |\n| Cargo | 69 |", ["City: Price 29.", "Cargo: Price 69."]),
-        ("| City | 29 | 45 |\n| Cargo | 69 | |", ["City: 29, 45.", "Cargo: 69."]),
-        ("```\ncode here.\n```", ["code here."]),
-        ("> Quoted *text*.", ["Quoted text."]),
-        ("***\nAfter the rule.", ["After the rule."]),
-        ("Dr. Roe paid 4.90 euros. Fine.", ["Dr. Roe paid 4.90 euros.", "Fine."]),
-        ("", []),
-    ],
-)
-def test_what_can_be_said_of_a_text(text, said):
-    assert [each.text.rstrip(",") for each in sayable_sentences(text)] == said
-
-
-def test_a_long_list_is_said_item_by_item():
-    items = [f"item number {number} with a good many words in it" for number in range(40)]
-    found = sayable_sentences("You get:\n" + "\n".join(f"- {item}" for item in items))
-    assert [each.text for each in found] == [f"You get: {item}." for item in items]
-
-
-@pytest.mark.parametrize("mark", ["[", "*", "_a", "`", "<", "<!--", "![", "[a](", "~~", "|", "\\*"])
-def test_a_text_full_of_marks_takes_no_time(mark):
-    started = time.perf_counter()
-    sayable_sentences(mark * 20_000)
-    assert time.perf_counter() - started < 2
-
-
-def test_topics_and_fragments_are_marked():
-    assert sayable_sentences("of the last one. ## no heading\n\n## Hours\nAt nine. Is it? And the end of") == [
-        Sayable("of the last one.", whole=False),
-        Sayable("## no heading", whole=False),
-        Sayable("At nine.", "Hours"),
-        Sayable("And the end of", "Is it?", whole=False),
-    ]
-
-
-@pytest.mark.parametrize(
-    ("line", "read"),
-    [
-        ('see [our **page**](https://a.b/c_(d) "t") now', "see our page now"),
-        ("![alt](x.png) *one* __two__ `three` ~~four~~", "alt one two three four"),
-        ("snake_case_name and 2 * 3 * 4", "snake_case_name and 2 * 3 * 4"),
-        ("a<br>b <b>c</b> <https://x.y>", "a b c https://x.y"),
-        ("5 < 6 and 7 > 3", "5 < 6 and 7 > 3"),
-        (r"\*not bold\*", "*not bold*"),
-    ],
-)
-def test_marks_are_taken_off(line, read):
-    assert without_marks(line) == read

@@ -129,6 +129,17 @@ def test_outputs_without_an_answer_are_a_sentence(output, options, told):
         ask(as_bot(RunnableLambda(lambda question: output), options=options), "q")
 
 
+def test_chains_that_differ_have_different_identities():
+    def bot(chain):
+        return as_bot(chain, "chain").identity
+
+    upper = RunnableLambda(lambda question: question.upper())
+    lower = RunnableLambda(lambda question: question.lower())
+    assert bot(upper).kind == "langchain"
+    assert bot(upper) != bot(lower)
+    assert bot(Echo() | RunnableLambda(first_text)) == bot(Echo() | RunnableLambda(first_text))
+
+
 def test_what_a_chain_raises_reaches_the_caller():
     def broken(question):
         raise ValueError("no luck")

@@ -127,8 +127,26 @@ def test_the_identity_follows_source_and_options():
     assert same != as_bot(shout, options={"mark": "!"}).identity.fingerprint
     assert as_bot(functools.partial(shout, mark="!")).identity != as_bot(functools.partial(shout, mark="?")).identity
     assert as_bot(Parrot()).identity == as_bot(Parrot()).identity
+    assert as_bot(Parrot("a")).identity != as_bot(Parrot("b")).identity
+    assert as_bot(Parrot("a").reply).identity != as_bot(Parrot("b").reply).identity
     assert as_bot(len).identity != as_bot(print).identity
     assert as_bot(shout, identity=Identity("mine")).identity == Identity("mine")
+
+
+def test_the_identity_follows_what_a_function_holds_but_not_where_it_lies():
+    def answerer(word, thing):
+        return lambda question: (word, thing, question)
+
+    assert as_bot(answerer("a", object())).identity == as_bot(answerer("a", object())).identity
+    assert as_bot(answerer("a", object())).identity != as_bot(answerer("b", object())).identity
+
+
+def test_a_thing_that_cannot_write_itself_has_an_identity():
+    class Mute:
+        def __repr__(self):
+            raise ValueError("no")
+
+    assert as_bot(functools.partial(shout, mark=Mute())).identity.parts["code"]
 
 
 def test_secret_options_are_not_in_the_identity():

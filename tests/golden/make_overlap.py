@@ -3,6 +3,8 @@
 Run: python tests/golden/make_overlap.py (needs nltk, rouge-score and sentencex, and nothing of ours)
 """
 
+# ruff: noqa: RUF001 - quotes and dashes that look alike are what is tried here
+
 import importlib.metadata
 import json
 import random
@@ -35,7 +37,26 @@ PAIRS = [
 
 def drawn(count: int) -> list[tuple[str, str]]:
     picker = random.Random(20261121)
-    words = ["the", "a", "refund", "refunds", "refunded", "order", "orders", "ordering", "shipped", "ships", "ship", "days", "day", "within", "of", "to", "is", "are"]
+    words = [
+        "the",
+        "a",
+        "refund",
+        "refunds",
+        "refunded",
+        "order",
+        "orders",
+        "ordering",
+        "shipped",
+        "ships",
+        "ship",
+        "days",
+        "day",
+        "within",
+        "of",
+        "to",
+        "is",
+        "are",
+    ]
     pairs = []
     for _ in range(count):
         first = picker.choices(words, k=picker.randint(1, 30))

@@ -7,7 +7,6 @@ import weakref
 import numpy as np
 import pytest
 from counting_encoder import CountingEncoder, vector_of
-
 from proctor.knowledge.batching import BatchingEmbedder
 
 
@@ -390,12 +389,11 @@ def test_closing_fails_those_who_wait_and_all_later_calls(encoder):
 
 
 def test_the_thread_ends_when_nobody_holds_the_embedder(encoder):
+    before = set(threading.enumerate())
     embedder = embedder_of(encoder)
     asyncio.run(embedder.embed(["a"]))
-    thread = next(t for t in threading.enumerate() if t.name == "embedder" and t.is_alive())
+    (thread,) = (thread for thread in threading.enumerate() if thread not in before and thread.name == "embedder")
     gone = weakref.ref(embedder)
-    threads = [t for t in threading.enumerate() if t.name == "embedder"]
     del embedder
     gc.collect()
-    assert gone() is None
-    assert sum(t.is_alive() for t in threads) < len(threads), thread
+    assert gone() is None and not thread.is_alive()

@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from hashlib import sha256
 
 import numpy as np
-
 from proctor.knowledge.encoder import Embedded
 
 

@@ -4,7 +4,6 @@ import hashlib
 from collections.abc import Sequence
 
 import numpy as np
-
 from proctor.knowledge.batching import BatchingEmbedder
 from proctor.knowledge.encoder import Embedded
 

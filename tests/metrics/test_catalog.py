@@ -1,0 +1,275 @@
+import asyncio
+import doctest
+import importlib
+import inspect
+import json
+import pkgutil
+import subprocess
+import sys
+import time
+import types
+import typing
+from pathlib import Path
+
+import proctor.metrics
+import pytest
+from proctor import InputError
+from proctor.metrics import Artefact, Catalog, Facts, Metric, RunFacts, artefact, builtin_catalog, metric
+from proctor.metrics.facts import ROW_CHECKS, RUN_CHECKS
+
+CATALOG = builtin_catalog()
+MODULES = [f"proctor.metrics.{module.name}" for module in pkgutil.iter_modules(proctor.metrics.__path__)]
+
+
+@metric
+def fine(answer: str) -> float:
+    """Fine."""
+    return float(len(answer))
+
+
+@pytest.mark.parametrize("entry", [*CATALOG.metrics.values(), *CATALOG.artefacts.values()], ids=lambda entry: entry.id)
+def test_every_annotation_is_what_its_name_provides(entry: Metric | Artefact) -> None:
+    level = entry.level if isinstance(entry, Metric) else "row"
+    facts = typing.get_type_hints(Facts if level == "row" else RunFacts)
+    hints = typing.get_type_hints(entry.function)
+    for need in entry.parameters:
+        if need.name in CATALOG.artefacts and level == "row":
+            provided = typing.get_type_hints(CATALOG.artefacts[need.name].function)["return"]
+        else:
+            provided = without_none(facts[need.name])
+        assert hints[need.name] == provided, f"{entry.id}({need.name})"
+
+
+def without_none(hint: object) -> object:
+    if isinstance(hint, types.UnionType) or typing.get_origin(hint) is typing.Union:
+        kept = [one for one in typing.get_args(hint) if one is not type(None)]
+        return typing.Union[tuple(kept)]  # noqa: UP007 - made from a list
+    return hint
+
+
+def test_every_fact_has_a_check() -> None:
+    assert set(ROW_CHECKS) == set(Facts.__annotations__) - {"expected_answers"}
+    assert set(RUN_CHECKS) == set(RunFacts.__annotations__)
+
+
+@pytest.mark.parametrize("entry", [*CATALOG.metrics.values(), *CATALOG.artefacts.values()], ids=lambda entry: entry.id)
+def test_every_docstring_begins_with_one_sentence(entry: Metric | Artefact) -> None:
+    first, *others = (inspect.getdoc(entry.function) or "").splitlines()
+    assert first.endswith(".")
+    assert not others or others[0] == ""
+
+
+@pytest.mark.parametrize("entry", CATALOG.metrics.values(), ids=lambda entry: entry.id)
+def test_every_metric_says_where_it_comes_from(entry: Metric) -> None:
+    assert entry.source
+    assert entry.summary == entry.documentation.splitlines()[0]
+    assert entry.needs
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_doctests(name: str) -> None:
+    assert doctest.testmod(importlib.import_module(name)).failed == 0
+
+
+def test_thresholds_and_directions_are_those_of_the_specification() -> None:
+    three_quarters = {
+        "keyword_recall", "bleu_1", "bleu_2", "bleu_3", "bleu_4", "bleu", "rouge_1", "rouge_2", "rouge_l",
+        "answer_similarity", "answer_relevancy_sentence", "answer_relevance_mean", "groundedness",
+    }  # fmt: skip
+    others = {"exact_match": 1.0, "bot_error_rate": 0.0, "parse_failure_rate": 0.2}
+    found = {name: one.threshold for name, one in CATALOG.metrics.items() if one.threshold is not None}
+    assert found == dict.fromkeys(three_quarters, 0.75) | others
+    lower = {name for name, one in CATALOG.metrics.items() if one.better == "lower"}
+    assert lower == {"latency_ms", "cost", "bot_error_rate", "empty_context_rate", "parse_failure_rate"}
+    neither = {name for name, one in CATALOG.metrics.items() if one.better == "neither"}
+    assert neither == {"answer_length", "tokens_in", "tokens_out"}
+
+
+def test_needs_reach_through_artefacts() -> None:
+    assert CATALOG.metrics["groundedness"].needs == ("contexts", "answer", "embedder")
+    assert CATALOG.metrics["groundedness"].optional == ("language",)
+    assert CATALOG.metrics["exact_match"].needs == ("expected", "answer")
+
+
+def test_a_misspelt_need_is_refused_with_the_nearest_name() -> None:
+    @metric
+    def wrong(answer: str, expectd: str) -> float:
+        """Wrong."""
+        return 0.0
+
+    message = (
+        r"test_catalog.py:\d+: metric 'wrong' asks for 'expectd', which nothing provides; did you mean 'expected'\?"
+    )
+    with pytest.raises(InputError, match=message):
+        Catalog.of(wrong)
+
+
+def test_a_metric_of_a_run_cannot_ask_for_a_row() -> None:
+    @metric(level="run")
+    def wrong(answer: str) -> float:
+        """Wrong."""
+        return 0.0
+
+    with pytest.raises(InputError, match="asks for 'answer'"):
+        Catalog.of(wrong)
+
+
+def test_a_name_given_twice_is_refused() -> None:
+    other = types.FunctionType(fine.__code__, {}, "fine")
+    with pytest.raises(InputError, match=r"'fine' is there already, from .*test_catalog\.py:"):
+        Catalog.of(fine, metric(other))
+
+
+def test_an_artefact_cannot_hide_a_fact() -> None:
+    @artefact
+    def answer(question: str) -> str:
+        """Answer."""
+        return question
+
+    with pytest.raises(InputError, match="has the name of a fact"):
+        Catalog.of(answer)
+
+
+def test_a_circle_is_refused() -> None:
+    @artefact
+    def chicken(egg: str) -> str:
+        """Chicken."""
+        return egg
+
+    @artefact
+    def egg(chicken: str) -> str:
+        """Egg."""
+        return chicken
+
+    with pytest.raises(InputError, match="chicken -> egg -> chicken"):
+        Catalog.of(chicken, egg)
+
+
+def test_signatures_that_cannot_be_filled_are_refused() -> None:
+    def starred(*answer: str) -> float:
+        """Starred."""
+        return 0.0
+
+    def optionless(answer: str, *, weight: float) -> float:
+        """Optionless."""
+        return 0.0
+
+    for function in (starred, optionless):
+        with pytest.raises(InputError, match="can't be filled"):
+            Catalog.of(metric(function))
+
+
+def test_metrics_are_plain_documented_functions() -> None:
+    async def awaiting(answer: str) -> float:
+        """Awaiting."""
+        return 0.0
+
+    def silent(answer: str) -> float:
+        return 0.0
+
+    with pytest.raises(InputError, match="'awaiting' is async"):
+        Catalog.of(metric(awaiting))
+    with pytest.raises(InputError, match="'silent' has no docstring"):
+        Catalog.of(metric(silent))
+    with pytest.raises(InputError, match="neither metric nor artefact"):
+        Catalog.of(lambda answer: 0.0)
+
+
+def test_an_unknown_metric_is_refused_with_the_nearest_name() -> None:
+    with pytest.raises(InputError, match=r"There is no metric 'rogue_l'; did you mean 'rouge_l'\?"):
+        CATALOG.plan(["rogue_l"])
+    with pytest.raises(InputError, match=r"There is no metric 'zzz'\.$"):
+        CATALOG.plan(["zzz"])
+    with pytest.raises(InputError, match="empty_contexts"):
+        CATALOG.plan(["bleu"], empty_contexts="nought")
+
+
+def test_a_decorated_function_is_still_itself() -> None:
+    assert fine("ab") == 2.0
+    assert Catalog.of(fine).metrics["fine"].function is fine
+
+
+def test_the_catalog_loads_nothing_heavy_and_is_quick() -> None:
+    program = (
+        "import time, sys, json, proctor.metrics as m; a = time.perf_counter(); c = m.builtin_catalog();"
+        "b = time.perf_counter(); c.plan(list(c.metrics)); d = time.perf_counter();"
+        "print(json.dumps([b - a, d - b, [n for n in ('nltk', 'onnxruntime', 'scipy', 'torch') if n in sys.modules]]))"
+    )
+    runs = [
+        json.loads(subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True).stdout)
+        for _ in range(3)
+    ]
+    assert min(run[0] for run in runs) < 0.03
+    assert min(run[1] for run in runs) < 0.1
+    assert all(run[2] == [] for run in runs)
+
+
+USER_FILE = '''
+from proctor.metrics import artefact, metric
+
+@artefact
+def shout(answer: str) -> str:
+    """The answer in capitals."""
+    return answer.upper()
+
+@metric(threshold=0.5)
+def loud(answer: str, shout: str, *, factor: float = 1.0) -> float:
+    """Share of capitals, times a factor.
+
+    More of it.
+    """
+    return factor * (answer == shout)
+'''
+
+
+def write(folder: Path, text: str, name: str = "mine.py") -> Path:
+    path = folder / name
+    path.write_text(text, "utf-8")
+    return path
+
+
+def test_a_user_file_adds_metrics(tmp_path: Path) -> None:
+    catalog = CATALOG.with_file(write(tmp_path, USER_FILE))
+    assert "loud" not in CATALOG.metrics
+    assert catalog.metrics["loud"].summary == "Share of capitals, times a factor."
+    plan = catalog.plan(["loud", "exact_match"], options={"loud": {"factor": 2}})
+    found = asyncio.run(plan.score({"answer": "ABC", "expected": "abc"}))
+    assert [score.value for score in found] == [2.0, 1.0]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("def broken(:\n", r"mine.py:1: "),
+        ("x = 1\ny = x / 0\n", r"mine.py:2: ZeroDivisionError"),
+        ("import no_such_module\n", r"mine.py:1: ModuleNotFoundError"),
+        ("x = 1\n", "declares no metric"),
+        (USER_FILE.replace("shout: str,", "shuot: str,"), r"mine.py:9: metric 'loud' asks for 'shuot'.*'shout'"),
+        (USER_FILE.replace("def loud", "def bleu"), r"mine.py:9: 'bleu' is there already"),
+    ],
+)
+def test_mistakes_in_a_user_file_name_the_line(tmp_path: Path, text: str, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        CATALOG.with_file(write(tmp_path, text))
+
+
+def test_a_user_file_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="There is no metrics file"):
+        CATALOG.with_file(tmp_path / "none.py")
+    with pytest.raises(InputError, match=r"ends in \.py"):
+        CATALOG.with_file(write(tmp_path, USER_FILE, "mine.txt"))
+
+
+def test_two_user_files_of_one_name_do_not_meet(tmp_path: Path) -> None:
+    (tmp_path / "other").mkdir()
+    first = CATALOG.with_file(write(tmp_path, USER_FILE))
+    other = USER_FILE.replace("loud", "quiet").replace("shout", "whisper")
+    both = first.with_file(write(tmp_path / "other", other))
+    assert {"loud", "quiet"} <= set(both.metrics)
+
+
+def test_time_is_not_spent_twice() -> None:
+    began = time.perf_counter()
+    for _ in range(20):
+        CATALOG.plan(list(CATALOG.metrics))
+    assert time.perf_counter() - began < 1

@@ -1,0 +1,142 @@
+import importlib.metadata
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from proctor.metrics import Catalog, artefact, builtin_catalog, metric
+from proctor.metrics.artefacts import ngram_matches
+from proctor.metrics.overlap import bleu
+from proctor.metrics.versions import code_version, ingredients
+
+FILE = '''
+"""Mine."""
+import json
+from collections.abc import Sequence
+from proctor.metrics import artefact, metric
+from proctor.metrics.text import normalise
+
+LIMIT = 3
+UNUSED = 1
+
+def clipped(count: int) -> int:
+    """Clip."""
+    return min(count, LIMIT)
+
+@artefact
+def words(answer: str) -> list[str]:
+    """The words."""
+    return normalise(answer).split()
+
+@metric(threshold=0.5)
+def few(words: list[str], expected: str) -> float:
+    """Few words."""
+    return float(clipped(len(words)))  # a comment
+
+@metric
+def other(answer: str) -> float:
+    """Another."""
+    return 1.0
+'''
+
+
+def versions(folder: Path, text: str = FILE) -> dict[str, str]:
+    path = folder / "mine.py"
+    path.write_text(text, "utf-8")
+    plan = builtin_catalog().with_file(path).plan(["few", "other"])
+    return {one.id: one.version for one in plan.metrics}
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("return float(clipped", "return 2 * float(clipped"),
+        ("LIMIT = 3", "LIMIT = 4"),
+        ("return min(", "return max("),
+        (".split()", ".split(' ')"),
+        ("@metric(threshold=0.5)", "@metric(blank_answer='not_applicable')"),
+    ],
+)
+def test_a_change_under_a_metric_changes_its_version_alone(tmp_path: Path, old: str, new: str) -> None:
+    before, after = versions(tmp_path), versions(tmp_path, FILE.replace(old, new))
+    assert before["few"] != after["few"]
+    assert before["other"] == after["other"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("  # a comment", ""),
+        ('"""Few words."""', '"""How few words there are."""'),
+        ("UNUSED = 1", "UNUSED = 2"),
+        ("threshold=0.5", "threshold=0.6"),
+        ("words: list[str], expected", "words: Sequence[str], expected"),
+        ("import json\n", "import json\nimport math\n\n\n"),
+    ],
+)
+def test_what_changes_no_value_changes_no_version(tmp_path: Path, old: str, new: str) -> None:
+    assert versions(tmp_path) == versions(tmp_path, FILE.replace(old, new))
+
+
+def test_options_and_models_are_part_of_the_version() -> None:
+    catalog = builtin_catalog()
+
+    def version(name: str, **settings: object) -> str:
+        return catalog.plan([name], **settings).metrics[0].version
+
+    assert version("politeness") != version("politeness", options={"politeness": {"markers": ["bitte"]}})
+    assert version("exact_match") == version("exact_match", models={"embedder": "other"})
+    assert version("answer_similarity", models={"embedder": "a"}) != version(
+        "answer_similarity", models={"embedder": "b"}
+    )
+
+
+def test_versions_are_the_same_in_every_process() -> None:
+    program = (
+        "import json; from proctor.metrics import builtin_catalog as c;"
+        "print(json.dumps({m.id: m.version for m in c().plan(list(c().metrics)).metrics}))"
+    )
+    runs = [
+        subprocess.run(
+            [sys.executable, "-c", program], check=True, capture_output=True, text=True, env={"PYTHONHASHSEED": seed}
+        ).stdout
+        for seed in ("1", "2")
+    ]
+    assert runs[0] == runs[1]
+    here = {one.id: one.version for one in builtin_catalog().plan(list(builtin_catalog().metrics)).metrics}
+    assert json.loads(runs[0]) == here
+    assert len(set(here.values())) == len(here)
+
+
+def test_a_version_reaches_through_our_modules_to_packages() -> None:
+    found = ingredients(ngram_matches)
+    assert found["package sentencex"] == importlib.metadata.version("sentencex")
+    assert found["package nltk"] == importlib.metadata.version("nltk")
+    assert "proctor.metrics.treebank:_SEPARATORS" in found
+    assert not any(name.startswith(("proctor.metrics.score", "proctor.metrics.declaring")) for name in found)
+    assert "package numpy" not in found
+    assert "proctor.metrics.overlap:_brevity_penalty" in ingredients(bleu)
+
+
+def test_members_of_a_family_differ() -> None:
+    def member(order: int) -> object:
+        @metric
+        def measured(answer: str) -> float:
+            """Measured."""
+            return float(order)
+
+        return measured
+
+    assert code_version(member(1)) != code_version(member(2))
+    assert code_version(member(1)) == code_version(member(1))
+
+
+def test_functions_without_a_file_have_versions_too() -> None:
+    space: dict[str, object] = {"metric": metric, "artefact": artefact}
+    text = '@metric\ndef typed(answer: str) -> float:\n    """Typed."""\n    return 1.0 + {0}\n'
+    found = []
+    for number in (1, 1, 2):
+        exec(text.format(number), space)  # noqa: S102 - as at a prompt
+        found.append(Catalog.of(space["typed"]).plan(["typed"]).metrics[0].version)
+    assert found[0] == found[1] != found[2]

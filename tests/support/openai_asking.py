@@ -1,0 +1,29 @@
+"""Asking an OpenAIServer through the chat model under test, one completion at a time."""
+
+import asyncio
+
+from proctor.bots.chat import ChatRequest
+from proctor.bots.openai_chat import OpenAIChat
+from proctor.bots.openai_endpoint import Endpoint
+from proctor.bots.retrying import Backoff
+
+KEY = "sk-very-secret-4711"
+AT_ONCE = Backoff(first=0.001)
+
+
+def endpoint(server, *, url=None, model="test-model", key=KEY, concurrency=64):
+    return Endpoint(url or server.url, model, key=key, key_name="SOME_API_KEY", concurrency=concurrency)
+
+
+def ask(server, prompt="Hello?", *, system="", place=None, **options):
+    """One completion by a fresh model that is closed afterwards."""
+
+    async def run():
+        chat = OpenAIChat(place or endpoint(server), **{"backoff": AT_ONCE, "timeout": 5.0} | options)
+        try:
+            await chat.prepare()
+            return await chat.complete(ChatRequest(prompt, system=system))
+        finally:
+            await chat.close()
+
+    return asyncio.run(run())

@@ -1,0 +1,49 @@
+"""What the README says is true where a machine can tell."""
+
+import re
+from pathlib import Path
+
+import pytest
+from proctor.harness.metric_list import markdown_table
+from proctor.harness.suite_file import load_suite
+from proctor.metrics import builtin_catalog
+
+README = Path(__file__).parents[1] / "README.md"
+
+
+def blocks(language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```", README.read_text(), re.DOTALL | re.MULTILINE)
+
+
+def test_the_table_of_metrics_is_that_of_the_program():
+    shown = re.search(r"<!-- metrics: .*? -->\n(.*?)<!-- /metrics -->", README.read_text(), re.DOTALL)[1]
+    assert shown == markdown_table(builtin_catalog().metrics.values())
+
+
+def test_the_suite_in_the_readme_loads(tmp_path):
+    (tmp_path / "suite.yaml").write_text(blocks("yaml")[0])
+    for name in ("documents/a.md", "questions.yaml", "faq.csv", "prompts/full_context.md", "prompts/rag.md", "my_bot.py"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("x")
+    assert set(load_suite(tmp_path / "suite.yaml").suite.bots) == {"faq", "full", "rag", "mine"}
+
+
+def test_the_metric_in_the_readme_works(tmp_path):
+    (tmp_path / "mine.py").write_text(next(block for block in blocks("python") if "@metric" in block))
+    plan = builtin_catalog().with_file(tmp_path / "mine.py").plan(["says_please"])
+    assert [score.value for score in plan.score_now({"answer": "Please wait."})] == [1.0]
+
+
+def test_the_bot_in_the_readme_answers(tmp_path):
+    space: dict = {}
+    exec(next(block for block in blocks("python") if "def answer" in block), space)  # noqa: S102 - our own README
+    assert space["answer"]("bikes") == "Please call us about bikes"
+
+
+@pytest.mark.parametrize("statement", re.findall(r'sqlite3 proctor\.db "(.*?)"', README.read_text()))
+def test_the_queries_in_the_readme_run(tmp_path, statement):
+    from proctor.reports.store import Store
+
+    store = Store.open(tmp_path / "proctor.db")
+    assert store.query(statement) == []
+    store.close()
