@@ -1,8 +1,9 @@
 """Attempts: a request that is made again until it goes well, with what each try took."""
 
 import asyncio
+import itertools
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
@@ -39,8 +40,10 @@ class Attempts:
         *,
         backoff: Backoff | None = None,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+        clean: Callable[[str], str] = str,
     ) -> None:
-        """``place`` is what messages call it; it holds no secret."""
+        """``place`` is what messages call it; ``clean`` takes secrets out of what the place says."""
+        self._clean = clean
         self._place = place
         self._limiter = limiter
         self._max_attempts = max_attempts
@@ -61,7 +64,7 @@ class Attempts:
             try:
                 return await self._once(send, effort), effort
             except AttemptFailed as failed:
-                effort.failures.append(str(failed))
+                effort.failures.append(self._clean(str(failed)))
                 effort.throttled += failed.throttled
                 if self._hopeless(failed, effort):
                     raise self._exhausted(failed, effort) from None
@@ -97,7 +100,7 @@ class Attempts:
             effort.queue_ms += (time.perf_counter() - started) * 1000
 
     def _exhausted(self, failed: AttemptFailed, effort: Effort) -> EndpointFailed | EndpointTimedOut:
-        happened = ", ".join(dict.fromkeys(effort.failures))
+        happened = ", ".join(_grouped(effort.failures))
         message = f"{self._place} gave no answer in {len(effort.failures)} attempts: {happened}."
         if (failed.retry_after or 0) > LONGEST_WAIT:
             message += f" It asks to be left alone for {failed.retry_after:.0f} s; run again after that."
@@ -108,3 +111,9 @@ class Attempts:
 def _bearable(retry_after: float | None) -> float | None:
     """A wait for everyone; one that is too long ends the question instead of holding up all others."""
     return retry_after if retry_after is None or retry_after <= LONGEST_WAIT else None
+
+
+def _grouped(failures: Sequence[str]) -> list[str]:
+    """Equal failures in a row as one: ``HTTP 500 (4 times)``."""
+    groups = [(what, len(list(run))) for what, run in itertools.groupby(failures)]
+    return [what if count == 1 else f"{what} ({count} times)" for what, count in groups]

@@ -109,5 +109,5 @@ class BotRefused(Exception):  # noqa: N818 - an outcome of a question, not a pro
     """The endpoint declined this one question (content filter, bad request); the row is kept as refused."""
 
 
-class BotMisconfigured(InputError):
+class BotMisconfigured(InputError):  # noqa: N818 - as above
     """No question can be answered with this set-up (wrong key, unknown model): the bot is stopped at once."""

@@ -30,7 +30,7 @@ class Completion:
     """
 
     text: str | None
-    usage: Usage = Usage()
+    usage: Usage = field(default_factory=Usage)
     reasoning: str | None = None
     queue_ms: float = 0.0
     attempts_ms: tuple[float, ...] = ()

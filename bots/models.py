@@ -9,7 +9,6 @@ from urllib.parse import urlsplit
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from .. import InputError
-from .base import BotMisconfigured
 from .chat import ChatModel
 from .extractive import ExtractiveChat, SentenceEmbedder
 from .langchain_chat import LangChainChat
@@ -135,7 +134,6 @@ def open_chat_model(
         endpoints: shared by all models of a suite, so that equal ones share their limits and connections.
 
     Raises:
-        BotMisconfigured: OpenAI's own endpoint is meant and there is no key.
         InputError: a ``langchain:`` target is not found or is no chat model.
     """
     match settings.kind:
@@ -165,11 +163,6 @@ def parse_model(written: str) -> ModelSettings:
 def _open_openai(settings: ModelSettings, environ: Mapping[str, str], endpoints: Endpoints) -> OpenAIChat:
     url = settings.base_url or environ.get("OPENAI_BASE_URL", "").rstrip("/") or OPENAI_URL
     key = environ.get(settings.api_key_env, "").strip() or None
-    if key is None and url == OPENAI_URL:
-        raise BotMisconfigured(
-            f"The model {settings.model} needs an API key: set the environment variable {settings.api_key_env}, "
-            f"or give the base_url of another endpoint."
-        )
     parameters = {name: value for name in _SENT if (value := getattr(settings, name)) is not None}
     if settings.max_tokens is not None:
         # OpenAI's newer models refuse max_tokens, and other servers know nothing else.

@@ -45,8 +45,17 @@ class Endpoint:
         return f"Endpoint({self.url!r}, {self.model!r})"
 
     def open(self) -> "AsyncOpenAI":
-        """The client, made at the first call; belongs to the event loop that is running then."""
+        """The client, made at the first call; belongs to the event loop that is running then.
+
+        Raises:
+            BotMisconfigured: OpenAI's own endpoint is meant and there is no key.
+        """
         if self._client is None:
+            if self._key is None and self.url == OPENAI_URL:
+                raise BotMisconfigured(
+                    f"The model openai:{self.model} needs an API key: set the environment variable {self._key_name}, "
+                    "or give the base_url of another endpoint."
+                )
             self._client = self._make_client()
         return self._client
 

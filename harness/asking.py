@@ -10,7 +10,7 @@ from ..bots.base import BotMisconfigured, BotRefused, Reply
 from ..reports.encoding import clean_reply, storable
 from ..reports.ledger import now
 from ..reports.run import Row, RowStatus
-from .lanes import Lane, failed
+from .lanes import Lane
 
 UNREACHABLE_LIMIT = 20  # questions in a row that could not reach the bot before its lane is stopped
 
@@ -27,18 +27,18 @@ async def ask(lane: Lane, row: Row, redact: Callable[[str], str]) -> bool:
     try:
         async with asyncio.timeout(lane.timeout):
             reply = await lane.bot.reply(row.question.text)
-        row.latency_ms = (time.perf_counter() - start) * 1000 - reply.queue_ms
+        row.latency_ms = _latency(lane, reply, start)
         row.reply = clean_reply(reply)
     except BotMisconfigured as error:
         lane.problem = lane.problem or redact(str(error))
         return False
     except BotRefused as error:
-        _fail(row, start, RowStatus.REFUSED, redact(str(error)))
+        _fail(row, start, RowStatus.REFUSED, error, redact(str(error)))
     except TimeoutError as error:
         limit = f"no answer within {lane.timeout:g} s" if lane.timeout else "timed out"
-        _fail(row, start, RowStatus.TIMED_OUT, redact(str(error)) or limit)
+        _fail(row, start, RowStatus.TIMED_OUT, error, redact(str(error)) or limit)
     except (Exception, SystemExit) as error:  # noqa: BLE001 - a bot is foreign code: whatever it raises is an outcome
-        _fail(row, start, RowStatus.RAISED, redact(f"{type(error).__name__}: {error}"))
+        _fail(row, start, RowStatus.RAISED, error, redact(f"{type(error).__name__}: {error}"))
         _count_unreachable(lane, error)
     else:
         lane.unreachable = 0
@@ -49,9 +49,20 @@ async def ask(lane: Lane, row: Row, redact: Callable[[str], str]) -> bool:
     return True
 
 
-def _fail(row: Row, start: float, status: RowStatus, error: str) -> None:
-    row.latency_ms = (time.perf_counter() - start) * 1000
-    failed(row, status, storable(error)[:2000])
+def _latency(lane: Lane, reply: Reply, start: float) -> float | None:
+    """The bot's own milliseconds; of a recorded bot those on record, for reading a file says nothing of it."""
+    if lane.recorded:
+        return sum(reply.attempts_ms) if reply.attempts_ms else None
+    return max((time.perf_counter() - start) * 1000 - reply.queue_ms, 0.0)
+
+
+def _fail(row: Row, start: float, status: RowStatus, error: BaseException, sentence: str) -> None:
+    """Note on the row that there is no answer, and what the time until then was spent on."""
+    queue_ms = float(getattr(error, "queue_ms", 0.0))
+    attempts_ms = tuple(getattr(error, "attempts_ms", ()))
+    row.latency_ms = max((time.perf_counter() - start) * 1000 - queue_ms, 0.0)
+    row.status, row.error = status, storable(sentence)[:2000]
+    row.reply = Reply(None, queue_ms=queue_ms, attempts_ms=attempts_ms)
 
 
 def _count_unreachable(lane: Lane, error: BaseException) -> None:

@@ -148,7 +148,7 @@ class Engine:
                 await self.scorer.score(item)
             self._finish(lane, item.row)
 
-        answered = [item for item in block if item.row.reply is not None or item.row.kept or item.row.error]
+        answered = [item for item in block if item.row.reply is not None or item.row.kept]
         async with asyncio.TaskGroup() as group:
             for item in answered:
                 group.create_task(one(item))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -106,6 +107,9 @@ def hold(exam: Exam, store: Store, watcher: Watcher) -> Outcome:
 
 
 async def _work(engine: Engine, lanes: Sequence[Lane], exam: Exam) -> None:
+    # Chains of LangChain that are not asynchronous wait in this pool, and that wait would count as their latency.
+    threads = max([32, *(lane.concurrency for lane in lanes)])
+    asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(threads, "proctor-chain"))
     try:
         await engine.work(lanes)
     finally:

@@ -11,7 +11,7 @@ from ..bots.base import Bot, Reply
 from ..knowledge.questions import Question
 from ..reports.encoding import question_columns
 from ..reports.ledger import Ledger, OpenRun
-from ..reports.run import Row, RowStatus
+from ..reports.run import Row
 
 CHUNK = 256  # questions looked up at once; the work list itself is streamed
 
@@ -45,6 +45,7 @@ class Lane:
     concurrency: int
     timeout: float | None = None
     serial: bool = False
+    recorded: bool = False
     problem: str = ""
     asked: int = 0
     failed: int = 0
@@ -93,8 +94,3 @@ def todo(lane: Lane, ledger: Ledger, run: OpenRun, fresh: bool, after: int) -> I
             missing = frozenset(name for number, name in names.items() if number not in scored)
             linked = (row.question_id, row.repeat, row.reply_id) in links
             yield None if linked and not missing else Todo(row, missing)
-
-
-def failed(row: Row, status: RowStatus, error: str) -> None:
-    """Note on the row that the bot gave no answer."""
-    row.status, row.error, row.reply = status, error, None

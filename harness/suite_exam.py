@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .. import InputError
+from ..bots.redaction import redacted
 from ..knowledge.cache_folder import cache_folder
 from ..knowledge.question_files import QuestionSet, open_questions
 from ..knowledge.questions import Question
@@ -174,6 +175,7 @@ def _lane(
         concurrency=1 if serial else settings.concurrency or concurrency,
         timeout=settings.timeout or TIMEOUT,
         serial=serial,
+        recorded=bot.identity.kind == "recorded",
     )
 
 
@@ -189,7 +191,7 @@ def _effective(
     questions: QuestionSet,
 ) -> dict[str, object]:  # fmt: skip
     return {
-        "suite": loaded.suite.model_dump(mode="json", exclude_unset=True),
+        "suite": redacted(loaded.suite.model_dump(mode="json", exclude_unset=True)),
         "suite_file": loaded.path.name,
         "suite_hash": loaded.text_hash,
         "questions": {"count": questions.count, "hash": questions.fingerprint},

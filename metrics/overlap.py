@@ -78,8 +78,8 @@ def rouge_l(answer_stems: list[str], expected_stems: list[str]) -> Measured:
 
 def _rouge_of_order(answer: list[str], expected: list[str], order: int) -> Measured:
     _must_have_tokens(answer, expected)
-    counts = [max(len(stems) - order + 1, 0) for stems in (answer, expected)]
-    return _f1(shared_ngrams(answer, expected, order), *counts)
+    answer_count, expected_count = max(len(answer) - order + 1, 0), max(len(expected) - order + 1, 0)
+    return _f1(shared_ngrams(answer, expected, order), answer_count, expected_count)
 
 
 def _must_have_tokens(answer: list[str], expected: list[str]) -> None:

@@ -98,7 +98,8 @@ def milliseconds(value: float) -> str:
         return f"{value / 1000:.0f} s"
     if value >= 1000:
         return f"{value / 1000:.1f} s"
-    return f"{value:.0f} ms" if value >= 10 else f"{value:.1f} ms"
+    digits = 0 if value >= 10 else 1 if value >= 1 else 2
+    return f"{value:.{digits}f} ms"
 
 
 def count(number: int, noun: str) -> str:

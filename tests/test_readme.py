@@ -22,7 +22,14 @@ def test_the_table_of_metrics_is_that_of_the_program():
 
 def test_the_suite_in_the_readme_loads(tmp_path):
     (tmp_path / "suite.yaml").write_text(blocks("yaml")[0])
-    for name in ("documents/a.md", "questions.yaml", "faq.csv", "prompts/full_context.md", "prompts/rag.md", "my_bot.py"):
+    for name in (
+        "documents/a.md",
+        "questions.yaml",
+        "faq.csv",
+        "prompts/full_context.md",
+        "prompts/rag.md",
+        "my_bot.py",
+    ):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text("x")
     assert set(load_suite(tmp_path / "suite.yaml").suite.bots) == {"faq", "full", "rag", "mine"}

