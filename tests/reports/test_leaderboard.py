@@ -50,6 +50,8 @@ def test_nothing_steers_the_terminal():
     assert printable("a\x1b[31mb\x07\u202ec") == "a�[31mb��c"
 
 
-@pytest.mark.parametrize(("value", "text"), [(0.031, "0.03 ms"), (5.14, "5.1 ms"), (48.2, "48 ms"), (2345, "2.3 s"), (61_000, "61 s")])
+@pytest.mark.parametrize(
+    ("value", "text"), [(0.031, "0.03 ms"), (5.14, "5.1 ms"), (48.2, "48 ms"), (2345, "2.3 s"), (61_000, "61 s")]
+)
 def test_durations_read_well(value, text):
     assert milliseconds(value) == text
