@@ -16,7 +16,7 @@ _TEXTS_A_SLICE = 4096  # of a long list, so that it does not stand in the queue 
 
 
 class BatchingEmbedder:
-    """Embeds texts for many callers at once, from any event loop, on one thread of its own.
+    """Embeds texts for many callers at once, from any event loop, on threads of its own.
 
     A text is embedded once: its vector is kept in memory (the least recently used go first when ``memory_mb`` is
     full) and in the keeper. A failing encoder fails those who wait for that batch, and nobody else; an encoder that
@@ -41,9 +41,13 @@ class BatchingEmbedder:
             max_batch: most texts handed to the encoder at once.
         """
         self._model_id = model_id
-        self._thread = EncoderThread(open_encoder, model_id, keeper, memory_mb << 20, max_batch)
-        # The thread knows nothing of this object, so both end when nobody holds this one, or with the process.
+        thread = EncoderThread(open_encoder, model_id, keeper, memory_mb << 20, max_batch)
+        self._thread = thread
+        # The threads know nothing of this object, so all end when nobody holds this one, or with the process.
         self._stop = weakref.finalize(self, self._thread.stop)
+        # Bots that are being timed have a thread to themselves: on it nothing of the metrics is ever in their way.
+        self._fresh = EncoderThread(lambda: thread.encoder().result(), model_id, None, 0, max_batch)
+        self._stop_fresh = weakref.finalize(self, self._fresh.stop)
 
     @property
     def model_id(self) -> str:
@@ -58,16 +62,17 @@ class BatchingEmbedder:
         """Embed the texts, in their order, from memory or the keeper where they are known. Shape (n, dimensions)."""
         if not texts:
             return _none_of(await self._dimensions())
-        return await self._answered(Request(texts, _keys(texts)))
+        return await self._answered(self._thread, Request(texts, _keys(texts)))
 
     async def embed_fresh(self, texts: Sequence[str]) -> Embedded:
-        """Embed the texts before all that waits, and keep nothing: for a bot that is being timed.
+        """Embed the texts at once and keep nothing: for a bot that is being timed.
 
-        It waits for the batch in progress at most (about 4,000 characters of text), never for the queue.
+        It waits for other bots' questions only; a model that can't do two things at once (see ``Encoder``) may add the
+        batch in progress.
         """
         if not texts:
             return _none_of(await self._dimensions())
-        return await self._answered(Request(texts), urgent=True)
+        return await self._answered(self._fresh, Request(texts))
 
     def embed_now(self, texts: Sequence[str], keep: bool = False) -> Embedded:
         """Embed a long list and block until it is done: for building an index, never on an event loop's thread.
@@ -90,9 +95,10 @@ class BatchingEmbedder:
     def close(self) -> None:
         """Stop after the batch in progress and hand the last vectors to the keeper. Calls that still wait fail."""
         self._stop()
+        self._stop_fresh()
 
-    async def _answered(self, request: Request, urgent: bool = False) -> Embedded:
-        self._thread.submit(request, urgent)
+    async def _answered(self, thread: EncoderThread, request: Request) -> Embedded:
+        thread.submit(request)
         if request.done.done():
             request.done.result()  # raises what went wrong
         else:

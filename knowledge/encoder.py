@@ -22,7 +22,7 @@ class Embedded:
 
 
 class Encoder(Protocol):
-    """A sentence-embedding model, loaded. One thread at a time calls it."""
+    """A sentence-embedding model, loaded. Two threads may call it at once: one that can't do both makes one wait."""
 
     @property
     def model_id(self) -> str:

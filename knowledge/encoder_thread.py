@@ -13,8 +13,7 @@ import numpy as np
 from .encoder import Encoder
 from .vector_memory import VectorMemory
 
-# What is handed to the encoder at once: little enough that an urgent text waits for less than half a second on one
-# core, and more than enough for full speed there.
+# What is handed to the encoder at once: more than enough for full speed on one core.
 _CHARACTERS_A_BATCH = 4096
 _SORTED_TOGETHER = 512  # texts put in order of length before they are batched; none waits for more than these
 _SAVED_TOGETHER = 256
@@ -95,18 +94,16 @@ class EncoderThread:
         self._stopping = False
         self._open_wanted = False
         self._in_flight: dict[bytes, _Job] = {}
-        self._urgent: deque[_Job] = deque()
         self._arrived: deque[_Job] = deque()
         self._encoder: Future[Encoder] = Future()
         self._looked_up: deque[_Job] = deque()
         self._sorted: deque[_Job] = deque()
         self._unsaved: list[tuple[bytes, bytes]] = []
 
-    def submit(self, request: Request, urgent: bool = False) -> None:
+    def submit(self, request: Request) -> None:
         """Queue what is not in memory and not in flight already. Raises RuntimeError after ``stop``."""
         with self._change:
             self._start()
-            queue = self._urgent if urgent else self._arrived
             for place, (text, key) in enumerate(zip(request.texts, request.keys, strict=True)):
                 known = self._memory.get(key) if key is not None else None
                 if known is not None:
@@ -115,7 +112,7 @@ class EncoderThread:
                 job = self._in_flight.get(key) if key is not None else None
                 if job is None:
                     job = _Job(text, key)
-                    queue.append(job)
+                    self._arrived.append(job)
                     if key is not None:
                         self._in_flight[key] = job
                 job.takers.append((request, place))
@@ -139,7 +136,7 @@ class EncoderThread:
         if self._thread is not None and self._thread is not threading.current_thread():
             self._thread.join()
         closed = RuntimeError("The embedder was closed.")
-        self._fail([*self._urgent, *self._arrived, *self._looked_up, *self._sorted], closed)
+        self._fail([*self._arrived, *self._looked_up, *self._sorted], closed)
         if not self._encoder.done():
             self._encoder.set_exception(closed)
 
@@ -171,7 +168,7 @@ class EncoderThread:
         return True
 
     def _has_work(self) -> bool:
-        queues = (self._urgent, self._arrived, self._looked_up, self._sorted)
+        queues = (self._arrived, self._looked_up, self._sorted)
         return self._stopping or self._open_wanted or any(queues)
 
     def _take_arrived(self) -> list[_Job]:
@@ -199,15 +196,14 @@ class EncoderThread:
 
     def _next_batch(self) -> list[_Job]:
         with self._change:
-            if self._urgent:
-                return self._take(self._urgent)
             if not self._sorted:
                 count = min(len(self._looked_up), _SORTED_TOGETHER)
                 together = [self._looked_up.popleft() for _ in range(count)]
                 self._sorted.extend(sorted(together, key=lambda job: len(job.text)))
-            return self._take(self._sorted)
+            return self._take()
 
-    def _take(self, queue: deque[_Job]) -> list[_Job]:
+    def _take(self) -> list[_Job]:
+        queue = self._sorted
         batch: list[_Job] = []
         characters = 0
         while queue and len(batch) < self._max_batch:

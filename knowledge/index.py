@@ -102,16 +102,11 @@ class PassageIndex:
         query = np.ascontiguousarray(vector, dtype=np.float32).reshape(1, -1)
         if query.shape[1] != self._dimensions:
             raise ValueError(f"A vector of {query.shape[1]} dimensions, where the index has {self._dimensions}.")
-        # FAISS picks any of those that are equal at the end of its list, so it is asked until the end is past them.
-        asked = k
-        while True:
-            asked = min(2 * asked, self.size)
-            scores, places = self._flat.search(query, asked)
-            if asked == self.size or scores[0, -1] < scores[0, k - 1]:
-                break
+        scores, places = self._flat.search(query, k)
+        # FAISS keeps the first of equal passages (a test holds it to that), but lists them in any order.
         found = [(float(s), int(p)) for s, p in zip(scores[0], places[0], strict=True) if p >= 0]
         found.sort(key=lambda pair: (-pair[0], pair[1]))
-        return [(self._passages[place], score) for score, place in found[:k]]
+        return [(self._passages[place], score) for score, place in found]
 
 
 def _all_parts(

@@ -1,6 +1,7 @@
 """LangChainEncoder: any LangChain Embeddings as an Encoder."""
 
 import importlib
+import threading
 from collections.abc import Sequence
 from typing import Protocol, runtime_checkable
 
@@ -30,6 +31,7 @@ class LangChainEncoder:
 
     def __init__(self, embeddings: Embeddings, model_id: str) -> None:
         self.model_id = model_id
+        self._alone = threading.Lock()  # nothing is known of what is behind it
         self._embeddings = embeddings
         self.dimensions = len(embeddings.embed_documents(["dimensions"])[0])
 
@@ -38,7 +40,8 @@ class LangChainEncoder:
         if not texts:
             return Embedded(np.empty((0, self.dimensions), np.float32), np.zeros(0, np.bool_))
         # Some endpoints refuse blank input, and a single blank is what they take for it.
-        given = self._embeddings.embed_documents([readable(text) or " " for text in texts])
+        with self._alone:
+            given = self._embeddings.embed_documents([readable(text) or " " for text in texts])
         vectors = np.asarray(given, dtype=np.float32)
         if vectors.shape != (len(texts), self.dimensions):
             raise ValueError(

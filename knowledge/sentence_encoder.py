@@ -1,6 +1,7 @@
 """SentenceEncoder: any sentence-transformers model that lies in a folder."""
 
 import json
+import threading
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,7 @@ class SentenceEncoder:
     def __init__(self, folder: Path, model_id: str, threads: int = 1) -> None:
         _refuse_foreign_code(folder)
         self.model_id = model_id
+        self._alone = threading.Lock()  # a tokenizer of transformers can't be used by two threads at once
         self._model = _load(folder, threads)
         self._tokenizer = self._model.tokenizer
         self.dimensions: int = int(self._model.get_embedding_dimension())
@@ -37,9 +39,12 @@ class SentenceEncoder:
         if not texts:
             return Embedded(np.empty((0, self.dimensions), np.float32), np.zeros(0, np.bool_))
         readables = [readable(text) for text in texts]
-        vectors = self._model.encode(readables, batch_size=_TEXTS_A_RUN, convert_to_numpy=True, show_progress_bar=False)
-        vectors = np.asarray(vectors, dtype=np.float32)
-        return Embedded(unit_rows(vectors, self.model_id), self._truncated(readables))
+        with self._alone:
+            vectors = self._model.encode(
+                readables, batch_size=_TEXTS_A_RUN, convert_to_numpy=True, show_progress_bar=False
+            )
+            truncated = self._truncated(readables)
+        return Embedded(unit_rows(np.asarray(vectors, dtype=np.float32), self.model_id), truncated)
 
     def _truncated(self, texts: list[str]) -> NDArray[np.bool_]:
         return np.array([self._is_truncated(text) for text in texts], dtype=np.bool_)

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from counting_encoder import CountingEncoder, embedder_of, held, in_queue, vector_of
 from proctor.knowledge.batching import BatchingEmbedder
+from proctor.knowledge.encoder import Embedded
 
 
 @pytest.fixture
@@ -77,19 +78,33 @@ def test_batches_are_bounded_in_texts_and_characters(encoder):
     assert [[len(text) for text in batch] for batch in encoder.batches] == [[2000], [3000], [9000]]
 
 
-def test_a_fresh_text_goes_before_all_that_waits_and_is_not_kept(encoder):
+def test_a_fresh_text_never_waits_for_the_metrics_and_is_not_kept():
+    class Slow(CountingEncoder):
+        """Holds every call but those for what a bot asks."""
+
+        def encode(self, texts):
+            if texts == ["asked"]:
+                self.batches.append(texts)
+                return Embedded(np.array([vector_of("asked")]), np.array([False]))
+            return super().encode(texts)
+
+    encoder = Slow()
     embedder = embedder_of(encoder, max_batch=4)
 
     async def scenario():
-        busy = await held(embedder, encoder)
-        waiting = embedder.embed([f"metric {i}" for i in range(40)])
-        tasks = await in_queue(encoder, waiting, embedder.embed_fresh(["asked"]))
-        await asyncio.gather(busy, *tasks)
+        await embedder.load()
+        encoder.gate.clear()
+        waiting = asyncio.create_task(embedder.embed([f"metric {i}" for i in range(40)]))
+        while not encoder.entered.is_set():
+            await asyncio.sleep(0.01)
+        await asyncio.wait_for(embedder.embed_fresh(["asked"]), 10)
+        assert not waiting.done()
+        encoder.gate.set()
+        await waiting
         await embedder.embed_fresh(["asked"])
         await embedder.embed(["asked"])
 
     asyncio.run(scenario())
-    assert encoder.batches[1] == ["asked"]
     assert encoder.texts.count("asked") == 3
 
 

@@ -164,6 +164,8 @@ def test_no_text_is_too_much(encoder):
     np.testing.assert_allclose(np.linalg.norm(found.vectors, axis=1), 1, atol=1e-5)
     np.testing.assert_allclose(found.vectors[5], found.vectors[6], atol=1e-6)
     np.testing.assert_allclose(found.vectors[4], encoder.encode(["word " * 254]).vectors[0], atol=1e-6)
+    endless, shorter = encoder.encode(["x" * 30_000 + " hello", "x" * 200 + " hello"]).vectors
+    np.testing.assert_allclose(endless, shorter, atol=1e-6)
     assert encoder.encode([]).vectors.shape == (0, 384)
 
 
