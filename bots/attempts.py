@@ -1,12 +1,14 @@
 """Attempts: a request that is made again until it goes well, with what each try took."""
 
 import asyncio
+import contextlib
 import itertools
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
+from .deadline import standing_still
 from .limits import Limiter
 from .retrying import LONGEST_WAIT, AttemptFailed, Backoff, EndpointFailed, EndpointTimedOut
 
@@ -95,7 +97,8 @@ class Attempts:
         if failed.retry_after is not None:
             return  # the limiter holds the next attempt back, and everyone else's
         started = time.perf_counter()
-        await self._sleep(self._backoff.wait(len(effort.failures)))
+        with standing_still() if failed.throttled else contextlib.nullcontext():
+            await self._sleep(self._backoff.wait(len(effort.failures)))
         if failed.throttled:
             effort.queue_ms += (time.perf_counter() - started) * 1000
 

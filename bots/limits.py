@@ -7,6 +7,8 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
+from .deadline import standing_still
+
 
 @dataclass(frozen=True, slots=True)
 class Slot:
@@ -68,10 +70,12 @@ class Limiter:
     async def slot(self) -> AsyncIterator[Slot]:
         """Wait until a request may be sent; the place is given back at the end, come what may."""
         asked_at = self._clock()
-        await self._enter()
+        with standing_still():
+            await self._enter()
         try:
-            while (quiet := self._open_at - self._clock()) > 0:
-                await self._sleep(quiet)
+            with standing_still():
+                while (quiet := self._open_at - self._clock()) > 0:
+                    await self._sleep(quiet)
             now = self._clock()
             yield Slot(now - asked_at, now)
         finally:

@@ -119,8 +119,10 @@ class _Pool:
             started = time.perf_counter()
             try:
                 job.value = job.call()
-            except BaseException as raised:  # noqa: BLE001 - the user's code; it is raised again in the loop
+            except (Exception, SystemExit) as raised:  # noqa: BLE001 - the user's code; raised again in the loop
                 job.error = raised
+            except BaseException as raised:  # noqa: BLE001 - in the loop these would mean the end of our own tasks
+                job.error = RuntimeError(f"{type(raised).__name__}: {raised}")
             job.run_ms = (time.perf_counter() - started) * 1000
             if not job.end.claim():
                 return  # given up on meanwhile; another thread has the place

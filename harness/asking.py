@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable
 
 from ..bots.base import BotMisconfigured, BotRefused, Reply
+from ..bots.deadline import deadline
 from ..reports.encoding import clean_reply, storable
 from ..reports.ledger import now
 from ..reports.run import Row, RowStatus
@@ -25,7 +26,7 @@ async def ask(lane: Lane, row: Row, redact: Callable[[str], str]) -> bool:
     row.in_flight, row.asked_at = lane.in_flight, now()
     start = time.perf_counter()
     try:
-        async with asyncio.timeout(lane.timeout):
+        async with deadline(lane.timeout):
             reply = await lane.bot.reply(row.question.text)
         row.latency_ms = _latency(lane, reply, start)
         row.reply = clean_reply(reply)
@@ -37,9 +38,11 @@ async def ask(lane: Lane, row: Row, redact: Callable[[str], str]) -> bool:
     except TimeoutError as error:
         limit = f"no answer within {lane.timeout:g} s" if lane.timeout else "timed out"
         _fail(row, start, RowStatus.TIMED_OUT, error, redact(str(error)) or limit)
-    except (Exception, SystemExit) as error:  # noqa: BLE001 - a bot is foreign code: whatever it raises is an outcome
+    except BaseException as error:  # a bot is foreign code: whatever it raises is an outcome
+        if _ends_us(error):
+            raise
         _fail(row, start, RowStatus.RAISED, error, redact(f"{type(error).__name__}: {error}"))
-        _count_unreachable(lane, error)
+        _count_unreachable(lane, error, redact)
     else:
         lane.unreachable = 0
     finally:
@@ -47,6 +50,14 @@ async def ask(lane: Lane, row: Row, redact: Callable[[str], str]) -> bool:
     lane.asked += 1
     lane.failed += row.status is not RowStatus.ANSWERED
     return True
+
+
+def _ends_us(error: BaseException) -> bool:
+    """Whether it is we who are to end; a bot may also cancel itself, as libraries with scopes of their own do."""
+    if isinstance(error, asyncio.CancelledError):
+        task = asyncio.current_task()
+        return task is None or task.cancelling() > 0
+    return isinstance(error, (KeyboardInterrupt, GeneratorExit))
 
 
 def _latency(lane: Lane, reply: Reply, start: float) -> float | None:
@@ -65,14 +76,14 @@ def _fail(row: Row, start: float, status: RowStatus, error: BaseException, sente
     row.reply = Reply(None, queue_ms=queue_ms, attempts_ms=attempts_ms)
 
 
-def _count_unreachable(lane: Lane, error: BaseException) -> None:
+def _count_unreachable(lane: Lane, error: BaseException, redact: Callable[[str], str]) -> None:
     if not isinstance(error, ConnectionError):
         return
     lane.unreachable += 1
     if lane.unreachable >= max(UNREACHABLE_LIMIT, 2 * lane.concurrency) and not lane.problem:
         lane.problem = (
-            f"{lane.unreachable} questions in a row could not reach the bot, the last because: {error}. "
-            "It was stopped; run the same command again to go on."
+            f"{lane.unreachable} questions in a row got no answer, the last because: {redact(str(error)).rstrip('.')}. "
+            "The bot was stopped; run the same command again to go on."
         )
 
 

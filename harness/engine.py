@@ -43,86 +43,88 @@ class Engine:
     scorer: Scorer
     watcher: Watcher
     redact: Callable[[str], str] = str
-    fresh: bool = False
-    after: int = 0
+    own_only: bool = False
 
     async def work(self, lanes: Sequence[Lane]) -> None:
         """Run the serial lanes one after another, then the others side by side."""
-        for lane in lanes:
-            if lane.serial:
-                await self._lane(lane)
         try:
+            for lane in lanes:
+                if lane.serial:
+                    await self._serial(lane)
             async with asyncio.TaskGroup() as group:
                 for lane in lanes:
                     if not lane.serial:
-                        group.create_task(self._lane(lane))
+                        group.create_task(self._side_by_side(lane))
         except* InputError as errors:
             raise next(_leaves(errors)) from None
 
-    async def _lane(self, lane: Lane) -> None:
-        left = self._left(lane)
-        if lane.serial:
-            while not lane.stopped and (block := list(itertools.islice(left, BLOCK))):
-                await self._workers(lane, iter(block), score=False)
-                await self._score_block(lane, block)
-            return
-        await self._workers(lane, left, score=True)
+    async def _serial(self, lane: Lane) -> None:
+        """Ask a block one question at a time, then score it, so that scoring never disturbs the clock."""
+        left = self._todo(lane)
+        while not lane.stopped and (block := list(itertools.islice(left, BLOCK))):
+            answered = [item for item in block if item is not None and await self._answer(lane, item.row)]
+            self._complete(lane, block.count(None))
+            await self._score_block(lane, answered)
 
-    def _left(self, lane: Lane) -> Iterator[Todo]:
-        for item in todo(lane, self.ledger, self.run, self.fresh, self.after):
-            if lane.stopped:
-                return
-            if item is None:
-                lane.kept += 1
-                self.watcher.advanced(lane, None)
-            else:
-                yield item
-
-    async def _workers(self, lane: Lane, left: Iterator[Todo], score: bool) -> None:
-        """``concurrency`` workers on one iterator; scoring goes on beside them, a bounded number of rows at once."""
+    async def _side_by_side(self, lane: Lane) -> None:
+        """``concurrency`` workers on one work list; scoring goes on beside them, a bounded number of rows at once."""
+        left = self._todo(lane)
         places = asyncio.Semaphore(SCORING)
-        ready = asyncio.Lock()
         async with asyncio.TaskGroup() as group:
 
             async def worker() -> None:
                 for count, item in enumerate(left):
                     if lane.stopped:
                         return
-                    if not await self._answer(lane, item.row, ready) or not score:
-                        continue
-                    if self.scorer.now(item):
-                        self._finish(lane, item.row)
-                    else:
-                        await places.acquire()
-                        group.create_task(self._score_beside(lane, item, places))
+                    if item is None:
+                        self._complete(lane, 1)
+                    elif await self._answer(lane, item.row):
+                        if self.scorer.now(item):
+                            self._finish(lane, item.row)
+                        else:
+                            await places.acquire()
+                            group.create_task(self._score_beside(lane, item, places))
                     if count % BREATH == 0 or self.writer.crowded:
                         await self._breathe()
 
             for _ in range(lane.concurrency):
                 group.create_task(worker())
 
+    def _todo(self, lane: Lane) -> Iterator[Todo | None]:
+        return todo(lane, self.ledger, self.run, self.own_only)
+
+    def _complete(self, lane: Lane, rows: int) -> None:
+        lane.kept += rows
+        for _ in range(rows):
+            self.watcher.advanced(lane, None)
+
     async def _breathe(self) -> None:
         await asyncio.sleep(0)
         while self.writer.crowded:
             await asyncio.sleep(0.01)
 
-    async def _answer(self, lane: Lane, row: Row, ready: asyncio.Lock) -> bool:
+    async def _answer(self, lane: Lane, row: Row) -> bool:
         """Get the row its answer and keep it; False when the lane was stopped instead."""
+        if lane.stopped:
+            return False
         if row.kept:
             lane.kept += 1
         elif row.reply is not None:
             give(row, row.reply)
-        else:
-            async with ready:
-                await self._prepare(lane)
-            if lane.stopped or not await ask(lane, row, self.redact):
-                return False
+        elif not await self._ask(lane, row):
+            return False
         self.writer.row(row)
         return True
 
+    async def _ask(self, lane: Lane, row: Row) -> bool:
+        if not lane.prepared:
+            async with lane.ready:
+                await self._prepare(lane)
+        return not lane.stopped and await ask(lane, row, self.redact)
+
     async def _prepare(self, lane: Lane) -> None:
         """Load what the bot needs before the first clock starts; a bot whose answers are all kept loads nothing."""
-        if lane.prepared or lane.stopped:
+        if lane.prepared:
             return
         prepare = getattr(lane.bot, "prepare", None)
         try:
@@ -142,13 +144,12 @@ class Engine:
         finally:
             places.release()
 
-    async def _score_block(self, lane: Lane, block: Sequence[Todo]) -> None:
+    async def _score_block(self, lane: Lane, answered: Sequence[Todo]) -> None:
         async def one(item: Todo) -> None:
             if not self.scorer.now(item):
                 await self.scorer.score(item)
             self._finish(lane, item.row)
 
-        answered = [item for item in block if item.row.reply is not None or item.row.kept]
         async with asyncio.TaskGroup() as group:
             for item in answered:
                 group.create_task(one(item))

@@ -3,26 +3,32 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import time
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ..reports.findings import Findings, keep_findings
 from ..reports.ledger import Ledger, OpenRun
 from ..reports.run import RunHeader, RunMetric
+from ..reports.run_scores import keep_run_scores
 from ..reports.shelf import VectorShelf
 from ..reports.store import Store
 from ..reports.summary import Summary, summarise
 from ..reports.writer import RowWriter
+from .daemon_threads import DaemonThreads
 from .engine import Engine, Watcher
+from .interrupts import Interrupts
 from .lanes import Lane
 from .scoring import Scorer
+from .silent_metrics import silent_metrics
 
 if TYPE_CHECKING:
     from ..knowledge.batching import BatchingEmbedder
     from ..metrics.plan import Plan
+    from .places import Places
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +42,7 @@ class Exam:
     shelf: VectorShelf
     warnings: tuple[str, ...] = ()
     redact: Callable[[str], str] = str
+    places: Places | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +58,7 @@ class Outcome:
     problems: Mapping[str, str]
     warnings: tuple[str, ...] = ()
     complete: bool = field(default=False)
+    findings: Findings = field(default_factory=Findings)
 
     @property
     def unable(self) -> list[str]:
@@ -59,7 +67,7 @@ class Outcome:
 
 
 def run_metrics(plan: Plan, thresholds: Mapping[str, float | None]) -> tuple[RunMetric, ...]:
-    """The plan's metrics as they stand in a run, with the thresholds of that run."""
+    """The plan's metrics as they stand in a run, with the thresholds of that run; those of the whole run last."""
     return tuple(
         RunMetric(
             name=metric.id,
@@ -70,8 +78,10 @@ def run_metrics(plan: Plan, thresholds: Mapping[str, float | None]) -> tuple[Run
             threshold=thresholds.get(metric.id, metric.threshold),
             summary=metric.summary,
             source=metric.source,
+            aggregate=metric.aggregate,
+            level=metric.level,
         )
-        for metric in plan.metrics
+        for metric in (*plan.metrics, *plan.run_metrics)
     )
 
 
@@ -79,53 +89,57 @@ def hold(exam: Exam, store: Store, watcher: Watcher) -> Outcome:
     """Hold the exam. Whatever happens, all that was answered is on disk when this returns or raises."""
     began = time.monotonic()
     ledger = Ledger(store)
-    after = ledger.last_reply()
     run = ledger.begin(exam.header)
     lanes = list(exam.lanes(run))
     writer = RowWriter(store.path, run.id, run.metric_ids)
     exam.shelf.bind(store.path, writer)
-    scorer = Scorer(exam.plan, writer, ledger, exam.embedder)
-    engine = Engine(run, ledger, writer, scorer, watcher, exam.redact, exam.header.fresh, after)
+    own_only = exam.header.fresh or exam.header.alone
+    scorer = Scorer(exam.plan, writer, ledger, exam.embedder, exam.places)
+    engine = Engine(run, ledger, writer, scorer, watcher, exam.redact, own_only)
     status = "stopped"
-    try:
-        asyncio.run(_work(engine, lanes, exam))
-        status = "failed" if any(lane.stopped for lane in lanes) else "finished"
-    finally:
-        problems = {lane.name: lane.problem for lane in lanes if lane.problem}
-        _end(exam, ledger, run, writer, status, problems)
+    with Interrupts() as interrupts:
+        try:
+            interrupts.run(_work(engine, lanes, exam))
+            status = "failed" if any(lane.stopped for lane in lanes) else "finished"
+        finally:
+            problems = {lane.name: lane.problem for lane in lanes if lane.problem}
+            # A pass that asked nothing says nothing of how the answers came about: the earlier manifest stays.
+            new = exam.header.manifest if any(lane.asked for lane in lanes) else None
+            try:
+                writer.close()
+                keep_run_scores(store, run, exam.plan.score_run)
+            finally:
+                exam.shelf.close()
+                ledger.end(run, status, problems, new)
+    summary = summarise(store, run.id)
+    warned = tuple(warning for lane in lanes for warning in getattr(lane.bot, "warnings", ()))
     return Outcome(
-        summary=summarise(store, run.id),
+        summary=summary,
         database=store.path,
         asked=sum(lane.asked for lane in lanes),
         kept=sum(lane.kept for lane in lanes),
         scored=sum(lane.scored for lane in lanes),
         seconds=time.monotonic() - began,
         problems=problems,
-        warnings=exam.warnings + tuple(w for lane in lanes for w in getattr(lane.bot, "warnings", ())),
-        complete=not any(lane.asked or lane.scored for lane in lanes),
+        warnings=(*exam.warnings, *warned, *silent_metrics(summary)),
+        complete=not any(lane.asked or lane.scored or lane.problem for lane in lanes),
+        findings=keep_findings(store, run.id, summary),
     )
 
 
 async def _work(engine: Engine, lanes: Sequence[Lane], exam: Exam) -> None:
-    # Chains of LangChain that are not asynchronous wait in this pool, and that wait would count as their latency.
-    threads = max([32, *(lane.concurrency for lane in lanes)])
-    asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(threads, "proctor-chain"))
+    asyncio.get_running_loop().set_default_executor(DaemonThreads())
     try:
         await engine.work(lanes)
     finally:
         for lane in lanes:
-            close = getattr(lane.bot, "close", None)
-            if close is not None and lane.prepared:
-                await close()
+            if lane.prepared:
+                await _close(lane)
         await asyncio.to_thread(exam.embedder.close)
 
 
-def _end(
-    exam: Exam, ledger: Ledger, run: OpenRun, writer: RowWriter, status: str,
-    problems: Mapping[str, str],
-) -> None:  # fmt: skip
-    try:
-        writer.close()
-    finally:
-        exam.shelf.close()
-        ledger.end(run, status, problems, exam.header.manifest)
+async def _close(lane: Lane) -> None:
+    close = getattr(lane.bot, "close", None)
+    with contextlib.suppress(Exception):  # foreign code; all is asked, and nothing is lost when it can't tidy up
+        if close is not None:
+            await close()

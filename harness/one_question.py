@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import sys
 from collections.abc import Mapping
 from dataclasses import asdict
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO
 
 import orjson
 from rich.console import Console
@@ -15,11 +14,13 @@ from rich.text import Text
 from .. import InputError
 from ..knowledge.questions import Question
 from ..reports.encoding import storable
-from ..reports.leaderboard import milliseconds, printable
+from ..reports.leaderboard import milliseconds, printable, printable_lines
 from ..reports.run import Row, RowStatus, ask_key
 from .asking import ask
+from .daemon_threads import DaemonThreads
 from .lanes import Lane
-from .secret_values import redactor
+from .secret_values import named_variables, redactor
+from .streams import own_stdout
 from .suite_exam import TIMEOUT, build_one
 
 if TYPE_CHECKING:
@@ -36,18 +37,20 @@ def ask_once(loaded: LoadedSuite, bot: str, question: str, environ: Mapping[str,
     """
     if not question.strip():
         raise InputError('The question is blank; ask something: proctor ask SUITE.yaml BOT "question".')
-    row = asyncio.run(_asked(loaded, bot, storable(question), environ))
-    if row.status is not RowStatus.ANSWERED:
-        raise InputError(f"{bot} gave no answer ({row.status.value.replace('_', ' ')}): {row.error}")
-    if as_json:
-        sys.stdout.buffer.write(orjson.dumps(_as_object(bot, row), option=orjson.OPT_INDENT_2, default=str) + b"\n")
-    else:
-        _show(bot, row)
+    with own_stdout() as stdout:
+        row = asyncio.run(_asked(loaded, bot, storable(question), environ))
+        if row.status is not RowStatus.ANSWERED:
+            raise InputError(f"{bot} gave no answer ({row.status.value.replace('_', ' ')}): {row.error}")
+        if as_json:
+            stdout.buffer.write(orjson.dumps(_as_object(bot, row), option=orjson.OPT_INDENT_2, default=str) + b"\n")
+        else:
+            _show(bot, row, stdout)
 
 
 async def _asked(loaded: LoadedSuite, name: str, text: str, environ: Mapping[str, str]) -> Row:
+    asyncio.get_running_loop().set_default_executor(DaemonThreads())
     bot, embedder = build_one(loaded, name, environ)
-    redact = redactor(environ)
+    redact = redactor(environ, named_variables(loaded.suite))
     question = Question("asked", text)
     lane = Lane(name, bot, 0, tuple, 1, 1, timeout=loaded.suite.bots[name].timeout or TIMEOUT)
     row = Row(question, 0, 0, ask_key(question))
@@ -71,8 +74,8 @@ def _as_object(bot: str, row: Row) -> dict[str, object]:
     }
 
 
-def _show(bot: str, row: Row) -> None:
-    console = Console(highlight=False)
+def _show(bot: str, row: Row, stdout: TextIO) -> None:
+    console = Console(highlight=False, file=stdout)
     reply = row.reply
     if reply is None:
         return
@@ -94,4 +97,4 @@ def _show(bot: str, row: Row) -> None:
 
 
 def _text(text: str) -> Text:
-    return Text("\n".join(printable(line) for line in text.splitlines()), overflow="fold")
+    return Text(printable_lines(text), overflow="fold")

@@ -7,12 +7,15 @@ import shlex
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TextIO
 
 import orjson
 from rich.console import Console
 
+from ..reports.findings import insight_object, problem_object
 from ..reports.leaderboard import count, leaderboard, printable
-from ..reports.summary import as_object
+from ..reports.problems import counted
+from ..reports.summary_object import as_object
 from .engine import Watcher
 from .exam import Outcome
 from .progress import ProgressBars, Silent
@@ -35,8 +38,8 @@ def show_warnings(outcome: Outcome) -> None:
         sys.stderr.write(f"proctor: {printable(warning)}\n")
 
 
-def show_json(outcome: Outcome) -> None:
-    """One object on stdout."""
+def show_json(outcome: Outcome, stdout: TextIO) -> None:
+    """One object on stdout, in UTF-8 whatever the locale."""
     made = as_object(outcome.summary)
     made |= {
         "database": str(outcome.database),
@@ -44,23 +47,33 @@ def show_json(outcome: Outcome) -> None:
         "kept": outcome.kept,
         "seconds": round(outcome.seconds, 3),
         "warnings": list(dict.fromkeys(outcome.warnings)),
+        "problems": [problem_object(problem) for problem in outcome.findings.problems],
+        "insights": [insight_object(insight) for insight in outcome.findings.insights],
     }
-    sys.stdout.write(orjson.dumps(made, option=orjson.OPT_INDENT_2 | orjson.OPT_NON_STR_KEYS).decode() + "\n")
+    stdout.flush()
+    stdout.buffer.write(orjson.dumps(made, option=orjson.OPT_INDENT_2 | orjson.OPT_NON_STR_KEYS) + b"\n")
 
 
-def show_outcome(outcome: Outcome, suite: Path | None, rows: Path | None) -> None:
+def show_outcome(outcome: Outcome, suite: Path | None, rows: Path | None, stdout: TextIO) -> None:
     """The leaderboard, where everything is kept, and what to type next."""
-    console = Console(highlight=False)
+    console = Console(highlight=False, file=stdout)
     width = console.width if console.is_terminal else 80
     console.print(leaderboard(outcome.summary, width), width=width)
     console.print()
-    for line in _what_happened(outcome):
+    for line in (*_what_is_wrong(outcome), *_what_happened(outcome)):
         console.print(line, markup=False, soft_wrap=True)
     if rows:
         console.print(f"Every score is a line of {rows}.", markup=False, soft_wrap=True)
     console.print("\nNext:", markup=False)
     for command, purpose in _next(outcome, suite):
         console.print(f"  {command}\n      {purpose}", markup=False, soft_wrap=True)
+
+
+def _what_is_wrong(outcome: Outcome) -> Iterator[str]:
+    problems = outcome.findings.problems
+    if problems:
+        first = "the first: " if len(problems) > 1 else ""
+        yield f"{counted(problems)}; {first}{printable(problems[0].what)}"
 
 
 def _what_happened(outcome: Outcome) -> Iterator[str]:
@@ -77,12 +90,14 @@ def _next(outcome: Outcome, suite: Path | None) -> Iterator[tuple[str, str]]:
         again = f"proctor run {shlex.quote(str(suite))}" if suite else "proctor run"
         yield again, "once the set-up is mended: only what is missing is asked"
     database = shlex.quote(str(outcome.database))
-    worst = "select question_id, bot, value from row_scores where passed = 0 order by value limit 10"
+    mine = f"run = '{outcome.summary.run}'"
+    worst = f"select question_id, bot, value from row_scores where {mine} and passed = 0 order by value limit 10"
     yield f'sqlite3 {database} "{worst}"', "the worst rows (any SQLite tool will do)"
+    yield f"proctor report --db {database} --markdown report.md", "all problems and insights, for a pull request"
     if suite is None:
         yield "proctor init my-suite", "a copy of the sample suite, to be made your own"
     else:
         yield (
-            f'proctor ask {shlex.quote(str(suite))} {outcome.summary.bots[0].name} "..."',
+            f'proctor ask {shlex.quote(str(suite))} {shlex.quote(printable(outcome.summary.bots[0].name))} "..."',
             "one answer, with its contexts",
         )

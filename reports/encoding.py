@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Iterable
+from dataclasses import replace
 
 import orjson
 
@@ -36,7 +37,17 @@ def _plain(value: object) -> object:
 
 def question_columns(question: Question) -> tuple[object, ...]:
     """The columns of ``questions`` from fingerprint to extra."""
-    values = (
+    values = _question_values(question)
+    return (_fingerprint(values), *values)
+
+
+def question_fingerprint(question: Question) -> bytes:
+    """The key under which a question is kept: a hash of all that is known of it."""
+    return _fingerprint(_question_values(question))
+
+
+def _question_values(question: Question) -> tuple[object, ...]:
+    return (
         question.id,
         question.text,
         to_json(question.expected),
@@ -47,15 +58,17 @@ def question_columns(question: Question) -> tuple[object, ...]:
         None if question.answerable is None else int(question.answerable),
         to_json(question.extra),
     )
-    content = "\0".join(str(value) for value in values).encode("utf-8", "replace")
-    return (hashlib.blake2b(content, digest_size=16).digest(), *values)
+
+
+def _fingerprint(values: Iterable[object]) -> bytes:
+    content = "\0".join(map(str, values)).encode("utf-8", "replace")
+    return hashlib.blake2b(content, digest_size=16).digest()
 
 
 def context_columns(context: Context) -> tuple[object, ...]:
     """The columns of ``passages`` from fingerprint to text."""
-    content = f"{context.document}\0{context.start}\0{context.end}\0{context.text}".encode("utf-8", "replace")
-    fingerprint = hashlib.blake2b(content, digest_size=16).digest()
-    return fingerprint, context.document, context.start, context.end, context.text
+    place = (context.document, context.start, context.end)
+    return (_fingerprint((*place, context.text)), *place, context.text)
 
 
 def identity_columns(name: str, fingerprint: str, identity: Identity) -> tuple[object, ...]:
@@ -74,16 +87,52 @@ def identity_columns(name: str, fingerprint: str, identity: Identity) -> tuple[o
 
 
 def clean_reply(reply: Reply) -> Reply:
-    """The reply with every text storable; the same object when it is clean already."""
+    """The reply with every text storable; the same object when it is clean already.
+
+    Raises:
+        TypeError, ValueError: the bot put something into it that no column can hold; the sentence says what.
+    """
+    _check(reply)
     answer = None if reply.answer is None else storable(reply.answer)
     reasoning = None if reply.reasoning is None else storable(reply.reasoning)
-    contexts = reply.contexts and tuple(
-        context if (text := storable(context.text)) == context.text else Context(text, context.document)
-        for context in reply.contexts
-    )
+    contexts = reply.contexts and tuple(map(_clean_context, reply.contexts))
     if answer == reply.answer and reasoning == reply.reasoning and contexts == reply.contexts:
         return reply
-    return Reply(
-        answer=answer, contexts=contexts, usage=reply.usage, reasoning=reasoning, declined=reply.declined,
-        queue_ms=reply.queue_ms, attempts_ms=reply.attempts_ms, trace=reply.trace,
-    )  # fmt: skip
+    return replace(reply, answer=answer, contexts=contexts, reasoning=reasoning)
+
+
+def _clean_context(context: Context) -> Context:
+    _expect("the text of a context", context.text, (str,))
+    _expect("the document of a context", context.document, (str,))
+    for value in (context.start, context.end, context.score):
+        _expect("the place or score of a context", value, (int, float))
+    text, document = storable(context.text), storable(context.document)
+    return (
+        context
+        if (text, document) == (context.text, context.document)
+        else replace(context, text=text, document=document)
+    )
+
+
+def _check(reply: Reply) -> None:
+    usage = reply.usage
+    _expect("its answer", reply.answer, (str,))
+    _expect("its reasoning", reply.reasoning, (str,))
+    _expect("declined", reply.declined, (bool,))
+    for name, value in (("tokens_in", usage.tokens_in), ("tokens_out", usage.tokens_out), ("cost", usage.cost)):
+        _expect(name, value, (int, float))
+    if reply.trace:
+        try:
+            to_json(reply.trace)
+        except (TypeError, ValueError, RecursionError) as error:
+            raise ValueError(f"the bot's trace can't be written as JSON: {error}") from error
+
+
+def _expect(name: str, value: object, kinds: tuple[type, ...]) -> None:
+    if value is None:
+        return
+    if not isinstance(value, kinds):
+        wanted = "a text" if str in kinds else "true, false or nothing" if bool in kinds else "a number"
+        raise TypeError(f"the bot returned a {type(value).__name__} as {name}; wanted {wanted}")
+    if isinstance(value, int) and not -(2**63) <= value < 2**63:
+        raise ValueError(f"the bot returned a number as {name} that is too large to be kept")

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import datetime
 import secrets
-import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeVar
 
 import orjson
@@ -14,7 +13,7 @@ import orjson
 from ..bots.base import Context, Reply, Usage
 from .encoding import identity_columns, to_json
 from .run import RunHeader, bot_fingerprint
-from .store import Store, explain, marks
+from .store import Store, marks, transaction
 
 Part = TypeVar("Part")
 CHUNK = 400  # SQLite's oldest limit on bound values is 999
@@ -22,13 +21,14 @@ CHUNK = 400  # SQLite's oldest limit on bound values is 999
 
 @dataclass(frozen=True, slots=True)
 class OpenRun:
-    """A run as it stands in the database while it goes on."""
+    """A run as it stands in the database while it goes on; metrics by their level, of a row or of the whole run."""
 
     id: int
     name: str
     resumed: bool
     bot_ids: Mapping[str, int]
     metric_ids: Mapping[str, int]
+    run_metric_ids: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,18 +53,8 @@ class Ledger:
 
     def begin(self, header: RunHeader) -> OpenRun:
         """Go on with the run of the same identity, or start one; ``fresh`` always starts one."""
-        try:
-            self._connection.execute("BEGIN IMMEDIATE")
-            try:
-                run = self._begin(header)
-                self._connection.execute("COMMIT")
-            except BaseException:
-                if self._connection.in_transaction:
-                    self._connection.execute("ROLLBACK")
-                raise
-        except sqlite3.Error as error:
-            raise explain(self._store.path, error) from error
-        return run
+        with transaction(self._store.path, self._connection):
+            return self._begin(header)
 
     def _begin(self, header: RunHeader) -> OpenRun:
         found = None
@@ -74,7 +64,8 @@ class Ledger:
             ).fetchone()
         if found:
             run_id, name = found
-            self._connection.execute("UPDATE runs SET status = 'running' WHERE id = ?", [run_id])
+            self._connection.execute("UPDATE runs SET status = 'running', finished_at = NULL WHERE id = ?", [run_id])
+            self._connection.execute("DELETE FROM run_scores WHERE run_id = ?", [run_id])
         else:
             name = f"{datetime.datetime.now(datetime.UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(2)}"
             (run_id,) = self._connection.execute(
@@ -82,7 +73,16 @@ class Ledger:
                 " VALUES (?, ?, ?, 'running', ?, ?) RETURNING id",
                 [name, header.suite, header.identity, now(), to_json(header.manifest)],
             ).fetchone()
-        return OpenRun(run_id, name, bool(found), self._bots(run_id, header), self._metrics(run_id, header))
+        self._evaluators(run_id, header)
+        metric_ids = self._metrics(run_id, header)
+        return OpenRun(
+            run_id,
+            name,
+            bool(found),
+            self._bots(run_id, header),
+            {metric.name: metric_ids[metric.name] for metric in header.metrics if metric.level == "row"},
+            {metric.name: metric_ids[metric.name] for metric in header.metrics if metric.level == "run"},
+        )
 
     def _bots(self, run_id: int, header: RunHeader) -> dict[str, int]:
         ids = {}
@@ -106,8 +106,8 @@ class Ledger:
         ids = {}
         for position, metric in enumerate(header.metrics):
             self._connection.execute(
-                "INSERT OR IGNORE INTO metrics (name, version, better, low, high, summary, source)"
-                " VALUES (?, ?, ?, ?, ?, ?, ?)",
+                "INSERT OR IGNORE INTO metrics (name, version, better, low, high, summary, source, aggregate, level)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 [
                     metric.name,
                     metric.version,
@@ -116,6 +116,8 @@ class Ledger:
                     metric.high,
                     metric.summary,
                     metric.source,
+                    metric.aggregate,
+                    metric.level,
                 ],
             )
             (ids[metric.name],) = self._connection.execute(
@@ -127,36 +129,49 @@ class Ledger:
             )
         return ids
 
-    def end(self, run: OpenRun, status: str, problems: Mapping[str, str], manifest: Mapping[str, object]) -> None:
-        """Write how the run ended; ``problems`` has a sentence for each bot that was stopped."""
-        try:
+    def _evaluators(self, run_id: int, header: RunHeader) -> None:
+        """Write the evaluators anew: a suite may group the same metrics otherwise than last time."""
+        self._connection.execute("DELETE FROM run_evaluators WHERE run_id = ?", [run_id])
+        for position, evaluator in enumerate(header.evaluators):
+            columns = [
+                run_id, position, evaluator.id, evaluator.title, evaluator.primary, to_json(evaluator.metrics),
+                evaluator.board, evaluator.problem_type, to_json(evaluator.parameters),
+            ]  # fmt: skip
+            self._connection.execute(f"INSERT INTO run_evaluators VALUES ({marks(columns)})", columns)
+
+    def end(
+        self, run: OpenRun, status: str, problems: Mapping[str, str], manifest: Mapping[str, object] | None = None
+    ) -> None:
+        """Write how the run ended.
+
+        Args:
+            run: the run.
+            status: ``finished``, ``stopped`` or ``failed``.
+            problems: a sentence for each bot that was stopped.
+            manifest: of a pass in which something was asked; None leaves that of the earlier pass.
+        """
+        with transaction(self._store.path, self._connection):
             for bot, problem in problems.items():
                 self._connection.execute(
                     "UPDATE run_bots SET problem = ? WHERE run_id = ? AND bot_id = ?",
                     [problem, run.id, run.bot_ids[bot]],
                 )
             self._connection.execute(
-                "UPDATE runs SET status = ?, finished_at = ?, manifest = ? WHERE id = ?",
-                [status, now(), to_json(manifest), run.id],
+                "UPDATE runs SET status = ?, finished_at = ?, manifest = IFNULL(?, manifest) WHERE id = ?",
+                [status, now(), None if manifest is None else to_json(manifest), run.id],
             )
-        except sqlite3.Error as error:
-            raise explain(self._store.path, error) from error
 
-    def kept_replies(self, bot_id: int, asks: Sequence[bytes], after: int = 0) -> dict[tuple[bytes, int], KeptReply]:
-        """Answered replies of a bot by (ask, repeat), the newest of each; ``after`` leaves out older reply ids."""
+    def kept_replies(self, bot_id: int, asks: Sequence[bytes]) -> dict[tuple[bytes, int], KeptReply]:
+        """Answered replies of a bot by (ask, repeat), the newest of each."""
         kept: dict[tuple[bytes, int], KeptReply] = {}
         for part in _parts(asks):
             lines = self._store.query(
                 "SELECT ask, repeat, id, latency_ms FROM replies WHERE bot_id = ? AND status = 'answered'"
-                f" AND id > ? AND ask IN ({marks(part)}) ORDER BY id",
-                [bot_id, after, *part],
+                f" AND ask IN ({marks(part)}) ORDER BY id",
+                [bot_id, *part],
             )
             kept.update({(ask, repeat): KeptReply(reply_id, latency) for ask, repeat, reply_id, latency in lines})
         return kept
-
-    def last_reply(self) -> int:
-        """The newest reply id; what comes after it was asked since."""
-        return int(self._store.query("SELECT IFNULL(MAX(id), 0) FROM replies")[0][0])
 
     def question_ids(self, fingerprints: Sequence[bytes]) -> dict[bytes, int]:
         """Ids of the questions that the database holds already."""
@@ -180,17 +195,17 @@ class Ledger:
                 done.setdefault((reply_id, question_id), set()).add(metric_id)
         return done
 
-    def linked(self, run: OpenRun, bot_id: int, question_ids: Sequence[int]) -> set[tuple[int, int, int]]:
-        """(question, repeat, reply) of a bot that stand in the run already."""
-        links: set[tuple[int, int, int]] = set()
+    def linked(self, run: OpenRun, bot_id: int, question_ids: Sequence[int]) -> dict[tuple[int, int], KeptReply]:
+        """Answered replies of a bot that stand in the run already, by (question, repeat)."""
+        links: dict[tuple[int, int], KeptReply] = {}
         for part in _parts(question_ids):
-            links.update(
-                self._store.query(
-                    "SELECT question_id, repeat, reply_id FROM run_rows WHERE run_id = ? AND bot_id = ?"
-                    f" AND question_id IN ({marks(part)})",
-                    [run.id, bot_id, *part],
-                )
+            lines = self._store.query(
+                "SELECT question_id, run_rows.repeat, reply_id, latency_ms FROM run_rows"
+                " JOIN replies ON replies.id = reply_id WHERE run_id = ? AND run_rows.bot_id = ?"
+                f" AND status = 'answered' AND question_id IN ({marks(part)})",
+                [run.id, bot_id, *part],
             )
+            links.update({(question, repeat): KeptReply(reply, latency) for question, repeat, reply, latency in lines})
         return links
 
     def load_reply(self, reply_id: int) -> Reply:

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import orjson
 
-from .. import InputError
 from .store import Store
+from .whole_files import whole_file
 
 
 def row_lines(store: Store, run: str) -> Iterator[bytes]:
@@ -35,16 +35,14 @@ def row_lines(store: Store, run: str) -> Iterator[bytes]:
 
 
 def write_row_lines(store: Store, run: str, path: Path) -> int:
-    """Write the lines to a file, whole or not at all; returns how many there are."""
-    unfinished = path.with_name(path.name + ".unfinished")
+    """Write the lines to a file, whole or not at all; returns how many there are.
+
+    Raises:
+        InputError: it can't be written.
+    """
     written = 0
-    try:
-        with unfinished.open("wb") as file:
-            for line in row_lines(store, run):
-                file.write(line)
-                written += 1
-        unfinished.replace(path)
-    except OSError as error:
-        unfinished.unlink(missing_ok=True)
-        raise InputError(f"The rows could not be written to {path}: {error.strerror or error}.") from error
+    with whole_file(path) as file:
+        for line in row_lines(store, run):
+            file.write(line)
+            written += 1
     return written

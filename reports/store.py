@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -89,15 +90,9 @@ def _bring_up_to_date(path: Path, connection: sqlite3.Connection) -> None:
     from sqlite_utils import Database
 
     connection.execute("PRAGMA journal_mode = WAL")
-    connection.execute("BEGIN IMMEDIATE")  # of two programs that open a new file, one makes the tables
-    try:
+    with transaction(path, connection):  # of two programs that open a new file, one makes the tables
         if _pending(path, connection):
             migrations.apply(Database(connection))
-        connection.execute("COMMIT")
-    except BaseException:
-        if connection.in_transaction:
-            connection.execute("ROLLBACK")
-        raise
 
 
 def _pending(path: Path, connection: sqlite3.Connection) -> bool:
@@ -124,6 +119,26 @@ def _pending(path: Path, connection: sqlite3.Connection) -> bool:
             "Upgrade Proctor, or give --db another file."
         )
     return done != known
+
+
+@contextmanager
+def transaction(path: Path, connection: sqlite3.Connection) -> Iterator[None]:
+    """Everything inside is written, or nothing.
+
+    Raises:
+        StoreError: SQLite can't write; what is inside may raise whatever it likes.
+    """
+    try:
+        connection.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+            connection.execute("COMMIT")
+        except BaseException:
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
+            raise
+    except sqlite3.Error as error:
+        raise explain(path, error) from error
 
 
 def marks(values: Iterable[object]) -> str:

@@ -13,7 +13,7 @@ from ..bots.base import Reply
 from ..metrics.score import Score
 from .encoding import context_columns, question_columns, to_json
 from .run import Row
-from .store import StoreError, connect, explain, marks
+from .store import StoreError, connect, explain, marks, transaction
 
 GROUP = 1000  # most items in one transaction: a waiting reader is never kept out for long
 BACKLOG = 20_000  # most items in memory before the engine has to wait
@@ -94,8 +94,12 @@ class RowWriter:
             more = True
             while more:
                 more = self._write_group(connection)
+        except StoreError as error:
+            self._error = error
         except sqlite3.Error as error:
             self._error = explain(self._path, error)
+        except Exception as error:  # noqa: BLE001 - a row that can't be written must never be lost in silence
+            self._error = StoreError(f"{self._path}: a row can't be written: {type(error).__name__}: {error}.")
         finally:
             if connection is not None:
                 connection.close()
@@ -115,26 +119,24 @@ class RowWriter:
             group.append(self._queue.get_nowait())
         work = [item for item in group if isinstance(item, (Row, _Scored, _Vectors))]
         if work:
-            connection.execute("BEGIN IMMEDIATE")
-            try:
+            with transaction(self._path, connection):
                 self._write(connection, work)
-                connection.execute("COMMIT")
-            except BaseException:
-                if connection.in_transaction:
-                    connection.execute("ROLLBACK")
-                raise
         for item in group:
             if isinstance(item, threading.Event):
                 item.set()
         return None not in group
 
     def _write(self, connection: sqlite3.Connection, work: Sequence[Row | _Scored | _Vectors]) -> None:
+        if any(not isinstance(item, _Vectors) for item in work):  # what was found in the run holds no longer
+            connection.execute(
+                "UPDATE runs SET findings_of = NULL WHERE id = ? AND findings_of IS NOT NULL", [self._run_id]
+            )
         rows = [item for item in work if isinstance(item, Row)]
         _write_questions(connection, rows)
         self._write_replies(connection, [row for row in rows if row.reply_id is None])
         connection.executemany(
-            "INSERT OR REPLACE INTO run_rows (run_id, bot_id, question_id, repeat, reply_id) VALUES (?, ?, ?, ?, ?)",
-            [(self._run_id, row.bot_id, row.question_id, row.repeat, row.reply_id) for row in rows],
+            LINK_ROW,
+            [(self._run_id, row.bot_id, row.question_id, row.repeat, row.reply_id, row.position) for row in rows],
         )
         self._write_scores(connection, [item for item in work if isinstance(item, _Scored)])
         for item in work:
@@ -182,18 +184,24 @@ class RowWriter:
     def _write_scores(self, connection: sqlite3.Connection, scored: Sequence[_Scored]) -> None:
         scores: list[tuple[object, ...]] = []
         details: list[tuple[object, ...]] = []
+        outdated: list[tuple[object, ...]] = []
         for row, row_scores in scored:
             for score in row_scores:
                 key = (row.reply_id, row.question_id, self._metric_ids[score.metric])
                 scores.append((*key, score.value, score.status.value, score.reason or None))
                 if score.details:
                     details.append((*key, to_json(score.details)))
+                elif row.kept:  # what is tried again may have left the story of its failure
+                    outdated.append(key)
         if scores:
             connection.executemany(
                 "INSERT INTO scores (reply_id, question_id, metric_id, value, status, reason)"
                 " VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET"
                 " value = excluded.value, status = excluded.status, reason = excluded.reason",
                 scores,
+            )
+            connection.executemany(
+                "DELETE FROM score_details WHERE reply_id = ? AND question_id = ? AND metric_id = ?", outdated
             )
             connection.executemany("INSERT OR REPLACE INTO score_details VALUES (?, ?, ?, ?)", details)
 
@@ -232,6 +240,12 @@ def _insert_or_find(connection: sqlite3.Connection, table: str, names: str, valu
     found = inserted or connection.execute(f"SELECT id FROM {table} WHERE {first} = ?", values[:1]).fetchone()
     return int(found[0])
 
+
+# A question that stands twice keeps its first place.
+LINK_ROW = """
+INSERT INTO run_rows (run_id, bot_id, question_id, repeat, reply_id, position) VALUES (?, ?, ?, ?, ?, ?)
+ON CONFLICT DO UPDATE SET reply_id = excluded.reply_id,
+    position = MIN(IFNULL(position, excluded.position), excluded.position)"""
 
 REPLY_COLUMNS = (
     "id, bot_id, ask, repeat, status, answer, error, declined, retrieved, latency_ms, queue_ms, attempts_ms,"

@@ -71,6 +71,7 @@ def test_kept_replies_and_scores_are_found_by_content(tmp_path):
     assert {key: kept_reply.reply_id for key, kept_reply in kept.items()} == {(answered.ask, 0): answered.reply_id}
     done = book.ledger.scored([answered.reply_id])
     assert done == {(answered.reply_id, answered.question_id): {book.run.metric_ids["exact_match"]}}
-    assert book.ledger.kept_replies(answered.bot_id, [answered.ask], after=answered.reply_id) == {}
+    links = book.ledger.linked(book.run, answered.bot_id, [answered.question_id])
+    assert {key: link.reply_id for key, link in links.items()} == {(answered.question_id, 0): answered.reply_id}
     assert book.ledger.kept_replies(book.run.bot_ids["right"], [answered.ask]) == {}
     book.store.close()

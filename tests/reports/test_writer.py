@@ -60,6 +60,16 @@ def test_a_score_is_replaced_when_it_is_worked_out_again(book):
     assert book.store.query("SELECT value, status, reason FROM scores") == [(0.0, "ok", None)]
 
 
+def test_a_score_that_is_worked_out_again_sheds_the_details_of_its_failure(book):
+    failed = Score("exact_match", None, Status.ERROR, "metric_raised", {"exception": "KeyError"})
+    made = book.put(row(book.run, "left", "q1"), failed)
+    book.writer.flush()
+    made.kept = True
+    book.put(made, ok("exact_match", 1.0))
+    book.writer.close()
+    assert book.store.query("SELECT value, details FROM row_scores") == [(1.0, None)]
+
+
 def test_two_writers_share_one_file_without_loss(tmp_path):
     path = tmp_path / "shared.db"
     books = [Book(path), Book(path)]
@@ -100,3 +110,11 @@ def test_an_error_of_the_disk_is_a_sentence_and_stops_the_writer(tmp_path):
     with pytest.raises(StoreError):
         writer.row(row(book.run, "left", "q2"))
     book.store.close()
+
+
+def test_a_row_that_can_not_be_written_is_an_error_and_never_lost_in_silence(book):
+    unheard = row(book.run, "left", "q1", "yes")
+    unheard.in_flight = 2**70
+    book.put(unheard)
+    with pytest.raises(StoreError, match="a row can't be written"):
+        book.writer.close()

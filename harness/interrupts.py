@@ -1,0 +1,64 @@
+"""Interrupts: Ctrl-C and SIGTERM end a run cleanly, however often they come."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import threading
+from collections.abc import Coroutine
+from types import FrameType, TracebackType
+from typing import Any, Self
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM)
+PATIENCE = 3  # so many ask for an end that waits for nothing; what was committed is safe even so
+EXIT = 130
+
+
+class Interrupts:
+    """While it is entered, signals never raise in the middle of whatever is going on.
+
+    ``asyncio.run`` alone raises KeyboardInterrupt at the second Ctrl-C wherever the loop stands, and a callback that
+    gets lost there leaves a task that never ends. Here each one cancels the work, the third leaves at once.
+    """
+
+    def __init__(self) -> None:
+        self._count = 0
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._task: asyncio.Task[None] | None = None
+        self._before: dict[signal.Signals, Any] = {}
+
+    def __enter__(self) -> Self:
+        if threading.current_thread() is threading.main_thread():  # no other may set handlers
+            self._before = {each: signal.signal(each, self._came) for each in SIGNALS}
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        for each, handler in self._before.items():
+            signal.signal(each, handler)
+
+    def run(self, work: Coroutine[Any, Any, None]) -> None:
+        """``asyncio.run``; raises KeyboardInterrupt when the work was cancelled by a signal."""
+        try:
+            asyncio.run(self._watched(work))
+        except asyncio.CancelledError:
+            if self._count:
+                raise KeyboardInterrupt from None
+            raise
+
+    async def _watched(self, work: Coroutine[Any, Any, None]) -> None:
+        self._loop, self._task = asyncio.get_running_loop(), asyncio.current_task()
+        try:
+            await work
+        finally:
+            self._loop = self._task = None
+
+    def _came(self, number: int, frame: FrameType | None) -> None:  # noqa: ARG002 - the form of a handler
+        self._count += 1
+        if self._count >= PATIENCE:
+            os._exit(EXIT)
+        if self._task is not None and self._loop is not None:
+            self._task.cancel()
+            self._loop.call_soon_threadsafe(lambda: None)  # wakes the loop, which may sleep

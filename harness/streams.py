@@ -1,0 +1,40 @@
+"""Streams: stdout for our own words alone, and output that no terminal, pipe or locale makes fail."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import sys
+from collections.abc import Iterator
+from typing import TextIO
+
+
+@contextlib.contextmanager
+def own_stdout() -> Iterator[TextIO]:
+    """Stdout for us alone: what bots, metrics and programs that they start print meanwhile goes to stderr."""
+    given = sys.stdout
+    given.flush()
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(contextlib.redirect_stdout(sys.stderr))
+        try:
+            number, spare = given.fileno(), os.dup(given.fileno())
+        except (OSError, ValueError):  # no file behind it: then no other program can write to it either
+            yield given
+            return
+        os.dup2(sys.stderr.fileno(), number)
+        stack.callback(_put_back, spare, number)
+        with open(spare, "w", encoding=given.encoding, errors="replace", closefd=False) as ours:
+            yield ours
+
+
+def _put_back(spare: int, number: int) -> None:
+    os.dup2(spare, number)
+    os.close(spare)
+
+
+def forgive() -> None:
+    """Let a character that the locale can't write become a question mark instead of an error."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")

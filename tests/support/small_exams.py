@@ -1,0 +1,95 @@
+"""Small exams held in this process: bots that do as they are told, and questions made from numbers."""
+
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+
+import numpy as np
+from proctor.bots.base import Identity, Reply
+from proctor.harness.exam import Exam, Outcome, hold, run_metrics
+from proctor.harness.lanes import Item, Lane
+from proctor.harness.progress import Silent
+from proctor.knowledge.batching import BatchingEmbedder
+from proctor.knowledge.encoder import Embedded
+from proctor.knowledge.questions import Question
+from proctor.metrics import builtin_catalog
+from proctor.reports.run import RunHeader, ask_key
+from proctor.reports.shelf import VectorShelf
+from proctor.reports.store import Store
+
+
+class ToldBot:
+    """Answers by a function of the question, and notes what it is asked."""
+
+    def __init__(self, name: str, answer: Callable[[str], object], version: str = "1") -> None:
+        self.name = name
+        self.identity = Identity("python", parts={"code": version})
+        self.asked: list[str] = []
+        self._answer = answer
+
+    async def prepare(self) -> None:
+        """Nothing is needed."""
+
+    async def reply(self, question: str) -> Reply:
+        self.asked.append(question)
+        said = self._answer(question)
+        return said if isinstance(said, Reply) else Reply(str(said))
+
+    async def close(self) -> None:
+        """Nothing is held."""
+
+
+class NoEncoder:
+    """Stands for an embedding model that no metric of the exam needs."""
+
+    dimensions = 4
+
+    def encode(self, texts: Sequence[str]) -> Embedded:
+        return Embedded(np.ones((len(texts), 4), np.float32), np.zeros(len(texts), np.bool_))
+
+
+def numbered(numbers: Iterable[int], **changes: object) -> list[Question]:
+    return [Question(f"q{number}", f"What is {number}", (str(number),), **changes) for number in numbers]
+
+
+def small_exam(
+    bots: Sequence[ToldBot], questions: Sequence[Question], metrics: Sequence[str] = ("exact_match",),
+    repeats: int = 1, serial: bool = False, concurrency: int = 2, timeout: float = 30.0,
+    redact: Callable[[str], str] = str, **header: object,
+) -> Exam:  # fmt: skip
+    plan = builtin_catalog().plan(metrics)
+    shelf = VectorShelf()
+
+    def items() -> Iterable[Item]:
+        return (Item(each, repeat, ask_key(each)) for each in questions for repeat in range(repeats))
+
+    return Exam(
+        header=RunHeader(
+            suite="small",
+            bots=[(bot.name, bot.identity) for bot in bots],
+            metrics=run_metrics(plan, {}),
+            manifest={"concurrency": concurrency},
+            questions=repr(questions),
+            repeats=repeats,
+            **header,
+        ),
+        plan=plan,
+        lanes=lambda run: [
+            Lane(
+                bot.name, bot, run.bot_ids[bot.name], items, len(questions) * repeats, concurrency,
+                timeout=timeout, serial=serial,
+            )
+            for bot in bots
+        ],
+        embedder=BatchingEmbedder(NoEncoder, "none", shelf),
+        shelf=shelf,
+        redact=redact,
+    )  # fmt: skip
+
+
+def held(path: Path, *arguments: object, **changes: object) -> Outcome:
+    """Hold a small exam on a database, which is closed again afterwards."""
+    store = Store.open(path)
+    try:
+        return hold(small_exam(*arguments, **changes), store, Silent())
+    finally:
+        store.close()
