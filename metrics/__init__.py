@@ -3,7 +3,7 @@
 from .catalog import Catalog, builtin_catalog
 from .declaring import artefact, metric
 from .entries import Artefact, Metric
-from .facts import Facts, RunFacts
+from .facts import Facts, Place, RunFacts
 from .plan import Plan
 from .planned import PlannedMetric
 from .score import Better, Measured, ModelUnavailable, NotApplicable, Reason, Score, Status, passed
@@ -20,6 +20,7 @@ __all__ = [
     "Metric",
     "ModelUnavailable",
     "NotApplicable",
+    "Place",
     "Plan",
     "PlannedMetric",
     "Reason",

@@ -74,19 +74,19 @@ def expected_stems(expected: str) -> list[str]:
 @artefact
 async def question_vector(question: str, embedder: Embedder) -> TextVectors:
     """The vector of the whole question."""
-    return await _embedded([question], embedder)
+    return await embedded([question], embedder)
 
 
 @artefact
 async def answer_vector(answer: str, embedder: Embedder) -> TextVectors:
     """The vector of the whole answer."""
-    return await _embedded([answer], embedder)
+    return await embedded([answer], embedder)
 
 
 @artefact
 async def expected_vector(expected: str, embedder: Embedder) -> TextVectors:
     """The vector of the whole expected answer."""
-    return await _embedded([expected], embedder)
+    return await embedded([expected], embedder)
 
 
 @artefact
@@ -94,7 +94,7 @@ async def answer_sentence_vectors(answer_sentences: tuple[str, ...], embedder: E
     """The vectors of the answer's sentences."""
     if not answer_sentences:
         raise NotApplicable(Reason.NO_SENTENCES)
-    return await _embedded(answer_sentences, embedder)
+    return await embedded(answer_sentences, embedder)
 
 
 @artefact
@@ -104,7 +104,7 @@ async def relevancy_vectors(
     """The vectors of the answer's sentences of more than 10 characters, or of the whole answer without such."""
     kept = [place for place, sentence in enumerate(answer_sentences) if eligible(sentence)]
     if not kept and len(answer_sentences) > 1:
-        return await _embedded([answer], embedder)
+        return await embedded([answer], embedder)
     made, kept = answer_sentence_vectors, kept or [0]
     return TextVectors(made.vectors[kept], made.truncated[kept], made.model)
 
@@ -112,9 +112,15 @@ async def relevancy_vectors(
 @artefact
 async def context_sentence_vectors(context_sentences: tuple[ContextSentence, ...], embedder: Embedder) -> TextVectors:
     """The vectors of the contexts' sentences."""
-    return await _embedded([sentence.text for sentence in context_sentences], embedder)
+    return await embedded([sentence.text for sentence in context_sentences], embedder)
 
 
-async def _embedded(texts: Sequence[str], embedder: Embedder) -> TextVectors:
+async def embedded(texts: Sequence[str], embedder: Embedder) -> TextVectors:
+    """The vectors of some texts, with the model that made them."""
     made = await embedder.embed(texts)
     return TextVectors(made.vectors, made.truncated, embedder.model_id)
+
+
+def vector_evidence(*made: TextVectors) -> dict[str, object]:
+    """The model, without which a cosine means nothing, and whether it saw all of every text."""
+    return {"model": made[0].model, "truncated": any(bool(vectors.truncated.any()) for vectors in made)}

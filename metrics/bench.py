@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from typing import SupportsFloat, TypeAlias, cast
 
 from .. import InputError
-from .declaring import Function, Need
-from .score import Measured, ModelUnavailable, NotApplicable, Reason, Status
+from .declaring import Function
+from .score import Measured, ModelUnavailable, NotApplicable, Reason, Status, TimedOut, Unreadable
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,12 +73,6 @@ class Step:
         return arguments
 
 
-def split_needs(parameters: Sequence[Need]) -> tuple[tuple[str, ...], dict[str, object]]:
-    """Names in order, and the defaults of those that are optional."""
-    names = tuple(need.name for need in parameters)
-    return names, {need.name: need.default for need in parameters if not need.required}
-
-
 def make(step: Step, values: Values) -> None:
     """Make a plain artefact and put it, or its failure, among the values."""
     arguments = step.arguments(values)
@@ -87,7 +81,7 @@ def make(step: Step, values: Values) -> None:
         return
     try:
         values[step.name] = step.function(*arguments, **step.options)
-    except Exception as error:  # noqa: BLE001 - a user's artefact may raise anything
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - a user's artefact may raise anything
         values[step.name] = failure_of(error, step.name)
 
 
@@ -120,7 +114,7 @@ async def _make_awaited(step: Step, values: Values, waiting: Sequence["asyncio.T
         return
     try:
         values[step.name] = await cast("Awaitable[object]", step.function(*arguments, **step.options))
-    except Exception as error:  # noqa: BLE001 - a model or a user's artefact may raise anything
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - a model or a user's artefact may raise anything
         values[step.name] = failure_of(error, step.name)
 
 
@@ -131,7 +125,7 @@ def measure(step: Step, values: Values) -> float | Measured | Failure:
         return arguments
     try:
         result = step.function(*arguments, **step.options)
-    except Exception as error:  # noqa: BLE001 - a user's metric may raise anything
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - a user's metric may raise anything
         return failure_of(error, step.name)
     bare = result.value if isinstance(result, Measured) else result
     if type(bare) is float and math.isfinite(bare):
@@ -163,13 +157,17 @@ def _number(value: object) -> float:
     return float(cast("SupportsFloat", value))
 
 
-def failure_of(error: Exception, name: str) -> Failure:
+def failure_of(error: BaseException, name: str) -> Failure:
     """What an exception means for the metrics that rest on what raised it."""
     match error:
         case NotApplicable():
             return Failure(Status.NOT_APPLICABLE, error.reason, error.details)
         case ModelUnavailable() | InputError():  # an encoder that can't be opened says what is wrong with its settings
             return Failure(Status.ERROR, Reason.MODEL_UNAVAILABLE, {"message": str(error)})
+        case Unreadable():
+            return Failure(Status.PARSE_FAILURE, Reason.JUDGE_UNPARSEABLE, {"message": str(error)})
+        case TimedOut():
+            return Failure(Status.ERROR, Reason.TIMED_OUT, {"message": str(error)})
     frames = traceback.extract_tb(error.__traceback__)
     return _raised(type(error).__name__, str(error), name, frames[-1].lineno if frames else None)
 

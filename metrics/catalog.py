@@ -53,6 +53,7 @@ class Catalog:
         self._check_artefacts()
         metrics = {name: self._read_metric(*both) for name, both in declared.items()}
         self.metrics: Mapping[str, Metric] = MappingProxyType(metrics)
+        self._check_what_is_added_up()
 
     @classmethod
     def of(cls, *sources: ModuleType | Function) -> "Catalog":
@@ -83,7 +84,8 @@ class Catalog:
         """Prepare some metrics for scoring rows.
 
         Args:
-            ids: metrics, in the order in which scores are wanted; one named twice counts once.
+            ids: metrics, in the order in which scores are wanted; one named twice counts once. Row metrics that a
+                figure over the run is added up from come after them, where they are not named.
             options: values for the options of metrics and artefacts, by their name.
             empty_contexts: ``"zero"`` gives 0 to the metrics so marked where a retriever found nothing.
             models: id of the model behind each tool (``{"embedder": ...}``); part of the version of whatever uses it.
@@ -91,11 +93,14 @@ class Catalog:
         Raises:
             InputError: for an unknown metric or option, or an option's value of the wrong kind.
         """
-        chosen = [self.metric(id) for id in dict.fromkeys(ids)]
+        named = [self.metric(id) for id in dict.fromkeys(ids)]
+        chosen = {metric.id: metric for metric in named}
+        for metric in named:
+            chosen |= {id: self.metric(id) for id in metric.declaration.adds_up if id not in chosen}
         for name in options:
             if name not in self.metrics and name not in self.artefacts:
                 raise InputError(f"Options are given for '{name}', which is no metric{nearest(name, self.metrics)}")
-        return make_plan(chosen, self.artefacts, options, empty_contexts, models)
+        return make_plan(list(chosen.values()), self.artefacts, options, empty_contexts, models)
 
     def metric(self, id: str) -> Metric:
         """The metric of that name. Raises InputError with the nearest name when there is none."""
@@ -119,6 +124,14 @@ class Catalog:
             if need.name not in known:
                 said = f"{place_of(function)}: {kind} '{name}' asks for '{need.name}', which nothing provides"
                 raise InputError(said + nearest(need.name, known, separator="; "))
+
+    def _check_what_is_added_up(self) -> None:
+        by_row = {name for name, metric in self.metrics.items() if metric.level == "row"}
+        for metric in self.metrics.values():
+            for name in metric.declaration.adds_up:
+                if name not in by_row:
+                    said = f"{place_of(metric.function)}: metric '{metric.id}' adds up '{name}', which is no row metric"
+                    raise InputError(said + nearest(name, by_row, separator="; "))
 
     def _refuse_circle(self, name: str, above: tuple[str, ...]) -> None:
         if name in above:
@@ -168,12 +181,14 @@ class Catalog:
 
 
 def declared_in(module: ModuleType) -> list[Function]:
-    """Metrics and artefacts that a module itself defines, in the order of its text."""
-    return [
-        candidate
-        for candidate in vars(module).values()
-        if declaration_of(candidate) and getattr(candidate, "__module__", "") == module.__name__
-    ]
+    """Metrics and artefacts that a module itself defines, in the order of its text; of a family, its members."""
+    found: list[Function] = []
+    for value in vars(module).values():
+        if declaration_of(value) and getattr(value, "__module__", "") == module.__name__:
+            found.append(value)
+        elif isinstance(value, tuple):
+            found += [member for member in value if declaration_of(member)]
+    return found
 
 
 def _read_artefact(function: Function) -> Artefact:
@@ -192,6 +207,23 @@ def _refuse_duplicate(function: Function, known: Artefact | Function | None) -> 
 @cache
 def builtin_catalog() -> Catalog:
     """The metrics that come with the package."""
-    from . import artefacts, lexical, operations, overlap, semantic
+    from . import (
+        artefacts,
+        classification,
+        completeness,
+        lexical,
+        looping,
+        operations,
+        overlap,
+        personal_data,
+        presence,
+        relevancy,
+        retrieval,
+        secrets,
+        semantic,
+    )
 
-    return Catalog.of(artefacts, lexical, overlap, semantic, operations)
+    return Catalog.of(
+        artefacts, lexical, overlap, looping, presence, personal_data, secrets, classification, semantic, relevancy,
+        completeness, retrieval, operations,
+    )  # fmt: skip

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Final, Literal, TypeVar, overload
 
 from .. import InputError
-from .score import Better, Reason
+from .score import Aggregate, Better, Reason
 
 BlankAnswer = float | Literal["not_applicable", "measure"] | Reason
 Level = Literal["row", "run"]
@@ -28,6 +28,9 @@ class MetricDeclaration:
     blank_answer: BlankAnswer = 0.0
     zero_on_empty_contexts: bool = False
     level: Level = "row"
+    adds_up: tuple[str, ...] = ()
+    id: str = ""
+    aggregate: Aggregate = "mean"
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +60,9 @@ def metric(
     blank_answer: BlankAnswer = 0.0,
     zero_on_empty_contexts: bool = False,
     level: Level = "row",
+    adds_up: tuple[str, ...] = (),
+    id: str = "",
+    aggregate: Aggregate = "mean",
 ) -> Callable[[Marked], Marked]: ...
 def metric(
     function: Marked | None = None,
@@ -70,6 +76,9 @@ def metric(
     blank_answer: BlankAnswer = 0.0,
     zero_on_empty_contexts: bool = False,
     level: Level = "row",
+    adds_up: tuple[str, ...] = (),
+    id: str = "",
+    aggregate: Aggregate = "mean",
 ) -> Marked | Callable[[Marked], Marked]:
     """Declare a function as a metric; its parameter names are its needs.
 
@@ -88,8 +97,14 @@ def metric(
             give none; or ``"measure"`` to call the function all the same.
         zero_on_empty_contexts: whether the run option ``empty_contexts="zero"`` applies to it.
         level: ``"row"``, or ``"run"`` for a figure over all rows of a bot.
+        adds_up: for a figure over all rows, the row metrics whose scores it is made from; they are planned with it.
+        id: its name where the function's won't do; members of a family are named this way, and may have a dot.
+        aggregate: how rows make one figure: ``"mean"`` over those with a value, or ``"rate"``: their sum over the
+            number of rows with a value or an unreadable judgement.
     """
-    declaration = MetricDeclaration(threshold, better, low, high, source, blank_answer, zero_on_empty_contexts, level)
+    declaration = MetricDeclaration(
+        threshold, better, low, high, source, blank_answer, zero_on_empty_contexts, level, adds_up, id, aggregate
+    )
 
     def mark(marked: Marked) -> Marked:
         setattr(marked, _MARK, declaration)
@@ -116,7 +131,9 @@ def declaration_of(candidate: object) -> MetricDeclaration | ArtefactDeclaration
 
 def name_of(function: Function) -> str:
     """The name by which a declared function is known."""
-    return str(getattr(function, "__name__", function))
+    declaration = declaration_of(function)
+    given = declaration.id if isinstance(declaration, MetricDeclaration) else ""
+    return given or str(getattr(function, "__name__", function))
 
 
 def place_of(function: Function) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from .declaring import Function, Level, MetricDeclaration, Need
-from .score import Better
+from .score import Aggregate, Better
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +23,7 @@ class Metric:
     """A metric as the catalog knows it.
 
     Attributes:
-        id: the function's name.
+        id: the function's name, or the one it was declared with.
         function: the undecorated function, which can be called bare.
         parameters: what it asks for by name: facts and artefacts.
         options: keyword-only parameters with their defaults.
@@ -73,3 +73,8 @@ class Metric:
     def level(self) -> Level:
         """Whether it is measured on a row or on a whole run."""
         return self.declaration.level
+
+    @property
+    def aggregate(self) -> Aggregate:
+        """How the values of rows make one figure."""
+        return self.declaration.aggregate

@@ -1,10 +1,18 @@
 """Facts: what a metric may ask for by name beside artefacts, and when such a fact is missing."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Final, TypedDict
+from typing import Final, NamedTuple, TypedDict
 
 from .score import Reason
 from .tools import Embedder
+
+
+class Place(NamedTuple):
+    """Characters ``start`` to ``end`` of a document; with None for both only the document is known."""
+
+    document: str
+    start: int | None = None
+    end: int | None = None
 
 
 class Facts(TypedDict, total=False):
@@ -15,7 +23,8 @@ class Facts(TypedDict, total=False):
         answer: what the bot answered; None when it gave no answer, blank when it answered nothing.
         expected: one accepted answer. The harness hands ``expected_answers``; a metric asks for ``expected``.
         expected_answers: every accepted answer. A metric that rests on ``expected`` is worked out for each
-            of them that is not blank, and the best value counts.
+            of them that is not blank, and the best value counts. One that asks for ``expected_answers`` is
+            worked out once and has them all.
         contexts: the passages that the bot had before it, in rank order; None when it has no retriever.
         constraints: what the answer must hold; all items must, and one member of an item that is a sequence.
         language: ISO 639 code of the row's texts, for the sentence splitter.
@@ -24,6 +33,8 @@ class Facts(TypedDict, total=False):
         cost: money spent on the row, as the backend reports it.
         tokens_in: tokens of the prompts, as the backend counts them.
         tokens_out: tokens of the completions, as the backend counts them.
+        retrieved: where each passage that the bot had before it stands, in rank order; None when it has no retriever.
+        gold: where the evidence stands: all groups are needed, any member of a group will do.
         embedder: the sentence embedder.
     """
 
@@ -39,11 +50,16 @@ class Facts(TypedDict, total=False):
     cost: float | None
     tokens_in: int | None
     tokens_out: int | None
+    retrieved: Sequence[Place] | None
+    gold: Sequence[Sequence[Place]] | None
     embedder: Embedder | None
 
 
 class RunFacts(TypedDict, total=False):
-    """What is known of one bot over a whole run, for the metrics of level ``run``; all are counts."""
+    """What is known of one bot over a whole run, for the metrics of level ``run``; all are counts.
+
+    ``confusion`` counts rows by the pair of label and prediction that ``row_correct`` notes in its details.
+    """
 
     rows: int
     failed_rows: int
@@ -51,6 +67,7 @@ class RunFacts(TypedDict, total=False):
     empty_context_rows: int
     parse_failures: int
     judge_requests: int
+    confusion: Mapping[tuple[str, str], int]
 
 
 Check = Callable[[object], Reason | None]
@@ -65,8 +82,19 @@ def _text(reason: Reason) -> Check:
     return lambda fact: reason if fact is None or is_blank(str(fact)) else None
 
 
+def _texts(fact: object) -> Reason | None:
+    is_said = isinstance(fact, Sequence) and any(not is_blank(str(text)) for text in fact)
+    return None if is_said else Reason.EXPECTED_MISSING
+
+
 def _figure(fact: object) -> Reason | None:
     return Reason.NOT_REPORTED if fact is None else None
+
+
+def _retrieved(fact: object) -> Reason | None:
+    if fact is None:
+        return Reason.CONTEXTS_MISSING
+    return None if fact else Reason.CONTEXTS_EMPTY
 
 
 def _contexts(fact: object) -> Reason | None:
@@ -82,8 +110,11 @@ def _contexts(fact: object) -> Reason | None:
 ROW_CHECKS: Final[Mapping[str, Check]] = {
     "question": _text(Reason.QUESTION_MISSING),
     "expected": _text(Reason.EXPECTED_MISSING),
+    "expected_answers": _texts,
     "contexts": _contexts,
     "constraints": lambda fact: None if fact else Reason.CONSTRAINTS_MISSING,
+    "gold": lambda fact: None if fact else Reason.EVIDENCE_MISSING,
+    "retrieved": _retrieved,
     "faq_question": _text(Reason.FAQ_MISSING),
     "language": _figure,
     "latency_ms": _figure,

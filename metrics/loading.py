@@ -31,12 +31,12 @@ def load_metrics_file(path: Path) -> ModuleType:
         raise
     except SyntaxError as error:
         raise InputError(f"{error.filename or path}:{error.lineno}: {error.msg}.") from error
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise InputError(f"{path}:{_line(error, path)}: {type(error).__name__}: {error}") from error
     return module
 
 
-def _line(error: Exception, path: Path) -> int:
+def _line(error: BaseException, path: Path) -> int:
     """The last line of the file that was being run."""
     lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if Path(frame.filename) == path]
     return (lines[-1] if lines else None) or 1

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from .bench import Step
 from .declaring import BlankAnswer, Level
-from .score import Better
+from .score import Aggregate, Better
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +24,7 @@ class PlannedMetric:
     needs: tuple[str, ...]
     optional: tuple[str, ...]
     options: Mapping[str, object]
+    aggregate: Aggregate = "mean"
 
 
 @dataclass(frozen=True, slots=True)

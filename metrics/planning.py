@@ -2,13 +2,14 @@
 
 import hashlib
 import json
+import typing
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Final, Literal, TypeAlias
 
 from .. import InputError
 from .bench import Step
-from .declaring import Need
+from .declaring import Function, Need
 from .entries import Artefact, Metric
 from .facts import TOOLS
 from .messages import nearest
@@ -32,7 +33,9 @@ def make_plan(
         wanted = " or ".join(repr(choice) for choice in _EMPTY_CONTEXTS)
         raise InputError(f"empty_contexts is {empty_contexts!r}; {wanted} is wanted.")
     planner = _Planner(artefacts, options, empty_contexts == "zero", models)
-    return Plan([planner.prepared(metric) for metric in metrics])
+    by_row = {metric.id: planner.prepared(metric) for metric in metrics if metric.level == "row"}
+    versions = {id: prepared.metric.version for id, prepared in by_row.items()}
+    return Plan([by_row.get(metric.id) or planner.prepared(metric, versions) for metric in metrics])
 
 
 class _Planner:
@@ -51,18 +54,19 @@ class _Planner:
         self._models = models
         self._steps: dict[str, Step] = {}
 
-    def prepared(self, metric: Metric) -> Prepared:
-        """A metric with all that scoring it takes."""
+    def prepared(self, metric: Metric, versions: Mapping[str, str] = MappingProxyType({})) -> Prepared:
+        """A metric with all that scoring it takes; ``versions`` are those of the row metrics that it may add up."""
         said = metric.declaration
-        options = _settled(metric.id, metric.options, self._options.get(metric.id, {}))
+        options = _settled(metric, self._options.get(metric.id, {}))
         below = tuple(self._below(metric.parameters)) if said.level == "row" else ()
         known = {*metric.needs, *metric.optional}
         zero_on_empty = said.zero_on_empty_contexts and self._zero_on_empty
         models = {tool: self._models.get(tool, "") for tool in TOOLS & known}
         rules = {"blank_answer": said.blank_answer, "zero_on_empty": zero_on_empty, "models": models}
+        added = {"adds_up": [versions[id] for id in said.adds_up]} if said.adds_up else {}
         planned = PlannedMetric(
             id=metric.id,
-            version=_version(metric, below, options, rules),
+            version=_version(metric, below, options, {**rules, **added}),
             summary=metric.summary,
             source=metric.source,
             threshold=metric.threshold,
@@ -73,6 +77,7 @@ class _Planner:
             needs=metric.needs,
             optional=metric.optional,
             options=options,
+            aggregate=said.aggregate,
         )
         return Prepared(
             metric=planned,
@@ -97,7 +102,7 @@ class _Planner:
 
     def _artefact_step(self, artefact: Artefact, below: Sequence[Step]) -> Step:
         if artefact.id not in self._steps:
-            options = _settled(artefact.id, artefact.options, self._options.get(artefact.id, {}))
+            options = _settled(artefact, self._options.get(artefact.id, {}))
             on_expected = any(need.name == "expected" for need in artefact.parameters)
             self._steps[artefact.id] = _step(
                 artefact, options, below, on_expected or any(step.on_expected for step in below)
@@ -127,15 +132,28 @@ def _version(metric: Metric, below: Sequence[Step], options: Mapping[str, object
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
-def _settled(owner: str, defaults: Mapping[str, object], given: Mapping[str, object]) -> Mapping[str, object]:
-    """Defaults with the given values in their place; lists become tuples."""
+def _settled(owner: Metric | Artefact, given: Mapping[str, object]) -> Mapping[str, object]:
+    """The owner's defaults with the given values in their place; lists become tuples."""
+    defaults = owner.options
     settled = dict(defaults)
+    hints = _hints(owner.function) if given else {}
     for name, value in given.items():
         if name not in defaults:
             known = f" It has {', '.join(sorted(defaults))}." if defaults else " It has none."
-            raise InputError(f"'{owner}' has no option '{name}'{nearest(name, defaults)}{known}")
-        settled[name] = _fitting(f"{owner}.{name}", value, defaults[name])
+            raise InputError(f"'{owner.id}' has no option '{name}'{nearest(name, defaults)}{known}")
+        choices = typing.get_args(hints.get(name)) if typing.get_origin(hints.get(name)) is Literal else ()
+        if choices and value not in choices:
+            wanted = ", ".join(map(repr, choices))
+            raise InputError(f"The option {owner.id}.{name} is {value!r}; one of {wanted} is wanted.")
+        settled[name] = _fitting(f"{owner.id}.{name}", value, defaults[name])
     return MappingProxyType(settled)
+
+
+def _hints(function: Function) -> Mapping[str, object]:
+    try:
+        return typing.get_type_hints(function)
+    except (NameError, TypeError, AttributeError):  # a user's annotation may name what only a type checker imports
+        return {}
 
 
 def _fitting(option: str, value: object, default: object) -> object:

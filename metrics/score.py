@@ -6,6 +6,7 @@ from enum import StrEnum
 from typing import Literal
 
 Better = Literal["higher", "lower", "neither"]
+Aggregate = Literal["mean", "rate"]  # over the rows with a value; a rate counts unreadable rows in its denominator
 
 
 class Status(StrEnum):
@@ -43,12 +44,16 @@ class Reason(StrEnum):
     # Ours, beyond the specification:
     NOT_REPORTED = "not_reported"  # the backend gave no such figure (cost, tokens, latency)
     FAQ_MISSING = "faq_missing"  # the bot matches no FAQ
+    EVIDENCE_MISSING = "evidence_missing"  # the question names no gold evidence that stands in the knowledge
+    PLACES_MISSING = "places_missing"  # the contexts don't tell from where they are
     NEGATIVE_COST = "negative_cost"
     METRIC_RAISED = "metric_raised"
     NOT_FINITE = "not_finite"
     UNDEFINED = "undefined"  # the metric returned None: nothing to measure
     NO_ROWS = "no_rows"  # a figure over a run without rows
     NO_JUDGE_REQUESTS = "no_judge_requests"
+    CONTEXTS_NOT_CHECKED = "contexts_not_checked"  # the evaluator looks at the answer only
+    TIMED_OUT = "timed_out"
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +87,14 @@ class NotApplicable(Exception):  # noqa: N818 - an outcome, raised by metrics an
 
 class ModelUnavailable(Exception):  # noqa: N818 - an outcome, raised by tools
     """A local model can't be loaded; the message says what to do. Gives ``error / model_unavailable``."""
+
+
+class Unreadable(Exception):  # noqa: N818 - an outcome, raised by metrics and artefacts
+    """A judge's reply can't be read; the message says why. Gives ``parse_failure / judge_unparseable``."""
+
+
+class TimedOut(Exception):  # noqa: N818 - an outcome, raised by metrics and artefacts
+    """Working it out took too long; the message says what did. Gives ``error / timed_out``."""
 
 
 def passed(value: float | None, threshold: float | None, better: Better) -> bool | None:

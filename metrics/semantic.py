@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from .artefacts import ContextSentence, TextVectors
+from .artefacts import ContextSentence, TextVectors, vector_evidence
 from .declaring import metric
 from .score import Measured, NotApplicable, Reason
 from .text import eligible
@@ -12,7 +12,7 @@ from .text import eligible
 def answer_similarity(answer_vector: TextVectors, expected_vector: TextVectors) -> Measured:
     """Cosine of the embeddings of the whole answer and the whole expected answer."""
     value = float(answer_vector.vectors[0] @ expected_vector.vectors[0])
-    return Measured(value, _evidence(answer_vector, expected_vector))
+    return Measured(value, vector_evidence(answer_vector, expected_vector))
 
 
 @metric(threshold=0.75, low=-1.0, source="H2O evaluators page, Answer relevancy (sentence similarity)")
@@ -26,7 +26,7 @@ def answer_relevancy_sentence(
     cosines = relevancy_vectors.vectors @ question_vector.vectors[0]
     best = int(np.argmax(cosines))
     sentences = [sentence for sentence in answer_sentences if eligible(sentence)]
-    details = _evidence(question_vector, relevancy_vectors)
+    details = vector_evidence(question_vector, relevancy_vectors)
     return Measured(float(cosines[best]), details | ({"most_relevant": sentences[best]} if sentences else {}))
 
 
@@ -38,7 +38,7 @@ def answer_relevancy_sentence(
 def answer_relevance_mean(question_vector: TextVectors, answer_sentence_vectors: TextVectors) -> Measured:
     """Mean cosine of the question with the sentences of the answer."""
     cosines = answer_sentence_vectors.vectors @ question_vector.vectors[0]
-    return Measured(float(cosines.mean()), _evidence(question_vector, answer_sentence_vectors))
+    return Measured(float(cosines.mean()), vector_evidence(question_vector, answer_sentence_vectors))
 
 
 @metric(
@@ -74,11 +74,6 @@ def groundedness(
         }
         for place, similarity, near in zip(kept, grounded, nearest, strict=True)
     ]
-    details = _evidence(answer_sentence_vectors, context_sentence_vectors)
+    details = vector_evidence(answer_sentence_vectors, context_sentence_vectors)
     details |= {"least_grounded": answer_sentences[kept[least]], "sentences": evidence}
     return Measured(float(grounded[least]), details)
-
-
-def _evidence(*made: TextVectors) -> dict[str, object]:
-    """The model, without which a cosine means nothing, and whether it saw all of every text."""
-    return {"model": made[0].model, "truncated": any(bool(vectors.truncated.any()) for vectors in made)}

@@ -47,6 +47,8 @@ def main() -> None:
     answer, expected = vectors([str(ROW["answer"]), str(ROW["expected"])])
     answer_sentences, context_sentences = vectors(ANSWER_SENTENCES), vectors(CONTEXT_SENTENCES)
     relevancy = answer_sentences @ question
+    context_relevancy = context_sentences @ question
+    chunks = [context_relevancy[:2].max(), context_relevancy[2]]
     grounded = (answer_sentences @ context_sentences.T).max(axis=1)
     golden = {
         "library": "sentence-transformers",
@@ -61,6 +63,8 @@ def main() -> None:
                     "answer_relevancy_sentence": float(relevancy.max()),
                     "answer_relevance_mean": float(relevancy.mean()),
                     "groundedness": float(grounded.min()),
+                    "context_recall_relevancy": float(max(chunks)),
+                    "context_precision_relevancy": float(np.mean(chunks)),
                 },
             }
         ],

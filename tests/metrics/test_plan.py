@@ -4,6 +4,7 @@ import asyncio
 import math
 import random
 from collections.abc import Sequence
+from typing import Literal
 
 import pytest
 from hypothesis import given, settings
@@ -416,3 +417,26 @@ def test_neither_the_order_of_rows_nor_the_company_of_metrics_matters(
     for place in places:
         assert [alone[name].score_now(batch[place])[0] for name in LEXICAL] == together[place]
         assert asyncio.run(plan.score(batch[place])) == together[place]
+
+
+def test_an_option_with_choices_takes_no_other_value() -> None:
+    @metric
+    def graded(answer: str, *, scale: Literal["short", "long"] = "short") -> float:
+        """Graded."""
+        return {"short": 0.1, "long": 0.9}[scale]
+
+    catalog = Catalog.of(graded)
+    (score,) = catalog.plan(["graded"], options={"graded": {"scale": "long"}}).score_now({"answer": "x"})
+    assert score.value == 0.9
+    with pytest.raises(InputError, match=r"The option graded\.scale is 'wide'; one of 'short', 'long' is wanted\."):
+        catalog.plan(["graded"], options={"graded": {"scale": "wide"}})
+
+
+def test_an_annotation_that_means_nothing_while_running_is_no_hindrance() -> None:
+    @metric
+    def puzzling(answer: str, *, times: "NowhereToBeFound" = 2) -> float:  # type: ignore[name-defined]  # noqa: F821
+        """Puzzling."""
+        return float(times)
+
+    (score,) = Catalog.of(puzzling).plan(["puzzling"], options={"puzzling": {"times": 3}}).score_now({"answer": "x"})
+    assert score.value == 3.0

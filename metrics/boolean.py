@@ -1,0 +1,131 @@
+"""Boolean evaluators: one check of a row, and the five rates that are drawn from it."""
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from .declaring import BlankAnswer, Function, metric, name_of
+from .facts import is_blank
+from .score import Better, Measured, NotApplicable, Reason, Unreadable
+
+Finding = Mapping[str, object]
+_LONGEST_LIST: Final = 20  # findings kept in the details, of the answer and of the contexts
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """What an evaluator found in a row; the artefact of a boolean evaluator returns it.
+
+    Attributes:
+        answer_failed: whether the answer fails.
+        contexts_failed: whether the contexts fail, or why they were not checked.
+        answer: what was found in the answer, JSON-able.
+        contexts: what was found in the contexts.
+        unreadable: why the judge's verdict can't be read; empty when there is no judge, or it can.
+    """
+
+    answer_failed: bool
+    contexts_failed: bool | Reason
+    answer: Sequence[Finding] = ()
+    contexts: Sequence[Finding] = ()
+    unreadable: str = ""
+
+    @property
+    def failed(self) -> bool:
+        """Whether the row fails: its answer or its checked contexts do."""
+        return self.answer_failed or self.contexts_failed is True
+
+
+def contexts_to_check(contexts: Sequence[str] | None, wanted: bool) -> Sequence[str] | Reason:
+    """The contexts, or why they are not checked."""
+    if contexts is None:
+        return Reason.CONTEXTS_MISSING
+    if not wanted:
+        return Reason.CONTEXTS_NOT_CHECKED
+    return contexts if any(not is_blank(context) for context in contexts) else Reason.CONTEXTS_EMPTY
+
+
+def boolean_metrics(
+    check: Function, subject: str, source: str, blank_answer: BlankAnswer = "not_applicable", judged: bool = False
+) -> tuple[Function, ...]:
+    """The five metrics of a boolean evaluator, which is named like the artefact that makes its check.
+
+    Over rows each is a rate, so that passes, failures and parse failures add up to 1. Retrieval and generation
+    failures may overlap. What was found stands in the details of ``.passes`` only.
+
+    Args:
+        check: the artefact; it returns a ``Check``.
+        subject: what is checked for, to go after "the check for".
+        source: where the definition comes from.
+        blank_answer: as for ``metric``.
+        judged: whether a judge decides, so that its verdict may be unreadable.
+    """
+    return tuple(_rate(name_of(check), suffix, check, subject, source, blank_answer, judged) for suffix in _SUMMARIES)
+
+
+def _rate(
+    evaluator: str, suffix: str, check: Function, subject: str, source: str, blank_answer: BlankAnswer, judged: bool
+) -> Function:
+    def rate(found: Check) -> float | Measured:
+        if suffix == "parse_failures" and not judged:
+            raise NotApplicable(Reason.NO_JUDGE_REQUESTS)
+        if suffix != "parse_failures" and found.unreadable:
+            raise Unreadable(found.unreadable)
+        return _VALUES[suffix](found)
+
+    # The need has the evaluator's name, as if it had been written into the function.
+    need = inspect.Parameter(evaluator, inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=Check)
+    vars(rate)["__signature__"] = inspect.Signature([need], return_annotation=float | Measured)
+    rate.__annotations__ = {evaluator: Check, "return": float | Measured}
+    summary = _NO_PARSE_FAILURES if suffix == "parse_failures" and not judged else _SUMMARIES[suffix]
+    rate.__doc__ = f"{summary.format(subject=subject)}\n\n{inspect.getdoc(check)}"
+    better: Better = "higher" if suffix == "passes" else "lower"
+    declare = metric(
+        id=f"{evaluator}.{suffix}", aggregate="rate", threshold=0.5, better=better, source=source,
+        blank_answer=blank_answer,
+    )  # fmt: skip
+    return declare(rate)
+
+
+def _passes(found: Check) -> float | Measured:
+    parts = {"answer": found.answer, "contexts": found.contexts}
+    details: dict[str, object] = {part: list(those[:_LONGEST_LIST]) for part, those in parts.items() if those}
+    more = sum(max(len(those) - _LONGEST_LIST, 0) for those in parts.values())
+    value = float(not found.failed)
+    return Measured(value, details | ({"more": more} if more else {})) if details else value
+
+
+def _failures(found: Check) -> float:
+    return float(found.failed)
+
+
+def _retrieval_failures(found: Check) -> float:
+    if isinstance(found.contexts_failed, Reason):
+        raise NotApplicable(found.contexts_failed)
+    return float(found.contexts_failed)
+
+
+def _generation_failures(found: Check) -> float:
+    return float(found.answer_failed)
+
+
+def _parse_failures(found: Check) -> float:
+    return float(bool(found.unreadable))
+
+
+_VALUES: Final[Mapping[str, Callable[[Check], float | Measured]]] = {
+    "passes": _passes,
+    "failures": _failures,
+    "retrieval_failures": _retrieval_failures,
+    "generation_failures": _generation_failures,
+    "parse_failures": _parse_failures,
+}
+_SUMMARIES: Final = {
+    "passes": "1 if the answer and the checked contexts pass the check for {subject}, else 0.",
+    "failures": "1 if the answer or the checked contexts fail the check for {subject}, else 0.",
+    "retrieval_failures": "1 if the contexts fail the check for {subject}, else 0.",
+    "generation_failures": "1 if the answer fails the check for {subject}, else 0.",
+    "parse_failures": "1 if the judge's verdict in the check for {subject} can't be read, else 0.",
+}
+_NO_PARSE_FAILURES: Final = "Never has a value: the check for {subject} asks no judge, so no verdict is unreadable."

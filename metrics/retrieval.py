@@ -1,0 +1,199 @@
+"""Metrics of retrieval against gold evidence: whether, how early and how cleanly the evidence was retrieved.
+
+Evidence is groups of places in documents: all groups are needed, and any member of a group will do. Places are
+characters of documents, so retrievers that cut documents differently are measured on one scale. A retrieved passage
+*hits* a group when it holds at least the share ``coverage`` (half, unless the option says otherwise) of the characters
+of one of its members; where either names a document without characters, the document decides, and ``by_document``
+stands in the details.
+"""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from .declaring import artefact, metric
+from .facts import Place
+from .score import Measured, NotApplicable, Reason
+from .spans import SpanSet
+
+_SOURCE: Final = "Own; gold evidence as AND of ORs over character spans"
+CUTS: Final = (1, 3, 5, 10)
+
+
+@dataclass(frozen=True, slots=True)
+class EvidenceRanks:
+    """For each group of evidence the rank of the first passage that hits it, from 1; None where none does."""
+
+    ranks: tuple[int | None, ...]
+    retrieved: int
+    by_document: bool
+
+    def details(self) -> dict[str, object]:
+        """What is kept as evidence of a value."""
+        details: dict[str, object] = {"ranks": list(self.ranks), "retrieved": self.retrieved}
+        return details | ({"by_document": True} if self.by_document else {})
+
+
+@artefact
+def evidence_ranks(
+    retrieved: Sequence[Place], gold: Sequence[Sequence[Place]], *, coverage: float = 0.5
+) -> EvidenceRanks:
+    """For each group of gold evidence, the rank of the first retrieved passage that hits it."""
+    if not 0 < coverage <= 1:
+        raise ValueError(f"coverage is {coverage}; a share above 0 and up to 1 is wanted")
+    if not all(place.document for place in retrieved):
+        raise NotApplicable(Reason.PLACES_MISSING)
+    ranks = []
+    for group in gold:
+        hits = (rank for rank, place in enumerate(retrieved, 1) if any(_hits(place, one, coverage) for one in group))
+        ranks.append(next(hits, None))
+    places = [*retrieved, *(member for group in gold for member in group)]
+    return EvidenceRanks(tuple(ranks), len(retrieved), any(place.start is None for place in places))
+
+
+def _hits(place: Place, member: Place, coverage: float) -> bool:
+    if place.document != member.document:
+        return False
+    if place.start is None or place.end is None or member.start is None or member.end is None:
+        return True
+    shared = min(place.end, member.end) - max(place.start, member.start)
+    return shared > 0 and shared >= coverage * (member.end - member.start)
+
+
+@metric(source=_SOURCE, zero_on_empty_contexts=True)
+def hit_rate(evidence_ranks: EvidenceRanks, *, k: int = 0) -> Measured:
+    """1 if any group of the gold evidence is among the first k retrieved passages (k = 0: all of them), else 0.
+
+    A question that needs several places is a hit with one of them: ``evidence_recall`` asks for all.
+    """
+    return Measured(float(bool(_found(evidence_ranks, k))), evidence_ranks.details())
+
+
+@metric(source=_SOURCE, zero_on_empty_contexts=True)
+def evidence_recall(evidence_ranks: EvidenceRanks, *, k: int = 0) -> Measured:
+    """Share of the groups of gold evidence that are among the first k retrieved passages (k = 0: all of them)."""
+    return Measured(len(_found(evidence_ranks, k)) / len(evidence_ranks.ranks), evidence_ranks.details())
+
+
+@metric(source=_SOURCE, zero_on_empty_contexts=True)
+def mrr(evidence_ranks: EvidenceRanks, *, k: int = 0) -> Measured:
+    """Reciprocal rank of the first passage among the first k (k = 0: all) that hits any group of the gold evidence.
+
+    0 where none does. It sees the first hit only.
+    """
+    found = _found(evidence_ranks, k)
+    return Measured(1 / found[0] if found else 0.0, evidence_ranks.details())
+
+
+@metric(source=f"{_SOURCE}; Jaervelin and Kekaelaeinen 2002", zero_on_empty_contexts=True)
+def ndcg(evidence_ranks: EvidenceRanks, *, k: int = 0) -> Measured:
+    """Discounted gain of the gold evidence among the first k passages (k = 0: all) over that of the best order.
+
+    The j-th group that is found adds 1 / log2(1 + max(j, rank)), where rank is that of the first passage that hits it;
+    the best order has every group at its own rank from 1 on. A passage that repeats a group that was found before adds
+    nothing. With one group a passage this is the usual nDCG with gains of 0 and 1. It does not depend on how
+    many passages of the knowledge would hit, which is what changes when documents are cut differently.
+    """
+    places = [max(number, rank) for number, rank in enumerate(_found(evidence_ranks, k), 1)]
+    gain = math.fsum(1 / math.log2(1 + place) for place in places if not k or place <= k)
+    groups = len(evidence_ranks.ranks)
+    best = math.fsum(1 / math.log2(1 + place) for place in range(1, (min(groups, k) if k else groups) + 1))
+    return Measured(gain / best, evidence_ranks.details())
+
+
+def _found(evidence: EvidenceRanks, k: int) -> list[int]:
+    """The ranks of the groups that are found among the first k, in order."""
+    if k < 0:
+        raise ValueError(f"k is {k}; a number of passages is wanted, or 0 for all")
+    return sorted(rank for rank in evidence.ranks if rank is not None and (not k or rank <= k))
+
+
+_CUT_SUMMARIES: Final[Mapping[Callable[..., Measured], str]] = {
+    hit_rate: "1 if any group of the gold evidence is among the {first}, else 0.",
+    evidence_recall: "Share of the groups of gold evidence that are among the {first}.",
+    ndcg: "nDCG of the gold evidence among the {first}; see `ndcg`.",
+}
+
+
+def _cut(whole: Callable[..., Measured], k: int) -> Callable[[EvidenceRanks], Measured]:
+    """A metric of the first k passages as one of its own, so that a run can have several of them."""
+
+    def measure(evidence_ranks: EvidenceRanks) -> Measured:
+        return whole(evidence_ranks, k=k)
+
+    first = "first retrieved passage" if k == 1 else f"first {k} retrieved passages"
+    measure.__doc__ = _CUT_SUMMARIES[whole].format(first=first)
+    return metric(id=f"{whole.__name__}_at_{k}", source=_SOURCE, zero_on_empty_contexts=True)(measure)
+
+
+AT_K: Final = tuple(_cut(whole, k) for whole in _CUT_SUMMARIES for k in CUTS)
+
+
+@dataclass(frozen=True, slots=True)
+class CharacterOverlap:
+    """Characters, each counted once: retrieved ones, those of the evidence, and those that are both."""
+
+    retrieved: int
+    gold: int
+    both: int
+    repeated: int
+
+    def details(self) -> Mapping[str, object]:
+        """What is kept as evidence of a value; ``repeated`` characters were retrieved more than once."""
+        counts = {"retrieved_characters": self.retrieved, "gold_characters": self.gold, "shared_characters": self.both}
+        return counts | ({"repeated_characters": self.repeated} if self.repeated else {})
+
+
+@artefact
+def character_overlap(retrieved: Sequence[Place], gold: Sequence[Sequence[Place]]) -> CharacterOverlap:
+    """How the retrieved characters and those of the gold evidence overlap.
+
+    Each group counts with its best member, the one of which the greatest share was retrieved (the first of equals).
+    Characters of its other members count neither way.
+    """
+    if not all(place.document and place.start is not None for place in retrieved):
+        raise NotApplicable(Reason.PLACES_MISSING)
+    located = [[member for member in group if member.start is not None] for group in gold]
+    if not all(located):
+        raise NotApplicable(Reason.EVIDENCE_MISSING)
+    found = SpanSet.of(retrieved)
+    best = SpanSet.of([max(group, key=lambda member: _share(member, found)) for group in located])
+    others = SpanSet.of([member for group in located for member in group]) - best
+    counted = found - others
+    repeated = sum((place.end or 0) - (place.start or 0) for place in retrieved) - found.size
+    return CharacterOverlap(counted.size, best.size, counted.shared(best), repeated)
+
+
+def _share(member: Place, found: SpanSet) -> float:
+    span = SpanSet.of([member])
+    return found.shared(span) / span.size if span.size else 0.0
+
+
+@metric(source=_SOURCE, zero_on_empty_contexts=True)
+def span_precision(character_overlap: CharacterOverlap) -> Measured:
+    """Share of the retrieved characters that are gold evidence.
+
+    A quote is short and a passage is not, so that even a perfect retriever stays far below 1: compare bots, and don't
+    read it as a grade. Characters that were retrieved twice count once.
+    """
+    return Measured(character_overlap.both / character_overlap.retrieved, character_overlap.details())
+
+
+@metric(source=_SOURCE, zero_on_empty_contexts=True)
+def span_recall(character_overlap: CharacterOverlap) -> Measured:
+    """Share of the characters of the gold evidence that were retrieved; each group counts with its best member.
+
+    Retrieving everything gives 1: read it beside ``span_precision`` or ``span_iou``.
+    """
+    return Measured(character_overlap.both / character_overlap.gold, character_overlap.details())
+
+
+@metric(source=_SOURCE, zero_on_empty_contexts=True)
+def span_iou(character_overlap: CharacterOverlap) -> Measured:
+    """Characters that are retrieved and gold evidence, over those that are either (intersection over union).
+
+    It is low wherever passages are longer than quotes, as ``span_precision`` is.
+    """
+    either = character_overlap.retrieved + character_overlap.gold - character_overlap.both
+    return Measured(character_overlap.both / either, character_overlap.details())

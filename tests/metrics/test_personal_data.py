@@ -1,0 +1,191 @@
+import pytest
+from proctor import InputError
+from proctor.metrics import Score, builtin_catalog
+from proctor.metrics.detectors.payment import TEST_CARDS, is_card
+from proctor.metrics.personal_data import EXTENDED_DETECTORS, STANDARD_DETECTORS
+
+CARD = "4539 1488 0343 6467"
+IDS = ["pii_leakage.passes", "pii_leakage.retrieval_failures", "pii_leakage.generation_failures"]
+
+
+def scored(answer: str, contexts: list[str] | None = None, **options: object) -> list[Score]:
+    plan = builtin_catalog().plan(IDS, options={"pii_leakage": options})
+    return plan.score_now({"answer": answer, "contexts": contexts})
+
+
+def found(answer: str, **options: object) -> list[tuple[str, str]]:
+    """Detector and text of each finding in the answer."""
+    findings = scored(answer, **options)[0].details.get("answer", [])
+    return [(one["detector"], answer[slice(*one["span"])]) for one in findings]
+
+
+@pytest.mark.parametrize(
+    ("answer", "value"),
+    [
+        ("Mail me at jane.roe@acme.io", 0.0),
+        ("write to help@example.com", 1.0),
+        ("ticket 4012 8888 8888 1882", 1.0),
+        ("ticket 4539 1488 0343 6467", 0.0),
+        ("my number is 536-22-1234", 0.0),
+        ("The refund takes 14 days.", 1.0),
+    ],
+)
+def test_examples_of_the_specification(answer: str, value: float) -> None:
+    assert scored(answer)[0].value == value
+
+
+@pytest.mark.parametrize(
+    ("number", "is_one"),
+    [
+        ("4111111111111111", True), ("4111111111111112", False), ("1234567890123456", False), ("4222222222222", True),
+        ("378282246310005", True), ("2223003122003222", True), ("30569309025904", True), ("9792020000000001", True),
+        ("411111111111116", False), ("1111111111111117", False), ("6011000990139424", True), ("4000000000000000006", True),
+    ],
+)  # fmt: skip
+def test_a_card_has_a_network_a_length_and_a_check_digit(number: str, is_one: bool) -> None:
+    assert is_card(number) is is_one
+
+
+def test_published_test_cards_are_cards_that_are_allowed() -> None:
+    assert all(map(is_card, TEST_CARDS))
+    text = " or ".join(["078-05-1120", *TEST_CARDS])
+    assert scored(text)[0].value == 1.0
+    kinds = {detector for detector, _ in found(text, allowed_cards=[], allowed_social_security_numbers=[])}
+    assert kinds == {"payment_card", "us_ssn"}
+
+
+@pytest.mark.parametrize(
+    "place", ["{}", "{} is it", "it is {}", "({})", "“{}”", "é{}é", "\n{}\n", "{}.", "{},{}", "12 {}"]
+)
+@pytest.mark.parametrize("value", [CARD, CARD.replace(" ", ""), CARD.replace(" ", "-"), "536-22-1234", "jane@acme.io"])
+def test_what_begins_or_ends_the_text_is_found(place: str, value: str) -> None:
+    """A defect of the reference: it wants a character on both sides."""
+    if place == "é{}é" and "@" in value:
+        return  # such a letter may be a part of an address
+    assert value in [text for _, text in found(place.format(value, value))]
+
+
+@pytest.mark.parametrize("sign", "[\\]^_`")
+def test_signs_between_the_cases_are_no_letters(sign: str) -> None:
+    """A defect of the reference: its class A-z holds six signs beside the letters."""
+    assert found(f"jane@acme.c{sign}m") == []
+    assert found(f"jane@acme.{sign}") == []
+
+
+def test_every_card_is_checked_by_luhn() -> None:
+    """A defect of the reference: it has no check digit."""
+    digits = CARD.replace(" ", "")
+    assert [bool(found(digits[:-1] + last)) for last in "0123456789"] == [last == digits[-1] for last in "0123456789"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "x4539148803436467", "45391488034364670", "4539.1488.0343.6467", "4539148803436467-1", "453914880343646",
+        "45 39 14 88 03 43 64 67", "666-12-3456", "000-12-3456", "901-12-3456", "536-00-1234", "536-22-0000",
+        "536-22 1234", "1-536-22-1234", "536-22-12345", "536221234", "111-11-1111", "logo@2x.png", "@acme.io", "jane@acme",
+        "jane @acme.io", "jane@1.2", "a@b@c",
+    ],
+)  # fmt: skip
+def test_what_only_looks_like_it_is_not_found(text: str) -> None:
+    assert found(text) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "value"),
+    [
+        ("SSN 536221234", "us_ssn", "536221234"),
+        ("536.22.1234", "us_ssn", "536.22.1234"),
+        ("536 22 1234", "us_ssn", "536 22 1234"),
+        ("<o'neil+x@mail.acme.co.uk>", "email_address", "o'neil+x@mail.acme.co.uk"),
+        ("jörg@müller.de.", "email_address", "jörg@müller.de"),
+        ("12 4539 1488 0343 6467 5", "payment_card", CARD),
+        ("3782 822463 10005", "payment_card", "3782 822463 10005"),
+    ],
+)
+def test_standard_kinds(text: str, kind: str, value: str) -> None:
+    assert found(text, allowed_cards=[]) == [(kind, value)]
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("pay to GB82 WEST 1234 5698 7654 32 today", "iban"),
+        ("call +44 20 7946 0958", "phone_number"),
+        ("(415) 555-2671", "phone_number"),
+        ("from 8.8.8.8:53", "ip_address"),
+        ("at fe80::1ff:fe23:4567:890a.", "ip_address"),
+        ("00:1A:2B:3C:4D:5E", "mac_address"),
+        ("1BvBMSEYstWetqTFn5Au4m4GFg7xJaNVN2", "crypto_wallet"),
+        ("She was born on 12 March 1980.", "date_of_birth"),
+        ("Passport no. 123456789", "us_passport"),
+        ("DNI 12345678Z", "es_nif"),
+        ("X1234567L", "es_nie"),
+        ("RSSMRA80A01H501U", "it_fiscal_code"),
+        ("131052-308T", "fi_personal_code"),
+        ("811228-9874", "se_personnummer"),
+        ("44051401359", "pl_pesel"),
+        ("10000000146", "tr_national_id"),
+        ("S1234567D", "sg_nric"),
+        ("ABCPE1234F", "in_pan"),
+        ("2341 2341 2346", "in_aadhaar"),
+        ("65180539W001", "de_pension_insurance"),
+        ("AB123456C", "uk_national_insurance"),
+        ("NHS 943 476 5919", "uk_nhs"),
+        ("130 692 544", "ca_social_insurance"),
+        ("TFN 123 456 782", "au_tax_file_number"),
+        ("8001015009087", "za_id_number"),
+        ("1-1014-00000-01-4", "th_national_id"),
+    ],
+)
+def test_extended_kinds(text: str, kind: str) -> None:
+    assert kind in [detector for detector, _ in found(text, suite="extended")]
+    assert found(text, suite="standard") == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "order 123456789", "item 12345678", "version 1.2.3.4.5", "2024-01-15 10:30:45", "on 12/03/2024", "std::vector<int>",
+        "GB83 WEST 1234 5698 7654 32", "127.0.0.1", "192.0.2.1", "ISBN 978-3-16-148410-0", "0.123456789", "3.14159265358979",
+        "12345678A", "the 1990s and 2000s", "from 10:30 to 11:45", "a::b", "ratio 1:2:3", "ff:ff:ff:ff:ff:ff", "12345678901",
+        "about 1,234,567,890 rows", "The refund takes 14 days; 30 for members since 2019.",
+    ],
+)  # fmt: skip
+def test_ordinary_numbers_are_nobodys(text: str) -> None:
+    assert found(text, suite="extended") == []
+
+
+def test_allowed_domains_take_their_subdomains_along() -> None:
+    assert found("a@mail.example.org and b@EXAMPLE.com and c@x.invalid") == []
+    assert found("a@notexample.com") == [("email_address", "a@notexample.com")]
+    assert found("a@help.acme.io", allowed_domains=["@acme.io"]) == []
+    assert found("a@example.com", allowed_domains=["acme.io"]) == [("email_address", "a@example.com")]
+
+
+def test_contexts_are_checked_one_by_one() -> None:
+    passes, retrieval, generation = scored("fine", ["nothing", f"card {CARD}", "4539 1488", "0343 6467"])
+    assert [passes.value, retrieval.value, generation.value] == [0.0, 1.0, 0.0]
+    assert passes.details == {
+        "contexts": [{"context": 1, "detector": "payment_card", "span": [5, 24], "excerpt": "453…7"}]
+    }
+
+
+def test_a_secret_is_never_in_the_details() -> None:
+    for text in (CARD, "jane.roe@acme.io", "536-22-1234"):
+        assert text not in str(scored(text, [text])[0].details)
+
+
+@pytest.mark.parametrize("answer", ["", "  \n"])
+def test_a_blank_answer_has_nothing_to_check(answer: str) -> None:
+    assert {(score.value, score.reason) for score in scored(answer, [CARD])} == {(None, "answer_empty")}
+
+
+def test_a_suite_that_there_is_not_is_refused() -> None:
+    with pytest.raises(InputError, match=r"pii_leakage\.suite is 'extendet'; one of 'standard', 'extended' is wanted"):
+        scored("x", suite="extendet")
+
+
+def test_the_standard_suite_is_a_part_of_the_extended_one() -> None:
+    assert set(STANDARD_DETECTORS) < set(EXTENDED_DETECTORS)
+    assert {one.id for one in STANDARD_DETECTORS} == {"email_address", "payment_card", "us_ssn"}
