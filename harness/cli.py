@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -24,6 +26,7 @@ app = typer.Typer(
 )
 
 DONE, UNABLE, WRONG_INPUT, INTERRUPTED = 0, 1, 2, 130
+STOPPED = "Stopped. All that was answered is kept; the same command goes on from there."
 
 Database = Annotated[Path, typer.Option("--db", metavar="FILE", help="The SQLite file that keeps everything.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout, and nothing else there.")]
@@ -62,7 +65,11 @@ def run(
     ] = None,
     fresh: Fresh = False,
     latency_run: Annotated[
-        bool, typer.Option("--latency-run", help="One question at a time, bot after bot: the cleanest latency.")
+        bool,
+        typer.Option(
+            "--latency-run",
+            help="One question at a time, bot after bot: the cleanest latency. Answers of other runs do not count.",
+        ),
     ] = False,
     rows: Rows = None,
     as_json: Json = False,
@@ -81,7 +88,7 @@ def run(
 def score(
     recorded: Annotated[Path, typer.Argument(metavar="RECORDED.jsonl", help="Answers that were given elsewhere.")],
     metrics: Annotated[
-        str, typer.Option(metavar="ID,ID", help="Metrics; left out, those that work with what is recorded.")
+        str, typer.Option(metavar="ID,ID", help="Metrics or evaluators; left out, those that fit what is recorded.")
     ] = "",
     database: Database = Path("proctor.db"),
     rows: Rows = None,
@@ -106,18 +113,53 @@ def ask(
     from .suite_file import load_suite, sample_suite
 
     path = sample_suite() if str(suite) == "sample" and not suite.exists() else suite
-    ask_once(load_suite(path), bot, question, os.environ, as_json)
+    with _interruptible("Stopped."):
+        ask_once(load_suite(path), bot, question, os.environ, as_json)
+
+
+@app.command()
+def report(
+    run: Annotated[
+        str | None, typer.Argument(metavar="[RUN]", help="The run's name or its beginning; left out, the latest.")
+    ] = None,
+    database: Database = Path("proctor.db"),
+    csv: Annotated[
+        Path | None, typer.Option("--csv", metavar="DIR", help="Tables for a spreadsheet: rows, leaderboard, problems.")
+    ] = None,
+    json: Annotated[
+        Path | None, typer.Option("--json", metavar="FILE", help="Everything, for programs; '-' for stdout.")
+    ] = None,
+    markdown: Annotated[
+        Path | None, typer.Option("--markdown", metavar="FILE", help="A page for a pull request; '-' for stdout.")
+    ] = None,
+    archive: Annotated[
+        Path | None, typer.Option("--zip", metavar="FILE", help="All outputs of each evaluator; equal for equal runs.")
+    ] = None,
+) -> None:
+    """Write a run to files: leaderboards, problems, insights and rows. Nothing is asked."""
+    from .reporting import Wanted, report_run
+    from .streams import own_stdout
+
+    wanted = Wanted(csv, json, markdown, archive)
+    with _interruptible("Stopped. What is not finished is not there."), own_stdout() as stdout:
+        for sentence in report_run(database, run, wanted, stdout):
+            typer.echo(sentence, err=True)
 
 
 @app.command()
 def metrics(
     as_json: Json = False,
     as_markdown: Annotated[bool, typer.Option("--markdown", help="Print a table for a README.")] = False,
+    evaluators: Annotated[
+        bool, typer.Option("--evaluators", help="List the evaluators instead: named groups of metrics.")
+    ] = False,
 ) -> None:
     """List every metric: what it says, what it needs, its range, direction, threshold and source."""
+    from .evaluator_list import show_evaluators
     from .metric_list import show_metrics
 
-    show_metrics(as_json, as_markdown)
+    show = show_evaluators if evaluators else show_metrics
+    show(as_json, as_markdown)
 
 
 @app.command()
@@ -135,37 +177,55 @@ def _hold(make: Callable[[], Exam], database: Path, rows: Path | None, as_json: 
     """Hold an exam and show what came of it."""
     from ..reports.row_lines import write_row_lines
     from ..reports.store import Store
+    from ..reports.whole_files import check_file
     from .exam import hold
     from .showing import show_json, show_outcome, show_warnings, watching
+    from .streams import own_stdout
 
-    exam = make()
-    store = Store.open(database)
-    try:
-        with watching() as watcher:
-            outcome = hold(exam, store, watcher)
-        if rows:
-            write_row_lines(store, outcome.summary.run, rows)
-    except KeyboardInterrupt:
-        _complain("Stopped. All that was answered is kept; the same command goes on from there.")
-        raise typer.Exit(INTERRUPTED) from None
-    finally:
-        store.close()
-    show_warnings(outcome)
-    if as_json:
-        show_json(outcome)
-    else:
-        show_outcome(outcome, suite, rows)
+    if rows:
+        check_file(rows, "--rows", {database.resolve(): "--db"})
+    with _interruptible(STOPPED), own_stdout() as stdout:
+        exam = make()
+        with contextlib.closing(Store.open(database)) as store:
+            with watching() as watcher:
+                outcome = hold(exam, store, watcher)
+            if rows:
+                write_row_lines(store, outcome.summary.run, rows)
+            show_warnings(outcome)
+            if as_json:
+                show_json(outcome, stdout)
+            else:
+                show_outcome(outcome, suite, rows, stdout)
     raise typer.Exit(UNABLE if outcome.unable else DONE)
+
+
+@contextlib.contextmanager
+def _interruptible(sentence: str) -> Iterator[None]:
+    """End with a sentence and exit code 130 on Ctrl-C, and on SIGTERM as well."""
+    signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
+    try:
+        yield
+    except KeyboardInterrupt:
+        _complain(sentence)
+        raise typer.Exit(INTERRUPTED) from None
 
 
 def main() -> None:
     """The entry point; a user's mistake is a sentence on stderr and exit code 2."""
+    from .streams import forgive
+
+    forgive()
     try:
         app()
     except InputError as error:
         _complain(str(error))
         sys.exit(WRONG_INPUT)
+    except OSError as error:  # stdout on a full disk, a folder that went away
+        _complain(f"{error.filename or 'The output'}: {error.strerror or error}.")
+        sys.exit(WRONG_INPUT)
 
 
 def _complain(sentence: str) -> None:
-    typer.echo(f"proctor: {sentence}", err=True)
+    from ..reports.leaderboard import printable_lines
+
+    typer.echo(f"proctor: {printable_lines(sentence)}", err=True)

@@ -32,7 +32,7 @@ def show_metrics(as_json: bool, as_markdown: bool = False) -> None:
         console = Console(highlight=False)
         for metric in metrics.values():
             console.print(Text(metric.id, style="bold"))
-            console.print(Padding(Text(metric.summary), (0, 0, 0, 4)))
+            console.print(Padding(Text(metric.summary.replace("``", "`")), (0, 0, 0, 4)))
             console.print(Padding(Text("; ".join(facts_of(metric)), style="dim"), (0, 0, 0, 4)))
 
 
@@ -43,7 +43,7 @@ def markdown_table(metrics: Iterable[Metric]) -> str:
         threshold = "" if metric.threshold is None else f"{metric.threshold:g}"
         cells = [
             f"`{metric.id}` {ARROWS[metric.better]}".rstrip(),
-            metric.summary,
+            metric.summary.replace("``", "`"),
             ", ".join(metric.needs),
             range_of(metric),
             threshold,

@@ -1,11 +1,12 @@
 """YAML text as plain values, with the line and the column of every key and item."""
 
+import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from ruamel.yaml import YAML
-from ruamel.yaml.error import MarkedYAMLError, YAMLError
+from ruamel.yaml.error import MarkedYAMLError, ReusedAnchorWarning, YAMLError
 from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 from ruamel.yaml.reader import ReaderError
 
@@ -52,7 +53,9 @@ def read_yaml(text: str) -> PlacedYaml:
     """Read one YAML 1.2 document (``no`` stays text), reporting every repeated key and not the first alone."""
     yaml = YAML(typ="safe", pure=True)
     try:
-        root = yaml.compose(text)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ReusedAnchorWarning)  # YAML allows it: the later anchor counts
+            root = yaml.compose(text)
     except RecursionError:
         return PlacedYaml(None, {}, (Flaw(Place(1, 1), "the lists or mappings are nested too deeply"),))
     except YAMLError as error:

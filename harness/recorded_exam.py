@@ -13,10 +13,12 @@ from ..reports.encoding import to_json
 from ..reports.ledger import OpenRun
 from ..reports.run import RunHeader
 from ..reports.shelf import VectorShelf
+from .constraint_check import check_constraints_of
 from .exam import Exam, run_metrics
 from .lanes import Item, Lane
 from .manifest import manifest
 from .metric_choice import choose_metrics
+from .places import NEEDS, Places
 from .secret_values import redactor
 from .suite_exam import default_embedder
 
@@ -43,21 +45,27 @@ def recorded_exam(path: Path, metric_ids: Sequence[str] | None, environ: Mapping
     shelf = VectorShelf()
     embedder = default_embedder(shelf)
     choice = choose_metrics(builtin_catalog(), metric_ids, {}, recorded.has, {"embedder": embedder.model_id})
+    if recorded.has.get("constraints"):
+        check_constraints_of((record.question for record in recorded), recorded.path, choice.plan)
     bots = [RecordedBot(name) for name in recorded.bots]
     warnings = (*recorded.warnings, *choice.warnings)
     settings = {"recorded": path.name, "hash": recorded.fingerprint, "embedder": embedder.model_id}
     header = RunHeader(
         suite=path.name,
         bots=[(bot.name, bot.identity) for bot in bots],
-        metrics=run_metrics(choice.plan, {}),
-        manifest=manifest(settings, warnings),
+        metrics=run_metrics(choice.plan, choice.thresholds),
+        manifest=manifest(settings | {"metrics_left_out": choice.left_out}, warnings),
         questions=recorded.fingerprint,
+        evaluators=choice.evaluators,
     )
+
+    # Without documents, only evidence that comes with its span, or is a whole document, can be looked for.
+    places = Places() if NEEDS & choice.plan.needs else None
 
     def lanes(run: OpenRun) -> list[Lane]:
         return [_lane(bot, run, recorded) for bot in bots]
 
-    return Exam(header, choice.plan, lanes, embedder, shelf, warnings, redactor(environ))
+    return Exam(header, choice.plan, lanes, embedder, shelf, warnings, redactor(environ), places)
 
 
 def _lane(bot: RecordedBot, run: OpenRun, recorded: RecordedSet) -> Lane:

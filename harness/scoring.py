@@ -13,16 +13,21 @@ from .lanes import Todo
 
 if TYPE_CHECKING:
     from ..metrics.plan import Plan
+    from .places import Places
 
 
 class Scorer:
     """Scores rows by one plan, and hands the scores to the writer."""
 
-    def __init__(self, plan: Plan, writer: RowWriter, ledger: Ledger, embedder: Embedder | None = None) -> None:
+    def __init__(
+        self, plan: Plan, writer: RowWriter, ledger: Ledger, embedder: Embedder | None = None,
+        places: Places | None = None,
+    ) -> None:  # fmt: skip
         self._plan = plan
         self._writer = writer
         self._ledger = ledger
         self._embedder = embedder
+        self._places = places
         self._subsets: dict[frozenset[str], Plan] = {}
 
     def now(self, item: Todo) -> bool:
@@ -55,6 +60,9 @@ class Scorer:
             "latency_ms": row.latency_ms,
             "embedder": self._embedder,
         }
+        if self._places is not None:
+            facts["gold"] = self._places.gold(question)
+            facts["retrieved"] = None if reply is None else self._places.retrieved(reply.contexts)
         if reply is not None:
             facts["answer"] = reply.answer
             facts["contexts"] = None if reply.contexts is None else [context.text for context in reply.contexts]

@@ -6,6 +6,7 @@ import shutil
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from .. import InputError
 from .suite_file import NAME, sample_suite
@@ -53,14 +54,16 @@ def _fill(scratch: Path) -> None:
     shutil.copytree(sample.parent, scratch, dirs_exist_ok=True, copy_function=shutil.copyfile)
     lines = [line for line in sample.read_text("utf-8").splitlines() if not line.startswith(FIRST_LINE.split("=")[0])]
     (scratch / NAME).write_text("\n".join([FIRST_LINE, *lines, ""]), "utf-8")
-    schema = suite_schema(_metric_names())
+    schema = _schema()
     (scratch / FILE).write_text(json.dumps(schema, indent=2, ensure_ascii=False) + "\n", "utf-8")
 
 
-def _metric_names() -> list[str]:
+def _schema() -> dict[str, Any]:
     from ..metrics import builtin_catalog  # imports every family of metrics
+    from ..metrics.evaluators import names
 
-    return list(builtin_catalog().metrics)
+    catalog = builtin_catalog()
+    return suite_schema(list(catalog.metrics), names(catalog))
 
 
 def _move(scratch: Path, folder: Path) -> list[Path]:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .. import InputError
@@ -18,16 +17,20 @@ from ..metrics import builtin_catalog
 from ..reports.ledger import OpenRun
 from ..reports.run import RunHeader, ask_key
 from ..reports.shelf import VectorShelf
+from .constraint_check import check_constraints_of
 from .exam import Exam, run_metrics
 from .lanes import Item, Lane
 from .manifest import manifest
 from .metric_choice import MetricChoice, choose_metrics
-from .secret_values import redactor
+from .metric_entries import EntryError
+from .places import LocatedQuestions, gold_evidence
+from .secret_values import named_variables, redactor
 
 if TYPE_CHECKING:
     from ..bots.wrapping import BuiltBot
     from ..knowledge.batching import BatchingEmbedder
     from ..knowledge.embedding import EmbedderSettings
+    from ..knowledge.reading import Knowledge
     from .suite import Suite
     from .suite_file import LoadedSuite
 
@@ -56,26 +59,38 @@ def suite_exam(loaded: LoadedSuite, options: RunOptions, environ: Mapping[str, s
     questions = open_questions(loaded.base / suite.questions, options.limit)
     shelf = VectorShelf()
     embedder, doubts = open_embedder(loaded, shelf)
-    choice = _choice(suite, loaded.base, questions, embedder)
-    redact = redactor(environ)
-    bots = build_bots(loaded, _chosen_bots(options.bots, list(suite.bots)), embedder, environ)
+    choice = _choice(loaded, _chosen_bots(options.bots, list(suite.bots)), questions, embedder)
+    if questions.has_constraints:
+        check_constraints_of(questions, questions.path, choice.plan)
+    redact = redactor(environ, named_variables(suite))
+    knowledge = cache(lambda: _read_knowledge(loaded))
+    bots = build_bots(loaded, _chosen_bots(options.bots, list(suite.bots)), embedder, environ, knowledge)
+    gold = gold_evidence(choice.plan, questions, knowledge if suite.knowledge else None)
     repeats = options.repeat or suite.repeat
     concurrency = options.concurrency or suite.concurrency
-    warnings = (*questions.warnings, *choice.warnings, *doubts)
+    warnings = (*questions.warnings, *choice.warnings, *doubts, *gold.warnings)
     header = RunHeader(
         suite=suite.name,
         bots=[(bot.name, bot.identity) for bot in bots],
-        metrics=run_metrics(choice.plan, suite.thresholds),
-        manifest=manifest(_effective(loaded, options, embedder, repeats, concurrency, questions), warnings),
-        questions=questions.fingerprint,
+        metrics=run_metrics(choice.plan, choice.thresholds),
+        manifest=manifest(
+            _effective(loaded, options, embedder, repeats, concurrency, questions)
+            | {"metrics_left_out": choice.left_out},
+            warnings,
+        ),
+        questions=questions.fingerprint + gold.fingerprint,
         repeats=repeats,
         fresh=options.fresh,
+        alone=options.latency_run,
+        evaluators=choice.evaluators,
     )
 
-    def lanes(run: OpenRun) -> list[Lane]:
-        return [_lane(bot, run, questions, repeats, concurrency, suite, options.latency_run) for bot in bots]
+    asked = LocatedQuestions(questions, gold.places)
 
-    return Exam(header, choice.plan, lanes, embedder, shelf, warnings, redact)
+    def lanes(run: OpenRun) -> list[Lane]:
+        return [_lane(bot, run, asked, repeats, concurrency, suite, options.latency_run) for bot in bots]
+
+    return Exam(header, choice.plan, lanes, embedder, shelf, warnings, redact, gold.places)
 
 
 def open_embedder(loaded: LoadedSuite, shelf: VectorShelf) -> tuple[BatchingEmbedder, tuple[str, ...]]:
@@ -106,18 +121,27 @@ def _batching(settings: EmbedderSettings, shelf: VectorShelf) -> BatchingEmbedde
     return BatchingEmbedder(lambda: open_encoder(settings), settings.model_id, shelf)
 
 
-def _choice(suite: Suite, base: Path, questions: QuestionSet, embedder: BatchingEmbedder) -> MetricChoice:
+def _choice(
+    loaded: LoadedSuite, bots: Sequence[str], questions: QuestionSet, embedder: BatchingEmbedder
+) -> MetricChoice:
+    suite = loaded.suite
     catalog = builtin_catalog()
     for file in suite.metric_files:
-        catalog = catalog.with_file(base / file)
-    return choose_metrics(
-        catalog,
-        suite.metrics,
-        suite.thresholds,
-        {"expected": questions.has_expected},
-        {"embedder": embedder.model_id},
-        suite.empty_contexts,
-    )
+        catalog = catalog.with_file(loaded.base / file)
+    provides = {
+        "expected": questions.has_expected,
+        "constraints": questions.has_constraints,
+        "evidence": questions.has_evidence,
+        "text": questions.count,
+        # The FAQ bot never returns contexts; whether a bot of one's own does is seen when it answers.
+        "contexts": sum(suite.bots[name].type != "faq" for name in bots),
+        "latency_ms": questions.count,
+    }
+    models = {"embedder": embedder.model_id}
+    try:
+        return choose_metrics(catalog, suite.metrics, suite.thresholds, provides, models, suite.empty_contexts)
+    except EntryError as error:
+        raise loaded.mistaken(error.path, str(error)) from error
 
 
 def _chosen_bots(wanted: Sequence[str], known: Sequence[str]) -> Sequence[str]:
@@ -137,16 +161,16 @@ def build_one(loaded: LoadedSuite, name: str, environ: Mapping[str, str]) -> tup
 
 
 def build_bots(
-    loaded: LoadedSuite, names: Sequence[str], embedder: BatchingEmbedder, environ: Mapping[str, str]
-) -> list[BuiltBot]:
+    loaded: LoadedSuite, names: Sequence[str], embedder: BatchingEmbedder, environ: Mapping[str, str],
+    knowledge: Callable[[], Knowledge] | None = None,
+) -> list[BuiltBot]:  # fmt: skip
     """Bots of a suite; they share the documents, the embedder and the limits of endpoints."""
     from ..bots.building import Workshop, build_bot
-    from ..knowledge.reading import read_knowledge
 
     suite, base = loaded.suite, loaded.base
     workshop = Workshop(
         base=base,
-        knowledge=cache(lambda: read_knowledge([base / path for path in suite.knowledge])),
+        knowledge=knowledge or cache(lambda: _read_knowledge(loaded)),
         models=suite.models,
         embedder=embedder,
         cache=cache_folder(environ),
@@ -155,8 +179,14 @@ def build_bots(
     return [build_bot(name, suite.bots[name], workshop) for name in names]
 
 
+def _read_knowledge(loaded: LoadedSuite) -> Knowledge:
+    from ..knowledge.reading import read_knowledge
+
+    return read_knowledge([loaded.base / path for path in loaded.suite.knowledge])
+
+
 def _lane(
-    bot: BuiltBot, run: OpenRun, questions: QuestionSet, repeats: int, concurrency: int, suite: Suite,
+    bot: BuiltBot, run: OpenRun, questions: LocatedQuestions, repeats: int, concurrency: int, suite: Suite,
     latency_run: bool,
 ) -> Lane:  # fmt: skip
     settings = suite.bots[bot.name]

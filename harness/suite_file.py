@@ -13,7 +13,7 @@ from ..bots.models import ModelSettings
 from ..knowledge.paths import existing, unreadable
 from ..knowledge.rows import decoded_whole
 from .mistakes import Mistake, given, mismatch, mistake, mistakes, nearest, written
-from .positions import PlacedYaml, read_yaml
+from .positions import KeyPath, PlacedYaml, read_yaml
 from .schema_walk import Spot, Walk, wanted
 from .suite import Suite
 
@@ -29,12 +29,18 @@ class LoadedSuite:
         path: the file, as it was given.
         base: the folder that relative paths in the suite start from, absolute.
         text_hash: SHA-256 of the file's bytes, in hex.
+        document: the file's values and where they stand.
     """
 
     suite: Suite
     path: Path
     base: Path
     text_hash: str
+    document: PlacedYaml
+
+    def mistaken(self, path: KeyPath, says: str) -> InputError:
+        """A mistake that shows only when the suite is put to use, with the place to which ``path`` leads."""
+        return _refusal(self.path, [mistake(self.document, path, says)])
 
 
 def sample_suite() -> Path:
@@ -55,7 +61,7 @@ def load_suite(path: Path) -> LoadedSuite:
     base = path.resolve().parent
     if not suite.name:
         suite = suite.model_copy(update={"name": base.name})
-    return LoadedSuite(suite, path, base, hashlib.sha256(content).hexdigest())
+    return LoadedSuite(suite, path, base, hashlib.sha256(content).hexdigest(), document)
 
 
 def _suite_path(path: Path) -> Path:

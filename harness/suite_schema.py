@@ -9,11 +9,14 @@ FILE = "suite.schema.json"
 FIRST_LINE = f"# yaml-language-server: $schema={FILE}"
 
 
-def suite_schema(metrics: Collection[str] = ()) -> dict[str, Any]:
-    """The schema (draft 2020-12). With the ids of ``metrics``, editors offer and check those and no others."""
+def suite_schema(metrics: Collection[str] = (), evaluators: Collection[str] = ()) -> dict[str, Any]:
+    """The schema (draft 2020-12). With the ids of ``metrics``, editors offer and check those and no others.
+
+    ``evaluators`` may stand wherever metrics may, but for the thresholds.
+    """
     written = _without_titles(Suite.model_json_schema())
     if metrics:
-        _name_metrics(written["properties"], sorted(metrics))
+        _name_metrics(written["properties"], sorted(metrics), sorted({*metrics, *evaluators}))
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "Proctor suite", **written}
 
 
@@ -32,11 +35,11 @@ def _without_titles(node: Any) -> Any:  # noqa: ANN401 - any JSON
     }
 
 
-def _name_metrics(properties: dict[str, Any], metrics: list[str]) -> None:
+def _name_metrics(properties: dict[str, Any], metrics: list[str], entries: list[str]) -> None:
     listed = next(branch for branch in properties["metrics"]["anyOf"] if branch["type"] == "array")
     for branch in listed["items"]["anyOf"]:
         if branch["type"] == "string":
-            branch["enum"] = metrics
+            branch["enum"] = entries
         else:
-            branch["propertyNames"] = {"enum": metrics}
+            branch["propertyNames"] = {"enum": entries}
     properties["thresholds"]["propertyNames"] = {"enum": metrics}

@@ -29,7 +29,7 @@ def leaderboard(summary: Summary, width: int = 80) -> RenderableType:
 
 
 def _title(summary: Summary) -> Text:
-    unfinished = "" if summary.status in ("finished", "running") else f" ({summary.status})"
+    unfinished = "" if summary.status == "finished" else f" ({summary.status})"
     title = Text(overflow="fold")
     title.append(printable(summary.suite), style="bold")
     title.append(
@@ -47,13 +47,26 @@ def _table(summary: Summary, bots: Sequence[BotSummary]) -> Table:
     for column in summary.metrics:
         if column.name == "latency_ms":
             continue
-        best = _best(column, summary.bots)
-        heading = Text(f"{column.name} {ARROWS[column.better]}")
-        table.add_row(heading, *(_cell(bot.metrics[column.name], bot, column, bot.name in best) for bot in bots))
+        best = best_bots(column, summary.bots)
+        table.add_row(
+            _heading(column), *(_cell(bot.metrics[column.name], bot, column, bot.name in best) for bot in bots)
+        )
     table.add_section()
     for name, values in _operations(bots):
         table.add_row(name, *values)
     return table
+
+
+def _heading(column: MetricColumn) -> Text:
+    """Name and direction; a name that is too long for its column goes on below, after a dot or an underscore."""
+    lines, rest = [], f"{column.name} {ARROWS[column.better]}"
+    while len(rest) > NAME_WIDTH - 1:
+        end = 1 + max(rest.rfind(mark, 2, NAME_WIDTH - 1) for mark in "._")
+        if not end:
+            break
+        lines.append(rest[:end])
+        rest = f"  {rest[end:]}"
+    return Text("\n".join([*lines, rest]), overflow="fold")
 
 
 def _nature(bot: BotSummary) -> str:
@@ -62,9 +75,10 @@ def _nature(bot: BotSummary) -> str:
     return printable(bot.model or bot.kind)
 
 
-def _best(column: MetricColumn, bots: Sequence[BotSummary]) -> set[str]:
+def best_bots(column: MetricColumn, bots: Sequence[BotSummary]) -> set[str]:
+    """Names of the bots with the best mean, several when they tie; none where there is nothing to compare."""
     means = {bot.name: mean for bot in bots if (mean := bot.metrics[column.name].mean) is not None}
-    if len(means) < 2 or column.better == "neither":
+    if len(set(means.values())) < 2 or column.better == "neither":
         return set()
     top = max(means.values()) if column.better == "higher" else min(means.values())
     return {name for name, mean in means.items() if mean == top}
@@ -89,6 +103,8 @@ def figure(value: float, column: MetricColumn) -> str:
     """A value in as many digits as its scale deserves."""
     if column.high is not None and column.high <= 1:
         return f"{value:.2f}"
+    if 0 < abs(value) < 0.05:
+        return f"{value:.2g}"  # the cost of one answer is often a small part of a cent
     return f"{value:.1f}" if abs(value) < 10 else f"{value:.0f}"
 
 
@@ -114,9 +130,17 @@ def _operations(bots: Sequence[BotSummary]) -> Iterator[tuple[str, list[str | Te
         yield "declined", [f"{bot.declined} of {bot.rows}" for bot in bots]
     yield "failed", [_failures(bot) for bot in bots]
     if any(bot.tokens for bot in bots):
-        yield "tokens", ["-" if bot.tokens is None else f"{bot.tokens:,}" for bot in bots]
+        yield "tokens", [_sum(bot.tokens, "{:,}", bot.tokens_rows, bot) for bot in bots]
     if any(bot.cost is not None for bot in bots):
-        yield "cost", ["-" if bot.cost is None else f"{bot.cost:.4f}" for bot in bots]
+        yield "cost", [_sum(bot.cost, "{:.4f}", bot.cost_rows, bot) for bot in bots]
+
+
+def _sum(value: float | None, layout: str, rows: int, bot: BotSummary) -> str | Text:
+    """A sum, with ``n`` where fewer rows than asked report the figure."""
+    if value is None:
+        return "-"
+    text = Text(layout.format(value))
+    return text.append(f" n{rows}", style="dim") if rows < bot.rows else text
 
 
 def _failures(bot: BotSummary) -> str | Text:
@@ -146,3 +170,8 @@ def _legend(summary: Summary) -> Iterator[Text]:
 def printable(text: str) -> str:
     """The text without control characters, so that no answer or name can steer a terminal."""
     return "".join(character if character.isprintable() else "�" for character in text)
+
+
+def printable_lines(text: str) -> str:
+    """As ``printable``, with the ends of lines left as they are."""
+    return "\n".join(printable(line) for line in text.splitlines())

@@ -9,7 +9,8 @@ from enum import StrEnum
 
 from ..bots.base import Identity, Reply
 from ..knowledge.questions import Question
-from ..metrics.score import Better
+from ..metrics.declaring import Level
+from ..metrics.score import Aggregate, Better
 
 
 class RowStatus(StrEnum):
@@ -26,7 +27,8 @@ class Row:
     """One question, one bot, one repeat: the reply or the error.
 
     ``latency_ms`` is the bot's own time, without our queues; for a failed row it is the time until the failure
-    (censored: never to be averaged with the answered ones). ``reply_id`` is given by the store.
+    (censored: never to be averaged with the answered ones). ``reply_id`` is given by the store. ``position`` is the
+    place among all that the bot is asked, from 0.
     """
 
     question: Question
@@ -42,6 +44,7 @@ class Row:
     reply_id: int | None = None
     question_id: int | None = None
     kept: bool = False
+    position: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,11 +59,32 @@ class RunMetric:
     threshold: float | None
     summary: str = ""
     source: str = ""
+    aggregate: Aggregate = "mean"
+    level: Level = "row"
+
+
+@dataclass(frozen=True, slots=True)
+class RunEvaluator:
+    """A named group of metrics as it stands in a run; the primary metric ranks the bots."""
+
+    id: str
+    title: str
+    primary: str
+    metrics: Sequence[str]
+    board: str = "heatmap"
+    problem_type: str = "accuracy"
+    parameters: Mapping[str, object] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class RunHeader:
-    """What a run is: its name is for people, its identity tells whether the same command was given before."""
+    """What a run is: its name is for people, its identity tells whether the same command was given before.
+
+    Attributes:
+        questions: the fingerprint of those that are asked.
+        fresh: start a new run, and let no answer of another run count.
+        alone: let no answer of another run count, because it may have been timed while others were in flight.
+    """
 
     suite: str
     bots: Sequence[tuple[str, Identity]]
@@ -68,10 +92,9 @@ class RunHeader:
     manifest: Mapping[str, object]
     questions: str = ""
     repeats: int = 1
-    limit: int | None = None
-    recorded: bool = False
     fresh: bool = False
-    thresholds: Mapping[str, float] = field(default_factory=dict)
+    alone: bool = False
+    evaluators: Sequence[RunEvaluator] = ()
 
     @property
     def identity(self) -> str:
@@ -81,7 +104,7 @@ class RunHeader:
             *(f"{name}\0{identity.fingerprint}" for name, identity in self.bots),
             *(f"{metric.name}\0{metric.version}\0{metric.threshold}" for metric in self.metrics),
             self.questions,
-            f"{self.repeats}\0{self.limit}",
+            f"{self.repeats}\0{self.alone}",
         ]
         return hashlib.sha256("\1".join(parts).encode("utf-8", "replace")).hexdigest()
 

@@ -179,3 +179,90 @@ def m007_leaderboard(db: Database) -> None:
             AND scores.metric_id = run_metrics.metric_id
         GROUP BY run_rows.run_id, run_rows.bot_id, run_metrics.metric_id"""
     )
+
+
+@migrations()
+def m008_evaluators(db: Database) -> None:
+    """The evaluators of a run, and how a metric's rows are added up."""
+    db.execute(
+        """ALTER TABLE metrics ADD COLUMN
+        aggregate TEXT NOT NULL DEFAULT 'mean' CHECK (aggregate IN ('mean', 'rate'))"""
+    )
+    db.execute(
+        """CREATE TABLE run_evaluators (
+        run_id INTEGER NOT NULL REFERENCES runs (id), position INTEGER NOT NULL, evaluator TEXT NOT NULL,
+        title TEXT NOT NULL, primary_metric TEXT NOT NULL, metrics TEXT NOT NULL,
+        board TEXT NOT NULL CHECK (board IN ('heatmap', 'bool', 'classification')),
+        problem_type TEXT NOT NULL, parameters TEXT NOT NULL,
+        PRIMARY KEY (run_id, evaluator)) WITHOUT ROWID"""
+    )
+    db.execute("DROP VIEW leaderboard")
+    db.execute(
+        """CREATE VIEW leaderboard AS
+        SELECT runs.name AS run, bots.name AS bot, metrics.name AS metric,
+            CASE metrics.aggregate
+                WHEN 'rate' THEN TOTAL(scores.value) / NULLIF(SUM(scores.status IN ('ok', 'parse_failure')), 0)
+                ELSE AVG(scores.value)
+            END AS mean,
+            SUM(scores.status = 'ok') AS n_ok, SUM(scores.status = 'not_applicable') AS n_not_applicable,
+            SUM(scores.status IN ('error', 'bot_error', 'parse_failure')) AS n_failed,
+            metrics.better AS better, run_metrics.threshold AS threshold
+        FROM run_rows
+        JOIN runs ON runs.id = run_rows.run_id
+        JOIN bots ON bots.id = run_rows.bot_id
+        JOIN run_metrics ON run_metrics.run_id = run_rows.run_id
+        JOIN metrics ON metrics.id = run_metrics.metric_id
+        JOIN scores ON scores.reply_id = run_rows.reply_id AND scores.question_id = run_rows.question_id
+            AND scores.metric_id = run_metrics.metric_id
+        GROUP BY run_rows.run_id, run_rows.bot_id, run_metrics.metric_id"""
+    )
+
+
+@migrations()
+def m009_run_scores(db: Database) -> None:
+    """What metrics say of a bot over a whole run."""
+    db.execute("ALTER TABLE metrics ADD COLUMN level TEXT NOT NULL DEFAULT 'row' CHECK (level IN ('row', 'run'))")
+    db.execute(
+        """CREATE TABLE run_scores (
+        run_id INTEGER NOT NULL REFERENCES runs (id), bot_id INTEGER NOT NULL REFERENCES bots (id),
+        metric_id INTEGER NOT NULL REFERENCES metrics (id), rows INTEGER NOT NULL, value REAL,
+        status TEXT NOT NULL CHECK (status IN ('ok', 'not_applicable', 'parse_failure', 'bot_error', 'error')),
+        reason TEXT, details TEXT, CHECK ((value IS NOT NULL) = (status = 'ok')),
+        PRIMARY KEY (run_id, bot_id, metric_id)) WITHOUT ROWID"""
+    )
+    ((of_rows,),) = db.execute("SELECT sql FROM sqlite_master WHERE name = 'leaderboard'")
+    db.execute("DROP VIEW leaderboard")
+    db.execute(
+        f"""{of_rows}
+        UNION ALL
+        SELECT runs.name, bots.name, metrics.name, run_scores.value,
+            run_scores.rows * (run_scores.status = 'ok'), run_scores.rows * (run_scores.status = 'not_applicable'),
+            run_scores.rows * (run_scores.status IN ('error', 'bot_error', 'parse_failure')),
+            metrics.better, run_metrics.threshold
+        FROM run_scores
+        JOIN runs ON runs.id = run_scores.run_id
+        JOIN bots ON bots.id = run_scores.bot_id
+        JOIN run_metrics ON run_metrics.run_id = run_scores.run_id AND run_metrics.metric_id = run_scores.metric_id
+        JOIN metrics ON metrics.id = run_scores.metric_id"""
+    )
+
+
+@migrations()
+def m010_findings(db: Database) -> None:
+    """What a run's scores mean, put in words, and the order of its test cases."""
+    db.execute(
+        """CREATE TABLE problems (
+        id INTEGER PRIMARY KEY, run_id INTEGER NOT NULL REFERENCES runs (id), position INTEGER NOT NULL,
+        severity TEXT NOT NULL CHECK (severity IN ('high', 'medium', 'low')), type TEXT NOT NULL,
+        evaluator TEXT, metric TEXT, bot_id INTEGER REFERENCES bots (id), threshold REAL, value REAL,
+        rows TEXT NOT NULL, row_count INTEGER NOT NULL, what TEXT NOT NULL, action TEXT NOT NULL,
+        UNIQUE (run_id, position))"""
+    )
+    db.execute(
+        """CREATE TABLE insights (
+        id INTEGER PRIMARY KEY, run_id INTEGER NOT NULL REFERENCES runs (id), position INTEGER NOT NULL,
+        type TEXT NOT NULL, evaluator TEXT, metric TEXT, bot_id INTEGER REFERENCES bots (id),
+        text TEXT NOT NULL, details TEXT NOT NULL, UNIQUE (run_id, position))"""
+    )
+    db.execute("ALTER TABLE runs ADD COLUMN findings_of TEXT")
+    db.execute("ALTER TABLE run_rows ADD COLUMN position INTEGER")

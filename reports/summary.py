@@ -8,8 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from ..metrics.score import Better
+from ..metrics.declaring import Level
+from ..metrics.score import Aggregate, Better
 from .intervals import ClusterSums, mean_interval
+from .run_scores import run_facts
 from .store import Store, StoreError
 
 PARSE_FAILURE_TOLERANCE = 0.2  # above this share of unreadable judge replies a mean says nothing
@@ -17,7 +19,11 @@ PARSE_FAILURE_TOLERANCE = 0.2  # above this share of unreadable judge replies a 
 
 @dataclass(frozen=True, slots=True)
 class MetricSummary:
-    """One metric of one bot over a run: mean over the rows that have a value, and how many have none, and why."""
+    """One metric of one bot over a run: mean over the rows that have a value, and how many have none, and why.
+
+    The mean of a rate counts unreadable rows as rows on which the thing did not happen, so that passes, failures
+    and parse failures add up to 1; ``mean_parsed`` leaves them out.
+    """
 
     mean: float | None
     ci_low: float | None
@@ -27,6 +33,8 @@ class MetricSummary:
     n_failed: int
     reasons: Mapping[str, int]
     n_passed: int | None = None
+    n_parse_failure: int = 0
+    mean_parsed: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +47,8 @@ class MetricColumn:
     low: float | None
     high: float | None
     threshold: float | None
+    level: Level = "row"
+    aggregate: Aggregate = "mean"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +63,7 @@ class LatencySummary:
 
 @dataclass(frozen=True, slots=True)
 class BotSummary:
-    """One bot over a run."""
+    """One bot over a run; ``tokens`` and ``cost`` are sums over the rows that report them, which are counted."""
 
     name: str
     kind: str
@@ -68,7 +78,9 @@ class BotSummary:
     failures: Mapping[str, int]
     latency: LatencySummary | None
     tokens: int | None
+    tokens_rows: int
     cost: float | None
+    cost_rows: int
     metrics: Mapping[str, MetricSummary]
 
     @property
@@ -116,7 +128,7 @@ def summarise(store: Store, run_id: int) -> Summary:
     columns = {
         metric_id: MetricColumn(*rest)
         for metric_id, *rest in store.query(
-            "SELECT metric_id, name, version, better, low, high, threshold FROM run_metrics"
+            "SELECT metric_id, name, version, better, low, high, threshold, level, aggregate FROM run_metrics"
             " JOIN metrics ON metrics.id = metric_id WHERE run_id = ? ORDER BY position",
             [run_id],
         )
@@ -135,46 +147,49 @@ def _bot(
     model: str | None, embedded: int, problem: str | None,
 ) -> BotSummary:  # fmt: skip
     totals = store.query(
-        "SELECT COUNT(*), SUM(status != 'answered'), SUM(declined = 1), SUM(retrieved IS NOT NULL),"
-        " SUM(retrieved = 0), SUM(IFNULL(tokens_in, 0) + IFNULL(tokens_out, 0)),"
-        " SUM(tokens_in IS NOT NULL OR tokens_out IS NOT NULL), SUM(cost)"
+        "SELECT SUM(declined = 1), SUM(IFNULL(tokens_in, 0) + IFNULL(tokens_out, 0)),"
+        " SUM(tokens_in IS NOT NULL OR tokens_out IS NOT NULL), SUM(cost), COUNT(cost)"
         " FROM run_rows JOIN replies ON replies.id = reply_id WHERE run_id = ? AND run_rows.bot_id = ?",
         [run_id, bot_id],
     )[0]
-    rows, failed, declined, retriever, empty, tokens, counted, cost = totals
+    declined, tokens, tokens_rows, cost, cost_rows = totals
+    facts = run_facts(store, run_id, bot_id)
     failures = store.query(
         "SELECT status, COUNT(*) FROM run_rows JOIN replies ON replies.id = reply_id"
         " WHERE run_id = ? AND run_rows.bot_id = ? AND status != 'answered' GROUP BY status",
         [run_id, bot_id],
     )
     return BotSummary(
-        name=name, kind=kind, model=model, embedded=bool(embedded), problem=problem, rows=rows, failed=failed or 0,
-        declined=declined or 0, retriever_rows=retriever or 0, empty_context_rows=empty or 0,
+        name=name, kind=kind, model=model, embedded=bool(embedded), problem=problem, rows=facts["rows"],
+        failed=facts["failed_rows"], declined=declined or 0, retriever_rows=facts["retriever_rows"],
+        empty_context_rows=facts["empty_context_rows"],
         failures={str(status): int(count) for status, count in failures},
-        latency=_latency(store, run_id, bot_id), tokens=tokens if counted else None, cost=cost,
-        metrics=_metrics(store, run_id, bot_id, columns),
+        latency=_latency(store, run_id, bot_id), tokens=tokens if tokens_rows else None, tokens_rows=tokens_rows or 0,
+        cost=cost, cost_rows=cost_rows, metrics=_metrics(store, run_id, bot_id, columns),
     )  # fmt: skip
 
 
 def _latency(store: Store, run_id: int, bot_id: int) -> LatencySummary | None:
-    lines = store.query(
-        "SELECT latency_ms, in_flight FROM run_rows JOIN replies ON replies.id = reply_id"
-        " WHERE run_id = ? AND run_rows.bot_id = ? AND status = 'answered' AND latency_ms IS NOT NULL",
-        [run_id, bot_id],
+    rows = (
+        " FROM run_rows JOIN replies ON replies.id = reply_id"
+        " WHERE run_id = ? AND run_rows.bot_id = ? AND status = 'answered' AND latency_ms IS NOT NULL"
     )
-    if not lines:
+    ((most,),) = store.query(f"SELECT MAX(in_flight) {rows}", [run_id, bot_id])
+    if most is None:
         return None
-    figures = np.array(lines, dtype=float)
-    p50, p95 = np.percentile(figures[:, 0], [50, 95])
-    return LatencySummary(float(figures[:, 0].mean()), float(p50), float(p95), int(figures[:, 1].max()))
+    # Eight bytes a row: a million rows are never in memory as Python's own numbers.
+    lines = store.connection.execute(f"SELECT latency_ms {rows}", [run_id, bot_id])
+    figures = np.fromiter((latency for (latency,) in lines), dtype=float)
+    p50, p95 = np.percentile(figures, [50, 95])
+    return LatencySummary(float(figures.mean()), float(p50), float(p95), int(most))
 
 
 # A question belongs to the cluster of its source document; without one it is its own, with all its repeats.
 CLUSTERS = """
 SELECT metric_id, COUNT(*), SUM(n), SUM(s), SUM(q), SUM(s * s), SUM(s * n), SUM(n * n), MIN(binary), SUM(passed)
 FROM (
-    SELECT scores.metric_id AS metric_id, COUNT(value) AS n, SUM(value) AS s, SUM(value * value) AS q,
-        MIN(value IN (0, 1)) AS binary,
+    SELECT scores.metric_id AS metric_id, COUNT(*) AS n, TOTAL(value) AS s, TOTAL(value * value) AS q,
+        MIN(IFNULL(value, 0) IN (0, 1)) AS binary,
         SUM(CASE better WHEN 'higher' THEN value >= threshold WHEN 'lower' THEN value <= threshold END) AS passed
     FROM run_rows
     JOIN questions ON questions.id = run_rows.question_id
@@ -182,7 +197,8 @@ FROM (
     JOIN metrics ON metrics.id = run_metrics.metric_id
     JOIN scores ON scores.reply_id = run_rows.reply_id AND scores.question_id = run_rows.question_id
         AND scores.metric_id = run_metrics.metric_id
-    WHERE run_rows.run_id = ? AND run_rows.bot_id = ? AND value IS NOT NULL
+    WHERE run_rows.run_id = ? AND run_rows.bot_id = ?
+        AND (value IS NOT NULL OR aggregate = 'rate' AND scores.status = 'parse_failure')
     GROUP BY scores.metric_id,
         CASE source_document WHEN '' THEN run_rows.question_id ELSE source_document END
 )
@@ -197,13 +213,19 @@ WHERE run_rows.run_id = ? AND run_rows.bot_id = ? AND value IS NULL
 GROUP BY 1, 2, 3"""
 
 
+OF_RUN = "SELECT metric_id, rows, value, status, IFNULL(reason, '') FROM run_scores WHERE run_id = ? AND bot_id = ?"
+
+
 def _metrics(store: Store, run_id: int, bot_id: int, columns: Mapping[int, MetricColumn]) -> dict[str, MetricSummary]:
     sums = {line[0]: line[1:] for line in store.query(CLUSTERS, [run_id, bot_id])}
+    of_run = {line[0]: line[1:] for line in store.query(OF_RUN, [run_id, bot_id])}
     missing: dict[int, list[tuple[str, str, int]]] = {}
     for metric_id, status, reason, count in store.query(MISSING, [run_id, bot_id]):
         missing.setdefault(metric_id, []).append((status, reason, count))
     return {
-        column.name: _metric(column, sums.get(metric_id), missing.get(metric_id, []))
+        column.name: _of_run(of_run.get(metric_id))
+        if column.level == "run"
+        else _metric(column, sums.get(metric_id), missing.get(metric_id, []))
         for metric_id, column in columns.items()
     }
 
@@ -216,57 +238,27 @@ def _metric(column: MetricColumn, line: Sequence[Any] | None, missing: Sequence[
         reasons[reason] = reasons.get(reason, 0) + count
     not_applicable = counts.pop("not_applicable", 0)
     failed = sum(counts.values())
-    if line is None:
-        return MetricSummary(None, None, None, 0, not_applicable, failed, reasons)
-    clusters, n_ok, total, squares, total_squared, total_count, count_squared, binary, passed = line
-    sums = ClusterSums(clusters, n_ok, total, squares, total_squared, total_count, count_squared, bool(binary))
     unreadable = counts.get("parse_failure", 0)
-    if unreadable / (n_ok + unreadable) > PARSE_FAILURE_TOLERANCE:
-        return MetricSummary(None, None, None, n_ok, not_applicable, failed, reasons)
+    if line is None:
+        return MetricSummary(None, None, None, 0, not_applicable, failed, reasons, n_parse_failure=unreadable)
+    is_rate = column.aggregate == "rate"
+    clusters, counted, total, squares, total_squared, total_count, count_squared, binary, passed = line
+    # Costs that are all zero are no shares: only figures between 0 and 1 can be right or wrong.
+    binary = bool(binary) and (column.low, column.high) == (0, 1)
+    n_ok = counted - unreadable if is_rate else counted
+    sums = ClusterSums(clusters, counted, total, squares, total_squared, total_count, count_squared, binary)
+    if not is_rate and unreadable / (n_ok + unreadable) > PARSE_FAILURE_TOLERANCE:
+        return MetricSummary(None, None, None, n_ok, not_applicable, failed, reasons, n_parse_failure=unreadable)
+    parsed = total / n_ok if n_ok else None
     low, high = mean_interval(sums, column.low, column.high) or (None, None)
-    return MetricSummary(sums.mean, low, high, n_ok, not_applicable, failed, reasons, passed)
+    return MetricSummary(sums.mean, low, high, n_ok, not_applicable, failed, reasons, passed, unreadable, parsed)
 
 
-def as_object(summary: Summary) -> dict[str, object]:
-    """The machine-readable form: ``{"run": ..., "bots": {name: {"rows", "failed", "metrics", "latency_ms"}}}``."""
-    return {
-        "run": summary.run,
-        "suite": summary.suite,
-        "status": summary.status,
-        "questions": summary.questions,
-        "bots": {bot.name: _bot_object(bot) for bot in summary.bots},
-    }
-
-
-def _bot_object(bot: BotSummary) -> dict[str, object]:
-    latency = bot.latency
-    return {
-        "kind": bot.kind,
-        "model": bot.model,
-        "embedded": bot.embedded,
-        "problem": bot.problem,
-        "rows": bot.rows,
-        "failed": bot.failed,
-        "declined": bot.declined,
-        "metrics": {
-            name: {
-                "mean": metric.mean,
-                "ci_low": metric.ci_low,
-                "ci_high": metric.ci_high,
-                "n_ok": metric.n_ok,
-                "n_not_applicable": metric.n_not_applicable,
-                "n_failed": metric.n_failed,
-                "reasons": metric.reasons,
-            }
-            for name, metric in bot.metrics.items()
-        },
-        "latency_ms": {
-            "mean": latency and latency.mean,
-            "p50": latency and latency.p50,
-            "p95": latency and latency.p95,
-        },
-        "bot_error_rate": bot.error_rate,
-        "empty_context_rate": bot.empty_context_rate,
-        "tokens": bot.tokens,
-        "cost": bot.cost,
-    }
+def _of_run(line: Sequence[Any] | None) -> MetricSummary:
+    """A metric of level ``run``: one figure that rests on all rows; none while the run goes on."""
+    if line is None:
+        return MetricSummary(None, None, None, 0, 0, 0, {})
+    rows, value, status, reason = line
+    reasons = {reason: rows} if value is None else {}
+    n_ok, n_not_applicable = (rows * (status == which) for which in ("ok", "not_applicable"))
+    return MetricSummary(value, None, None, n_ok, n_not_applicable, rows - n_ok - n_not_applicable, reasons)

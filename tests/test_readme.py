@@ -4,9 +4,13 @@ import re
 from pathlib import Path
 
 import pytest
+from proctor.harness.evaluator_list import evaluator_table
+from proctor.harness.metric_choice import choose_metrics
 from proctor.harness.metric_list import markdown_table
+from proctor.harness.positions import read_yaml
 from proctor.harness.suite_file import load_suite
 from proctor.metrics import builtin_catalog
+from proctor.metrics.evaluators import EVALUATORS
 
 README = Path(__file__).parents[1] / "README.md"
 
@@ -18,6 +22,18 @@ def blocks(language: str) -> list[str]:
 def test_the_table_of_metrics_is_that_of_the_program():
     shown = re.search(r"<!-- metrics: .*? -->\n(.*?)<!-- /metrics -->", README.read_text(), re.DOTALL)[1]
     assert shown == markdown_table(builtin_catalog().metrics.values())
+
+
+def test_the_table_of_evaluators_is_that_of_the_program():
+    shown = re.search(r"<!-- evaluators: .*? -->\n(.*?)<!-- /evaluators -->", README.read_text(), re.DOTALL)[1]
+    assert shown == evaluator_table(EVALUATORS.values(), builtin_catalog())
+
+
+def test_the_metrics_of_the_evaluators_paragraph_can_be_planned():
+    text = re.search(r"^```\n(metrics:\n.*?)^```", README.read_text(), re.DOTALL | re.MULTILINE)[1]
+    made = read_yaml(text).values
+    choice = choose_metrics(builtin_catalog(), made["metrics"], made["thresholds"], {}, {})
+    assert choice.thresholds == {"groundedness": 0.6, "rouge_1": 0.4}
 
 
 def test_the_suite_in_the_readme_loads(tmp_path):

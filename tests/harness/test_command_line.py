@@ -98,7 +98,7 @@ def test_recorded_answers_are_scored_without_a_bot(tmp_path):
     bots = json.loads(done.stdout)["bots"]
     assert bots["x"]["metrics"]["exact_match"] | {"ci_low": 0, "ci_high": 0} == {
         "mean": 1.0, "ci_low": 0, "ci_high": 0, "n_ok": 2, "n_not_applicable": 1, "n_failed": 0,
-        "reasons": {"expected_missing": 1},
+        "n_parse_failure": 0, "reasons": {"expected_missing": 1},
     }  # fmt: skip
     assert bots["y"]["metrics"]["exact_match"]["mean"] == 0.0
     assert bots["x"]["latency_ms"]["p50"] == 120
@@ -130,6 +130,23 @@ def test_metrics_are_listed_with_all_that_is_known(tmp_path):
     assert sorted(by_id["groundedness"]["needs"]) == ["answer", "contexts", "embedder"]
     text = proctor("metrics", folder=tmp_path).stdout
     assert all(name in text for name in by_id)
+
+
+def test_evaluators_are_listed_with_what_is_there_and_what_is_not_yet(tmp_path):
+    made = json.loads(proctor("metrics", "--evaluators", "--json", folder=tmp_path).stdout)
+    by_id = {evaluator["id"]: evaluator for evaluator in made["evaluators"]}
+    assert sorted(evaluator["number"] for evaluator in by_id.values() if evaluator["number"]) == [*range(1, 34)]
+    assert by_id["groundedness"] == {
+        "id": "groundedness", "title": "Groundedness", "number": 6, "primary": "groundedness",
+        "metrics": ["groundedness"], "board": "heatmap", "problem_type": "accuracy",
+        "needs": ["answer", "contexts", "embedder"], "rag_only": True, "there": True, "missing": [],
+    }  # fmt: skip
+    assert len(made["groups"]["safety_critics"]) == 10
+    text = proctor("metrics", "--evaluators", folder=tmp_path).stdout
+    assert all(f"\n{id}  " in f"\n{text}" for id in by_id)
+    assert text.count("\n    not yet there ") == sum(not evaluator["there"] for evaluator in by_id.values())
+    assert max(map(len, text.splitlines())) <= 80
+    assert proctor("metrics", "--evaluators", "--markdown", folder=tmp_path).stdout.startswith("| id | evaluator |")
 
 
 def test_init_writes_a_suite_that_runs(tmp_path):

@@ -268,6 +268,14 @@ def test_the_schema_marks_what_the_loader_refuses(key: str, value: object) -> No
     assert not schema.is_valid({**values, key: value})
 
 
+def test_evaluators_stand_wherever_metrics_may_but_for_the_thresholds() -> None:
+    schema = jsonschema.Draft202012Validator(suite_schema(["rouge_l"], ["rouge"]))
+    values = {"questions": "q.csv", "bots": {"a": {"type": "rag"}}}
+    for metrics in (["rouge_l", "rouge"], [{"rouge": {"metric_threshold": 0.2}}]):
+        assert schema.is_valid(values | {"metrics": metrics, "thresholds": {"rouge_l": 1}})
+    assert not schema.is_valid(values | {"thresholds": {"rouge": 1}})
+
+
 def test_the_schema_explains_every_key_and_has_no_made_up_titles() -> None:
     schema = suite_schema()
     jsonschema.Draft202012Validator.check_schema(schema)

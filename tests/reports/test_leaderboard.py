@@ -1,8 +1,9 @@
 import io
+from dataclasses import replace
 
 import pytest
-from proctor.reports.leaderboard import leaderboard, milliseconds, printable
-from proctor.reports.summary import summarise
+from proctor.reports.leaderboard import figure, leaderboard, milliseconds, printable
+from proctor.reports.summary import MetricColumn, summarise
 from report_rows import LENGTH, MATCH, Book, ok, row
 from rich.console import Console
 
@@ -55,3 +56,26 @@ def test_nothing_steers_the_terminal():
 )
 def test_durations_read_well(value, text):
     assert milliseconds(value) == text
+
+
+COST = MetricColumn("cost", "1", "lower", 0.0, None, None)
+
+
+@pytest.mark.parametrize(("value", "text"), [(0.0, "0.0"), (0.0000781, "7.8e-05"), (0.012, "0.012"), (1.25, "1.2")])
+def test_the_cost_of_an_answer_is_no_zero_for_being_a_small_part_of_a_cent(value, text):
+    assert figure(value, COST) == text
+
+
+def test_a_long_name_goes_on_below_after_a_dot_or_underscore(tmp_path):
+    names = ["tokens_presence.retrieval_failures", "summary_completeness", "withoutanyplacetobreakit", "f1"]
+    book = Book(tmp_path / "names.db", bots=("left",), metrics=[replace(MATCH, name=name) for name in names])
+    book.put(row(book.run, "left", "q0"), *(ok(name, 1.0) for name in names))
+    book.writer.flush()
+    text = shown(summarise(book.store, book.run.id))
+    book.close()
+    headings = [line[:19].rstrip() for line in text.splitlines()]
+    start = headings.index("tokens_presence.")
+    assert headings[start : start + 8] == [
+        "tokens_presence.", "  retrieval_", "  failures ↑", "summary_", "  completeness ↑", "withoutanyplacetobr",
+        "eakit ↑", "f1 ↑",
+    ]  # fmt: skip

@@ -1,12 +1,17 @@
+import io
 import json
 
 import pytest
+from proctor.bots.base import Reply, Usage
 from proctor.metrics.score import Score, Status
+from proctor.reports.leaderboard import leaderboard
 from proctor.reports.row_lines import write_row_lines
-from proctor.reports.run import RowStatus
+from proctor.reports.run import RowStatus, RunMetric
 from proctor.reports.store import StoreError
-from proctor.reports.summary import as_object, find_run, summarise
-from report_rows import Book, ok, row
+from proctor.reports.summary import find_run, summarise
+from proctor.reports.summary_object import as_object
+from report_rows import MATCH, Book, ok, row
+from rich.console import Console
 
 
 @pytest.fixture
@@ -50,6 +55,36 @@ def test_latency_is_that_of_the_worked_example(book):
     left, right = summarise(book.store, book.run.id).bots
     assert (left.latency.mean, left.latency.p50, left.latency.p95) == pytest.approx((338, 200, 808))
     assert right.latency is None  # its only row failed: censored, not imputed
+
+
+def test_costs_of_nothing_are_no_shares(tmp_path):
+    cost = RunMetric("cost", "v1", "lower", 0.0, None, None)
+    book = Book(tmp_path / "free.db", metrics=(MATCH, cost))
+    for number in range(6):
+        book.put(row(book.run, "left", f"q{number}"), ok("cost", 0.0), ok("exact_match", 0.0))
+    book.writer.flush()
+    metrics = summarise(book.store, book.run.id).bots[0].metrics
+    book.close()
+    assert (metrics["cost"].ci_low, metrics["cost"].ci_high) == (0.0, 0.0)
+    assert metrics["exact_match"].ci_high > 0.2  # Wilson: six wrong answers do not prove that all are
+
+
+def test_a_sum_over_some_rows_says_over_how_many(tmp_path):
+    book = Book(tmp_path / "sums.db")
+    for number, usage in enumerate([Usage(10, 5, 0.25), Usage(None, None, None), Usage(7, None, None)]):
+        made = row(book.run, "left", f"q{number}")
+        made.reply = Reply("yes", usage=usage)
+        book.put(made)
+    book.writer.flush()
+    summary = summarise(book.store, book.run.id)
+    left, right = summary.bots
+    book.close()
+    assert (left.tokens, left.tokens_rows, left.cost, left.cost_rows) == (22, 2, 0.25, 1)
+    assert (right.tokens, right.tokens_rows, right.cost, right.cost_rows) == (None, 0, None, 0)
+    console = Console(width=80, file=io.StringIO())
+    console.print(leaderboard(summary))
+    shown = console.file.getvalue()
+    assert "22 n2" in shown and "0.2500 n1" in shown
 
 
 def test_the_object_has_the_promised_shape(book):

@@ -1,0 +1,141 @@
+"""Metric entries: what each line of a suite's ``metrics`` stands for, with its parameters and options."""
+
+from __future__ import annotations
+
+import difflib
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from .. import InputError
+from ..metrics.evaluators import missing_from, named, options_of
+from .mistakes import given
+
+if TYPE_CHECKING:
+    from ..metrics.catalog import Catalog
+    from ..metrics.evaluators import Evaluator
+    from .positions import KeyPath
+
+Entry = str | Mapping[str, Mapping[str, object]]
+
+
+class EntryError(InputError):
+    """A mistake in an entry of ``metrics``; ``path`` leads to it from the top of the suite."""
+
+    def __init__(self, path: KeyPath, says: str) -> None:
+        super().__init__(says)
+        self.path = path
+
+
+@dataclass(frozen=True, slots=True)
+class Parameters:
+    """What every evaluator may be told."""
+
+    metric_threshold: float | None = None
+    min_test_cases: int = 0
+    save_rows: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """An evaluator that the run is to have.
+
+    Attributes:
+        evaluator: as it is known.
+        metrics: those of its metrics that are there.
+        parameters: what it was told beside its options.
+        options: options of its metrics and artefacts, by their name.
+        owners: for each option, the metrics and artefacts that have it.
+        path: where it stands in the suite.
+    """
+
+    evaluator: Evaluator
+    metrics: tuple[str, ...]
+    parameters: Parameters = field(default_factory=Parameters)
+    options: Mapping[str, object] = field(default_factory=dict)
+    owners: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    path: KeyPath = ()
+
+    @property
+    def primary(self) -> str:
+        """The metric that ranks the bots: the evaluator's own, or the first that is there."""
+        return self.evaluator.primary if self.evaluator.primary in self.metrics else self.metrics[0]
+
+
+def read_entries(entries: Iterable[Entry], catalog: Catalog) -> tuple[list[Wanted], list[str]]:
+    """The evaluators for which the entries stand, in their order, and warnings about those partly there.
+
+    Raises:
+        EntryError: no such metric, evaluator, parameter or option; an evaluator that is not yet there or named
+            twice; a value of the wrong kind.
+    """
+    found: dict[str, Wanted] = {}
+    warnings: list[str] = []
+    for index, entry in enumerate(entries):
+        for name, settings in ({entry: {}} if isinstance(entry, str) else entry).items():
+            path: KeyPath = ("metrics", index) if isinstance(entry, str) else ("metrics", index, name)
+            for wanted in _read(name, settings, path, catalog):
+                if wanted.evaluator.id in found:
+                    raise EntryError(path, f"'{wanted.evaluator.id}' is named twice; once is enough.")
+                found[wanted.evaluator.id] = wanted
+                missing = missing_from(wanted.evaluator, catalog)
+                if missing:
+                    warnings.append(f"Of '{wanted.evaluator.id}', these are not yet there: {', '.join(missing)}.")
+    return list(found.values()), warnings
+
+
+def _read(name: str, settings: Mapping[str, object], path: KeyPath, catalog: Catalog) -> Iterable[Wanted]:
+    try:
+        evaluators = named(name, catalog)
+    except InputError as error:
+        raise EntryError(path, str(error)) from error
+    for evaluator in evaluators:
+        metrics = evaluator.there(catalog) or evaluator.metrics
+        owners = options_of(metrics, catalog)
+        options = {key: value for key, value in settings.items() if key not in Parameters.__annotations__}
+        for key in options:
+            if key not in owners:
+                raise EntryError((*path, key), _no_option(name, key, owners))
+        told = {key: _fitting(name, key, settings[key], path) for key in Parameters.__annotations__ if key in settings}
+        yield Wanted(evaluator, metrics, Parameters(**told), options, owners, path)
+
+
+def _no_option(name: str, key: str, owners: Iterable[str]) -> str:
+    known = [*sorted(owners), *Parameters.__annotations__]
+    near = difflib.get_close_matches(key, known, n=1, cutoff=0.5)
+    hint = f"; did you mean '{near[0]}'?" if near else "."
+    return f"'{name}' has no option '{key}'{hint} It has {', '.join(known)}."
+
+
+def _fitting(name: str, key: str, value: object, path: KeyPath) -> Any:  # noqa: ANN401 - one of three kinds
+    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    match key:
+        case "metric_threshold" if is_number and math.isfinite(float(str(value))):
+            return float(str(value))
+        case "min_test_cases" if isinstance(value, int) and is_number and value >= 0:
+            return value
+        case "save_rows" if isinstance(value, bool):
+            return value
+    wanted = {"metric_threshold": "a number", "min_test_cases": "a whole number of at least 0"}
+    said = f"{key} of '{name}' is {given((), value)}; {wanted.get(key, 'true or false')} is wanted."
+    raise EntryError((*path, key), said)
+
+
+def settled_options(entries: Iterable[Wanted]) -> dict[str, dict[str, object]]:
+    """The options of all entries by their owners: metrics and artefacts.
+
+    Raises:
+        EntryError: two entries give an option of one owner different values.
+    """
+    settled: dict[str, dict[str, object]] = {}
+    for wanted in entries:
+        for option, value in wanted.options.items():
+            for owner in wanted.owners[option]:
+                before = settled.setdefault(owner, {}).setdefault(option, value)
+                if before != value:
+                    said = f"'{wanted.evaluator.id}' and another entry share the option '{option}'"
+                    raise EntryError(
+                        (*wanted.path, option), f"{said}, and give it {given((), value)} and {given((), before)}."
+                    )
+    return settled

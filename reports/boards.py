@@ -1,0 +1,184 @@
+"""Boards: the leaderboards of evaluators, bots against figures, as records that every report draws from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from ..metrics.classification import ConfusionMatrix, confusion_matrix
+from .reported_run import FIVE_RATES, ReportedRun
+from .row_keys import FoundRows, failing_rows
+from .run import RunEvaluator
+from .summary import BotSummary, MetricColumn, MetricSummary
+
+NEUTRAL = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One aggregate of one bot.
+
+    ``position`` is the place between the column's worst bot (0) and its best (1), 0.5 where all are equal or the
+    metric has no direction, and None without a value. ``n_failed`` includes the parse failures.
+    """
+
+    value: float | None
+    position: float | None
+    n_ok: int
+    n_not_applicable: int
+    n_parse_failure: int
+    n_failed: int
+
+
+@dataclass(frozen=True, slots=True)
+class BoardRow:
+    """One bot with a cell for each column of its board."""
+
+    bot: str
+    cells: tuple[Cell, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class WeakPoints:
+    """The rows that miss the threshold of a metric, worst first, over all bots."""
+
+    metric: str
+    found: FoundRows
+
+
+@dataclass(frozen=True, slots=True)
+class HeatmapBoard:
+    """Bots by metrics, the best bot by the primary metric first."""
+
+    evaluator: RunEvaluator
+    columns: tuple[MetricColumn, ...]
+    rows: tuple[BoardRow, ...]
+    weak_points: tuple[WeakPoints, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class BoolRow:
+    """The five rates of one bot, None where a rate is not on record, and the share of passes among readable rows."""
+
+    bot: str
+    cells: tuple[Cell, ...]
+    passes_parsed: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class BoolBoard:
+    """Bots by the rates of a boolean evaluator, most passes first."""
+
+    evaluator: RunEvaluator
+    columns: tuple[MetricColumn, ...]
+    rows: tuple[BoolRow, ...]
+    weak_points: tuple[WeakPoints, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ClassificationRow:
+    """Accuracy, precision, recall and F1 of one bot, and how often it said what for which label."""
+
+    bot: str
+    cells: tuple[Cell, ...]
+    confusion: ConfusionMatrix
+
+
+@dataclass(frozen=True, slots=True)
+class ClassificationBoard:
+    """Bots by the figures of a classification, the best first."""
+
+    evaluator: RunEvaluator
+    columns: tuple[MetricColumn, ...]
+    rows: tuple[ClassificationRow, ...]
+    weak_points: tuple[WeakPoints, ...]
+
+
+Board: TypeAlias = HeatmapBoard | BoolBoard | ClassificationBoard
+
+
+def boards_of(run: ReportedRun) -> tuple[Board, ...]:
+    """The board of each evaluator of a run."""
+    return tuple(board_of(run, evaluator) for evaluator in run.evaluators)
+
+
+def board_of(run: ReportedRun, evaluator: RunEvaluator) -> Board:
+    """The board of one evaluator: bots in the order of its primary metric, those without a value last, ties by name."""
+    columns = _columns(run, evaluator)
+    bots = _ranked(run.bots, run.columns.get(evaluator.primary))
+    cells = {bot.name: _cells(bot, columns, run.bots) for bot in bots}
+    weak = tuple(_weak_points(run, evaluator, columns))
+    match evaluator.board:
+        case "bool":
+            parsed = [BoolRow(bot.name, cells[bot.name], _passes_parsed(bot, evaluator)) for bot in bots]
+            return BoolBoard(evaluator, columns, tuple(parsed), weak)
+        case "classification":
+            confused = [ClassificationRow(bot.name, cells[bot.name], _confusion(run, bot)) for bot in bots]
+            return ClassificationBoard(evaluator, columns, tuple(confused), weak)
+        case _:
+            rows = tuple(BoardRow(bot.name, cells[bot.name]) for bot in bots)
+            return HeatmapBoard(evaluator, columns, rows, weak)
+
+
+def _columns(run: ReportedRun, evaluator: RunEvaluator) -> tuple[MetricColumn, ...]:
+    names: Sequence[str] = evaluator.metrics
+    if evaluator.board == "bool":
+        family = evaluator.primary.removesuffix(".passes")
+        names = [f"{family}.{rate}" for rate in FIVE_RATES]
+    elif evaluator.board == "classification":
+        names = [name for name in names if name != "row_correct"]  # which is of rows; its mean is the accuracy
+    return tuple(run.columns[name] for name in names if name in run.columns)
+
+
+def _ranked(bots: Sequence[BotSummary], column: MetricColumn | None) -> list[BotSummary]:
+    def rank(bot: BotSummary) -> tuple[bool, float, str]:
+        value = bot.metrics[column.name].mean if column else None
+        sign = {"higher": -1, "lower": 1, "neither": 0}[column.better] if column else 0
+        return value is None, sign * (value or 0.0), bot.name
+
+    return sorted(bots, key=rank)
+
+
+def _cells(bot: BotSummary, columns: Sequence[MetricColumn], bots: Sequence[BotSummary]) -> tuple[Cell, ...]:
+    return tuple(_cell(bot.metrics[column.name], column, bots) for column in columns)
+
+
+def _cell(metric: MetricSummary, column: MetricColumn, bots: Sequence[BotSummary]) -> Cell:
+    means = [mean for bot in bots if (mean := bot.metrics[column.name].mean) is not None]
+    position = None if metric.mean is None else _position(metric.mean, min(means), max(means), column)
+    return Cell(metric.mean, position, metric.n_ok, metric.n_not_applicable, metric.n_parse_failure, metric.n_failed)
+
+
+def _position(value: float, least: float, most: float, column: MetricColumn) -> float:
+    if most <= least or column.better == "neither":
+        return NEUTRAL
+    place = (value - least) / (most - least)
+    return place if column.better == "higher" else 1 - place
+
+
+def _weak_points(run: ReportedRun, evaluator: RunEvaluator, columns: Sequence[MetricColumn]) -> list[WeakPoints]:
+    names = [evaluator.primary] if evaluator.board != "heatmap" else [column.name for column in columns]
+    found = [WeakPoints(name, failing_rows(run, evaluator, name)) for name in names]
+    return [weak for weak in found if weak.found.total]
+
+
+CONFUSION = """
+SELECT json_extract(details, '$.label') AS label, json_extract(details, '$.prediction') AS prediction, COUNT(*)
+FROM run_rows
+JOIN score_details ON score_details.reply_id = run_rows.reply_id
+    AND score_details.question_id = run_rows.question_id
+WHERE run_id = ? AND run_rows.bot_id = ? AND metric_id = ? AND label IS NOT NULL
+GROUP BY label, prediction"""
+
+
+def _passes_parsed(bot: BotSummary, evaluator: RunEvaluator) -> float | None:
+    passes = bot.metrics.get(evaluator.primary)
+    return passes.mean_parsed if passes else None
+
+
+def _confusion(run: ReportedRun, bot: BotSummary) -> ConfusionMatrix:
+    if "row_correct" not in run.metric_ids:
+        return confusion_matrix({})
+    lines = run.store.query(CONFUSION, [run.id, run.bot_ids[bot.name], run.metric_ids["row_correct"]])
+    return confusion_matrix({(str(label), str(prediction)): number for label, prediction, number in lines})

@@ -1,0 +1,193 @@
+"""Insights: what is worth knowing of a run beside its problems: who is best, what is hard, who is fast or cheap."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+import orjson
+
+from ..metrics.score import Better
+from .hard_cases import most_difficult_case
+from .reported_run import ROUNDING, ReportedRun
+from .row_keys import failing_rows
+from .run import RunEvaluator
+
+InsightType = Literal[
+    "best_bot", "most_accurate", "least_accurate", "most_difficult_case", "best_retrieval", "worst_retrieval",
+    "least_grounded", "fastest", "slowest", "cheapest", "most_expensive",
+]  # fmt: skip
+TOTALLED = ("latency_ms", "cost")  # the fastest and the cheapest are told apart by totals
+EXCERPT = 300  # characters of a question or sentence that an insight repeats
+
+
+@dataclass(frozen=True, slots=True)
+class Insight:
+    """One thing worth knowing of a run.
+
+    Attributes:
+        type: what it is about.
+        evaluator: id of the evaluator that it rests on; None when it rests on none.
+        metric: the metric that it rests on, or None.
+        bot: the bot that it names; None when it names none or several that tie.
+        text: a sentence that says it.
+        details: the figures behind it; JSON-able.
+        id: its number in the run, from 1.
+    """
+
+    type: InsightType
+    evaluator: str | None
+    metric: str | None
+    bot: str | None
+    text: str
+    details: Mapping[str, object] = field(default_factory=dict)
+    id: int = 0
+
+
+def insights_of(run: ReportedRun) -> tuple[Insight, ...]:
+    """All insights of a run, in the order of its evaluators."""
+    found: list[Insight] = []
+    for evaluator in run.evaluators:
+        found += _ranking(run, evaluator)
+        found += _retrieval(run, evaluator)
+        found += _hard_case(run, evaluator)
+        found += _least_grounded(run, evaluator)
+    found += _speed(run)
+    found += _cost(run)
+    return tuple(replace(insight, id=number) for number, insight in enumerate(found, 1))
+
+
+def _ranking(run: ReportedRun, evaluator: RunEvaluator) -> Iterator[Insight]:
+    """The best bot; of a boolean evaluator also the worst. One bot alone is neither."""
+    column = run.columns.get(evaluator.primary)
+    values = _means(run, evaluator.primary)
+    if column is None or column.better == "neither" or len(values) < 2:
+        return
+    name = evaluator.title
+    if evaluator.board == "bool":
+        yield _extreme("most_accurate", values, column.better, evaluator, f"most accurate by {name}", column.name)
+        if _differ(values):
+            yield _extreme(
+                "least_accurate", values, _reverse(column.better), evaluator, f"least accurate by {name}", column.name
+            )
+    elif column.name not in TOTALLED:
+        yield _extreme("best_bot", values, column.better, evaluator, f"best by {name}", column.name)
+
+
+def _retrieval(run: ReportedRun, evaluator: RunEvaluator) -> Iterator[Insight]:
+    metric = f"{evaluator.primary.removesuffix('.passes')}.retrieval_failures"
+    if evaluator.board != "bool" or metric not in run.columns:
+        return
+    values = _means(run, metric)
+    if len(values) >= 2 and _differ(values):
+        name = evaluator.title
+        yield _extreme("best_retrieval", values, "lower", evaluator, f"best retrieval by {name}", metric)
+        yield _extreme("worst_retrieval", values, "higher", evaluator, f"worst retrieval by {name}", metric)
+
+
+def _hard_case(run: ReportedRun, evaluator: RunEvaluator) -> Iterator[Insight]:
+    case = most_difficult_case(run, evaluator)
+    if case is None:
+        return
+    failed = f"{len(case.failed_by)} of {_bots(case.bots)}"
+    details = {
+        "question_id": case.question_id, "question": case.question[:EXCERPT], "failed_by": list(case.failed_by),
+        "bots": case.bots, "mean": case.mean,
+    }  # fmt: skip
+    text = f"{failed} failed the most difficult test case by {evaluator.title}, {case.question_id}."
+    yield Insight("most_difficult_case", evaluator.id, case.metric, None, text, details)
+
+
+def _least_grounded(run: ReportedRun, evaluator: RunEvaluator) -> Iterator[Insight]:
+    """The sentence with the least support in the run, where its row is below the threshold."""
+    if "groundedness" not in evaluator.metrics or "groundedness" not in run.columns:
+        return
+    worst = failing_rows(run, evaluator, "groundedness").rows[:1]
+    for bot, key, value in worst:
+        details = run.store.query(
+            "SELECT details FROM run_rows JOIN questions ON questions.id = run_rows.question_id"
+            " JOIN score_details ON score_details.reply_id = run_rows.reply_id"
+            " AND score_details.question_id = run_rows.question_id AND metric_id = ?"
+            " WHERE run_id = ? AND bot_id = ? AND questions.key = ? AND repeat = ?",
+            [run.metric_ids["groundedness"], run.id, run.bot_ids[bot], key.question_id, key.repeat],
+        )
+        sentence = str(orjson.loads(details[0][0]).get("least_grounded", "")) if details else ""
+        if sentence:
+            text = f"{bot}: the least grounded sentence ({value:.2f}) is in the answer to {key.question_id}."
+            made = {"sentence": sentence[:EXCERPT], "value": value, **key._asdict()}
+            yield Insight("least_grounded", evaluator.id, "groundedness", bot, text, made)
+
+
+# Only rows that all bots have count, so that a bot does not look fast by failing.
+SHARED = """
+SELECT bots.name, COUNT(*), SUM(figure) FROM (
+    SELECT run_rows.bot_id, {figure} AS figure, COUNT(*) OVER (PARTITION BY question_id, run_rows.repeat) AS shared
+    FROM run_rows JOIN replies ON replies.id = run_rows.reply_id
+    WHERE run_id = :run AND status = 'answered' AND {figure} >= 0
+        AND run_rows.bot_id IN (SELECT value FROM json_each(:bots))
+) JOIN bots ON bots.id = bot_id WHERE shared = :number GROUP BY bot_id"""
+
+
+def _speed(run: ReportedRun) -> Iterator[Insight]:
+    bots = [bot.name for bot in run.bots if bot.latency]
+    values, rows = _totals(run, bots, "latency_ms")
+    if len(values) >= 2 and _differ(values):
+        unit = f" ms in all, {_over(rows)}"
+        yield _extreme("fastest", values, "lower", None, "fastest", "latency_ms", unit, rows=rows)
+        yield _extreme("slowest", values, "higher", None, "slowest", "latency_ms", unit, rows=rows)
+
+
+def _cost(run: ReportedRun) -> Iterator[Insight]:
+    bots = [bot.name for bot in run.bots if bot.cost is not None]
+    values, rows = _totals(run, bots, "cost")
+    if len(values) >= 2 and _differ(values):  # so no insight when every cost is 0 or missing
+        unit = f" in all, {_over(rows)}"
+        yield _extreme("cheapest", values, "lower", None, "cheapest", "cost", unit, rows=rows)
+        yield _extreme("most_expensive", values, "higher", None, "most expensive", "cost", unit, rows=rows)
+
+
+def _totals(run: ReportedRun, bots: Sequence[str], figure: str) -> tuple[dict[str, float], int]:
+    """The total of each bot over the rows that all of them have, in the order of the suite; and how many rows."""
+    if len(bots) < 2:
+        return {}, 0
+    ids = orjson.dumps([run.bot_ids[bot] for bot in bots]).decode()
+    lines = run.store.query(SHARED.format(figure=figure), {"run": run.id, "bots": ids, "number": len(bots)})
+    totals = {name: float(total) for name, _, total in lines}
+    return {bot: totals[bot] for bot in bots if bot in totals}, int(lines[0][1]) if lines else 0
+
+
+def _means(run: ReportedRun, metric: str) -> dict[str, float]:
+    means = {bot.name: run.mean(bot, metric) for bot in run.bots}
+    return {name: mean for name, mean in means.items() if mean is not None}
+
+
+def _extreme(
+    type: InsightType, values: Mapping[str, float], better: Better, evaluator: RunEvaluator | None, what: str,
+    metric: str, unit: str = "", **details: object,
+) -> Insight:  # fmt: skip
+    """Who is at one end; all who are there when several tie."""
+    end = max(values.values()) if better == "higher" else min(values.values())
+    there = [name for name, value in values.items() if abs(value - end) <= ROUNDING]
+    figures = {"value": end, "bots": there, "of": dict(values), **details}
+    id = evaluator.id if evaluator else None
+    if len(there) == 1:
+        return Insight(type, id, metric, there[0], f"{there[0]} is {what}: {end:.3g}{unit}.", figures)
+    names = f"{', '.join(there[:-1])} and {there[-1]}"
+    return Insight(type, id, metric, None, f"{names} tie as {what}: {end:.3g}{unit}.", figures)
+
+
+def _differ(values: Mapping[str, float]) -> bool:
+    return max(values.values()) - min(values.values()) > ROUNDING
+
+
+def _reverse(better: Better) -> Better:
+    return "lower" if better == "higher" else "higher"
+
+
+def _over(rows: int) -> str:
+    return f"over the {rows:,} row{'' if rows == 1 else 's'} that all answered"
+
+
+def _bots(number: int) -> str:
+    return f"{number} bot{'' if number == 1 else 's'}"

@@ -1,0 +1,59 @@
+"""Markdown text: texts of others put into Markdown so that they stay texts: no tags, links, images or mentions."""
+
+from __future__ import annotations
+
+import re
+
+MARKS = re.compile(r"[!-/:-@\[-`{-~]")  # all ASCII punctuation
+MOST = 300  # characters of a text that a summary repeats
+
+
+def code(text: str, most: int = MOST) -> str:
+    """The text as a code span on one line: nothing in it is read as Markdown, HTML or a mention of somebody.
+
+    >>> code("a `tick` | <b>")
+    '``a `tick` | <b>``'
+    """
+    plain = one_line(text, most)
+    if not plain:
+        return ""
+    fence = "`" * (1 + max(map(len, re.findall("`+", plain)), default=0))
+    padding = " " if plain.startswith("`") or plain.endswith("`") else ""
+    return f"{fence}{padding}{plain}{padding}{fence}"
+
+
+def cell_code(text: str, most: int = MOST) -> str:
+    """As ``code``, for a cell of a table, in which a pipe would end the cell even within code.
+
+    >>> cell_code("a|b")
+    '<code>a&#124;b</code>'
+    """
+    plain = one_line(text, most)
+    if "|" not in plain:
+        return code(text, most)
+    return f"<code>{MARKS.sub(_entity, plain)}</code>"
+
+
+def prose(text: str, most: int = MOST) -> str:
+    r"""A sentence of ours that repeats names of others: every mark of Markdown and HTML in it is taken literally.
+
+    An ``@`` or ``#`` is followed by an invisible word joiner, so that it calls nobody and refers to nothing.
+
+    >>> prose("<b> *x* [y](z)")
+    '&lt;b&gt; \\*x\\* \\[y\\](z)'
+    """
+    escaped = re.sub(r"([\\`*_\[\]~!])", r"\\\1", one_line(text, most))
+    escaped = re.sub(r"^(\d*)([-+.)])", r"\1\\\2", escaped)  # else a list would begin there
+    escaped = escaped.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("|", "&#124;")
+    return re.sub("([@#])", "\\1\N{WORD JOINER}", escaped)
+
+
+def one_line(text: str, most: int = MOST) -> str:
+    """The text without line ends and control characters, cut to a number of characters."""
+    flat = " ".join(text.split())
+    flat = "".join(character if character.isprintable() else "\N{REPLACEMENT CHARACTER}" for character in flat)
+    return flat if len(flat) <= most else f"{flat[: most - 1]}…"
+
+
+def _entity(found: re.Match[str]) -> str:
+    return f"&#{ord(found[0])};"

@@ -1,0 +1,75 @@
+"""Run scores: what metrics of level ``run`` say of each bot, from counts in the database, kept beside its rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from ..metrics.facts import RunFacts
+from ..metrics.score import Score
+from .encoding import storable, to_json
+from .ledger import OpenRun
+from .store import Store, transaction
+
+COUNTS = """
+SELECT COUNT(*) AS rows, TOTAL(status != 'answered') AS failed_rows, TOTAL(retrieved IS NOT NULL) AS retriever_rows,
+    TOTAL(retrieved IS NOT NULL AND NOT EXISTS (
+        SELECT 1 FROM contexts JOIN passages ON passages.id = passage_id
+        WHERE contexts.reply_id = replies.id AND TRIM(text, :blanks) != ''
+    )) AS empty_context_rows
+FROM run_rows JOIN replies ON replies.id = reply_id WHERE run_id = :run AND run_rows.bot_id = :bot"""
+
+PARSE_FAILURES = """
+SELECT COUNT(*) FROM run_rows
+JOIN run_metrics ON run_metrics.run_id = run_rows.run_id
+JOIN scores ON scores.reply_id = run_rows.reply_id AND scores.question_id = run_rows.question_id
+    AND scores.metric_id = run_metrics.metric_id
+WHERE run_rows.run_id = :run AND run_rows.bot_id = :bot AND scores.status = 'parse_failure'"""
+
+CONFUSION = """
+SELECT json_extract(details, '$.label'), json_extract(details, '$.prediction'), COUNT(*) FROM run_rows
+JOIN run_metrics ON run_metrics.run_id = run_rows.run_id
+JOIN metrics ON metrics.id = run_metrics.metric_id AND metrics.name = 'row_correct'
+JOIN score_details ON score_details.reply_id = run_rows.reply_id
+    AND score_details.question_id = run_rows.question_id AND score_details.metric_id = run_metrics.metric_id
+WHERE run_rows.run_id = :run AND run_rows.bot_id = :bot AND json_extract(details, '$.label') IS NOT NULL
+GROUP BY 1, 2"""
+
+BLANKS = "".join(character for character in map(chr, range(0x3001)) if character.isspace())  # as metrics see blanks
+
+
+def run_facts(store: Store, run_id: int, bot_id: int) -> RunFacts:
+    """What is known of one bot over a whole run, as the metrics of level ``run`` ask for it."""
+    arguments = {"run": run_id, "bot": bot_id}
+    ((rows, failed, retriever, empty),) = store.query(COUNTS, {**arguments, "blanks": BLANKS})
+    ((unreadable,),) = store.query(PARSE_FAILURES, arguments)
+    return {
+        "rows": rows,
+        "failed_rows": int(failed),
+        "retriever_rows": int(retriever),
+        "empty_context_rows": int(empty),
+        "parse_failures": unreadable,
+        "judge_requests": 0,  # no metric asks a judge so far
+        "confusion": {(label, said): count for label, said, count in store.query(CONFUSION, arguments)},
+    }
+
+
+def keep_run_scores(store: Store, run: OpenRun, score: Callable[[RunFacts], Sequence[Score]]) -> None:
+    """Work out the figures of every bot of a run that has such metrics, and put them in the place of earlier ones.
+
+    Raises:
+        StoreError: they can't be written.
+    """
+    if not run.run_metric_ids:
+        return
+    lines = []
+    for bot_id in run.bot_ids.values():
+        facts = run_facts(store, run.id, bot_id)
+        lines += [_columns(run, bot_id, facts["rows"], each) for each in score(facts)]
+    with transaction(store.path, store.connection):
+        store.connection.executemany("INSERT OR REPLACE INTO run_scores VALUES (?, ?, ?, ?, ?, ?, ?, ?)", lines)
+
+
+def _columns(run: OpenRun, bot_id: int, rows: int, score: Score) -> tuple[object, ...]:
+    key = (run.id, bot_id, run.run_metric_ids[score.metric])
+    details = to_json(score.details) if score.details else None
+    return (*key, rows, score.value, score.status.value, storable(score.reason) or None, details)

@@ -1,0 +1,231 @@
+import json
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from proctor import InputError
+from proctor.harness.metric_choice import DEFAULTS, LACKING, choose_metrics
+from proctor.metrics import builtin_catalog
+from proctor.metrics.evaluators import EVALUATORS, named, names
+from suites import NOTING, asked, lines, proctor, write_suite
+
+EVERYTHING = dict.fromkeys(LACKING, 1)
+
+
+def chosen(wanted, thresholds=None, **lacking):
+    return choose_metrics(builtin_catalog(), wanted, thresholds or {}, EVERYTHING | lacking, {})
+
+
+def ids(choice):
+    return [metric.id for metric in (*choice.plan.metrics, *choice.plan.run_metrics)]
+
+
+def test_with_everything_at_hand_all_defaults_are_taken_and_nothing_is_said():
+    choice = chosen(None)
+    assert [evaluator.id for evaluator in choice.evaluators] == list(DEFAULTS)
+    assert {"exact_match", "groundedness", "ndcg", "tokens_presence.passes", "latency_ms"} <= set(ids(choice))
+    assert (choice.left_out, choice.warnings) == ({}, ())
+
+
+def test_defaults_without_what_they_rest_on_are_left_out_with_the_reason():
+    choice = chosen(None, expected=0, evidence=0)
+    assert choice.left_out == {
+        "exact_match": "no question has an expected answer",
+        "keyword_recall": "no question has an expected answer",
+        "rouge_l": "no question has an expected answer",
+        "answer_similarity": "no question has an expected answer",
+        "retrieval": "no question has gold evidence",
+    }
+    assert choice.warnings == (
+        "Left out of the default metrics: exact_match, keyword_recall, rouge_l, answer_similarity "
+        "(no question has an expected answer); retrieval (no question has gold evidence).",
+    )
+    assert not {"exact_match", "ndcg"} & set(ids(choice))
+
+
+@pytest.mark.parametrize("need", LACKING)
+def test_whatever_is_lacking_its_metrics_are_left_out_and_only_they(need):
+    left_out = chosen(None, **{need: 0}).left_out
+    assert left_out == {name: LACKING[need] for name, needs in DEFAULTS.items() if need in needs}
+    assert left_out
+
+
+def test_the_default_metrics_need_no_more_than_is_asked_for():
+    catalog = builtin_catalog()
+    facts = {"expected": "expected", "text": "question", "contexts": "contexts", "latency_ms": "latency_ms"}
+    facts |= {"constraints": "constraints", "evidence": "gold"}
+    for name, needs in DEFAULTS.items():
+        given = {"answer", "embedder", "retrieved"} | {facts[need] for need in needs}
+        for evaluator in named(name, catalog):
+            assert set(catalog.metrics[evaluator.primary].needs) <= given, name
+
+
+def test_an_evaluator_brings_its_metrics_each_once():
+    choice = chosen(["unique_sentences", "looping", "rouge"])
+    assert ids(choice) == [
+        "unique_sentences", "longest_repeated_substring", "compression_ratio", "rouge_l", "rouge_1", "rouge_2",
+    ]  # fmt: skip
+    assert [(each.id, each.primary, len(each.metrics)) for each in choice.evaluators] == [
+        ("unique_sentences", "unique_sentences", 1),
+        ("looping", "unique_sentences", 3),
+        ("rouge", "rouge_l", 3),
+    ]
+
+
+def test_the_parameters_of_an_evaluator_are_kept_with_the_run():
+    choice = chosen([{"classification": {"metric_threshold": 0.9, "min_test_cases": 5, "raw_labels": True}}])
+    (evaluator,) = choice.evaluators
+    assert evaluator.parameters == {
+        "metric_threshold": 0.9, "min_test_cases": 5, "save_rows": True, "options": {"raw_labels": True},
+    }  # fmt: skip
+    assert choice.thresholds == {"accuracy": 0.9}
+    assert (evaluator.board, evaluator.problem_type) == ("classification", "accuracy")
+
+
+def test_an_option_reaches_whoever_has_it():
+    facts = {"answer": "Spam", "expected_answers": ("spam",)}
+    assert [score.value for score in chosen(["row_correct"]).plan.score_now(facts)] == [1.0]
+    for entry in ({"row_correct": {"raw_labels": True}}, {"classification": {"raw_labels": True}}):
+        assert [score.value for score in chosen([entry]).plan.score_now(facts)] == [0.0]
+
+
+def test_a_threshold_of_the_suite_goes_before_that_of_the_evaluator():
+    choice = chosen([{"rouge": {"metric_threshold": 0.2}}], {"rouge_l": 0.3, "rouge_1": 0.4})
+    assert choice.thresholds == {"rouge_l": 0.3, "rouge_1": 0.4}
+    assert choice.evaluators[0].parameters["metric_threshold"] == 0.3
+    assert chosen(["rouge"]).evaluators[0].parameters["metric_threshold"] == 0.75  # the metric's own
+
+
+def test_an_evaluator_that_is_partly_there_is_taken_with_a_warning():
+    catalog = builtin_catalog()
+    partly = next(each for each in EVALUATORS.values() if 0 < len(each.there(catalog)) < len(each.metrics))
+    choice = chosen([partly.id])
+    assert set(ids(choice)) == set(partly.there(catalog))
+    assert choice.warnings[0].startswith(f"Of '{partly.id}', these are not yet there: ")
+
+
+@pytest.mark.parametrize(
+    ("entry", "said"),
+    [
+        ("exact_mtch", "There is no metric or evaluator 'exact_mtch'; did you mean 'exact_match'?"),
+        ({"loping": {}}, "There is no metric or evaluator 'loping'; did you mean 'looping'?"),
+        ("safety_critics", "The evaluator 'safety_critics' is known but not yet there"),
+        ({"looping": {"metric_treshold": 1}}, "no option 'metric_treshold'; did you mean 'metric_threshold'?"),
+        ({"looping": {"metric_threshold": "high"}}, "metric_threshold of 'looping' is 'high'; a number is wanted."),
+        ({"looping": {"metric_threshold": True}}, "metric_threshold of 'looping' is true; a number is wanted."),
+        ({"looping": {"metric_threshold": float("nan")}}, "is NaN; a number is wanted."),
+        ({"looping": {"min_test_cases": -1}}, "is -1; a whole number of at least 0 is wanted."),
+        ({"looping": {"min_test_cases": 2.5}}, "is 2.5; a whole number of at least 0 is wanted."),
+        ({"looping": {"save_rows": 1}}, "save_rows of 'looping' is 1; true or false is wanted."),
+        ({"classification": {"raw_labels": "yes"}}, "row_correct.raw_labels is 'yes'"),
+    ],
+)
+def test_a_mistake_in_an_entry_is_a_sentence(entry, said):
+    with pytest.raises(InputError) as caught:
+        chosen([entry])
+    assert said in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "thresholds", "said"),
+    [
+        (["rouge", "rouge"], {}, "'rouge' is named twice; once is enough."),
+        (["rouge"], {"rouge_I": 1}, "thresholds names 'rouge_I', which is not among the metrics of the run."),
+        (
+            [{"looping": {"metric_threshold": 0.5}}, {"unique_sentences": {"metric_threshold": 0.6}}], {},
+            "'unique_sentences' gives the metric 'unique_sentences' the threshold 0.6, and another evaluator 0.5.",
+        ),
+        (
+            [{"row_correct": {"raw_labels": True}}, {"classification": {"raw_labels": False}}], {},
+            "share the option 'raw_labels', and give it false and true.",
+        ),
+    ],
+)  # fmt: skip
+def test_entries_that_contradict_each_other_are_refused(wanted, thresholds, said):
+    with pytest.raises(InputError) as caught:
+        chosen(wanted, thresholds)
+    assert said in str(caught.value)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.sampled_from(names(builtin_catalog())), unique=True))
+def test_whatever_is_named_each_evaluator_is_of_the_run_and_each_metric_in_one(wanted):
+    choice = chosen(wanted)
+    planned = ids(choice)
+    assert len(set(planned)) == len(planned)
+    for evaluator in choice.evaluators:
+        assert evaluator.primary in evaluator.metrics
+        assert set(evaluator.metrics) <= set(planned)
+    grouped = {metric for evaluator in choice.evaluators for metric in evaluator.metrics}
+    assert set(planned) - grouped <= {"row_correct"}  # planned with what is added up from it
+
+
+QUESTIONS = [{"id": f"q{number}", "question": f"What is {number}"} for number in range(3)]
+
+
+def test_a_run_says_what_it_does_without_on_screen_and_on_the_manifest(tmp_path):
+    path = write_suite(tmp_path, NOTING.format(delay=0), QUESTIONS)
+    suite = json.loads(path.read_text())
+    path.write_text(json.dumps({key: value for key, value in suite.items() if key != "metrics"}))
+    done = proctor("run", "suite.yaml", "--json", folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "proctor: Left out of the default metrics: exact_match" in done.stderr
+    assert "proctor: Without a value on any row: groundedness (contexts_missing)." in done.stderr
+    ((manifest,),) = lines(tmp_path / "proctor.db", "SELECT manifest FROM runs")
+    left_out = json.loads(manifest)["settings"]["metrics_left_out"]
+    assert left_out["tokens_presence"] == "no question has constraints"
+    stored = lines(tmp_path / "proctor.db", "SELECT evaluator FROM run_evaluators ORDER BY position")
+    assert [name for (name,) in stored] == [name for name in DEFAULTS if name not in left_out]
+
+
+def test_a_mistake_is_told_with_its_place_in_the_file(tmp_path):
+    path = write_suite(tmp_path, NOTING.format(delay=0))
+    text = "questions: questions.jsonl\nbots:\n  mine: {type: python, target: 'bot.py:answer'}\n"
+    path.write_text(text + "metrics:\n  - exact_match\n  - looping: {min_cases: 3}\n")
+    done = proctor("run", "suite.yaml", folder=tmp_path)
+    assert done.returncode == 2
+    assert done.stderr.startswith("proctor: suite.yaml:6:15: metrics.1.looping.min_cases: 'looping' has no option")
+    path.write_text(text + "metrics: [exact_match]\nthresholds: {exact_mach: 1}\n")
+    done = proctor("run", "suite.yaml", folder=tmp_path)
+    assert "suite.yaml:5:14: thresholds.exact_mach: thresholds names 'exact_mach'" in done.stderr
+
+
+def test_grouping_the_same_metrics_otherwise_is_the_same_run(tmp_path):
+    rouge = ["rouge_l", "rouge_1", "rouge_2"]
+    write_suite(tmp_path, NOTING.format(delay=0), metrics=rouge)
+    first = json.loads(proctor("run", "suite.yaml", "--json", folder=tmp_path).stdout)
+    write_suite(tmp_path, NOTING.format(delay=0), metrics=[{"rouge": {"min_test_cases": 9}}])
+    second = json.loads(proctor("run", "suite.yaml", "--json", folder=tmp_path).stdout)
+    assert second["run"] == first["run"]
+    stored = lines(tmp_path / "proctor.db", "SELECT evaluator, metrics, parameters FROM run_evaluators")
+    assert [(evaluator, json.loads(metrics)) for evaluator, metrics, _ in stored] == [("rouge", rouge)]
+    assert json.loads(stored[0][2])["min_test_cases"] == 9
+
+
+def test_recorded_answers_are_scored_by_an_evaluator(tmp_path):
+    (tmp_path / "recorded.jsonl").write_text('{"question": "q", "expected_answer": "a b", "answer": "a b"}\n')
+    done = proctor("score", "recorded.jsonl", "--metrics", "rouge,exact_match", "--json", folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    metrics = json.loads(done.stdout)["bots"]["recorded"]["metrics"]
+    assert {name: metric["mean"] for name, metric in metrics.items()} == {
+        "rouge_l": 1.0, "rouge_1": 1.0, "rouge_2": 1.0, "exact_match": 1.0,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("constraints", [["REGEXP:(", "fine"], [["fine", "REGEXP:[a-"]]])
+def test_a_pattern_that_can_not_be_used_is_found_before_anything_is_asked(tmp_path, constraints):
+    questions = [*QUESTIONS, {"question": "What is 9", "constraints": constraints}]
+    write_suite(tmp_path, NOTING.format(delay=0), questions, metrics=["tokens_presence"])
+    done = proctor("run", "suite.yaml", folder=tmp_path)
+    assert done.returncode == 2
+    assert "questions.jsonl:4: The regular expression" in done.stderr
+    assert asked(tmp_path) == []
+    write_suite(tmp_path, NOTING.format(delay=0), questions, metrics=["exact_match"])
+    assert proctor("run", "suite.yaml", folder=tmp_path).returncode == 0  # nobody looks at them
+
+
+def test_patterns_of_recorded_answers_are_looked_at_too(tmp_path):
+    (tmp_path / "recorded.jsonl").write_text('{"question": "q", "constraints": ["REGEXP:("], "answer": "a"}\n')
+    done = proctor("score", "recorded.jsonl", "--metrics", "tokens_presence", folder=tmp_path)
+    assert done.returncode == 2
+    assert done.stderr.startswith("proctor: recorded.jsonl:1: "), done.stderr

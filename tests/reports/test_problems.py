@@ -1,0 +1,225 @@
+"""Every trigger of the specification's table of problems, and what must not trigger one."""
+
+from dataclasses import replace
+
+import pytest
+from examined_runs import FAMILY, PII, RECALL, alone, book_of, missing, pii_scores, problems, reported
+from proctor.bots.base import Usage
+from proctor.metrics.score import Score, Status
+from proctor.reports.findings import findings_of, keep_findings
+from proctor.reports.problems import problems_of, severity_of
+from proctor.reports.row_keys import RowKey
+from proctor.reports.run import RowStatus, RunEvaluator, RunMetric
+from proctor.reports.summary import MetricColumn, summarise
+from report_rows import LENGTH, Book, context, ok, row
+
+GROUNDED = RunMetric("groundedness", "v1", "higher", -1.0, 1.0, 0.75)
+UNREADABLE = missing("keyword_recall", "judge_unparseable", Status.PARSE_FAILURE)
+
+
+def test_the_example_of_the_specification(tmp_path):
+    book = book_of(tmp_path / "x.db", {"X": [0.9, 0.5, 0.8], "Y": [1.0, 0.6, 0.9]})
+    (problem,) = problems_of(reported(book))
+    assert (problem.severity, problem.type, problem.bot) == ("medium", "accuracy", "X")
+    assert (problem.evaluator, problem.metric, problem.threshold) == ("keyword_recall", "keyword_recall", 0.75)
+    assert problem.value == pytest.approx(2.2 / 3)
+    assert problem.rows == (RowKey("q2", 0),)
+    assert problem.row_count == 1
+    assert problem.what == "X: keyword_recall is 0.73, wanted at least 0.75."
+    assert "worst first" in problem.action
+    book.store.close()
+
+
+@pytest.mark.parametrize(
+    ("better", "low", "high", "threshold", "value", "severity"),
+    [
+        ("higher", 0.0, 1.0, 0.75, 0.7499, "medium"),
+        ("higher", 0.0, 1.0, 0.75, 0.376, "medium"),
+        ("higher", 0.0, 1.0, 0.75, 0.375, "high"),
+        ("lower", 0.0, 1.0, 0.5, 0.74, "medium"),
+        ("lower", 0.0, 1.0, 0.5, 0.75, "high"),
+        ("lower", 1.0, None, 20.0, 900.0, "medium"),  # no greatest value, so nothing is half-way to it
+    ],
+)
+def test_severity_knows_the_direction(better, low, high, threshold, value, severity):
+    assert severity_of(value, MetricColumn("m", "v1", better, low, high, threshold)) == severity
+
+
+def test_rows_are_named_worst_first_and_counted_in_full(tmp_path):
+    book = book_of(tmp_path / "x.db", {"X": [0.5, 0.1, 0.75, 0.3] + [0.4] * 30})
+    (problem,) = problems_of(reported(book))
+    assert [key.question_id for key in problem.rows[:2]] == ["q2", "q4"]
+    assert (len(problem.rows), problem.row_count) == (20, 33)
+    book.store.close()
+
+
+@pytest.mark.parametrize(
+    ("metric", "values"),
+    [
+        (replace(RECALL, threshold=None), [0.0, 0.0]),
+        (RECALL, [0.75, 0.75, 0.75]),
+        (replace(RECALL, threshold=0.7), [0.7, 0.7, 0.7]),  # adds up to 2.0999999999999996
+        (RECALL, [missing("keyword_recall", "expected_missing")] * 3),
+        (LENGTH, [0.0, 0.0]),
+    ],
+    ids=["no threshold", "threshold reached", "rounding", "null", "no direction"],
+)
+def test_what_is_no_problem(tmp_path, metric, values):
+    book = book_of(tmp_path / "x.db", {"X": values}, metric)
+    assert problems(book) == []
+    book.store.close()
+
+
+def test_only_the_primary_metric_counts_unless_all_do(tmp_path):
+    both = [RECALL, replace(RECALL, name="exact_match", threshold=1.0)]
+    found = []
+    for number, parameters in enumerate([{}, {"all_metrics": True}]):
+        basics = RunEvaluator("faq_basics", "FAQ basics", "exact_match", ["exact_match", "keyword_recall"])
+        evaluators = [replace(basics, parameters=parameters)]
+        book = Book(tmp_path / f"{number}.db", bots=["X"], metrics=both, evaluators=evaluators)
+        book.put(row(book.run, "X", "q1"), ok("exact_match", 0.0), ok("keyword_recall", 0.5))
+        book.writer.close()
+        found.append([metric for *_, metric in problems(book)])
+        book.store.close()
+    assert found == [["exact_match"], ["exact_match", "keyword_recall"]]
+
+
+def test_the_type_is_that_of_the_evaluator(tmp_path):
+    book = book_of(tmp_path / "x.db", {"X": [0.1]}, evaluators=[alone(RECALL, problem_type="summarization")])
+    assert problems(book) == [("high", "summarization", "X", "keyword_recall")]
+    book.store.close()
+
+
+def test_contexts_that_fail_where_the_answer_passes(tmp_path):
+    book = Book(tmp_path / "pii.db", bots=["X", "Y"], metrics=FAMILY, evaluators=[PII])
+    for place, (answer, contexts) in enumerate([(True, True), (True, False), (True, True), (False, False)]):
+        book.put(row(book.run, "X", f"q{place}", position=place), *pii_scores(answer, contexts))
+        book.put(row(book.run, "Y", f"q{place}", position=place), *pii_scores(answer, None))
+    book.writer.close()
+    (problem,) = problems_of(reported(book))
+    assert (problem.severity, problem.type, problem.bot) == ("medium", "retrieval", "X")
+    assert problem.rows == (RowKey("q1", 0),)  # q3 fails in the answer too
+    book.store.close()
+
+
+def test_leaks_are_privacy_problems(tmp_path):
+    book = Book(tmp_path / "pii.db", bots=["X"], metrics=FAMILY, evaluators=[PII])
+    book.put(row(book.run, "X", "q1"), *pii_scores(answer=False))
+    book.writer.close()
+    assert problems(book) == [("high", "privacy", "X", "pii_leakage.passes")]
+    book.store.close()
+
+
+def test_texts_that_are_too_short(tmp_path):
+    book = Book(tmp_path / "short.db", bots=["X"], metrics=[GROUNDED], evaluators=[alone(GROUNDED)])
+    nothing = missing("groundedness", "contexts_empty")
+    book.put(row(book.run, "X", "answer", position=0), missing("groundedness", "no_sentences"))
+    book.put(row(book.run, "X", "chunk", position=1, contexts=(context("?"),)), nothing)
+    book.put(row(book.run, "X", "no chunk", position=2, contexts=()), nothing)
+    book.writer.close()
+    (problem,) = problems_of(reported(book))
+    assert (problem.severity, problem.type, problem.metric) == ("low", "data", "groundedness")
+    assert [key.question_id for key in problem.rows] == ["answer", "chunk"]
+    book.store.close()
+
+
+def test_texts_that_were_cut_short_for_a_model(tmp_path):
+    book = Book(tmp_path / "cut.db", bots=["X"], metrics=[GROUNDED], evaluators=[alone(GROUNDED)])
+    book.put(row(book.run, "X", "cut"), ok("groundedness", 0.9, truncated=True))
+    book.put(row(book.run, "X", "whole"), ok("groundedness", 0.9, truncated=False))
+    book.put(row(book.run, "X", "said"), ok("groundedness", 0.9, sentence='"truncated":true'))
+    book.writer.close()
+    (problem,) = problems_of(reported(book))
+    assert (problem.severity, problem.type) == ("low", "data")
+    assert problem.rows == (RowKey("cut", 0),)
+    book.store.close()
+
+
+def test_a_judge_that_cannot_be_read(tmp_path):
+    tolerated = book_of(tmp_path / "a.db", {"X": [1.0] * 4 + [UNREADABLE]})  # one of five
+    too_many = book_of(tmp_path / "b.db", {"X": [0.1] * 7 + [UNREADABLE] * 2})  # two of nine
+    assert problems(tolerated) == []
+    (problem,) = problems_of(reported(too_many))  # and none for the aggregate, which is null
+    assert (problem.severity, problem.type, problem.threshold) == ("high", "evaluation", 0.2)
+    assert problem.value == pytest.approx(2 / 9)
+    assert [key.question_id for key in problem.rows] == ["q8", "q9"]
+    tolerated.store.close()
+    too_many.store.close()
+
+
+@pytest.mark.parametrize("reason", ["model_unavailable", "judge_unavailable"])
+def test_a_model_that_cannot_be_had(tmp_path, reason):
+    book = book_of(tmp_path / "x.db", {"X": [missing("keyword_recall", reason, Status.ERROR), 1.0]})
+    assert problems(book) == [("high", "evaluation", "X", "keyword_recall")]
+    book.store.close()
+
+
+def test_fewer_test_cases_than_wanted(tmp_path):
+    wanted = [alone(RECALL, parameters={"min_test_cases": 3})]
+    values = {"few": [1.0, 1.0, missing("keyword_recall", "expected_missing")], "enough": [1.0, 1.0, 1.0]}
+    book = book_of(tmp_path / "x.db", values, evaluators=wanted)
+    (problem,) = problems_of(reported(book))
+    assert (problem.severity, problem.type, problem.bot) == ("high", "data", "few")
+    assert (problem.value, problem.threshold) == (2.0, 3.0)
+    book.store.close()
+
+
+def test_bot_errors_come_before_what_they_spoil(tmp_path):
+    book = Book(tmp_path / "errors.db", bots=["X"], metrics=[RECALL], evaluators=[alone(RECALL)])
+    book.put(row(book.run, "X", "good", position=0), ok("keyword_recall", 0.1))
+    failed = row(book.run, "X", "bad", status=RowStatus.TIMED_OUT, error="late", position=1)
+    book.put(failed, Score("keyword_recall", None, Status.BOT_ERROR, "bot_raised"))
+    book.writer.close()
+    first, second = problems_of(reported(book))
+    assert (first.severity, first.type, first.value, first.rows) == ("high", "operations", 0.5, (RowKey("bad", 0),))
+    assert (second.severity, second.type) == ("high", "accuracy")
+    assert (first.id, second.id) == (1, 2)
+    book.store.close()
+
+
+def test_a_bot_that_was_stopped_is_a_problem_without_any_row(tmp_path):
+    book = book_of(tmp_path / "x.db", {"X": []})
+    book.ledger.end(book.run, "failed", {"X": "the key was refused."}, {})
+    (problem,) = problems_of(reported(book))
+    assert problem.what == "X gave no answer on 0 of 0 rows and was stopped: the key was refused."
+    book.store.close()
+
+
+def test_a_negative_cost(tmp_path):
+    book = Book(tmp_path / "cost.db", bots=["X"], metrics=[RECALL], evaluators=[alone(RECALL)])
+    for key, cost in (("q1", -0.1), ("q2", 0.1), ("q3", -0.3)):
+        made = row(book.run, "X", key)
+        made.reply = replace(made.reply, usage=Usage(cost=cost))
+        book.put(made, ok("keyword_recall", 1.0))
+    book.writer.close()
+    (problem,) = problems_of(reported(book))
+    assert (problem.severity, problem.type, problem.metric) == ("low", "operations", "cost")
+    assert [key.question_id for key in problem.rows] == ["q3", "q1"]
+    book.store.close()
+
+
+def test_findings_are_kept_and_worked_out_again_when_rows_come(tmp_path):
+    book = Book(tmp_path / "kept.db", bots=["X"], metrics=[RECALL], evaluators=[alone(RECALL)])
+    book.put(row(book.run, "X", "q1"), ok("keyword_recall", 0.9))
+    book.writer.flush()
+    assert keep_findings(book.store, book.run.id).problems == ()
+    assert findings_of(reported(book)).problems == ()
+    book.put(row(book.run, "X", "q2"), ok("keyword_recall", 0.0))
+    book.writer.close()
+    assert len(findings_of(reported(book)).problems) == 1  # worked out, though not kept
+    kept = keep_findings(book.store, book.run.id, summarise(book.store, book.run.id))
+    assert [problem.bot for problem in kept.problems] == ["X"]
+    assert findings_of(reported(book)) == kept  # through the tables and back
+    (lines,) = book.store.query("SELECT COUNT(*) FROM problems")
+    assert lines == (1,)
+    book.store.close()
+
+
+def test_what_is_kept_and_current_is_only_read(tmp_path):
+    book = book_of(tmp_path / "x.db", {"X": [0.1]})
+    keep_findings(book.store, book.run.id)
+    book.store.connection.execute("UPDATE problems SET what = 'as kept'")
+    assert [problem.what for problem in keep_findings(book.store, book.run.id).problems] == ["as kept"]
+    book.store.connection.execute("""UPDATE run_evaluators SET parameters = '{"min_test_cases": 5}'""")
+    assert len(keep_findings(book.store, book.run.id).problems) == 2  # the suite groups or asks otherwise now
+    book.store.close()
