@@ -29,6 +29,10 @@ def faq_similarity(question: str, faq_question: str) -> float:
 def exact_match(answer: str, expected: str) -> float:
     """1 if answer and expected answer are the same after lower-casing and collapsing white space, else 0.
 
+    A 1 can be trusted, a 0 can't: people accept many answers that are worded otherwise. Against human verdicts its
+    balanced accuracy is 0.58 (evouna), 0.64 (nq301) and 0.50 (efficientqa), where a plain token F1 reaches 0.83, 0.78
+    and 0.74. Measured by ``tests/benchmarks/measure_evaluators.py correctness``.
+
     >>> exact_match("  The Refund takes 5  days ", "the refund takes 5 days")
     1.0
     """
@@ -38,6 +42,11 @@ def exact_match(answer: str, expected: str) -> float:
 @metric(threshold=0.75, source="Metric foundations page, faq_basics (threshold: project default)")
 def keyword_recall(answer: str, expected: str) -> float:
     """Share of the expected answer's distinct words that the answer says.
+
+    For short facts it is the best of the plain metrics once all accepted answers are given: AUROC against human
+    verdicts 0.94 on evouna (token F1: 0.89) and 0.82 on nq301 (0.81). Where right and wrong answers use the same words
+    it is no better than token F1: 0.75 on efficientqa (0.76) and 0.76 on student_answers (0.75); there a "not", or a
+    guess of several names, is not noticed. Measured by ``tests/benchmarks/measure_evaluators.py correctness``.
 
     >>> keyword_recall("at nine", "nine sharp")
     0.5

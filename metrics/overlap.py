@@ -15,7 +15,10 @@ LONGEST_SUBSEQUENCE_TEXT: Final = 65_536
 
 @metric(threshold=0.75, source=_H2O_BLEU)
 def bleu_1(ngram_matches: NgramMatches) -> float:
-    """Brevity penalty times the clipped precision of the answer's words."""
+    """Brevity penalty times the clipped precision of the answer's words.
+
+    See ``bleu`` for what the family is worth.
+    """
     return _bleu_of_order(ngram_matches, 1)
 
 
@@ -42,7 +45,13 @@ def bleu_4(ngram_matches: NgramMatches) -> float:
     source="Ejento metrics guide 1.4; Papineni et al. 2002; values as nltk sentence_bleu (threshold: project default)",
 )
 def bleu(ngram_matches: NgramMatches) -> float:
-    """Cumulative BLEU: brevity penalty times the geometric mean of the n-gram precisions, n = 1 to 4."""
+    """Cumulative BLEU: brevity penalty times the geometric mean of the n-gram precisions, n = 1 to 4.
+
+    It can't tell right answers from wrong ones: it has no value below four words, and where it has one its AUROC
+    against human verdicts is 0.56 to 0.60 on four question sets, far below token F1; next to no right answer reaches
+    the threshold. On summaries it follows people less than ROUGE does (relevance in summeval, best of 11 references:
+    Spearman 0.16, ``rouge_1`` 0.30). Measured by ``tests/benchmarks/measure_evaluators.py correctness overlap``.
+    """
     if min(ngram_matches.answer_length, ngram_matches.expected_length) < 4:
         raise NotApplicable(Reason.TOO_SHORT, tokens=_lengths(ngram_matches))
     if not all(ngram_matches.matches):
@@ -53,7 +62,13 @@ def bleu(ngram_matches: NgramMatches) -> float:
 
 @metric(threshold=0.75, source=_H2O_ROUGE)
 def rouge_1(answer_stems: list[str], expected_stems: list[str]) -> Measured:
-    """F1 of the stemmed words that answer and expected answer share; precision and recall in the details."""
+    """F1 of the stemmed words that answer and expected answer share; precision and recall in the details.
+
+    To ask how much of the expected content is there, look at the recall: against human content units in realsumm it
+    has a Pearson correlation of 0.61, the F1 one of 0.51. It reads only a-z and 0-9: of a text in another script it
+    sees the figures and foreign names at most, and has no value without any. Measured by
+    ``tests/benchmarks/measure_evaluators.py overlap language``.
+    """
     return _rouge_of_order(answer_stems, expected_stems, 1)
 
 
@@ -66,6 +81,12 @@ def rouge_2(answer_stems: list[str], expected_stems: list[str]) -> Measured:
 @metric(threshold=0.75, source=_H2O_ROUGE)
 def rouge_l(answer_stems: list[str], expected_stems: list[str]) -> Measured:
     """F1 of the longest common subsequence of stemmed words; precision and recall in the details.
+
+    For right and wrong it is about as good as token F1 (AUROC 0.87 on evouna, 0.81 on nq301, 0.77 on efficientqa,
+    0.74 on student_answers), but the threshold fails most right answers that are sentences: balanced accuracy there is
+    0.55 to 0.71, and 0.68 to 0.78 with a threshold fitted to the questions. Of summaries the recall ranks systems
+    better than the F1 (realsumm: Pearson 0.94 against 0.46). It reads only a-z and 0-9, as ``rouge_1`` does. Measured
+    by ``tests/benchmarks/measure_evaluators.py correctness overlap``.
 
     Of texts with more than 65,536 words only the first 65,536 are compared, and ``truncated`` is set.
     """

@@ -49,6 +49,11 @@ def context_recall_relevancy(
 
     A sentence that repeats the question without answering it scores highest of all: this says that the topic was
     found, not the answer. The thresholds of two embedding models don't compare.
+
+    For passages that answer their question or don't, as people see it, its AUROC is 0.86 on clapnq (share of the
+    question's words in the passage: 0.75), and 0.75 for passages that bear on a claim or don't (factcheckgpt_stance;
+    words: 0.71, the difference within chance). Measured with all-MiniLM-L6-v2 by
+    ``tests/benchmarks/measure_evaluators.py relevancy``.
     """
     best = max(relevant_sentences, key=lambda sentence: sentence.similarity)
     details = vector_evidence(question_vector, context_sentence_vectors)

@@ -10,7 +10,14 @@ from .text import eligible
 
 @metric(threshold=0.75, low=-1.0, source="H2O evaluators page, Answer semantic similarity; Ejento metrics guide 1.2")
 def answer_similarity(answer_vector: TextVectors, expected_vector: TextVectors) -> Measured:
-    """Cosine of the embeddings of the whole answer and the whole expected answer."""
+    """Cosine of the embeddings of the whole answer and the whole expected answer.
+
+    It measures likeness, and does so well: Pearson 0.87 with people's ratings on stsb (word counts: 0.52), AUROC 0.95
+    for questions that ask the same (0.91). It does not measure whether an answer is right: a wrong name in the same
+    sentence is very like. There its AUROC is 0.75 to 0.82 on four question sets, on none above that of token F1, and
+    below it on evouna (0.82 against 0.89). Measured with all-MiniLM-L6-v2 by
+    ``tests/benchmarks/measure_evaluators.py similarity correctness``.
+    """
     value = float(answer_vector.vectors[0] @ expected_vector.vectors[0])
     return Measured(value, vector_evidence(answer_vector, expected_vector))
 
@@ -58,6 +65,11 @@ def groundedness(
 
     It is similarity, not entailment: a sentence that contradicts the contexts may score high. Details name
     the least grounded sentence, and for each sentence its nearest context, counted from 0.
+
+    Use it to find the sentence to look at, not as a verdict on faithfulness: against human labels it is on no set
+    above the plain share of the answer's words that the contexts hold. AUROC 0.85 on begin (words: 0.95), 0.60 on
+    q2_wow (0.65), 0.54 on wice (0.71), 0.77 on factcheckgpt_stance (0.73, the difference within chance). Measured with
+    all-MiniLM-L6-v2 by ``tests/benchmarks/measure_evaluators.py groundedness``.
     """
     kept = [place for place, sentence in enumerate(answer_sentences) if eligible(sentence)]
     if not kept:

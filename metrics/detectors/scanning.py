@@ -101,9 +101,9 @@ class _Search:
 
     def _stands(self, data: bytes, start: int, end: int) -> bool:
         detector = self._detector
-        if detector.valid is not None and not detector.valid(_latin(data, start, end)):
-            return False
         if detector.alone and _is_in_a_longer_number(data, start, end):
+            return False
+        if detector.valid is not None and not detector.valid(_latin(data, start, end)):
             return False
         if self._near is None:
             return True
@@ -133,10 +133,12 @@ def _any_of(words: Sequence[str]) -> str:
 
 
 def _is_in_a_longer_number(data: bytes, start: int, end: int) -> bool:
-    before, after = data[max(start - 2, 0) : start], data[end : end + 2]
-    goes_before = len(before) == 2 and before[1] in _JOINTS and before[0] in _DIGITS
-    goes_on = len(after) == 2 and after[0] in _JOINTS and after[1] in _DIGITS
-    return goes_before or goes_on or before[-1:].isdigit() or after[:1].isdigit()
+    if start and (
+        data[start - 1] in _DIGITS or (start > 1 and data[start - 1] in _JOINTS and data[start - 2] in _DIGITS)
+    ):
+        return True
+    after = data[end : end + 2]
+    return after[:1].isdigit() or (len(after) == 2 and after[0] in _JOINTS and after[1] in _DIGITS)
 
 
 def _places(data: bytes, start: int, end: int, length: int) -> Span:

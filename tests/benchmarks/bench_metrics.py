@@ -174,7 +174,7 @@ def looping() -> None:
         print(f"200 kB, {name}: {', '.join(took)}")
 
 
-def memory(counts: Sequence[int] = (10_000, 100_000)) -> None:
+def memory(counts: Sequence[int] = (10_000, 50_000, 100_000)) -> None:
     """Peak memory and rows a second of `proctor score` with all deterministic metrics.
 
     A process begins with the peak of the one that started it, so nothing large may be held here.

@@ -257,9 +257,11 @@ TASKS = {
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("tasks", nargs="*", choices=[*TASKS, []], default=list(TASKS))
+    parser.add_argument("tasks", nargs="*", metavar="TASK", help=", ".join(TASKS))
     parser.add_argument("--all", action="store_true", help="no sample: every row of every set")
     given = parser.parse_args()
+    if unknown := [task for task in given.tasks if task not in TASKS]:
+        parser.error(f"there is no task {unknown[0]!r}; there are {', '.join(TASKS)}")
     if not DATA.is_dir():
         print(ABSENT)
         return
@@ -267,7 +269,7 @@ def main() -> None:
         SAMPLES.clear()
     embedder = open_embedder()
     print(f"Embedder: {embedder.model_id}. Samples: {SAMPLES or 'none'}.\n")
-    for task in given.tasks:
+    for task in given.tasks or TASKS:
         began = time.perf_counter()
         TASKS[task](embedder)
         print(f"({task}: {time.perf_counter() - began:.0f} s)\n", flush=True)

@@ -5,7 +5,7 @@ Run: python tests/benchmarks/measure_leaks.py (needs the data set pii_presidio b
 
 import argparse
 import random
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
@@ -125,7 +125,9 @@ def show(draws: int, examples: int) -> None:
                 one = counts[kind]
                 print(f"| {suite} | {kind} | {one.found + one.missed} | {one.recall:.3f} | {one.precision:.3f} |")
         if "other" in counts:
-            print(f"| {suite} | findings of kinds without labels | {counts['other'].wrong} | | |")
+            kinds = Counter(example.partition(":")[0] for example in counts["other"].examples)
+            named = ", ".join(f"{count} {kind}" for kind, count in kinds.most_common())
+            print(f"| {suite} | findings of kinds that are not labelled: {named} | | | |")
         for kind, one in counts.items():
             for example in one.examples[:examples]:
                 print(f"|   | {kind} | {example!r} | | |")

@@ -114,14 +114,18 @@ def within_documents(kind: str, scores: Floats, human: Floats, clusters: NDArray
 def across_systems(
     kind: str, scores: Floats, human: Floats, systems: NDArray[np.intp], clusters: NDArray[np.intp]
 ) -> Figure:
-    """Correlation of the systems' means; documents are drawn, and every system stays."""
+    """Correlation of the systems' means; documents are drawn, and every system stays.
+
+    Drawing adds noise to the means, which lowers the correlations: an interval may end below its own value.
+    """
     kept = ~np.isnan(scores)
     scores, human, systems, clusters = scores[kept], human[kept], systems[kept], clusters[kept]
 
     def statistic(drawn: NDArray[np.intp]) -> float:
         counts = np.bincount(systems[drawn])
-        means = [np.bincount(systems[drawn], weights=side[drawn]) / counts for side in (scores, human)]
-        return correlation(kind, *means)
+        known = counts > 0  # a system may have no value at all
+        sums = [np.bincount(systems[drawn], weights=side[drawn])[known] for side in (scores, human)]
+        return correlation(kind, *(one / counts[known] for one in sums))
 
     return bootstrap(statistic, clusters)
 

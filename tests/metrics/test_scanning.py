@@ -126,12 +126,14 @@ def seeds() -> Iterator[Any]:
     yield from (pytest.param(one, id=f"{place}-{one.id}") for place, one in enumerate(ALL))
 
 
+PIECES = (
+    "9", "4 ", "1-", "4444 ", "a", "a@", "@", "-", " ", "\n", "_", "é1", "a@a.", "GB82 WEST ", "sk-", "password = ", "://a:",
+    "eyJ.", "1.", "1:", "-----BEGIN A ", "aws key ", "\"'", "0123456789abcdef", "+1", "ab+/",
+)  # fmt: skip
 HOSTILE = [
-    *(piece * (100_000 // len(piece)) for piece in ("9", "4 ", "1-", "4444 ", "a", "a@", "@", "-", " ", "\n", "_", "é1")),
-    *(piece * (100_000 // len(piece)) for piece in ("a@a.", "GB82 WEST ", "sk-", "password = ", "://a:", "eyJ.", "1.", "1:")),
-    *(piece * (100_000 // len(piece)) for piece in ("-----BEGIN A ", "aws key ", "\"'", "0123456789abcdef", "+1", "ab+/")),
+    *(piece * (100_000 // len(piece)) for piece in PIECES),
     "".join(random.Random(0).choices(string.ascii_letters + string.digits + "+/", k=100_000)),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize("suite", [PERSONAL, (*SECRETS, *ENTROPY)], ids=["personal", "secrets"])

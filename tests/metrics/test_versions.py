@@ -69,6 +69,10 @@ def test_a_change_under_a_metric_changes_its_version_alone(tmp_path: Path, old: 
     [
         ("  # a comment", ""),
         ('"""Few words."""', '"""How few words there are."""'),
+        ('"""Few words."""', '"""Few words.\n\n    Not to be trusted.\n    """'),
+        ('"""Clip."""', '"""Clip, and say why."""'),
+        ('"""The words."""', '"""The words of the answer."""'),
+        ('"""Mine."""', '"""My own metrics."""'),
         ("UNUSED = 1", "UNUSED = 2"),
         ("threshold=0.5", "threshold=0.6"),
         ("words: list[str], expected", "words: Sequence[str], expected"),

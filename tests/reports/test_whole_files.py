@@ -8,12 +8,23 @@ from proctor import InputError
 from proctor.reports.whole_files import check_file, check_folder, whole_file, whole_folder
 
 
+def half_a_file(path):
+    with whole_file(path) as file:
+        file.write(b"half")
+        raise KeyboardInterrupt
+
+
+def half_a_folder(path):
+    with whole_folder(path) as folder:
+        (folder / "rows.csv").write_text("half")
+        raise OSError(28, os.strerror(28))
+
+
 def test_the_file_of_before_stays_until_the_new_one_is_whole(tmp_path):
     path = tmp_path / "report.md"
     path.write_text("before")
-    with pytest.raises(KeyboardInterrupt), whole_file(path) as file:
-        file.write(b"half")
-        raise KeyboardInterrupt
+    with pytest.raises(KeyboardInterrupt):
+        half_a_file(path)
     assert path.read_text() == "before"
     with whole_file(path) as file:
         file.write(b"after")
@@ -31,9 +42,8 @@ def test_a_new_file_has_the_usual_permissions(tmp_path):
 
 def test_a_folder_takes_its_place_only_when_it_is_full(tmp_path):
     target = tmp_path / "tables"
-    with pytest.raises(InputError, match="tables could not be written: No space left"), whole_folder(target) as folder:
-        (folder / "rows.csv").write_text("half")
-        raise OSError(28, os.strerror(28))
+    with pytest.raises(InputError, match="tables could not be written: No space left"):
+        half_a_folder(target)
     assert list(tmp_path.iterdir()) == []
     for text in ("first", "second"):
         with whole_folder(target) as folder:

@@ -1,0 +1,101 @@
+"""Every metric has values that were not made by our code: a golden file of an upstream library, or sums done by hand.
+
+Golden sources of specification, section 16. Those of judge and local-model metrics come with these metrics; what is
+neither listed here nor later fails the test.
+"""
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from proctor.metrics import builtin_catalog
+
+TESTS = Path(__file__).parents[1]
+# Golden file, the libraries that made it, the test that compares, and the metrics (or evaluators) that rest on it.
+GOLDEN: dict[str, tuple[set[str], str, tuple[str, ...]]] = {
+    "overlap.json": (
+        {"nltk", "rouge-score", "sentencex"},
+        "test_overlap.py",
+        ("bleu_1", "bleu_2", "bleu_3", "bleu_4", "bleu", "rouge_1", "rouge_2", "rouge_l"),
+    ),
+    "classification.json": ({"scikit-learn"}, "test_classification.py", ("accuracy", "precision", "recall", "f1")),
+    "cosines.json": (
+        {"sentence-transformers"},
+        "test_semantic.py",
+        ("answer_similarity", "answer_relevancy_sentence", "answer_relevance_mean", "groundedness"),
+    ),
+    "completeness.json": ({"scikit-learn", "scipy"}, "test_completeness.py", ("summary_completeness",)),
+    "ndcg.json": ({"scikit-learn"}, "test_retrieval.py", ("ndcg",)),
+    # Detectors are compared one by one; the metrics are whether any of them found something.
+    "personal_data.json": ({"presidio-analyzer"}, "test_scanning.py", ()),
+    "secrets.json": ({"detect-secrets"}, "test_scanning.py", ()),
+}
+ALSO_GOLDEN = {
+    "cosines.json": ("test_relevancy.py", ("context_recall_relevancy", "context_precision_relevancy")),
+    "personal_data.json": ("test_personal_data.py", ("pii_leakage",)),
+    "secrets.json": ("test_secrets.py", ("sensitive_data_leakage",)),
+}
+# Worked out by hand from the definition; the test that holds the numbers.
+BY_HAND: dict[str, tuple[str, ...]] = {
+    "test_lexical.py": ("faq_similarity", "exact_match", "keyword_recall", "answer_length", "politeness"),
+    "test_looping.py": ("unique_sentences", "longest_repeated_substring", "compression_ratio"),
+    "test_presence.py": ("tokens_presence",),
+    "test_classification.py": ("row_correct",),
+    "test_retrieval.py": ("hit_rate", "evidence_recall", "mrr", "span_precision", "span_recall", "span_iou"),
+    "test_operations.py": (
+        *("latency_ms", "cost", "tokens_in", "tokens_out"),
+        *("bot_error_rate", "empty_context_rate", "parse_failure_rate"),
+    ),
+}
+TESTED_BY: list[tuple[str, str]] = [
+    *[(metric, test) for _, test, metrics in GOLDEN.values() for metric in metrics],
+    *[(metric, test) for test, metrics in ALSO_GOLDEN.values() for metric in metrics],
+    *[(metric, test) for test, metrics in BY_HAND.items() for metric in metrics],
+]
+
+
+def without_suffix(metric: str) -> str:
+    """The evaluator of a boolean family, the plain name of a metric at some rank."""
+    return re.sub(r"_at_\d+$", "", metric.split(".")[0])
+
+
+def test_every_metric_has_values_from_elsewhere() -> None:
+    ours = {without_suffix(metric) for metric in builtin_catalog().metrics}
+    assert ours == {metric for metric, _ in TESTED_BY}
+    assert len(TESTED_BY) == len(ours), "a metric stands twice"
+
+
+@pytest.mark.parametrize(("metric", "test"), TESTED_BY, ids=[metric for metric, _ in TESTED_BY])
+def test_the_test_of_a_metric_names_it(metric: str, test: str) -> None:
+    assert re.search(rf"\b{metric}\b", (Path(__file__).parent / test).read_text("utf-8"))
+
+
+@pytest.mark.parametrize(("file", "test"), [(file, test) for file, (_, test, _) in GOLDEN.items()])
+def test_golden_files_are_read_by_a_test(file: str, test: str) -> None:
+    text = (Path(__file__).parent / test).read_text("utf-8")
+    assert f'"{file}"' in text or f'"{Path(file).stem}"' in text
+
+
+@pytest.mark.parametrize("file", GOLDEN)
+def test_golden_files_say_what_made_them(file: str) -> None:
+    golden = json.loads((TESTS / "golden" / file).read_text("utf-8"))
+    libraries = golden["library"]
+    named = set(libraries) if isinstance(libraries, dict) else set(libraries.split(" and "))
+    assert named == GOLDEN[file][0]
+    versions = libraries if isinstance(libraries, dict) else golden["version"]
+    for version in versions.values() if isinstance(versions, dict) else [versions]:
+        assert re.fullmatch(r"\d+\.\d+\.\d+", version)
+    assert golden["made_by"] == f"tests/golden/make_{Path(file).stem}.py"
+    assert (TESTS.parent / golden["made_by"]).is_file()
+    assert golden.get("cases") or golden.get("recognizers")
+
+
+def imported(path: Path) -> Iterator[str]:
+    yield from re.findall(r"^\s*(?:from|import) ([\w.]+)", path.read_text("utf-8"), re.MULTILINE)
+
+
+@pytest.mark.parametrize("path", sorted((TESTS / "golden").glob("make_*.py")), ids=lambda path: path.stem)
+def test_what_makes_golden_values_uses_nothing_of_ours(path: Path) -> None:
+    assert not [name for name in imported(path) if name.split(".")[0] == "proctor"]
