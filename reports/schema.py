@@ -19,7 +19,7 @@ def m001_runs_bots_questions(db: Database) -> None:
         """CREATE TABLE runs (
         id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, suite TEXT NOT NULL, identity TEXT NOT NULL,
         status TEXT NOT NULL CHECK (status IN ('running', 'finished', 'stopped', 'failed')),
-        started_at TEXT NOT NULL, finished_at TEXT, manifest TEXT NOT NULL)"""
+        started_at TEXT NOT NULL, finished_at TEXT, manifest TEXT NOT NULL, findings_of TEXT)"""
     )
     db.execute("CREATE INDEX runs_identity ON runs (identity)")
     db.execute(
@@ -69,7 +69,7 @@ def m002_replies(db: Database) -> None:
         """CREATE TABLE run_rows (
         run_id INTEGER NOT NULL REFERENCES runs (id), bot_id INTEGER NOT NULL REFERENCES bots (id),
         question_id INTEGER NOT NULL REFERENCES questions (id), repeat INTEGER NOT NULL,
-        reply_id INTEGER NOT NULL REFERENCES replies (id),
+        reply_id INTEGER NOT NULL REFERENCES replies (id), position INTEGER,
         PRIMARY KEY (run_id, bot_id, question_id, repeat)) WITHOUT ROWID"""
     )
 
@@ -80,7 +80,9 @@ def m003_scores(db: Database) -> None:
     db.execute(
         """CREATE TABLE metrics (
         id INTEGER PRIMARY KEY, name TEXT NOT NULL, version TEXT NOT NULL, better TEXT NOT NULL,
-        low REAL, high REAL, summary TEXT NOT NULL, source TEXT NOT NULL, UNIQUE (name, version))"""
+        low REAL, high REAL, summary TEXT NOT NULL, source TEXT NOT NULL,
+        aggregate TEXT NOT NULL DEFAULT 'mean' CHECK (aggregate IN ('mean', 'rate')),
+        level TEXT NOT NULL DEFAULT 'row' CHECK (level IN ('row', 'run')), UNIQUE (name, version))"""
     )
     db.execute(
         """CREATE TABLE run_metrics (
@@ -162,32 +164,8 @@ def m006_row_scores(db: Database) -> None:
 
 
 @migrations()
-def m007_leaderboard(db: Database) -> None:
-    """A view of the means: one line a bot and metric."""
-    db.execute(
-        """CREATE VIEW leaderboard AS
-        SELECT runs.name AS run, bots.name AS bot, metrics.name AS metric, AVG(scores.value) AS mean,
-            SUM(scores.status = 'ok') AS n_ok, SUM(scores.status = 'not_applicable') AS n_not_applicable,
-            SUM(scores.status IN ('error', 'bot_error', 'parse_failure')) AS n_failed,
-            metrics.better AS better, run_metrics.threshold AS threshold
-        FROM run_rows
-        JOIN runs ON runs.id = run_rows.run_id
-        JOIN bots ON bots.id = run_rows.bot_id
-        JOIN run_metrics ON run_metrics.run_id = run_rows.run_id
-        JOIN metrics ON metrics.id = run_metrics.metric_id
-        JOIN scores ON scores.reply_id = run_rows.reply_id AND scores.question_id = run_rows.question_id
-            AND scores.metric_id = run_metrics.metric_id
-        GROUP BY run_rows.run_id, run_rows.bot_id, run_metrics.metric_id"""
-    )
-
-
-@migrations()
-def m008_evaluators(db: Database) -> None:
-    """The evaluators of a run, and how a metric's rows are added up."""
-    db.execute(
-        """ALTER TABLE metrics ADD COLUMN
-        aggregate TEXT NOT NULL DEFAULT 'mean' CHECK (aggregate IN ('mean', 'rate'))"""
-    )
+def m007_evaluators(db: Database) -> None:
+    """The evaluators of a run."""
     db.execute(
         """CREATE TABLE run_evaluators (
         run_id INTEGER NOT NULL REFERENCES runs (id), position INTEGER NOT NULL, evaluator TEXT NOT NULL,
@@ -196,7 +174,24 @@ def m008_evaluators(db: Database) -> None:
         problem_type TEXT NOT NULL, parameters TEXT NOT NULL,
         PRIMARY KEY (run_id, evaluator)) WITHOUT ROWID"""
     )
-    db.execute("DROP VIEW leaderboard")
+
+
+@migrations()
+def m008_run_scores(db: Database) -> None:
+    """What metrics say of a bot over a whole run."""
+    db.execute(
+        """CREATE TABLE run_scores (
+        run_id INTEGER NOT NULL REFERENCES runs (id), bot_id INTEGER NOT NULL REFERENCES bots (id),
+        metric_id INTEGER NOT NULL REFERENCES metrics (id), rows INTEGER NOT NULL, value REAL,
+        status TEXT NOT NULL CHECK (status IN ('ok', 'not_applicable', 'parse_failure', 'bot_error', 'error')),
+        reason TEXT, details TEXT, CHECK ((value IS NOT NULL) = (status = 'ok')),
+        PRIMARY KEY (run_id, bot_id, metric_id)) WITHOUT ROWID"""
+    )
+
+
+@migrations()
+def m009_leaderboard(db: Database) -> None:
+    """A view of the means: one line a bot and metric."""
     db.execute(
         """CREATE VIEW leaderboard AS
         SELECT runs.name AS run, bots.name AS bot, metrics.name AS metric,
@@ -214,26 +209,7 @@ def m008_evaluators(db: Database) -> None:
         JOIN metrics ON metrics.id = run_metrics.metric_id
         JOIN scores ON scores.reply_id = run_rows.reply_id AND scores.question_id = run_rows.question_id
             AND scores.metric_id = run_metrics.metric_id
-        GROUP BY run_rows.run_id, run_rows.bot_id, run_metrics.metric_id"""
-    )
-
-
-@migrations()
-def m009_run_scores(db: Database) -> None:
-    """What metrics say of a bot over a whole run."""
-    db.execute("ALTER TABLE metrics ADD COLUMN level TEXT NOT NULL DEFAULT 'row' CHECK (level IN ('row', 'run'))")
-    db.execute(
-        """CREATE TABLE run_scores (
-        run_id INTEGER NOT NULL REFERENCES runs (id), bot_id INTEGER NOT NULL REFERENCES bots (id),
-        metric_id INTEGER NOT NULL REFERENCES metrics (id), rows INTEGER NOT NULL, value REAL,
-        status TEXT NOT NULL CHECK (status IN ('ok', 'not_applicable', 'parse_failure', 'bot_error', 'error')),
-        reason TEXT, details TEXT, CHECK ((value IS NOT NULL) = (status = 'ok')),
-        PRIMARY KEY (run_id, bot_id, metric_id)) WITHOUT ROWID"""
-    )
-    ((of_rows,),) = db.execute("SELECT sql FROM sqlite_master WHERE name = 'leaderboard'")
-    db.execute("DROP VIEW leaderboard")
-    db.execute(
-        f"""{of_rows}
+        GROUP BY run_rows.run_id, run_rows.bot_id, run_metrics.metric_id
         UNION ALL
         SELECT runs.name, bots.name, metrics.name, run_scores.value,
             run_scores.rows * (run_scores.status = 'ok'), run_scores.rows * (run_scores.status = 'not_applicable'),
@@ -249,7 +225,7 @@ def m009_run_scores(db: Database) -> None:
 
 @migrations()
 def m010_findings(db: Database) -> None:
-    """What a run's scores mean, put in words, and the order of its test cases."""
+    """What a run's scores mean, put in words."""
     db.execute(
         """CREATE TABLE problems (
         id INTEGER PRIMARY KEY, run_id INTEGER NOT NULL REFERENCES runs (id), position INTEGER NOT NULL,
@@ -264,5 +240,3 @@ def m010_findings(db: Database) -> None:
         type TEXT NOT NULL, evaluator TEXT, metric TEXT, bot_id INTEGER REFERENCES bots (id),
         text TEXT NOT NULL, details TEXT NOT NULL, UNIQUE (run_id, position))"""
     )
-    db.execute("ALTER TABLE runs ADD COLUMN findings_of TEXT")
-    db.execute("ALTER TABLE run_rows ADD COLUMN position INTEGER")
