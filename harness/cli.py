@@ -182,6 +182,8 @@ def _hold(make: Callable[[], Exam], database: Path, rows: Path | None, as_json: 
     from .showing import show_json, show_outcome, show_warnings, watching
     from .streams import own_stdout
 
+    if rows == Path("-"):
+        raise InputError("--rows wants the name of a file: stdout holds the leaderboard, or the object of --json.")
     if rows:
         check_file(rows, "--rows", {database.resolve(): "--db"})
     with _interruptible(STOPPED), own_stdout() as stdout:

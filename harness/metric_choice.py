@@ -8,22 +8,25 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, Literal
 
 from ..reports.run import RunEvaluator
-from .metric_entries import Entry, EntryError, Wanted, read_entries, settled_options
+from .metric_entries import Entry, EntryError, Wanted, outside_range, read_entries, settled_options
 
 if TYPE_CHECKING:
     from ..metrics.catalog import Catalog
     from ..metrics.plan import Plan
 
-# What a run has whose suite names no metrics, and what somebody must provide for it to say anything.
+# What a run has whose suite names no metrics, and what somebody must provide for it to say anything. One line each on
+# the leaderboard: of whole families only what a first look needs.
 DEFAULTS: Final[Mapping[str, tuple[str, ...]]] = {
     "exact_match": ("expected",),
     "keyword_recall": ("expected",),
     "rouge_l": ("expected",),
     "answer_similarity": ("expected",),
-    "tokens_presence": ("constraints",),
+    "tokens_presence.passes": ("constraints",),
     "answer_relevancy_sentence": ("text",),
     "groundedness": ("contexts",),
-    "retrieval": ("evidence", "contexts"),
+    "hit_rate": ("evidence", "contexts"),
+    "mrr": ("evidence", "contexts"),
+    "ndcg": ("evidence", "contexts"),
     "politeness": (),
     "answer_length": (),
     "latency_ms": ("latency_ms",),
@@ -83,7 +86,7 @@ def choose_metrics(
     chosen, warnings = read_entries(entries, catalog)
     ids = list(dict.fromkeys(metric for each in chosen for metric in each.metrics))
     plan = catalog.plan(ids, options=settled_options(chosen), empty_contexts=empty_contexts, models=models)
-    _check_thresholds(thresholds, ids)
+    _check_thresholds(thresholds, ids, catalog)
     if left_out:
         warnings.append(_sentence(left_out))
     settled = _settled_thresholds(chosen) | dict(thresholds)
@@ -104,13 +107,15 @@ def _sentence(left_out: Mapping[str, str]) -> str:
     return f"Left out of the default metrics: {'; '.join(parts)}."
 
 
-def _check_thresholds(thresholds: Iterable[str], ids: Sequence[str]) -> None:
-    for name in thresholds:
+def _check_thresholds(thresholds: Mapping[str, float], ids: Sequence[str], catalog: Catalog) -> None:
+    for name, threshold in thresholds.items():
         if name not in ids:
             near = difflib.get_close_matches(name, ids, n=1)
             hint = f" Did you mean {near[0]!r}?" if near else ""
             said = f"thresholds names {name!r}, which is not among the metrics of the run.{hint}"
             raise EntryError(("thresholds", name), said)
+        if outside := outside_range(name, threshold, catalog):
+            raise EntryError(("thresholds", name), outside)
 
 
 def _settled_thresholds(chosen: Iterable[Wanted]) -> dict[str, float]:
@@ -135,6 +140,7 @@ def _in_run(chosen: Iterable[Wanted], thresholds: Mapping[str, float], catalog: 
             problem_type=each.evaluator.problem_type,
             parameters={
                 "metric_threshold": thresholds.get(each.primary, catalog.metric(each.primary).threshold),
+                "all_metrics": each.parameters.all_metrics,
                 "min_test_cases": each.parameters.min_test_cases,
                 "save_rows": each.parameters.save_rows,
                 "options": dict(each.options),

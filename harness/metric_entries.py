@@ -33,6 +33,7 @@ class Parameters:
     """What every evaluator may be told."""
 
     metric_threshold: float | None = None
+    all_metrics: bool = False
     min_test_cases: int = 0
     save_rows: bool = True
 
@@ -98,7 +99,30 @@ def _read(name: str, settings: Mapping[str, object], path: KeyPath, catalog: Cat
             if key not in owners:
                 raise EntryError((*path, key), _no_option(name, key, owners))
         told = {key: _fitting(name, key, settings[key], path) for key in Parameters.__annotations__ if key in settings}
-        yield Wanted(evaluator, metrics, Parameters(**told), options, owners, path)
+        wanted = Wanted(evaluator, metrics, Parameters(**told), options, owners, path)
+        _check_values(wanted, catalog)
+        yield wanted
+
+
+def _check_values(wanted: Wanted, catalog: Catalog) -> None:
+    """Try each value by itself, so that the message can say where the one stands that is refused."""
+    threshold = wanted.parameters.metric_threshold
+    if threshold is not None and (outside := outside_range(wanted.primary, threshold, catalog)):
+        raise EntryError((*wanted.path, "metric_threshold"), outside)
+    for key, value in wanted.options.items():
+        try:
+            catalog.plan(wanted.metrics, options={owner: {key: value} for owner in wanted.owners[key]})
+        except InputError as error:
+            raise EntryError((*wanted.path, key), str(error)) from error
+
+
+def outside_range(metric: str, threshold: float, catalog: Catalog) -> str | None:
+    """A sentence when a threshold is no value that the metric can have: every row would pass, or none."""
+    low, high = catalog.metric(metric).low, catalog.metric(metric).high
+    if (low is None or threshold >= low) and (high is None or threshold <= high):
+        return None
+    ends = " ".join(f"{word} {end:g}" for word, end in (("from", low), ("to", high)) if end is not None)
+    return f"The threshold {threshold:g} is outside the range of '{metric}'; a number {ends} is wanted."
 
 
 def _no_option(name: str, key: str, owners: Iterable[str]) -> str:
@@ -115,7 +139,7 @@ def _fitting(name: str, key: str, value: object, path: KeyPath) -> Any:  # noqa:
             return float(str(value))
         case "min_test_cases" if isinstance(value, int) and is_number and value >= 0:
             return value
-        case "save_rows" if isinstance(value, bool):
+        case "all_metrics" | "save_rows" if isinstance(value, bool):
             return value
     wanted = {"metric_threshold": "a number", "min_test_cases": "a whole number of at least 0"}
     said = f"{key} of '{name}' is {given((), value)}; {wanted.get(key, 'true or false')} is wanted."

@@ -81,6 +81,10 @@ def _what_happened(outcome: Outcome) -> Iterator[str]:
     if outcome.complete:
         yield f"Everything was kept already: {count(outcome.kept, 'answer')} in {database}. Nothing was asked."
         return
+    if outcome.scored and not outcome.asked:
+        scored = count(outcome.scored, "answer")
+        yield f"Scored {scored} in {outcome.seconds:.1f} s; nothing was asked. Everything is in {database}."
+        return
     kept = f", {outcome.kept:,} kept from before" if outcome.kept else ""
     yield f"Asked {count(outcome.asked, 'question')}{kept}, in {outcome.seconds:.1f} s. Everything is in {database}."
 

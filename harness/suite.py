@@ -65,8 +65,8 @@ class Suite(BaseModel):
     metrics: tuple[str | dict[str, dict[str, Any]], ...] | None = Field(
         None,
         description="Metrics and evaluators by id, or `id: {option: value}`; every evaluator has the options "
-        "`metric_threshold`, `min_test_cases` and `save_rows`. Left out, those that fit the questions and bots. "
-        "`proctor metrics` and `proctor metrics --evaluators` list them.",
+        "`metric_threshold`, `all_metrics`, `min_test_cases` and `save_rows`. Left out, those that fit the questions "
+        "and bots. `proctor metrics` and `proctor metrics --evaluators` list them.",
     )
     metric_files: _Files = Field((), description="Python files with metrics of your own.")
     thresholds: dict[str, _Figure] = Field(

@@ -70,6 +70,8 @@ def _rate(
     def rate(found: Check) -> float | Measured:
         if suffix == "parse_failures" and not judged:
             raise NotApplicable(Reason.NO_JUDGE_REQUESTS)
+        if suffix == "retrieval_failures" and isinstance(found.contexts_failed, Reason):
+            raise NotApplicable(found.contexts_failed)
         if suffix != "parse_failures" and found.unreadable:
             raise Unreadable(found.unreadable)
         return _VALUES[suffix](found)
@@ -101,9 +103,7 @@ def _failures(found: Check) -> float:
 
 
 def _retrieval_failures(found: Check) -> float:
-    if isinstance(found.contexts_failed, Reason):
-        raise NotApplicable(found.contexts_failed)
-    return float(found.contexts_failed)
+    return float(found.contexts_failed is True)
 
 
 def _generation_failures(found: Check) -> float:

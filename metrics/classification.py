@@ -1,5 +1,6 @@
 """Metrics on answers that are labels: right or not by row; accuracy, precision, recall and F1 over a run."""
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
@@ -9,6 +10,7 @@ from .score import Measured, NotApplicable, Reason
 from .text import normalise
 
 _SOURCE: Final = "H2O evaluators page, Classification"
+MOST_NAMED: Final = 20  # labels that a message lists
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,14 +100,16 @@ class _Counted:
 
     @classmethod
     def of(cls, confusion: Mapping[tuple[str, str], int]) -> "_Counted":
-        table = confusion_matrix(confusion)
-        if len(table.labels) < 2:
-            raise NotApplicable(Reason.SINGLE_CLASS, labels=list(table.labels))
-        return cls(
-            expected={label: sum(row) for label, row in zip(table.labels, table.counts, strict=True)},
-            predicted={column: sum(row[place] for row in table.counts) for place, column in enumerate(table.columns)},
-            correct={label: table.counts[place][place] for place, label in enumerate(table.labels)},
-        )
+        expected, predicted = Counter[str](), Counter[str]()
+        for (label, prediction), count in confusion.items():
+            if count:
+                expected[label] += count
+                predicted[prediction] += count
+        labels = sorted(expected)
+        if len(labels) < 2:
+            raise NotApplicable(Reason.SINGLE_CLASS, labels=labels)
+        correct = {label: confusion.get((label, label), 0) for label in labels}
+        return cls({label: expected[label] for label in labels}, predicted, correct)
 
     def precision(self, label: str) -> float:
         return self.correct[label] / self.predicted[label] if self.predicted[label] else 0.0
@@ -124,4 +128,5 @@ def _mean(by_label: Mapping[str, float], positive_label: str | None) -> Measured
     for label in (positive_label, normalise(positive_label)):
         if label in by_label:
             return Measured(by_label[label], {"positive_label": label})
-    raise ValueError(f"positive_label is {positive_label!r}; the expected labels are {', '.join(by_label)}")
+    named = ", ".join([*list(by_label)[:MOST_NAMED], *(["..."] if len(by_label) > MOST_NAMED else [])])
+    raise ValueError(f"positive_label is {positive_label!r}; the expected labels are {named}")

@@ -54,7 +54,7 @@ def _row_object(row: BoardRow | BoolRow | ClassificationRow, columns: Sequence[M
         made["passes_parsed"] = row.passes_parsed
     elif isinstance(row, ClassificationRow):
         matrix = row.confusion
-        made["confusion"] = {"labels": matrix.labels, "columns": matrix.columns, "counts": matrix.counts}
+        made["confusion"] = matrix and {"labels": matrix.labels, "columns": matrix.columns, "counts": matrix.counts}
     return made
 
 
@@ -104,8 +104,8 @@ def cell_text(cell: Cell, column: MetricColumn) -> str:
     return "-" if cell.value is None else figure(cell.value, column)
 
 
-def _confusion(bot: str, matrix: ConfusionMatrix) -> Iterator[str]:
-    if not matrix.labels or max(len(matrix.labels), len(matrix.columns)) > MOST_LABELS:
+def _confusion(bot: str, matrix: ConfusionMatrix | None) -> Iterator[str]:
+    if matrix is None or not matrix.labels or len(matrix.columns) > MOST_LABELS:
         return
     yield f"What {prose(bot, 60)} answered (across) where each label was expected (down):"
     yield ""

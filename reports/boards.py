@@ -7,12 +7,15 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from ..metrics.classification import ConfusionMatrix, confusion_matrix
-from .reported_run import FIVE_RATES, ReportedRun
+from ..metrics.evaluator_table import rates
+from .reported_run import ReportedRun, family_of
 from .row_keys import FoundRows, failing_rows
 from .run import RunEvaluator
+from .run_scores import confusion_counts
 from .summary import BotSummary, MetricColumn, MetricSummary
 
 NEUTRAL = 0.5
+MOST_CELLS = 100_000  # of a confusion matrix: answers that are no labels would make one of rows by rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,11 +81,14 @@ class BoolBoard:
 
 @dataclass(frozen=True, slots=True)
 class ClassificationRow:
-    """Accuracy, precision, recall and F1 of one bot, and how often it said what for which label."""
+    """Accuracy, precision, recall and F1 of one bot, and how often it said what for which label.
+
+    ``confusion`` is None where the matrix has more than ``MOST_CELLS``.
+    """
 
     bot: str
     cells: tuple[Cell, ...]
-    confusion: ConfusionMatrix
+    confusion: ConfusionMatrix | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,8 +130,7 @@ def board_of(run: ReportedRun, evaluator: RunEvaluator) -> Board:
 def _columns(run: ReportedRun, evaluator: RunEvaluator) -> tuple[MetricColumn, ...]:
     names: Sequence[str] = evaluator.metrics
     if evaluator.board == "bool":
-        family = evaluator.primary.removesuffix(".passes")
-        names = [f"{family}.{rate}" for rate in FIVE_RATES]
+        names = rates(family_of(evaluator))
     elif evaluator.board == "classification":
         names = [name for name in names if name != "row_correct"]  # which is of rows; its mean is the accuracy
     return tuple(run.columns[name] for name in names if name in run.columns)
@@ -163,22 +168,13 @@ def _weak_points(run: ReportedRun, evaluator: RunEvaluator, columns: Sequence[Me
     return [weak for weak in found if weak.found.total]
 
 
-CONFUSION = """
-SELECT json_extract(details, '$.label') AS label, json_extract(details, '$.prediction') AS prediction, COUNT(*)
-FROM run_rows
-JOIN score_details ON score_details.reply_id = run_rows.reply_id
-    AND score_details.question_id = run_rows.question_id
-WHERE run_id = ? AND run_rows.bot_id = ? AND metric_id = ? AND label IS NOT NULL
-GROUP BY label, prediction"""
-
-
 def _passes_parsed(bot: BotSummary, evaluator: RunEvaluator) -> float | None:
     passes = bot.metrics.get(evaluator.primary)
     return passes.mean_parsed if passes else None
 
 
-def _confusion(run: ReportedRun, bot: BotSummary) -> ConfusionMatrix:
-    if "row_correct" not in run.metric_ids:
-        return confusion_matrix({})
-    lines = run.store.query(CONFUSION, [run.id, run.bot_ids[bot.name], run.metric_ids["row_correct"]])
-    return confusion_matrix({(str(label), str(prediction)): number for label, prediction, number in lines})
+def _confusion(run: ReportedRun, bot: BotSummary) -> ConfusionMatrix | None:
+    counts = confusion_counts(run.store, run.id, run.bot_ids[bot.name])
+    labels = {label for label, _ in counts}
+    columns = labels.union(prediction for _, prediction in counts)
+    return confusion_matrix(counts) if len(labels) * len(columns) <= MOST_CELLS else None

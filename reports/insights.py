@@ -10,7 +10,7 @@ import orjson
 
 from ..metrics.score import Better
 from .hard_cases import most_difficult_case
-from .reported_run import ROUNDING, ReportedRun
+from .reported_run import ROUNDING, ReportedRun, family_of
 from .row_keys import failing_rows
 from .run import RunEvaluator
 
@@ -76,7 +76,7 @@ def _ranking(run: ReportedRun, evaluator: RunEvaluator) -> Iterator[Insight]:
 
 
 def _retrieval(run: ReportedRun, evaluator: RunEvaluator) -> Iterator[Insight]:
-    metric = f"{evaluator.primary.removesuffix('.passes')}.retrieval_failures"
+    metric = f"{family_of(evaluator)}.retrieval_failures"
     if evaluator.board != "bool" or metric not in run.columns:
         return
     values = _means(run, metric)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from ..metrics.evaluator_table import RATES
 from .summary import BotSummary, MetricColumn, MetricSummary, Summary
 
 NAME_WIDTH = 20
@@ -44,28 +46,47 @@ def _table(summary: Summary, bots: Sequence[BotSummary]) -> Table:
     for bot in bots:
         table.add_column(Text(printable(bot.name), style="bold", overflow="fold"), width=CELL_WIDTH, overflow="fold")
     table.add_row("", *(Text(_nature(bot), style="dim") for bot in bots))
-    for column in summary.metrics:
-        if column.name == "latency_ms":
+    for heading, column in _headed(summary):
+        if column is None:
+            table.add_row(heading)
             continue
         best = best_bots(column, summary.bots)
-        table.add_row(
-            _heading(column), *(_cell(bot.metrics[column.name], bot, column, bot.name in best) for bot in bots)
-        )
+        table.add_row(heading, *(_cell(bot.metrics[column.name], bot, column, bot.name in best) for bot in bots))
     table.add_section()
     for name, values in _operations(bots):
         table.add_row(name, *values)
     return table
 
 
-def _heading(column: MetricColumn) -> Text:
+def _headed(summary: Summary) -> Iterator[tuple[Text, MetricColumn | None]]:
+    """The columns with their headings; rates of one family stand under its name, which has no column of its own."""
+    shown = [column for column in summary.metrics if column.name != "latency_ms" and not _is_void(column, summary)]
+    families = Counter(column.name.rpartition(".")[0] for column in shown)
+    before = ""
+    for column in shown:
+        family, _, rate = column.name.rpartition(".")
+        shared = family if families[family] > 1 else ""
+        if shared and shared != before:
+            yield _heading(shared), None
+        before = shared
+        yield _heading(f"  {rate}" if shared else column.name, ARROWS[column.better]), column
+
+
+def _is_void(column: MetricColumn, summary: Summary) -> bool:
+    """Whether it counts what could not be read where nothing is read."""
+    return column.name.endswith(f".{RATES[-1]}") and all(bot.metrics[column.name].mean is None for bot in summary.bots)
+
+
+def _heading(name: str, arrow: str = "") -> Text:
     """Name and direction; a name that is too long for its column goes on below, after a dot or an underscore."""
-    lines, rest = [], f"{column.name} {ARROWS[column.better]}"
+    indent = " " * (2 + len(name) - len(name.lstrip()))
+    lines, rest = [], f"{name} {arrow}".rstrip()
     while len(rest) > NAME_WIDTH - 1:
-        end = 1 + max(rest.rfind(mark, 2, NAME_WIDTH - 1) for mark in "._")
+        end = 1 + max(rest.rfind(mark, len(indent), NAME_WIDTH - 1) for mark in "._")
         if not end:
             break
         lines.append(rest[:end])
-        rest = f"  {rest[end:]}"
+        rest = f"{indent}{rest[end:]}"
     return Text("\n".join([*lines, rest]), overflow="fold")
 
 

@@ -44,8 +44,8 @@ def prose(text: str, most: int = MOST) -> str:
     """
     escaped = re.sub(r"([\\`*_\[\]~!])", r"\\\1", one_line(text, most))
     escaped = re.sub(r"^(\d*)([-+.)])", r"\1\\\2", escaped)  # else a list would begin there
-    escaped = escaped.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("|", "&#124;")
-    return re.sub("([@#])", "\\1\N{WORD JOINER}", escaped)
+    escaped = re.sub("([@#])", "\\1\N{WORD JOINER}", escaped)  # before there are entities, in which a # has to stay
+    return escaped.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("|", "&#124;")
 
 
 def one_line(text: str, most: int = MOST) -> str:

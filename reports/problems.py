@@ -7,12 +7,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
-from .reported_run import ReportedRun, misses
+from .reported_run import ReportedRun, family_of, misses
 from .row_keys import (
     FoundRows,
     RowKey,
     failed_rows,
     failing_rows,
+    first_error,
     rows_too_short,
     rows_with_failing_contexts,
     rows_with_negative_cost,
@@ -29,6 +30,7 @@ ProblemType = Literal[
     "operations", "evaluation", "data", "privacy", "fairness", "accuracy", "retrieval", "summarization", "robustness"
 ]
 NO_MODEL = ("model_unavailable", "judge_unavailable")
+RAISED = "metric_raised"
 SPLIT_INTO_SENTENCES = ("groundedness", "summary_completeness")
 
 ACTIONS: dict[ProblemType, str] = {
@@ -47,6 +49,7 @@ TOO_SHORT = "Nothing need be done for short answers that are right; otherwise as
 TRUNCATED = "Take an embedder with a longer window, or cut the contexts into smaller chunks."
 UNREADABLE = "Read the judge's replies in the details of these rows; take a stronger judge, or a simpler prompt."
 UNAVAILABLE = "See the message in the details of these rows, mend the set-up, and run the same command again."
+BROKEN = "Mend the option or the metric's own code that the message names, and run the same command again."
 FEW_CASES = "Add questions that this evaluator can score, or lower its min_test_cases."
 BOT_ERRORS = "Read the errors of these rows, mend the bot or its endpoint, and run again: only they are asked."
 NEGATIVE = "Correct the prices in the suite, or the bot that reports the cost; these rows have no cost until then."
@@ -155,7 +158,7 @@ def _apart(value: float, threshold: float | None) -> str:
 def _failing_contexts(run: ReportedRun) -> Iterator[Problem]:
     """Contexts that fail a check that the answer passes: the bot was right in spite of its retriever."""
     for evaluator in run.evaluators:
-        family = evaluator.primary.removesuffix(".passes")
+        family = family_of(evaluator)
         metric = f"{family}.retrieval_failures"
         if evaluator.board != "bool" or not {metric, f"{family}.generation_failures"} <= run.columns.keys():
             continue
@@ -188,12 +191,13 @@ def _bad_data(run: ReportedRun) -> Iterator[Problem]:
 
 
 def _failed_evaluation(run: ReportedRun) -> Iterator[Problem]:
-    """Judges that can't be read and models that can't be had; once an evaluator and bot, whatever rests on them."""
+    """Judges that can't be read, models that can't be had, metrics that fail; each once an evaluator and bot."""
     for evaluator in run.evaluators:
         for bot in run.bots:
             failed = [name for name in evaluator.metrics if name in bot.metrics and bot.metrics[name].n_failed]
             yield from itertools.islice(_unreadable(run, evaluator, bot, failed), 1)
             yield from itertools.islice(_unavailable(run, evaluator, bot, failed), 1)
+            yield from itertools.islice(_raised(run, evaluator, bot, failed), 1)
 
 
 def _unreadable(
@@ -219,6 +223,18 @@ def _unavailable(
             yield _problem(
                 "high", "evaluation", f"{bot.name}: no model or judge for {metric} on {_rows(rows.total)}.",
                 UNAVAILABLE, rows, bot=bot.name, evaluator=evaluator.id, metric=metric,
+            )  # fmt: skip
+
+
+def _raised(run: ReportedRun, evaluator: RunEvaluator, bot: BotSummary, metrics: Sequence[str]) -> Iterator[Problem]:
+    for metric in metrics:
+        if RAISED in bot.metrics[metric].reasons:
+            rows = rows_without_value(run, bot.name, metric, (RAISED,))
+            where = f" on {_rows(rows.total)}" if rows.total else ""
+            said = first_error(run, bot.name, metric).rstrip(".")
+            yield _problem(
+                "high", "evaluation", f"{bot.name}: {metric} could not be worked out{where}{said and f': {said}'}.",
+                BROKEN, rows, bot=bot.name, evaluator=evaluator.id, metric=metric,
             )  # fmt: skip
 
 

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import orjson
 
-from .boards import Board, board_of
+from .boards import Board, board_of, boards_of
 from .findings import Findings, findings_of
 from .insights import Insight
 from .problems import Problem
@@ -60,7 +60,7 @@ def make_report(store: Store, run_id: int) -> Report:
     manifest, started_at, finished_at = store.query(
         "SELECT manifest, started_at, finished_at FROM runs WHERE id = ?", [run_id]
     )[0]
-    boards = tuple(board_of(run, evaluator) for evaluator in run.evaluators)
+    boards = boards_of(run)
     bots = store.query(
         "SELECT name, kind, model, embedded, settings, prompts, parts, models FROM run_bots"
         " JOIN bots ON bots.id = bot_id WHERE run_id = ? ORDER BY position",
@@ -80,10 +80,13 @@ def without_times(report: Report) -> Report:
     """The report without run name, dates and measured times: equal for equal runs."""
     run = report.run
     evaluators = tuple(kept for evaluator in run.evaluators if (kept := _untimed(evaluator)) is not None)
+    boards = {board.evaluator.id: board for board in report.boards}
     return replace(
         report,
         run=replace(run, evaluators=evaluators),
-        boards=tuple(board_of(run, evaluator) for evaluator in evaluators),
+        boards=tuple(
+            board if (board := boards[each.id]).evaluator == each else board_of(run, each) for each in evaluators
+        ),
         findings=Findings(_numbered(report.findings.problems), _numbered(report.findings.insights)),
         timed=False,
     )

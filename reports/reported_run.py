@@ -12,7 +12,6 @@ from .store import Store
 from .summary import BotSummary, MetricColumn, Summary, summarise
 
 ROUNDING = 1e-9  # a mean of values that all stand on the threshold may miss it by less than this
-FIVE_RATES = ("passes", "failures", "retrieval_failures", "generation_failures", "parse_failures")
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +70,11 @@ def misses(value: float | None, column: MetricColumn) -> bool:
         return False
     short = column.threshold - value if column.better == "higher" else value - column.threshold
     return short > ROUNDING
+
+
+def family_of(evaluator: RunEvaluator) -> str:
+    """What the names of a boolean evaluator's rates begin with, before the dot."""
+    return evaluator.primary.removesuffix(".passes")
 
 
 def row_metric(evaluator: RunEvaluator) -> str:

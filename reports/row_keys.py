@@ -58,6 +58,7 @@ WITH_DETAILS = f"""{WITH_SCORE}
     JOIN score_details ON score_details.reply_id = scores.reply_id
         AND score_details.question_id = scores.question_id AND score_details.metric_id = scores.metric_id"""
 WITH_REPLY = "JOIN replies ON replies.id = run_rows.reply_id"
+MOST_SAID = 200  # characters of an error that a problem repeats
 
 
 def failing_rows(run: ReportedRun, evaluator: RunEvaluator, metric: str, bot: str | None = None) -> FoundRows:
@@ -113,6 +114,24 @@ def failed_rows(run: ReportedRun, bot: str) -> FoundRows:
 def rows_with_negative_cost(run: ReportedRun, bot: str) -> FoundRows:
     """The rows for which a bot reported a cost below zero."""
     return _found(run, WITH_REPLY, "replies.cost < 0", bot, value="replies.cost", order="ASC")
+
+
+FIRST_ERROR = """
+SELECT json_extract(details, '$.message') AS message FROM run_scores
+WHERE run_id = :run AND bot_id = :bot AND metric_id = :metric AND status = 'error' AND message IS NOT NULL
+UNION ALL
+SELECT json_extract(details, '$.message') AS message FROM run_rows
+JOIN scores ON scores.reply_id = run_rows.reply_id AND scores.question_id = run_rows.question_id
+JOIN score_details USING (reply_id, question_id, metric_id)
+WHERE run_id = :run AND bot_id = :bot AND metric_id = :metric AND status = 'error' AND message IS NOT NULL
+LIMIT 1"""
+
+
+def first_error(run: ReportedRun, bot: str, metric: str) -> str:
+    """What a metric said when it broke off, on one line; empty where nothing is on record."""
+    arguments = {"run": run.id, "bot": run.bot_ids[bot], "metric": run.metric_ids[metric]}
+    lines = run.store.query(FIRST_ERROR, arguments)
+    return " ".join(str(lines[0][0]).split())[:MOST_SAID] if lines else ""
 
 
 def _found(

@@ -49,8 +49,14 @@ def run_facts(store: Store, run_id: int, bot_id: int) -> RunFacts:
         "empty_context_rows": int(empty),
         "parse_failures": unreadable,
         "judge_requests": 0,  # no metric asks a judge so far
-        "confusion": {(label, said): count for label, said, count in store.query(CONFUSION, arguments)},
+        "confusion": confusion_counts(store, run_id, bot_id),
     }
+
+
+def confusion_counts(store: Store, run_id: int, bot_id: int) -> dict[tuple[str, str], int]:
+    """How many rows of a bot have a label and a prediction; empty where ``row_correct`` is not measured."""
+    lines = store.query(CONFUSION, {"run": run_id, "bot": bot_id})
+    return {(label, prediction): count for label, prediction, count in lines}
 
 
 def keep_run_scores(store: Store, run: OpenRun, score: Callable[[RunFacts], Sequence[Score]]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -9,6 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from .. import InputError
+
+MOST_BOUND = 900  # values in a statement: SQLite's oldest limit is 999
 
 
 class StoreError(InputError):
@@ -139,6 +142,21 @@ def transaction(path: Path, connection: sqlite3.Connection) -> Iterator[None]:
             raise
     except sqlite3.Error as error:
         raise explain(path, error) from error
+
+
+def insert_many(
+    connection: sqlite3.Connection, into: str, lines: Sequence[Sequence[object]], on_conflict: str = ""
+) -> None:
+    """``INSERT`` lines, many by one statement, and so with the interpreter's lock handed over once for many."""
+    if not lines:
+        return
+    line = f"({marks(lines[0])})"
+    many = MOST_BOUND // len(lines[0])
+    whole = len(lines) - len(lines) % many
+    sql = f"{into} VALUES {','.join([line] * many)} {on_conflict}"
+    for start in range(0, whole, many):
+        connection.execute(sql, [*itertools.chain.from_iterable(lines[start : start + many])])
+    connection.executemany(f"{into} VALUES {line} {on_conflict}", lines[whole:])
 
 
 def marks(values: Iterable[object]) -> str:

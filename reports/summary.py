@@ -113,7 +113,7 @@ def find_run(store: Store, name: str | None = None) -> tuple[int, str]:
         if not lines:
             raise StoreError(f"{store.path} holds no run yet. 'proctor run' makes one.")
     else:
-        lines = store.query("SELECT id, name FROM runs WHERE name = ? OR name LIKE ? || '%'", [name, name])
+        lines = store.query("SELECT id, name FROM runs WHERE SUBSTR(name, 1, LENGTH(?)) = ?", [name, name])
         if len(lines) != 1:
             known = [str(line[0]) for line in store.query("SELECT name FROM runs ORDER BY id DESC LIMIT 5")]
             what = "is no run" if not lines else f"is the beginning of {len(lines)} runs"

@@ -13,7 +13,7 @@ from ..bots.base import Reply
 from ..metrics.score import Score
 from .encoding import context_columns, question_columns, to_json
 from .run import Row
-from .store import StoreError, connect, explain, marks, transaction
+from .store import StoreError, connect, explain, insert_many, marks, transaction
 
 GROUP = 1000  # most items in one transaction: a waiting reader is never kept out for long
 BACKLOG = 20_000  # most items in memory before the engine has to wait
@@ -134,15 +134,18 @@ class RowWriter:
         rows = [item for item in work if isinstance(item, Row)]
         _write_questions(connection, rows)
         self._write_replies(connection, [row for row in rows if row.reply_id is None])
-        connection.executemany(
-            LINK_ROW,
+        insert_many(
+            connection,
+            "INSERT INTO run_rows (run_id, bot_id, question_id, repeat, reply_id, position)",
             [(self._run_id, row.bot_id, row.question_id, row.repeat, row.reply_id, row.position) for row in rows],
+            LINK_ANEW,
         )
         self._write_scores(connection, [item for item in work if isinstance(item, _Scored)])
         for item in work:
             if isinstance(item, _Vectors):
-                connection.executemany(
-                    "INSERT OR IGNORE INTO embeddings (model, key, vector) VALUES (?, ?, ?)",
+                insert_many(
+                    connection,
+                    "INSERT OR IGNORE INTO embeddings (model, key, vector)",
                     [(item.model, key, vector) for key, vector in item.items],
                 )
 
@@ -152,9 +155,7 @@ class RowWriter:
         (last,) = connection.execute("SELECT IFNULL(MAX(id), 0) FROM replies").fetchone()
         for number, row in enumerate(rows, last + 1):
             row.reply_id = number
-        connection.executemany(
-            f"INSERT INTO replies ({REPLY_COLUMNS}) VALUES ({marks(range(19))})", map(_reply_columns, rows)
-        )
+        insert_many(connection, f"INSERT INTO replies ({REPLY_COLUMNS})", list(map(_reply_columns, rows)))
         contexts: list[tuple[object, ...]] = []
         for row in rows:
             if row.reply and row.reply.contexts:
@@ -164,7 +165,7 @@ class RowWriter:
                     (row.reply_id, rank, passage, context.score)
                     for rank, (passage, context) in enumerate(zip(ids, row.reply.contexts, strict=True), 1)
                 )
-        connection.executemany("INSERT INTO contexts (reply_id, rank, passage_id, score) VALUES (?, ?, ?, ?)", contexts)
+        insert_many(connection, "INSERT INTO contexts (reply_id, rank, passage_id, score)", contexts)
 
     def _passage_ids(self, connection: sqlite3.Connection, columns: Sequence[tuple[object, ...]]) -> list[int]:
         """Ids of the passages, made where they are new; a passage retrieved a thousand times is stored once."""
@@ -193,17 +194,16 @@ class RowWriter:
                     details.append((*key, to_json(score.details)))
                 elif row.kept:  # what is tried again may have left the story of its failure
                     outdated.append(key)
-        if scores:
-            connection.executemany(
-                "INSERT INTO scores (reply_id, question_id, metric_id, value, status, reason)"
-                " VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET"
-                " value = excluded.value, status = excluded.status, reason = excluded.reason",
-                scores,
-            )
-            connection.executemany(
-                "DELETE FROM score_details WHERE reply_id = ? AND question_id = ? AND metric_id = ?", outdated
-            )
-            connection.executemany("INSERT OR REPLACE INTO score_details VALUES (?, ?, ?, ?)", details)
+        insert_many(
+            connection,
+            "INSERT INTO scores (reply_id, question_id, metric_id, value, status, reason)",
+            scores,
+            "ON CONFLICT DO UPDATE SET value = excluded.value, status = excluded.status, reason = excluded.reason",
+        )
+        connection.executemany(
+            "DELETE FROM score_details WHERE reply_id = ? AND question_id = ? AND metric_id = ?", outdated
+        )
+        insert_many(connection, "INSERT OR REPLACE INTO score_details", details)
 
 
 def _write_questions(connection: sqlite3.Connection, rows: Sequence[Row]) -> None:
@@ -228,7 +228,7 @@ def _write_questions(connection: sqlite3.Connection, rows: Sequence[Row]) -> Non
             known[values[0]] = last
             new.append((last, *values))
         row.question_id = known[values[0]]
-    connection.executemany(f"INSERT INTO questions VALUES ({marks(range(11))})", new)
+    insert_many(connection, "INSERT INTO questions", new)
 
 
 def _insert_or_find(connection: sqlite3.Connection, table: str, names: str, values: Sequence[object]) -> int:
@@ -242,10 +242,10 @@ def _insert_or_find(connection: sqlite3.Connection, table: str, names: str, valu
 
 
 # A question that stands twice keeps its first place.
-LINK_ROW = """
-INSERT INTO run_rows (run_id, bot_id, question_id, repeat, reply_id, position) VALUES (?, ?, ?, ?, ?, ?)
-ON CONFLICT DO UPDATE SET reply_id = excluded.reply_id,
-    position = MIN(IFNULL(position, excluded.position), excluded.position)"""
+LINK_ANEW = (
+    "ON CONFLICT DO UPDATE SET reply_id = excluded.reply_id,"
+    " position = MIN(IFNULL(position, excluded.position), excluded.position)"
+)
 
 REPLY_COLUMNS = (
     "id, bot_id, ask, repeat, status, answer, error, declined, retrieved, latency_ms, queue_ms, attempts_ms,"

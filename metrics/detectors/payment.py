@@ -67,11 +67,6 @@ _IBAN_LENGTHS: Final = {
 }
 
 
-def is_card(number: str) -> bool:
-    """Whether digits are a card number: a network's first digits, its length, Luhn's formula."""
-    return len(number) in _lengths_from(number[:4]) and luhn(number)
-
-
 @lru_cache(maxsize=10_000)
 def _lengths_from(beginning: str) -> frozenset[int]:
     """How long the numbers are that begin with four digits; digits of equal length compare like numbers."""

@@ -17,6 +17,7 @@ from suites import NOTING, PROGRAM, lines, proctor, write_suite
         (["score", "empty.jsonl", "--metrics", "exact_match"], "empty.jsonl"),
         (["ask", "suite.yaml", "mine", "  "], "The question is blank"),
         (["init", "."], "suite.yaml"),
+        (["run", "suite.yaml", "--rows", "-"], "--rows wants the name of a file"),
     ],
 )
 def test_wrong_input_is_a_sentence_and_exit_code_two(tmp_path, arguments, words):

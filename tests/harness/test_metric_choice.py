@@ -25,6 +25,7 @@ def test_with_everything_at_hand_all_defaults_are_taken_and_nothing_is_said():
     assert [evaluator.id for evaluator in choice.evaluators] == list(DEFAULTS)
     assert {"exact_match", "groundedness", "ndcg", "tokens_presence.passes", "latency_ms"} <= set(ids(choice))
     assert (choice.left_out, choice.warnings) == ({}, ())
+    assert ids(choice) == list(DEFAULTS)  # one line of the leaderboard each: a first look has to fit on a screen
 
 
 def test_defaults_without_what_they_rest_on_are_left_out_with_the_reason():
@@ -34,11 +35,13 @@ def test_defaults_without_what_they_rest_on_are_left_out_with_the_reason():
         "keyword_recall": "no question has an expected answer",
         "rouge_l": "no question has an expected answer",
         "answer_similarity": "no question has an expected answer",
-        "retrieval": "no question has gold evidence",
+        "hit_rate": "no question has gold evidence",
+        "mrr": "no question has gold evidence",
+        "ndcg": "no question has gold evidence",
     }
     assert choice.warnings == (
         "Left out of the default metrics: exact_match, keyword_recall, rouge_l, answer_similarity "
-        "(no question has an expected answer); retrieval (no question has gold evidence).",
+        "(no question has an expected answer); hit_rate, mrr, ndcg (no question has gold evidence).",
     )
     assert not {"exact_match", "ndcg"} & set(ids(choice))
 
@@ -76,10 +79,16 @@ def test_the_parameters_of_an_evaluator_are_kept_with_the_run():
     choice = chosen([{"classification": {"metric_threshold": 0.9, "min_test_cases": 5, "raw_labels": True}}])
     (evaluator,) = choice.evaluators
     assert evaluator.parameters == {
-        "metric_threshold": 0.9, "min_test_cases": 5, "save_rows": True, "options": {"raw_labels": True},
+        "metric_threshold": 0.9, "all_metrics": False, "min_test_cases": 5, "save_rows": True,
+        "options": {"raw_labels": True},
     }  # fmt: skip
     assert choice.thresholds == {"accuracy": 0.9}
     assert (evaluator.board, evaluator.problem_type) == ("classification", "accuracy")
+
+
+def test_all_metrics_of_an_evaluator_may_raise_problems_on_demand():
+    (evaluator,) = chosen([{"rouge": {"all_metrics": True}}]).evaluators
+    assert evaluator.parameters["all_metrics"] is True
 
 
 def test_an_option_reaches_whoever_has_it():
@@ -116,8 +125,14 @@ def test_an_evaluator_that_is_partly_there_is_taken_with_a_warning():
         ({"looping": {"metric_threshold": float("nan")}}, "is NaN; a number is wanted."),
         ({"looping": {"min_test_cases": -1}}, "is -1; a whole number of at least 0 is wanted."),
         ({"looping": {"min_test_cases": 2.5}}, "is 2.5; a whole number of at least 0 is wanted."),
+        ({"looping": {"all_metrics": "yes"}}, "all_metrics of 'looping' is 'yes'; true or false is wanted."),
         ({"looping": {"save_rows": 1}}, "save_rows of 'looping' is 1; true or false is wanted."),
         ({"classification": {"raw_labels": "yes"}}, "row_correct.raw_labels is 'yes'"),
+        ("ROUGE", "There is no metric or evaluator 'ROUGE'; did you mean 'rouge'?"),
+        (
+            {"rouge": {"metric_threshold": 7}},
+            "The threshold 7 is outside the range of 'rouge_l'; a number from 0 to 1 is wanted.",
+        ),
     ],
 )
 def test_a_mistake_in_an_entry_is_a_sentence(entry, said):
@@ -130,6 +145,8 @@ def test_a_mistake_in_an_entry_is_a_sentence(entry, said):
     ("wanted", "thresholds", "said"),
     [
         (["rouge", "rouge"], {}, "'rouge' is named twice; once is enough."),
+        (["rouge"], {"rouge_2": -0.1}, "The threshold -0.1 is outside the range of 'rouge_2'; a number from 0 to 1"),
+        (["latency_ms"], {"latency_ms": -5}, "is outside the range of 'latency_ms'; a number from 0 is wanted."),
         (["rouge"], {"rouge_I": 1}, "thresholds names 'rouge_I', which is not among the metrics of the run."),
         (
             [{"looping": {"metric_threshold": 0.5}}, {"unique_sentences": {"metric_threshold": 0.6}}], {},
@@ -145,6 +162,14 @@ def test_entries_that_contradict_each_other_are_refused(wanted, thresholds, said
     with pytest.raises(InputError) as caught:
         chosen(wanted, thresholds)
     assert said in str(caught.value)
+
+
+@pytest.mark.parametrize("threshold", [-1, 0, 1])
+def test_the_ends_of_its_range_are_thresholds_of_a_metric(threshold):
+    assert chosen(["answer_similarity"], {"answer_similarity": threshold}).thresholds == {
+        "answer_similarity": threshold
+    }
+    assert chosen(["latency_ms"], {"latency_ms": 60_000}).thresholds == {"latency_ms": 60_000}
 
 
 @settings(max_examples=60, deadline=None)
@@ -173,7 +198,7 @@ def test_a_run_says_what_it_does_without_on_screen_and_on_the_manifest(tmp_path)
     assert "proctor: Without a value on any row: groundedness (contexts_missing)." in done.stderr
     ((manifest,),) = lines(tmp_path / "proctor.db", "SELECT manifest FROM runs")
     left_out = json.loads(manifest)["settings"]["metrics_left_out"]
-    assert left_out["tokens_presence"] == "no question has constraints"
+    assert left_out["tokens_presence.passes"] == "no question has constraints"
     stored = lines(tmp_path / "proctor.db", "SELECT evaluator FROM run_evaluators ORDER BY position")
     assert [name for (name,) in stored] == [name for name in DEFAULTS if name not in left_out]
 
@@ -185,6 +210,9 @@ def test_a_mistake_is_told_with_its_place_in_the_file(tmp_path):
     done = proctor("run", "suite.yaml", folder=tmp_path)
     assert done.returncode == 2
     assert done.stderr.startswith("proctor: suite.yaml:6:15: metrics.1.looping.min_cases: 'looping' has no option")
+    path.write_text(text + "metrics:\n  - pii_leakage: {check_contexts: true, suite: all}\n")
+    done = proctor("run", "suite.yaml", folder=tmp_path)
+    assert done.stderr.startswith("proctor: suite.yaml:5:41: metrics.0.pii_leakage.suite: The option"), done.stderr
     path.write_text(text + "metrics: [exact_match]\nthresholds: {exact_mach: 1}\n")
     done = proctor("run", "suite.yaml", folder=tmp_path)
     assert "suite.yaml:5:14: thresholds.exact_mach: thresholds names 'exact_mach'" in done.stderr
@@ -229,3 +257,10 @@ def test_patterns_of_recorded_answers_are_looked_at_too(tmp_path):
     done = proctor("score", "recorded.jsonl", "--metrics", "tokens_presence", folder=tmp_path)
     assert done.returncode == 2
     assert done.stderr.startswith("proctor: recorded.jsonl:1: "), done.stderr
+
+
+def test_a_scored_file_counts_answers_and_no_questions(tmp_path):
+    (tmp_path / "recorded.jsonl").write_text('{"question": "q", "expected_answer": "a b", "answer": "a b"}\n')
+    done = proctor("score", "recorded.jsonl", "--metrics", "exact_match", folder=tmp_path)
+    assert "Scored 1 answer in " in done.stdout
+    assert "; nothing was asked." in done.stdout

@@ -63,6 +63,21 @@ def test_an_unreadable_verdict_is_no_failure() -> None:
     assert scores[0].details == {"message": "the judge mumbled"}
 
 
+def test_an_unreadable_verdict_says_nothing_of_contexts_that_were_not_checked() -> None:
+    @artefact
+    def mumbled(answer: str) -> Check:
+        """An answer that the judge mumbles about."""
+        return Check(False, Reason.CONTEXTS_MISSING, unreadable="the judge mumbled")
+
+    family = boolean_metrics(mumbled, "mumbling", "this test", judged=True)
+    plan = Catalog.of(mumbled, *family).plan([f"mumbled.{suffix}" for suffix in SUFFIXES])
+    scores = plan.score_now({"answer": "yes"})
+    assert [score.status for score in scores] == [
+        "parse_failure", "parse_failure", "not_applicable", "parse_failure", "ok",
+    ]  # fmt: skip
+    assert scores[2].reason == "contexts_missing"
+
+
 def test_findings_stand_at_passes_only() -> None:
     scores = PLAN.score_now({"answer": "LOUD"})
     assert scores[0].details == {"answer": [{"shouted": "LOU"}]}

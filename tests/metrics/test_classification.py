@@ -134,3 +134,11 @@ def test_properties_of_the_four(pairs: list[tuple[str, str]]) -> None:
     assert (values[0] == 1) == (values[3] == 1) == all(label == said for label, said in pairs)
     table = confusion_matrix(counts)
     assert sum(map(sum, table.counts)) == len(pairs)
+
+
+def test_texts_that_are_no_labels_take_no_table_of_rows_by_rows() -> None:
+    pairs = [(f"label {number}", f"text {number}") for number in range(20_000)]
+    found = run_scores([*pairs, ("yes", "yes")])
+    assert found["accuracy"].value == pytest.approx(1 / 20_001)
+    mistaken = run_scores(pairs, positive_label="none")["precision"]
+    assert len(str(mistaken.details["message"])) < 500

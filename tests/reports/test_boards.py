@@ -123,6 +123,21 @@ def test_the_confusion_matrix_of_the_specification(tmp_path):
     book.store.close()
 
 
+def test_a_confusion_matrix_of_answers_that_are_no_labels_is_left_out(tmp_path):
+    evaluator = RunEvaluator("classification", "Classification", "row_correct", ["row_correct"], "classification")
+    correct = RunMetric("row_correct", "v1", "higher", 0.0, 1.0, 1.0)
+    book = Book(tmp_path / "class.db", bots=["X"], metrics=[correct], evaluators=[evaluator])
+    for place in range(250):  # 250 labels by 500 columns
+        score = ok("row_correct", 0.0, label=f"expected {place}", prediction=f"said {place}")
+        book.put(row(book.run, "X", f"q{place}", position=place), score)
+    book.writer.close()
+    board = only_board(book)
+    assert board.rows[0].confusion is None
+    assert board_object(board)["bots"][0]["confusion"] is None
+    assert "What " not in "\n".join(board_markdown(board))
+    book.store.close()
+
+
 def test_the_object_carries_direction_range_threshold_and_counts(tmp_path):
     book = book_of(tmp_path / "x.db", {"X": [1 / 3, missing("answer_length", "answer_missing")]}, LENGTH)
     made = board_object(only_board(book))

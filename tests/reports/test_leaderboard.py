@@ -2,6 +2,7 @@ import io
 from dataclasses import replace
 
 import pytest
+from examined_runs import FAMILY, pii_scores
 from proctor.reports.leaderboard import figure, leaderboard, milliseconds, printable
 from proctor.reports.summary import MetricColumn, summarise
 from report_rows import LENGTH, MATCH, Book, ok, row
@@ -79,3 +80,19 @@ def test_a_long_name_goes_on_below_after_a_dot_or_underscore(tmp_path):
         "tokens_presence.", "  retrieval_", "  failures ↑", "summary_", "  completeness ↑", "withoutanyplacetobr",
         "eakit ↑", "f1 ↑",
     ]  # fmt: skip
+
+
+def test_the_rates_of_a_family_stand_under_its_name_and_those_that_are_always_void_do_not_stand_there(tmp_path):
+    book = Book(tmp_path / "family.db", bots=["X"], metrics=[MATCH, *FAMILY])
+    book.put(row(book.run, "X", "q1"), ok(MATCH.name, 1.0), *pii_scores(answer=True, contexts=True))
+    book.writer.close()
+    summary = summarise(book.store, book.run.id)
+    book.store.close()
+    lines = [line[:19].rstrip() for line in shown(summary).splitlines()]
+    start = lines.index("pii_leakage")
+    assert lines[start + 1 : start + 7] == [
+        "  passes ↑", "  failures ↓", "  retrieval_", "    failures ↓", "  generation_", "    failures ↓",
+    ]  # fmt: skip
+    assert "parse" not in shown(summary)
+    alone = replace(summary, metrics=[column for column in summary.metrics if not column.name.endswith("failures")])
+    assert "pii_leakage. " in shown(alone)  # one rate by itself is told by its whole name

@@ -1,5 +1,6 @@
 """The page for a pull request: as reviewed by eye, and with nothing in it that others could make it say."""
 
+import html
 import re
 from pathlib import Path
 
@@ -68,7 +69,9 @@ def test_texts_of_others_stay_texts(tmp_path, text):
     tables = [line for line in page.splitlines() if line.startswith("|")]
     assert {cells(line) for line in tables} == {3, 5}  # the leaderboard and the problems
     bare = outside_code(page)
-    assert not re.search(r"<(?!/?(details|summary|code)>)|(?<!\\)\]\(|@(?!\u2060)|#(?![#\u2060 ])|\x1b|\u202e", bare)
+    assert not re.search(
+        r"<(?!/?(details|summary|code)>)|(?<!\\)\]\(|@(?!\u2060)|(?<!&)#(?![#\u2060 ])|\x1b|\u202e", bare
+    )
     assert "</details>" not in bare
 
 
@@ -96,3 +99,7 @@ def test_a_pipe_in_a_cell_is_an_entity():
 def test_long_texts_are_cut():
     assert len(prose("x" * 1000)) == 300
     assert prose("x" * 1000).endswith("…")
+
+
+def test_marks_in_a_sentence_are_entities_that_a_reader_sees_as_marks():
+    assert html.unescape(prose("a|b <c> &#124; #12")) == "a|b <c> &#\u2060124; #\u206012"

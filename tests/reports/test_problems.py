@@ -154,6 +154,29 @@ def test_a_model_that_cannot_be_had(tmp_path, reason):
     book.store.close()
 
 
+def test_a_metric_that_breaks_off_says_why(tmp_path):
+    broken = Score("keyword_recall", None, Status.ERROR, "metric_raised", {"message": "division\nby zero."})
+    book = book_of(tmp_path / "x.db", {"X": [broken, broken, 1.0]})
+    (problem,) = problems_of(reported(book))
+    assert (problem.severity, problem.type, problem.row_count) == ("high", "evaluation", 2)
+    assert problem.what == "X: keyword_recall could not be worked out on 2 rows: division by zero."
+    book.store.close()
+
+
+def test_a_figure_over_the_run_that_breaks_off_says_why(tmp_path):
+    precision = RunMetric("precision", "v1", "higher", 0.0, 1.0, 0.75, level="run")
+    book = Book(tmp_path / "x.db", bots=["X"], metrics=[precision], evaluators=[alone(precision)])
+    book.put(row(book.run, "X", "q1"))
+    book.writer.close()
+    book.store.connection.execute(
+        "INSERT INTO run_scores SELECT 1, 1, id, 1, NULL, 'error', 'metric_raised', '{\"message\":\"no such label\"}'"
+        " FROM metrics"
+    )
+    (problem,) = problems_of(reported(book))
+    assert problem.what == "X: precision could not be worked out: no such label."
+    book.store.close()
+
+
 def test_fewer_test_cases_than_wanted(tmp_path):
     wanted = [alone(RECALL, parameters={"min_test_cases": 3})]
     values = {"few": [1.0, 1.0, missing("keyword_recall", "expected_missing")], "enough": [1.0, 1.0, 1.0]}

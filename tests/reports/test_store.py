@@ -2,7 +2,7 @@ import sqlite3
 
 import pytest
 from proctor.reports.ledger import Ledger
-from proctor.reports.store import Store, StoreError
+from proctor.reports.store import MOST_BOUND, Store, StoreError, insert_many
 from report_rows import Book, header, ok, row
 
 
@@ -75,3 +75,23 @@ def test_kept_replies_and_scores_are_found_by_content(tmp_path):
     assert {key: link.reply_id for key, link in links.items()} == {(answered.question_id, 0): answered.reply_id}
     assert book.ledger.kept_replies(book.run.bot_ids["right"], [answered.ask]) == {}
     book.store.close()
+
+
+@pytest.mark.parametrize("count", [0, 1, MOST_BOUND // 2 - 1, MOST_BOUND // 2, MOST_BOUND + 7])
+def test_many_lines_are_inserted_in_their_order_and_each_once(count):
+    connection = sqlite3.connect(":memory:")
+    connection.execute("CREATE TABLE pairs (id INTEGER PRIMARY KEY, text TEXT)")
+    lines = [(number, f"text {number}") for number in range(count)]
+    insert_many(connection, "INSERT INTO pairs (id, text)", lines)
+    assert connection.execute("SELECT id, text FROM pairs ORDER BY id").fetchall() == lines
+    connection.close()
+
+
+def test_of_lines_with_one_key_the_last_stands():
+    connection = sqlite3.connect(":memory:")
+    connection.execute("CREATE TABLE pairs (id INTEGER PRIMARY KEY, text TEXT)")
+    lines = [(number % 3, f"text {number}") for number in range(MOST_BOUND + 7)]
+    insert_many(connection, "INSERT INTO pairs (id, text)", lines, "ON CONFLICT DO UPDATE SET text = excluded.text")
+    last = dict(lines)
+    assert dict(connection.execute("SELECT id, text FROM pairs").fetchall()) == last
+    connection.close()
