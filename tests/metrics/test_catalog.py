@@ -2,11 +2,9 @@ import asyncio
 import doctest
 import importlib
 import inspect
-import json
 import pkgutil
 import subprocess
 import sys
-import time
 import types
 import typing
 from pathlib import Path
@@ -197,19 +195,13 @@ def test_a_decorated_function_is_still_itself() -> None:
     assert Catalog.of(fine).metrics["fine"].function is fine
 
 
-def test_the_catalog_loads_nothing_heavy_and_is_quick() -> None:
+def test_the_catalog_loads_nothing_heavy() -> None:
     program = (
-        "import time, sys, json, proctor.metrics as m; a = time.process_time(); c = m.builtin_catalog();"
-        "b = time.process_time(); c.plan(list(c.metrics)); d = time.process_time();"
-        "print(json.dumps([b - a, d - b, [n for n in ('nltk', 'onnxruntime', 'scipy', 'torch') if n in sys.modules]]))"
+        "import sys, proctor.metrics as m; c = m.builtin_catalog(); c.plan(list(c.metrics));"
+        "print([n for n in ('nltk', 'onnxruntime', 'scipy', 'torch') if n in sys.modules])"
     )
-    runs = [
-        json.loads(subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True).stdout)
-        for _ in range(3)
-    ]
-    assert min(run[0] for run in runs) < 0.06
-    assert min(run[1] for run in runs) < 0.5
-    assert all(run[2] == [] for run in runs)
+    done = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True)
+    assert done.stdout.strip() == "[]"
 
 
 USER_FILE = '''
@@ -274,10 +266,3 @@ def test_two_user_files_of_one_name_do_not_meet(tmp_path: Path) -> None:
     other = USER_FILE.replace("loud", "quiet").replace("shout", "whisper")
     both = first.with_file(write(tmp_path / "other", other))
     assert {"loud", "quiet"} <= set(both.metrics)
-
-
-def test_time_is_not_spent_twice() -> None:
-    began = time.perf_counter()
-    for _ in range(20):
-        CATALOG.plan(list(CATALOG.metrics))
-    assert time.perf_counter() - began < 1
