@@ -16,8 +16,6 @@ from .instructions import Instructions, read_instructions
 from .passage_sentences import Sayable, sayable_sentences
 from .sentence_ranking import Ranked, index_sentences, score_sentences
 
-NOTICE = "no LLM: the answers are sentences of the documents, picked by an embedding model"
-
 DEFAULT_SENTENCES = 2
 # A further sentence is said only when it scores nearly as well as the best one.
 NEARLY_AS_GOOD = 0.7

@@ -12,7 +12,6 @@ from proctor.bots.chat import ChatRequest
 from proctor.bots.extractive import (
     CLOSING,
     MOST_SENTENCES_KEPT,
-    NOTICE,
     OPENING,
     ExtractiveChat,
 )
@@ -211,5 +210,4 @@ def test_settings_name_the_embedder_and_the_rules():
     assert chat.settings["model"] == chat.name == "extractive"
     assert chat.settings["embedder"] == "words@1"
     assert re.fullmatch("[0-9a-f]{64}", chat.settings["rules"])
-    assert NOTICE.startswith("no LLM: ")
     assert (chat.embedded, chat.context_tokens) == (True, None)
