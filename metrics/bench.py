@@ -9,7 +9,7 @@ from typing import SupportsFloat, TypeAlias, cast
 
 from .. import InputError
 from .declaring import Function
-from .score import Measured, ModelUnavailable, NotApplicable, Reason, Status, TimedOut, Unreadable
+from .score import JudgeUnavailable, Measured, ModelUnavailable, NotApplicable, Reason, Status, TimedOut, Unreadable
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,6 +164,8 @@ def failure_of(error: BaseException, name: str) -> Failure:
             return Failure(Status.NOT_APPLICABLE, error.reason, error.details)
         case ModelUnavailable() | InputError():  # an encoder that can't be opened says what is wrong with its settings
             return Failure(Status.ERROR, Reason.MODEL_UNAVAILABLE, {"message": str(error)})
+        case JudgeUnavailable():
+            return Failure(Status.ERROR, Reason.JUDGE_UNAVAILABLE, {"message": str(error)})
         case Unreadable():
             return Failure(Status.PARSE_FAILURE, Reason.JUDGE_UNPARSEABLE, {"message": str(error)})
         case TimedOut():

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Final, NamedTuple, TypedDict
 
 from .score import Reason
-from .tools import Embedder
+from .tools import Embedder, Judge
 
 
 class Place(NamedTuple):
@@ -36,6 +36,7 @@ class Facts(TypedDict, total=False):
         retrieved: where each passage that the bot had before it stands, in rank order; None when it has no retriever.
         gold: where the evidence stands: all groups are needed, any member of a group will do.
         embedder: the sentence embedder.
+        judge: the model that grades.
     """
 
     question: str | None
@@ -53,6 +54,7 @@ class Facts(TypedDict, total=False):
     retrieved: Sequence[Place] | None
     gold: Sequence[Sequence[Place]] | None
     embedder: Embedder | None
+    judge: Judge | None
 
 
 class RunFacts(TypedDict, total=False):
@@ -123,6 +125,7 @@ ROW_CHECKS: Final[Mapping[str, Check]] = {
     "tokens_out": _figure,
     "answer": lambda fact: Reason.ANSWER_MISSING if fact is None else None,
     "embedder": lambda fact: Reason.MODEL_UNAVAILABLE if fact is None else None,
+    "judge": lambda fact: Reason.JUDGE_UNAVAILABLE if fact is None else None,
 }
 RUN_CHECKS: Final[Mapping[str, Check]] = dict.fromkeys(RunFacts.__annotations__, _figure)
-TOOLS: Final = frozenset({"embedder"})
+TOOLS: Final = frozenset({"embedder", "judge"})

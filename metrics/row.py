@@ -58,22 +58,22 @@ class Row:
     def _before_measuring(self, one: Prepared) -> Score | None:
         """The score of a metric that a missing fact or a blank answer decides, or None to go on."""
         is_zero = False
-        tool_reason = None
+        missing_tool = ""
         for name in one.facts:
             reason = self._missing.get(name)
             if reason is Reason.CONTEXTS_EMPTY and one.zero_on_empty:
                 is_zero = True
             elif reason is not None and name in TOOLS:
-                tool_reason = reason
+                missing_tool = name
             elif reason is not None:
                 return no_value(one, Failure(Status.NOT_APPLICABLE, reason))
         if one.needs_answer and one.blank_answer != "measure" and is_blank(self._answer):
             return _blank(one, one.blank_answer)
         if is_zero:
             return _empty_contexts_zero(one)
-        if tool_reason is not None:
-            message = {"message": "The metric needs a model that this run has not: embedder."}
-            return no_value(one, Failure(Status.ERROR, tool_reason, message))
+        if missing_tool:
+            message = {"message": f"The metric needs a model that this run has not: {missing_tool}."}
+            return no_value(one, Failure(Status.ERROR, self._missing[missing_tool], message))
         return None
 
     def make_plain(self) -> None:

@@ -54,6 +54,7 @@ class Reason(StrEnum):
     NO_JUDGE_REQUESTS = "no_judge_requests"
     CONTEXTS_NOT_CHECKED = "contexts_not_checked"  # the evaluator looks at the answer only
     TIMED_OUT = "timed_out"
+    JUDGE_CANNOT_GRADE = "judge_cannot_grade"  # this judge has no means for it, as the embedded one for safety
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +88,10 @@ class NotApplicable(Exception):  # noqa: N818 - an outcome, raised by metrics an
 
 class ModelUnavailable(Exception):  # noqa: N818 - an outcome, raised by tools
     """A local model can't be loaded; the message says what to do. Gives ``error / model_unavailable``."""
+
+
+class JudgeUnavailable(Exception):  # noqa: N818 - an outcome, raised by judges
+    """A judge can't be reached or refuses to answer; the message says why. Gives ``error / judge_unavailable``."""
 
 
 class Unreadable(Exception):  # noqa: N818 - an outcome, raised by metrics and artefacts

@@ -6,6 +6,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from .judge.call import Answer, JudgeCall
+
 
 class Embedded(Protocol):
     """Vectors of some texts, in their order."""
@@ -31,4 +33,50 @@ class Embedder(Protocol):
 
     async def embed(self, texts: Sequence[str]) -> Embedded:
         """Embed the texts, in their order. Raises ModelUnavailable when the model can't be loaded."""
+        ...
+
+
+class Judge(Protocol):
+    """A model that grades: a language model behind prompts, several of them, or the embedded one."""
+
+    @property
+    def model_id(self) -> str:
+        """Name, settings and votes, as they stand on the manifest and in the version of scores."""
+        ...
+
+    @property
+    def embedded(self) -> bool:
+        """True when no language model takes part."""
+        ...
+
+    async def ask(self, call: JudgeCall[Answer], vote: int = 1, votes: int = 1) -> Answer:
+        """What the judge says; items that it left out, or that can't be read, are None in the answer.
+
+        Args:
+            call: what is asked.
+            vote: number of this vote, from 1; several votes on one call never share a kept reply.
+            votes: how many votes are taken on this call.
+
+        Raises:
+            Unreadable: nothing could be read from the reply, also after a repair.
+            JudgeUnavailable: no reply could be had.
+            NotApplicable: this judge has no means to answer such a call (``judge_cannot_grade``).
+        """
+        ...
+
+
+class Entailment(Protocol):
+    """A model that says whether a premise entails a hypothesis; calls are gathered into batches."""
+
+    @property
+    def model_id(self) -> str:
+        """Name and revision of the model."""
+        ...
+
+    async def probabilities(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
+        """Shape (n, 3): entailment, neutral, contradiction, each row adding up to 1.
+
+        A model with one output gives its probability of support as entailment, the rest as neutral.
+        Raises ModelUnavailable when the model can't be loaded.
+        """
         ...

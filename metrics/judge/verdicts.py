@@ -1,0 +1,71 @@
+"""What judges answer: verdicts on claims, sentences and chunks, with their reasons."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """A judge's word on one item.
+
+    Attributes:
+        holds: whether it is supported, covered, useful or needed: what was asked.
+        chunks: numbers, from 1, of the chunks that support it alone; empty where that was not asked.
+        why: what was missing or contradicted; may be blank where it holds.
+        agreement: share of judges or votes that said the same; 1.0 when there was one.
+    """
+
+    holds: bool
+    chunks: tuple[int, ...] = ()
+    why: str = ""
+    agreement: float = 1.0
+
+
+Verdicts = tuple[Verdict | None, ...]
+"""One for each item, in their order; None where the judge's word can't be read."""
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerSupport:
+    """What was said of the answer's claims, and of the contexts' sentences (call J2a); empty where not asked."""
+
+    claims: Verdicts = ()  # supported by all chunks together
+    needed: Verdicts = ()  # context sentences needed for answering the question
+
+
+@dataclass(frozen=True, slots=True)
+class ExpectedSupport:
+    """What was said of the expected answer's claims and sentences against the contexts (call J2b)."""
+
+    claims: Verdicts = ()  # expected claims supported by the contexts
+    sentences: Verdicts = ()  # expected sentences attributable to the contexts
+    useful: Verdicts = ()  # chunks that help to reach the expected answer
+    supporting: Verdicts = ()  # context sentences that support the expected answer
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """What was said of the answer and the expected answer against each other (call J3)."""
+
+    answer_claims: Verdicts  # supported by the expected answer
+    expected_claims: Verdicts  # covered by the answer
+
+
+@dataclass(frozen=True, slots=True)
+class ReverseQuestion:
+    """A question that the answer would answer (call J4)."""
+
+    text: str
+    noncommittal: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Grade:
+    """A score with its reason (call J6)."""
+
+    score: float
+    reason: str = ""
+
+
+Grades = Mapping[str, Grade | None]
+Flags = Mapping[str, bool | None]
