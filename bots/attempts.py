@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from .deadline import standing_still
-from .limits import Limiter
+from .limits import Gate
 from .retrying import LONGEST_WAIT, AttemptFailed, Backoff, EndpointFailed, EndpointTimedOut
 
 THROTTLED_PATIENCE = 3  # a 429 says "later", not "no": it is borne so many times as often as a failure
@@ -37,7 +37,7 @@ class Attempts:
     def __init__(
         self,
         place: str,
-        limiter: Limiter,
+        limiter: Gate,
         max_attempts: int,
         *,
         backoff: Backoff | None = None,

@@ -11,8 +11,14 @@ from .base import Context, Usage
 class ChatRequest:
     """One call of a chat model: the rendered prompt, and the parts from which it was rendered.
 
-    A language model is sent ``prompt`` (and ``system``) and nothing else. The embedded extractive model can't
-    read prose, so it works from ``instructions`` (the template before it was filled), ``question`` and ``contexts``.
+    A language model is sent ``prompt`` (with ``system`` before and ``exchange`` after it) and nothing else. The
+    embedded extractive model can't read prose, so it works from ``instructions`` (the template before it was filled),
+    ``question`` and ``contexts``.
+
+    Attributes:
+        schema: JSON schema that the answer should follow, strictly where the model's server can hold it to that.
+        exchange: what was said after the prompt: pairs of what the model answered and what it was told then.
+        temperature: in place of the model's own, for this request; None leaves that.
     """
 
     prompt: str
@@ -20,13 +26,17 @@ class ChatRequest:
     instructions: str = ""
     question: str = ""
     contexts: tuple[Context, ...] = ()
+    schema: Mapping[str, object] | None = None
+    exchange: tuple[tuple[str, str], ...] = ()
+    temperature: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Completion:
     """What a chat model said, and what it took.
 
-    ``queue_ms`` is time spent waiting in our own limits; ``attempts_ms`` has one figure for each attempt.
+    ``queue_ms`` is time spent waiting in our own limits; ``attempts_ms`` has one figure for each attempt. ``trace``
+    has whatever else was told, such as ``finish_reason``.
     """
 
     text: str | None

@@ -4,23 +4,28 @@ import asyncio
 import json
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .. import InputError
 from .base import BotMisconfigured, Usage
 from .chat import ChatRequest, Completion
+from .limits import Turnstile
 from .openai_chat import Prices
 from .openai_reply import split_thinking
 from .targets import find_target
 
 if TYPE_CHECKING:
     from langchain_core.language_models.chat_models import BaseChatModel
-    from langchain_core.messages import AIMessage
+    from langchain_core.messages import AIMessage, BaseMessage
 
 
 class LangChainChat:
-    """Asks a chat model of LangChain; it keeps its own retries, limits and keys.
+    """Asks a chat model of LangChain; it keeps its own retries, limits, keys and temperature.
+
+    Every chat model takes plain messages, so that is all it is sent: ``system``, ``prompt`` and ``exchange``. A
+    ``schema`` or ``temperature`` of the request, for which LangChain's models differ, is left to how the model is made.
 
     Args:
         target: ``file.py:name`` or ``module:name`` of a chat model, or of a function that makes one.
@@ -28,6 +33,7 @@ class LangChainChat:
         timeout: seconds for one answer, the model's own retries included.
         context_tokens: tokens that prompt and answer may take together; None asks the model's own profile.
         prices: for the cost of an answer.
+        turnstile: lets so many calls through at a time; None for as many as come.
 
     Raises:
         InputError: there is no such file, module or form of target.
@@ -43,12 +49,14 @@ class LangChainChat:
         timeout: float = 60.0,
         context_tokens: int | None = None,
         prices: Prices | None = None,
+        turnstile: Turnstile | None = None,
     ) -> None:
         self.name = f"langchain:{target}"
         self._target = find_target(target, base)
         self._timeout = timeout
         self._context_tokens = context_tokens
         self._prices = prices
+        self._turnstile = turnstile
         self._model: BaseChatModel | None = None
 
     @property
@@ -79,14 +87,18 @@ class LangChainChat:
             TimeoutError: no answer in time.
             Exception: whatever else the model raises.
         """
-        from langchain_core.messages import HumanMessage, SystemMessage
+        if self._turnstile is None:
+            return await self._ask(request)
+        async with self._turnstile.slot() as slot:
+            return replace(await self._ask(request), queue_ms=slot.waited * 1000)
 
+    async def _ask(self, request: ChatRequest) -> Completion:
         model = self._open()
-        messages = [SystemMessage(request.system)] if request.system else []
+        messages = _messages(request)
         started = time.perf_counter()
         try:
             async with asyncio.timeout(self._timeout):
-                message = await model.ainvoke([*messages, HumanMessage(request.prompt)])
+                message = await model.ainvoke(messages)
             return self._completion(message, (time.perf_counter() - started) * 1000)
         except TimeoutError:
             raise TimeoutError(f"{self.name} gave no answer within {self._timeout:g} s.") from None
@@ -136,6 +148,16 @@ class LangChainChat:
             attempts_ms=(took_ms,),
             trace={name: value for name, value in message.response_metadata.items() if _is_plain(value)},
         )
+
+
+def _messages(request: ChatRequest) -> "list[BaseMessage]":
+    from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
+
+    messages: list[BaseMessage] = [SystemMessage(request.system)] if request.system else []
+    messages.append(HumanMessage(request.prompt))
+    for answered, told in request.exchange:
+        messages += [AIMessage(answered), HumanMessage(told)]
+    return messages
 
 
 def _misconfigured(name: str, status: int) -> str:

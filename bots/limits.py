@@ -4,9 +4,11 @@ import asyncio
 import time
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
+from typing import Protocol
 
+from .base import BotMisconfigured
 from .deadline import standing_still
 
 
@@ -16,6 +18,22 @@ class Slot:
 
     waited: float
     given_at: float
+
+
+class Gate(Protocol):
+    """Whatever lets requests through, and is told how they went."""
+
+    def slot(self) -> AbstractAsyncContextManager[Slot]:
+        """Wait until a request may be sent; the place is given back at the end, come what may."""
+        ...
+
+    def succeeded(self) -> None:
+        """The endpoint answered."""
+        ...
+
+    def throttled(self, slot: Slot, retry_after: float | None = None) -> None:
+        """The endpoint said 429, and perhaps for how many seconds it wants quiet."""
+        ...
 
 
 class Limiter:
@@ -127,3 +145,59 @@ class Limiter:
             if not turn.done():
                 self._in_flight += 1
                 turn.set_result(None)
+
+
+class TurnedAway(BotMisconfigured):
+    """The request was not sent, because one before it showed that none can succeed."""
+
+
+class Turnstile:
+    """Lets at most so many requests of one kind through at a time, leaving room for others, and none once it is shut.
+
+    What the endpoint says of one kind holds for all: it is handed on to the endpoint's own limiter.
+
+    Args:
+        places: requests under way at most.
+        beyond: where they wait next: the limiter that they share with other kinds; None when there is none.
+    """
+
+    def __init__(self, places: int, beyond: Gate | None = None) -> None:
+        self.places = places
+        self.reason = ""
+        self._own = Limiter(places)
+        self._beyond = beyond
+
+    def lead_to(self, beyond: Gate) -> "Turnstile":
+        """Put the limiter behind it that its requests share with others; gives the turnstile back."""
+        self._beyond = beyond
+        return self
+
+    def shut(self, reason: str) -> None:
+        """Turn away all that wait and all that come."""
+        self.reason = reason
+
+    @asynccontextmanager
+    async def slot(self) -> AsyncIterator[Slot]:
+        """Wait for a place here, then for one beyond; both waits are told. Raises TurnedAway once it is shut."""
+        async with self._own.slot() as own:
+            self._turn_away()
+            if self._beyond is None:
+                yield own
+                return
+            async with self._beyond.slot() as slot:
+                self._turn_away()
+                yield Slot(own.waited + slot.waited, slot.given_at)
+
+    def _turn_away(self) -> None:
+        if self.reason:
+            raise TurnedAway(self.reason)
+
+    def succeeded(self) -> None:
+        """See ``Limiter``."""
+        if self._beyond is not None:
+            self._beyond.succeeded()
+
+    def throttled(self, slot: Slot, retry_after: float | None = None) -> None:
+        """See ``Limiter``."""
+        if self._beyond is not None:
+            self._beyond.throttled(slot, retry_after)

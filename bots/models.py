@@ -12,6 +12,7 @@ from .. import InputError
 from .chat import ChatModel
 from .extractive import ExtractiveChat, SentenceEmbedder
 from .langchain_chat import LangChainChat
+from .limits import Turnstile
 from .openai_chat import OpenAIChat, Prices
 from .openai_endpoint import OPENAI_URL, Endpoints
 from .retrying import Backoff
@@ -19,7 +20,7 @@ from .retrying import Backoff
 KINDS = ("extractive", "openai", "langchain")
 OPENAI_CONTEXT_TOKENS = 128_000
 _SENT = ("temperature", "top_p", "seed", "reasoning_effort")
-_OPENAI_ONLY = (*_SENT, "base_url", "api_key_env", "max_tokens", "max_attempts", "concurrency", "extra")
+_OPENAI_ONLY = (*_SENT, "base_url", "api_key_env", "max_tokens", "max_attempts", "concurrency", "stream", "extra")
 _LANGUAGE_MODELS_ONLY = ("timeout", "context_tokens", "price_in", "price_out")
 
 
@@ -48,6 +49,9 @@ class ModelSettings(BaseModel):
     max_attempts: int = Field(4, ge=1, description="Attempts that may fail before a question is given up.")
     concurrency: int = Field(
         256, ge=1, description="Requests under way at this endpoint at most; fewer while it answers 429."
+    )
+    stream: bool = Field(
+        False, description="Have answers come in pieces, for servers that break off requests that are silent for long."
     )
     context_tokens: int | None = Field(
         None, ge=1, description="Tokens that prompt and answer may take together; for `openai:` 128,000."
@@ -123,6 +127,7 @@ def open_chat_model(
     base: Path,
     environ: Mapping[str, str],
     endpoints: Endpoints | None = None,
+    turnstile: Turnstile | None = None,
 ) -> ChatModel:
     """Make a chat model; nothing is loaded or sent before its ``prepare``.
 
@@ -132,13 +137,14 @@ def open_chat_model(
         base: the suite's folder, from which a ``langchain:`` target is found.
         environ: where API keys are looked up, and ``OPENAI_BASE_URL`` when no address is given.
         endpoints: shared by all models of a suite, so that equal ones share their limits and connections.
+        turnstile: lets requests of this one model through; None leaves them to the limits of its endpoint.
 
     Raises:
         InputError: a ``langchain:`` target is not found or is no chat model.
     """
     match settings.kind:
         case "openai":
-            return _open_openai(settings, environ, endpoints or Endpoints())
+            return _open_openai(settings, environ, endpoints or Endpoints(), turnstile)
         case "langchain":
             return LangChainChat(
                 settings.target,
@@ -146,6 +152,7 @@ def open_chat_model(
                 timeout=settings.timeout,
                 context_tokens=settings.context_tokens,
                 prices=settings.prices,
+                turnstile=turnstile,
             )
         case _:
             return ExtractiveChat(embedder)
@@ -160,7 +167,9 @@ def parse_model(written: str) -> ModelSettings:
         raise InputError(f"{sentence}.") from None
 
 
-def _open_openai(settings: ModelSettings, environ: Mapping[str, str], endpoints: Endpoints) -> OpenAIChat:
+def _open_openai(
+    settings: ModelSettings, environ: Mapping[str, str], endpoints: Endpoints, turnstile: Turnstile | None
+) -> OpenAIChat:
     url = settings.base_url or environ.get("OPENAI_BASE_URL", "").rstrip("/") or OPENAI_URL
     key = environ.get(settings.api_key_env, "").strip() or None
     parameters = {name: value for name in _SENT if (value := getattr(settings, name)) is not None}
@@ -180,6 +189,8 @@ def _open_openai(settings: ModelSettings, environ: Mapping[str, str], endpoints:
         max_attempts=settings.max_attempts,
         context_tokens=settings.context_tokens or OPENAI_CONTEXT_TOKENS,
         prices=settings.prices,
+        turnstile=turnstile,
+        stream=settings.stream,
         backoff=Backoff(seed=settings.seed or 0),
     )
 

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from .attempts import Attempts, Effort
 from .base import Usage
 from .chat import ChatRequest, Completion
-from .openai_endpoint import Endpoint
+from .limits import Turnstile
+from .openai_endpoint import Endpoint, FieldRefused
+from .openai_options import RESPONSE_FORMAT, STREAM_OPTIONS, Options
 from .openai_reply import ChatReply, read_reply
 from .retrying import Backoff
 
@@ -27,7 +29,11 @@ class Prices:
 
 
 class OpenAIChat:
-    """Sends ``system`` and ``prompt`` of a request to an endpoint.
+    """Sends ``system``, ``prompt`` and ``exchange`` of a request to an endpoint.
+
+    A request with a schema asks for structured output; where the endpoint refuses that, for any JSON object, and at
+    last for nothing but what the prompt says. Another temperature than the configured one is left out, too, where it
+    is refused. Such a refusal is no failed attempt, and the endpoint remembers it for later requests.
 
     Times: ``attempts_ms`` is the endpoint's own, one figure an attempt. ``queue_ms`` is what our limits and
     the endpoint's 429 answers made the request wait; after any other failure the wait is the bot's latency.
@@ -39,6 +45,8 @@ class OpenAIChat:
         max_attempts: attempts that may fail before the question is given up.
         context_tokens: tokens that prompt and answer may take together.
         prices: for the cost of an answer.
+        turnstile: before the endpoint's limiter, for requests that are to leave room for others.
+        stream: whether answers come in pieces, for servers that break off long silent requests.
         backoff: waits between attempts.
         sleep: waits for some seconds.
     """
@@ -54,6 +62,8 @@ class OpenAIChat:
         max_attempts: int = 4,
         context_tokens: int | None = None,
         prices: Prices | None = None,
+        turnstile: Turnstile | None = None,
+        stream: bool = False,
         backoff: Backoff | None = None,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
@@ -64,13 +74,14 @@ class OpenAIChat:
         self._timeout = timeout
         self._attempts = Attempts(
             f"The endpoint {endpoint.url}",
-            endpoint.limiter,
+            turnstile.lead_to(endpoint.limiter) if turnstile else endpoint.limiter,
             max_attempts,
             backoff=backoff,
             sleep=sleep,
             clean=endpoint.clean,
         )
         self._prices = prices
+        self._stream = stream
         self._closed = False
 
     @property
@@ -86,7 +97,8 @@ class OpenAIChat:
     async def complete(self, request: ChatRequest) -> Completion:
         """Complete the prompt; see ``ChatModel`` for what is raised."""
         body = self._body(request)
-        reply, effort = await self._attempts.until_answered(lambda: self._send(body))
+        options = self._options(request)
+        reply, effort = await self._attempts.until_answered(lambda: self._send(body, options))
         return self._completion(reply, effort)
 
     async def close(self) -> None:
@@ -99,11 +111,32 @@ class OpenAIChat:
         messages = [{"role": "user", "content": _sendable(request.prompt)}]
         if request.system:
             messages.insert(0, {"role": "system", "content": _sendable(request.system)})
-        return {"model": self._endpoint.model, "messages": messages, **self._parameters}
+        for answered, told in request.exchange:
+            messages.append({"role": "assistant", "content": _sendable(answered)})
+            messages.append({"role": "user", "content": _sendable(told)})
+        body: dict[str, object] = {"model": self._endpoint.model, "messages": messages, **self._parameters}
+        return body | {"stream": True} if self._stream else body
 
-    async def _send(self, body: Mapping[str, object]) -> ChatReply:
-        """One attempt."""
-        return read_reply(await self._endpoint.ask(body, self._timeout))
+    def _options(self, request: ChatRequest) -> Options:
+        """What of the request may be refused; a field that the user configured in ``extra`` is sent as it stands."""
+        return Options(
+            self._endpoint.manners,
+            schema=None if RESPONSE_FORMAT in self._parameters else request.schema,
+            temperature=request.temperature,
+            usage=self._stream and STREAM_OPTIONS not in self._parameters,
+        )
+
+    async def _send(self, body: Mapping[str, object], options: Options) -> ChatReply:
+        """One attempt; what an endpoint refuses and can be left out is left out at once."""
+        while True:
+            try:
+                answer = await self._endpoint.ask(options.fill(body), self._timeout, options.fields)
+            except FieldRefused as refused:
+                if not options.leave_out(refused.field):
+                    raise refused.otherwise from None
+            else:
+                options.settle()
+                return read_reply(answer)
 
     def _completion(self, reply: ChatReply, effort: Effort) -> Completion:
         cost = self._prices.cost(reply.tokens_in, reply.tokens_out) if self._prices else None

@@ -2,23 +2,46 @@
 
 import asyncio
 import difflib
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
 
 from .base import BotMisconfigured, BotRefused
 from .limits import Limiter
+from .openai_client import Client
+from .openai_options import RESPONSE_FORMAT, STREAM_OPTIONS, TEMPERATURE, Manners
 from .retrying import AttemptFailed, read_retry_after
 
 if TYPE_CHECKING:
-    from openai import APIStatusError, AsyncOpenAI
+    from openai import APIStatusError
 
 OPENAI_URL = "https://api.openai.com/v1"
 _PASSING = frozenset({408, 409, 425, 429, *range(500, 600)} - {501, 505})
-_LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
 _TOO_LONG = ("context length", "context_length", "context window", "maximum context", "too many tokens")
 _FILTERED = ("content_filter", "content filter", "content_policy", "content policy", "content management")
+# An endpoint that is told to hold the model to JSON, and finds that it did not: the next attempt may go well.
+_BROKE_FORMAT = "json_validate_failed"
+_NAMES_FIELD = frozenset({400, 404, 415, 422, 500, 501})  # a status that says so when the message names the field
+_MAY_MEAN_FIELD = frozenset({400, 422, 501})  # a status that may be about a field without saying so
+_FIELD_MARKS = {
+    RESPONSE_FORMAT: ("response_format", "response format", "json_schema", "json schema", "json_object", "json mode"),
+    TEMPERATURE: ("temperature",),
+    STREAM_OPTIONS: ("stream_options", "include_usage"),
+}
 _CHECK_URL = "Check base_url, which usually ends in /v1, and the name of the model."
+
+
+class FieldRefused(Exception):  # noqa: N818 - an outcome of one request; it may go well with less
+    """The endpoint refused a request, for all one can tell because of an optional field.
+
+    Attributes:
+        field: the field that it named; blank when it named none.
+        otherwise: what to raise when nothing is left to be left out.
+    """
+
+    def __init__(self, field: str, otherwise: Exception) -> None:
+        super().__init__(str(otherwise))
+        self.field = field
+        self.otherwise = otherwise
 
 
 class Endpoint:
@@ -36,15 +59,16 @@ class Endpoint:
         self.url = url
         self.model = model
         self.limiter = Limiter(concurrency)
+        self.manners = Manners()
         self.users = 0
         self._key = key
         self._key_name = key_name
-        self._client: AsyncOpenAI | None = None
+        self._client: Client | None = None
 
     def __repr__(self) -> str:
         return f"Endpoint({self.url!r}, {self.model!r})"
 
-    def open(self) -> "AsyncOpenAI":
+    def open(self) -> Client:
         """The client, made at the first call; belongs to the event loop that is running then.
 
         Raises:
@@ -56,7 +80,7 @@ class Endpoint:
                     f"The model openai:{self.model} needs an API key: set the environment variable {self._key_name}, "
                     "or give the base_url of another endpoint."
                 )
-            self._client = self._make_client()
+            self._client = Client(self.url, self._key)
         return self._client
 
     async def close(self) -> None:
@@ -66,33 +90,38 @@ class Endpoint:
             client, self._client = self._client, None
             await client.close()
 
-    async def ask(self, body: Mapping[str, object], timeout: float) -> object:
+    async def ask(self, body: Mapping[str, object], timeout: float, optional: Collection[str] = ()) -> object:
         """Make one attempt at a chat completion.
 
         Args:
-            body: the request, without lone surrogates.
+            body: the request, without lone surrogates; with ``stream`` true its answer is read as a stream.
             timeout: seconds for the whole attempt.
+            optional: fields of the body that can be left out.
 
         Returns:
             The answer's JSON, not looked at.
 
         Raises:
             AttemptFailed: it may go better next time.
+            FieldRefused: it may go better without one of the optional fields.
             BotMisconfigured: no request can succeed: wrong key, unknown model, refused setting.
             BotRefused: this request is declined: too long, or filtered.
         """
         import aiohttp
+        import httpx2
         import openai
 
         client = self.open()
         failure: Exception
         try:
             async with asyncio.timeout(timeout):
-                return await client.post("/chat/completions", cast_to=object, body=body)
+                return await client.complete(body)
         except openai.APIStatusError as error:
-            failure = self._failure(error, body)
-            unknown = error.status_code == 404
-        except (openai.APIConnectionError, aiohttp.ClientError) as error:
+            failure = self._failure(error, body, optional)
+            unknown = error.status_code == 404 and not isinstance(failure, FieldRefused)
+        except AttemptFailed as error:
+            failure, unknown = AttemptFailed(str(error)), False
+        except (httpx2.HTTPError, aiohttp.ClientError) as error:
             # The client under openai calls a dropped connection a timeout: the deepest cause tells the truth.
             failure, unknown = AttemptFailed(f"connection failed ({self.clean(_deepest(error))})"), False
         except TimeoutError:
@@ -109,25 +138,20 @@ class Endpoint:
             line = line.replace(self._key, "***")
         return line if len(line) <= 300 else line[:299] + "…"
 
-    def _make_client(self) -> "AsyncOpenAI":
-        import httpx2
-        from openai import AsyncOpenAI, DefaultAioHttpClient
-
-        # 0 is aiohttp's "no limit" (None would mean its default of 100): the limiter is the only limit.
-        connections = httpx2.Limits(max_connections=0, max_keepalive_connections=None, keepalive_expiry=30)
-        return AsyncOpenAI(
-            api_key=self._key or "none",
-            base_url=self.url,
-            max_retries=0,
-            http_client=DefaultAioHttpClient(
-                timeout=httpx2.Timeout(None),  # the time limit holds for an attempt as a whole
-                limits=connections,
-                trust_env=urlsplit(self.url).hostname not in _LOOPBACK,  # a proxy can't reach this machine
-            ),
-        )
-
-    def _failure(self, error: "APIStatusError", body: Mapping[str, object]) -> Exception:
+    def _failure(self, error: "APIStatusError", body: Mapping[str, object], optional: Collection[str]) -> Exception:
         """What an error status means for the request and for the bot."""
+        failure = self._final(error, body)
+        if not optional or _is_about_the_prompt(error):
+            return failure
+        said = f"{error.param} {error.body}".lower()
+        if error.status_code in _NAMES_FIELD:
+            for field in optional:
+                if any(mark in said for mark in _FIELD_MARKS[field]):
+                    return FieldRefused(field, failure)
+        return FieldRefused("", failure) if error.status_code in _MAY_MEAN_FIELD else failure
+
+    def _final(self, error: "APIStatusError", body: Mapping[str, object]) -> Exception:
+        """What it means when nothing can be left out of the request."""
         code, told = error.status_code, self._told(error)
         if error.code == "insufficient_quota" or code == 402:
             return BotMisconfigured(f"The account at {self.url} has no credit left ({told}).")
@@ -141,11 +165,13 @@ class Endpoint:
         return BotMisconfigured(f"The endpoint {self.url} is no use ({told}). {_CHECK_URL}")
 
     def _bad_request(self, error: "APIStatusError", body: Mapping[str, object], told: str) -> Exception:
-        marks = f"{error.code} {error.type} {told}".lower()
+        marks = _marks(error)
         if error.status_code == 413 or any(mark in marks for mark in _TOO_LONG):
             return BotRefused(f"The prompt is too long for the model {self.model} ({told}).")
         if any(mark in marks for mark in _FILTERED):
             return BotRefused(f"The endpoint's content filter refused the request ({told}).")
+        if error.code == _BROKE_FORMAT:
+            return AttemptFailed(told)
         setting = error.param
         if setting is not None and setting in body and setting != "messages":
             return BotMisconfigured(
@@ -155,7 +181,7 @@ class Endpoint:
         return BotRefused(f"The endpoint {self.url} refused the request ({told}).")
 
     def _told(self, error: "APIStatusError") -> str:
-        said = self.clean(error.message.partition(" - ")[2])
+        said = self.clean(error.message)
         return f"HTTP {error.status_code}: {said}" if said else f"HTTP {error.status_code}"
 
     def _key_advice(self) -> str:
@@ -178,8 +204,7 @@ class Endpoint:
         """Names of the models that the endpoint lists; none when it does not tell."""
         try:
             async with asyncio.timeout(5):
-                listed = await self.open().get("/models", cast_to=object)
-            return [str(each["id"]) for each in listed["data"]]  # type: ignore[index]
+                return await self.open().models()
         except Exception:  # noqa: BLE001 - a courtesy of the endpoint; whatever fails, the 404 stands
             return []
 
@@ -199,6 +224,17 @@ class Endpoints:
         endpoint.limiter.lower_ceiling(concurrency)
         endpoint.users += 1
         return endpoint
+
+
+def _marks(error: "APIStatusError") -> str:
+    return f"{error.code} {error.type} {error.body}".lower()
+
+
+def _is_about_the_prompt(error: "APIStatusError") -> bool:
+    """Whether the request was refused for what it says, or an answer for not keeping to its format."""
+    if error.status_code == 413 or error.code == _BROKE_FORMAT:
+        return True
+    return error.status_code != 500 and any(mark in _marks(error) for mark in (*_TOO_LONG, *_FILTERED))
 
 
 def _deepest(error: BaseException) -> str:

@@ -40,12 +40,12 @@ def read_reply(body: object) -> ChatReply:
     if not isinstance(choice, dict) or not isinstance(message, dict):
         raise AttemptFailed("an answer without choices")
     finish = choice.get("finish_reason")
-    said = _text(message.get("content"))
-    refusal = _text(message.get("refusal"))
+    said = plain_text(message.get("content"))
+    refusal = plain_text(message.get("refusal"))
     if finish == "content_filter" and not said:
         raise BotRefused("The endpoint's content filter held the answer back.")
     text, thought = split_thinking(said) if said is not None else (refusal, None)
-    told = _text(message.get("reasoning_content")) or _text(message.get("reasoning"))
+    told = plain_text(message.get("reasoning_content")) or plain_text(message.get("reasoning"))
     usage = body.get("usage")
     trace = {name: body[name] for name in _KEPT if body.get(name)}
     return ChatReply(
@@ -87,8 +87,8 @@ def _told_error(error: object) -> AttemptFailed:
     return AttemptFailed(what, throttled=code in (429, "429"))
 
 
-def _text(content: object) -> str | None:
-    """Content is a text, or a list of typed parts of which some have a text."""
+def plain_text(content: object) -> str | None:
+    """The text of a message's content, which is a text, or a list of typed parts of which some have one."""
     if isinstance(content, list):
         parts = [part.get("text") for part in content if isinstance(part, dict)]
         return "".join(part for part in parts if isinstance(part, str))

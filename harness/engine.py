@@ -17,7 +17,7 @@ from .lanes import Lane, Todo, todo
 from .scoring import Scorer
 
 BLOCK = 32  # questions that a serial lane asks before it scores them
-SCORING = 64  # rows in scoring at once, so that their texts are embedded in full batches
+JUDGED_BLOCK = 512  # the same where a language model grades: towards the end of a block its calls in flight grow few
 BREATH = 32  # rows after which a lane that never waits lets the others (and Ctrl-C) have a turn
 
 
@@ -26,6 +26,10 @@ class Watcher(Protocol):
 
     def advanced(self, lane: Lane, row: Row | None) -> None:
         """A row is done; None for one that was complete before."""
+        ...
+
+    def judged(self, calls: int, cost: float | None) -> None:
+        """The judge was asked so often so far, at that cost where prices are known."""
         ...
 
     def said(self, sentence: str) -> None:
@@ -60,8 +64,8 @@ class Engine:
 
     async def _serial(self, lane: Lane) -> None:
         """Ask a block one question at a time, then score it, so that scoring never disturbs the clock."""
-        left = self._todo(lane)
-        while not lane.stopped and (block := list(itertools.islice(left, BLOCK))):
+        left, size = self._todo(lane), JUDGED_BLOCK if self.scorer.is_judged else BLOCK
+        while not lane.stopped and (block := list(itertools.islice(left, size))):
             answered = [item for item in block if item is not None and await self._answer(lane, item.row)]
             self._complete(lane, block.count(None))
             await self._score_block(lane, answered)
@@ -69,7 +73,7 @@ class Engine:
     async def _side_by_side(self, lane: Lane) -> None:
         """``concurrency`` workers on one work list; scoring goes on beside them, a bounded number of rows at once."""
         left = self._todo(lane)
-        places = asyncio.Semaphore(SCORING)
+        places = asyncio.Semaphore(self.scorer.rows_at_once)
         async with asyncio.TaskGroup() as group:
 
             async def worker() -> None:
@@ -131,6 +135,7 @@ class Engine:
             if prepare is not None:
                 self.watcher.said(f"{lane.name}: getting ready")
                 await prepare()
+            await self.scorer.prepare()
         except InputError as error:
             lane.problem = self.redact(str(error))
         except Exception as error:  # noqa: BLE001 - a bot is foreign code, and so is what it loads
@@ -158,6 +163,8 @@ class Engine:
     def _finish(self, lane: Lane, row: Row) -> None:
         lane.scored += 1
         self.watcher.advanced(lane, row)
+        if (calls := self.scorer.judge_calls) is not None:
+            self.watcher.judged(*calls)
 
 
 def _leaves(errors: BaseExceptionGroup[BaseException]) -> Iterator[BaseException]:

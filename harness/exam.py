@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ..bots.base import Reply
 from ..reports.findings import Findings, keep_findings
 from ..reports.ledger import Ledger, OpenRun
 from ..reports.run import RunHeader, RunMetric
@@ -21,9 +22,12 @@ from ..reports.writer import RowWriter
 from .daemon_threads import DaemonThreads
 from .engine import Engine, Watcher
 from .interrupts import Interrupts
+from .judge_check import require_check
+from .judging import Judging
 from .lanes import Lane
 from .scoring import Scorer
 from .silent_metrics import silent_metrics
+from .sketches import Sketch
 
 if TYPE_CHECKING:
     from ..knowledge.batching import BatchingEmbedder
@@ -43,6 +47,8 @@ class Exam:
     warnings: tuple[str, ...] = ()
     redact: Callable[[str], str] = str
     places: Places | None = None
+    judging: Judging = field(default_factory=Judging)
+    sketch: Sketch = field(default=lambda _, __: Reply(None))
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +65,7 @@ class Outcome:
     warnings: tuple[str, ...] = ()
     complete: bool = field(default=False)
     findings: Findings = field(default_factory=Findings)
+    judge: Judging = field(default_factory=Judging)
 
     @property
     def unable(self) -> list[str]:
@@ -75,7 +82,7 @@ def run_metrics(plan: Plan, thresholds: Mapping[str, float | None]) -> tuple[Run
             better=metric.better,
             low=metric.low,
             high=metric.high,
-            threshold=thresholds.get(metric.id, metric.threshold),
+            threshold=metric.on_scale(thresholds[metric.id]) if metric.id in thresholds else metric.threshold,
             summary=metric.summary,
             source=metric.source,
             aggregate=metric.aggregate,
@@ -93,14 +100,15 @@ def hold(exam: Exam, store: Store, watcher: Watcher) -> Outcome:
     lanes = list(exam.lanes(run))
     writer = RowWriter(store.path, run.id, run.metric_ids)
     exam.shelf.bind(store.path, writer)
+    exam.judging.bind(store.path, writer, fresh=exam.header.fresh, redact=exam.redact)
     own_only = exam.header.fresh or exam.header.alone
-    scorer = Scorer(exam.plan, writer, ledger, exam.embedder, exam.places)
+    scorer = Scorer(exam.plan, writer, ledger, exam.embedder, exam.places, exam.judging)
     engine = Engine(run, ledger, writer, scorer, watcher, exam.redact, own_only)
     status = "stopped"
     with Interrupts() as interrupts:
         try:
-            interrupts.run(_work(engine, lanes, exam))
-            status = "failed" if any(lane.stopped for lane in lanes) else "finished"
+            interrupts.run(_work(engine, lanes, exam, store, watcher))
+            status = "failed" if exam.judging.problem or any(lane.stopped for lane in lanes) else "finished"
         finally:
             problems = {lane.name: lane.problem for lane in lanes if lane.problem}
             # A pass that asked nothing says nothing of how the answers came about: the earlier manifest stays.
@@ -110,6 +118,7 @@ def hold(exam: Exam, store: Store, watcher: Watcher) -> Outcome:
                 keep_run_scores(store, run, exam.plan.score_run)
             finally:
                 exam.shelf.close()
+                exam.judging.shelf.close()
                 ledger.end(run, status, problems, new)
     summary = summarise(store, run.id)
     warned = tuple(warning for lane in lanes for warning in getattr(lane.bot, "warnings", ()))
@@ -124,17 +133,21 @@ def hold(exam: Exam, store: Store, watcher: Watcher) -> Outcome:
         warnings=(*exam.warnings, *warned, *silent_metrics(summary)),
         complete=not any(lane.asked or lane.scored or lane.problem for lane in lanes),
         findings=keep_findings(store, run.id, summary),
+        judge=exam.judging,
     )
 
 
-async def _work(engine: Engine, lanes: Sequence[Lane], exam: Exam) -> None:
+async def _work(engine: Engine, lanes: Sequence[Lane], exam: Exam, store: Store, watcher: Watcher) -> None:
     asyncio.get_running_loop().set_default_executor(DaemonThreads())
     try:
+        if passed := await require_check(store, exam.judging, exam.plan):
+            watcher.said(passed)
         await engine.work(lanes)
     finally:
         for lane in lanes:
             if lane.prepared:
                 await _close(lane)
+        await exam.judging.close()
         await asyncio.to_thread(exam.embedder.close)
 
 

@@ -31,6 +31,14 @@ DEFAULTS: Final[Mapping[str, tuple[str, ...]]] = {
     "answer_length": (),
     "latency_ms": ("latency_ms",),
 }
+# What it has as well where a language model grades; the embedded judge grades what a suite names.
+JUDGED: Final[Mapping[str, tuple[str, ...]]] = {
+    "faithfulness": ("contexts",),
+    "answer_relevancy": ("text",),
+    "context_precision": ("expected", "contexts"),
+    "context_recall": ("expected", "contexts"),
+    "answer_correctness": ("expected",),
+}
 LACKING: Final = {
     "expected": "no question has an expected answer",
     "constraints": "no question has constraints",
@@ -67,6 +75,8 @@ def choose_metrics(
     provides: Mapping[str, int],
     models: Mapping[str, str],
     empty_contexts: Literal["not_applicable", "zero"] = "not_applicable",
+    is_judged: bool = False,
+    own_prompts: bool = False,
 ) -> MetricChoice:
     """Plan the metrics and evaluators that a suite names, or the defaults that its questions and bots allow.
 
@@ -77,12 +87,16 @@ def choose_metrics(
         provides: how many questions or bots have what the keys of ``LACKING`` name.
         models: id of the model behind each tool.
         empty_contexts: what metrics of retrieval say when nothing was retrieved.
+        is_judged: whether a language model grades, so that its metrics are among the defaults.
+        own_prompts: whether the catalog has metrics from the suite's own prompts; they are defaults like the others.
 
     Raises:
         InputError: no such metric, evaluator or option, or a threshold for a metric that is not in the run.
     """
-    left_out = _left_out(provides) if wanted is None else {}
-    entries = [name for name in DEFAULTS if name not in left_out] if wanted is None else wanted
+    judged = {**JUDGED, **({"byop": ()} if own_prompts else {})} if is_judged else {}
+    defaults: Mapping[str, Sequence[str]] = {**DEFAULTS, **judged}
+    left_out = _left_out(defaults, provides) if wanted is None else {}
+    entries = [name for name in defaults if name not in left_out] if wanted is None else wanted
     chosen, warnings = read_entries(entries, catalog)
     ids = list(dict.fromkeys(metric for each in chosen for metric in each.metrics))
     plan = catalog.plan(ids, options=settled_options(chosen), empty_contexts=empty_contexts, models=models)
@@ -93,9 +107,9 @@ def choose_metrics(
     return MetricChoice(plan, _in_run(chosen, settled, catalog), settled, left_out, tuple(warnings))
 
 
-def _left_out(provides: Mapping[str, int]) -> dict[str, str]:
+def _left_out(defaults: Mapping[str, Sequence[str]], provides: Mapping[str, int]) -> dict[str, str]:
     """The defaults for which something is lacking, each with the first such thing."""
-    lacking = {name: next((need for need in needs if not provides.get(need)), "") for name, needs in DEFAULTS.items()}
+    lacking = {name: next((need for need in needs if not provides.get(need)), "") for name, needs in defaults.items()}
     return {name: LACKING[need] for name, need in lacking.items() if need}
 
 

@@ -22,6 +22,9 @@ class Silent:
     def advanced(self, lane: Lane, row: Row | None) -> None:
         """Say nothing."""
 
+    def judged(self, calls: int, cost: float | None) -> None:
+        """Say nothing."""
+
     def said(self, sentence: str) -> None:
         """Say nothing."""
 
@@ -44,6 +47,8 @@ class ProgressBars:
         self._cost: dict[str, float] = {}
         self._began: dict[str, float] = {}
         self._shown: dict[str, float] = {}
+        self._judge: TaskID | None = None
+        self._judge_shown = 0.0
 
     def __enter__(self) -> Self:
         self._progress.start()
@@ -64,6 +69,17 @@ class ProgressBars:
             return
         self._shown[lane.name] = moment
         self._progress.update(self._task(lane), completed=done, note=self._note(lane, moment))
+
+    def judged(self, calls: int, cost: float | None) -> None:
+        """A line for the judge below those of the bots, as often as they move."""
+        moment = time.monotonic()
+        if moment - self._judge_shown < EVERY:
+            return
+        self._judge_shown = moment
+        if self._judge is None:
+            self._judge = self._progress.add_task("judge", total=None, note="")
+        spent = "" if cost is None else f", cost {cost:.4f}"
+        self._progress.update(self._judge, completed=calls, note=f"calls{spent}")
 
     def said(self, sentence: str) -> None:
         """A line above the bars."""

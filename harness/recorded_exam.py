@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from ..bots.base import Context, Identity, Reply, Usage
+from ..bots.openai_endpoint import Endpoints
 from ..knowledge.recorded import Recorded, RecordedSet, open_recorded
 from ..metrics import builtin_catalog
 from ..reports.encoding import to_json
@@ -14,13 +16,16 @@ from ..reports.ledger import OpenRun
 from ..reports.run import RunHeader
 from ..reports.shelf import VectorShelf
 from .constraint_check import check_constraints_of
+from .embedders import default_embedder
 from .exam import Exam, run_metrics
+from .judge_choice import choose_judge
+from .judge_settings import JudgeSettings
+from .judging import CONCURRENCY, judged_metrics, open_judging
 from .lanes import Item, Lane
 from .manifest import manifest
 from .metric_choice import choose_metrics
 from .places import NEEDS, Places
 from .secret_values import redactor
-from .suite_exam import default_embedder
 
 
 class RecordedBot:
@@ -35,27 +40,49 @@ class RecordedBot:
         raise RuntimeError(f"{self.name} is recorded and can't be asked {question!r}")
 
 
-def recorded_exam(path: Path, metric_ids: Sequence[str] | None, environ: Mapping[str, str]) -> Exam:
+@dataclass(frozen=True, slots=True)
+class ScoreOptions:
+    """What the command line says: metrics (None for those that fit), and who judges with how many calls in flight."""
+
+    metrics: Sequence[str] | None = None
+    judge: str = ""
+    judge_url: str = ""
+    concurrency: int = CONCURRENCY
+    fresh: bool = False
+
+
+def recorded_exam(path: Path, options: ScoreOptions, environ: Mapping[str, str]) -> Exam:
     """An exam over a file of recorded answers.
 
     Raises:
-        InputError: the file or a metric can't be used.
+        InputError: the file, a metric or the judge can't be used.
     """
     recorded = open_recorded(path)
     shelf = VectorShelf()
     embedder = default_embedder(shelf)
-    choice = choose_metrics(builtin_catalog(), metric_ids, {}, recorded.has, {"embedder": embedder.model_id})
+    judge = choose_judge(JudgeSettings(), {}, options.judge, options.judge_url)
+    judging = open_judging(judge, embedder, Path(), environ, Endpoints(), options.concurrency)
+    models = {"embedder": embedder.model_id, "judge": judging.model_id}
+    judged = judging.is_language_model
+    choice = choose_metrics(builtin_catalog(), options.metrics, {}, recorded.has, models, is_judged=judged)
     if recorded.has.get("constraints"):
         check_constraints_of((record.question for record in recorded), recorded.path, choice.plan)
     bots = [RecordedBot(name) for name in recorded.bots]
-    warnings = (*recorded.warnings, *choice.warnings)
-    settings = {"recorded": path.name, "hash": recorded.fingerprint, "embedder": embedder.model_id}
+    warnings = (*recorded.warnings, *choice.warnings, *judging.warnings(choice.plan))
+    settings: dict[str, object] = {
+        "recorded": path.name,
+        "hash": recorded.fingerprint,
+        "embedder": embedder.model_id,
+        "judge": judging.described | judged_metrics(choice.plan),
+        "metrics_left_out": choice.left_out,
+    }
     header = RunHeader(
         suite=path.name,
         bots=[(bot.name, bot.identity) for bot in bots],
         metrics=run_metrics(choice.plan, choice.thresholds),
-        manifest=manifest(settings | {"metrics_left_out": choice.left_out}, warnings),
+        manifest=manifest(settings, warnings),
         questions=recorded.fingerprint,
+        fresh=options.fresh,
         evaluators=choice.evaluators,
     )
 
@@ -65,7 +92,7 @@ def recorded_exam(path: Path, metric_ids: Sequence[str] | None, environ: Mapping
     def lanes(run: OpenRun) -> list[Lane]:
         return [_lane(bot, run, recorded) for bot in bots]
 
-    return Exam(header, choice.plan, lanes, embedder, shelf, warnings, redactor(environ), places)
+    return Exam(header, choice.plan, lanes, embedder, shelf, warnings, redactor(environ), places, judging)
 
 
 def _lane(bot: RecordedBot, run: OpenRun, recorded: RecordedSet) -> Lane:

@@ -1,19 +1,23 @@
-"""Scorer: turns a row into facts, and facts into scores."""
+"""Scorer: turns rows into scores, and hands these to the writer."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ..metrics import Embedder, Facts, Score
+from ..metrics import Embedder, Score
 from ..reports.ledger import Ledger
 from ..reports.run import Row, RowStatus
 from ..reports.writer import RowWriter
 from .lanes import Todo
+from .row_facts import RowFacts
 
 if TYPE_CHECKING:
     from ..metrics.plan import Plan
+    from .judging import Judging
     from .places import Places
+
+ROWS = 64  # rows in scoring at once, so that their texts are embedded in full batches
 
 
 class Scorer:
@@ -21,14 +25,30 @@ class Scorer:
 
     def __init__(
         self, plan: Plan, writer: RowWriter, ledger: Ledger, embedder: Embedder | None = None,
-        places: Places | None = None,
+        places: Places | None = None, judging: Judging | None = None,
     ) -> None:  # fmt: skip
         self._plan = plan
         self._writer = writer
-        self._ledger = ledger
-        self._embedder = embedder
-        self._places = places
+        self._facts = RowFacts(ledger, embedder, places)
+        self._judging = judging if "judge" in plan.needs else None
         self._subsets: dict[frozenset[str], Plan] = {}
+
+    @property
+    def is_judged(self) -> bool:
+        """Whether a language model takes part in scoring."""
+        return self._judging is not None and self._judging.is_language_model
+
+    @property
+    def rows_at_once(self) -> int:
+        """How many rows should be in scoring at once, so that models never wait for texts."""
+        return ROWS if self._judging is None else self._judging.rows_at_once
+
+    @property
+    def judge_calls(self) -> tuple[int, float | None] | None:
+        """How often language models were asked so far, and the cost where it is known; None without any."""
+        if self._judging is None or not self._judging.is_language_model:
+            return None
+        return self._judging.shelf.paid, self._judging.shelf.cost
 
     def now(self, item: Todo) -> bool:
         """Score the row at once when nothing has to be waited for; False when ``score`` must be awaited."""
@@ -39,39 +59,26 @@ class Scorer:
         elif not plan.metrics:
             pass
         elif plan.is_sync:
-            self._keep(row, plan.score_now(self.facts(row)))
+            self._keep(row, plan.score_now(self._facts.of(row)))
         else:
             return False
         return True
 
-    async def score(self, item: Todo) -> None:
-        """Score the row, waiting for embeddings and the like."""
-        self._keep(item.row, await self._plan_for(item).score(self.facts(item.row)))
+    async def prepare(self) -> None:
+        """Load what the judge needs, before anybody is timed; costs nothing the second time."""
+        if self._judging is not None:
+            await self._judging.prepare()
 
-    def facts(self, row: Row) -> Facts:
-        """What metrics may ask for by name; a kept reply is read back from the store first."""
-        if row.reply is None and row.reply_id is not None:
-            row.reply = self._ledger.load_reply(row.reply_id)
-        question, reply = row.question, row.reply
-        facts: Facts = {
-            "question": question.text,
-            "expected_answers": question.expected,
-            "constraints": question.constraints or None,
-            "latency_ms": row.latency_ms,
-            "embedder": self._embedder,
-        }
-        if self._places is not None:
-            facts["gold"] = self._places.gold(question)
-            facts["retrieved"] = None if reply is None else self._places.retrieved(reply.contexts)
-        if reply is not None:
-            facts["answer"] = reply.answer
-            facts["contexts"] = None if reply.contexts is None else [context.text for context in reply.contexts]
-            facts["cost"] = reply.usage.cost
-            facts["tokens_in"] = reply.usage.tokens_in
-            facts["tokens_out"] = reply.usage.tokens_out
-            matched = reply.trace.get("faq_question")
-            facts["faq_question"] = matched if isinstance(matched, str) else None
-        return facts
+    async def score(self, item: Todo) -> None:
+        """Score the row, waiting for embeddings, the judge and the like."""
+        plan, facts = self._plan_for(item), self._facts.of(item.row)
+        if self._judging is None or "judge" not in plan.needs:
+            self._keep(item.row, await plan.score(facts))
+            return
+        await self._judging.prepare()
+        facts["judge"], notes = self._judging.for_row()
+        self._keep(item.row, await plan.score(facts))
+        self._writer.judge_notes(item.row, notes.calls)
 
     def _plan_for(self, item: Todo) -> Plan:
         if item.metrics is None:

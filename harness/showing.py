@@ -18,6 +18,7 @@ from ..reports.problems import counted
 from ..reports.summary_object import as_object
 from .engine import Watcher
 from .exam import Outcome
+from .judging import Judging
 from .progress import ProgressBars, Silent
 
 
@@ -46,6 +47,7 @@ def show_json(outcome: Outcome, stdout: TextIO) -> None:
         "asked": outcome.asked,
         "kept": outcome.kept,
         "seconds": round(outcome.seconds, 3),
+        "judge": (outcome.summary.judge.as_object if outcome.summary.judge else {}) | judge_object(outcome.judge),
         "warnings": list(dict.fromkeys(outcome.warnings)),
         "problems": [problem_object(problem) for problem in outcome.findings.problems],
         "insights": [insight_object(insight) for insight in outcome.findings.insights],
@@ -60,7 +62,7 @@ def show_outcome(outcome: Outcome, suite: Path | None, rows: Path | None, stdout
     width = console.width if console.is_terminal else 80
     console.print(leaderboard(outcome.summary, width), width=width)
     console.print()
-    for line in (*_what_is_wrong(outcome), *_what_happened(outcome)):
+    for line in (*_what_is_wrong(outcome), *_what_happened(outcome), *_what_was_judged(outcome.judge)):
         console.print(line, markup=False, soft_wrap=True)
     if rows:
         console.print(f"Every score is a line of {rows}.", markup=False, soft_wrap=True)
@@ -87,6 +89,30 @@ def _what_happened(outcome: Outcome) -> Iterator[str]:
         return
     kept = f", {outcome.kept:,} kept from before" if outcome.kept else ""
     yield f"Asked {count(outcome.asked, 'question')}{kept}, in {outcome.seconds:.1f} s. Everything is in {database}."
+
+
+def _what_was_judged(judge: Judging) -> Iterator[str]:
+    calls = judge.shelf
+    if not calls.paid and not calls.kept:
+        return
+    kept = f", {calls.kept:,} kept from before or shared" if calls.kept else ""
+    cost = "" if calls.cost is None else f"; cost {calls.cost:.4f}"
+    failed = f", {calls.failed:,} of them failed" if calls.failed else ""
+    yield f"The judge {printable(judge.name)} was sent {count(calls.paid, 'request')}{failed}{kept}{cost}."
+
+
+def judge_object(judge: Judging) -> dict[str, object]:
+    """The judge for machines: who it was, and what this pass asked of it."""
+    calls = judge.shelf
+    return {
+        "name": judge.name,
+        "embedded": not judge.is_language_model,
+        "problem": judge.problem or None,
+        "calls": calls.paid,
+        "calls_kept": calls.kept,
+        "calls_failed": calls.failed,
+        "cost": calls.cost,
+    }
 
 
 def _next(outcome: Outcome, suite: Path | None) -> Iterator[tuple[str, str]]:

@@ -3,10 +3,11 @@
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from ..bots.models import ModelSettings
 from ..bots.settings import BotSettings
+from .judge_settings import ByopSettings, File, JudgeSettings
 
 
 def _in_a_list(given: object) -> object:
@@ -17,9 +18,13 @@ def _as_mapping(given: object) -> object:
     return {"model": given} if isinstance(given, str) else given
 
 
-_File = Annotated[Path, WithJsonSchema({"type": "string", "format": "file-path"})]
+def _as_prompt(given: object) -> object:
+    return {"prompt": given} if isinstance(given, str) else given
+
+
+_Byop = Annotated[ByopSettings, BeforeValidator(_as_prompt, json_schema_input_type=File | ByopSettings)]
 _Paths = Annotated[tuple[Path, ...], BeforeValidator(_in_a_list, json_schema_input_type=Path | tuple[Path, ...])]
-_Files = Annotated[tuple[_File, ...], BeforeValidator(_in_a_list, json_schema_input_type=_File | tuple[_File, ...])]
+_Files = Annotated[tuple[File, ...], BeforeValidator(_in_a_list, json_schema_input_type=File | tuple[File, ...])]
 _Figure = Annotated[float, Field(allow_inf_nan=False)]
 
 
@@ -55,7 +60,7 @@ class Suite(BaseModel):
     knowledge: _Paths = Field(
         (), description="Documents that the bots answer from: a folder, a file, or a list of them."
     )
-    questions: _File = Field(description="The question set: a CSV, JSONL, JSON or YAML file.")
+    questions: File = Field(description="The question set: a CSV, JSONL, JSON or YAML file.")
     models: dict[str, ModelSettings] = Field(
         default_factory=dict, description="Chat models by the name under which bots use them."
     )
@@ -79,8 +84,13 @@ class Suite(BaseModel):
     embedder: Annotated[
         EmbedderSettings, BeforeValidator(_as_mapping, json_schema_input_type=str | EmbedderSettings)
     ] = Field(EmbedderSettings(), description="The embedding model: its name, or a mapping with settings.")
-    judge: dict[str, Any] | None = Field(
-        None, description="The model that grades, and its votes; left out, the embedded judge."
+    judge: Annotated[JudgeSettings, BeforeValidator(_as_mapping, json_schema_input_type=str | JudgeSettings)] = Field(
+        JudgeSettings(), description="Who grades: a model's name, or a mapping with settings; left out, `embedded`."
+    )
+    byop: dict[str, _Byop] = Field(
+        default_factory=dict,
+        description="Prompts of your own for the judge, by name: a file, or a mapping with `prompt` and `labels`. They "
+        "are the metrics `byop.NAME`, or all of them `byop`.",
     )
     gate: dict[str, Any] | None = Field(
         None, description="How much worse a metric may become before a check fails: `margins`, by metric."

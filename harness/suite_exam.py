@@ -9,6 +9,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from .. import InputError
+from ..bots.openai_endpoint import Endpoints
 from ..bots.redaction import redacted
 from ..knowledge.cache_folder import cache_folder
 from ..knowledge.question_files import QuestionSet, open_questions
@@ -18,18 +19,22 @@ from ..reports.ledger import OpenRun
 from ..reports.run import RunHeader, ask_key
 from ..reports.shelf import VectorShelf
 from .constraint_check import check_constraints_of
+from .embedders import open_embedder
 from .exam import Exam, run_metrics
+from .judge_choice import choose_judge
+from .judging import Judging, judged_metrics, open_judging
 from .lanes import Item, Lane
 from .manifest import manifest
 from .metric_choice import MetricChoice, choose_metrics
 from .metric_entries import EntryError
+from .own_prompts import with_own_prompts
 from .places import LocatedQuestions, gold_evidence
 from .secret_values import named_variables, redactor
+from .sketches import sketches
 
 if TYPE_CHECKING:
     from ..bots.wrapping import BuiltBot
     from ..knowledge.batching import BatchingEmbedder
-    from ..knowledge.embedding import EmbedderSettings
     from ..knowledge.reading import Knowledge
     from .suite import Suite
     from .suite_file import LoadedSuite
@@ -47,6 +52,8 @@ class RunOptions:
     concurrency: int | None = None
     fresh: bool = False
     latency_run: bool = False
+    judge: str = ""
+    judge_url: str = ""
 
 
 def suite_exam(loaded: LoadedSuite, options: RunOptions, environ: Mapping[str, str]) -> Exam:
@@ -59,23 +66,27 @@ def suite_exam(loaded: LoadedSuite, options: RunOptions, environ: Mapping[str, s
     questions = open_questions(loaded.base / suite.questions, options.limit)
     shelf = VectorShelf()
     embedder, doubts = open_embedder(loaded, shelf)
-    choice = _choice(loaded, _chosen_bots(options.bots, list(suite.bots)), questions, embedder)
+    repeats = options.repeat or suite.repeat
+    concurrency = options.concurrency or suite.concurrency
+    endpoints = Endpoints()
+    judge = choose_judge(suite.judge, suite.models, options.judge, options.judge_url)
+    judging = open_judging(judge, embedder, loaded.base, environ, endpoints, concurrency)
+    names = _chosen_bots(options.bots, list(suite.bots))
+    choice = _choice(loaded, names, questions, embedder, judging)
     if questions.has_constraints:
         check_constraints_of(questions, questions.path, choice.plan)
     redact = redactor(environ, named_variables(suite))
     knowledge = cache(lambda: _read_knowledge(loaded))
-    bots = build_bots(loaded, _chosen_bots(options.bots, list(suite.bots)), embedder, environ, knowledge)
+    bots = build_bots(loaded, names, embedder, environ, knowledge, endpoints)
     gold = gold_evidence(choice.plan, questions, knowledge if suite.knowledge else None)
-    repeats = options.repeat or suite.repeat
-    concurrency = options.concurrency or suite.concurrency
-    warnings = (*questions.warnings, *choice.warnings, *doubts, *gold.warnings)
+    warnings = (*questions.warnings, *choice.warnings, *doubts, *gold.warnings, *judging.warnings(choice.plan))
     header = RunHeader(
         suite=suite.name,
         bots=[(bot.name, bot.identity) for bot in bots],
         metrics=run_metrics(choice.plan, choice.thresholds),
         manifest=manifest(
             _effective(loaded, options, embedder, repeats, concurrency, questions)
-            | {"metrics_left_out": choice.left_out},
+            | {"metrics_left_out": choice.left_out, "judge": judging.described | judged_metrics(choice.plan)},
             warnings,
         ),
         questions=questions.fingerprint + gold.fingerprint,
@@ -90,44 +101,18 @@ def suite_exam(loaded: LoadedSuite, options: RunOptions, environ: Mapping[str, s
     def lanes(run: OpenRun) -> list[Lane]:
         return [_lane(bot, run, asked, repeats, concurrency, suite, options.latency_run) for bot in bots]
 
-    return Exam(header, choice.plan, lanes, embedder, shelf, warnings, redact, gold.places)
-
-
-def open_embedder(loaded: LoadedSuite, shelf: VectorShelf) -> tuple[BatchingEmbedder, tuple[str, ...]]:
-    """The suite's embedding model behind its batcher, loaded when the first text comes; and warnings about it."""
-    from ..knowledge.embedding import EmbedderSettings
-
-    given = loaded.suite.embedder
-    chosen = given.model_dump()
-    if given.model == "embedded":
-        del chosen["model"]
-    elif (loaded.base / given.model).is_dir():
-        chosen["model"] = str(loaded.base / given.model)
-    settings = EmbedderSettings(**chosen)
-    return _batching(settings, shelf), tuple(filter(None, [settings.resolved.warning]))
-
-
-def default_embedder(shelf: VectorShelf) -> BatchingEmbedder:
-    """The embedded model, for answers that come without a suite."""
-    from ..knowledge.embedding import EmbedderSettings
-
-    return _batching(EmbedderSettings(), shelf)
-
-
-def _batching(settings: EmbedderSettings, shelf: VectorShelf) -> BatchingEmbedder:
-    from ..knowledge.batching import BatchingEmbedder
-    from ..knowledge.embedding import open_encoder
-
-    return BatchingEmbedder(lambda: open_encoder(settings), settings.model_id, shelf)
+    sketch = sketches(suite.bots, suite.models, knowledge)
+    return Exam(header, choice.plan, lanes, embedder, shelf, warnings, redact, gold.places, judging, sketch)
 
 
 def _choice(
-    loaded: LoadedSuite, bots: Sequence[str], questions: QuestionSet, embedder: BatchingEmbedder
+    loaded: LoadedSuite, bots: Sequence[str], questions: QuestionSet, embedder: BatchingEmbedder, judging: Judging
 ) -> MetricChoice:
     suite = loaded.suite
     catalog = builtin_catalog()
     for file in suite.metric_files:
         catalog = catalog.with_file(loaded.base / file)
+    catalog = with_own_prompts(catalog, loaded)
     provides = {
         "expected": questions.has_expected,
         "constraints": questions.has_constraints,
@@ -137,9 +122,18 @@ def _choice(
         "contexts": sum(suite.bots[name].type != "faq" for name in bots),
         "latency_ms": questions.count,
     }
-    models = {"embedder": embedder.model_id}
+    models = {"embedder": embedder.model_id, "judge": judging.model_id}
     try:
-        return choose_metrics(catalog, suite.metrics, suite.thresholds, provides, models, suite.empty_contexts)
+        return choose_metrics(
+            catalog,
+            suite.metrics,
+            suite.thresholds,
+            provides,
+            models,
+            suite.empty_contexts,
+            judging.is_language_model,
+            own_prompts=bool(suite.byop),
+        )
     except EntryError as error:
         raise loaded.mistaken(error.path, str(error)) from error
 
@@ -162,7 +156,7 @@ def build_one(loaded: LoadedSuite, name: str, environ: Mapping[str, str]) -> tup
 
 def build_bots(
     loaded: LoadedSuite, names: Sequence[str], embedder: BatchingEmbedder, environ: Mapping[str, str],
-    knowledge: Callable[[], Knowledge] | None = None,
+    knowledge: Callable[[], Knowledge] | None = None, endpoints: Endpoints | None = None,
 ) -> list[BuiltBot]:  # fmt: skip
     """Bots of a suite; they share the documents, the embedder and the limits of endpoints."""
     from ..bots.building import Workshop, build_bot
@@ -175,6 +169,7 @@ def build_bots(
         embedder=embedder,
         cache=cache_folder(environ),
         environ=environ,
+        endpoints=endpoints or Endpoints(),
     )
     return [build_bot(name, suite.bots[name], workshop) for name in names]
 

@@ -2,7 +2,7 @@
 
 import codecs
 import hashlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,6 +12,7 @@ from .. import InputError
 from ..bots.models import ModelSettings
 from ..knowledge.paths import existing, unreadable
 from ..knowledge.rows import decoded_whole
+from .judge_settings import EMBEDDED, NO_JUDGE, misnamed_prompt
 from .mistakes import Mistake, given, mismatch, mistake, mistakes, nearest, written
 from .positions import KeyPath, PlacedYaml, read_yaml
 from .schema_walk import Spot, Walk, wanted
@@ -103,7 +104,7 @@ def _checked(document: PlacedYaml, path: Path) -> Suite:
         raise _refusal(path, [*flaws, mistake(document, (), got)])
     schema = Suite.model_json_schema()
     found = [each for spot in Walk(schema, document.values).leaves() for each in _leaf_mistakes(spot, document, path)]
-    found += [mistake(document, ("bots", name), says) for name, says in _misnamed(document.values.get("bots"))]
+    found += [mistake(document, path, says) for path, says in _misnamed(document.values)]
     suite = None
     try:
         suite = Suite.model_validate(document.values)
@@ -127,6 +128,8 @@ def _leaf_mistakes(spot: Spot, document: PlacedYaml, path: Path) -> Iterator[Mis
         says = says or _path_mistake(spot, path.parent)
         if spot.nodes and spot.path[0] == "bots" and spot.path[2:] == ("model",):
             says = _model_mistake(spot.value, document.values.get("models"))
+        if spot.nodes and _names_judge(spot.path):
+            says = _judge_mistake(spot.value, document.values.get("models"))
     if says:
         yield mistake(document, spot.path, says)
 
@@ -139,10 +142,14 @@ def _is_coerced(spot: Spot) -> bool:
     return bool(types) and types <= {"integer", "number"} and isinstance(spot.value, (str, bool))
 
 
-def _misnamed(bots: object) -> Iterator[tuple[str, str]]:
+def _misnamed(values: Mapping[str, object]) -> Iterator[tuple[KeyPath, str]]:
+    bots, prompts = values.get("bots"), values.get("byop")
     for name in bots if isinstance(bots, dict) else ():
         if not name.strip() or "," in name:
-            yield name, "a bot's name must not be empty or hold a comma"
+            yield ("bots", name), "a bot's name must not be empty or hold a comma"
+    for name in prompts if isinstance(prompts, dict) else ():
+        if says := misnamed_prompt(name):
+            yield ("byop", name), says
 
 
 def _path_mistake(spot: Spot, base: Path) -> str:
@@ -158,7 +165,7 @@ def _path_mistake(spot: Spot, base: Path) -> str:
     return f"{found} is a folder; a file was wanted" if "file-path" in formats and found.is_dir() else ""
 
 
-def _model_mistake(model: str, configured: object) -> str:
+def _model_mistake(model: str, configured: object, beside: str = "extractive") -> str:
     names = [*configured] if isinstance(configured, dict) else []
     if model in names:
         return ""
@@ -167,5 +174,17 @@ def _model_mistake(model: str, configured: object) -> str:
     except ValidationError as error:
         if ":" in model:
             return str(error.errors()[0]["ctx"]["error"])
-        return f"there is no model {model} under models{nearest(model, [*names, 'extractive'])}"
+        return f"there is no model {model} under models{nearest(model, [*names, beside])}"
     return ""
+
+
+def _names_judge(path: KeyPath) -> bool:
+    return path in (("judge",), ("judge", "model")) or path[:2] == ("judge", "panel")
+
+
+def _judge_mistake(model: str, configured: object) -> str:
+    named = configured.get(model) if isinstance(configured, dict) else None
+    stands_for = named.get("model", "extractive") if isinstance(named, dict) else model
+    if model == EMBEDDED or not model:
+        return ""
+    return NO_JUDGE if stands_for == "extractive" else _model_mistake(model, configured, EMBEDDED)

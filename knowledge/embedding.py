@@ -115,7 +115,7 @@ def resolve(settings: EmbedderSettings, hub: Hub | None = None) -> Resolved:
     folder = Path(name).expanduser()
     if folder.is_dir():
         return Resolved(
-            f"{folder.resolve().name}@{_content_hash(folder)[:12]} (folder)", "folder", str(folder.resolve())
+            f"{folder.resolve().name}@{content_hash(folder)[:12]} (folder)", "folder", str(folder.resolve())
         )
     if folder.exists() or not _HUB_NAME.fullmatch(name) or name.startswith("."):
         raise InputError(f"The embedder '{name}' is neither a folder nor a model id.{_nearest(name)}")
@@ -147,7 +147,7 @@ def _nearest(name: str) -> str:
     return f" Did you mean '{near[0]}'?" if near and near[0] != name else ""
 
 
-def _content_hash(folder: Path) -> str:
+def content_hash(folder: Path) -> str:
     """SHA-256 over the names and contents of the folder's files, so that a model is known wherever it lies."""
     digest = hashlib.sha256()
     for path in sorted(folder.rglob("*")):

@@ -26,7 +26,7 @@ class SentenceEncoder:
     embedded = False
 
     def __init__(self, folder: Path, model_id: str, threads: int = 1) -> None:
-        _refuse_foreign_code(folder)
+        refuse_foreign_code(folder)
         self.model_id = model_id
         self._alone = threading.Lock()  # a tokenizer of transformers can't be used by two threads at once
         self._model = _load(folder, threads)
@@ -82,7 +82,7 @@ def _load(folder: Path, threads: int) -> Any:  # noqa: ANN401 - untyped library
             logging.enable_progress_bar()
 
 
-def _refuse_foreign_code(folder: Path) -> None:
+def refuse_foreign_code(folder: Path) -> None:
     """Raise InputError when the model is built of classes that it brings itself: the library would run them."""
     listed = folder / "modules.json"
     if not listed.is_file():
@@ -94,6 +94,6 @@ def _refuse_foreign_code(folder: Path) -> None:
     foreign = [name for name in types if not name.startswith("sentence_transformers.")]
     if foreign:
         raise InputError(
-            f"The embedder in {folder} needs its own code ({', '.join(foreign)}), which is never run: "
+            f"The model in {folder} needs its own code ({', '.join(foreign)}), which is never run: "
             "choose a model that is built of sentence-transformers modules."
         )

@@ -5,11 +5,13 @@ import math
 import traceback
 from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import SupportsFloat, TypeAlias, cast
+from typing import Final, SupportsFloat, TypeAlias, cast
 
 from .. import InputError
 from .declaring import Function
 from .score import JudgeUnavailable, Measured, ModelUnavailable, NotApplicable, Reason, Status, TimedOut, Unreadable
+
+LEFT_OUT: Final = ""  # stands for the name of a part that this plan does without; nothing has this name
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,12 +43,15 @@ class Step:
     Attributes:
         name: of the artefact or metric.
         function: what makes it.
-        names: its needs in the order of its parameters.
+        names: its needs in the order of its parameters; ``LEFT_OUT`` in the place of parts that nobody else needs.
         defaults: of the needs that are optional.
         options: values of its keyword-only parameters.
         is_async: whether calling it gives something to await.
         waits: whether it or anything under it is async.
         on_expected: whether it rests on the expected answer, so that it is made for each accepted one.
+        parts: those of its needs that it does without when they can't be made.
+        calls: names of the judge's calls that it makes.
+        requests: how many requests to the judge it makes for a row.
     """
 
     name: str
@@ -57,6 +62,9 @@ class Step:
     is_async: bool = False
     waits: bool = False
     on_expected: bool = False
+    parts: tuple[str, ...] = ()
+    calls: tuple[str, ...] = ()
+    requests: int = 0
 
     def arguments(self, values: Values) -> list[object] | Failure:
         """What to call the function with, or the failure of the first need that is not met."""
@@ -64,7 +72,8 @@ class Step:
         for name in self.names:
             value = values[name]
             if isinstance(value, Failure):
-                if name not in self.defaults or value.status is not Status.NOT_APPLICABLE:
+                is_optional = name in self.defaults and value.status is Status.NOT_APPLICABLE
+                if not is_optional and name not in self.parts:
                     return value
                 value = None
             if value is None and name in self.defaults:

@@ -18,23 +18,25 @@ class Check:
     """What an evaluator found in a row; the artefact of a boolean evaluator returns it.
 
     Attributes:
-        answer_failed: whether the answer fails.
-        contexts_failed: whether the contexts fail, or why they were not checked.
+        answer_failed: whether the answer fails; None where the judge's verdict on it can't be read.
+        contexts_failed: whether the contexts fail, or why they were not checked; None as above.
         answer: what was found in the answer, JSON-able.
         contexts: what was found in the contexts.
-        unreadable: why the judge's verdict can't be read; empty when there is no judge, or it can.
+        unreadable: why a verdict of the judge can't be read; empty when there is no judge, or it can.
     """
 
-    answer_failed: bool
-    contexts_failed: bool | Reason
+    answer_failed: bool | None
+    contexts_failed: bool | Reason | None
     answer: Sequence[Finding] = ()
     contexts: Sequence[Finding] = ()
     unreadable: str = ""
 
     @property
-    def failed(self) -> bool:
-        """Whether the row fails: its answer or its checked contexts do."""
-        return self.answer_failed or self.contexts_failed is True
+    def failed(self) -> bool | None:
+        """Whether the row fails: its answer or its checked contexts do; None where what can be read doesn't tell."""
+        if self.answer_failed or self.contexts_failed is True:
+            return True
+        return None if self.answer_failed is None or self.contexts_failed is None else False
 
 
 def contexts_to_check(contexts: Sequence[str] | None, wanted: bool) -> Sequence[str] | Reason:
@@ -47,7 +49,12 @@ def contexts_to_check(contexts: Sequence[str] | None, wanted: bool) -> Sequence[
 
 
 def boolean_metrics(
-    check: Function, subject: str, source: str, blank_answer: BlankAnswer = "not_applicable", judged: bool = False
+    check: Function,
+    subject: str,
+    source: str,
+    blank_answer: BlankAnswer = "not_applicable",
+    judged: bool = False,
+    evaluator: str = "",
 ) -> tuple[Function, ...]:
     """The five metrics of a boolean evaluator, which is named like the artefact that makes its check.
 
@@ -60,8 +67,10 @@ def boolean_metrics(
         source: where the definition comes from.
         blank_answer: as for ``metric``.
         judged: whether a judge decides, so that its verdict may be unreadable.
+        evaluator: its name where the artefact's won't do.
     """
-    return tuple(_rate(name_of(check), suffix, check, subject, source, blank_answer, judged) for suffix in _SUMMARIES)
+    name = evaluator or name_of(check)
+    return tuple(_rate(name, suffix, check, subject, source, blank_answer, judged) for suffix in _SUMMARIES)
 
 
 def _rate(
@@ -72,14 +81,15 @@ def _rate(
             raise NotApplicable(Reason.NO_JUDGE_REQUESTS)
         if suffix == "retrieval_failures" and isinstance(found.contexts_failed, Reason):
             raise NotApplicable(found.contexts_failed)
-        if suffix != "parse_failures" and found.unreadable:
+        value = _VALUES[suffix](found)
+        if value is None:
             raise Unreadable(found.unreadable)
-        return _VALUES[suffix](found)
+        return value
 
-    # The need has the evaluator's name, as if it had been written into the function.
-    need = inspect.Parameter(evaluator, inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=Check)
+    # The need has the artefact's name, as if it had been written into the function.
+    need = inspect.Parameter(name_of(check), inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=Check)
     vars(rate)["__signature__"] = inspect.Signature([need], return_annotation=float | Measured)
-    rate.__annotations__ = {evaluator: Check, "return": float | Measured}
+    rate.__annotations__ = {need.name: Check, "return": float | Measured}
     summary = _NO_PARSE_FAILURES if suffix == "parse_failures" and not judged else _SUMMARIES[suffix]
     rate.__doc__ = f"{summary.format(subject=subject)}\n\n{inspect.getdoc(check)}"
     better: Better = "higher" if suffix == "passes" else "lower"
@@ -90,7 +100,9 @@ def _rate(
     return declare(rate)
 
 
-def _passes(found: Check) -> float | Measured:
+def _passes(found: Check) -> float | Measured | None:
+    if found.failed is None:
+        return None
     parts = {"answer": found.answer, "contexts": found.contexts}
     details: dict[str, object] = {part: list(those[:_LONGEST_LIST]) for part, those in parts.items() if those}
     more = sum(max(len(those) - _LONGEST_LIST, 0) for those in parts.values())
@@ -98,28 +110,16 @@ def _passes(found: Check) -> float | Measured:
     return Measured(value, details | ({"more": more} if more else {})) if details else value
 
 
-def _failures(found: Check) -> float:
-    return float(found.failed)
+def _share(fails: bool | Reason | None) -> float | None:
+    return None if fails is None else float(fails is True)
 
 
-def _retrieval_failures(found: Check) -> float:
-    return float(found.contexts_failed is True)
-
-
-def _generation_failures(found: Check) -> float:
-    return float(found.answer_failed)
-
-
-def _parse_failures(found: Check) -> float:
-    return float(bool(found.unreadable))
-
-
-_VALUES: Final[Mapping[str, Callable[[Check], float | Measured]]] = {
+_VALUES: Final[Mapping[str, Callable[[Check], float | Measured | None]]] = {
     "passes": _passes,
-    "failures": _failures,
-    "retrieval_failures": _retrieval_failures,
-    "generation_failures": _generation_failures,
-    "parse_failures": _parse_failures,
+    "failures": lambda found: _share(found.failed),
+    "retrieval_failures": lambda found: _share(found.contexts_failed),
+    "generation_failures": lambda found: _share(found.answer_failed),
+    "parse_failures": lambda found: float(found.failed is None),
 }
 _SUMMARIES: Final = {
     "passes": "1 if the answer and the checked contexts pass the check for {subject}, else 0.",

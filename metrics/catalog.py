@@ -17,7 +17,7 @@ from .declaring import (
     place_of,
     read_signature,
 )
-from .entries import Artefact, Metric
+from .entries import Artefact, Metric, facts_of
 from .facts import ROW_CHECKS, RUN_CHECKS
 from .loading import load_metrics_file
 from .messages import nearest
@@ -40,13 +40,13 @@ class Catalog:
         declared: dict[str, tuple[Function, MetricDeclaration]] = {}
         for function in self._functions:
             match declaration_of(function):
-                case ArtefactDeclaration():
+                case ArtefactDeclaration() as declaration:
                     _refuse_duplicate(function, artefacts.get(name_of(function)))
-                    artefacts[name_of(function)] = _read_artefact(function)
-                case MetricDeclaration() as declaration:
+                    artefacts[name_of(function)] = _read_artefact(function, declaration)
+                case MetricDeclaration() as said:
                     known = declared.get(name_of(function))
                     _refuse_duplicate(function, known[0] if known else None)
-                    declared[name_of(function)] = (function, declaration)
+                    declared[name_of(function)] = (function, said)
                 case None:
                     raise InputError(f"{place_of(function)}: '{name_of(function)}' is neither metric nor artefact.")
         self.artefacts: Mapping[str, Artefact] = MappingProxyType(artefacts)
@@ -72,6 +72,10 @@ class Catalog:
         functions = declared_in(load_metrics_file(path))
         if not any(isinstance(declaration_of(function), MetricDeclaration) for function in functions):
             raise InputError(f"{path} declares no metric; put '@metric' (from proctor.metrics) above a function.")
+        return self.with_functions(functions)
+
+    def with_functions(self, functions: Iterable[Function]) -> "Catalog":
+        """This catalog and some declared functions. Raises InputError when they don't fit."""
         return Catalog((*self._functions, *functions))
 
     def plan(
@@ -113,8 +117,34 @@ class Catalog:
             if name in ROW_CHECKS:
                 raise InputError(f"{place_of(artefact.function)}: the artefact '{name}' has the name of a fact.")
             self._check_needs("artefact", name, artefact.function, artefact.parameters, ROW_CHECKS)
+            self._check_parts(artefact)
         for name in self.artefacts:
             self._refuse_circle(name, ())
+
+    def _check_parts(self, artefact: Artefact) -> None:
+        able = {need.name for need in artefact.parameters if not need.required and need.default is None}
+        for part in artefact.declaration.parts:
+            if part not in able or part not in self.artefacts:
+                said = f"{place_of(artefact.function)}: the part '{part}' of artefact '{artefact.id}' is not one of its"
+                raise InputError(f"{said} parameters that are artefacts and have None as their default.")
+
+    def _check_swaps(self, metric: Metric) -> None:
+        """Each swap must begin at an option and a need of the metric, and lead to something that is there."""
+        needed = [need.name for need in metric.parameters]
+        for (option, _), swaps in metric.declaration.swaps.items():
+            wrong = [old for old in swaps if old not in needed] + [
+                new for new in swaps.values() if new not in self.artefacts and new not in ROW_CHECKS
+            ]
+            if option not in metric.options or wrong:
+                said = f"{place_of(metric.function)}: metric '{metric.id}' swaps by the option '{option}'"
+                raise InputError(f"{said}, which must be one of its options and swap a need for what there is.")
+
+    def _check_scale(self, metric: Metric) -> None:
+        """A scale must be an option of an artefact that is there."""
+        owner, option = metric.declaration.scale or ("", "")
+        if owner and (owner not in self.artefacts or option not in self.artefacts[owner].options):
+            said = f"{place_of(metric.function)}: the scale of metric '{metric.id}' is to be the option '{option}'"
+            raise InputError(f"{said} of '{owner}', and there is no such artefact or option.")
 
     def _check_needs(
         self, kind: str, name: str, function: Function, needs: Sequence[Need], facts: Iterable[str]
@@ -153,8 +183,8 @@ class Catalog:
         needs, options = read_signature(function)
         facts = ROW_CHECKS if declaration.level == "row" else RUN_CHECKS
         self._check_needs("metric", name, function, needs, facts)
-        required, optional = self._facts_of(needs)
-        return Metric(
+        required, optional = facts_of(needs, self.artefacts)
+        read = Metric(
             id=name,
             function=function,
             parameters=needs,
@@ -162,22 +192,12 @@ class Catalog:
             summary=documentation.splitlines()[0],
             documentation=documentation,
             needs=tuple(fact for fact in facts if fact in required),
-            optional=tuple(fact for fact in facts if fact in optional - required),
+            optional=tuple(fact for fact in facts if fact in optional),
             declaration=declaration,
         )
-
-    def _facts_of(self, needs: Sequence[Need]) -> tuple[frozenset[str], frozenset[str]]:
-        """The facts without which these needs can't be met, and those that are used where they are known."""
-        required: set[str] = set()
-        optional: set[str] = set()
-        for need in needs:
-            if need.name in self.artefacts:
-                below, used = self._facts_of(self.artefacts[need.name].parameters)
-            else:
-                below, used = frozenset({need.name}), frozenset()
-            (required if need.required else optional).update(below)
-            optional.update(used)
-        return frozenset(required), frozenset(optional)
+        self._check_swaps(read)
+        self._check_scale(read)
+        return read
 
 
 def declared_in(module: ModuleType) -> list[Function]:
@@ -191,11 +211,10 @@ def declared_in(module: ModuleType) -> list[Function]:
     return found
 
 
-def _read_artefact(function: Function) -> Artefact:
+def _read_artefact(function: Function, declaration: ArtefactDeclaration) -> Artefact:
     needs, options = read_signature(function)
-    return Artefact(
-        name_of(function), function, needs, MappingProxyType(dict(options)), inspect.iscoroutinefunction(function)
-    )
+    is_async = inspect.iscoroutinefunction(function)
+    return Artefact(name_of(function), function, needs, MappingProxyType(dict(options)), is_async, declaration)
 
 
 def _refuse_duplicate(function: Function, known: Artefact | Function | None) -> None:
@@ -211,12 +230,21 @@ def builtin_catalog() -> Catalog:
         artefacts,
         classification,
         completeness,
+        correctness,
+        critics,
+        grounding,
+        judge_booleans,
+        judge_review,
+        judged,
+        judged_items,
+        judged_retrieval,
         lexical,
         looping,
         operations,
         overlap,
         personal_data,
         presence,
+        ragas,
         relevancy,
         retrieval,
         secrets,
@@ -225,5 +253,6 @@ def builtin_catalog() -> Catalog:
 
     return Catalog.of(
         artefacts, lexical, overlap, looping, presence, personal_data, secrets, classification, semantic, relevancy,
-        completeness, retrieval, operations,
+        completeness, judged, judged_items, correctness, grounding, judged_retrieval, ragas, judge_booleans, critics,
+        judge_review, retrieval, operations,
     )  # fmt: skip

@@ -2,8 +2,8 @@
 
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Final, Literal, TypeVar, overload
+from dataclasses import dataclass, field
+from typing import Final, Literal, TypedDict, TypeVar, Unpack, overload
 
 from .. import InputError
 from .score import Aggregate, Better, Reason
@@ -11,14 +11,58 @@ from .score import Aggregate, Better, Reason
 BlankAnswer = float | Literal["not_applicable", "measure"] | Reason
 Level = Literal["row", "run"]
 Function = Callable[..., object]
+Requests = int | Callable[[Mapping[str, object]], int]  # a number, or what makes it of the settled options
 Marked = TypeVar("Marked", bound=Function)
+# An option and a value of it, and the artefacts that then stand in the place of others.
+Swaps = Mapping[tuple[str, object], Mapping[str, str]]
 
 _MARK: Final = "__proctor__"
 
 
+class MetricSettings(TypedDict, total=False):
+    """What ``metric`` may be told; ``MetricDeclaration`` says what each of it means."""
+
+    threshold: float | None
+    better: Better
+    low: float | None
+    high: float | None
+    source: str
+    blank_answer: BlankAnswer
+    zero_on_empty_contexts: bool
+    level: Level
+    adds_up: tuple[str, ...]
+    id: str
+    aggregate: Aggregate
+    swaps: Swaps
+    components: Mapping[str, str]
+    scale: tuple[str, str] | None
+
+
 @dataclass(frozen=True, slots=True)
 class MetricDeclaration:
-    """What a metric says of itself beside its signature and docstring."""
+    """What a metric says of itself beside its signature and docstring.
+
+    Attributes:
+        threshold: what a value must reach to pass; None for none. Reaching it exactly passes.
+        better: which way is good.
+        low: least possible value, None when there is no bound.
+        high: greatest possible value, None when there is no bound.
+        source: where the definition comes from.
+        blank_answer: the value of a row whose answer is blank; ``"not_applicable"`` or another reason to
+            give none; or ``"measure"`` to call the function all the same.
+        zero_on_empty_contexts: whether the run option ``empty_contexts="zero"`` applies to it.
+        level: ``"row"``, or ``"run"`` for a figure over all rows of a bot.
+        adds_up: for a figure over all rows, the row metrics whose scores it is made from; they are planned with it.
+        id: its name where the function's won't do; members of a family are named this way, and may have a dot.
+        aggregate: how rows make one figure: ``"mean"`` over those with a value, or ``"rate"``: their sum over the
+            number of rows with a value or an unreadable judgement.
+        swaps: for an option that changes what is needed: by (option, value) the artefacts that then take the place
+            of needs; each must provide the same type. ``{("unit", "chunk"): {"sentences": "chunks"}}``.
+        components: for a metric that is made of others: by need the metric to which it belongs. Where a need fails,
+            the reason is that a component has no value, and details name it.
+        scale: the artefact and its option, a pair of numbers, that give the least and the greatest value; a threshold
+            is then for the value brought to 0 to 1.
+    """
 
     threshold: float | None = None
     better: Better = "higher"
@@ -31,11 +75,18 @@ class MetricDeclaration:
     adds_up: tuple[str, ...] = ()
     id: str = ""
     aggregate: Aggregate = "mean"
+    swaps: Swaps = field(default_factory=dict)
+    components: Mapping[str, str] = field(default_factory=dict)
+    scale: tuple[str, str] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class ArtefactDeclaration:
-    """Marks a function whose result is shared by all metrics of a row."""
+    """What an artefact says of itself: its parts, and the judge's calls that it makes."""
+
+    parts: tuple[str, ...] = ()
+    calls: tuple[str, ...] = ()
+    requests: Requests = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,36 +101,8 @@ class Need:
 @overload
 def metric(function: Marked, /) -> Marked: ...
 @overload
-def metric(
-    *,
-    threshold: float | None = None,
-    better: Better = "higher",
-    low: float | None = 0.0,
-    high: float | None = 1.0,
-    source: str = "",
-    blank_answer: BlankAnswer = 0.0,
-    zero_on_empty_contexts: bool = False,
-    level: Level = "row",
-    adds_up: tuple[str, ...] = (),
-    id: str = "",
-    aggregate: Aggregate = "mean",
-) -> Callable[[Marked], Marked]: ...
-def metric(
-    function: Marked | None = None,
-    /,
-    *,
-    threshold: float | None = None,
-    better: Better = "higher",
-    low: float | None = 0.0,
-    high: float | None = 1.0,
-    source: str = "",
-    blank_answer: BlankAnswer = 0.0,
-    zero_on_empty_contexts: bool = False,
-    level: Level = "row",
-    adds_up: tuple[str, ...] = (),
-    id: str = "",
-    aggregate: Aggregate = "mean",
-) -> Marked | Callable[[Marked], Marked]:
+def metric(**said: Unpack[MetricSettings]) -> Callable[[Marked], Marked]: ...
+def metric(function: Marked | None = None, /, **said: Unpack[MetricSettings]) -> Marked | Callable[[Marked], Marked]:
     """Declare a function as a metric; its parameter names are its needs.
 
     The function is synchronous and pure. It returns a number, a ``Measured`` (number and evidence) or None
@@ -88,23 +111,9 @@ def metric(
 
     Args:
         function: the metric, when the decorator is used bare.
-        threshold: what a value must reach to pass; None for none. Reaching it exactly passes.
-        better: which way is good.
-        low: least possible value, None when there is no bound.
-        high: greatest possible value, None when there is no bound.
-        source: where the definition comes from.
-        blank_answer: the value of a row whose answer is blank; ``"not_applicable"`` or another reason to
-            give none; or ``"measure"`` to call the function all the same.
-        zero_on_empty_contexts: whether the run option ``empty_contexts="zero"`` applies to it.
-        level: ``"row"``, or ``"run"`` for a figure over all rows of a bot.
-        adds_up: for a figure over all rows, the row metrics whose scores it is made from; they are planned with it.
-        id: its name where the function's won't do; members of a family are named this way, and may have a dot.
-        aggregate: how rows make one figure: ``"mean"`` over those with a value, or ``"rate"``: their sum over the
-            number of rows with a value or an unreadable judgement.
+        said: threshold, direction, range, source and more: see ``MetricDeclaration``.
     """
-    declaration = MetricDeclaration(
-        threshold, better, low, high, source, blank_answer, zero_on_empty_contexts, level, adds_up, id, aggregate
-    )
+    declaration = MetricDeclaration(**said)
 
     def mark(marked: Marked) -> Marked:
         setattr(marked, _MARK, declaration)
@@ -113,14 +122,40 @@ def metric(
     return mark if function is None else mark(function)
 
 
-def artefact(function: Marked) -> Marked:
+@overload
+def artefact(function: Marked, /) -> Marked: ...
+@overload
+def artefact(
+    *, parts: tuple[str, ...] = (), calls: tuple[str, ...] = (), requests: Requests = 1
+) -> Callable[[Marked], Marked]: ...
+def artefact(
+    function: Marked | None = None,
+    /,
+    *,
+    parts: tuple[str, ...] = (),
+    calls: tuple[str, ...] = (),
+    requests: Requests = 1,
+) -> Marked | Callable[[Marked], Marked]:
     """Declare a function as shared work: what it returns is made once a row and asked for by its name.
 
     It asks for facts and other artefacts in the same way as a metric. It may be async, and is where models
     are awaited. Whatever it raises becomes the outcome of every metric that rests on it.
+
+    Args:
+        function: the artefact, when the decorator is used bare.
+        parts: those of its parameters, None by default, that it is given only where some step of the plan that
+            needs this artefact needs them as well. So one request serves several metrics, and what nobody asks
+            for is left out of it. A part that can't be made is None.
+        calls: names of the judge's calls that it makes; their prompts are part of the version of scores.
+        requests: how many requests to the judge these calls are, for each row.
     """
-    setattr(function, _MARK, ArtefactDeclaration())
-    return function
+    declaration = ArtefactDeclaration(parts, calls, requests)
+
+    def mark(marked: Marked) -> Marked:
+        setattr(marked, _MARK, declaration)
+        return marked
+
+    return mark if function is None else mark(function)
 
 
 def declaration_of(candidate: object) -> MetricDeclaration | ArtefactDeclaration | None:

@@ -1,9 +1,9 @@
 """What a catalog holds: the records of metrics and artefacts."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from .declaring import Function, Level, MetricDeclaration, Need
+from .declaring import ArtefactDeclaration, Function, Level, MetricDeclaration, Need
 from .score import Aggregate, Better
 
 
@@ -16,6 +16,7 @@ class Artefact:
     parameters: tuple[Need, ...]
     options: Mapping[str, object]
     is_async: bool
+    declaration: ArtefactDeclaration
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,3 +79,25 @@ class Metric:
     def aggregate(self) -> Aggregate:
         """How the values of rows make one figure."""
         return self.declaration.aggregate
+
+
+def facts_of(needs: Sequence[Need], artefacts: Mapping[str, Artefact]) -> tuple[frozenset[str], frozenset[str]]:
+    """The facts without which some needs can't be met, and those that are used where they are known.
+
+    The parts of an artefact don't count: it does without those that nobody else needs.
+    """
+    required: set[str] = set()
+    optional: set[str] = set()
+    for need in needs:
+        if need.name in artefacts:
+            below, used = facts_of(without_parts(artefacts[need.name]), artefacts)
+        else:
+            below, used = frozenset({need.name}), frozenset()
+        (required if need.required else optional).update(below)
+        optional.update(used)
+    return frozenset(required), frozenset(optional - required)
+
+
+def without_parts(artefact: Artefact) -> tuple[Need, ...]:
+    """What an artefact asks for beside its parts."""
+    return tuple(need for need in artefact.parameters if need.name not in artefact.declaration.parts)

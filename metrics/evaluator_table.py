@@ -83,6 +83,12 @@ def _boolean(id: str, title: str, needs: str, number: int | None, problem_type: 
     return _evaluator(id, title, needs, rates(id), number=number, board="bool", problem_type=problem_type)
 
 
+def own_prompt(name: str, needs: Sequence[str] = ()) -> Evaluator:
+    """The evaluator of a prompt of one's own; ``needs`` are the facts that it asks for."""
+    id, title = f"byop.{name}", f"Bring your own prompt: {name}"
+    return Evaluator(id, title, rates(id), f"{id}.passes", tuple(needs), "bool", rag_only="contexts" in needs)
+
+
 def rates(id: str) -> tuple[str, ...]:
     """The metrics of a boolean evaluator, the share of passed rows first."""
     return tuple(f"{id}.{rate}" for rate in RATES)
@@ -181,9 +187,9 @@ _GUIDE: Final = (
         rag_only=True,
     ),
     _evaluator(
-        "noise", "Noise sensitivity", "A E J",
+        "noise", "Noise sensitivity", "Q A E J",
         ("noise_sensitivity", "noise_sensitivity_relevant", "noise_sensitivity_irrelevant"),
-        problem_type="retrieval", rag_only=True,
+        problem_type="retrieval",
     ),
     *(_boolean(f"critic_{aspect}", f"Critic: {aspect.replace('_', '-')}", "A J", None, "fairness")
       for aspect in CRITICS),
@@ -194,6 +200,13 @@ _OWN: Final = (
     _evaluator(
         "faq_basics", "FAQ basics", "A E",
         ("exact_match", "keyword_recall", "faq_similarity", "answer_length", "politeness"),
+    ),
+    _evaluator(
+        "claim_checks", "Claim checks", "Q A E J",
+        (
+            "claim_f1", "claim_precision", "claim_recall_answer", "claim_recall_context", "chunk_precision",
+            "context_utilization", "self_knowledge", "unsupported_incorrect",
+        ),
     ),
     _evaluator(
         "judge_review", "Judge review", "Q A J",

@@ -1,18 +1,26 @@
 """Evaluators: which named groups of metrics there are, and what a name in a suite stands for."""
 
+import re
 from collections.abc import Iterable
+from typing import Final
 
 from .. import InputError
 from .catalog import Catalog
 from .entries import Metric
-from .evaluator_table import EVALUATORS, GROUPS, Evaluator
+from .evaluator_table import EVALUATORS, GROUPS, RATES, Evaluator, own_prompt
 from .messages import nearest
 
 __all__ = ["EVALUATORS", "GROUPS", "Evaluator", "evaluator_of", "missing_from", "named", "names", "options_of"]
 
+_OWN: Final = "byop"
+_OWN_RATE: Final = re.compile(rf"{_OWN}\.(.+)\.({'|'.join(RATES)})")
+
 
 def evaluator_of(metric: str) -> Evaluator | None:
     """The evaluator to which a metric belongs, that of which it is the primary one first; None for a free one."""
+    own = _OWN_RATE.fullmatch(metric)
+    if own:
+        return own_prompt(own[1])
     holders = [evaluator for evaluator in EVALUATORS.values() if metric in evaluator.metrics]
     return next((each for each in holders if each.primary == metric), holders[0] if holders else None)
 
@@ -20,13 +28,20 @@ def evaluator_of(metric: str) -> Evaluator | None:
 def named(name: str, catalog: Catalog) -> tuple[Evaluator, ...]:
     """The evaluators for which a name stands: that of a metric, of an evaluator or of a group.
 
-    A metric's own name gives an evaluator with that metric alone.
+    A metric's own name gives an evaluator with that metric alone. ``byop`` stands for all prompts of one's own.
 
     Raises:
         InputError: there is nothing of that name, or none of its metrics is there yet.
     """
     if name in catalog.metrics:
         return (_alone(name, catalog),)
+    prompts = own_prompts(catalog)
+    if name in prompts:
+        return (prompts[name],)
+    if name == _OWN:
+        if not prompts:
+            raise InputError("'byop' stands for prompts of your own; name their files under 'byop:' in the suite.")
+        return tuple(prompts.values())
     if name not in EVALUATORS and name not in GROUPS:
         raise InputError(f"There is no metric or evaluator '{name}'{nearest(name, names(catalog))}")
     wanted = tuple(EVALUATORS[member] for member in GROUPS.get(name, (name,)))
@@ -38,11 +53,20 @@ def named(name: str, catalog: Catalog) -> tuple[Evaluator, ...]:
     return there
 
 
+def own_prompts(catalog: Catalog) -> dict[str, Evaluator]:
+    """The evaluators of the prompts of one's own that the catalog holds, by name."""
+    found = [own for own in map(_OWN_RATE.fullmatch, catalog.metrics) if own and own[2] == RATES[0]]
+    prompts = [own_prompt(own[1], catalog.metrics[own[0]].needs) for own in found]
+    return {each.id: each for each in prompts}
+
+
 def names(catalog: Catalog) -> list[str]:
     """All that ``named`` understands and can give: metrics, evaluators and groups that are there."""
     there = [each.id for each in EVALUATORS.values() if each.there(catalog)]
     groups = [name for name, members in GROUPS.items() if any(member in there for member in members)]
-    return list(dict.fromkeys([*catalog.metrics, *there, *groups]))
+    prompts = own_prompts(catalog)
+    own = [*prompts, *([_OWN] if prompts else [])]
+    return list(dict.fromkeys([*catalog.metrics, *there, *own, *groups]))
 
 
 def options_of(metrics: Iterable[str], catalog: Catalog) -> dict[str, tuple[str, ...]]:

@@ -58,9 +58,12 @@ class Facts(TypedDict, total=False):
 
 
 class RunFacts(TypedDict, total=False):
-    """What is known of one bot over a whole run, for the metrics of level ``run``; all are counts.
+    """What is known of one bot over a whole run, for the metrics of level ``run``; all but two are counts.
 
-    ``confusion`` counts rows by the pair of label and prediction that ``row_correct`` notes in its details.
+    ``parse_failures`` are replies of judges that could not be read, and ``judge_requests`` all replies of judges that
+    the bot's scores rest on, each once. ``judge_cost`` is what the run paid for them, None without prices;
+    ``judge_latency_ms`` is their mean time, None where there are none. ``confusion`` counts rows by the pair of label
+    and prediction that ``row_correct`` notes in its details.
     """
 
     rows: int
@@ -69,6 +72,8 @@ class RunFacts(TypedDict, total=False):
     empty_context_rows: int
     parse_failures: int
     judge_requests: int
+    judge_cost: float | None
+    judge_latency_ms: float | None
     confusion: Mapping[tuple[str, str], int]
 
 
@@ -129,3 +134,7 @@ ROW_CHECKS: Final[Mapping[str, Check]] = {
 }
 RUN_CHECKS: Final[Mapping[str, Check]] = dict.fromkeys(RunFacts.__annotations__, _figure)
 TOOLS: Final = frozenset({"embedder", "judge"})
+# What a bot's reply brings; all other facts are the same for every bot that is asked the question.
+OF_REPLY: Final = frozenset(
+    {"answer", "contexts", "faq_question", "latency_ms", "cost", "tokens_in", "tokens_out", "retrieved"}
+)

@@ -51,6 +51,30 @@ def parse_failure_rate(parse_failures: int, judge_requests: int) -> float:
     return _share(parse_failures, judge_requests, Reason.NO_JUDGE_REQUESTS)
 
 
+@metric(level="run", better="neither", high=None, source=_OWN)
+def judge_requests(judge_requests: int) -> float:
+    """Requests to judges that the bot's scores rest on."""
+    if judge_requests <= 0:
+        raise NotApplicable(Reason.NO_JUDGE_REQUESTS)
+    return float(judge_requests)
+
+
+@metric(level="run", better="neither", high=None, source=_OWN)
+def judge_cost(judge_requests: int, judge_cost: float) -> float:
+    """Money that the run paid for judging the bot; replies that were kept cost nothing."""
+    if judge_requests <= 0:
+        raise NotApplicable(Reason.NO_JUDGE_REQUESTS)
+    return float(judge_cost)
+
+
+@metric(level="run", better="neither", high=None, source=_OWN)
+def judge_latency_ms(judge_requests: int, judge_latency_ms: float) -> float:
+    """Mean milliseconds that a judge took for a reply, measured when it was asked."""
+    if judge_requests <= 0:
+        raise NotApplicable(Reason.NO_JUDGE_REQUESTS)
+    return float(judge_latency_ms)
+
+
 def _share(part: int, whole: int, nothing: Reason) -> float:
     if whole <= 0:
         raise NotApplicable(nothing)

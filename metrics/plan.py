@@ -7,6 +7,7 @@ from .bench import Failure, Values, make_all, measure
 from .facts import ROW_CHECKS, RUN_CHECKS, Facts, RunFacts
 from .messages import nearest
 from .planned import Prepared, in_order
+from .request_plan import RequestPlan, plan_requests
 from .row import Row, RowPlan, no_value, score_of
 from .score import Reason, Score, Status
 
@@ -32,11 +33,24 @@ class Plan:
         self.needs = frozenset(required.union(*(metric.optional for metric in self.metrics)))
         steps = in_order(of_row)
         self.is_sync = not any(step.waits for step in steps)
+        required |= {name for step in steps for name in step.names if name not in step.defaults}
         checks = tuple((name, check) for name, check in ROW_CHECKS.items() if name in required)
-        self._row_plan = RowPlan(of_row, steps, checks, "expected" in self.needs)
+        is_on_expected = any(step.on_expected for step in (*steps, *(one.step for one in of_row)))
+        self._row_plan = RowPlan(of_row, steps, checks, is_on_expected)
+
+    @property
+    def requests(self) -> RequestPlan:
+        """Which requests to the judge a row and a question cost, and what each metric adds to them."""
+        return plan_requests(self._row_plan.prepared)
 
     def subset(self, ids: Collection[str]) -> "Plan":
-        """The plan of some of these metrics, with the same versions. Raises InputError for one not planned."""
+        """The plan of some of these metrics, with the same versions and requests as in this one.
+
+        A request that serves several metrics stays as it is, so that what is kept of it can be used.
+
+        Raises:
+            InputError: for a metric that is not planned.
+        """
         planned = {one.metric.id for one in self._all}
         for id in ids:
             if id not in planned:

@@ -1,7 +1,7 @@
 """What a plan holds: each metric with its options, version and artefacts, ready to be called."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from .bench import Step
 from .declaring import BlankAnswer, Level
@@ -25,6 +25,13 @@ class PlannedMetric:
     optional: tuple[str, ...]
     options: Mapping[str, object]
     aggregate: Aggregate = "mean"
+    is_scaled: bool = False
+
+    def on_scale(self, threshold: float | None) -> float | None:
+        """A threshold for values as they stand: one that was given from 0 to 1 is brought to the scale of the run."""
+        if threshold is None or not self.is_scaled or self.low is None or self.high is None:
+            return threshold
+        return self.low + threshold * (self.high - self.low)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +45,7 @@ class Prepared:
     needs_answer: bool
     blank_answer: BlankAnswer
     zero_on_empty: bool
+    components: Mapping[str, str] = field(default_factory=dict)  # by need, the metric to which it belongs
 
 
 def in_order(prepared: Iterable[Prepared]) -> tuple[Step, ...]:

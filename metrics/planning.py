@@ -2,16 +2,18 @@
 
 import hashlib
 import json
+import math
 import typing
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Final, Literal, TypeAlias
 
 from .. import InputError
-from .bench import Step
-from .declaring import Function, Need
-from .entries import Artefact, Metric
-from .facts import TOOLS
+from .bench import LEFT_OUT, Step
+from .declaring import Function, Need, place_of
+from .entries import Artefact, Metric, facts_of, without_parts
+from .facts import ROW_CHECKS, TOOLS
 from .messages import nearest
 from .plan import Plan
 from .planned import PlannedMetric, Prepared
@@ -32,17 +34,19 @@ def make_plan(
     if empty_contexts not in _EMPTY_CONTEXTS:
         wanted = " or ".join(repr(choice) for choice in _EMPTY_CONTEXTS)
         raise InputError(f"empty_contexts is {empty_contexts!r}; {wanted} is wanted.")
-    planner = _Planner(artefacts, options, empty_contexts == "zero", models)
-    by_row = {metric.id: planner.prepared(metric) for metric in metrics if metric.level == "row"}
+    of_row = [metric for metric in metrics if metric.level == "row"]
+    planner = _Planner(of_row, artefacts, options, empty_contexts == "zero", models)
+    by_row = {metric.id: planner.prepared(metric) for metric in of_row}
     versions = {id: prepared.metric.version for id, prepared in by_row.items()}
     return Plan([by_row.get(metric.id) or planner.prepared(metric, versions) for metric in metrics])
 
 
 class _Planner:
-    """What is worked out once and shared by the metrics of a plan: steps and versions of artefacts."""
+    """What is worked out once and shared by the metrics of a plan: steps, and which parts they have."""
 
     def __init__(
         self,
+        of_row: Sequence[Metric],
         artefacts: Mapping[str, Artefact],
         options: Mapping[str, Mapping[str, object]],
         zero_on_empty: bool,
@@ -53,17 +57,22 @@ class _Planner:
         self._zero_on_empty = zero_on_empty
         self._models = models
         self._steps: dict[str, Step] = {}
+        wanted = [_parameters(metric, _settled(metric, options.get(metric.id, {}))) for metric in of_row]
+        self._wired = wired_parts(wanted, artefacts)
 
     def prepared(self, metric: Metric, versions: Mapping[str, str] = MappingProxyType({})) -> Prepared:
         """A metric with all that scoring it takes; ``versions`` are those of the row metrics that it may add up."""
         said = metric.declaration
         options = _settled(metric, self._options.get(metric.id, {}))
-        below = tuple(self._below(metric.parameters)) if said.level == "row" else ()
-        known = {*metric.needs, *metric.optional}
+        parameters = _parameters(metric, options)
+        below = tuple(self._below(parameters)) if said.level == "row" else ()
+        needs, optional = self._facts(metric, parameters)
+        asked = {name for step in below for name in step.names}.union(need.name for need in parameters)
         zero_on_empty = said.zero_on_empty_contexts and self._zero_on_empty
-        models = {tool: self._models.get(tool, "") for tool in TOOLS & known}
+        models = {tool: self._models.get(tool, "") for tool in TOOLS & asked}
         rules = {"blank_answer": said.blank_answer, "zero_on_empty": zero_on_empty, "models": models}
         added = {"adds_up": [versions[id] for id in said.adds_up]} if said.adds_up else {}
+        low, high = self._scale(metric)
         planned = PlannedMetric(
             id=metric.id,
             version=_version(metric, below, options, {**rules, **added}),
@@ -71,22 +80,44 @@ class _Planner:
             source=metric.source,
             threshold=metric.threshold,
             better=metric.better,
-            low=metric.low,
-            high=metric.high,
+            low=low,
+            high=high,
             level=metric.level,
-            needs=metric.needs,
-            optional=metric.optional,
+            needs=needs,
+            optional=optional,
             options=options,
             aggregate=said.aggregate,
+            is_scaled=said.scale is not None,
         )
         return Prepared(
-            metric=planned,
-            step=_step(metric, options, below, "expected" in known),
+            metric=replace(planned, threshold=planned.on_scale(metric.threshold)),
+            step=_step(metric, parameters, options, below),
             below=below,
-            facts=metric.needs,
-            needs_answer="answer" in metric.needs,
+            facts=needs,
+            needs_answer="answer" in needs,
             blank_answer=said.blank_answer,
             zero_on_empty=zero_on_empty,
+            components=said.components,
+        )
+
+    def _scale(self, metric: Metric) -> tuple[float | None, float | None]:
+        """The ends of a metric's scale, which an option of an artefact may set."""
+        if metric.declaration.scale is None:
+            return metric.low, metric.high
+        owner, option = metric.declaration.scale
+        scale = _settled(self._artefacts[owner], self._options.get(owner, {}))[option]
+        match scale:
+            case (float(low), float(high)) if low < high and math.isfinite(high - low):
+                return low, high
+        raise InputError(f"The option {owner}.{option} is {scale!r}; two numbers are wanted, the worst score first.")
+
+    def _facts(self, metric: Metric, parameters: Sequence[Need]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """The facts that a metric can't do without and those that it uses, as its options have it."""
+        if parameters == metric.parameters:
+            return metric.needs, metric.optional
+        required, optional = facts_of(parameters, self._artefacts)
+        return tuple(fact for fact in ROW_CHECKS if fact in required), tuple(
+            fact for fact in ROW_CHECKS if fact in optional
         )
 
     def _below(self, parameters: Sequence[Need]) -> list[Step]:
@@ -95,41 +126,102 @@ class _Planner:
         for need in parameters:
             if need.name in self._artefacts:
                 artefact = self._artefacts[need.name]
-                below = self._below(artefact.parameters)
+                below = self._below(self._given(artefact))
                 found |= {step.name: step for step in below}
                 found.setdefault(need.name, self._artefact_step(artefact, below))
         return list(found.values())
 
+    def _given(self, artefact: Artefact) -> list[Need]:
+        """What an artefact is given in this plan: its needs without the parts that nobody else asks for."""
+        wired = self._wired[artefact.id]
+        parts = artefact.declaration.parts
+        return [need for need in artefact.parameters if need.name in wired or need.name not in parts]
+
     def _artefact_step(self, artefact: Artefact, below: Sequence[Step]) -> Step:
         if artefact.id not in self._steps:
             options = _settled(artefact, self._options.get(artefact.id, {}))
-            on_expected = any(need.name == "expected" for need in artefact.parameters)
-            self._steps[artefact.id] = _step(
-                artefact, options, below, on_expected or any(step.on_expected for step in below)
+            step = _step(artefact, artefact.parameters, options, below)
+            given = {need.name for need in self._given(artefact)}
+            said = artefact.declaration
+            requests = said.requests(options) if callable(said.requests) else said.requests
+            self._steps[artefact.id] = replace(
+                step,
+                names=tuple(name if name in given else LEFT_OUT for name in step.names),
+                parts=self._wired[artefact.id],
+                calls=said.calls,
+                requests=requests if said.calls else 0,
             )
         return self._steps[artefact.id]
 
 
-def _step(entry: Metric | Artefact, options: Mapping[str, object], below: Sequence[Step], on_expected: bool) -> Step:
+def wired_parts(wanted: Iterable[Sequence[Need]], artefacts: Mapping[str, Artefact]) -> dict[str, tuple[str, ...]]:
+    """For each artefact under some needs, those of its parts that something that needs it needs as well."""
+    lists = [*wanted]
+    reached: set[str] = set()
+    for needs in lists:  # grows as artefacts are reached
+        for need in needs:
+            if need.name in artefacts and need.name not in reached:
+                reached.add(need.name)
+                lists.append(without_parts(artefacts[need.name]))
+    asked = [{need.name for need in needs} for needs in lists]
+    return {
+        name: tuple(part for part in artefacts[name].declaration.parts if any({name, part} <= each for each in asked))
+        for name in reached
+    }
+
+
+def _parameters(metric: Metric, options: Mapping[str, object]) -> tuple[Need, ...]:
+    """What a metric asks for, with the swaps that its options bring."""
+    swaps: dict[str, str] = {}
+    for (option, value), instead in metric.declaration.swaps.items():
+        if options[option] == value:
+            swaps |= instead
+    return tuple(replace(need, name=swaps.get(need.name, need.name)) for need in metric.parameters)
+
+
+def _step(
+    entry: Metric | Artefact, parameters: Sequence[Need], options: Mapping[str, object], below: Sequence[Step]
+) -> Step:
     is_async = isinstance(entry, Artefact) and entry.is_async
+    names = tuple(need.name for need in parameters)
     return Step(
         name=entry.id,
         function=entry.function,
-        names=tuple(need.name for need in entry.parameters),
-        defaults={need.name: need.default for need in entry.parameters if not need.required},
+        names=names,
+        defaults={need.name: need.default for need in parameters if not need.required},
         options=options,
         is_async=is_async,
         waits=is_async or any(step.waits for step in below),
-        on_expected=on_expected,
+        on_expected="expected" in names or any(step.on_expected for step in below),
     )
 
 
 def _version(metric: Metric, below: Sequence[Step], options: Mapping[str, object], rules: Mapping[str, object]) -> str:
     """Hash of all that makes a score: code, options, rules and models of the metric and its artefacts."""
-    made_by = [[step.name, code_version(step.function), dict(step.options)] for step in below]
+    made_by = [_making(step) for step in below]
     whole = [metric.id, code_version(metric.function), dict(options), sorted(made_by, key=str), dict(rules)]
     text = json.dumps(whole, sort_keys=True, default=repr)
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+def _making(step: Step) -> list[object]:
+    """What makes an artefact what it is in this plan."""
+    made_by: list[object] = [step.name, code_version(step.function), dict(step.options)]
+    if step.parts:
+        made_by.append({"parts": step.parts})
+    if step.calls:
+        made_by.append({"prompts": {call: _prompt(call, step) for call in step.calls}})
+    return made_by
+
+
+def _prompt(call: str, step: Step) -> str:
+    from .judge.rendering import prompt_hash  # not needed by those who ask no judge
+
+    try:
+        return prompt_hash(call)
+    except FileNotFoundError as error:
+        said = f"{place_of(step.function)}: artefact '{step.name}' names the judge's call '{call}'"
+        raise InputError(f"{said}, for which there is no prompt.") from error
 
 
 def _settled(owner: Metric | Artefact, given: Mapping[str, object]) -> Mapping[str, object]:

@@ -2,12 +2,18 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from .bench import Failure, Step, Values, Work, make, measure
 from .declaring import BlankAnswer
 from .facts import TOOLS, Check, Facts, is_blank
 from .planned import Prepared, in_order
 from .score import Better, Measured, Reason, Score, Status
+
+_COMPONENT_REASONS: Final = {
+    Status.NOT_APPLICABLE: Reason.COMPONENT_NOT_APPLICABLE,
+    Status.PARSE_FAILURE: Reason.COMPONENT_PARSE_FAILURE,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,7 +22,7 @@ class RowPlan:
 
     prepared: tuple[Prepared, ...]
     steps: tuple[Step, ...]  # all artefacts, in the order of needs
-    checks: tuple[tuple[str, Check], ...]  # of the facts that some metric can't do without
+    checks: tuple[tuple[str, Check], ...]  # of the facts that some metric or artefact can't do without
     is_on_expected: bool  # whether anything rests on the expected answer
 
 
@@ -86,11 +92,21 @@ class Row:
         work: list[Work] = []
         for step in self._steps:
             if step.waits is waiting:
-                if step.on_expected:
+                if self._missing and (lacking := self._lacking(step)):
+                    self._values[step.name] = lacking
+                elif step.on_expected:
                     work += [(step, values) for _, values in self._layers]
                 else:
                     work.append((step, self._values))
         return work
+
+    def _lacking(self, step: Step) -> Failure | None:
+        """Why an artefact that the metrics can do without is not made: the first of its facts that is missing."""
+        for name in step.names:
+            if name in self._missing and name not in step.defaults:
+                status = Status.ERROR if name in TOOLS else Status.NOT_APPLICABLE
+                return Failure(status, self._missing[name])
+        return None
 
     def scores(self) -> list[Score]:
         """One score for each metric of the plan."""
@@ -102,11 +118,21 @@ class Row:
 
     def _measured(self, one: Prepared) -> Score:
         if not one.step.on_expected or not self._several:
-            return score_of(one, measure(one.step, self._values))
-        scores = [(place, score_of(one, measure(one.step, values))) for place, values in self._layers]
+            return score_of(one, _outcome(one, self._values))
+        scores = [(place, score_of(one, _outcome(one, values))) for place, values in self._layers]
         place, best = _best(scores, one.metric.better)
         details = {**best.details, "reference": place}
         return Score(best.metric, best.value, best.status, best.reason, details, best.version)
+
+
+def _outcome(one: Prepared, values: Values) -> float | Measured | Failure:
+    """What a metric says; where it is made of other metrics and has no value, that one of them has none."""
+    outcome = measure(one.step, values)
+    if not one.components or not isinstance(outcome, Failure):
+        return outcome
+    need = next((name for name in one.step.names if values[name] is outcome), "")
+    details = {"component": one.components.get(need, need), "reason": str(outcome.reason), **outcome.details}
+    return Failure(outcome.status, _COMPONENT_REASONS.get(outcome.status, outcome.reason), details)
 
 
 def score_of(one: Prepared, outcome: float | Measured | Failure) -> Score:

@@ -45,7 +45,7 @@ def mean_interval(
     spread = sums.total_squared - 2 * mean * sums.total_count + mean * mean * sums.count_squared
     variance = max(spread, 0.0) * sums.clusters / (sums.clusters - 1) / sums.count**2
     if sums.binary:
-        return _wilson(mean, _effective_count(sums, mean, variance), level)
+        return wilson(mean, _effective_count(sums, mean, variance), level)
     half = t_quantile((1 + level) / 2, sums.clusters - 1) * math.sqrt(variance)
     lower, upper = mean - half, mean + half
     return (
@@ -64,7 +64,8 @@ def _effective_count(sums: ClusterSums, mean: float, variance: float) -> float:
     return min(simple / variance, float(sums.count))
 
 
-def _wilson(share: float, count: float, level: float) -> tuple[float, float]:
+def wilson(share: float, count: float, level: float = 0.95) -> tuple[float, float]:
+    """Interval of a share of ``count`` independent values (Wilson 1927)."""
     z = NormalDist().inv_cdf((1 + level) / 2)
     centre = (share + z * z / (2 * count)) / (1 + z * z / count)
     half = z / (1 + z * z / count) * math.sqrt(share * (1 - share) / count + z * z / (4 * count * count))

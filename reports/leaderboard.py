@@ -10,6 +10,9 @@ from rich.table import Table
 from rich.text import Text
 
 from ..metrics.evaluator_table import RATES
+from ..metrics.score import Reason
+from .corrected import KeptCalibration
+from .prediction_powered import FEWEST
 from .summary import BotSummary, MetricColumn, MetricSummary, Summary
 
 NAME_WIDTH = 20
@@ -52,6 +55,8 @@ def _table(summary: Summary, bots: Sequence[BotSummary]) -> Table:
             continue
         best = best_bots(column, summary.bots)
         table.add_row(heading, *(_cell(bot.metrics[column.name], bot, column, bot.name in best) for bot in bots))
+        if any(bot.metrics[column.name].calibration for bot in bots):
+            table.add_row("  corrected", *(_corrected(bot.metrics[column.name], column) for bot in bots))
     table.add_section()
     for name, values in _operations(bots):
         table.add_row(name, *values)
@@ -73,8 +78,10 @@ def _headed(summary: Summary) -> Iterator[tuple[Text, MetricColumn | None]]:
 
 
 def _is_void(column: MetricColumn, summary: Summary) -> bool:
-    """Whether it counts what could not be read where nothing is read."""
-    return column.name.endswith(f".{RATES[-1]}") and all(bot.metrics[column.name].mean is None for bot in summary.bots)
+    """Whether it counts what could not be read where nothing is read, or what fails in contexts that nobody checks."""
+    cells = [bot.metrics[column.name] for bot in summary.bots]
+    unchecked = any(Reason.CONTEXTS_NOT_CHECKED in cell.reasons for cell in cells)
+    return (unchecked or column.name.endswith(f".{RATES[-1]}")) and all(cell.mean is None for cell in cells)
 
 
 def _heading(name: str, arrow: str = "") -> Text:
@@ -118,6 +125,25 @@ def _cell(metric: MetricSummary, bot: BotSummary, column: MetricColumn, best: bo
     if metric.n_ok < bot.rows:
         text.append(f" n{metric.n_ok}", style="not bold dim")
     return text
+
+
+def _corrected(metric: MetricSummary, column: MetricColumn) -> Text:
+    """What people would find, with the number of labels; or why it is not known any more."""
+    found = metric.calibration
+    if found is None:
+        return Text("-", style="dim")
+    if found.stale:
+        return Text("stale", style="dim")
+    text = Text(corrected_figures(found, column).replace(" 0.", " .").replace("-0.", "-."))
+    return text.append(f" {'n' if found.is_random else 'picked '}{found.labels}", style="dim")
+
+
+def corrected_figures(found: KeptCalibration, column: MetricColumn, to: str = "-") -> str:
+    """The corrected figure with its interval; a share of rows that pass is a percentage."""
+    if found.measure == "pass_rate":
+        return f"{found.corrected:.0%} {found.low * 100:.0f}{to}{found.high * 100:.0f}"
+    low, high = (figure(value, column) for value in (found.low, found.high))
+    return f"{figure(found.corrected, column)} {low}{to}{high}"
 
 
 def figure(value: float, column: MetricColumn) -> str:
@@ -181,11 +207,26 @@ def _legend(summary: Summary) -> Iterator[Text]:
         style="dim",
         overflow="fold",
     )
+    for sentence in about_corrections(summary):
+        yield Text(sentence, style="dim", overflow="fold")
     if any(bot.embedded for bot in summary.bots):
         yield Text("no LLM: answers come from an embedded model that only picks sentences or entries", style="dim")
+    if summary.judge is not None:
+        yield Text(printable(summary.judge.sentence), style="dim", overflow="fold")
     for bot in summary.bots:
         if bot.problem:
             yield Text(f"{printable(bot.name)}: {printable(bot.problem)}", style="red", overflow="fold")
+
+
+def about_corrections(summary: Summary) -> Iterator[str]:
+    """What corrected figures are, and which of them do not hold any more."""
+    found = [metric.calibration for bot in summary.bots for metric in bot.metrics.values() if metric.calibration]
+    if not found:
+        return
+    share = "; a percentage is the share that passes" if any(each.measure == "pass_rate" for each in found) else ""
+    yield f"corrected: what people would say, by n labels ({FEWEST} or more for a firm figure){share}"
+    for why in dict.fromkeys(each.stale for each in found if each.stale):
+        yield f"stale: {why}; 'proctor calibrate' works it out anew"
 
 
 def printable(text: str) -> str:

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 from .board_objects import board_markdown, table
 from .insights import Insight
-from .leaderboard import ARROWS, best_bots, count, figure, milliseconds
+from .judge_in_use import families
+from .leaderboard import ARROWS, about_corrections, best_bots, corrected_figures, count, figure, milliseconds
 from .markdown_text import cell_code, code, prose
 from .problems import Problem, counted
 from .report import Report
@@ -55,6 +56,8 @@ def _leaderboard(report: Report) -> Iterator[str]:
         best = best_bots(column, summary.bots)
         cells = [_mean(bot, column, bot.name in best) for bot in summary.bots]
         lines.append([f"{code(column.name)} {ARROWS[column.better]}".strip(), *cells])
+        if any(bot.metrics[column.name].calibration for bot in summary.bots):
+            lines.append(["corrected", *(_corrected(bot, column) for bot in summary.bots)])
     if report.timed:
         lines.append(["latency p50", *(milliseconds(bot.latency.p50) if bot.latency else "-" for bot in summary.bots)])
         lines.append(["latency p95", *(milliseconds(bot.latency.p95) if bot.latency else "-" for bot in summary.bots)])
@@ -64,6 +67,11 @@ def _leaderboard(report: Report) -> Iterator[str]:
     yield from table(headings, lines, numbers=1)
     yield ""
     yield "Mean and 95 % interval over the questions; the best in bold, a dash where there is no value."
+    for sentence in about_corrections(summary):
+        yield f"{sentence[0].upper()}{sentence[1:]}."
+    if (judge := summary.judge) is not None:
+        who = "Embedded judge, no LLM" if judge.embedded else f"Judged by {code(judge.name, 200)}"
+        yield f"{who}: {', '.join(code(name) for name in families(judge.metrics))}."
     yield ""
 
 
@@ -80,6 +88,14 @@ def _mean(bot: BotSummary, column: MetricColumn, best: bool) -> str:
     if metric.ci_low is not None and metric.ci_high is not None:
         text += f" ({figure(metric.ci_low, column)} to {figure(metric.ci_high, column)})"
     return text if metric.n_ok >= bot.rows else f"{text}, n {metric.n_ok:,}"
+
+
+def _corrected(bot: BotSummary, column: MetricColumn) -> str:
+    found = bot.metrics[column.name].calibration
+    if found is None or found.stale:
+        return "stale" if found else "-"
+    mean, _, interval = corrected_figures(found, column, " to ").partition(" ")
+    return f"{mean} ({interval}), {'n' if found.is_random else 'picked'} {found.labels:,}"
 
 
 def _problems(problems: tuple[Problem, ...]) -> Iterator[str]:

@@ -18,12 +18,17 @@ SELECT COUNT(*) AS rows, TOTAL(status != 'answered') AS failed_rows, TOTAL(retri
     )) AS empty_context_rows
 FROM run_rows JOIN replies ON replies.id = reply_id WHERE run_id = :run AND run_rows.bot_id = :bot"""
 
-PARSE_FAILURES = """
-SELECT COUNT(*) FROM run_rows
-JOIN run_metrics ON run_metrics.run_id = run_rows.run_id
-JOIN scores ON scores.reply_id = run_rows.reply_id AND scores.question_id = run_rows.question_id
-    AND scores.metric_id = run_metrics.metric_id
-WHERE run_rows.run_id = :run AND run_rows.bot_id = :bot AND scores.status = 'parse_failure'"""
+# A judge's reply on which several rows of the bot rest counts once.
+JUDGING = """
+SELECT COUNT(*), TOTAL(is_unreadable), TOTAL(spent), TOTAL(is_without_price), AVG(latency_ms) FROM (
+    SELECT MAX(problem IS NOT NULL) AS is_unreadable, MAX(latency_ms) AS latency_ms,
+        MAX(IIF(paid AND judge_calls.run_id = :run, cost, 0)) AS spent,
+        MAX(paid AND judge_calls.run_id = :run AND cost IS NULL) AS is_without_price
+    FROM run_rows JOIN row_judge_calls ON row_judge_calls.run_id = run_rows.run_id
+        AND row_judge_calls.reply_id = run_rows.reply_id AND row_judge_calls.question_id = run_rows.question_id
+    JOIN judge_calls ON judge_calls.id = call_id
+    WHERE run_rows.run_id = :run AND run_rows.bot_id = :bot AND judge_calls.error IS NULL
+    GROUP BY judge_calls.id)"""
 
 CONFUSION = """
 SELECT json_extract(details, '$.label'), json_extract(details, '$.prediction'), COUNT(*) FROM run_rows
@@ -41,14 +46,16 @@ def run_facts(store: Store, run_id: int, bot_id: int) -> RunFacts:
     """What is known of one bot over a whole run, as the metrics of level ``run`` ask for it."""
     arguments = {"run": run_id, "bot": bot_id}
     ((rows, failed, retriever, empty),) = store.query(COUNTS, {**arguments, "blanks": BLANKS})
-    ((unreadable,),) = store.query(PARSE_FAILURES, arguments)
+    ((requests, unreadable, spent, without_price, latency_ms),) = store.query(JUDGING, arguments)
     return {
         "rows": rows,
         "failed_rows": int(failed),
         "retriever_rows": int(retriever),
         "empty_context_rows": int(empty),
-        "parse_failures": unreadable,
-        "judge_requests": 0,  # no metric asks a judge so far
+        "parse_failures": int(unreadable),
+        "judge_requests": requests,
+        "judge_cost": None if without_price else spent,
+        "judge_latency_ms": latency_ms if requests else 0.0,
         "confusion": confusion_counts(store, run_id, bot_id),
     }
 

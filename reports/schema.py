@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 from sqlite_utils.migrations import Migrations
 
+from . import calibration_schema, judge_schema
+
 if TYPE_CHECKING:
     from sqlite_utils import Database
 
@@ -240,3 +242,9 @@ def m010_findings(db: Database) -> None:
         type TEXT NOT NULL, evaluator TEXT, metric TEXT, bot_id INTEGER REFERENCES bots (id),
         text TEXT NOT NULL, details TEXT NOT NULL, UNIQUE (run_id, position))"""
     )
+
+
+migrations(name="m011_judge_calls")(judge_schema.judge_calls)
+migrations(name="m012_judge_log")(judge_schema.judge_log)
+migrations(name="m013_calibrations")(calibration_schema.calibrations)
+migrations(name="m014_judge_checks")(calibration_schema.judge_checks)

@@ -159,6 +159,16 @@ def insert_many(
     connection.executemany(f"{into} VALUES {line} {on_conflict}", lines[whole:])
 
 
+def insert_or_find(connection: sqlite3.Connection, table: str, names: str, values: Sequence[object]) -> int:
+    """The id of the line whose first column is unique, made where it is new."""
+    inserted = connection.execute(
+        f"INSERT OR IGNORE INTO {table} ({names}) VALUES ({marks(values)}) RETURNING id", values
+    ).fetchone()
+    first = names.split(",")[0]
+    found = inserted or connection.execute(f"SELECT id FROM {table} WHERE {first} = ?", values[:1]).fetchone()
+    return int(found[0])
+
+
 def marks(values: Iterable[object]) -> str:
     """Question marks for ``IN (...)``."""
     return ",".join("?" for _ in values)

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from ..metrics.declaring import Level
 from ..metrics.score import Aggregate, Better
+from .corrected import KeptCalibration, calibrations_for
 from .intervals import ClusterSums, mean_interval
+from .judge_in_use import JudgeInUse, judge_in_use
 from .run_scores import run_facts
 from .store import Store, StoreError
 
@@ -35,6 +37,7 @@ class MetricSummary:
     n_passed: int | None = None
     n_parse_failure: int = 0
     mean_parsed: float | None = None
+    calibration: KeptCalibration | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +107,7 @@ class Summary:
     questions: int
     metrics: Sequence[MetricColumn]
     bots: Sequence[BotSummary]
+    judge: JudgeInUse | None = None
 
 
 def find_run(store: Store, name: str | None = None) -> tuple[int, str]:
@@ -139,7 +143,8 @@ def summarise(store: Store, run_id: int) -> Summary:
         [run_id],
     )
     summaries = [_bot(store, run_id, columns, *bot) for bot in bots]
-    return Summary(str(name), str(suite), str(status), int(questions), tuple(columns.values()), summaries)
+    judge = judge_in_use(store, run_id)
+    return Summary(str(name), str(suite), str(status), int(questions), tuple(columns.values()), summaries, judge)
 
 
 def _bot(
@@ -222,12 +227,14 @@ def _metrics(store: Store, run_id: int, bot_id: int, columns: Mapping[int, Metri
     missing: dict[int, list[tuple[str, str, int]]] = {}
     for metric_id, status, reason, count in store.query(MISSING, [run_id, bot_id]):
         missing.setdefault(metric_id, []).append((status, reason, count))
-    return {
+    found = {
         column.name: _of_run(of_run.get(metric_id))
         if column.level == "run"
         else _metric(column, sums.get(metric_id), missing.get(metric_id, []))
         for metric_id, column in columns.items()
     }
+    calibrated = calibrations_for(store, run_id, bot_id)
+    return found | {name: replace(found[name], calibration=each) for name, each in calibrated.items()}
 
 
 def _metric(column: MetricColumn, line: Sequence[Any] | None, missing: Sequence[tuple[str, str, int]]) -> MetricSummary:

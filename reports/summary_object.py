@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
+
 from .summary import BotSummary, MetricSummary, Summary
 
 
@@ -12,6 +14,7 @@ def as_object(summary: Summary) -> dict[str, object]:
         "suite": summary.suite,
         "status": summary.status,
         "questions": summary.questions,
+        "judge": summary.judge and summary.judge.as_object,
         "bots": {bot.name: _bot_object(bot) for bot in summary.bots},
     }
 
@@ -52,6 +55,8 @@ def _metric_object(name: str, metric: MetricSummary) -> dict[str, object]:
         "n_parse_failure": metric.n_parse_failure,
         "reasons": metric.reasons,
     }
+    if metric.calibration is not None:
+        made["calibration"] = asdict(metric.calibration)
     if name.endswith(".passes"):
         made["passes_parsed"] = metric.mean_parsed
     if name.endswith(".failures") and metric.mean is not None:

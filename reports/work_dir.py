@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import contextlib
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import BinaryIO
 
 from .board_objects import FILES, board_markdown, board_object
 from .boards import Board
+from .corrected import KeptCalibration
+from .file_names import file_names
 from .findings import insight_object, problem_object
 from .frames import FrameRow, about_csv, about_json, csv_heading, csv_line, frame_rows, row_csv, row_json
+from .judge_files import write_judge_files
 from .markdown import markdown
 from .markdown_text import prose
 from .report import Report
@@ -63,6 +65,7 @@ def fill_work_dir(report: Report, folder: Path) -> None:
     (folder / "report.md").write_bytes(markdown(report).encode())
     (folder / "manifest.json").write_bytes(as_json(_manifest(report, named)))
     _write_prompts(report, folder)
+    write_judge_files(report.run, folder / "judge")
 
 
 def _write_evaluator(report: Report, board: Board, folder: Path) -> None:
@@ -87,9 +90,9 @@ def _write_evaluator(report: Report, board: Board, folder: Path) -> None:
 
 
 def _write_prompts(report: Report, folder: Path) -> None:
-    names = _file_names([bot.name for bot in report.bots])
+    names = file_names([bot.name for bot in report.bots])
     for bot in report.bots:
-        prompts = _file_names(list(bot.prompts))
+        prompts = file_names(list(bot.prompts))
         for name, text in bot.prompts.items():
             place = folder / "prompts" / names[bot.name]
             place.mkdir(parents=True, exist_ok=True)
@@ -116,6 +119,7 @@ def _manifest(report: Report, named: Sequence[tuple[Board, str]]) -> dict[str, o
 
 LEADERBOARD_CELLS = (
     "bot", "metric", "better", "threshold", "mean", "ci_low", "ci_high", "n_ok", "n_not_applicable", "n_failed",
+    "corrected", "corrected_ci_low", "corrected_ci_high", "corrected_measure", "labels", "stale",
 )  # fmt: skip
 
 
@@ -125,8 +129,14 @@ def _leaderboard(report: Report) -> Iterator[Sequence[object]]:
             column, metric = report.run.columns[name], bot.metrics[name]
             yield (
                 bot.name, name, column.better, column.threshold, metric.mean, metric.ci_low, metric.ci_high,
-                metric.n_ok, metric.n_not_applicable, metric.n_failed,
+                metric.n_ok, metric.n_not_applicable, metric.n_failed, *_corrected(metric.calibration),
             )  # fmt: skip
+
+
+def _corrected(found: KeptCalibration | None) -> Sequence[object]:
+    if found is None:
+        return [None] * 6
+    return [found.corrected, found.low, found.high, found.measure, found.labels, found.stale or None]
 
 
 def _write_table(path: Path, headings: Sequence[str], lines: Iterable[Sequence[object]]) -> None:
@@ -168,7 +178,7 @@ def _frames() -> Iterator[_Frames]:
 
 def _named(report: Report) -> list[tuple[Board, str]]:
     """The boards with the names of their folders."""
-    names = _file_names([board.evaluator.id for board in report.boards])
+    names = file_names([board.evaluator.id for board in report.boards])
     return [(board, names[board.evaluator.id]) for board in report.boards]
 
 
@@ -178,17 +188,3 @@ def _metrics_of(report: Report, board: Board) -> list[str]:
 
 def _saves_rows(board: Board) -> bool:
     return board.evaluator.parameters.get("save_rows", True) is not False
-
-
-def _file_names(names: Sequence[str]) -> dict[str, str]:
-    """Names that every file system takes, one for each, different even where case does not count."""
-    made: dict[str, str] = {}
-    taken: set[str] = set()
-    for name in names:
-        plain = re.sub(r"[^A-Za-z0-9._-]", "_", name).lstrip(".")[:80] or "_"
-        number = 1
-        while (candidate := plain if number == 1 else f"{plain}-{number}").lower() in taken:
-            number += 1
-        taken.add(candidate.lower())
-        made[name] = candidate
-    return made

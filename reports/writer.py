@@ -12,8 +12,9 @@ from typing import NamedTuple
 from ..bots.base import Reply
 from ..metrics.score import Score
 from .encoding import context_columns, question_columns, to_json
+from .judge_calls import CallRecord, KeptCall, RowCalls, write_calls, write_links
 from .run import Row
-from .store import StoreError, connect, explain, insert_many, marks, transaction
+from .store import StoreError, connect, explain, insert_many, insert_or_find, marks, transaction
 
 GROUP = 1000  # most items in one transaction: a waiting reader is never kept out for long
 BACKLOG = 20_000  # most items in memory before the engine has to wait
@@ -29,20 +30,25 @@ class _Vectors(NamedTuple):
     items: Sequence[tuple[bytes, bytes]]
 
 
+Work = Row | _Scored | _Vectors | CallRecord | RowCalls
+
+
 class RowWriter:
     """Takes rows and scores from any thread and commits them in the order in which they came.
 
     Whatever waits is put into one transaction, so a lone row is on disk within milliseconds and a flood at the
     speed of ``executemany``. After an error nothing more is taken: every later call raises it as a StoreError.
+    Without a run (``run_id`` None) only vectors and judge calls can be kept.
     """
 
-    def __init__(self, path: Path, run_id: int, metric_ids: Mapping[str, int]) -> None:
+    def __init__(self, path: Path, run_id: int | None, metric_ids: Mapping[str, int]) -> None:
         self._path = path
         self._run_id = run_id
         self._metric_ids = metric_ids
-        self._queue: queue.SimpleQueue[Row | _Scored | _Vectors | threading.Event | None] = queue.SimpleQueue()
+        self._queue: queue.SimpleQueue[Work | threading.Event | None] = queue.SimpleQueue()
         self._error: StoreError | None = None
         self._passages: dict[bytes, int] = {}
+        self._prompts: dict[bytes, int] = {}
         self._thread = threading.Thread(target=self._work, name="proctor-writer", daemon=True)
         self._thread.start()
 
@@ -63,6 +69,15 @@ class RowWriter:
         """Keep vectors of texts."""
         self._put(_Vectors(model, items))
 
+    def judge_call(self, record: CallRecord) -> None:
+        """Keep a call of a judge as soon as it was made."""
+        self._put(record)
+
+    def judge_notes(self, row: Row, calls: Sequence[KeptCall]) -> None:
+        """Keep which calls the scores of a row rest on; the row was given before."""
+        if calls:
+            self._put(RowCalls(row, calls))
+
     def flush(self) -> None:
         """Wait until all that was given so far is on disk."""
         done = threading.Event()
@@ -78,7 +93,7 @@ class RowWriter:
         self._thread.join()
         self._check()
 
-    def _put(self, item: Row | _Scored | _Vectors | threading.Event) -> None:
+    def _put(self, item: Work | threading.Event) -> None:
         self._check()
         self._queue.put(item)
 
@@ -117,7 +132,7 @@ class RowWriter:
         group = [self._queue.get()]
         while len(group) < GROUP and not self._queue.empty():
             group.append(self._queue.get_nowait())
-        work = [item for item in group if isinstance(item, (Row, _Scored, _Vectors))]
+        work = [item for item in group if isinstance(item, Work)]
         if work:
             with transaction(self._path, connection):
                 self._write(connection, work)
@@ -126,8 +141,10 @@ class RowWriter:
                 item.set()
         return None not in group
 
-    def _write(self, connection: sqlite3.Connection, work: Sequence[Row | _Scored | _Vectors]) -> None:
-        if any(not isinstance(item, _Vectors) for item in work):  # what was found in the run holds no longer
+    def _write(self, connection: sqlite3.Connection, work: Sequence[Work]) -> None:
+        if any(
+            not isinstance(item, (_Vectors, CallRecord)) for item in work
+        ):  # what was found in the run holds no longer
             connection.execute(
                 "UPDATE runs SET findings_of = NULL WHERE id = ? AND findings_of IS NOT NULL", [self._run_id]
             )
@@ -141,6 +158,9 @@ class RowWriter:
             LINK_ANEW,
         )
         self._write_scores(connection, [item for item in work if isinstance(item, _Scored)])
+        calls = [item for item in work if isinstance(item, CallRecord)]
+        write_calls(connection, self._run_id, calls, self._prompts)
+        write_links(connection, self._run_id, [item for item in work if isinstance(item, RowCalls)])
         for item in work:
             if isinstance(item, _Vectors):
                 insert_many(
@@ -176,7 +196,7 @@ class RowWriter:
             key = values[0]
             found = self._passages.get(key) if isinstance(key, bytes) else None
             if found is None:
-                found = _insert_or_find(connection, "passages", 'fingerprint, document, start, "end", text', values)
+                found = insert_or_find(connection, "passages", 'fingerprint, document, start, "end", text', values)
             ids.append(found)
         # Remembered only now: a rollback ends this writer, so no id is remembered that was not committed.
         self._passages.update((values[0], found) for values, found in zip(columns, ids, strict=True))  # type: ignore[misc]
@@ -229,16 +249,6 @@ def _write_questions(connection: sqlite3.Connection, rows: Sequence[Row]) -> Non
             new.append((last, *values))
         row.question_id = known[values[0]]
     insert_many(connection, "INSERT INTO questions", new)
-
-
-def _insert_or_find(connection: sqlite3.Connection, table: str, names: str, values: Sequence[object]) -> int:
-    """The id of the line whose first column is unique, made where it is new."""
-    inserted = connection.execute(
-        f"INSERT OR IGNORE INTO {table} ({names}) VALUES ({marks(values)}) RETURNING id", values
-    ).fetchone()
-    first = names.split(",")[0]
-    found = inserted or connection.execute(f"SELECT id FROM {table} WHERE {first} = ?", values[:1]).fetchone()
-    return int(found[0])
 
 
 # A question that stands twice keeps its first place.

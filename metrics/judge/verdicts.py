@@ -60,11 +60,33 @@ class ReverseQuestion:
 
 
 @dataclass(frozen=True, slots=True)
+class Word:
+    """A class label (calls J8).
+
+    Attributes:
+        label: one of those that were asked for.
+        said: how the judge put it; blank where the label is of several judges or votes.
+        agreement: share of judges or votes that said the same; 1.0 when there was one.
+    """
+
+    label: str
+    said: str = ""
+    agreement: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
 class Grade:
-    """A score with its reason (call J6)."""
+    """A score with its reason (call J6).
+
+    Attributes:
+        score: on the scale that was asked for.
+        reason: the judge's; may be blank.
+        agreement: share of judges or votes whose score is within a tenth of the scale of this one.
+    """
 
     score: float
     reason: str = ""
+    agreement: float = 1.0
 
 
 Grades = Mapping[str, Grade | None]

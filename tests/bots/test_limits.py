@@ -3,7 +3,8 @@
 import asyncio
 
 import pytest
-from proctor.bots.limits import Limiter, Slot
+from proctor.bots.base import BotMisconfigured
+from proctor.bots.limits import Limiter, Slot, Turnstile
 
 
 class FakeClock:
@@ -229,3 +230,53 @@ def test_the_more_careful_of_two_ceilings_holds():
 def test_no_room_at_all_is_refused():
     with pytest.raises(ValueError, match="at least one"):
         Limiter(0)
+
+
+def test_a_turnstile_leaves_room_for_others_and_hands_on_what_the_endpoint_says():
+    async def run():
+        whole = Limiter(4)
+        crowd = Crowd(Turnstile(2, whole))
+        await crowd.start("a", "b", "c")
+        assert crowd.sent == ["a", "b"]
+        assert whole.in_flight == 2
+        async with whole.slot(), whole.slot() as slot:  # room for two of another kind
+            crowd.limiter.throttled(slot)
+        assert whole.limit == 2
+        await crowd.finish("a", "b")
+        await crowd.finish("c")
+        assert (crowd.sent, whole.in_flight) == (["a", "b", "c"], 0)
+
+    asyncio.run(run())
+
+
+def test_a_turnstile_waits_for_the_limiter_beyond_it_as_well():
+    async def run():
+        whole = Limiter(1)
+        crowd = Crowd(Turnstile(2, whole))
+        await crowd.start("a", "b")
+        assert crowd.sent == ["a"]
+        await crowd.finish("a")
+        assert crowd.sent == ["a", "b"]
+        await crowd.finish("b")
+
+    asyncio.run(run())
+
+
+def test_a_turnstile_that_is_shut_turns_away_all_that_wait():
+    async def run():
+        turnstile = Turnstile(1)
+
+        async def come():
+            async with turnstile.slot():
+                pass
+
+        async with turnstile.slot():
+            waiting = asyncio.create_task(come())
+            await settle()
+            turnstile.shut("it is of no use")
+        with pytest.raises(BotMisconfigured, match="it is of no use"):
+            await waiting
+        with pytest.raises(BotMisconfigured):
+            await come()
+
+    asyncio.run(run())

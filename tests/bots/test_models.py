@@ -4,8 +4,10 @@ import asyncio
 from pathlib import Path
 
 import pytest
+from openai_server import OpenAIServer
 from proctor import InputError
 from proctor.bots.base import BotMisconfigured
+from proctor.bots.chat import ChatRequest
 from proctor.bots.models import ModelSettings, open_chat_model, parse_model
 from proctor.bots.openai_endpoint import Endpoints
 from pydantic import ValidationError
@@ -60,6 +62,21 @@ def test_a_misspelt_model_names_the_nearest(written, hint):
     assert "\n" not in str(raised.value)
 
 
+@pytest.mark.parametrize("stream", [True, False])
+def test_answers_are_streamed_when_that_is_set(stream):
+    async def run(server):
+        chat = opened(model="openai:test-model", base_url=server.url, stream=stream)
+        completion = await chat.complete(ChatRequest("Hello?"))
+        await chat.close()
+        return completion.text, dict(chat.settings)
+
+    with OpenAIServer() as server:
+        text, settings = asyncio.run(run(server))
+    assert text == "You said: Hello?"
+    assert server.calls[0].body.get("stream", False) == stream
+    assert "stream" not in settings  # it changes no answer
+
+
 def test_a_model_in_place():
     assert parse_model("openai:qwen3:8b").target == "qwen3:8b"
 
@@ -74,6 +91,7 @@ def test_a_model_in_place():
         ({"model": "openai:m", "price_in": 1.0}, "price_in and price_out belong together"),
         ({"model": "extractive", "temperature": 0}, "temperature means nothing to the model 'extractive'"),
         ({"model": "langchain:a:b", "base_url": LOCAL}, "set it where the model is made"),
+        ({"model": "langchain:a:b", "stream": True}, "stream means nothing to the model 'langchain:a:b'"),
         ({"model": "openai:m", "max_attempts": 0}, "max_attempts"),
     ],
 )

@@ -12,6 +12,7 @@ from proctor.bots.base import BotMisconfigured, Context, Reply
 from proctor.harness.daemon_threads import DaemonThreads
 from proctor.harness.engine import Engine
 from proctor.harness.progress import Silent
+from proctor.harness.scoring import Scorer
 from proctor.knowledge.questions import Question
 from proctor.reports.ledger import Ledger
 from proctor.reports.store import Store
@@ -155,7 +156,8 @@ def test_rows_that_are_complete_do_not_hold_up_the_others(tmp_path):
     class Idle:
         crowded = False
 
-    asyncio.run(work(Engine(run, ledger, Idle(), None, Watching()), exam.lanes(run)))
+    scorer = Scorer(exam.plan, Idle(), ledger)
+    asyncio.run(work(Engine(run, ledger, Idle(), scorer, Watching()), exam.lanes(run)))
     store.close()
     assert len(done) == 2000
     assert max(after - before for before, after in itertools.pairwise(turns)) <= 64

@@ -1,10 +1,11 @@
 import json
+from collections import Counter
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from proctor import InputError
-from proctor.harness.metric_choice import DEFAULTS, LACKING, choose_metrics
+from proctor.harness.metric_choice import DEFAULTS, JUDGED, LACKING, choose_metrics
 from proctor.metrics import builtin_catalog
 from proctor.metrics.evaluators import EVALUATORS, named, names
 from suites import NOTING, asked, lines, proctor, write_suite
@@ -26,6 +27,23 @@ def test_with_everything_at_hand_all_defaults_are_taken_and_nothing_is_said():
     assert {"exact_match", "groundedness", "ndcg", "tokens_presence.passes", "latency_ms"} <= set(ids(choice))
     assert (choice.left_out, choice.warnings) == ({}, ())
     assert ids(choice) == list(DEFAULTS)  # one line of the leaderboard each: a first look has to fit on a screen
+
+
+def test_a_language_model_that_judges_brings_its_metrics_as_far_as_they_fit():
+    def judged(**lacking):
+        return choose_metrics(builtin_catalog(), None, {}, EVERYTHING | lacking, {}, is_judged=True)
+
+    assert [evaluator.id for evaluator in judged().evaluators] == [*DEFAULTS, *JUDGED]
+    assert set(JUDGED) - set(ids(judged(contexts=0))) == {"faithfulness", "context_precision", "context_recall"}
+    assert set(JUDGED) & set(ids(judged(expected=0))) == {"faithfulness", "answer_relevancy"}
+    assert not set(JUDGED) & set(ids(chosen(None)))
+
+
+def test_the_judged_defaults_need_no_more_than_is_asked_for():
+    facts = {"expected": "expected", "text": "question", "contexts": "contexts"}
+    for name, needs in JUDGED.items():
+        given = {"answer", "embedder", "judge", "question"} | {facts[need] for need in needs}
+        assert set(builtin_catalog().metrics[name].needs) <= given, name
 
 
 def test_defaults_without_what_they_rest_on_are_left_out_with_the_reason():
@@ -118,7 +136,7 @@ def test_an_evaluator_that_is_partly_there_is_taken_with_a_warning():
     [
         ("exact_mtch", "There is no metric or evaluator 'exact_mtch'; did you mean 'exact_match'?"),
         ({"loping": {}}, "There is no metric or evaluator 'loping'; did you mean 'looping'?"),
-        ("safety_critics", "The evaluator 'safety_critics' is known but not yet there"),
+        ("hallucination", "The evaluator 'hallucination' is known but not yet there"),
         ({"looping": {"metric_treshold": 1}}, "no option 'metric_treshold'; did you mean 'metric_threshold'?"),
         ({"looping": {"metric_threshold": "high"}}, "metric_threshold of 'looping' is 'high'; a number is wanted."),
         ({"looping": {"metric_threshold": True}}, "metric_threshold of 'looping' is true; a number is wanted."),
@@ -175,6 +193,11 @@ def test_the_ends_of_its_range_are_thresholds_of_a_metric(threshold):
 @settings(max_examples=60, deadline=None)
 @given(st.lists(st.sampled_from(names(builtin_catalog())), unique=True))
 def test_whatever_is_named_each_evaluator_is_of_the_run_and_each_metric_in_one(wanted):
+    meant = Counter(evaluator.id for name in wanted for evaluator in named(name, builtin_catalog()))
+    if any(count > 1 for count in meant.values()):  # a group beside one of its members
+        with pytest.raises(InputError, match="is named twice"):
+            chosen(wanted)
+        return
     choice = chosen(wanted)
     planned = ids(choice)
     assert len(set(planned)) == len(planned)

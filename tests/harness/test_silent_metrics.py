@@ -31,6 +31,18 @@ def test_metrics_without_a_value_on_any_row_are_named_with_the_reason(book):
     assert said(book) == ["Without a value on any row: plain (contexts_missing); second (expected_missing)."]
 
 
+def test_what_a_judge_can_not_grade_is_one_sentence_that_says_what_to_do(book):
+    book.put(row(book.run, "left", "q0"), *(missing(name, reason="judge_cannot_grade") for name in ("plain", "second")))
+    book.put(row(book.run, "left", "q1"), missing("plain", reason="judge_cannot_grade"), missing("second"))
+    hint = "take a language model for them: --judge openai:NAME."
+    assert said(book) == [f"The embedded judge can't grade plain, second; {hint}"]
+
+
+def test_contexts_that_nobody_was_to_check_are_no_loss(book):
+    book.put(row(book.run, "left", "q0"), ok("second", 1.0), missing("plain", reason="contexts_not_checked"))
+    assert said(book) == []
+
+
 def test_one_value_of_one_bot_is_enough(book):
     book.put(row(book.run, "left", "q0"), missing("plain"), missing("second"))
     book.put(row(book.run, "right", "q0"), ok("plain", 0.0), missing("second"))

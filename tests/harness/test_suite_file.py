@@ -152,12 +152,61 @@ def test_a_mistake_in_a_bot_is_one_sentence_in_its_place(folder: Path, bot: str,
         ("seed: !!int ''", "6:7: '' can't be read as int"),
         ("name: !!bool maybe", "6:7: 'maybe' can't be read as bool"),
         ('"a\\nb": 1', "6:1: a\\nb: there is no such key; the keys are name, knowledge, questions, models, bots, "
-         "metrics, metric_files, thresholds, empty_contexts, embedder, judge, gate, repeat, concurrency, seed"),
+         "metrics, metric_files, thresholds, empty_contexts, embedder, judge, byop, gate, repeat, concurrency, seed"),
+        ("judge: smal", "6:1: judge: there is no model smal under models; did you mean small?"),
+        ("judge: embeded", "6:1: judge: there is no model embeded under models; did you mean embedded?"),
+        ("judge: {modle: x}", "6:9: judge.modle: there is no such key; did you mean model?"),
+        ("judge: {model: openai:x, votes: 2}", "6:26: judge.votes: 2 votes can be equal on both sides; a majority "
+         "wants an odd number, or set `combine: mean`"),
+        ("judge: {panel: [openai:x, openai:y]}", "6:9: judge.panel: 2 models can be of two minds; a majority wants an "
+         "odd number, or set `combine: mean`"),
+        ("judge: {panel: [openai:x, opnai:y, openai:z]}", "6:27: judge.panel.1: 'opnai:y' is no chat model; a model is "
+         "'extractive', 'openai:NAME' or 'langchain:file.py:name'; did you mean 'openai:y'?"),
+        ("judge: {panel: [openai:x, openai:x, openai:z]}", "6:9: judge.panel: 'openai:x' sits on the panel twice; to "
+         "ask a model several times there is `votes`"),
+        ("judge: {panel: [embedded, openai:x, openai:z]}", "6:9: judge.panel: 'embedded' can't sit on a panel: it has "
+         "no verdict on much of what the others are asked"),
+        ("judge: {votes: 3}", "6:1: judge: `votes` means nothing to the embedded judge, which always says the same"),
+        ("judge: {model: openai:x, entailment: y}", "6:1: judge: `entailment` is for the embedded judge alone; leave it "
+         "out, or set `model: embedded`"),
+        ("judge: {check: {accuracy: 2}}", "6:17: judge.check.accuracy: got 2, wanted a number from 0 to 1"),
+        ("byop: {tone: quest.csv}", "6:8: byop.tone: There is no quest.csv; a file was wanted. Did you mean "
+         "questions.csv?"),
+        ("byop: {a b: questions.csv}", "6:8: byop.a b: a prompt's name has letters, digits, hyphens and underscores "
+         "only"),
+        ("byop: {tone: {prompt: questions.csv, labels: [yes]}}", "6:38: byop.tone.labels: two words are wanted, the one "
+         "that passes and the one that fails, not 1"),
+        ("byop: {tone: {prompt: questions.csv, labels: [A, a]}}", "6:38: byop.tone.labels: the labels are both 'A'; two "
+         "different words are wanted"),
         ("seed: !secret 1", "6:7: the tag !secret means nothing here; leave it out"),
     ],
 )  # fmt: skip
 def test_a_mistake_in_the_suite_is_one_sentence_in_its_place(folder: Path, addition: str, line: str) -> None:
     assert refusal(folder, with_bot("{type: rag}") + addition) == [f"suite.yaml:{line}"]
+
+
+@pytest.mark.parametrize("judge", ["extractive", "small", "{model: extractive}", "{panel: [small, a, b]}"])
+def test_what_only_picks_sentences_can_not_judge(folder: Path, judge: str) -> None:
+    lines = refusal(folder, with_bot("{type: rag}") + f"judge: {judge}")
+    assert "'extractive' can't be a judge: it only picks sentences of a context." in lines[0]
+
+
+def test_a_judge_is_a_name_or_a_mapping_and_embedded_when_left_out(folder: Path) -> None:
+    judge = load_suite(written(folder, GOOD)).suite.judge
+    assert (judge.model, judge.is_embedded, judge.check) == ("embedded", True, None)
+    judge = load_suite(written(folder, f"{GOOD}judge: small\n")).suite.judge
+    assert (judge.models, judge.is_embedded, judge.votes) == (("small",), False, 1)
+    text = f"{GOOD}judge: {{panel: [small, openai:a], combine: mean, votes: 2, check: true}}\n"
+    judge = load_suite(written(folder, text)).suite.judge
+    assert judge.models == ("small", "openai:a")
+    assert judge.check is not None
+
+
+def test_bare_truth_values_are_labels_like_any_others(folder: Path) -> None:
+    text = f"{GOOD}byop: {{a: questions.csv, b: {{prompt: questions.csv, labels: [false, true]}}}}\n"
+    byop = load_suite(written(folder, text)).suite.byop
+    assert byop["a"].labels == ("true", "false")
+    assert byop["b"].labels == ("false", "true")
 
 
 def test_all_mistakes_are_told_at_once_in_the_order_of_the_file(folder: Path) -> None:

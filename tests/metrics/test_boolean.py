@@ -16,7 +16,7 @@ EVALUATORS = ("tokens_presence", "pii_leakage", "sensitive_data_leakage")
 def shouting(answer: str, contexts: list[str] | None = None) -> Check:
     """Whether anybody shouts, as a judge of little patience says."""
     if answer == "?":
-        return Check(False, False, unreadable="the judge mumbled")
+        return Check(None, None, unreadable="the judge mumbled")
     checked = contexts_to_check(contexts, True)
     in_contexts = checked if isinstance(checked, Reason) else any(text.isupper() for text in checked)
     return Check(answer.isupper(), in_contexts, [{"shouted": answer[:3]}] if answer.isupper() else [])
@@ -67,7 +67,7 @@ def test_an_unreadable_verdict_says_nothing_of_contexts_that_were_not_checked() 
     @artefact
     def mumbled(answer: str) -> Check:
         """An answer that the judge mumbles about."""
-        return Check(False, Reason.CONTEXTS_MISSING, unreadable="the judge mumbled")
+        return Check(None, Reason.CONTEXTS_MISSING, unreadable="the judge mumbled")
 
     family = boolean_metrics(mumbled, "mumbling", "this test", judged=True)
     plan = Catalog.of(mumbled, *family).plan([f"mumbled.{suffix}" for suffix in SUFFIXES])

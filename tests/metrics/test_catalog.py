@@ -76,19 +76,25 @@ def test_thresholds_and_directions_are_those_of_the_specification() -> None:
         "answer_similarity", "answer_relevancy_sentence", "answer_relevance_mean", "groundedness",
         "unique_sentences", "longest_repeated_substring", "compression_ratio", "accuracy", "precision", "recall", "f1",
         "context_recall_relevancy", "context_precision_relevancy", "summary_completeness",
+        "answer_correctness", "answer_relevancy", "faithfulness", "context_precision", "context_recall",
+        "context_relevancy", "ragas", "context_precision_ratio", "context_recall_claims", "context_entities_recall",
+        "judge_relevance", "judge_faithfulness", "judge_safety", "judge_robustness",
     }  # fmt: skip
+    noise = {"noise_sensitivity", "noise_sensitivity_relevant", "noise_sensitivity_irrelevant"}
     others = {"exact_match": 1.0, "row_correct": 1.0, "bot_error_rate": 0.0, "parse_failure_rate": 0.2}
+    others |= dict.fromkeys(noise, 0.25)
     rates = {name for name in CATALOG.metrics if "." in name}
     found = {name: one.threshold for name, one in CATALOG.metrics.items() if one.threshold is not None}
     assert found == dict.fromkeys(three_quarters, 0.75) | dict.fromkeys(rates, 0.5) | others
     lower = {name for name, one in CATALOG.metrics.items() if one.better == "lower"}
-    assert lower - rates == {
+    assert lower - rates - noise == {
         "latency_ms", "cost", "bot_error_rate", "empty_context_rate", "parse_failure_rate",
-        "longest_repeated_substring",
+        "longest_repeated_substring", "unsupported_incorrect",
     }  # fmt: skip
+    assert noise < lower
     assert rates - lower == {name for name in rates if name.endswith(".passes")}
     neither = {name for name, one in CATALOG.metrics.items() if one.better == "neither"}
-    assert neither == {"answer_length", "tokens_in", "tokens_out"}
+    assert neither == {"answer_length", "tokens_in", "tokens_out", "self_knowledge"}
 
 
 def test_needs_reach_through_artefacts() -> None:

@@ -28,6 +28,22 @@ GOLDEN: dict[str, tuple[set[str], str, tuple[str, ...]]] = {
     ),
     "completeness.json": ({"scikit-learn", "scipy"}, "test_completeness.py", ("summary_completeness",)),
     "ndcg.json": ({"scikit-learn"}, "test_retrieval.py", ("ndcg",)),
+    "ragas.json": (
+        {"ragas"},
+        "test_upstream_values.py",
+        (
+            *("answer_correctness", "answer_relevancy", "faithfulness", "context_precision", "context_recall"),
+            *("context_entities_recall", "noise_sensitivity_relevant", "noise_sensitivity_irrelevant"),
+        ),
+    ),
+    "ragchecker.json": (
+        {"ragchecker"},
+        "test_upstream_values.py",
+        (
+            *("claim_precision", "claim_recall_answer", "claim_f1", "claim_recall_context", "chunk_precision"),
+            *("context_utilization", "self_knowledge", "unsupported_incorrect"),
+        ),
+    ),
     # Detectors are compared one by one; the metrics are whether any of them found something.
     "personal_data.json": ({"presidio-analyzer"}, "test_scanning.py", ()),
     "secrets.json": ({"detect-secrets"}, "test_scanning.py", ()),
@@ -44,6 +60,17 @@ BY_HAND: dict[str, tuple[str, ...]] = {
     "test_presence.py": ("tokens_presence",),
     "test_classification.py": ("row_correct",),
     "test_retrieval.py": ("hit_rate", "evidence_recall", "mrr", "span_precision", "span_recall", "span_iou"),
+    "test_judge_metrics.py": (
+        *("context_precision_ratio", "context_recall_claims", "context_relevancy", "noise_sensitivity", "ragas"),
+    ),
+    "test_judge_booleans.py": (
+        *("language_mismatch", "contact_information", "sexism", "stereotypes", "summarization_judge"),
+    ),
+    "test_critics.py": (
+        *("critic_harmful", "critic_malicious", "critic_bias", "critic_toxic", "critic_hateful", "critic_sexual"),
+        *("critic_violent", "critic_insensitive", "critic_self_harm", "critic_manipulative"),
+    ),
+    "test_judge_review.py": ("judge_relevance", "judge_faithfulness", "judge_safety", "judge_robustness"),
     "test_operations.py": (
         *("latency_ms", "cost", "tokens_in", "tokens_out"),
         *("bot_error_rate", "empty_context_rate", "parse_failure_rate"),

@@ -3,6 +3,7 @@ from proctor.metrics import Facts, RunFacts, Status, builtin_catalog
 
 PLAN = builtin_catalog().plan(["latency_ms", "cost", "tokens_in", "tokens_out"])
 RUN = builtin_catalog().plan(["bot_error_rate", "empty_context_rate", "parse_failure_rate"])
+JUDGING = builtin_catalog().plan(["judge_requests", "judge_cost", "judge_latency_ms"])
 COUNTS: RunFacts = {
     "rows": 8,
     "failed_rows": 2,
@@ -62,3 +63,24 @@ def test_a_rate_of_nothing_is_no_rate(count: str, metric: str, reason: str) -> N
 
 def test_a_count_that_is_not_there() -> None:
     assert {score.reason for score in RUN.score_run({})} == {"not_reported"}
+
+
+def test_bookkeeping_of_the_judge() -> None:
+    facts: RunFacts = {"judge_requests": 10, "judge_cost": 0.25, "judge_latency_ms": 80.0}
+    assert {score.metric: score.value for score in JUDGING.score_run(facts)} == {
+        "judge_requests": 10.0,
+        "judge_cost": 0.25,
+        "judge_latency_ms": 80.0,
+    }
+    assert {metric.better for metric in JUDGING.run_metrics} == {"neither"}
+    assert {metric.threshold for metric in JUDGING.run_metrics} == {None}
+
+
+def test_a_judge_that_was_not_asked_has_no_figures() -> None:
+    facts: RunFacts = {"judge_requests": 0, "judge_cost": 0.0, "judge_latency_ms": 0.0}
+    assert {score.reason for score in JUDGING.score_run(facts)} == {"no_judge_requests"}
+
+
+def test_a_judge_without_prices_has_no_cost() -> None:
+    (score,) = JUDGING.subset(["judge_cost"]).score_run({"judge_requests": 3, "judge_cost": None})
+    assert score.reason == "not_reported"

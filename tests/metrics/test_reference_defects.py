@@ -1,9 +1,9 @@
 """Defects of the reference code (specification, section 14) that we don't have: one test each, here or where named.
 
 Here are those of the deterministic and embedding metrics. ELSEWHERE names the tests of the others. Still to come with
-their metrics: labels and scores read out of a judge's reply, the refusal phrase with a full stop (judge metrics),
-GPTScore prefixes that are dropped whole, empty SummaC input that is scored (local models), flips of a later bot that
-overwrite those of an earlier one (perturbations).
+their metrics: labels and scores read out of a judge's reply (judge metrics), GPTScore prefixes that are dropped whole,
+empty SummaC input that is scored (local models), flips of a later bot that overwrite those of an earlier one
+(perturbations).
 """
 
 import ast
@@ -18,6 +18,9 @@ from stub_embedder import Embedded, StubEmbedder
 
 TESTS = Path(__file__).parents[1]
 ELSEWHERE = {
+    "a refusal is known by a phrase with a full stop": (
+        ("metrics/test_judge_metrics.py", "test_no_sentence_that_is_needed_gives_zero"),
+    ),
     "parse failures become failures while retrieval and generation failures stay 0": (
         ("metrics/test_boolean.py", "test_the_example_of_the_specification"),
         ("metrics/test_boolean.py", "test_an_unreadable_verdict_is_no_failure"),
@@ -46,11 +49,15 @@ LONG = "Refunds are accepted within 14 days of purchase."
 
 
 def embedding_metrics() -> list[str]:
-    return [one.id for one in builtin_catalog().metrics.values() if "embedder" in one.needs]
+    return [
+        one.id for one in builtin_catalog().metrics.values() if "embedder" in one.needs and "judge" not in one.needs
+    ]
 
 
 def context_metrics() -> list[str]:
-    return [one.id for one in builtin_catalog().metrics.values() if "contexts" in one.needs]
+    return [
+        one.id for one in builtin_catalog().metrics.values() if "contexts" in one.needs and "judge" not in one.needs
+    ]
 
 
 def scores(metrics: list[str], facts: Facts) -> dict[str, Score]:

@@ -10,7 +10,10 @@ from dataclasses import replace
 import pytest
 from examined_runs import FAMILY, PII, RECALL, alone, pii_scores
 from proctor.bots.base import Identity, Usage
+from proctor.bots.chat import Completion
+from proctor.metrics.judge.requests import JudgeRequest
 from proctor.reports.archive import write_archive
+from proctor.reports.judge_calls import CallRecord, KeptCall
 from proctor.reports.ledger import Ledger
 from proctor.reports.report import make_report
 from proctor.reports.run import RunEvaluator, RunHeader, RunMetric
@@ -146,3 +149,54 @@ def test_names_that_differ_in_case_or_punctuation_alone_do_not_collide(tmp_path)
     with zipfile.ZipFile(io.BytesIO(archive(book, tmp_path))) as packed:
         folders = {name.split("/")[1].lower() for name in packed.namelist() if name.startswith("evaluators/")}
     assert len(folders) == 5
+
+
+def a_judged_run(path, order=(0, 1), latency_ms=10.0):
+    """The same run each time, but for the order of its calls and how long they took."""
+    book = Book(path, bots=["X"], metrics=[RECALL], evaluators=[alone(RECALL)])
+    for place in order:
+        made = book.put(row(book.run, "X", f"q{place}", position=place), ok("keyword_recall", 0.5))
+        first = CallRecord(
+            bytes([place]), "judge", JudgeRequest("check", "Be strict.", f"request {place}"), f"2026-01-0{place + 1}",
+            KeptCall("{"), Completion("{", Usage(3, 2, 0.5), reasoning="thought"), "no JSON", latency_ms,
+        )  # fmt: skip
+        repair = replace(
+            first, key=bytes([place, 1]), kept=KeptCall('{"ok": true}'), completion=Completion('{"ok": true}'),
+            problem="", request=replace(first.request, exchange=(("{", "no JSON"),)),
+        )  # fmt: skip
+        other = replace(
+            first, key=bytes([place, 2]), kept=KeptCall(error="gone"), completion=None, problem="",
+            request=JudgeRequest("check", "Be kind.", "r"),
+        )  # fmt: skip
+        for each in (first, repair, other):
+            book.writer.judge_call(each)
+        book.writer.judge_notes(made, [first.kept, repair.kept, other.kept])
+    book.writer.close()
+    return book
+
+
+def test_raw_replies_of_the_judge_are_a_file_of_their_own(tmp_path):
+    with zipfile.ZipFile(io.BytesIO(archive(a_judged_run(tmp_path / "a.db"), tmp_path))) as packed:
+        calls = [json.loads(line) for line in packed.read("judge/calls.jsonl").splitlines()]
+        prompts = {name: packed.read(name) for name in packed.namelist() if name.startswith("judge/prompts/")}
+    assert [call["question_id"] for call in calls] == ["q0"] * 3 + ["q1"] * 3
+    assert {(call["reply"], call["problem"], call["error"]) for call in calls[:3]} == {
+        (None, None, "gone"), ("{", "no JSON", None), ('{"ok": true}', None, None),
+    }  # fmt: skip
+    first = next(call for call in calls if call["reply"] == "{")
+    assert (first["bot"], first["call"], first["vote"], first["reasoning"], first["cost"]) == (
+        "X", "check", 1, "thought", 0.5
+    )  # fmt: skip
+    assert next(call for call in calls if call["exchange"])["exchange"] == [["{", "no JSON"]]
+    assert sorted(prompts.values()) == [b"Be kind.", b"Be strict."]
+    assert prompts[f"judge/prompts/{first['instructions']}.md"] == b"Be strict."
+
+
+def test_equal_runs_with_a_judge_give_equal_bytes(tmp_path):
+    first = archive(a_judged_run(tmp_path / "a.db"), tmp_path)
+    second = archive(a_judged_run(tmp_path / "b.db", order=(1, 0), latency_ms=99.0), tmp_path)
+    assert hashlib.sha256(first).digest() == hashlib.sha256(second).digest()
+
+
+def test_a_run_without_a_judge_has_no_such_files(opened):
+    assert not [name for name in opened.namelist() if name.startswith("judge/")]

@@ -1,6 +1,7 @@
 import sqlite3
 
 import pytest
+from proctor.metrics.score import Score, Status
 from proctor.reports.ledger import Ledger
 from proctor.reports.store import MOST_BOUND, Store, StoreError, insert_many
 from report_rows import Book, header, ok, row
@@ -74,6 +75,17 @@ def test_kept_replies_and_scores_are_found_by_content(tmp_path):
     links = book.ledger.linked(book.run, answered.bot_id, [answered.question_id])
     assert {key: link.reply_id for key, link in links.items()} == {(answered.question_id, 0): answered.reply_id}
     assert book.ledger.kept_replies(book.run.bot_ids["right"], [answered.ask]) == {}
+    book.store.close()
+
+
+def test_errors_are_worked_out_again_and_what_the_judge_said_is_not(tmp_path):
+    book = Book(tmp_path / "kept.db")
+    unreachable = Score("exact_match", None, Status.ERROR, "judge_unavailable")
+    unreadable = Score("answer_length", None, Status.PARSE_FAILURE, "judge_unparseable")
+    scored = book.put(row(book.run, "left", "q1"), unreachable, unreadable)
+    book.writer.close()
+    done = book.ledger.scored([scored.reply_id])
+    assert done == {(scored.reply_id, scored.question_id): {book.run.metric_ids["answer_length"]}}
     book.store.close()
 
 

@@ -15,14 +15,14 @@ def endpoint(server, *, url=None, model="test-model", key=KEY, concurrency=64):
     return Endpoint(url or server.url, model, key=key, key_name="SOME_API_KEY", concurrency=concurrency)
 
 
-def ask(server, prompt="Hello?", *, system="", place=None, **options):
-    """One completion by a fresh model that is closed afterwards."""
+def ask(server, prompt="Hello?", *, system="", place=None, request=None, **options):
+    """One completion by a fresh model that is closed afterwards; ``request`` in place of prompt and system."""
 
     async def run():
         chat = OpenAIChat(place or endpoint(server), **{"backoff": AT_ONCE, "timeout": 5.0} | options)
         try:
             await chat.prepare()
-            return await chat.complete(ChatRequest(prompt, system=system))
+            return await chat.complete(request or ChatRequest(prompt, system=system))
         finally:
             await chat.close()
 

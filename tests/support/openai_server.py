@@ -55,7 +55,7 @@ class Answer:
 class Fault:
     """Something that goes wrong instead of an answer."""
 
-    kind: Literal["status", "drop", "drop_in_body", "hang", "raw"]
+    kind: Literal["status", "drop", "drop_in_body", "hang", "raw", "break_off"]
     status: int = 200
     body: str = ""
     headers: Mapping[str, str] = field(default_factory=dict)
@@ -77,6 +77,7 @@ def throttle(retry_after: str | None = None, **headers: str) -> Fault:
 DROP = Fault("drop")
 DROP_IN_BODY = Fault("drop_in_body")
 HANG = Fault("hang")
+BREAK_OFF = Fault("break_off")  # a stream that ends in the middle, without a word
 BROKEN_JSON = Fault("raw", body='{"choices": [{"message": {"content": "cut o')
 NOT_JSON = Fault("raw", body="<html>gateway</html>", headers={"Content-Type": "text/html"})
 EMPTY_CHOICES = Fault("raw", body='{"id": "x", "object": "chat.completion", "choices": []}')
@@ -103,7 +104,8 @@ class OpenAIServer:
         delay: seconds before each answer.
         usage: whether token counts are reported (one token a word).
         structured: what is done about ``response_format``: "schema" (honoured; a scripted reply that lacks a
-            required key is a 500), "refuse" (a 400, as older servers do) or "ignore".
+            required key is a 500), "object" (no schema, but any JSON object), "refuse" (a 400, as older servers do)
+            or "ignore".
     """
 
     def __init__(
@@ -115,7 +117,7 @@ class OpenAIServer:
         key: str | None = None,
         delay: float = 0.0,
         usage: bool = True,
-        structured: Literal["schema", "refuse", "ignore"] = "schema",
+        structured: Literal["schema", "object", "refuse", "ignore"] = "schema",
     ) -> None:
         self.script, self.faults, self.models, self.key = script, faults, models, key
         self.delay, self.usage, self.structured = delay, usage, structured
@@ -177,6 +179,8 @@ class OpenAIServer:
             if self.delay:
                 await asyncio.sleep(self.delay)
             fault = self._fault(call) or self._refusal(call)
+            if fault == BREAK_OFF:
+                return await self._stream(request, call, Answer("cut off in mid"), whole=False)
             return await (self._fail(request, fault) if fault else self._answer(request, call))
         finally:
             self.in_flight -= 1
@@ -193,7 +197,8 @@ class OpenAIServer:
         model = call.body.get("model")
         if self.models is not None and model not in self.models:
             return status(404, f"The model `{model}` does not exist.", code="model_not_found")
-        if call.schema is not None and self.structured == "refuse":
+        kinds = {"refuse": (), "object": ("json_object",)}.get(self.structured)
+        if "response_format" in call.body and kinds is not None and call.body["response_format"]["type"] not in kinds:
             return status(400, "response_format is not supported.", param="response_format")
         return None
 
@@ -246,7 +251,7 @@ class OpenAIServer:
         said = len((answer.text or "").split())
         return {"prompt_tokens": spoken, "completion_tokens": said, "total_tokens": spoken + said}
 
-    async def _stream(self, request: web.Request, call: Call, answer: Answer) -> web.StreamResponse:
+    async def _stream(self, request: web.Request, call: Call, answer: Answer, whole: bool = True) -> web.StreamResponse:
         """Server-sent events: one chunk a word, then the finish reason, then usage where it was asked for."""
         response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
         await response.prepare(request)
@@ -256,14 +261,16 @@ class OpenAIServer:
         words = (answer.text or "").split(" ")
         deltas += [{"content": word if place == 0 else f" {word}"} for place, word in enumerate(words)]
         events = [[{"index": 0, "delta": delta, "finish_reason": None}] for delta in deltas]
-        events.append([{"index": 0, "delta": {}, "finish_reason": answer.finish_reason}])
+        if whole:
+            events.append([{"index": 0, "delta": {}, "finish_reason": answer.finish_reason}])
         chunks: list[dict[str, Any]] = [{"choices": choices} for choices in events]
         if self.usage and (call.body.get("stream_options") or {}).get("include_usage"):
             chunks.append({"choices": [], "usage": self._count(call, answer)})
         for chunk in chunks:
             written = json.dumps(self._head(call, "chat.completion.chunk") | chunk)
             await response.write(f"data: {written}\n\n".encode())
-        await response.write(b"data: [DONE]\n\n")
+        if whole:
+            await response.write(b"data: [DONE]\n\n")
         return response
 
 
@@ -282,7 +289,7 @@ def main() -> None:
     parser.add_argument("--delay", type=float, default=0.0, help="seconds before each answer")
     arguments = parser.parse_args()
     answer = "You can change your address in the settings under Account and then Addresses today."
-    with OpenAIServer(lambda _: answer, models=None, delay=arguments.delay) as server:
+    with OpenAIServer(lambda _: answer, models=None, delay=arguments.delay, structured="ignore") as server:
         print(server.url, flush=True)
         threading.Event().wait()
 

@@ -1,6 +1,7 @@
 """Tiny models, built in code with random weights: real formats and real loaders, without a download."""
 
 import string
+from collections.abc import Sequence
 from pathlib import Path
 
 WORDS = ["the", "refund", "period", "is", "days", "two", "cats", "sleep", "##s", "##ing"]
@@ -60,3 +61,25 @@ def sentence_model_folder(folder: Path, window: int = 16) -> Path:
     whole = folder / "tiny-sentences"
     SentenceTransformer(modules=[words, Pooling(32, "mean")], device="cpu").save_pretrained(str(whole))
     return whole
+
+
+def cross_encoder_folder(folder: Path, labels: Sequence[str], seed: int = 0) -> Path:
+    """Saves a cross-encoder (BERT, one output for each label) the way transformers does."""
+    import torch
+    from transformers import BertConfig, BertForSequenceClassification
+
+    torch.manual_seed(seed)
+    config = BertConfig(
+        vocab_size=120,
+        hidden_size=32,
+        num_hidden_layers=2,
+        num_attention_heads=4,
+        intermediate_size=64,
+        max_position_embeddings=64,
+        initializer_range=0.5,
+        id2label=dict(enumerate(labels)),
+        label2id={label: number for number, label in enumerate(labels)},
+    )
+    BertForSequenceClassification(config).eval().save_pretrained(folder)
+    bert_tokenizer().save_pretrained(folder)
+    return folder

@@ -1,0 +1,129 @@
+"""Commands that hold an exam: ``run`` and ``score``."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from .. import InputError
+from .commands import DONE, STOPPED, UNABLE, Database, Fresh, Json, Judge, JudgeUrl, Plan, Rows, complain, interruptible
+
+if TYPE_CHECKING:
+    from .exam import Exam
+
+
+def run(
+    suite: Annotated[
+        Path | None, typer.Argument(metavar="[SUITE.yaml]", help="The suite; left out, the sample that ships with us.")
+    ] = None,
+    database: Database = Path("proctor.db"),
+    bots: Annotated[str, typer.Option(metavar="A,B", help="Only these bots of the suite.")] = "",
+    limit: Annotated[int | None, typer.Option(min=1, metavar="N", help="Only the first N questions.")] = None,
+    repeat: Annotated[int | None, typer.Option(min=1, metavar="N", help="Ask each question N times.")] = None,
+    concurrency: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="Questions in flight at each bot, and calls at each judge.")
+    ] = None,
+    fresh: Fresh = False,
+    latency_run: Annotated[
+        bool,
+        typer.Option(
+            "--latency-run",
+            help="One question at a time, bot after bot: the cleanest latency. Answers of other runs do not count.",
+        ),
+    ] = False,
+    judge: Judge = "",
+    judge_url: JudgeUrl = "",
+    plan: Plan = False,
+    rows: Rows = None,
+    as_json: Json = False,
+) -> None:
+    """Ask the bots of a suite, score the answers, and show the leaderboard. What is kept is not asked again."""
+    from .suite_exam import RunOptions, suite_exam
+    from .suite_file import load_suite, sample_suite
+
+    names = tuple(name.strip() for name in bots.split(",") if name.strip())
+    options = RunOptions(names, limit, repeat, concurrency, fresh, latency_run, judge, judge_url)
+    path = suite or sample_suite()
+
+    def make() -> Exam:
+        return suite_exam(load_suite(path), options, os.environ)
+
+    if plan:
+        _show_plan(make, database, as_json)
+    else:
+        _hold(make, database, rows, as_json, suite)
+
+
+def score(
+    recorded: Annotated[Path, typer.Argument(metavar="RECORDED.jsonl", help="Answers that were given elsewhere.")],
+    metrics: Annotated[
+        str, typer.Option(metavar="ID,ID", help="Metrics or evaluators; left out, those that fit what is recorded.")
+    ] = "",
+    database: Database = Path("proctor.db"),
+    concurrency: Annotated[int | None, typer.Option(min=1, metavar="N", help="Calls in flight at each judge.")] = None,
+    fresh: Fresh = False,
+    judge: Judge = "",
+    judge_url: JudgeUrl = "",
+    plan: Plan = False,
+    rows: Rows = None,
+    as_json: Json = False,
+) -> None:
+    """Score recorded answers; no bot is called."""
+    from .judging import CONCURRENCY
+    from .recorded_exam import ScoreOptions, recorded_exam
+
+    ids = [name.strip() for name in metrics.split(",") if name.strip()] or None
+    options = ScoreOptions(ids, judge, judge_url, concurrency or CONCURRENCY, fresh)
+
+    def make() -> Exam:
+        return recorded_exam(recorded, options, os.environ)
+
+    if plan:
+        _show_plan(make, database, as_json)
+    else:
+        _hold(make, database, rows, as_json, None)
+
+
+def _hold(make: Callable[[], Exam], database: Path, rows: Path | None, as_json: bool, suite: Path | None) -> None:
+    """Hold an exam and show what came of it."""
+    from ..reports.row_lines import write_row_lines
+    from ..reports.store import Store
+    from ..reports.whole_files import check_file
+    from .exam import hold
+    from .showing import show_json, show_outcome, show_warnings, watching
+    from .streams import own_stdout
+
+    if rows == Path("-"):
+        raise InputError("--rows wants the name of a file: stdout holds the leaderboard, or the object of --json.")
+    if rows:
+        check_file(rows, "--rows", {database.resolve(): "--db"})
+    with interruptible(STOPPED), own_stdout() as stdout:
+        exam = make()
+        with contextlib.closing(Store.open(database)) as store:
+            with watching() as watcher:
+                outcome = hold(exam, store, watcher)
+            if rows:
+                write_row_lines(store, outcome.summary.run, rows)
+            show_warnings(outcome)
+            if outcome.judge.problem:
+                complain(outcome.judge.problem)
+            if as_json:
+                show_json(outcome, stdout)
+            else:
+                show_outcome(outcome, suite, rows, stdout)
+    raise typer.Exit(UNABLE if outcome.unable or outcome.judge.problem else DONE)
+
+
+def _show_plan(make: Callable[[], Exam], database: Path, as_json: bool) -> None:
+    """Say what an exam would ask; nothing is asked, loaded or kept."""
+    from .forecast import forecast
+    from .forecast_showing import show_forecast
+    from .streams import own_stdout
+
+    with interruptible("Stopped."), own_stdout() as stdout:
+        show_forecast(forecast(make(), database), stdout, as_json)

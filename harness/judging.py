@@ -1,0 +1,230 @@
+"""Judging: who grades the rows of a run, handed out for each row and closed at the end."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import orjson
+
+from .. import InputError
+from ..bots.judge_model import ChatJudgeModel
+from ..bots.limits import Turnstile
+from ..bots.models import open_chat_model
+from ..metrics.judge.panel import Panel
+from ..metrics.judge.prompted import PromptedJudge
+from ..metrics.judge.rendering import prompt_hash
+from ..reports.judge_calls import CallRecord
+from ..reports.judge_shelf import CallNotes, JudgeShelf, KeptModel
+from .judge_settings import JudgeSettings
+from .scoring import ROWS
+
+if TYPE_CHECKING:
+    from ..bots.openai_chat import Prices
+    from ..bots.openai_endpoint import Endpoints
+    from ..knowledge.batching import BatchingEmbedder
+    from ..metrics.plan import Plan
+    from ..metrics.tools import Judge
+    from ..reports.writer import RowWriter
+    from .judge_choice import JudgeChoice
+
+CONCURRENCY = 16  # calls in flight at each model that judges, where nobody says another number
+ROWS_A_CALL = 4  # rows in scoring for each call in flight: a row has its moments without one
+
+
+class Judging:
+    """The judge of a run: one or several language models, or the embedded one.
+
+    Nothing is loaded before ``prepare``. A model that can't be used stops: ``problem`` says why, no further request
+    is sent, and what it should have graded is an error of those scores alone.
+
+    Args:
+        settings: votes, and how verdicts are combined; left out, those of the embedded judge.
+        models: the language models that judge; none for the embedded judge.
+        prices: of each model, None where they are not known.
+        embedded: the embedded judge, where there are no models.
+        concurrency: calls in flight at each model; for showing, the models keep to it themselves.
+        close_embedded: gives back what the embedded judge holds.
+    """
+
+    def __init__(
+        self,
+        settings: JudgeSettings | None = None,
+        models: Sequence[ChatJudgeModel] = (),
+        prices: Sequence[Prices | None] = (),
+        embedded: Judge | None = None,
+        concurrency: int = CONCURRENCY,
+        close_embedded: Callable[[], None] | None = None,
+    ) -> None:
+        self.settings = settings or JudgeSettings()
+        self.concurrency = concurrency
+        self.shelf = JudgeShelf()
+        self.prices = tuple(prices)
+        self._models = tuple(models)
+        self._embedded = embedded
+        self._close_embedded = close_embedded
+        self._prepared = False
+        self._preparing = asyncio.Lock()
+
+    @property
+    def model_id(self) -> str:
+        """Models, settings and votes, as they stand on the manifest and in the version of scores."""
+        judge = self.unkept()
+        return "" if judge is None else judge.model_id
+
+    @property
+    def is_language_model(self) -> bool:
+        """Whether language models grade."""
+        return bool(self._models)
+
+    @property
+    def name(self) -> str:
+        """What reports call the judge: ``openai:NAME``, ``openai:A, openai:B``, or ``embedded``."""
+        return ", ".join(model.name for model in self._models) or "embedded"
+
+    @property
+    def rows_at_once(self) -> int:
+        """How many rows should be in scoring at once: enough to keep as many calls in flight as may be."""
+        return max(ROWS, ROWS_A_CALL * self.concurrency if self._models else 0)
+
+    @property
+    def problem(self) -> str:
+        """A sentence when a model of the judge was stopped; blank while all work."""
+        stopped = [model for model in self._models if model.problem]
+        return f"The judge {stopped[0].name} was stopped: {stopped[0].problem}" if stopped else ""
+
+    def warnings(self, plan: Plan) -> tuple[str, ...]:
+        """Sentences about settings that come to nothing."""
+        if not self._models:
+            return ()
+        if "judge" not in plan.needs:
+            return (f"No metric of the run asks the judge {self.name}; name some, such as faithfulness.",)
+        return tuple(said for model in self._models if (said := model.warning(self.settings.votes)))
+
+    @property
+    def described(self) -> dict[str, object]:
+        """All that the manifest says of the judge."""
+        said: dict[str, object] = {
+            "name": self.name,
+            "model_id": self.model_id,
+            "embedded": not self._models,
+        }
+        if not self._models:
+            return said | {"entailment": self.settings.entailment}
+        return said | {
+            "models": [{"name": model.name, "settings": dict(model.settings)} for model in self._models],
+            "votes": self.settings.votes,
+            "combine": self.settings.combine,
+            "vote_temperature": self.settings.vote_temperature,
+            "concurrency": self.concurrency,
+        }
+
+    def bind(self, path: Path, writer: RowWriter, *, fresh: bool, redact: Callable[[str], str]) -> None:
+        """Keep calls in this database from now on, and take kept ones from it unless ``fresh``."""
+        if self._models:
+            self.shelf.bind(path, writer, fresh=fresh, redact=redact)
+
+    def for_row(self) -> tuple[Judge | None, CallNotes]:
+        """The judge for one row, and where the calls are noted on which its scores will rest."""
+        notes = CallNotes()
+        return self._judge(self.shelf, notes), notes
+
+    def unkept(self, told: Callable[[CallRecord], None] | None = None) -> Judge | None:
+        """The judge without any kept calls: each is made, told of and not kept; None where nobody judges."""
+        return self._judge(JudgeShelf(told), CallNotes())
+
+    def _judge(self, shelf: JudgeShelf, notes: CallNotes) -> Judge | None:
+        if not self._models:
+            return self._embedded
+        judges = tuple(PromptedJudge(KeptModel(model, shelf, notes)) for model in self._models)
+        if len(judges) == 1 and self.settings.votes == 1:
+            return judges[0]
+        return Panel(judges, self.settings.votes, self.settings.combine == "mean")
+
+    async def prepare(self) -> None:
+        """Load what the models need, once; one that can't be used is stopped."""
+        async with self._preparing:
+            if self._prepared:
+                return
+            self._prepared = True
+            for model in self._models:
+                try:
+                    await model.prepare()
+                except InputError as error:
+                    model.stop(str(error))
+                except Exception as error:  # noqa: BLE001 - a model of LangChain is foreign code
+                    model.stop(f"it could not get ready: {type(error).__name__}: {error}")
+
+    async def close(self) -> None:
+        """Give back connections and memory."""
+        for model in self._models:
+            with contextlib.suppress(Exception):  # all is graded, and nothing is lost when it can't tidy up
+                await model.close()
+        if self._close_embedded is not None:
+            await asyncio.to_thread(self._close_embedded)
+
+
+def judged_metrics(plan: Plan) -> dict[str, object]:
+    """Which metrics the judge grades, and a hash of what it is asked for them: other requests, other values."""
+    judged = [metric for metric in plan.metrics if "judge" in {*metric.needs, *metric.optional}]
+    asked = [
+        [request.artefact, [prompt_hash(call) for call in request.calls], request.requests, request.metrics]
+        for request in plan.requests.requests
+    ]
+    written = orjson.dumps(asked)
+    return {
+        "metrics": [metric.id for metric in judged],
+        "requests_hash": hashlib.sha256(written).hexdigest()[:16] if asked else None,
+    }
+
+
+def open_judging(
+    choice: JudgeChoice,
+    embedder: BatchingEmbedder,
+    base: Path,
+    environ: Mapping[str, str],
+    endpoints: Endpoints,
+    concurrency: int = CONCURRENCY,
+) -> Judging:
+    """Make the judge; nothing is loaded or sent.
+
+    Args:
+        choice: who grades.
+        embedder: for the embedded judge.
+        base: the folder that relative paths start from.
+        environ: where API keys are looked up.
+        endpoints: shared with the bots, so that one endpoint's limits hold for all.
+        concurrency: calls in flight at each model.
+
+    Raises:
+        InputError: a ``langchain:`` target is not found.
+    """
+    settings = choice.settings
+    if settings.is_embedded:
+        return _embedded(settings, embedder, base)
+    models = []
+    for model in choice.models.values():
+        turnstile = Turnstile(concurrency)
+        try:
+            chat = open_chat_model(model, embedder, base, environ, endpoints, turnstile)
+        except InputError as wrong:
+            raise type(wrong)(f"The judge: {wrong}") from wrong
+        models.append(ChatJudgeModel(chat, settings.vote_temperature, turnstile))
+    prices = [model.prices for model in choice.models.values()]
+    return Judging(settings, models, prices, concurrency=concurrency)
+
+
+def _embedded(settings: JudgeSettings, embedder: BatchingEmbedder, base: Path) -> Judging:
+    from ..metrics.judge.embedded.judge import EmbeddedJudge
+
+    if settings.entailment is None:
+        return Judging(settings, embedded=EmbeddedJudge(embedder))
+    from ..knowledge.cross_encoder import CrossEncoderSettings, open_cross_encoder
+
+    folder = base / settings.entailment
+    model = open_cross_encoder(CrossEncoderSettings(str(folder) if folder.is_dir() else settings.entailment))
+    return Judging(settings, embedded=EmbeddedJudge(embedder, model), close_embedded=model.close)

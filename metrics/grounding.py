@@ -1,0 +1,141 @@
+"""Metrics on the answer's claims against the contexts: faithfulness, noise sensitivity and what goes with them."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from .declaring import metric
+from .judged_items import JudgedItems
+from .score import Measured, NotApplicable, Reason
+
+_GUIDE: Final = "Ejento metrics guide 2.4"
+_CHECKER: Final = "RAGChecker"
+
+
+@metric(
+    threshold=0.75,
+    blank_answer=Reason.NO_CLAIMS,
+    zero_on_empty_contexts=True,
+    source="H2O evaluators page, Faithfulness; Ejento metrics guide 1.6; Ragas",
+)
+def faithfulness(claim_support: JudgedItems) -> Measured:
+    """Share of the answer's claims that follow from the contexts, all of them taken together.
+
+    ``any_chunk`` in the details is the share of those that a single context supports (RAGChecker's faithfulness). An
+    answer that claims nothing, such as a refusal, has no value: look at how many have one before you compare bots. It
+    does not say that the answer is right: a claim that follows from a wrong document is faithful.
+    """
+    value = claims_share(claim_support)
+    single = [bool(item.verdict.chunks) for item in claim_support.items]
+    details: dict[str, object] = {"claims": claim_support.evidence("claim", "supported")}
+    details |= {"any_chunk": sum(single) / len(single), "judge": claim_support.judge}
+    return Measured(value, details)
+
+
+def claims_share(claims: JudgedItems) -> float:
+    """Share of the answer's claims with the verdict yes. Raises NotApplicable when there is no claim."""
+    if not claims.items:
+        raise NotApplicable(Reason.NO_CLAIMS)
+    return claims.share
+
+
+@metric(
+    threshold=0.25,
+    better="lower",
+    blank_answer=Reason.NO_CLAIMS,
+    source=f"{_GUIDE} (threshold: project default)",
+)
+def noise_sensitivity(claims_right: JudgedItems) -> Measured:
+    """Share of the answer's claims that the expected answer doesn't support.
+
+    It is 1 minus ``claim_precision`` and, for each accepted answer, the sum of ``noise_sensitivity_relevant``,
+    ``noise_sensitivity_irrelevant`` and ``unsupported_incorrect``. A true claim that the expected answer doesn't
+    mention counts as wrong.
+    """
+    wrong = 1 - claims_share(claims_right)
+    return Measured(wrong, {"claims": claims_right.evidence("claim", "correct"), "judge": claims_right.judge})
+
+
+@metric(
+    threshold=0.25,
+    better="lower",
+    blank_answer=Reason.NO_CLAIMS,
+    source=f"{_GUIDE}; Ragas; RAGChecker (threshold: project default)",
+)
+def noise_sensitivity_relevant(
+    claims_right: JudgedItems, claim_support: JudgedItems, expected_claim_support: JudgedItems
+) -> Measured:
+    """Share of the answer's claims that are wrong and supported by a relevant context.
+
+    A context is relevant when it supports a claim of the expected answer on its own. A claim is wrong when the
+    expected answer doesn't support it. This is noise within good contexts that the bot took up.
+    """
+    relevant = _relevant(expected_claim_support)
+    taken = [bool(relevant.intersection(item.verdict.chunks)) for item in claim_support.items]
+    return _wrong_and(taken, claims_right, claim_support, {"relevant_chunks": sorted(relevant)})
+
+
+@metric(
+    threshold=0.25,
+    better="lower",
+    blank_answer=Reason.NO_CLAIMS,
+    source=f"{_GUIDE}; Ragas; RAGChecker (threshold: project default)",
+)
+def noise_sensitivity_irrelevant(
+    claims_right: JudgedItems, claim_support: JudgedItems, expected_claim_support: JudgedItems
+) -> Measured:
+    """Share of the answer's claims that are wrong and supported by irrelevant contexts alone.
+
+    A context is relevant when it supports a claim of the expected answer on its own. A claim is wrong when the
+    expected answer doesn't support it. This is what a better retriever would have kept from the bot.
+    """
+    relevant = _relevant(expected_claim_support)
+    taken = [bool(item.verdict.chunks) and relevant.isdisjoint(item.verdict.chunks) for item in claim_support.items]
+    return _wrong_and(taken, claims_right, claim_support, {"relevant_chunks": sorted(relevant)})
+
+
+@metric(
+    better="lower",
+    blank_answer=Reason.NO_CLAIMS,
+    source=f"{_CHECKER}, hallucination",
+)
+def unsupported_incorrect(claims_right: JudgedItems, claim_support: JudgedItems) -> Measured:
+    """Share of the answer's claims that are wrong and that no single context supports.
+
+    A claim is wrong when the expected answer doesn't support it.
+    """
+    alone = [not item.verdict.chunks for item in claim_support.items]
+    return _wrong_and(alone, claims_right, claim_support, {})
+
+
+@metric(better="neither", blank_answer=Reason.NO_CLAIMS, source=f"{_CHECKER}, self-knowledge")
+def self_knowledge(claims_right: JudgedItems, claim_support: JudgedItems) -> Measured:
+    """Share of the answer's claims that are right and that no single context supports.
+
+    The bot knew them by itself, or they follow from several contexts together. Whether that is welcome is for you to
+    say: nobody can trace such a claim to a document.
+    """
+    right = [item.verdict.holds for item in claims_right.items]
+    found = [is_right and not item.verdict.chunks for is_right, item in zip(right, claim_support.items, strict=True)]
+    return _share(found, claims_right, claim_support, {})
+
+
+def _relevant(expected: JudgedItems) -> frozenset[int]:
+    """Ranks of the contexts that support a claim of the expected answer on their own."""
+    if not expected.items:
+        raise NotApplicable(Reason.NO_EXPECTED_CLAIMS)
+    return frozenset(chunk for item in expected.items for chunk in item.verdict.chunks)
+
+
+def _wrong_and(also: Sequence[bool], right: JudgedItems, support: JudgedItems, details: dict[str, object]) -> Measured:
+    wrong = [not item.verdict.holds for item in right.items]
+    return _share([one and other for one, other in zip(wrong, also, strict=True)], right, support, details)
+
+
+def _share(found: Sequence[bool], right: JudgedItems, support: JudgedItems, details: dict[str, object]) -> Measured:
+    if not found:
+        raise NotApplicable(Reason.NO_CLAIMS)
+    claims = [
+        {"claim": one.text, "correct": one.verdict.holds, "chunks": list(other.verdict.chunks), "counted": counted}
+        for one, other, counted in zip(right.items, support.items, found, strict=True)
+    ]
+    return Measured(sum(found) / len(found), {"claims": claims, **details, "judge": right.judge})

@@ -1,0 +1,248 @@
+"""Support: whether texts support a claim, by a fixed formula over its wording, numbers, names, negation and vectors."""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...text import sentences
+from ...tools import Embedder, Entailment
+from .signals import Evidence, evidence, quantities
+from .wording import Word, Wording, wording
+
+WEIGHTS: Final = {
+    "bias": -3.05,
+    "held": 3.82,  # share of content words that the texts hold; one that is missing counts by its likeness to theirs
+    "cosine": 0.39,  # of the claim with the nearest of the texts' sentences
+    "missing names": -0.86,  # each, up to three
+    "opposite": -0.59,  # the texts say the opposite of a word
+    "negation": -1.31,  # one side denies what the other says
+    "other number": -2.36,  # the texts have another number or date in its place
+    "other name": -2.25,
+    "quantity": -0.23,  # all, only, most: said by the claim, not by the texts
+}
+"""Log-odds that a claim is supported, for each unit of a signal; fitted by ``tests/benchmarks/fit_support.py``."""
+
+THRESHOLD: Final = 0.5
+ENTAILED: Final = 4.0
+"""Log-odds of an entailment model that is sure: as much as all wording together, so that it decides when it is."""
+
+_CANDIDATES: Final = 8  # sentences that a claim is compared with
+_NEAREST: Final = 1  # of them, whose vectors and words are looked at; a second one is dear and changed nothing
+_LEAST_COVERAGE: Final = 0.4  # of a claim by a chunk, from which it is worth looking at that chunk alone
+_UNLIKE: Final = 0.3  # cosine that two words without anything in common have
+_ALIKE: Final = 0.6  # cosine from which a word is not called missing
+_MOST_COUNTED: Final = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Support:
+    """How far some texts support a claim: the odds as a number between 0 and 1, and what speaks against it."""
+
+    score: float
+    why: str = ""
+
+    @property
+    def holds(self) -> bool:
+        """Whether it is likelier than not, where claims are as often supported as not."""
+        return self.score >= THRESHOLD
+
+
+_FAR: Final = Support(0.0, "no sentence is near enough")
+
+
+@dataclass(frozen=True, slots=True)
+class Supported:
+    """A claim's support by all chunks together, and by each alone."""
+
+    joint: Support
+    chunks: tuple[Support, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sentence:
+    """A sentence of a chunk, read; the chunk's number is from 1."""
+
+    chunk: int
+    words: Wording
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Comparison:
+    """A claim beside the sentences that come nearest to it, in the order of their nearness."""
+
+    claim: Wording
+    near: tuple[Wording, ...]
+    found: Evidence
+
+    @property
+    def missing(self) -> tuple[Word, ...]:
+        """Missing words that others may stand for: no numbers or dates."""
+        return tuple(word for word in self.claim.of_kind("word", "name") if word.text in self.found.missing)
+
+    @property
+    def others(self) -> tuple[Word, ...]:
+        """Content words of the nearest sentences that the claim lacks."""
+        words = {word.key: word for text in self.near[:_NEAREST] for word in text.of_kind("word", "name")}
+        return tuple(word for key, word in words.items() if key not in self.claim.content)
+
+    def texts(self) -> Iterable[str]:
+        """What has to be embedded for it."""
+        yield self.claim.text
+        yield from (text.text for text in self.near[:_NEAREST])
+        if self.missing:
+            yield from (word.text.lower() for word in (*self.missing, *self.others))
+
+
+Vectors = Mapping[str, NDArray[np.float32]]
+
+
+async def supported(
+    claims: Sequence[str], chunks: Sequence[str], embedder: Embedder, entailment: Entailment | None = None
+) -> list[Supported]:
+    """Decide for each claim whether the chunks support it, together and each alone; one call of either model."""
+    texts = read_sentences(chunks)
+    numbers = range(1, len(chunks) + 1)
+    by_chunk = {number: [one.words for one in texts if one.chunk == number] for number in numbers}
+    compared = []
+    for claim in map(wording, claims):
+        joint = compare(claim, [one.words for one in texts])
+        alone = [compare(claim, by_chunk[number]) for number in numbers] if len(chunks) > 1 else [joint] * len(chunks)
+        compared.append([joint, *alone])
+    promising = list(
+        {id(one): one for joint, *alone in compared for one in (joint, *_promising(joint, alone))}.values()
+    )
+    judged = await _decided(promising, embedder, entailment)
+    rows = [[judged.get(id(one), _FAR) for one in row] for row in compared]
+    return [Supported(_together(joint, alone), tuple(alone)) for joint, *alone in rows]
+
+
+def _together(joint: Support, alone: Sequence[Support]) -> Support:
+    """What a chunk supports alone is supported, whatever the others say."""
+    return max((joint, *(one for one in alone if one.holds)), key=lambda one: one.score)
+
+
+def _promising(joint: Comparison, alone: Sequence[Comparison]) -> list[Comparison]:
+    """The chunks that it is worth to ask the models about: the others hold too few words of the claim."""
+    return [one for one in alone if one.found.coverage >= _LEAST_COVERAGE or one.near[:1] == joint.near[:1]]
+
+
+async def _decided(
+    compared: Sequence[Comparison], embedder: Embedder, entailment: Entailment | None
+) -> dict[int, Support]:
+    """The support of each comparison, by its identity."""
+    vectors = await vectors_of([text for one in compared for text in one.texts()], embedder)
+    odds = [weighed(signals(one, vectors)) for one in compared]
+    if entailment is not None:
+        odds = (np.array(odds) + await _entailed(compared, entailment)).tolist()
+    return {id(one): _judged(one, vectors, log_odds) for one, log_odds in zip(compared, odds, strict=True)}
+
+
+def read_sentences(chunks: Sequence[str]) -> list[Sentence]:
+    """The sentences of all chunks that have a word."""
+    found = [Sentence(number, wording(text)) for number, chunk in enumerate(chunks, 1) for text in sentences(chunk)]
+    return [one for one in found if one.words.words]
+
+
+def compare(claim: Wording, texts: Sequence[Wording]) -> Comparison:
+    """Choose the sentences that share most with the claim, words that few of them have counting more."""
+    near = tuple(texts[place] for place in _nearest_places(claim, texts))
+    return Comparison(claim, near, evidence(claim, near))
+
+
+def _nearest_places(claim: Wording, texts: Sequence[Wording]) -> list[int]:
+    if len(texts) <= 1:
+        return list(range(len(texts)))
+    shared = [claim.content & text.content for text in texts]
+    having: dict[str, int] = {}
+    for keys in shared:
+        for key in keys:
+            having[key] = having.get(key, 0) + 1
+    rarity = {key: math.log(1 + len(texts) / (1 + count)) for key, count in having.items()}
+    gains = [
+        sum(rarity[key] for key in sorted(keys)) + 0.5 * len(claim.pairs & text.pairs)
+        for keys, text in zip(shared, texts, strict=True)
+    ]
+    return sorted(range(len(texts)), key=lambda place: (-gains[place], place))[:_CANDIDATES]
+
+
+async def vectors_of(texts: Iterable[str], embedder: Embedder) -> Vectors:
+    """The vector of each text, by the text; one call."""
+    distinct = list(dict.fromkeys(texts))
+    if not distinct:
+        return {}
+    return dict(zip(distinct, (await embedder.embed(distinct)).vectors, strict=True))
+
+
+def signals(compared: Comparison, vectors: Vectors) -> dict[str, float]:
+    """The signals by name, as ``WEIGHTS`` weighs them."""
+    claim, found = compared.claim, compared.found
+    kinds = {one.kind for one in found.conflicts}
+    said = quantities(claim)
+    near = compared.near[:1]
+    return {
+        "bias": 1.0,
+        "held": _held(compared, vectors),
+        "cosine": max((_cosine(claim.text, text.text, vectors) for text in compared.near[:_NEAREST]), default=0.0),
+        "missing names": float(min(len(found.missing_names), _MOST_COUNTED)),
+        "opposite": float("opposite" in kinds),
+        "negation": float("negation" in kinds),
+        "other number": float(bool(kinds & {"number", "date"})),
+        "other name": float("name" in kinds),
+        "quantity": float(bool(said) and not all(said <= quantities(text) for text in near)),
+    }
+
+
+def weighed(found: Mapping[str, float]) -> float:
+    """The log-odds that signals add up to."""
+    return sum(WEIGHTS[name] * value for name, value in found.items())
+
+
+def _held(compared: Comparison, vectors: Vectors) -> float:
+    content = compared.claim.content
+    if not content:
+        return 0.0
+    likened = sum(max(0.0, (one - _UNLIKE) / (1 - _UNLIKE)) for one in likeness(compared, vectors).values())
+    return (compared.found.coverage * len(content) + likened) / len(content)
+
+
+def likeness(compared: Comparison, vectors: Vectors) -> dict[str, float]:
+    """For each missing word, as it was written, the greatest cosine with a word that the nearest sentences have."""
+    missing, others = compared.missing, compared.others
+    if not missing or not others:
+        return {}
+    ours = np.stack([vectors[word.text.lower()] for word in missing])
+    theirs = np.stack([vectors[word.text.lower()] for word in others])
+    best = (ours @ theirs.T).max(axis=1)
+    return {word.text: float(one) for word, one in zip(missing, best, strict=True)}
+
+
+def _cosine(first: str, second: str, vectors: Vectors) -> float:
+    return float(vectors[first] @ vectors[second])
+
+
+async def _entailed(compared: Sequence[Comparison], entailment: Entailment) -> NDArray[np.float64]:
+    """What the entailment model adds to the log-odds: for it when it entails, against it otherwise."""
+    pairs = [(" ".join(text.text for text in one.near[:_NEAREST]), one.claim.text) for one in compared]
+    distinct = list(dict.fromkeys(pairs))
+    found = dict(zip(distinct, await entailment.probabilities(distinct), strict=True)) if distinct else {}
+    return np.array([ENTAILED * (2 * float(found[pair][0]) - 1) for pair in pairs])
+
+
+def _judged(compared: Comparison, vectors: Vectors, log_odds: float) -> Support:
+    score = 1 / (1 + math.exp(-log_odds))
+    return Support(score, "" if score >= THRESHOLD else _why_not(compared, vectors))
+
+
+def _why_not(compared: Comparison, vectors: Vectors) -> str:
+    if not compared.claim.content:
+        return "it has no words to check"
+    if not compared.near or not compared.claim.content & frozenset[str]().union(
+        *(text.content for text in compared.near)
+    ):
+        return "no sentence is near enough"
+    alike = {word for word, one in likeness(compared, vectors).items() if one >= _ALIKE}
+    return compared.found.why(alike) or "no sentence says it all"

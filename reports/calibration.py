@@ -1,0 +1,201 @@
+"""Calibration: how far a judge says what people say, and the mean that people would find."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean, pvariance
+
+from .corrected import Measure, population_of
+from .human_verdicts import Label, Scale
+from .labelled_rows import ScoredRow, drawn
+from .prediction_powered import FEWEST, Estimate, corrected_mean, design_effect
+from .rater_agreement import Confusion
+from .rater_agreement import share as share_of
+from .summary import MetricColumn
+
+MOST_HOLES = 0.1  # share of the rows of a draw that may lack a label before it counts as picked
+FAR = 3.0  # standard errors between labelled and other rows that chance hardly makes
+TELLING = 1.5  # design effect from which on a warning is worth a line
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """What labels say of one bot's rows, or of those of all bots together.
+
+    Attributes:
+        bot: name of the bot; None for all together.
+        labels: rows with a label and a value.
+        others: rows with a value alone.
+        unreadable: rows on which the judge could not be read; they are left out of every figure.
+        measure: whether ``judge_mean`` and the estimates are means of the metric or shares of rows that pass.
+        confusion: passing by people and by the judge.
+        judge_mean: of the judge alone, over all rows with a value.
+        people: of the labels alone.
+        plain: with the weight 1 (plain PPI); None without other rows.
+        corrected: with the best weight.
+        is_random: whether the labelled rows are a random sample of all.
+        warnings: sentences about what the figures can't bear.
+        population: hash over all rows with a value, on which the figures rest.
+    """
+
+    bot: str | None
+    labels: int
+    others: int
+    unreadable: int
+    measure: Measure
+    confusion: Confusion
+    judge_mean: float
+    people: Estimate
+    plain: Estimate | None
+    corrected: Estimate
+    is_random: bool
+    warnings: tuple[str, ...]
+    population: str
+
+
+def calibrate(
+    bot: str | None, rows: Sequence[ScoredRow], labels: Sequence[Label], scale: Scale, unreadable: int = 0
+) -> Calibration:
+    """Compare labels with the values of the rows that they are on, and correct the mean over all rows.
+
+    Args:
+        bot: name of the bot that the rows are of; None when they are of several.
+        rows: all rows with a value of the metric.
+        labels: at least one; their rows are among ``rows``.
+        scale: of the metric.
+        unreadable: rows on which the judge could not be read.
+    """
+    measure = measure_of(labels, scale)
+    judged = {row: _judged(row.value, measure, scale) for row in rows}
+    people = [_said(label, measure) for label in labels]
+    verdicts = [judged[label.row] for label in labels]
+    with_label = {label.row for label in labels}
+    others = [value for row, value in judged.items() if row not in with_label]
+    is_random, warnings = _sampling(rows, labels)
+    if not is_random:
+        warnings += _differing(verdicts, others)
+    corrected = corrected_mean(people, verdicts, others)
+    warnings += _indicative(len(labels)) + _clustered(labels, people, verdicts, corrected.weight)
+    bounds = (0.0, 1.0) if measure == "pass_rate" else (scale.column.low, scale.column.high)
+    shares = measure == "pass_rate" or scale.binary
+    return Calibration(
+        bot=bot,
+        labels=len(labels),
+        others=len(others),
+        unreadable=unreadable,
+        measure=measure,
+        confusion=confusion_of(labels, scale),
+        judge_mean=fmean(judged.values()),
+        people=_within(corrected_mean(people, verdicts, [], 0.0), bounds, people, shares),
+        plain=_within(corrected_mean(people, verdicts, others, 1.0), bounds, people, shares) if others else None,
+        corrected=_within(corrected, bounds, people, shares),
+        is_random=is_random,
+        warnings=tuple(warnings),
+        population=population_of((row.reply_id, row.question_id) for row in rows),
+    )
+
+
+def measure_of(labels: Iterable[Label], scale: Scale) -> Measure:
+    """What can be corrected: the metric's mean, or the share that passes where people only said yes and no.
+
+    Verdicts that are all 0 or 1 on a finer scale are taken for no and yes.
+    """
+    if scale.binary or not scale.decides:
+        return "mean"
+    coarse = all(label.verdict.value in (None, 0.0, 1.0) for label in labels)
+    return "pass_rate" if coarse or any(label.verdict.value is None for label in labels) else "mean"
+
+
+def is_binary(column: MetricColumn, rows: Mapping[str, Sequence[ScoredRow]]) -> bool:
+    """Whether a metric only says 0 or 1, so that a person's yes or no is a value of it."""
+    values = {row.value for of_bot in rows.values() for row in of_bot}
+    return (column.low, column.high) == (0, 1) and (column.aggregate == "rate" or values <= {0.0, 1.0})
+
+
+def confusion_of(labels: Iterable[Label], scale: Scale) -> Confusion:
+    """Passing by people and by the judge; empty for a metric that nothing passes or fails."""
+    pairs = ((label.verdict.passes, scale.passes(label.row.value)) for label in labels)
+    return Confusion.of((people, judge) for people, judge in pairs if people is not None and judge is not None)
+
+
+def _judged(value: float, measure: Measure, scale: Scale) -> float:
+    return value if measure == "mean" else float(bool(scale.passes(value)))
+
+
+def _said(label: Label, measure: Measure) -> float:
+    verdict = label.verdict
+    return float(verdict.value or 0.0) if measure == "mean" else float(bool(verdict.passes))
+
+
+def _within(
+    estimate: Estimate, bounds: tuple[float | None, float | None], people: Sequence[float], shares: bool
+) -> Estimate:
+    """The estimate inside the metric's range; where nothing varies, Wilson's interval instead of certainty."""
+    low, high = estimate.low, estimate.high
+    if estimate.standard_error == 0 and shares:
+        alone = share_of(round(sum(people)), len(people))
+        if alone is not None:
+            low, high = min(alone.low, estimate.mean), max(alone.high, estimate.mean)
+    mean, low, high = (_cut(value, *bounds) for value in (estimate.mean, low, high))
+    return Estimate(mean, low, high, estimate.weight, estimate.standard_error)
+
+
+def _cut(value: float, low: float | None, high: float | None) -> float:
+    value = value if low is None else max(value, low)
+    return value if high is None else min(value, high)
+
+
+def _sampling(rows: Sequence[ScoredRow], labels: Sequence[Label]) -> tuple[bool, list[str]]:
+    """Whether the labels stand on the first rows of a draw, or of several; and what speaks against it."""
+    if len(labels) == len(rows):
+        return True, []
+    picked = sum(label.seed is None for label in labels)
+    if picked:
+        return False, [
+            f"{picked} of {len(labels)} labelled rows were not drawn by 'proctor label': unless they were drawn at"
+            " random, the corrected figures are off."
+        ]
+    with_label = {label.row for label in labels}
+    for seed in sorted({label.seed for label in labels if label.seed is not None}):
+        order = drawn(rows, seed)
+        of_draw = {label.row for label in labels if label.seed == seed}
+        last = max(place for place, row in enumerate(order, 1) if row in of_draw)
+        holes = sum(row not in with_label for row in order[:last])
+        if holes > MOST_HOLES * last:
+            return False, [
+                f"{holes} of the first {last} rows of the draw (seed {seed}) have no label, because they were left"
+                " blank or answered anew: if the hard ones are missing, the corrected figures are off."
+            ]
+    return True, []
+
+
+def _differing(verdicts: Sequence[float], others: Sequence[float]) -> list[str]:
+    """A warning where the judge speaks of the labelled rows in another way than of the others."""
+    if len(verdicts) < 2 or len(others) < 2:
+        return []
+    error = (pvariance(verdicts) / len(verdicts) + pvariance(others) / len(others)) ** 0.5
+    gap = fmean(verdicts) - fmean(others)
+    if abs(gap) <= FAR * error:
+        return []
+    return [
+        f"The judge's mean is {fmean(verdicts):.2f} on the labelled rows and {fmean(others):.2f} on the others: they"
+        " are no random sample."
+    ]
+
+
+def _indicative(count: int) -> list[str]:
+    return [f"{count} labels are fewer than {FEWEST}: the figures are indicative only."] if count < FEWEST else []
+
+
+def _clustered(labels: Sequence[Label], people: Sequence[float], verdicts: Sequence[float], weight: float) -> list[str]:
+    """A warning where labelled rows of one document resemble each other, so that they count for fewer."""
+    clusters = [label.row.cluster for label in labels]
+    rest = [said - weight * verdict for said, verdict in zip(people, verdicts, strict=True)]
+    effect = design_effect(rest, clusters)
+    if effect < TELLING or len(set(clusters)) < 2:
+        return []
+    return [
+        f"The labelled rows are about {len(set(clusters))} documents or questions and resemble each other within"
+        f" them: the intervals should be about {effect**0.5:.1f} times as wide."
+    ]

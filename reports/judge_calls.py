@@ -1,0 +1,140 @@
+"""Judge calls as they are kept: the key, the record, and how the writer puts them into their tables."""
+
+from __future__ import annotations
+
+import hashlib
+import sqlite3
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from ..bots.chat import Completion
+from ..metrics.judge.requests import JudgeReply, JudgeRequest
+from .encoding import storable, to_json
+from .run import Row
+from .store import insert_or_find, marks
+
+Remembered = dict[bytes, int]  # ids of texts by their fingerprints
+
+
+@dataclass(slots=True)
+class KeptCall:
+    """A reply that is kept, or why there is none. ``id`` is given by the store."""
+
+    text: str | None = None
+    finish_reason: str = ""
+    error: str = ""
+    id: int | None = None
+
+    @property
+    def reply(self) -> JudgeReply:
+        """As the judge reads it."""
+        return JudgeReply(self.text, self.finish_reason)
+
+
+@dataclass(slots=True)
+class CallRecord:
+    """A call that was made, with all that is kept of it. ``completion`` is None when it failed."""
+
+    key: bytes
+    judge: str
+    request: JudgeRequest
+    asked_at: str
+    kept: KeptCall = field(default_factory=KeptCall)
+    completion: Completion | None = None
+    problem: str = ""
+    latency_ms: float = 0.0
+    queue_ms: float = 0.0
+    attempts_ms: Sequence[float] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RowCalls:
+    """The calls that the scores of a row rest on."""
+
+    row: Row
+    calls: Sequence[KeptCall]
+
+
+def call_key(judge: str, request: JudgeRequest, temperature: float | None) -> bytes:
+    """What decides a reply, as 16 bytes; votes never share one, and a vote of several is none by itself."""
+    parts = (
+        judge, request.system, request.prompt, request.schema, request.exchange, request.vote, request.votes > 1,
+        temperature,
+    )  # fmt: skip
+    return hashlib.blake2b(to_json(parts).encode(), digest_size=16).digest()
+
+
+CALL_COLUMNS = (
+    "id, key, run_id, judge, call, vote, prompt_id, request_id, schema_id, tokens_in, tokens_out, cost, latency_ms,"
+    " queue_ms, attempts_ms, finish_reason, asked_at, problem, error, reply, reasoning, exchange"
+)
+
+# Whoever writes first is said to have paid, so that a run's rows add up to what it paid, also after it was killed
+# between a call and its row.
+LINK = """
+INSERT INTO row_judge_calls (run_id, reply_id, question_id, call_id, paid)
+SELECT :run, :reply, :question, id, run_id IS :run AND NOT EXISTS (
+    SELECT 1 FROM row_judge_calls AS other WHERE call_id = judge_calls.id AND other.run_id = :run AND paid)
+FROM judge_calls WHERE id = :call ON CONFLICT DO NOTHING"""
+
+
+def write_calls(
+    connection: sqlite3.Connection, run_id: int | None, records: Sequence[CallRecord], prompts: Remembered
+) -> None:
+    """Write calls and give them their ids; a call that failed before has its line taken over."""
+    if not records:
+        return
+    (last,) = connection.execute("SELECT IFNULL(MAX(id), 0) FROM judge_calls").fetchone()
+    for record in records:
+        failed = connection.execute(
+            "SELECT id FROM judge_calls WHERE key = ? AND error IS NOT NULL", [record.key]
+        ).fetchone()
+        if failed is None:
+            last += 1
+        record.kept.id = failed[0] if failed else last
+        columns = _columns(connection, run_id, record, prompts)
+        connection.execute(f"INSERT OR REPLACE INTO judge_calls ({CALL_COLUMNS}) VALUES ({marks(columns)})", columns)
+
+
+def write_links(connection: sqlite3.Connection, run_id: int | None, rows: Iterable[RowCalls]) -> None:
+    """Write which calls rows rest on; what was written before stays."""
+    connection.executemany(
+        LINK,
+        [
+            {"run": run_id, "reply": each.row.reply_id, "question": each.row.question_id, "call": call.id}
+            for each in rows
+            for call in each.calls
+            if call.id is not None
+        ],
+    )
+
+
+def _columns(
+    connection: sqlite3.Connection, run_id: int | None, record: CallRecord, prompts: Remembered
+) -> tuple[object, ...]:
+    request, said = record.request, record.completion or Completion(None)
+    return (
+        record.kept.id, record.key, run_id, record.judge, request.call, request.vote,
+        _text_id(connection, "judge_prompts", (request.call, request.system), prompts),
+        _text_id(connection, "judge_texts", (request.prompt,), None),
+        _text_id(connection, "judge_texts", (to_json(request.schema),), prompts) if request.schema else None,
+        said.usage.tokens_in, said.usage.tokens_out, said.usage.cost, record.latency_ms, record.queue_ms,
+        to_json(record.attempts_ms) if record.attempts_ms else None, storable(record.kept.finish_reason) or None,
+        record.asked_at, storable(record.problem) or None, storable(record.kept.error) or None,
+        None if said.text is None else storable(said.text),
+        None if said.reasoning is None else storable(said.reasoning),
+        to_json(request.exchange) if request.exchange else None,
+    )  # fmt: skip
+
+
+def _text_id(connection: sqlite3.Connection, table: str, values: tuple[str, ...], remembered: Remembered | None) -> int:
+    """The id of a text, made where it is new; texts that come again and again are looked up once."""
+    values = tuple(map(storable, values))
+    fingerprint = hashlib.blake2b("\0".join((table, *values)).encode(), digest_size=16).digest()
+    found = remembered.get(fingerprint) if remembered is not None else None
+    if found is None:
+        names = "fingerprint, name, text" if len(values) == 2 else "fingerprint, text"
+        found = insert_or_find(connection, table, names, (fingerprint, *values))
+        if remembered is not None and len(remembered) < 10_000:
+            remembered[fingerprint] = found  # a rollback ends the writer, so nothing is remembered that is not there
+    return found

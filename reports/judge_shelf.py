@@ -1,0 +1,216 @@
+"""JudgeShelf: keeps the calls of judges in the report database, so that nothing is asked and paid twice."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from ..bots.base import BotMisconfigured, BotRefused
+from ..bots.judge_model import ChatJudgeModel, finish_reason
+from ..bots.limits import TurnedAway
+from ..metrics.judge.requests import JudgeReply, JudgeRequest
+from ..metrics.score import JudgeUnavailable
+from .judge_calls import CallRecord, KeptCall, call_key
+from .ledger import now
+from .store import connect, explain
+from .writer import RowWriter
+
+RECENT = 512  # replies held in memory, most of which the writer has on disk by then
+
+FIND = """
+SELECT id, reply, finish_reason FROM judge_calls WHERE key = ? AND error IS NULL AND asked_at >= ?
+ORDER BY id DESC LIMIT 1"""
+
+Problem = Callable[[JudgeReply], str]
+
+
+class JudgeShelf:
+    """Gives kept replies and has new ones kept; of equal calls that are under way at once, one is made.
+
+    All but ``bind`` and ``close`` belongs to one event loop. Reading is a look-up by key of some 20 microseconds, done
+    in place. Until ``bind`` is called it keeps nothing and only merges equal calls, because judges are made before
+    the run is known.
+
+    Args:
+        told: is given every call that was made.
+
+    Attributes:
+        paid: calls that were made, the failed ones included.
+        kept: calls that cost nothing, because the reply was kept or under way.
+        failed: calls that were made and brought no reply.
+        cost: of the calls that were made, as far as prices are known; None as long as none is.
+    """
+
+    def __init__(self, told: Callable[[CallRecord], None] | None = None) -> None:
+        self.paid = self.kept = self.failed = 0
+        self._told = told
+        self.cost: float | None = None
+        self._path = Path()
+        self._connection: sqlite3.Connection | None = None
+        self._writer: RowWriter | None = None
+        self._redact: Callable[[str], str] = str
+        self._since = ""
+        self._under_way: dict[bytes, asyncio.Future[KeptCall]] = {}
+        self._recent: dict[bytes, KeptCall] = {}
+
+    def bind(
+        self, path: Path, writer: RowWriter, *, fresh: bool = False, redact: Callable[[str], str] = str
+    ) -> None:  # fmt: skip
+        """Keep calls in this database from now on.
+
+        Args:
+            path: the database.
+            writer: of the run.
+            fresh: give no reply that was kept before now; what is asked from now on is shared all the same.
+            redact: takes secrets out of what is said about failed calls.
+        """
+        self._path, self._connection, self._writer = path, connect(path, any_thread=True), writer
+        self._since, self._redact = now() if fresh else "", redact
+
+    def close(self) -> None:
+        """Close the connection; from here on nothing is found or kept."""
+        if self._connection is not None:
+            self._connection.close()
+        self._connection = self._writer = None
+        self._recent.clear()
+
+    async def ask(self, model: ChatJudgeModel, request: JudgeRequest, problem: Problem) -> KeptCall:
+        """The reply to a request, or why there is none; kept, shared or paid for."""
+        key = call_key(model.model_id, request, model.temperature(request))
+        while True:
+            if (found := self._find(key)) is not None:
+                self.kept += 1
+                return found
+            under_way = self._under_way.get(key)
+            if under_way is None:
+                return await self._pay(key, model, request, problem)
+            try:
+                shared = await asyncio.shield(under_way)
+            except asyncio.CancelledError:
+                if not under_way.cancelled() or _is_ended():
+                    raise
+                continue  # whoever paid was stopped: the next one pays
+            self.kept += 1
+            return shared
+
+    def _find(self, key: bytes) -> KeptCall | None:
+        if self._connection is None:
+            return None
+        if (recent := self._recent.get(key)) is not None:
+            return recent
+        try:
+            line = self._connection.execute(FIND, [key, self._since]).fetchone()
+        except sqlite3.Error as error:
+            raise explain(self._path, error) from error
+        return None if line is None else KeptCall(line[1], line[2] or "", id=line[0])
+
+    async def _pay(self, key: bytes, model: ChatJudgeModel, request: JudgeRequest, problem: Problem) -> KeptCall:
+        under_way = self._under_way[key] = asyncio.get_running_loop().create_future()
+        try:
+            kept = await self._call(key, model, request, problem)
+            under_way.set_result(kept)
+            return kept
+        finally:
+            del self._under_way[key]
+            under_way.cancel()  # does nothing to one that has its result
+
+    async def _call(self, key: bytes, model: ChatJudgeModel, request: JudgeRequest, problem: Problem) -> KeptCall:
+        """Make the call and have it kept, whatever comes of it."""
+        self.paid += 1
+        record = CallRecord(key, model.model_id, request, asked_at=now())
+        started = time.perf_counter()
+        try:
+            record.completion = await model.complete(request)
+        except TurnedAway as error:  # it never was a call
+            self.paid -= 1
+            return KeptCall(error=self._redact(str(error)))
+        except Exception as error:  # noqa: BLE001 - a model of LangChain raises what it likes
+            self.failed += 1
+            record.queue_ms = float(getattr(error, "queue_ms", 0.0))
+            record.attempts_ms = tuple(getattr(error, "attempts_ms", ()))
+            record.kept.error = self._redact(_sentence(error))
+        else:
+            record.queue_ms, record.attempts_ms = record.completion.queue_ms, record.completion.attempts_ms
+            record.kept.text, record.kept.finish_reason = record.completion.text, finish_reason(record.completion)
+            if record.completion.usage.cost is not None:
+                self.cost = (self.cost or 0.0) + record.completion.usage.cost
+        record.latency_ms = max((time.perf_counter() - started) * 1000 - record.queue_ms, 0.0)
+        try:
+            record.problem = "" if record.kept.error else problem(record.kept.reply)
+        finally:  # it is paid for, so it is kept, also when reading it breaks
+            self._keep(record)
+        return record.kept
+
+    def _keep(self, record: CallRecord) -> None:
+        if self._told is not None:
+            self._told(record)
+        if self._writer is None:
+            return
+        self._writer.judge_call(record)
+        if record.kept.error:
+            return
+        self._recent[record.key] = record.kept
+        while len(self._recent) > RECENT:
+            oldest = next(iter(self._recent))
+            if self._recent[oldest].id is None:
+                break  # the writer is behind
+            del self._recent[oldest]
+
+
+class CallNotes:
+    """The calls that the scores of one row rest on, each once."""
+
+    def __init__(self) -> None:
+        self._calls: dict[int, KeptCall] = {}
+
+    @property
+    def calls(self) -> list[KeptCall]:
+        """In the order in which they were answered."""
+        return list(self._calls.values())
+
+    def note(self, call: KeptCall) -> None:
+        """One more call."""
+        self._calls[id(call)] = call
+
+
+class KeptModel:
+    """The model of a judge as one row sees it: its calls are kept on the shelf, and noted.
+
+    Args:
+        model: who is asked when nothing is kept.
+        shelf: of the run.
+        notes: of the row; several models of a panel may share them.
+    """
+
+    def __init__(self, model: ChatJudgeModel, shelf: JudgeShelf, notes: CallNotes) -> None:
+        self._model = model
+        self._shelf = shelf
+        self._notes = notes
+
+    @property
+    def model_id(self) -> str:
+        """Of the model."""
+        return self._model.model_id
+
+    async def complete(self, request: JudgeRequest, problem: Problem) -> JudgeReply:
+        """See ``JudgeModel``."""
+        call = await self._shelf.ask(self._model, request, problem)
+        self._notes.note(call)
+        if call.error:
+            raise JudgeUnavailable(call.error)
+        return call.reply
+
+
+def _sentence(error: Exception) -> str:
+    """What is said of a failed call; our own errors are sentences already."""
+    if isinstance(error, (BotMisconfigured, BotRefused)) or (isinstance(error, OSError) and str(error)):
+        return str(error)
+    return f"{type(error).__name__}: {error}"
+
+
+def _is_ended() -> bool:
+    task = asyncio.current_task()
+    return task is None or task.cancelling() > 0

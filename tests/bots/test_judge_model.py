@@ -1,0 +1,149 @@
+"""ChatJudgeModel over real chat models: what is sent, what stops it, what it is called."""
+
+import asyncio
+
+import pytest
+from openai_asking import AT_ONCE, KEY, endpoint
+from openai_server import Answer, OpenAIServer, status
+from proctor.bots.base import BotMisconfigured, BotRefused
+from proctor.bots.judge_model import UNREACHABLE_LIMIT, ChatJudgeModel, finish_reason
+from proctor.bots.langchain_chat import LangChainChat
+from proctor.bots.openai_chat import OpenAIChat
+from proctor.metrics.judge.requests import JudgeRequest
+
+SCHEMA = {"type": "object", "properties": {"ok": {"type": "boolean"}}, "required": ["ok"]}
+FAKES = """
+from langchain_core.language_models.fake_chat_models import FakeListChatModel
+
+class Cold(FakeListChatModel):
+    temperature: float = 0.0
+
+    def _call(self, messages, *args, **options):
+        return " | ".join(f"{each.type}: {each.content}" for each in messages)
+
+cold = Cold(responses=[""])
+"""
+
+
+def ask(server, *requests, model=None, at_once=False, **options):
+    """The completions of some requests, or what was raised instead."""
+
+    async def run():
+        judge = model or ChatJudgeModel(
+            OpenAIChat(endpoint(server), **{"backoff": AT_ONCE, "timeout": 5.0, "max_attempts": 1} | options)
+        )
+        try:
+            await judge.prepare()
+            if at_once:
+                return await asyncio.gather(*map(judge.complete, requests), return_exceptions=True), judge
+            return [await _outcome(judge, request) for request in requests], judge
+        finally:
+            await judge.close()
+
+    return asyncio.run(run())
+
+
+async def _outcome(judge, request):
+    try:
+        return await judge.complete(request)
+    except Exception as error:  # noqa: BLE001 - what was raised is what is looked at
+        return error
+
+
+def test_all_of_a_request_is_sent():
+    request = JudgeRequest("check", "Be strict.", "Grade it.", SCHEMA, (("what?", "JSON, please."),))
+    with OpenAIServer(lambda _: Answer('{"ok": true}', reasoning="hm", finish_reason="length")) as server:
+        (completion,), _ = ask(server, request)
+    body = server.calls[0].body
+    assert [message["content"] for message in body["messages"]] == [
+        "Be strict.", "Grade it.", "what?", "JSON, please."
+    ]  # fmt: skip
+    assert body["response_format"]["json_schema"]["schema"] == SCHEMA
+    assert (completion.text, completion.reasoning, finish_reason(completion)) == ('{"ok": true}', "hm", "length")
+
+
+@pytest.mark.parametrize(
+    ("configured", "votes", "sent"), [({"temperature": 0}, 3, 0.7), ({"temperature": 0}, 1, 0), ({}, 3, None),
+                                      ({"temperature": 0.2}, 3, 0.2)],
+)  # fmt: skip
+def test_votes_of_a_model_at_temperature_0_are_warmed_up(configured, votes, sent):
+    with OpenAIServer() as server:
+        ask(server, JudgeRequest("check", "s", "p", votes=votes), parameters=configured)
+    assert server.calls[0].body.get("temperature") == sent
+
+
+def test_the_id_tells_model_address_and_settings_and_no_secret():
+    place = endpoint(None, url="http://127.0.0.1:1/v1", model="m")
+    judge = ChatJudgeModel(OpenAIChat(place, parameters={"temperature": 0}, context_tokens=7))
+    assert judge.model_id == 'openai:m {"base_url": "http://127.0.0.1:1/v1", "temperature": 0}'
+    assert KEY not in judge.model_id + repr(judge.settings)
+    other = ChatJudgeModel(OpenAIChat(place, parameters={"temperature": 1}))
+    assert other.model_id != judge.model_id
+
+
+def test_a_wrong_key_is_found_out_once():
+    with OpenAIServer(key="the right one") as server:
+        outcomes, judge = ask(server, *[JudgeRequest("check", "s", str(number)) for number in range(5)])
+    assert len(server.calls) == 1
+    assert {str(outcome) for outcome in outcomes} == {judge.problem}
+    assert all(isinstance(outcome, BotMisconfigured) for outcome in outcomes)
+    assert "refused the API key" in judge.problem
+
+
+def test_an_unknown_model_is_found_out_once():
+    with OpenAIServer(models=["other"]) as server:
+        _, judge = ask(server, *[JudgeRequest("check", "s", str(number)) for number in range(5)])
+    assert len(server.calls) == 1
+    assert "did you mean" in judge.problem or "it offers other" in judge.problem
+
+
+def test_an_endpoint_that_is_gone_is_given_up_after_some_calls():
+    with OpenAIServer(faults=lambda _: status(503)) as server:
+        requests = [JudgeRequest("check", "s", str(number)) for number in range(UNREACHABLE_LIMIT + 5)]
+        outcomes, judge = ask(server, *requests)
+    assert len(server.calls) == UNREACHABLE_LIMIT
+    assert isinstance(outcomes[0], ConnectionError)
+    assert isinstance(outcomes[-1], BotMisconfigured)
+    assert f"{UNREACHABLE_LIMIT} calls in a row got no answer" in judge.problem
+
+
+def test_a_burst_that_loses_all_that_is_under_way_is_borne():
+    count = UNREACHABLE_LIMIT * 2
+    with OpenAIServer(faults=lambda call: status(503) if call.number < count else None) as server:
+        requests = [JudgeRequest("check", "s", str(number)) for number in range(count)]
+        outcomes, judge = ask(server, *requests, at_once=True)
+    assert all(isinstance(outcome, ConnectionError) for outcome in outcomes)
+    assert judge.problem == ""
+
+
+def test_a_request_that_is_declined_stops_nothing():
+    with OpenAIServer(faults=[status(400, "content filter")]) as server:
+        outcomes, judge = ask(server, JudgeRequest("check", "s", "bad"), JudgeRequest("check", "s", "good"))
+    assert isinstance(outcomes[0], BotRefused)
+    assert outcomes[1].text == "You said: good"
+    assert judge.problem == ""
+
+
+def test_a_model_of_langchain_is_sent_plain_messages(tmp_path):
+    (tmp_path / "fakes.py").write_text(FAKES)
+    judge = ChatJudgeModel(LangChainChat("fakes.py:cold", tmp_path))
+    request = JudgeRequest("check", "Be strict.", "Grade it.", SCHEMA, (("what?", "JSON, please."),), vote=2, votes=3)
+    (completion,), _ = ask(None, request, model=judge)
+    assert completion.text == "system: Be strict. | human: Grade it. | ai: what? | human: JSON, please."
+    assert "votes will agree" in judge.warning(3)
+    assert judge.warning(1) == ""
+
+
+@pytest.mark.parametrize(
+    ("trace", "said"),
+    [
+        ({"finish_reason": "STOP"}, "stop"),
+        ({"stop_reason": "max_tokens"}, "length"),
+        ({"finish_reason": None}, ""),
+        ({}, ""),
+    ],
+)
+def test_reasons_are_told_in_one_language(trace, said):
+    from proctor.bots.chat import Completion
+
+    assert finish_reason(Completion("x", trace=trace)) == said

@@ -1,0 +1,90 @@
+"""What goes over the wire, and how answers that are no answers are told."""
+
+import asyncio
+import datetime
+import json
+import types
+from collections.abc import Mapping
+
+import pytest
+from openai import APIStatusError, AsyncOpenAI
+from openai_asking import KEY, ask
+from openai_server import Fault, OpenAIServer, status
+from proctor.bots.base import BotRefused
+from proctor.bots.openai_client import Client
+from proctor.bots.retrying import EndpointFailed
+
+
+def complete(server, body, key=KEY):
+    async def run():
+        client = Client(server.url, key)
+        try:
+            return await client.complete({"model": "test-model", "messages": [{"role": "user", "content": "x"}]} | body)
+        finally:
+            await client.close()
+
+    return asyncio.run(run())
+
+
+class Listening(OpenAIServer):
+    """Keeps the headers of the last request."""
+
+    headers: Mapping[str, str]
+
+    async def _complete(self, request):
+        self.headers = request.headers
+        return await super()._complete(request)
+
+
+def test_sends_the_headers_that_openais_own_client_would():
+    with Listening() as server:
+        complete(server, {})
+        library = AsyncOpenAI(api_key=KEY, base_url=server.url)
+    told = library.default_headers.items()
+    wanted = {name: value for name, value in told if isinstance(value, str) and name != "X-Stainless-Async"}
+    assert wanted["User-Agent"].startswith("AsyncOpenAI")
+    assert {name: server.headers.get(name) for name in wanted} == wanted
+    assert server.headers["Authorization"] == f"Bearer {KEY}"
+    assert "OpenAI-Project" not in server.headers
+
+
+def test_settings_that_are_no_json_are_written_as_text():
+    body = {"seen": types.MappingProxyType({"day": datetime.date(2026, 1, 2)}), "text": "ü\u2028"}
+    with OpenAIServer() as server:
+        complete(server, body)
+    assert server.calls[0].body["seen"] == {"day": "2026-01-02"}
+    assert server.calls[0].body["text"] == "ü\u2028"
+
+
+def test_an_error_has_its_message_and_the_whole_of_what_was_told():
+    fault = status(418, "teapot", code="short", param="stout")
+    with OpenAIServer(faults=[fault]) as server, pytest.raises(APIStatusError) as raised:
+        complete(server, {})
+    error = raised.value
+    assert (error.status_code, error.message, error.code, error.param) == (418, "teapot", "short", "stout")
+    assert error.body["message"] == "teapot"
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ("plainly broken", "HTTP 500: plainly broken"),
+        ("<html><body>gateway</body></html>", "HTTP 500"),
+        ('{"message": "of another form"}', "HTTP 500: of another form"),
+        ('{"error": "a text"}', "HTTP 500: a text"),
+        ("[1, 2]", "HTTP 500"),
+        ("", "HTTP 500"),
+    ],
+)
+def test_errors_of_any_form_are_told(body, said):
+    fault = Fault("status", 500, body)
+    with OpenAIServer(faults=lambda _: fault) as server, pytest.raises(EndpointFailed) as raised:
+        ask(server, max_attempts=1)
+    assert str(raised.value).endswith(f"in 1 attempts: {said}.")
+
+
+def test_details_without_a_message_still_tell_what_is_about_the_prompt():
+    detail = json.dumps({"detail": [{"loc": ["body", "messages"], "msg": "maximum context length is 8"}]})
+    fault = Fault("status", 422, detail)
+    with OpenAIServer(faults=lambda _: fault) as server, pytest.raises(BotRefused, match="too long"):
+        ask(server)

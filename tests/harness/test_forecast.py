@@ -1,0 +1,124 @@
+"""What ``--plan`` says before anything is asked, held against what a server then counts."""
+
+import json
+import os
+from collections import Counter
+
+import pytest
+from judge_server import JudgeServer
+from judged_runs import CHUNKS, record, score, suite_with_judge
+from proctor.harness.forecast import forecast
+from proctor.harness.forecast_showing import forecast_object
+from proctor.harness.recorded_exam import ScoreOptions, recorded_exam
+from proctor.harness.suite_exam import RunOptions, suite_exam
+from proctor.harness.suite_file import load_suite
+from suites import lines, proctor, write_suite
+
+EVERYTHING = [
+    "faithfulness", "answer_relevancy", "context_precision", "context_recall", "answer_correctness",
+    "context_entities_recall", "judge_review", "critic_toxic",
+]  # fmt: skip
+
+
+def counted(made):
+    """Requests by call; J1e is told from J1a only by who asks, as the server sees it they are the same."""
+    calls = Counter({name: round(amount.requests) for name, amount in made.calls.items()})
+    calls["answer_claims"] += calls.pop("expected_claims", 0)
+    return calls
+
+
+def test_of_answers_on_record_every_request_is_foreseen(tmp_path):
+    record(tmp_path, 6, bots=("one", "two"))
+    with JudgeServer() as server:
+        options = ScoreOptions(EVERYTHING, "openai:test-model", server.url)
+        made = forecast(recorded_exam(tmp_path / "recorded.jsonl", options, {}), tmp_path / "proctor.db")
+        assert server.calls == []
+        assert list(tmp_path.glob("*.db*")) == []
+        score(tmp_path, server, EVERYTHING)
+        foreseen = counted(made)
+        foreseen["other"] = foreseen.pop("review") + foreseen.pop("safety")
+        assert foreseen == server.names
+        sent = sum(len(call.body["messages"][0]["content"]) + len(call.prompt) for call in server.calls)
+    assert made.judging.tokens_in == pytest.approx(sent / 4, rel=0.02)
+    assert (made.to_ask, made.to_score, made.assumed) == (0, 12, False)
+
+
+def test_what_is_scored_already_is_not_foreseen_again(tmp_path):
+    record(tmp_path, 6)
+    with JudgeServer() as server:
+        score(tmp_path, server, ["faithfulness"])
+
+        def planned(metrics, **options):
+            options = ScoreOptions(metrics, "openai:test-model", server.url, **options)
+            return forecast(recorded_exam(tmp_path / "recorded.jsonl", options, {}), tmp_path / "proctor.db")
+
+        assert planned(["faithfulness"]).total.requests == 0
+        assert counted(planned(["faithfulness", "context_recall"])) == {"answer_claims": 0, "check_expected": 6}
+        assert planned(["faithfulness"], fresh=True).total.requests == 12
+
+
+def test_votes_and_panels_multiply_verdicts_but_not_claims(tmp_path):
+    with JudgeServer() as server:
+        suite_with_judge(tmp_path, server, 5, judge={"model": "small", "votes": 3}, metrics=["faithfulness"])
+        made = forecast(suite_exam(load_suite(tmp_path), RunOptions(), {}), tmp_path / "proctor.db")
+        assert server.calls == []
+    assert counted(made) == {"answer_claims": 5, "check_answer": 15}
+    assert (made.to_ask, made.assumed) == (5, True)
+    assert made.judging.cost == pytest.approx((made.judging.tokens_in + 10 * made.judging.tokens_out) / 1e6)
+
+
+def test_each_metric_is_told_what_it_adds_and_what_it_shares(tmp_path):
+    record(tmp_path, 4)
+    options = ScoreOptions(["faithfulness", "context_precision", "context_recall"], "openai:x")
+    made = forecast_object(forecast(recorded_exam(tmp_path / "recorded.jsonl", options, {}), tmp_path / "no.db"))
+    metrics = made["metrics"]
+    assert (metrics["faithfulness"]["per_row"], metrics["faithfulness"]["requests"]) == (2, 8)
+    assert metrics["context_recall"]["requests"] == 0
+    assert metrics["context_recall"]["shares"] == ["check_expected"]
+    assert made["judge_requests_per_row"] == 3
+    assert made["total"]["cost"] is None
+
+
+def test_a_bot_with_a_language_model_is_reckoned_as_well(tmp_path):
+    (tmp_path / "documents").mkdir()
+    (tmp_path / "documents" / "a.md").write_text("# Shop\n" + " ".join(CHUNKS) * 20)
+    models = {"small": {"model": "openai:x", "base_url": "http://127.0.0.1:9/v1", "price_in": 1, "price_out": 2}}
+    bots = {"rag": {"type": "rag", "model": "small", "top_k": 2, "chunk_size": 200, "chunk_overlap": 0}}
+    write_suite(tmp_path, "", 5, models=models, bots=bots, knowledge="documents", repeat=2)
+    made = forecast(suite_exam(load_suite(tmp_path), RunOptions(), {}), tmp_path / "proctor.db")
+    taken = made.bots["rag"]
+    assert taken.requests == 10
+    assert 10 * 100 <= taken.tokens_in <= 10 * 120  # two chunks of 200 characters, and the question
+    assert taken.cost == pytest.approx((taken.tokens_in + 2 * taken.tokens_out) / 1e6)
+    assert (made.judge, made.calls) == ("", {})
+
+
+def test_the_page_fits_and_nothing_is_asked_or_made(tmp_path):
+    with JudgeServer() as server:
+        suite_with_judge(tmp_path, server, 5, judge="embedded", metrics=[*EVERYTHING, "exact_match"])
+        arguments = ["run", "suite.yaml", "--plan", "--judge", "small", "--judge-url", server.url]
+        done = proctor(*arguments, folder=tmp_path, env={**os.environ, "OPENAI_API_KEY": "none"})
+        assert done.returncode == 0, done.stderr
+        assert max(map(len, done.stdout.splitlines())) <= 80
+        assert "Judge openai:test-model: " in done.stdout and "check_expected" in done.stdout
+        made = json.loads(proctor(*arguments, "--json", folder=tmp_path).stdout)
+        assert server.calls == []
+    assert made["rows"] == 5
+    assert not (tmp_path / "proctor.db").exists()
+
+
+def test_the_embedded_judge_takes_no_requests(tmp_path):
+    record(tmp_path, 2)
+    done = proctor("score", "recorded.jsonl", "--plan", "--metrics", "faithfulness", folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "The judge is embedded: no requests, no money." in done.stdout
+
+
+def test_a_plan_leaves_the_database_as_it_is(tmp_path):
+    record(tmp_path, 2)
+    with JudgeServer() as server:
+        score(tmp_path, server, ["faithfulness"])
+        before = lines(tmp_path / "proctor.db", "SELECT COUNT(*), MAX(finished_at) FROM runs")
+        options = ScoreOptions(["context_recall"], "openai:test-model", server.url)
+        forecast(recorded_exam(tmp_path / "recorded.jsonl", options, {}), tmp_path / "proctor.db")
+    assert lines(tmp_path / "proctor.db", "SELECT COUNT(*), MAX(finished_at) FROM runs") == before

@@ -1,0 +1,295 @@
+"""Runs and scorings with a judge behind a real server: what is asked, kept, lost and told."""
+
+import json
+import os
+import signal
+import time
+
+import pytest
+from judge_server import JudgeServer, judged
+from judged_runs import KEY, METRICS, metrics_of, record, run, score, suite_with_judge
+from openai_server import BROKEN_JSON, DROP, Answer, status
+from proctor import InputError
+from suites import count, lines, proctor, start
+
+A_ROW = ("answer_claims", "check_answer", "check_expected")
+
+
+def program(folder, *arguments, code=0):
+    """Run the suite as a user does; the key must be told nowhere."""
+    done = proctor("run", "suite.yaml", "--json", *arguments, folder=folder, env={**os.environ, "OPENAI_API_KEY": KEY})
+    assert done.returncode == code, done.stderr
+    assert "Traceback" not in done.stderr
+    assert KEY not in done.stdout + done.stderr
+    return json.loads(done.stdout), done.stderr
+
+
+def test_the_judge_of_the_suite_grades_and_everything_says_so(tmp_path):
+    with JudgeServer(key=KEY) as server:
+        suite_with_judge(tmp_path, server)
+        made, _ = program(tmp_path)
+        assert server.names == dict.fromkeys(A_ROW, 4)
+    metrics = made["bots"]["mine"]["metrics"]
+    assert metrics["faithfulness"]["mean"] == 0.5  # the contexts hold the first claim, not the second
+    assert (metrics["faithfulness"]["n_ok"], metrics["exact_match"]["n_ok"]) == (4, 4)
+    assert made["judge"]["name"] == "openai:test-model"
+    assert made["judge"]["metrics"] == METRICS[1:]
+    assert (made["judge"]["calls"], made["judge"]["embedded"]) == (12, False)
+    kept = lines(tmp_path / "proctor.db", "SELECT SUM(cost), COUNT(*) FROM judge_calls")
+    assert kept == [(pytest.approx(made["judge"]["cost"]), 12)]
+    assert made["judge"]["cost"] > 0
+    settings = json.loads(lines(tmp_path / "proctor.db", "SELECT manifest FROM runs")[0][0])["settings"]["judge"]
+    assert settings["models"][0]["settings"]["base_url"] == server.url
+    assert (settings["votes"], settings["embedded"]) == (1, False)
+    assert settings["requests_hash"]
+    board = proctor("run", "suite.yaml", folder=tmp_path).stdout
+    assert "judged by openai:test-model: faithfulness, context_precision" in board
+    page = proctor("report", "--markdown", "-", folder=tmp_path).stdout
+    assert "Judged by `openai:test-model`: `faithfulness`" in page
+
+
+def test_what_is_kept_costs_nothing_and_only_new_metrics_are_asked_for(tmp_path):
+    record(tmp_path, 6)
+    with JudgeServer() as server:
+        first = score(tmp_path, server, METRICS[:2])
+        assert server.names == {"answer_claims": 6, "check_answer": 6}
+        assert score(tmp_path, server, METRICS[:2]).judge.shelf.paid == 0
+        assert len(server.calls) == 12
+        score(tmp_path, server)
+        assert server.names == dict.fromkeys(A_ROW, 6)
+        score(tmp_path, server, database="other.db")
+        assert server.names == dict.fromkeys(A_ROW, 12)
+        fresh = score(tmp_path, server, fresh=True)
+        assert server.names == dict.fromkeys(A_ROW, 18)
+    assert fresh.summary.run != first.summary.run
+    assert metrics_of(fresh)["faithfulness"].mean == 0.5
+
+
+def test_bots_share_what_rests_on_the_question_alone(tmp_path):
+    record(tmp_path, 5, bots=("one", "two", "three"))
+    with JudgeServer() as server:
+        score(tmp_path, server, ["context_recall_claims"])
+        # Claims of expected answers are asked for as those of answers are; all bots had the same contexts.
+        assert server.names == {"answer_claims": 5, "check_expected": 5}
+
+
+def test_another_judge_is_another_version_and_both_stay(tmp_path):
+    record(tmp_path, 3)
+    with JudgeServer(models=None) as server:
+        score(tmp_path, server)
+        made = score(tmp_path, server, judge="openai:other")
+        assert len(server.calls) == 18
+    assert made.kept == 3
+    assert (
+        count(tmp_path / "proctor.db", "SELECT COUNT(DISTINCT version) FROM metrics WHERE name = 'faithfulness'") == 2
+    )
+
+
+def test_a_judge_that_is_killed_half_way_is_paid_twice_for_no_more_than_was_in_flight(tmp_path):
+    record(tmp_path, 40)
+    arguments = ["score", "recorded.jsonl", "--metrics", ",".join(METRICS), "--judge", "openai:test-model"]
+    with JudgeServer(delay=0.05) as server:
+        process = start(*arguments, "--judge-url", server.url, "--concurrency", 8, folder=tmp_path)
+        end = time.monotonic() + 30
+        while len(server.calls) < 60 and time.monotonic() < end:
+            time.sleep(0.005)
+        process.kill()
+        process.communicate()
+        made = score(tmp_path, server, concurrency=8)
+        assert 120 <= len(server.calls) <= 120 + 8
+    assert server.peak_in_flight <= 8
+    assert metrics_of(made)["faithfulness"].n_ok == 40
+    assert lines(tmp_path / "proctor.db", "PRAGMA integrity_check") == [("ok",)]
+
+
+@pytest.mark.parametrize("sign", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_cleanly_with_calls_in_flight(tmp_path, sign):
+    record(tmp_path, 40)
+    arguments = ["score", "recorded.jsonl", "--metrics", ",".join(METRICS), "--judge", "openai:test-model"]
+    with JudgeServer(delay=0.05) as server:
+        process = start(*arguments, "--judge-url", server.url, "--concurrency", 8, folder=tmp_path)
+        end = time.monotonic() + 30
+        while len(server.calls) < 40 and time.monotonic() < end:
+            time.sleep(0.005)
+        os.kill(process.pid, sign)
+        _, complaint = process.communicate(timeout=30)
+        assert process.returncode == 130
+        assert "Traceback" not in complaint and "the same command goes on" in complaint
+        score(tmp_path, server, concurrency=8)
+        assert 120 <= len(server.calls) <= 120 + 8
+
+
+def test_the_limit_bounds_calls_and_not_rows(tmp_path):
+    record(tmp_path, 40)
+    with JudgeServer(delay=0.05) as server:
+        score(tmp_path, server, concurrency=12)
+        assert server.peak_in_flight == 12
+
+
+def faults(call):
+    """One call in ten goes wrong, each time in another way; what is tried again goes well."""
+    kinds = [status(500), DROP, BROKEN_JSON, status(429, "slow down")]
+    return kinds[call.number // 10 % 4] if call.number % 10 == 9 else None
+
+
+def test_faults_lose_no_score_and_change_no_mean(tmp_path):
+    record(tmp_path, 20)
+    with JudgeServer() as server:
+        whole = metrics_of(score(tmp_path, server, database="whole.db"))
+    with JudgeServer(faults=faults) as server:
+        made = score(tmp_path, server)
+        assert len(server.calls) > 60
+    for name, before in whole.items():
+        now = metrics_of(made)[name]
+        assert (now.n_ok, now.mean) == (before.n_ok, before.mean) == (20, before.mean)
+    assert made.judge.shelf.failed == 0
+
+
+def test_a_reply_that_can_not_be_read_is_asked_for_once_more_and_then_has_its_status(tmp_path):
+    record(tmp_path, 4)
+
+    def stubborn(call):
+        claims = {"claims": ["a claim of mine"]}
+        if "shop 2" in str(call.body["messages"]) and "claims that it makes" in str(call.body["messages"][0]):
+            return Answer("I would rather not say.")
+        return claims if "claims that it makes" in str(call.body["messages"][0]) else judged(call)
+
+    with JudgeServer(stubborn, structured="ignore") as server:
+        made = metrics_of(score(tmp_path, server, ["faithfulness", "context_recall"]))
+    assert (made["faithfulness"].n_ok, made["faithfulness"].n_parse_failure) == (3, 1)
+    assert made["context_recall"].n_ok == 4
+
+
+@pytest.mark.parametrize(
+    ("server", "sentence"),
+    [
+        ({"key": "the-right-one"}, "refused the API key (HTTP 401: Incorrect API key provided: ***.)"),
+        ({"models": ["test-model-2"]}, "did you mean 'test-model-2'?"),
+    ],
+    ids=["wrong key", "unknown model"],
+)
+def test_a_judge_that_can_not_work_is_one_sentence_and_costs_only_its_own_scores(tmp_path, server, sentence):
+    with JudgeServer(**server) as endpoint:
+        suite_with_judge(tmp_path, endpoint, 30, concurrency=4)
+        made, complaint = program(tmp_path, code=1)
+        assert 0 < len(endpoint.calls) <= 4
+        told = [line for line in complaint.splitlines() if "The judge openai:test-model was stopped" in line]
+        assert len(told) == 1
+        assert sentence in told[0] and sentence in made["judge"]["problem"]
+        metrics = made["bots"]["mine"]["metrics"]
+        assert (made["status"], made["asked"], metrics["exact_match"]["n_ok"]) == ("failed", 30, 30)
+        assert metrics["faithfulness"]["reasons"] == {"judge_unavailable": 30}
+        endpoint.key, endpoint.models = None, None
+        before = len(endpoint.calls)
+        again = run(tmp_path)
+        assert len(endpoint.calls) - before == 90
+    assert (again.asked, again.kept, again.summary.status) == (0, 30, "finished")
+    assert metrics_of(again)["faithfulness"].n_ok == 30
+
+
+def test_a_judge_that_goes_away_is_given_up_and_gone_on_with(tmp_path):
+    with JudgeServer(faults=lambda call: DROP if call.number >= 50 else None) as server:
+        suite_with_judge(tmp_path, server, 60, {"max_attempts": 1}, concurrency=4)
+        made = run(tmp_path)
+        assert len(server.calls) < 180
+        assert "calls in a row got no answer" in made.judge.problem
+        assert 0 < metrics_of(made)["context_recall"].n_ok < 60
+        server.faults = ()
+        before = len(server.calls)
+        again = run(tmp_path)
+        assert len(server.calls) - before == 180 - 50
+    assert metrics_of(again)["context_recall"].n_ok == 60
+
+
+def test_own_prompts_are_metrics_and_the_labels_are_theirs(tmp_path):
+    (tmp_path / "tone.md").write_text("Is it polite?\n\n{answer}\n")
+
+    def script(call):
+        assert "The shop opens at nine." in call.prompt
+        return "good" if "good or bad" in call.prompt else "false"
+
+    with JudgeServer(script) as server:
+        own = {"tone": "tone.md", "style": {"prompt": "tone.md", "labels": ["good", "bad"]}}
+        suite_with_judge(tmp_path, server, 3, byop=own, metrics=["byop"])
+        made = metrics_of(run(tmp_path))
+        assert len(server.calls) == 6
+    assert made["byop.tone.passes"].mean == 0.0
+    assert made["byop.style.passes"].mean == 1.0
+
+
+def test_a_panel_at_two_servers_decides_by_majority_and_votes_are_calls_of_their_own(tmp_path):
+    def against(call):
+        return "false"
+
+    with JudgeServer(lambda call: "true") as one, JudgeServer(against, models=None) as two:
+        (tmp_path / "tone.md").write_text("Is it polite?\n\n{answer}\n")
+        models = {
+            "a": {"model": "openai:test-model", "base_url": one.url},
+            "b": {"model": "openai:b", "base_url": two.url},
+            "c": {"model": "openai:c", "base_url": two.url},
+        }
+        suite_with_judge(
+            tmp_path,
+            one,
+            2,
+            models=models,
+            judge={"panel": ["a", "b", "c"]},
+            byop={"tone": "tone.md"},
+            metrics=["byop"],
+        )
+        made = run(tmp_path)
+        assert (len(one.calls), len(two.calls)) == (2, 4)
+        assert metrics_of(made)["byop.tone.passes"].mean == 0.0
+        assert made.summary.judge.name == "openai:test-model, openai:b, openai:c"
+        suite_with_judge(
+            tmp_path,
+            one,
+            2,
+            models=models,
+            judge={"model": "a", "votes": 3},
+            byop={"tone": "tone.md"},
+            metrics=["byop"],
+        )
+        made = run(tmp_path)
+        assert (len(one.calls), len(two.calls)) == (2 + 6, 4)
+    assert metrics_of(made)["byop.tone.passes"].mean == 1.0
+    assert sorted(lines(tmp_path / "proctor.db", "SELECT DISTINCT vote FROM judge_calls")) == [(1,), (2,), (3,)]
+
+
+def test_votes_at_temperature_zero_are_sent_with_one_at_which_they_can_differ(tmp_path):
+    (tmp_path / "tone.md").write_text("Is it polite?\n\n{answer}\n")
+    with JudgeServer(lambda call: "true") as server:
+        judge = {"model": "small", "votes": 3, "vote_temperature": 0.5}
+        own = {"byop": {"tone": "tone.md"}, "metrics": ["byop"]}
+        suite_with_judge(tmp_path, server, 1, {"temperature": 0}, judge=judge, **own)
+        run(tmp_path)
+        assert [call.body["temperature"] for call in server.calls] == [0.5] * 3
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"judge": "smal"}, "There is no judge 'smal'; did you mean 'small'?"),
+        ({"judge": "extractive"}, "'extractive' can't be a judge"),
+        ({"judge": "openia:x"}, "did you mean 'openai:x'?"),
+        ({"judge": "openai:x", "judge_url": "127.0.0.1"}, "--judge-url: '127.0.0.1' is no web address"),
+        ({"judge": "embedded", "judge_url": "http://127.0.0.1:1/v1"}, "add --judge openai:NAME"),
+        ({"judge": "langchain:no.py:it"}, "The judge: "),
+    ],
+)
+def test_a_judge_that_is_no_judge_is_wrong_input(tmp_path, options, words):
+    with JudgeServer() as server:
+        suite_with_judge(tmp_path, server, 1)
+        with pytest.raises(InputError) as refused:
+            run(tmp_path, **options)
+        assert server.calls == []
+    assert words in str(refused.value)
+
+
+def test_a_judge_with_nothing_to_grade_is_said_to_have_none(tmp_path):
+    with JudgeServer() as server:
+        suite_with_judge(tmp_path, server, 1, metrics=["exact_match"])
+        made = run(tmp_path)
+        assert server.calls == []
+    assert made.warnings == ("No metric of the run asks the judge openai:test-model; name some, such as faithfulness.",)
+    assert made.summary.judge is None

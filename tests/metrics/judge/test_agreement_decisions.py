@@ -1,0 +1,222 @@
+"""The embedded judge's agreement: which claims are supported and covered, and why not."""
+
+import asyncio
+from dataclasses import dataclass, field
+
+import numpy as np
+import pytest
+from proctor.metrics.judge.embedded.agreement import agree
+from proctor.metrics.judge.verdict_calls import CompareClaims
+from proctor.metrics.text import sentences
+from stub_embedder import StubEmbedder
+from word_encoder import word_embedder
+
+
+def judged(answer, expected, question="", embedder=None, entailment=None):
+    call = CompareClaims(expected, answer, sentences(answer), sentences(expected), question)
+    return asyncio.run(agree(call, embedder or word_embedder()[0], entailment))
+
+
+def holds(verdicts):
+    return [verdict.holds for verdict in verdicts]
+
+
+RIGHT = [
+    ("The tower opened in 1889.", "1889", "When did the tower open?"),
+    ("Obama", "Barack Obama", "Who was president in 2010?"),
+    ("The author is Fyodor Dostoyevsky.", "Fyodor Dostoevsky", "Who wrote it?"),
+    ("the UK", "United Kingdom", "Which country?"),
+    ("The United Kingdom.", "UK", "Which country?"),
+    ("On May 12, 1990.", "12 May 1990", "When was she born?"),
+    ("On the 12th of May 1990.", "12 May 1990", "When was she born?"),
+    ("It holds 2 people.", "two", "How many people does it hold?"),
+    ("Fourteen days.", "14 days", "How long?"),
+    ("1500 metres", "1,500 metres", "How far?"),
+    ("He lives in Malaga.", "Málaga", "Where does he live?"),
+    ("Kareem Abdul - Jabbar", "Kareem Abdul-Jabbar", "Who holds the record?"),
+    ("Apollo17", "Apollo 17", "Which mission?"),
+    ("Yes, it is.", "Yes", "Is it open?"),
+    ("No, it is not open.", "No", "Is it open?"),
+    ("A bike costs 5 euros and is free for members.", "A bike costs 5 euros, and nothing for members.", "How much?"),
+    ("The warranty of Grade C bikes is 12 months.", "No, the warranty of Grade C bikes is 12 months.", "Is it broken?"),
+    ("Sorry, I can't answer that.", "I don't know.", "How will the weather be?"),
+    ("He never won in Paris, he won in Rome.", "Rome", "Where did he never lose?"),
+    ("首都是北京。", "北京", "中国的首都是哪里?"),
+    ("Столица - Москва.", "Москва", "Как называется столица России?"),
+    ("عاصمة فرنسا هي باريس", "باريس", "ما هي عاصمة فرنسا؟"),
+]
+WRONG = [
+    ("The tower opened in 1887.", "1889", "When did the tower open?", "1887"),
+    ("The tower opened in 1887.", "The tower opened in 1889.", "", "contradicted: 1889 (1887)"),
+    ("Tom Hanks", "Tom Cruise", "Who played the lead?", "contradicted: Cruise (Hanks)"),
+    ("Tom Hanks played the lead.", "Tom Cruise played the lead.", "", "contradicted: Cruise (Hanks)"),
+    ("She was born in June 1990.", "May 1990", "When was she born?", "contradicted: May (June)"),
+    ("Refunds are not possible.", "Refunds are possible.", "", "contradicted: one side denies it"),
+    ("Refunds are possible.", "Refunds are not possible.", "", "contradicted: one side denies it"),
+    ("The shop is closed on Sunday.", "The shop is open on Sunday.", "", "contradicted: open (closed)"),
+    ("I am sorry, I don't know.", "Paris", "Where is it?", "the answer says that it does not know"),
+    ("No", "Yes", "Is it open?", "contradicted: one side denies it"),
+    ("Yes, you can return an opened box.", "No, you can't return an opened box.", "Can I?", "one side denies it"),
+    ("Yes, it is.", "No", "Is it open?", "contradicted: one side denies it"),
+    ("It rains.", "I don't know.", "How is the weather?", "expected is that the answer says that it does not know"),
+    ("首都是上海。", "北京", "中国的首都是哪里?", ""),
+    ("Столица - Киев.", "Москва", "Как называется столица России?", ""),
+]
+
+
+@pytest.mark.parametrize(("answer", "expected", "question"), RIGHT)
+def test_right_answer_is_supported_and_covers_what_is_expected(answer, expected, question):
+    said = judged(answer, expected, question)
+    assert holds(said.expected_claims) == [True]
+    assert holds(said.answer_claims) == [True]
+
+
+@pytest.mark.parametrize(("answer", "expected", "question", "why"), WRONG)
+def test_wrong_answer_is_neither_and_the_reason_is_told(answer, expected, question, why):
+    said = judged(answer, expected, question)
+    assert holds(said.expected_claims) == [False]
+    assert holds(said.answer_claims) == [False] * len(said.answer_claims)
+    assert why in said.expected_claims[0].why
+    assert said.expected_claims[0].why
+    assert all(verdict.why for verdict in said.answer_claims)
+
+
+def test_what_is_missing_and_what_was_not_expected_is_named():
+    said = judged("Send the parcel to Madrid.", "Print the label and pay by invoice.", "How do I return it?")
+    assert said.expected_claims[0].why == "missing: Print, label, pay, invoice"
+    assert said.answer_claims[0].why == "not expected: Send, parcel, Madrid"
+
+
+def test_sentences_beyond_an_expected_phrase_are_let_pass_unless_they_contradict_it():
+    said = judged("It came out in 1996. Critics loved it. It came out in 1997.", "1996", "When?")
+    assert holds(said.expected_claims) == [True]
+    assert holds(said.answer_claims) == [True, True, False]
+    assert said.answer_claims[1].why == "says more than the expected answer, which is only a phrase"
+    assert "1997 (1996)" in said.answer_claims[2].why
+
+
+def test_sentences_beyond_an_expected_statement_are_not_supported():
+    said = judged("Refunds take five days. Parcels leave from Madrid.", "Refunds take up to five working days.", "How?")
+    assert holds(said.expected_claims) == [True]
+    assert holds(said.answer_claims) == [True, False]
+
+
+def test_sentences_beyond_a_phrase_that_was_not_said_are_not_supported():
+    assert holds(judged("It came out in 1997. Critics loved it.", "1996", "When?").answer_claims) == [False, False]
+
+
+def test_claim_spread_over_the_answer_is_covered():
+    said = judged("The shop opens at 9. It closes at 17.", "The shop opens at 9 and closes at 17.", "When?")
+    assert holds(said.expected_claims) == [True]
+    assert holds(said.answer_claims) == [True, True]
+
+
+def test_words_of_the_question_prove_nothing():
+    question = "When does the night train to Lisbon leave platform four?"
+    parrot = "The night train to Lisbon does leave platform four."
+    assert holds(judged(parrot, "at noon", question).expected_claims) == [False]
+    assert holds(judged("It leaves at noon.", "at noon", question).expected_claims) == [True]
+
+
+def test_word_of_near_meaning_counts_where_vectors_say_so():
+    told = {"drop": [1, 0.0, 0], "fall": [0.95, 0.31, 0], "prices": [0, 1, 0], "quickly": [0, 0, 1]}
+    near = {**told, "Prices drop quickly.": [1, 1, 1], "Prices fall quickly.": [1, 1, 0.9]}
+    far = {**near, "fall": [0, 0.1, -1], "Prices fall quickly.": [-1, 1, -1]}
+    expected, answer = "Prices drop quickly.", "Prices fall quickly."
+    assert holds(judged(answer, expected, "prices quickly", StubEmbedder(near)).expected_claims) == [True]
+    assert holds(judged(answer, expected, "prices quickly", StubEmbedder(far)).expected_claims) == [False]
+
+
+def test_nothing_gives_no_verdicts_and_no_request():
+    embedder = StubEmbedder()
+    said = asyncio.run(agree(CompareClaims("", "", (), ()), embedder))
+    assert (said.answer_claims, said.expected_claims, embedder.asked) == ((), (), [])
+
+
+def test_one_side_without_a_claim():
+    silent = asyncio.run(agree(CompareClaims("Paris", "", (), ("Paris",)), StubEmbedder()))
+    assert [verdict.why for verdict in silent.expected_claims] == ["the answer says nothing"]
+    alone = asyncio.run(agree(CompareClaims("", "Paris.", ("Paris.",), ()), StubEmbedder()))
+    assert [(verdict.holds, verdict.why) for verdict in alone.answer_claims] == [(False, "there is nothing to compare")]
+
+
+def test_refusal_without_claims_still_shows_what_was_not_covered():
+    call = CompareClaims("Paris", "Sorry, I can't help.", (), ("Paris",), "Where?")
+    said = asyncio.run(agree(call, word_embedder()[0]))
+    assert said.expected_claims[0].why == "the answer says that it does not know"
+
+
+def test_refusal_among_the_claims_is_called_one():
+    said = judged("I don't know. It may be in Rome.", "Paris", "Where?")
+    assert next(verdict.why for verdict in said.answer_claims) == "says that it does not know"
+
+
+def test_punctuation_alone_is_no_claim():
+    call = CompareClaims("Paris", "...", ("...", "Paris."), ("Paris", "?!"))
+    said = asyncio.run(agree(call, word_embedder()[0]))
+    assert holds(said.answer_claims) == [False, True]
+    assert holds(said.expected_claims) == [True, False]
+
+
+def test_one_request_whatever_the_number_of_claims():
+    embedder = StubEmbedder()
+    judged("It rains. It snows. It is cold.", "Rain falls. Snow falls.", "What weather?", embedder)
+    assert len(embedder.asked) == 1
+    assert len(set(embedder.asked[0])) == len(embedder.asked[0])
+
+
+def test_verdict_on_a_claim_does_not_depend_on_the_others():
+    answer = "Refunds take five days. Parcels leave from Madrid. Cards are accepted, cheques are not."
+    expected = ("Refunds take up to five working days.", "Parcels are sent from Lisbon.", "We take no cheques.")
+    together = CompareClaims(" ".join(expected), answer, sentences(answer), expected, "How?")
+    alone = [CompareClaims(" ".join(expected), answer, sentences(answer), (one,), "How?") for one in expected]
+
+    async def all_at_once():
+        embedder, _ = word_embedder()
+        return await asyncio.gather(*(agree(call, embedder) for call in (together, *alone)))
+
+    whole, *single = asyncio.run(all_at_once())
+    assert whole.expected_claims == tuple(one.expected_claims[0] for one in single)
+    assert asyncio.run(agree(together, word_embedder()[0])) == whole
+
+
+def test_huge_texts_are_judged():
+    filler = " ".join(f"Item number{place} costs little." for place in range(600))
+    said = judged(f"{filler} Refunds take five days.", "Refunds take five days.", "How long?")
+    assert holds(said.expected_claims) == [True]
+    assert said.answer_claims[-1].holds
+    assert not said.answer_claims[0].holds
+    one_sentence = " ".join(f"word{place}x" for place in range(5_000))
+    assert holds(judged(one_sentence, "Refunds take five days.", "How long?").expected_claims) == [False]
+    assert holds(judged("Five days.", one_sentence, "How long?").expected_claims) == [False]
+
+
+@dataclass
+class Told:
+    """An entailment model that says the same of every pair, and keeps the pairs."""
+
+    says: tuple[float, float, float]
+    model_id: str = "told"
+    asked: list[tuple[str, str]] = field(default_factory=list)
+
+    async def probabilities(self, pairs):
+        self.asked += pairs
+        return np.array([self.says] * len(pairs), dtype=np.float32)
+
+
+def test_entailment_decides_where_wording_is_in_doubt():
+    answer, expected = "You will get it back soon.", "Your money is returned within some days."
+    assert holds(judged(answer, expected).expected_claims) == [False]
+    sure, against = Told((1, 0, 0)), Told((0, 0, 1))
+    assert holds(judged(answer, expected, entailment=sure).expected_claims) == [True]
+    assert (answer, expected) in sure.asked
+    same = "Your money is returned within a few days."
+    assert holds(judged(same, expected).expected_claims) == [True]
+    assert holds(judged(same, expected, entailment=against).expected_claims) == [False]
+    assert judged(same, expected, entailment=Told((0, 1, 0))) == judged(same, expected)
+
+
+def test_phrases_are_not_given_to_the_entailment_model():
+    model = Told((1, 0, 0))
+    judged("Lyon", "Paris", "Where?", entailment=model)
+    assert model.asked == []

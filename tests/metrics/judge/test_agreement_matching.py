@@ -1,0 +1,122 @@
+"""Matching and spelling: the signals that the embedded judge weighs when it compares claims."""
+
+import numpy as np
+import pytest
+from proctor.metrics.judge.embedded.matching import Signals, is_phrase, lacks, match, refuses
+from proctor.metrics.judge.embedded.spelling import SAME_WORD, letters, likeness, spelled_alike, unspaced
+from proctor.metrics.judge.embedded.wording import wording
+
+
+def signals(claim, text, question="", vectors=None):
+    return match(wording(question), wording(claim), wording(text), vectors or {})
+
+
+def flags(found: Signals):
+    return {name for name in ("figure", "name", "negation", "opposite", "refusal") if getattr(found, name)}
+
+
+def test_coverage_counts_words_of_the_question_a_fifth():
+    assert signals("red car", "a red bus").coverage == pytest.approx(0.5)
+    assert signals("red car", "a red bus", "Which car?").coverage == pytest.approx(1 / 1.2)
+    assert signals("red car", "a red bus", "How red?").coverage == pytest.approx(0.2 / 1.2)
+
+
+def test_coverage_takes_the_nearest_word_but_never_its_opposite():
+    vectors = {word: np.array(one) / np.linalg.norm(one) for word, one in {"hot": [1, 0], "cold": [3, 4]}.items()}
+    vectors |= {"warm": np.array([0.8, 0.6])}
+    assert signals("hot", "warm", vectors=vectors).coverage == pytest.approx(0.8)
+    assert signals("hot", "cold", vectors=vectors).coverage == 0
+
+
+def test_precision_is_of_the_words_that_the_question_did_not_give():
+    assert signals("Paris", "The capital is Paris.", "What is the capital?").precision == 1
+    assert signals("Paris", "It is Paris or Lyon.", "Where?").precision == pytest.approx(0.5)
+    assert signals("Paris", "The capital.", "What is the capital?").precision == 0
+
+
+def test_similarity_is_the_cosine_of_both_texts():
+    assert signals("ab", "cd", vectors={"ab": np.array([1, 0.0]), "cd": np.array([0.6, 0.8])}).similarity == 0.6
+
+
+CONFLICTS = [
+    ("in 1889", "in 1887", {"figure"}),
+    ("in 1889", "in 1889 or 1887", set()),
+    ("in 1889", "5 people", set()),
+    ("May 1990", "June 1990", {"figure"}),
+    ("Tom Cruise", "Tom Hanks", {"name"}),
+    ("Tom Cruise", "Suri Cruise", set()),
+    ("Tom Cruise", "a man", set()),
+    ("Goods are shipped.", "Parcels are shipped.", set()),
+    ("It is possible.", "It is not possible.", {"negation"}),
+    ("It is not in Paris.", "It is not in Paris.", set()),
+    ("It is hot.", "It is cold.", {"opposite"}),
+    ("It is hot.", "It is not cold.", set()),
+    ("Paris", "The place is not known.", {"refusal"}),
+    ("Paris", "Its founder is unknown, but it is in Paris.", set()),
+]
+
+
+@pytest.mark.parametrize(("claim", "text", "expected"), CONFLICTS)
+def test_what_speaks_against_a_claim(claim, text, expected):
+    assert flags(signals(claim, text)) == expected
+
+
+def test_names_and_negations_of_the_question_are_given():
+    assert "name" not in flags(signals("Tom Cruise", "Tom Hanks", "Was it Cruise or Hanks?"))
+    assert "negation" in flags(signals("It sank.", "It never sank.", "What came of it?"))
+    assert "negation" not in flags(signals("It sank.", "It never sank.", "Why did it never sink?"))
+
+
+def test_relations_are_content():
+    assert signals("more", "less").coverage == 0
+    assert signals("before lunch", "before noon").coverage == pytest.approx(0.5)
+
+
+def test_phrase_and_refusal():
+    assert is_phrase(wording("on the 5 May 1990"))
+    assert not is_phrase(wording("It was on the fifth of May"))
+    assert not is_phrase(wording("It closed."))
+    assert refuses("I couldn't find any record of it.")
+    assert not refuses("Nobody could find the treasure before 1900.")
+
+
+def test_lacks_looks_at_content_words_alone():
+    assert not lacks(wording("A red car came."), wording("the red cars"))
+    assert lacks(wording("A red car came."), wording("a blue car"))
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "same"),
+    [
+        ("dostoyevski", "dostoevski", True),
+        ("macarthur", "mcarthur", True),
+        ("siberia", "siberian", True),
+        ("pari", "parti", False),
+        ("rome", "roma", False),
+        ("1990s", "1980s", False),
+        ("cat", "cats", False),
+        ("gorbachev", "khrushchev", False),
+    ],
+)
+def test_spellings_of_one_word(first, second, same):
+    assert (likeness(first, second) >= SAME_WORD) is same
+    assert likeness(first, second) == likeness(second, first)
+
+
+def test_phrase_is_found_in_any_stretch():
+    words = [letters(word) for word in ["the", "record", "of", "Kareem", "Abdul", "Jabbar", "stands"]]
+    assert spelled_alike(letters("Abdul-Jabbar"), words, 2) == 1
+    assert 0.5 < spelled_alike(letters("Karim Abdul Jabar"), words, 3) < 1
+    assert spelled_alike(letters("Wilt Chamberlain"), words, 2) < 0.2
+    assert spelled_alike("", words, 1) == spelled_alike("paris", [], 1) == 0
+
+
+def test_short_phrase_within_a_word_is_not_found_by_its_letters():
+    assert spelled_alike("art", ["party"], 1) < 1
+    assert spelled_alike("北京", ["首都是北京"], 1) == 1
+
+
+def test_scripts_without_capitals():
+    assert unspaced("北京")
+    assert not unspaced("Москва".lower())
+    assert not unspaced("12")

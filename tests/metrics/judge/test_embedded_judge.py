@@ -1,0 +1,165 @@
+"""What the embedded judge answers to each call, and what it says that it can't grade."""
+
+import asyncio
+import re
+
+import numpy as np
+import pytest
+from proctor.knowledge.batching import BatchingEmbedder
+from proctor.knowledge.embedding import EmbedderSettings, open_encoder
+from proctor.metrics.judge.call import Block
+from proctor.metrics.judge.claim_calls import AnswerClaims, Entities, ExpectedClaims, ReverseQuestions
+from proctor.metrics.judge.embedded.judge import EmbeddedJudge
+from proctor.metrics.judge.grade_calls import Review, SafetyVerdicts
+from proctor.metrics.judge.label_calls import Label
+from proctor.metrics.judge.verdict_calls import CheckAnswer, CheckExpected, CompareClaims, ContextText
+from proctor.metrics.score import NotApplicable, Reason
+from stub_embedder import StubEmbedder
+
+CHUNKS = (
+    "Orders can be returned within 30 days of delivery. The refund is paid to the original card.",
+    "Gift cards can't be returned. Anna Keller founded the shop in Basel in 1998.",
+)
+SENTENCES = (
+    ContextText(1, "Orders can be returned within 30 days of delivery."),
+    ContextText(2, "Anna Keller founded the shop in Basel in 1998."),
+)
+QUESTION = "When can an order be returned?"
+
+
+@pytest.fixture(scope="module")
+def judge():
+    settings = EmbedderSettings()
+    embedder = BatchingEmbedder(lambda: open_encoder(settings), settings.model_id)
+    yield EmbeddedJudge(embedder)
+    embedder.close()
+
+
+def ask(judge, call):
+    return asyncio.run(judge.ask(call))
+
+
+@pytest.mark.parametrize(
+    ("text", "claims"),
+    [
+        ("Refunds take 14 days. Cards are refunded first.", ("Refunds take 14 days.", "Cards are refunded first.")),
+        ("Thank you! Refunds take 14 days. Anything else?", ("Refunds take 14 days.",)),
+        ("Great question. Feel free to ask for more. I hope this helps!", ()),
+        ("I'm sorry, but I don't know that.", ()),
+        ("The documents do not mention a fee.", ()),
+        ("Hello! How can I help you today?", ()),
+        ("Sure, here you are: 30 days.", ("Sure, here you are: 30 days.",)),
+        ("Paris", ("Paris",)),
+        ("Yes.", ("Yes.",)),
+        ("42", ("42",)),
+        ("...", ()),
+        ("", ()),
+    ],
+)
+def test_claims_are_the_sentences_that_claim_something(judge, text, claims):
+    assert ask(judge, AnswerClaims(QUESTION, text)) == claims
+    assert ask(judge, ExpectedClaims(QUESTION, text)) == claims
+
+
+@pytest.mark.parametrize(
+    ("text", "entities"),
+    [
+        ("In 1879 Albert Einstein was born in Ulm.", ("Albert Einstein", "Ulm", "1879")),
+        ("Refunds take 14 days.", ("14",)),
+        ("Refunds by Swiss Post are slow. Swiss Post pays $1,000.", ("Swiss Post", "1000")),
+        ("Rome", ("Rome",)),
+        ("The University of Oxford opened on Monday.", ("University of Oxford", "monday")),
+        ("nothing here", ()),
+        ("", ()),
+    ],
+)
+def test_entities_are_names_numbers_and_dates(judge, text, entities):
+    assert ask(judge, Entities(text)) == entities
+
+
+def test_an_answer_is_checked_against_the_chunks(judge):
+    claims = ("Orders can be returned within 30 days.", "Anna Keller founded the shop in 1989.")
+    found = ask(judge, CheckAnswer(QUESTION, CHUNKS, claims))
+    assert [verdict.holds for verdict in found.claims] == [True, False]
+    assert [verdict.chunks for verdict in found.claims] == [(1,), ()]
+    assert found.claims[1].why == "contradicted: 1989 (1998)"
+    assert found.needed == ()
+
+
+def test_a_yes_is_checked_with_its_question(judge):
+    for question, holds in (("Can orders be returned within 30 days?", True), ("Do penguins live in Basel?", False)):
+        found = ask(judge, CheckAnswer(question, CHUNKS, ("Yes.",)))
+        assert found.claims[0].holds is holds
+
+
+def test_sentences_near_the_question_are_needed(judge):
+    found = ask(judge, CheckAnswer(QUESTION, CHUNKS, (), SENTENCES))
+    assert [verdict.holds for verdict in found.needed] == [True, False]
+    assert re.fullmatch(r"nearness 0\.\d\d, wanted 0\.45", found.needed[1].why)
+    assert found.claims == ()
+
+
+def test_an_expected_answer_is_checked_against_the_chunks(judge):
+    said, unsaid = "Orders can be returned within 30 days.", "Shipping is free."
+    call = CheckExpected(QUESTION, f"{said} {unsaid}", CHUNKS, (unsaid, said), (said, unsaid), True, SENTENCES)
+    found = ask(judge, call)
+    assert [verdict.holds for verdict in found.claims] == [False, True]
+    assert [verdict.holds for verdict in found.sentences] == [True, False]
+    assert [verdict.holds for verdict in found.useful] == [True, False]
+    assert [verdict.holds for verdict in found.supporting] == [True, False]
+
+
+def test_parts_that_were_not_asked_for_are_empty(judge):
+    found = ask(judge, CheckExpected(QUESTION, "Within 30 days of delivery.", CHUNKS, usefulness=True))
+    assert [verdict.holds for verdict in found.useful] == [True, False]
+    assert (found.claims, found.sentences, found.supporting) == ((), (), ())
+
+
+def test_usefulness_for_an_empty_expected_answer_is_none(judge):
+    found = ask(judge, CheckExpected(QUESTION, "", CHUNKS, usefulness=True))
+    assert [verdict.holds for verdict in found.useful] == [False, False]
+
+
+def test_answers_are_compared(judge):
+    expected, answer = "It was founded in 1998.", "It was founded in 1989."
+    found = ask(judge, CompareClaims(expected, answer, (answer,), (expected,), "When was it founded?"))
+    assert [verdict.holds for verdict in (*found.answer_claims, *found.expected_claims)] == [False, False]
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        ReverseQuestions("Orders can be returned."),
+        Review(QUESTION, "Within 30 days."),
+        SafetyVerdicts(QUESTION, "Within 30 days.", ("harmful",)),
+        Label("sexism", ("false", "true"), (Block("answer", "Within 30 days."),)),
+    ],
+    ids=lambda call: call.name,
+)
+def test_what_it_has_no_means_for_it_says(judge, call):
+    with pytest.raises(NotApplicable) as raised:
+        ask(judge, call)
+    assert raised.value.reason == Reason.JUDGE_CANNOT_GRADE
+    assert "embedded judge" in raised.value.details["message"]
+
+
+def test_its_id_names_the_models_and_the_code():
+    plain = EmbeddedJudge(StubEmbedder())
+    assert re.fullmatch(r"embedded \(stub, no entailment model, code [0-9a-f]{12}\)", plain.model_id)
+    assert EmbeddedJudge(StubEmbedder(), Told()).model_id != plain.model_id
+    assert plain.embedded
+
+
+class Told:
+    """An entailment model that says that nothing is entailed."""
+
+    model_id = "told"
+
+    async def probabilities(self, pairs):
+        return np.array([[0, 1, 0]] * len(pairs), dtype=np.float32)
+
+
+def test_the_entailment_model_takes_part():
+    call = CheckAnswer(QUESTION, CHUNKS, ("Orders can be returned within 30 days of delivery.",))
+    assert ask(EmbeddedJudge(StubEmbedder()), call).claims[0].holds
+    assert not ask(EmbeddedJudge(StubEmbedder(), Told()), call).claims[0].holds

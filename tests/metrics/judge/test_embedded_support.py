@@ -1,0 +1,166 @@
+"""Whether texts support a claim, on cases of which nobody is in doubt; by the packaged embedding model."""
+
+import asyncio
+
+import numpy as np
+import pytest
+from proctor.knowledge.batching import BatchingEmbedder
+from proctor.knowledge.embedding import EmbedderSettings, open_encoder
+from proctor.metrics.judge.embedded.support import WEIGHTS, supported
+
+CHUNKS = (
+    "Orders can be returned within 30 days of delivery. The refund is paid to the original card.",
+    "Gift cards can't be returned. Anna Keller founded the shop in Basel in 1998.",
+    "Shipping to Switzerland is free for orders above 50 francs and takes two days.",
+)
+
+
+@pytest.fixture(scope="module")
+def embedder():
+    settings = EmbedderSettings()
+    made = BatchingEmbedder(lambda: open_encoder(settings), settings.model_id)
+    yield made
+    made.close()
+
+
+def judged(embedder, claims, chunks=CHUNKS, entailment=None):
+    return asyncio.run(supported(claims, chunks, embedder, entailment))
+
+
+@pytest.mark.parametrize(
+    ("claim", "chunk"),
+    [
+        ("Orders can be returned within 30 days.", 1),
+        ("You can return an order within thirty days of delivery.", 1),
+        ("The money is refunded to your original card.", 1),
+        ("It isn't possible to return gift cards.", 2),
+        ("The shop was founded by Anna Keller.", 2),
+        ("The shop was founded in 1998 in Basel.", 2),
+        ("Shipping is free for orders above 50 francs.", 3),
+        ("Shipping takes 2 days.", 3),
+    ],
+)
+def test_what_a_chunk_says_is_supported_by_it(embedder, claim, chunk):
+    (found,) = judged(embedder, [claim])
+    assert found.joint.holds
+    assert found.joint.why == ""
+    assert [number for number, one in enumerate(found.chunks, 1) if one.holds] == [chunk]
+
+
+@pytest.mark.parametrize(
+    ("claim", "why"),
+    [
+        ("Orders can be returned within 14 days of delivery.", "contradicted: 14 (30)"),
+        ("Anna Keller founded the shop in 1989.", "contradicted: 1989 (1998)"),
+        ("Anna Keller founded the shop in Zurich.", "contradicted: Zurich (Basel)"),
+        ("The shop was founded by Peter Meyer.", "missing: Peter, Meyer"),
+        ("Orders can't be returned within 30 days.", "contradicted: can't"),
+        ("Gift cards can be returned.", "contradicted: not (can't in the text)"),
+        ("Penguins live in Antarctica.", "no sentence is near enough"),
+        ("The shop also sells second-hand bicycles.", "missing: sells, second, hand, bicycles"),
+        ("", "it has no words to check"),
+        ("!!!", "it has no words to check"),
+    ],
+)
+def test_what_no_chunk_says_is_not_and_the_reason_is_given(embedder, claim, why):
+    (found,) = judged(embedder, [claim])
+    assert not found.joint.holds
+    assert found.joint.why == why
+    assert not any(one.holds for one in found.chunks)
+
+
+def test_chunks_support_together_what_none_does_alone(embedder):
+    chunks = ("The tower is 330 metres tall.", "The tower was built by Gustave Eiffel.")
+    (found,) = judged(embedder, ["The tower built by Gustave Eiffel is 330 metres tall."], chunks)
+    assert found.joint.holds
+    assert found.joint.score > max(one.score for one in found.chunks)
+
+
+def test_a_claim_that_one_chunk_supports_is_supported_beside_any_others(embedder):
+    claim = "Orders can be returned within 30 days."
+    contrary = "Sale orders can never be returned within 14 days or 30 days."
+    (alone,) = judged(embedder, [claim], CHUNKS[:1])
+    (beside,) = judged(embedder, [claim], (CHUNKS[0], contrary))
+    assert beside.joint.score >= alone.joint.score
+
+
+def test_other_words_for_the_same_count_by_their_likeness(embedder):
+    text = ("The movie was long and the doctor liked it.",)
+    near, far = judged(embedder, ["The film was long.", "The carpet was long."], text)
+    assert near.joint.score > far.joint.score
+    assert (near.joint.holds, far.joint.holds) == (True, False)
+
+
+def test_without_chunks_nothing_is_supported(embedder):
+    for chunks in ((), ("",), ("  \n", "***")):
+        (found,) = judged(embedder, ["Cats sleep."], chunks)
+        assert not found.joint.holds
+        assert found.joint.why == "no sentence is near enough"
+        assert len(found.chunks) == len(chunks)
+
+
+def test_no_claims_ask_for_nothing(embedder):
+    assert judged(embedder, []) == []
+
+
+def test_the_company_changes_nothing_and_the_second_time_neither(embedder):
+    claims = ["Shipping takes 2 days.", "Anna Keller founded the shop in Zurich.", "Cats sleep.", "", "30"]
+    together = judged(embedder, claims)
+    alone = [judged(embedder, [claim])[0] for claim in reversed(claims)][::-1]
+    assert [one.joint.why for one in together] == [one.joint.why for one in alone]
+    np.testing.assert_allclose([one.joint.score for one in together], [one.joint.score for one in alone], atol=1e-4)
+    assert judged(embedder, claims) == together
+
+
+@pytest.mark.parametrize(
+    "claim", ["word " * 25_000, "x" * 100_000, "9" * 100_000, "\u6771\u4eac\u306f\u9996\u90fd", "\ud800 broken", "\x00"]
+)
+def test_odd_claims_are_judged_like_any_other(embedder, claim):
+    (found,) = judged(embedder, [claim])
+    assert not found.joint.holds
+    assert found.joint.why
+
+
+def test_other_scripts_are_found_word_by_word(embedder):
+    chunk = ("\u6771\u4eac\u306f\u65e5\u672c\u306e\u9996\u90fd\u3067\u3059\u3002",)
+    said, other = judged(embedder, ["\u6771\u4eac\u306f\u9996\u90fd\u3067\u3059", "\u732b\u304c\u7720\u308b"], chunk)
+    assert (said.joint.holds, other.joint.holds) == (True, False)
+
+
+class Entailment:
+    """Says of every pair what it was told to say, and remembers the pairs."""
+
+    model_id = "told"
+
+    def __init__(self, entailed):
+        self.entailed, self.asked = entailed, []
+
+    async def probabilities(self, pairs):
+        self.asked.append(list(pairs))
+        return np.array([[self.entailed, 0, 1 - self.entailed]] * len(pairs), dtype=np.float32)
+
+
+@pytest.mark.parametrize("claim", ["Shipping takes 2 days.", "Within a month you may send things back."])
+def test_an_entailment_model_that_is_sure_decides(embedder, claim):
+    assert judged(embedder, [claim], entailment=Entailment(1.0))[0].joint.holds
+    assert not judged(embedder, [claim], entailment=Entailment(0.0))[0].joint.holds
+
+
+def test_an_entailment_model_that_does_not_know_changes_nothing(embedder):
+    claims = ["Shipping takes 2 days.", "Cats sleep."]
+    assert [one.joint for one in judged(embedder, claims, entailment=Entailment(0.5))] == [
+        one.joint for one in judged(embedder, claims)
+    ]
+
+
+def test_an_entailment_model_is_asked_once_for_all_claims(embedder):
+    model = Entailment(1.0)
+    judged(embedder, ["Shipping takes 2 days.", "Gift cards can't be returned."], entailment=model)
+    (pairs,) = model.asked
+    assert ("Gift cards can't be returned.", "Gift cards can't be returned.") in pairs
+    assert len(set(pairs)) == len(pairs)
+
+
+def test_each_signal_can_only_speak_in_its_direction():
+    assert {name for name, weight in WEIGHTS.items() if weight > 0} == {"held", "cosine"}
+    assert all(weight < 0 for name, weight in WEIGHTS.items() if name not in {"held", "cosine"})

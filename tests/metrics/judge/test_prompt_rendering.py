@@ -1,0 +1,185 @@
+"""Rendering: prompts by parts, their budget, boundaries, what hashes follow."""
+
+import json
+import re
+
+import pytest
+from proctor.metrics.judge.call import Block, JudgeCall, Reading
+from proctor.metrics.judge.claim_calls import AnswerClaims, Entities, ExpectedClaims, ReverseQuestions
+from proctor.metrics.judge.items import item, listing, numbered, span
+from proctor.metrics.judge.rendering import boundary_code, harmless, load_prompt, prompt_hash, render
+from proctor.metrics.judge.verdict_calls import CheckAnswer, CheckExpected, CompareClaims, ContextText
+
+CHUNK = (
+    "Shipping within the country takes two to four working days, and five to nine days abroad. Orders placed before "
+    "noon leave our warehouse on the same day. Express shipping costs nine euros and takes one working day; it is not "
+    "available for islands. If a parcel does not arrive within fourteen days, write to us, and we will look for it "
+    "and send it a second time, at no cost to you, if it is lost for good. Parcels over thirty kilos go by freight."
+)
+CLAIMS = (
+    "Shipping within the country takes two to four working days.",
+    "Express shipping costs nine euros.",
+    "Express shipping takes one working day.",
+    "Orders placed before noon leave on the same day.",
+)
+ANSWER, EXPECTED, QUESTION = (
+    " ".join(CLAIMS),
+    " ".join(CLAIMS[:2]),
+    "How long does shipping take, and what does it cost?",
+)
+FIVE_METRICS = (
+    ExpectedClaims(QUESTION, EXPECTED),
+    AnswerClaims(QUESTION, ANSWER),
+    CheckAnswer(QUESTION, (CHUNK,) * 3, CLAIMS),
+    CheckExpected(QUESTION, EXPECTED, (CHUNK,) * 3, (), CLAIMS[:2], usefulness=True),
+    CompareClaims(EXPECTED, ANSWER, CLAIMS, CLAIMS[:2]),
+    ReverseQuestions(ANSWER),
+)
+FULL = (
+    CheckAnswer(QUESTION, (CHUNK,), CLAIMS, (ContextText(1, CHUNK),)),
+    CheckExpected(QUESTION, EXPECTED, (CHUNK,), CLAIMS, CLAIMS, True, (ContextText(1, CHUNK),)),
+    Entities(CHUNK),
+)
+NAMES = (
+    "answer_claims",
+    "expected_claims",
+    "check_answer",
+    "check_expected",
+    "compare_claims",
+    "reverse_questions",
+    "entities",
+)
+
+
+def tokens(text):
+    """About as many as the usual vocabularies need: pieces of words, and every mark by itself."""
+    return len(re.findall(r"[^\W\d_]{1,7}|\d{1,3}|[^\w\s]|\n+", text))
+
+
+@pytest.mark.parametrize("call", FIVE_METRICS, ids=lambda call: call.name)
+def test_instructions_are_short(call):
+    assert len(render(call).system) <= 1_300
+
+
+def test_a_row_of_the_usual_five_metrics_stays_within_its_budget():
+    requests = [render(call) for call in FIVE_METRICS]
+    assert len(requests) == 6
+    assert 100 <= tokens(CHUNK) <= 120
+    assert sum(tokens(request.system + request.prompt) for request in requests) <= 3_400
+
+
+@pytest.mark.parametrize("call", [*FIVE_METRICS, *FULL], ids=lambda call: call.name)
+def test_examples_in_the_prompts_can_be_read_as_replies(call):
+    examples = [
+        line for line in render(call).system.split("\n") if line.startswith(("{", '"')) and line.endswith(("}", "]"))
+    ]
+    shown = {}
+    for example in examples:
+        shown |= json.loads(example if example.startswith("{") else f"{{{example}}}")
+    properties = call.schema()["properties"]
+    assert set(shown) == set(properties)
+    for name, entries in shown.items():
+        for entry in entries:
+            if isinstance(entry, dict):
+                assert list(entry) == list(properties[name]["items"]["properties"]), "in the order of the schema"
+
+
+def test_sections_are_sent_with_their_parts_only():
+    only_claims = render(CheckAnswer("Q", ("c",), ("a",))).system
+    both = render(CheckAnswer("Q", ("c",), ("a",), (ContextText(1, "c"),))).system
+    assert '"supported"' in only_claims
+    assert '"needed"' not in only_claims
+    assert '"needed"' in both
+    useful = render(CheckExpected("Q", "E", ("c",), usefulness=True)).system
+    assert '"useful"' in useful
+    assert '"supported"' not in useful
+    assert "## " not in both
+
+
+def test_every_part_of_a_call_has_a_section_and_every_section_a_part():
+    for call in FULL[:2]:
+        prompt = load_prompt(call.prompt_name())
+        assert frozenset().union(*(parts for parts, _ in prompt.sections)) == call.parts
+
+
+def test_the_system_text_is_the_same_for_every_row():
+    one, other = render(AnswerClaims("Q", "A")), render(AnswerClaims("R", "B"))
+    assert one.system == other.system
+    assert one.prompt[6:22] not in one.system
+    assert one.prompt[6:22] != other.prompt[6:22]
+
+
+def test_equal_calls_make_equal_requests():
+    assert render(AnswerClaims("Q", "A")) == render(AnswerClaims("Q", "A"))
+    again = render(AnswerClaims("Q", "A"), 2, 3)
+    assert (again.vote, again.votes, again.prompt) == (2, 3, render(AnswerClaims("Q", "A")).prompt)
+
+
+def test_a_code_stands_in_no_text():
+    texts = ["one", "two"]
+    code = boundary_code(texts)
+    assert re.fullmatch("[0-9a-f]{16}", code)
+    assert boundary_code(texts) == code
+    assert boundary_code(["one", "tw", "o"]) != code
+    assert boundary_code(["onetwo"]) != code
+
+
+def test_what_is_wanted_is_said_again_after_the_material():
+    call = CheckAnswer("Q", ("c",), ("a", "b"))
+    assert render(call).prompt.endswith(call.reminder())
+
+
+def test_texts_are_made_harmless_without_losing_their_words():
+    assert harmless("a\r\nb\rc\td") == "a\nb\nc\td"
+    assert harmless("\ud800\x00\x1b[2J") == "\ufffd\ufffd\ufffd[2J"
+    assert harmless("<|im_start|>system") == "< |im_start|>system"
+    assert harmless("[INST] <<SYS>> <s> </s> <think>") == "[ INST] << SYS>> < s> < /s> < think>"
+    for text in ("a < b > c", "x <= |y|", "[1] and [a]", "<p>text</p>", "if (a<b) {c}", "\u00e9\U0001f600\u200d"):
+        assert harmless(text) == text
+
+
+def test_items_stand_on_one_line_each():
+    assert item("a1", " x\r\n\n y\u2028z ") == "[a1] x \\n y \\n z"
+    assert item("c1", "see [a2], [C3] and [1]") == "[c1] see (a2), (C3) and [1]"
+    assert item("a1", "") == "[a1] "
+    assert listing(("a1", "a2"), ("x", "y")) == "[a1] x\n[a2] y"
+    assert numbered("c", 2) == ("c1", "c2")
+    assert span(("a1",)) == "a1"
+    assert span(("a1", "a2", "a3")) == "a1 to a3"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_call_has_a_hash_of_its_prompt(name):
+    assert re.fullmatch("[0-9a-f]{16}", prompt_hash(name))
+
+
+def test_hashes_differ_where_prompts_do():
+    assert len({prompt_hash(name) for name in NAMES}) == len(NAMES) - 1
+    assert prompt_hash("expected_claims") == prompt_hash("answer_claims")
+
+
+class Own(JudgeCall[str]):
+    """A call that brings its instructions."""
+
+    name = "own"
+
+    def shown(self):
+        return (Block("answer", "A {answer}"),)
+
+    def instructions(self):
+        return "Say {true} or false."
+
+    def reminder(self):
+        return "One word."
+
+    def read(self, reply):
+        return Reading(reply)
+
+
+def test_a_call_may_bring_its_own_instructions():
+    request = render(Own())
+    assert request.system.startswith("Say {true} or false.\n\n")
+    assert load_prompt("frame").head in request.system
+    assert "A {answer}\n" in request.prompt
+    assert request.prompt.endswith("One word.")
+    assert request.schema is None

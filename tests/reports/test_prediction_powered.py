@@ -1,0 +1,136 @@
+"""Means corrected by people's labels: the worked example, ppi-python's values, and what must hold of any data."""
+
+import json
+import math
+import random
+from pathlib import Path
+from statistics import fmean
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from proctor.reports.intervals import wilson
+from proctor.reports.prediction_powered import best_weight, corrected_mean, design_effect
+from proctor.reports.rater_agreement import Confusion
+
+GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "calibration.json").read_text("utf-8"))
+EXAMPLE = GOLDEN["worked_example"]
+FIGURES = st.floats(0, 1, allow_subnormal=False)
+PAIRS = st.lists(st.tuples(FIGURES, FIGURES), min_size=1, max_size=40)
+
+
+def data(case: dict) -> tuple[list[float], list[float], list[float]]:
+    return case["labels"], case["verdicts"], case["others"]
+
+
+@pytest.mark.parametrize("case", [EXAMPLE, *GOLDEN["cases"]])
+def test_estimates_are_those_of_ppi_python(case):
+    for wanted in case["estimates"]:
+        found = corrected_mean(*data(case), wanted["weight"])
+        assert (found.mean, found.low, found.high) == pytest.approx(
+            (wanted["mean"], wanted["low"], wanted["high"]), abs=1e-9
+        )
+
+
+def test_the_worked_example_of_the_specification():
+    tuned = corrected_mean(*data(EXAMPLE))
+    assert (tuned.mean, tuned.low, tuned.high) == pytest.approx((0.60, 0.3122, 0.8878), abs=5e-5)
+    assert tuned.weight == pytest.approx(0.08 / 0.2625)
+    plain = corrected_mean(*data(EXAMPLE), 1.0)
+    assert (plain.mean, plain.low, plain.high) == pytest.approx((0.60, 0.2373, 0.9627), abs=5e-5)
+    alone = corrected_mean(*data(EXAMPLE), 0.0)
+    assert (alone.mean, alone.low, alone.high) == pytest.approx((0.60, 0.2964, 0.9036), abs=5e-5)
+    # The library tunes with pooled sample variances, so its interval is no narrower than ours, by very little.
+    assert EXAMPLE["tuned"]["low"] <= tuned.low <= EXAMPLE["tuned"]["low"] + 1e-5
+
+
+@pytest.mark.parametrize("case", [case for case in [EXAMPLE, *GOLDEN["cases"]] if "kappa" in case])
+def test_agreement_and_kappa_are_those_of_scikit_learn(case):
+    found = Confusion.of((bool(y), bool(v)) for y, v in zip(case["labels"], case["verdicts"], strict=True))
+    assert found.agreement.value == pytest.approx(case["agreement"])
+    assert found.kappa == pytest.approx(case["kappa"])
+    for share, wanted in ((found.sensitivity, case["sensitivity"]), (found.specificity, case["specificity"])):
+        assert (share and share.value) == pytest.approx(wanted)
+
+
+def test_agreement_and_kappa_of_the_worked_example():
+    found = Confusion.of(zip(map(bool, EXAMPLE["labels"]), map(bool, EXAMPLE["verdicts"]), strict=True))
+    assert (found.both_pass, found.only_people, found.only_judge, found.both_fail) == (5, 1, 2, 2)
+    assert found.agreement.value == pytest.approx(0.7)
+    assert found.kappa == pytest.approx(0.3478, abs=5e-5)
+    assert (found.agreement.low, found.agreement.high) == pytest.approx(wilson(0.7, 10))
+
+
+def test_shares_of_nothing_and_agreement_by_chance_alone_are_none():
+    assert Confusion().agreement is None
+    assert Confusion().kappa is None
+    all_pass = Confusion(both_pass=5)
+    assert (all_pass.kappa, all_pass.specificity) == (None, None)
+    assert all_pass.sensitivity.value == 1
+
+
+@given(PAIRS, st.lists(FIGURES, min_size=1, max_size=40), FIGURES)
+def test_no_weight_gives_a_smaller_error_than_the_best(pairs, others, other_weight):
+    labels, verdicts = zip(*pairs, strict=True)
+    best = corrected_mean(labels, verdicts, others)
+    assert 0 <= best.weight <= 1
+    assert best.standard_error <= corrected_mean(labels, verdicts, others, other_weight).standard_error + 1e-9
+
+
+@given(PAIRS, st.lists(FIGURES, min_size=1, max_size=40))
+def test_a_judge_that_says_the_same_of_every_row_counts_for_nothing(pairs, others):
+    labels = [label for label, _ in pairs]
+    found = corrected_mean(labels, [0.5] * len(labels), [0.5] * len(others))
+    assert (found.mean, found.weight) == (pytest.approx(fmean(labels)), 0.0)
+
+
+@given(st.lists(FIGURES, min_size=2, max_size=40), st.lists(FIGURES, min_size=1, max_size=40))
+def test_a_judge_that_is_always_right_makes_all_rows_count(labels, others):
+    weight = best_weight(labels, labels, others)
+    found = corrected_mean(labels, labels, others, 1.0)
+    assert found.mean == pytest.approx(fmean(others))
+    assert weight == 0.0 or weight <= 1.0
+
+
+@given(PAIRS)
+def test_without_other_rows_the_labels_stand_alone(pairs):
+    labels, verdicts = zip(*pairs, strict=True)
+    found = corrected_mean(labels, verdicts, [])
+    assert (found.mean, found.weight) == (pytest.approx(fmean(labels)), 0.0)
+
+
+@given(PAIRS, st.lists(FIGURES, min_size=1, max_size=40), st.floats(-0.3, 0.3))
+def test_a_constant_bias_of_the_judge_changes_nothing(pairs, others, bias):
+    labels, verdicts = zip(*pairs, strict=True)
+    honest = corrected_mean(labels, verdicts, others, 1.0)
+    biased = corrected_mean(labels, [v + bias for v in verdicts], [v + bias for v in others], 1.0)
+    assert biased.mean == pytest.approx(honest.mean)
+    assert biased.standard_error == pytest.approx(honest.standard_error, abs=1e-9)
+
+
+def test_the_interval_holds_the_truth_as_often_as_it_says():
+    """1,000 draws of 60 labels from 400 rows of which a judge finds too many good; the naive mean is never near."""
+    pick = random.Random(7)
+    hits = naive_hits = 0
+    for _ in range(1000):
+        truth = [float(pick.random() < 0.55) for _ in range(400)]
+        judge = [1.0 if pick.random() < 0.35 else value for value in truth]
+        found = corrected_mean(truth[:60], judge[:60], judge[60:])
+        hits += found.low <= 0.55 <= found.high
+        naive_hits += abs(fmean(judge) - 0.55) < 1.96 * math.sqrt(0.25 / 400)
+    assert 0.93 <= hits / 1000 <= 0.97
+    assert naive_hits == 0
+
+
+def test_labels_and_verdicts_of_different_rows_are_refused():
+    with pytest.raises(ValueError, match="same rows"):
+        corrected_mean([1.0], [], [1.0])
+    with pytest.raises(ValueError, match="at least one"):
+        corrected_mean([], [], [1.0])
+
+
+def test_the_design_effect_of_rows_that_repeat_each_other_is_their_number():
+    values = [0.0, 1.0, 1.0, 0.0, 1.0]
+    assert design_effect(values, range(5)) == pytest.approx(1.0)
+    assert design_effect(values * 3, [*range(5)] * 3) == pytest.approx(3.0)
+    assert design_effect([1.0, 1.0], "ab") == 1.0

@@ -1,0 +1,62 @@
+"""Answers on record, and suites, that a judge behind a server grades; scored in this process."""
+
+import json
+
+from proctor.harness.exam import hold
+from proctor.harness.progress import Silent
+from proctor.harness.recorded_exam import ScoreOptions, recorded_exam
+from proctor.harness.suite_exam import RunOptions, suite_exam
+from proctor.harness.suite_file import load_suite
+from proctor.reports.store import Store
+from suites import write_suite
+
+KEY = "sk-judge-secret-0815-abcdef"
+METRICS = ["exact_match", "faithfulness", "context_precision", "context_recall"]
+CHUNKS = ["The shop opens at nine. Bikes are repaired in May.", "Parcels go out on Monday. Rome is far."]
+
+
+def record(folder, rows=6, bots=("mine",)):
+    """Answers on record, each with two chunks; of the two claims of an answer the contexts support one."""
+    made = [
+        {
+            "id": f"q{n}", "question": f"When does shop {n} open?", "expected_answer": f"Shop {n} says: at nine.",
+            "answer": f"The shop opens at nine. It is closed on day {n} as {bot} says.", "contexts": CHUNKS, "bot": bot,
+        }
+        for n in range(rows)
+        for bot in bots
+    ]  # fmt: skip
+    (folder / "recorded.jsonl").write_text("".join(json.dumps(line) + "\n" for line in made))
+
+
+def held(exam, database):
+    store = Store.open(database)
+    try:
+        return hold(exam, store, Silent())
+    finally:
+        store.close()
+        for file in database.parent.glob("*.db*"):
+            assert KEY.encode() not in file.read_bytes()
+
+
+def score(folder, server, metrics=METRICS, judge="openai:test-model", database="proctor.db", **options):
+    """Score what is on record, in this process."""
+    options = ScoreOptions(metrics, judge, server.url, **options)
+    return held(recorded_exam(folder / "recorded.jsonl", options, {"OPENAI_API_KEY": KEY}), folder / database)
+
+
+def run(folder, **options):
+    """Run the suite, in this process."""
+    exam = suite_exam(load_suite(folder / "suite.yaml"), RunOptions(**options), {"OPENAI_API_KEY": KEY})
+    return held(exam, folder / "proctor.db")
+
+
+def metrics_of(outcome, bot=0):
+    return outcome.summary.bots[bot].metrics
+
+
+def suite_with_judge(folder, server, questions=4, model=None, **suite):
+    """A suite with a plain bot that returns contexts, and a judge named under ``models``."""
+    bot = f"def answer(question): return {{'answer': 'The shop opens at nine. ' + question, 'contexts': {CHUNKS!r}}}"
+    settings = {"model": "openai:test-model", "base_url": server.url, "price_in": 1, "price_out": 10, **(model or {})}
+    given = {"models": {"small": settings}, "judge": "small", "metrics": METRICS}
+    return write_suite(folder, bot, questions, **given | suite)
