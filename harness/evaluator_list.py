@@ -12,11 +12,13 @@ from rich.padding import Padding
 from rich.text import Text
 
 from ..metrics import builtin_catalog
-from ..metrics.evaluators import EVALUATORS, GROUPS, missing_from
+from ..metrics.evaluators import EVALUATORS, GROUPS, RATES, is_of_the_suite, missing_from
 
 if TYPE_CHECKING:
     from ..metrics import Catalog
     from ..metrics.evaluators import Evaluator
+
+OWN_PROMPTS = "A suite has one byop.NAME for each prompt that it names under byop."
 
 
 def show_evaluators(as_json: bool, as_markdown: bool = False) -> None:
@@ -39,11 +41,13 @@ def evaluator_table(evaluators: Iterable[Evaluator], catalog: Catalog) -> str:
     lines += [
         f"| `{each.id}` | {each.title} | `{each.primary}` | {_others(each, catalog)} | {each.board} |"
         for each in known
-        if each.there(catalog)
+        if _there(each, catalog)
     ]
-    waiting = ", ".join(f"`{each.id}`" for each in known if not each.there(catalog))
-    sentence = f"\nKnown, and not yet there: {waiting}.\n" if waiting else ""
-    return "\n".join(lines) + "\n" + sentence
+    rates = ", ".join(f"`.{rate}`" for rate in RATES[1:])
+    waiting = ", ".join(f"`{each.id}`" for each in known if not _there(each, catalog))
+    sentences = [f"The other rates are {rates}. {OWN_PROMPTS}"]
+    sentences += [f"Known, and not yet there: {waiting}."] if waiting else []
+    return "\n".join(lines) + "\n\n" + "\n".join(sentences) + "\n"
 
 
 def evaluator_object(evaluator: Evaluator, catalog: Catalog) -> dict[str, object]:
@@ -58,15 +62,20 @@ def evaluator_object(evaluator: Evaluator, catalog: Catalog) -> dict[str, object
         "problem_type": evaluator.problem_type,
         "needs": list(evaluator.needs),
         "rag_only": evaluator.rag_only,
-        "there": bool(evaluator.there(catalog)),
-        "missing": list(missing_from(evaluator, catalog)),
+        "there": bool(_there(evaluator, catalog)),
+        "missing": [] if is_of_the_suite(evaluator) else list(missing_from(evaluator, catalog)),
     }
 
 
+def _there(evaluator: Evaluator, catalog: Catalog) -> tuple[str, ...]:
+    return evaluator.metrics if is_of_the_suite(evaluator) else evaluator.there(catalog)
+
+
 def _others(evaluator: Evaluator, catalog: Catalog) -> str:
-    """The metrics that are there beside the primary one; the rates of a boolean evaluator by their suffix."""
-    others = [metric for metric in evaluator.there(catalog) if metric != evaluator.primary]
-    return ", ".join(f"`{metric.removeprefix(evaluator.id) if '.' in metric else metric}`" for metric in others)
+    """The metrics that are there beside the primary one."""
+    if evaluator.board == "bool":
+        return "the other rates"
+    return ", ".join(f"`{metric}`" for metric in evaluator.there(catalog) if metric != evaluator.primary)
 
 
 def _show(evaluators: Iterable[Evaluator], catalog: Catalog) -> None:
@@ -84,8 +93,9 @@ def _show(evaluators: Iterable[Evaluator], catalog: Catalog) -> None:
 
 
 def _facts(evaluator: Evaluator, catalog: Catalog) -> Iterable[tuple[str, str]]:
-    there = evaluator.there(catalog)
-    if not there:
+    if is_of_the_suite(evaluator):
+        yield f"there: {OWN_PROMPTS}", "green"
+    elif not evaluator.there(catalog):
         yield "not yet there", "yellow"
     elif missing := missing_from(evaluator, catalog):
         yield f"there, but for {', '.join(missing)}", "yellow"

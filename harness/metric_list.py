@@ -12,11 +12,17 @@ from rich.padding import Padding
 from rich.text import Text
 
 from ..metrics import builtin_catalog
+from ..metrics.evaluator_table import RATES
 from ..reports.leaderboard import ARROWS
 
 if TYPE_CHECKING:
     from ..metrics import Metric
 
+RATES_NOTE = (
+    f"Beside each `.{RATES[0]}` there are "
+    + ", ".join(f"`.{rate}`" for rate in RATES[1:-1])
+    + f" and `.{RATES[-1]}`, each with the threshold 0.5."
+)
 DIRECTION = {"higher": "higher is better", "lower": "lower is better", "neither": "no direction"}
 
 
@@ -30,16 +36,17 @@ def show_metrics(as_json: bool, as_markdown: bool = False) -> None:
         sys.stdout.write(markdown_table(metrics.values()))
     else:
         console = Console(highlight=False)
-        for metric in metrics.values():
+        for metric in _first_rates(metrics.values()):
             console.print(Text(metric.id, style="bold"))
             console.print(Padding(Text(metric.summary.replace("``", "`")), (0, 0, 0, 4)))
             console.print(Padding(Text("; ".join(facts_of(metric)), style="dim"), (0, 0, 0, 4)))
+        console.print(Text(f"\n{RATES_NOTE}".replace("`", "")))
 
 
 def markdown_table(metrics: Iterable[Metric]) -> str:
-    """The table of the README: one line a metric."""
+    """The table of the README: one line a metric, or a boolean evaluator, of whose rates the first stands for all."""
     lines = ["| id | what it says | needs | range | threshold |", "|---|---|---|---|---|"]
-    for metric in metrics:
+    for metric in _first_rates(metrics):
         threshold = "" if metric.threshold is None else f"{metric.threshold:g}"
         cells = [
             f"`{metric.id}` {ARROWS[metric.better]}".rstrip(),
@@ -49,7 +56,12 @@ def markdown_table(metrics: Iterable[Metric]) -> str:
             threshold,
         ]
         lines.append(f"| {' | '.join(cells)} |")
-    return "\n".join(lines) + "\n"
+    return "\n".join(lines) + f"\n\n{RATES_NOTE}\n"
+
+
+def _first_rates(metrics: Iterable[Metric]) -> list[Metric]:
+    """The metrics without the rates that stand beside the first of their evaluator."""
+    return [metric for metric in metrics if not metric.id.endswith(tuple(f".{rate}" for rate in RATES[1:]))]
 
 
 def facts_of(metric: Metric) -> list[str]:

@@ -10,7 +10,10 @@ from .entries import Metric
 from .evaluator_table import EVALUATORS, GROUPS, RATES, Evaluator, own_prompt
 from .messages import nearest
 
-__all__ = ["EVALUATORS", "GROUPS", "Evaluator", "evaluator_of", "missing_from", "named", "names", "options_of"]
+__all__ = [
+    "EVALUATORS", "GROUPS", "RATES", "Evaluator", "evaluator_of", "is_of_the_suite", "missing_from", "named", "names",
+    "options_of",
+]  # fmt: skip
 
 _OWN: Final = "byop"
 _OWN_RATE: Final = re.compile(rf"{_OWN}\.(.+)\.({'|'.join(RATES)})")
@@ -85,6 +88,11 @@ def options_of(metrics: Iterable[str], catalog: Catalog) -> dict[str, tuple[str,
         for option in entry.options:
             owners[option] = (*owners.get(option, ()), name)
     return owners
+
+
+def is_of_the_suite(evaluator: Evaluator) -> bool:
+    """Whether a suite's own prompts bring the metrics with them, so that no catalog of ours has them."""
+    return evaluator.id == _OWN
 
 
 def missing_from(evaluator: Evaluator, catalog: Catalog) -> list[str]:

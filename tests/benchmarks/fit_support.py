@@ -37,7 +37,9 @@ async def rows_of_signals(found: Sequence[Case], embedder: BatchingEmbedder) -> 
     for place, claim in claims_of(found):
         texts = [one.words for one in read_sentences(found[place].chunks)]
         compared.append(compare(wording(claim), texts))
-    vectors = await vectors_of([text for one in compared for text in one.texts()], embedder)
+    vectors = await vectors_of(
+        [text for one in compared for text in (*one.word_texts(), *one.sentence_texts())], embedder
+    )
     made = [signals(one, vectors) for one in compared]
     places = np.array([place for place, _ in claims_of(found)])
     columns = [row_means(np.array([one[name] for one in made]), places, len(found)) for name in NAMES]

@@ -96,7 +96,8 @@ def test_a_judge_that_is_killed_half_way_is_paid_twice_for_no_more_than_was_in_f
         process.kill()
         process.communicate()
         made = score(tmp_path, server, concurrency=8)
-        assert 120 <= len(server.calls) <= 120 + 8
+        # Those in flight, and at most as many whose replies had come a moment ago and were not yet on disk.
+        assert 120 <= len(server.calls) <= 120 + 2 * 8
     assert server.peak_in_flight <= 8
     assert metrics_of(made)["faithfulness"].n_ok == 40
     assert lines(tmp_path / "proctor.db", "PRAGMA integrity_check") == [("ok",)]

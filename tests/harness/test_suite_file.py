@@ -167,17 +167,17 @@ def test_a_mistake_in_a_bot_is_one_sentence_in_its_place(folder: Path, bot: str,
         ("judge: {panel: [embedded, openai:x, openai:z]}", "6:9: judge.panel: 'embedded' can't sit on a panel: it has "
          "no verdict on much of what the others are asked"),
         ("judge: {votes: 3}", "6:1: judge: `votes` means nothing to the embedded judge, which always says the same"),
-        ("judge: {model: openai:x, entailment: y}", "6:1: judge: `entailment` is for the embedded judge alone; leave it "
-         "out, or set `model: embedded`"),
+        ("judge: {model: openai:x, entailment: y}", "6:1: judge: `entailment` is for the embedded judge alone; leave "
+         "it out, or set `model: embedded`"),
         ("judge: {check: {accuracy: 2}}", "6:17: judge.check.accuracy: got 2, wanted a number from 0 to 1"),
         ("byop: {tone: quest.csv}", "6:8: byop.tone: There is no quest.csv; a file was wanted. Did you mean "
          "questions.csv?"),
         ("byop: {a b: questions.csv}", "6:8: byop.a b: a prompt's name has letters, digits, hyphens and underscores "
          "only"),
-        ("byop: {tone: {prompt: questions.csv, labels: [yes]}}", "6:38: byop.tone.labels: two words are wanted, the one "
-         "that passes and the one that fails, not 1"),
-        ("byop: {tone: {prompt: questions.csv, labels: [A, a]}}", "6:38: byop.tone.labels: the labels are both 'A'; two "
-         "different words are wanted"),
+        ("byop: {tone: {prompt: questions.csv, labels: [yes]}}", "6:38: byop.tone.labels: two words are wanted, the "
+         "one that passes and the one that fails, not 1"),
+        ("byop: {tone: {prompt: questions.csv, labels: [A, a]}}", "6:38: byop.tone.labels: the labels are both 'A'; "
+         "two different words are wanted"),
         ("seed: !secret 1", "6:7: the tag !secret means nothing here; leave it out"),
     ],
 )  # fmt: skip

@@ -74,6 +74,7 @@ BY_HAND: dict[str, tuple[str, ...]] = {
     "test_operations.py": (
         *("latency_ms", "cost", "tokens_in", "tokens_out"),
         *("bot_error_rate", "empty_context_rate", "parse_failure_rate"),
+        *("judge_requests", "judge_cost", "judge_latency_ms"),
     ),
 }
 TESTED_BY: list[tuple[str, str]] = [

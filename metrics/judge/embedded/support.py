@@ -28,11 +28,17 @@ WEIGHTS: Final = {
 
 THRESHOLD: Final = 0.5
 ENTAILED: Final = 4.0
-"""Log-odds of an entailment model that is sure: as much as all wording together, so that it decides when it is."""
+"""Log-odds of an entailment model that is sure: as much as all wording together, so that it decides when it is.
+
+Set by hand: it has to do for any model that a user brings.
+"""
 
 _CANDIDATES: Final = 8  # sentences that a claim is compared with
 _NEAREST: Final = 1  # of them, whose vectors and words are looked at; a second one is dear and changed nothing
 _LEAST_COVERAGE: Final = 0.4  # of a claim by a chunk, from which it is worth looking at that chunk alone
+_USUAL_COSINE: Final = 0.6  # of a claim with the sentence that shares most with it, where it is not worked out
+# By how much the cosine can move the log-odds away from those with the usual one.
+_COSINE_RANGE: Final = WEIGHTS["cosine"] * max(_USUAL_COSINE, 1 - _USUAL_COSINE)
 _UNLIKE: Final = 0.3  # cosine that two words without anything in common have
 _ALIKE: Final = 0.6  # cosine from which a word is not called missing
 _MOST_COUNTED: Final = 3
@@ -89,12 +95,13 @@ class Comparison:
         words = {word.key: word for text in self.near[:_NEAREST] for word in text.of_kind("word", "name")}
         return tuple(word for key, word in words.items() if key not in self.claim.content)
 
-    def texts(self) -> Iterable[str]:
-        """What has to be embedded for it."""
-        yield self.claim.text
-        yield from (text.text for text in self.near[:_NEAREST])
-        if self.missing:
-            yield from (word.text.lower() for word in (*self.missing, *self.others))
+    def word_texts(self) -> Iterable[str]:
+        """The words that have to be embedded to see what may stand for a missing one."""
+        return (word.text.lower() for word in (*self.missing, *self.others)) if self.missing else ()
+
+    def sentence_texts(self) -> Iterable[str]:
+        """The sentences that have to be embedded for the cosine."""
+        return (self.claim.text, *(text.text for text in self.near[:_NEAREST]))
 
 
 Vectors = Mapping[str, NDArray[np.float32]]
@@ -103,7 +110,10 @@ Vectors = Mapping[str, NDArray[np.float32]]
 async def supported(
     claims: Sequence[str], chunks: Sequence[str], embedder: Embedder, entailment: Entailment | None = None
 ) -> list[Supported]:
-    """Decide for each claim whether the chunks support it, together and each alone; one call of either model."""
+    """Decide for each claim whether the chunks support it, together and each alone.
+
+    The embedder is called twice at most, the entailment model once.
+    """
     texts = read_sentences(chunks)
     numbers = range(1, len(chunks) + 1)
     by_chunk = {number: [one.words for one in texts if one.chunk == number] for number in numbers}
@@ -134,11 +144,16 @@ async def _decided(
     compared: Sequence[Comparison], embedder: Embedder, entailment: Entailment | None
 ) -> dict[int, Support]:
     """The support of each comparison, by its identity."""
-    vectors = await vectors_of([text for one in compared for text in one.texts()], embedder)
-    odds = [weighed(signals(one, vectors)) for one in compared]
-    if entailment is not None:
-        odds = (np.array(odds) + await _entailed(compared, entailment)).tolist()
-    return {id(one): _judged(one, vectors, log_odds) for one, log_odds in zip(compared, odds, strict=True)}
+    vectors = await vectors_of([text for one in compared for text in one.word_texts()], embedder)
+    entailed = await _entailed(compared, entailment) if entailment is not None else np.zeros(len(compared))
+    odds = [weighed(signals(one, vectors)) + added for one, added in zip(compared, entailed.tolist(), strict=True)]
+    # Whole sentences are dear to embed, and their cosine decides only where all else leaves it open.
+    open_ones = [one for one, said in zip(compared, odds, strict=True) if -_COSINE_RANGE <= said <= _COSINE_RANGE]
+    vectors = {**vectors, **await vectors_of((text for one in open_ones for text in one.sentence_texts()), embedder)}
+    for place, one in enumerate(compared):
+        if -_COSINE_RANGE <= odds[place] <= _COSINE_RANGE:
+            odds[place] = weighed(signals(one, vectors)) + float(entailed[place])
+    return {id(one): _judged(one, vectors, said) for one, said in zip(compared, odds, strict=True)}
 
 
 def read_sentences(chunks: Sequence[str]) -> list[Sentence]:
@@ -186,7 +201,7 @@ def signals(compared: Comparison, vectors: Vectors) -> dict[str, float]:
     return {
         "bias": 1.0,
         "held": _held(compared, vectors),
-        "cosine": max((_cosine(claim.text, text.text, vectors) for text in compared.near[:_NEAREST]), default=0.0),
+        "cosine": _cosine(compared, vectors),
         "missing names": float(min(len(found.missing_names), _MOST_COUNTED)),
         "opposite": float("opposite" in kinds),
         "negation": float("negation" in kinds),
@@ -220,8 +235,14 @@ def likeness(compared: Comparison, vectors: Vectors) -> dict[str, float]:
     return {word.text: float(one) for word, one in zip(missing, best, strict=True)}
 
 
-def _cosine(first: str, second: str, vectors: Vectors) -> float:
-    return float(vectors[first] @ vectors[second])
+def _cosine(compared: Comparison, vectors: Vectors) -> float:
+    """The claim's cosine with the nearest sentence, from 0; the usual one when their vectors are not at hand."""
+    claim, *near = compared.sentence_texts()
+    if not near:
+        return 0.0
+    if claim not in vectors or near[0] not in vectors:
+        return _USUAL_COSINE
+    return max(0.0, *(float(vectors[claim] @ vectors[text]) for text in near))
 
 
 async def _entailed(compared: Sequence[Comparison], entailment: Entailment) -> NDArray[np.float64]:
