@@ -157,14 +157,14 @@ class Turnstile:
     What the endpoint says of one kind holds for all: it is handed on to the endpoint's own limiter.
 
     Args:
-        places: requests under way at most.
+        places: requests under way at most; a limiter that several turnstiles share, for so many through all of them.
         beyond: where they wait next: the limiter that they share with other kinds; None when there is none.
     """
 
-    def __init__(self, places: int, beyond: Gate | None = None) -> None:
-        self.places = places
+    def __init__(self, places: int | Limiter, beyond: Gate | None = None) -> None:
         self.reason = ""
-        self._own = Limiter(places)
+        self._own = places if isinstance(places, Limiter) else Limiter(places)
+        self.places = self._own.limit
         self._beyond = beyond
 
     def lead_to(self, beyond: Gate) -> "Turnstile":

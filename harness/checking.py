@@ -29,6 +29,7 @@ def check_suite(
 
     Raises:
         InputError: the suite or the judge can't be used.
+        JudgeUnfit: the judge can't be reached.
     """
     exam = suite_exam(loaded, RunOptions(judge=judge, judge_url=judge_url), environ)
     wanted = exam.judging.settings.check or CheckSettings()

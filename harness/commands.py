@@ -53,6 +53,18 @@ def interruptible(sentence: str) -> Iterator[None]:
         raise typer.Exit(INTERRUPTED) from None
 
 
+@contextlib.contextmanager
+def judged_by_someone_fit() -> Iterator[None]:
+    """End with exit code 1 where the judge fails its check or can't be reached for it: nothing that was given is wrong."""
+    from .judge_check import JudgeUnfit
+
+    try:
+        yield
+    except JudgeUnfit as unfit:
+        complain(str(unfit))
+        raise typer.Exit(UNABLE) from None
+
+
 def complain(sentence: str) -> None:
     """Say on stderr what is wrong."""
     from ..reports.leaderboard import printable_lines

@@ -93,33 +93,19 @@ def run_metrics(plan: Plan, thresholds: Mapping[str, float | None]) -> tuple[Run
 
 
 def hold(exam: Exam, store: Store, watcher: Watcher) -> Outcome:
-    """Hold the exam. Whatever happens, all that was answered is on disk when this returns or raises."""
+    """Hold the exam. Whatever happens, all that was answered is on disk when this returns or raises.
+
+    Raises:
+        JudgeUnfit: the judge failed the check that its settings want; then no run was begun.
+    """
     began = time.monotonic()
-    ledger = Ledger(store)
-    run = ledger.begin(exam.header)
-    lanes = list(exam.lanes(run))
-    writer = RowWriter(store.path, run.id, run.metric_ids)
-    exam.shelf.bind(store.path, writer)
-    exam.judging.bind(store.path, writer, fresh=exam.header.fresh, redact=exam.redact)
-    own_only = exam.header.fresh or exam.header.alone
-    scorer = Scorer(exam.plan, writer, ledger, exam.embedder, exam.places, exam.judging)
-    engine = Engine(run, ledger, writer, scorer, watcher, exam.redact, own_only)
-    status = "stopped"
+    sitting = _Sitting(exam, store, watcher)
     with Interrupts() as interrupts:
         try:
-            interrupts.run(_work(engine, lanes, exam, store, watcher))
-            status = "failed" if exam.judging.problem or any(lane.stopped for lane in lanes) else "finished"
+            interrupts.run(sitting.work())
         finally:
-            problems = {lane.name: lane.problem for lane in lanes if lane.problem}
-            # A pass that asked nothing says nothing of how the answers came about: the earlier manifest stays.
-            new = exam.header.manifest if any(lane.asked for lane in lanes) else None
-            try:
-                writer.close()
-                keep_run_scores(store, run, exam.plan.score_run)
-            finally:
-                exam.shelf.close()
-                exam.judging.shelf.close()
-                ledger.end(run, status, problems, new)
+            sitting.end()
+    run, lanes, problems = sitting.run, sitting.lanes, sitting.problems
     summary = summarise(store, run.id)
     warned = tuple(warning for lane in lanes for warning in getattr(lane.bot, "warnings", ()))
     return Outcome(
@@ -137,18 +123,65 @@ def hold(exam: Exam, store: Store, watcher: Watcher) -> Outcome:
     )
 
 
-async def _work(engine: Engine, lanes: Sequence[Lane], exam: Exam, store: Store, watcher: Watcher) -> None:
-    asyncio.get_running_loop().set_default_executor(DaemonThreads())
-    try:
-        if passed := await require_check(store, exam.judging, exam.plan):
-            watcher.said(passed)
-        await engine.work(lanes)
-    finally:
-        for lane in lanes:
-            if lane.prepared:
-                await _close(lane)
-        await exam.judging.close()
-        await asyncio.to_thread(exam.embedder.close)
+class _Sitting:
+    """An exam while it is held. The run is begun once the judge is known to be fit."""
+
+    run: OpenRun
+
+    def __init__(self, exam: Exam, store: Store, watcher: Watcher) -> None:
+        self.lanes: list[Lane] = []
+        self._exam, self._store, self._watcher = exam, store, watcher
+        self._ledger = Ledger(store)
+        self._writer: RowWriter | None = None
+        self._status = "stopped"
+
+    @property
+    def problems(self) -> dict[str, str]:
+        """Why lanes were stopped, by the names of their bots."""
+        return {lane.name: lane.problem for lane in self.lanes if lane.problem}
+
+    async def work(self) -> None:
+        """See to the judge, then ask and score; models and bots are closed at the end, come what may."""
+        exam = self._exam
+        asyncio.get_running_loop().set_default_executor(DaemonThreads())
+        try:
+            if passed := await require_check(self._store, exam.judging, exam.plan):
+                self._watcher.said(passed)
+            await self._begun().work(self.lanes)
+            self._status = "failed" if exam.judging.problem or self.problems else "finished"
+        finally:
+            for lane in self.lanes:
+                if lane.prepared:
+                    await _close(lane)
+            await exam.judging.close()
+            await asyncio.to_thread(exam.embedder.close)
+
+    def _begun(self) -> Engine:
+        """Begin the run, or go on with it."""
+        exam, store = self._exam, self._store
+        self.run = run = self._ledger.begin(exam.header)
+        self._writer = writer = RowWriter(store.path, run.id, run.metric_ids)
+        self.lanes += exam.lanes(run)
+        exam.shelf.bind(store.path, writer)
+        exam.judging.bind(store.path, writer, fresh=exam.header.fresh, redact=exam.redact)
+        scorer = Scorer(exam.plan, writer, self._ledger, exam.embedder, exam.places, exam.judging)
+        own_only = exam.header.fresh or exam.header.alone
+        return Engine(run, self._ledger, writer, scorer, self._watcher, exam.redact, own_only)
+
+    def end(self) -> None:
+        """Write how the run ended; nothing where none was begun."""
+        exam, writer = self._exam, self._writer
+        if writer is None:
+            return
+        # A pass that asked nothing says nothing of how the answers came about: the earlier manifest stays.
+        new = exam.header.manifest if any(lane.asked for lane in self.lanes) else None
+        try:
+            writer.close()
+            keep_run_scores(self._store, self.run, exam.plan.score_run)
+        finally:
+            exam.shelf.close()
+            exam.judging.shelf.close()
+            self._ledger.end(self.run, self._status, self.problems, new)
 
 
 async def _close(lane: Lane) -> None:

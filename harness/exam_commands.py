@@ -11,7 +11,21 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from .. import InputError
-from .commands import DONE, STOPPED, UNABLE, Database, Fresh, Json, Judge, JudgeUrl, Plan, Rows, complain, interruptible
+from .commands import (
+    DONE,
+    STOPPED,
+    UNABLE,
+    Database,
+    Fresh,
+    Json,
+    Judge,
+    JudgeUrl,
+    Plan,
+    Rows,
+    complain,
+    interruptible,
+    judged_by_someone_fit,
+)
 
 if TYPE_CHECKING:
     from .exam import Exam
@@ -26,7 +40,7 @@ def run(
     limit: Annotated[int | None, typer.Option(min=1, metavar="N", help="Only the first N questions.")] = None,
     repeat: Annotated[int | None, typer.Option(min=1, metavar="N", help="Ask each question N times.")] = None,
     concurrency: Annotated[
-        int | None, typer.Option(min=1, metavar="N", help="Questions in flight at each bot, and calls at each judge.")
+        int | None, typer.Option(min=1, metavar="N", help="Questions in flight at each bot, and calls to the judge.")
     ] = None,
     fresh: Fresh = False,
     latency_run: Annotated[
@@ -65,7 +79,7 @@ def score(
         str, typer.Option(metavar="ID,ID", help="Metrics or evaluators; left out, those that fit what is recorded.")
     ] = "",
     database: Database = Path("proctor.db"),
-    concurrency: Annotated[int | None, typer.Option(min=1, metavar="N", help="Calls in flight at each judge.")] = None,
+    concurrency: Annotated[int | None, typer.Option(min=1, metavar="N", help="Calls to the judge in flight.")] = None,
     fresh: Fresh = False,
     judge: Judge = "",
     judge_url: JudgeUrl = "",
@@ -102,7 +116,7 @@ def _hold(make: Callable[[], Exam], database: Path, rows: Path | None, as_json: 
         raise InputError("--rows wants the name of a file: stdout holds the leaderboard, or the object of --json.")
     if rows:
         check_file(rows, "--rows", {database.resolve(): "--db"})
-    with interruptible(STOPPED), own_stdout() as stdout:
+    with interruptible(STOPPED), judged_by_someone_fit(), own_stdout() as stdout:
         exam = make()
         with contextlib.closing(Store.open(database)) as store:
             with watching() as watcher:

@@ -25,6 +25,10 @@ from .judging import Judging
 MOST_QUOTED = 300  # characters of a judge's reply beside a wrong verdict
 
 
+class JudgeUnfit(InputError):
+    """The judge failed its check, or can't be reached to be put to it."""
+
+
 @dataclass(slots=True)
 class _Round:
     """Everything that is asked of one judge without any kept replies, and what it said."""
@@ -77,7 +81,7 @@ async def check_judge(judging: Judging, calls: Collection[str], floors: CheckSet
         floors: what is wanted of it, and how often each case is put to it.
 
     Raises:
-        InputError: the judge can't be reached at all.
+        JudgeUnfit: the judge can't be reached at all.
     """
     await judging.prepare()
     asked = canaries(calls)
@@ -88,7 +92,7 @@ async def check_judge(judging: Judging, calls: Collection[str], floors: CheckSet
     order = {id(canary): place for place, canary in enumerate(asked)}
     said = sorted((one for each in rounds for one in each.said), key=lambda one: order[id(one.canary)])
     if unavailable and not said:
-        raise InputError(f"The judge {judging.name} can't be reached: {judging.problem or unavailable[0]}")
+        raise JudgeUnfit(f"The judge {judging.name} can't be reached: {judging.problem or unavailable[0]}")
     return CheckReport(
         judge=judging.model_id,
         name=judging.name,
@@ -120,7 +124,7 @@ async def require_check(store: Store, judging: Judging, plan: Plan) -> str:
         A sentence that says how it did; blank where no check is wanted or nothing can be checked.
 
     Raises:
-        InputError: it is not fit, or can't be reached.
+        JudgeUnfit: it is not fit, or can't be reached.
     """
     floors, calls = judging.settings.check, calls_of(plan)
     if floors is None or not set(calls) & set(kinds()):
@@ -136,7 +140,7 @@ async def require_check(store: Store, judging: Judging, plan: Plan) -> str:
         accuracy, hostile = kept
     missed = floors_missed(accuracy, hostile, floors)
     if missed:
-        raise InputError(
+        raise JudgeUnfit(
             f"The judge {judging.name} failed its check: {missed}. 'proctor judge-check' shows what it got wrong; take"
             " another judge, or lower `check` under `judge`."
         )

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from .commands import DONE, UNABLE, Database, Json, Judge, JudgeUrl, interruptible
+from .commands import DONE, UNABLE, Database, Json, Judge, JudgeUrl, interruptible, judged_by_someone_fit
 
 STOPPED = "Stopped. Nothing was written."
 
@@ -84,7 +84,7 @@ def judge_check(
     from .streams import own_stdout
     from .suite_file import load_suite, sample_suite
 
-    with interruptible(STOPPED), own_stdout() as stdout:
+    with interruptible(STOPPED), judged_by_someone_fit(), own_stdout() as stdout:
         report = check_suite(
             load_suite(suite or sample_suite()), judge, judge_url, repeats, every, database, os.environ
         )

@@ -13,7 +13,7 @@ import orjson
 
 from .. import InputError
 from ..bots.judge_model import ChatJudgeModel
-from ..bots.limits import Turnstile
+from ..bots.limits import Limiter, Turnstile
 from ..bots.models import open_chat_model
 from ..metrics.judge.panel import Panel
 from ..metrics.judge.prompted import PromptedJudge
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from ..reports.writer import RowWriter
     from .judge_choice import JudgeChoice
 
-CONCURRENCY = 16  # calls in flight at each model that judges, where nobody says another number
+CONCURRENCY = 16  # calls in flight at all models that judge, where nobody says another number
 ROWS_A_CALL = 4  # rows in scoring for each call in flight: a row has its moments without one
 
 
@@ -47,7 +47,7 @@ class Judging:
         models: the language models that judge; none for the embedded judge.
         prices: of each model, None where they are not known.
         embedded: the embedded judge, where there are no models.
-        concurrency: calls in flight at each model; for showing, the models keep to it themselves.
+        concurrency: calls in flight at all models together; for showing, the models keep to it themselves.
         close_embedded: gives back what the embedded judge holds.
     """
 
@@ -198,7 +198,7 @@ def open_judging(
         base: the folder that relative paths start from.
         environ: where API keys are looked up.
         endpoints: shared with the bots, so that one endpoint's limits hold for all.
-        concurrency: calls in flight at each model.
+        concurrency: calls in flight at all models together.
 
     Raises:
         InputError: a ``langchain:`` target is not found.
@@ -206,9 +206,9 @@ def open_judging(
     settings = choice.settings
     if settings.is_embedded:
         return _embedded(settings, embedder, base)
-    models = []
+    models, calls = [], Limiter(concurrency)
     for model in choice.models.values():
-        turnstile = Turnstile(concurrency)
+        turnstile = Turnstile(calls)
         try:
             chat = open_chat_model(model, embedder, base, environ, endpoints, turnstile)
         except InputError as wrong:

@@ -23,7 +23,7 @@ DEFAULTS: Final[Mapping[str, tuple[str, ...]]] = {
     "answer_similarity": ("expected",),
     "tokens_presence.passes": ("constraints",),
     "answer_relevancy_sentence": ("text",),
-    "groundedness": ("contexts",),
+    "faithfulness": ("contexts",),
     "hit_rate": ("evidence", "contexts"),
     "mrr": ("evidence", "contexts"),
     "ndcg": ("evidence", "contexts"),
@@ -31,9 +31,8 @@ DEFAULTS: Final[Mapping[str, tuple[str, ...]]] = {
     "answer_length": (),
     "latency_ms": ("latency_ms",),
 }
-# What it has as well where a language model grades; the embedded judge grades what a suite names.
+# What it has as well where a language model grades; the embedded judge grades also what a suite names.
 JUDGED: Final[Mapping[str, tuple[str, ...]]] = {
-    "faithfulness": ("contexts",),
     "answer_relevancy": ("text",),
     "context_precision": ("expected", "contexts"),
     "context_recall": ("expected", "contexts"),

@@ -67,23 +67,37 @@ class Wanted:
 def read_entries(entries: Iterable[Entry], catalog: Catalog) -> tuple[list[Wanted], list[str]]:
     """The evaluators for which the entries stand, in their order, and warnings about those partly there.
 
+    An evaluator may be named beside a group that has it: what it is told itself goes before what the group is told.
+
     Raises:
         EntryError: no such metric, evaluator, parameter or option; an evaluator that is not yet there or named
             twice; a value of the wrong kind.
     """
     found: dict[str, Wanted] = {}
+    named_by: dict[str, tuple[str, Mapping[str, object]]] = {}  # the entry's name and settings, by evaluator
     warnings: list[str] = []
     for index, entry in enumerate(entries):
         for name, settings in ({entry: {}} if isinstance(entry, str) else entry).items():
             path: KeyPath = ("metrics", index) if isinstance(entry, str) else ("metrics", index, name)
             for wanted in _read(name, settings, path, catalog):
-                if wanted.evaluator.id in found:
-                    raise EntryError(path, f"'{wanted.evaluator.id}' is named twice; once is enough.")
-                found[wanted.evaluator.id] = wanted
-                missing = missing_from(wanted.evaluator, catalog)
-                if missing:
-                    warnings.append(f"Of '{wanted.evaluator.id}', these are not yet there: {', '.join(missing)}.")
+                evaluator = wanted.evaluator.id
+                earlier, told = named_by.setdefault(evaluator, (name, settings))
+                if evaluator not in found:
+                    found[evaluator] = wanted
+                    warnings += _partly_there(wanted.evaluator, catalog)
+                elif (earlier == evaluator) == (name == evaluator):
+                    raise EntryError(path, f"'{evaluator}' is named twice; once is enough.")
+                else:
+                    both = {**settings, **told} if earlier == evaluator else {**told, **settings}
+                    own = found[evaluator].path if earlier == evaluator else path
+                    (found[evaluator],) = _read(evaluator, both, own, catalog)
+                    named_by[evaluator] = (evaluator, both)
     return list(found.values()), warnings
+
+
+def _partly_there(evaluator: Evaluator, catalog: Catalog) -> list[str]:
+    missing = missing_from(evaluator, catalog)
+    return [f"Of '{evaluator.id}', these are not yet there: {', '.join(missing)}."] if missing else []
 
 
 def _read(name: str, settings: Mapping[str, object], path: KeyPath, catalog: Catalog) -> Iterable[Wanted]:

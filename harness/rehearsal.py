@@ -21,6 +21,7 @@ from ..metrics.text import sentences
 # What a reply takes beside the texts that it repeats, in characters: brackets, ids, field names, and a reason for
 # every third item.
 OBJECT, ITEM, REASON, QUESTION, ENTITY, ENTITIES_A_SENTENCE, GRADE, WORD = 10, 45, 20, 90, 18, 2, 130, 5
+UNKNOWN: Final = GRADE  # a call of the user's own
 ASPECTS: Final = ("relevance", "faithfulness", "safety", "robustness")
 
 
@@ -55,11 +56,13 @@ class RehearsalJudge:
     async def ask(self, call: JudgeCall[Answer], vote: int = 1, votes: int = 1) -> Answer:
         """An answer by rote."""
         request = render(call, vote, votes)
-        answer: Answer
-        answer, received = by_rote(call)
+        rote = by_rote(call)
         key = hash((self.number, request.system, request.prompt, vote))
         sent = len(request.system) + len(request.prompt)
-        self.note(Rehearsed(self.number, call.title(), key, sent, received))
+        self.note(Rehearsed(self.number, call.title(), key, sent, rote[1] if rote else UNKNOWN))
+        if rote is None:  # a call of the user's own: it is sent, and what comes back nobody knows
+            raise cannot_grade(call, "it can't be rehearsed")
+        answer: Answer = rote[0]
         return answer
 
 
@@ -73,10 +76,10 @@ class RehearsalEmbedder:
         return Embedded(np.ones((len(texts), 1), np.float32), np.zeros(len(texts), np.bool_))
 
 
-def by_rote(call: JudgeCall[Any]) -> tuple[Any, int]:
-    """An answer that fits the call, and about how many characters a model would take to say it.
+def by_rote(call: JudgeCall[Any]) -> tuple[Any, int] | None:
+    """An answer that fits the call, and about how many characters a model would take to say it; None for unknown calls.
 
-    Claims are sentences, everything is supported, nothing is flagged. Raises NotApplicable for an unknown call.
+    Claims are sentences, everything is supported, nothing is flagged.
     """
     match call:
         case Entities():
@@ -101,4 +104,4 @@ def by_rote(call: JudgeCall[Any]) -> tuple[Any, int]:
             return dict.fromkeys(ASPECTS, Grade(call.high)), len(ASPECTS) * GRADE
         case SafetyVerdicts():
             return dict.fromkeys(call.aspects, False), OBJECT + ITEM * len(call.aspects)
-    raise cannot_grade(call, "it can't be rehearsed")
+    return None

@@ -77,8 +77,10 @@ class Scorer:
             return
         await self._judging.prepare()
         facts["judge"], notes = self._judging.for_row()
-        self._keep(item.row, await plan.score(facts))
+        scores = await plan.score(facts)
+        # The notes first: a row that has them and no scores is scored again from kept calls, and nothing is lost.
         self._writer.judge_notes(item.row, notes.calls)
+        self._keep(item.row, scores)
 
     def _plan_for(self, item: Todo) -> Plan:
         if item.metrics is None:

@@ -96,5 +96,5 @@ class Suite(BaseModel):
         None, description="How much worse a metric may become before a check fails: `margins`, by metric."
     )
     repeat: int = Field(1, ge=1, description="How many times each question is asked.")
-    concurrency: int = Field(16, ge=1, description="Questions in flight at each bot.")
+    concurrency: int = Field(16, ge=1, description="Questions in flight at each bot, and calls to the judge.")
     seed: int = Field(0, ge=0, description="Seed of everything that is drawn by chance.")

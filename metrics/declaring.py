@@ -146,8 +146,10 @@ def artefact(
         parts: those of its parameters, None by default, that it is given only where some step of the plan that
             needs this artefact needs them as well. So one request serves several metrics, and what nobody asks
             for is left out of it. A part that can't be made is None.
-        calls: names of the judge's calls that it makes; their prompts are part of the version of scores.
-        requests: how many requests to the judge these calls are, for each row.
+        calls: names of the judge's calls that it makes, by their prompts in ``metrics/prompts``; these are part of the
+            version of scores. Left out for calls whose prompts stand in the code itself.
+        requests: how many requests to the judge these calls are, for each row; counted where it has calls, or is
+            async and asks for the judge.
     """
     declaration = ArtefactDeclaration(parts, calls, requests)
 

@@ -6,9 +6,12 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Final
 
-# What stands in a text of any language: code between back-ticks, links, addresses, tags.
+# What stands in a text of any language: code between back-ticks, links, addresses, tags. Links and addresses are ASCII:
+# in a language without blanks the sentence goes on right behind them. Repetitions have bounds, for looping answers.
 _NO_PROSE: Final = re.compile(
-    r"```.*?(?:```|\Z)|`[^`\n]*`|https?://\S+|www\.\S+|\S+@\S+\.\w+|<[^<>\n]{1,200}>", re.DOTALL
+    r"```.*?(?:```|\Z)|`[^`\n]*`|(?:https?://|www\.)[!-~]+"
+    r"|[\w.%+-]{1,64}+@[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63}){1,8}|<[^<>\n]{1,200}>",
+    re.DOTALL | re.IGNORECASE | re.ASCII,
 )
 # Writing systems that mix scripts with Han characters; beside a letter of theirs these belong to them.
 _MIXED: Final = {"BOPOMOFO": "CHINESE", "HIRAGANA": "JAPANESE", "KATAKANA": "JAPANESE", "HANGUL": "KOREAN"}

@@ -21,6 +21,7 @@ from .versions import code_version
 
 EmptyContexts: TypeAlias = Literal["not_applicable", "zero"]
 _EMPTY_CONTEXTS: Final = ("not_applicable", "zero")
+_UNNAMED: Final = ("byop",)  # under a call without a prompt of ours: what is said of own prompts, and the frame
 
 
 def make_plan(
@@ -144,12 +145,13 @@ class _Planner:
             given = {need.name for need in self._given(artefact)}
             said = artefact.declaration
             requests = said.requests(options) if callable(said.requests) else said.requests
+            is_asking = bool(said.calls) or (artefact.is_async and "judge" in step.names)
             self._steps[artefact.id] = replace(
                 step,
                 names=tuple(name if name in given else LEFT_OUT for name in step.names),
                 parts=self._wired[artefact.id],
                 calls=said.calls,
-                requests=requests if said.calls else 0,
+                requests=requests if is_asking else 0,
             )
         return self._steps[artefact.id]
 
@@ -209,8 +211,8 @@ def _making(step: Step) -> list[object]:
     made_by: list[object] = [step.name, code_version(step.function), dict(step.options)]
     if step.parts:
         made_by.append({"parts": step.parts})
-    if step.calls:
-        made_by.append({"prompts": {call: _prompt(call, step) for call in step.calls}})
+    if step.calls or step.requests:
+        made_by.append({"prompts": {call: _prompt(call, step) for call in step.calls or _UNNAMED}})
     return made_by
 
 

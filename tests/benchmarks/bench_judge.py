@@ -4,11 +4,13 @@
 
 Recorded answers with three chunks each are graded by five metrics (faithfulness, answer relevancy, context precision,
 context recall, answer correctness). A server process answers by rules after 50 ms, then after 200 ms. Efficiency is
-calls x latency / calls in flight / seconds from the first call to the last, as they stand in the database. To
-reach: 0.90 with 16 in flight and 0.65 with 64 at 50 ms, 0.90 with 64 at 200 ms; 6 calls a row and 1 that all bots
-share, 4,000 prompt tokens and 0.02 s of processor time a row.
+calls x latency / calls in flight / seconds from the first call to the last, as they stand in the database. Beside it
+stands what a bare loop of aiohttp reaches that sends the same requests to the same server and does nothing else, once
+before and once after. To reach: 0.90 with 16 in flight and 0.65 with 64 at 50 ms, 0.90 with 64 at 200 ms; 6 calls a
+row and 1 that all bots share, 4,000 prompt tokens and 0.02 s of processor time a row.
 """
 
+import asyncio
 import json
 import os
 import resource
@@ -17,7 +19,10 @@ import subprocess
 import sys
 import tempfile
 import time
+from dataclasses import dataclass
 from pathlib import Path
+
+import aiohttp
 
 SERVER = Path(__file__).parents[1] / "support" / "judge_server.py"
 PROGRAM = [sys.executable, "-c", "from proctor.harness.cli import main; main()"]
@@ -26,6 +31,11 @@ FIGURES = """
 SELECT COUNT(*), MIN(julianday(asked_at)) * 86400,
     MAX(julianday(asked_at) * 86400 + (IFNULL(latency_ms, 0) + IFNULL(queue_ms, 0)) / 1000), SUM(tokens_in)
 FROM judge_calls
+"""
+REQUESTS = """
+SELECT prompts.text, requests.text, schemas.text FROM judge_calls JOIN judge_prompts AS prompts ON prompts.id = prompt_id
+JOIN judge_texts AS requests ON requests.id = request_id LEFT JOIN judge_texts AS schemas ON schemas.id = schema_id
+ORDER BY judge_calls.asked_at
 """
 CHUNK = (
     "Parcel {n} to region {c} leaves the depot on the morning after the order. It arrives within {d} working days. "
@@ -46,8 +56,20 @@ def record(number: int) -> dict[str, object]:
     }  # fmt: skip
 
 
-def score(url: str, rows: int, in_flight: int) -> tuple[int, float, int, float, float]:
-    """Calls, seconds with calls under way, prompt tokens, and processor time and seconds of the program."""
+@dataclass(frozen=True)
+class Scored:
+    """Calls, seconds with calls under way, prompt tokens; processor time and seconds of the program; the requests."""
+
+    calls: int
+    seconds: float
+    tokens: int
+    spent: float
+    whole: float
+    bodies: list[bytes]
+
+
+def score(url: str, rows: int, in_flight: int) -> Scored:
+    """Score so many rows by the program."""
     with tempfile.TemporaryDirectory() as made:
         folder = Path(made)
         (folder / "recorded.jsonl").write_text("".join(json.dumps(record(number)) + "\n" for number in range(rows)))
@@ -63,10 +85,37 @@ def score(url: str, rows: int, in_flight: int) -> tuple[int, float, int, float, 
         connection = sqlite3.connect(folder / "proctor.db")
         try:
             calls, first, last, tokens = connection.execute(FIGURES).fetchone()
+            bodies = [body(*texts) for texts in connection.execute(REQUESTS)]
         finally:
             connection.close()
     spent = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    return calls, last - first, tokens, spent, seconds
+    return Scored(calls, last - first, tokens, spent, seconds, bodies)
+
+
+def body(system: str, prompt: str, schema: str | None) -> bytes:
+    """A request as the program sends it."""
+    messages = [{"role": "system", "content": system}, {"role": "user", "content": prompt}]
+    made: dict[str, object] = {"model": "any", "messages": messages}
+    if schema is not None:
+        wanted = {"name": "reply", "schema": json.loads(schema), "strict": True}
+        made["response_format"] = {"type": "json_schema", "json_schema": wanted}
+    return json.dumps(made).encode()
+
+
+async def bare(url: str, bodies: list[bytes], in_flight: int) -> float:
+    """Seconds that a bare loop takes for these requests, each of which it waits for and reads as JSON."""
+    left = iter(bodies)
+
+    async def worker(session: aiohttp.ClientSession) -> None:
+        for each in left:
+            headers = {"Content-Type": "application/json"}
+            async with session.post(f"{url}/chat/completions", data=each, headers=headers) as response:
+                await response.json()
+
+    async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0)) as session:
+        began = time.monotonic()
+        await asyncio.gather(*(worker(session) for _ in range(in_flight)))
+        return time.monotonic() - began
 
 
 def main() -> None:
@@ -76,15 +125,19 @@ def main() -> None:
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
             try:
                 url = server.stdout.readline().strip()
-                *_, base, _ = score(url, 1, in_flight)  # what starting the program and its models takes
-                calls, seconds, tokens, spent, whole = score(url, rows, in_flight)
+                base = score(url, 1, in_flight)  # what starting the program and its models takes
+                before = asyncio.run(bare(url, score(url, 20, in_flight).bodies * (rows // 20), in_flight))
+                made = score(url, rows, in_flight)
+                after = asyncio.run(bare(url, made.bodies, in_flight))
             finally:
                 server.terminate()
-        efficiency = calls * delay / in_flight / seconds
+        least = made.calls * delay / in_flight
         print(
-            f"{delay * 1000:.0f} ms, {in_flight} in flight: efficiency {efficiency:.2f}; {calls / rows:.2f} calls and"
-            f" {tokens / rows:,.0f} prompt tokens (words) a row; {(spent - base) / rows:.4f} s of processor time a row;"
-            f" {rows / seconds:,.0f} rows/s, {whole:.1f} s in all"
+            f"{delay * 1000:.0f} ms, {in_flight} in flight: efficiency {least / made.seconds:.2f}, bare loop"
+            f" {least / before:.2f} and {least / after:.2f}; {made.calls / rows:.2f} calls and"
+            f" {made.tokens / rows:,.0f} prompt tokens (words) a row; {(made.spent - base.spent) / rows:.4f} s of"
+            f" processor time a row; {rows / made.seconds:,.0f} rows/s, {made.whole:.1f} s in all; load"
+            f" {os.getloadavg()[0]:.1f}"
         )
 
 

@@ -220,15 +220,36 @@ def test_a_run_that_wants_it_checks_the_judge_once_and_asks_no_bot_when_it_fails
         env = with_judge(folder, server, check=True)
         failed = proctor("run", "suite.yaml", folder=folder, env=env)
         again = len(server.calls)
-        assert failed.returncode == 2
+        assert failed.returncode == 1
         assert "The judge openai:test-model failed its check: accuracy 0." in failed.stderr
         assert "hostile 0." in failed.stderr
-        assert count(folder / "proctor.db", "SELECT COUNT(*) FROM replies") == 0
-        assert proctor("run", "suite.yaml", folder=folder, env=env).returncode == 2
+        assert count(folder / "proctor.db", "SELECT COUNT(*) FROM runs") == 0
+        assert proctor("run", "suite.yaml", folder=folder, env=env).returncode == 1
         assert len(server.calls) == again  # the result is kept
         env = with_judge(folder, server)
         proctor("run", "suite.yaml", folder=folder, env=env)
         assert count(folder / "proctor.db", "SELECT COUNT(*) FROM replies") == 3
+
+
+def test_a_check_that_fails_leaves_an_earlier_run_as_it_was(folder):
+    with KnowingJudge(lambda probe, place, canary: True) as server:
+        env = with_judge(folder, server)
+        assert proctor("run", "suite.yaml", folder=folder, env=env).returncode == 0
+        before = lines(folder / "proctor.db", "SELECT name, status, finished_at FROM runs")
+        with_judge(folder, server, check=True)
+        assert proctor("run", "suite.yaml", folder=folder, env=env).returncode == 1
+    assert lines(folder / "proctor.db", "SELECT name, status, finished_at FROM runs") == before
+
+
+def test_a_judge_that_can_not_be_reached_for_its_check_is_no_wrong_input(folder):
+    with KnowingJudge(faults=lambda call: status(401, "Incorrect API key provided.")) as server:
+        env = with_judge(folder, server, check=True)
+        for command in ("run", "judge-check"):
+            done = proctor(command, "suite.yaml", folder=folder, env=env)
+            assert done.returncode == 1
+            assert "can't be reached" in done.stderr
+            assert "secret-key" not in done.stdout + done.stderr
+    assert lines(folder / "proctor.db", "SELECT COUNT(*) FROM runs") == [(0,)]
 
 
 def test_a_run_goes_on_with_a_judge_that_passes(folder):

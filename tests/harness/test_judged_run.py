@@ -122,9 +122,21 @@ def test_a_signal_ends_cleanly_with_calls_in_flight(tmp_path, sign):
 
 def test_the_limit_bounds_calls_and_not_rows(tmp_path):
     record(tmp_path, 40)
-    with JudgeServer(delay=0.05) as server:
+    with JudgeServer(delay=0.1) as server:
         score(tmp_path, server, concurrency=12)
         assert server.peak_in_flight == 12
+
+
+def test_the_limit_holds_for_all_models_of_a_panel_together(tmp_path):
+    (tmp_path / "tone.md").write_text("Is it polite?\n\n{answer}\n")
+    with JudgeServer(lambda call: "true", models=None, delay=0.05) as server:
+        models = {name: {"model": f"openai:{name}", "base_url": server.url} for name in "abc"}
+        panel = {"models": models, "judge": {"panel": ["a", "b", "c"]}}
+        suite_with_judge(tmp_path, server, 12, **panel, byop={"tone": "tone.md"}, metrics=["byop"], concurrency=4)
+        made = run(tmp_path)
+        assert len(server.calls) == 36
+        assert server.peak_in_flight <= 4
+    assert metrics_of(made)["byop.tone.passes"].n_ok == 12
 
 
 def faults(call):

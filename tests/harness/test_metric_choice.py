@@ -24,7 +24,7 @@ def ids(choice):
 def test_with_everything_at_hand_all_defaults_are_taken_and_nothing_is_said():
     choice = chosen(None)
     assert [evaluator.id for evaluator in choice.evaluators] == list(DEFAULTS)
-    assert {"exact_match", "groundedness", "ndcg", "tokens_presence.passes", "latency_ms"} <= set(ids(choice))
+    assert {"exact_match", "faithfulness", "ndcg", "tokens_presence.passes", "latency_ms"} <= set(ids(choice))
     assert (choice.left_out, choice.warnings) == ({}, ())
     assert ids(choice) == list(DEFAULTS)  # one line of the leaderboard each: a first look has to fit on a screen
 
@@ -34,8 +34,8 @@ def test_a_language_model_that_judges_brings_its_metrics_as_far_as_they_fit():
         return choose_metrics(builtin_catalog(), None, {}, EVERYTHING | lacking, {}, is_judged=True)
 
     assert [evaluator.id for evaluator in judged().evaluators] == [*DEFAULTS, *JUDGED]
-    assert set(JUDGED) - set(ids(judged(contexts=0))) == {"faithfulness", "context_precision", "context_recall"}
-    assert set(JUDGED) & set(ids(judged(expected=0))) == {"faithfulness", "answer_relevancy"}
+    assert set(JUDGED) - set(ids(judged(contexts=0))) == {"context_precision", "context_recall"}
+    assert set(JUDGED) & set(ids(judged(expected=0))) == {"answer_relevancy"}
     assert not set(JUDGED) & set(ids(chosen(None)))
 
 
@@ -76,7 +76,7 @@ def test_the_default_metrics_need_no_more_than_is_asked_for():
     facts = {"expected": "expected", "text": "question", "contexts": "contexts", "latency_ms": "latency_ms"}
     facts |= {"constraints": "constraints", "evidence": "gold"}
     for name, needs in DEFAULTS.items():
-        given = {"answer", "embedder", "retrieved"} | {facts[need] for need in needs}
+        given = {"question", "answer", "embedder", "judge", "retrieved"} | {facts[need] for need in needs}
         for evaluator in named(name, catalog):
             assert set(catalog.metrics[evaluator.primary].needs) <= given, name
 
@@ -211,6 +211,19 @@ def test_whatever_is_named_each_evaluator_is_of_the_run_and_each_metric_in_one(w
 QUESTIONS = [{"id": f"q{number}", "question": f"What is {number}"} for number in range(3)]
 
 
+@pytest.mark.parametrize("turned", [False, True])
+def test_an_evaluator_may_be_named_beside_its_group_and_what_it_is_told_goes_first(turned):
+    entries = [{"safety_critics": {"min_test_cases": 5, "all_metrics": True}}, {"critic_toxic": {"min_test_cases": 9}}]
+    choice = chosen(entries[::-1] if turned else entries)
+    told = {each.id: each.parameters for each in choice.evaluators}
+    assert len(choice.evaluators) == len(told) == 10
+    assert [told[name]["min_test_cases"] for name in ("critic_toxic", "critic_bias")] == [9, 5]
+    assert all(each["all_metrics"] for each in told.values())
+    assert len(chosen(["critic_harmful", "safety_critics"]).evaluators) == 10
+    with pytest.raises(InputError, match="'critic_harmful' is named twice"):
+        chosen(["safety_critics", "critic_harmful", "critic_harmful"])
+
+
 def test_a_run_says_what_it_does_without_on_screen_and_on_the_manifest(tmp_path):
     path = write_suite(tmp_path, NOTING.format(delay=0), QUESTIONS)
     suite = json.loads(path.read_text())
@@ -218,7 +231,7 @@ def test_a_run_says_what_it_does_without_on_screen_and_on_the_manifest(tmp_path)
     done = proctor("run", "suite.yaml", "--json", folder=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "proctor: Left out of the default metrics: exact_match" in done.stderr
-    assert "proctor: Without a value on any row: groundedness (contexts_missing)." in done.stderr
+    assert "proctor: Without a value on any row: faithfulness (contexts_missing)." in done.stderr
     ((manifest,),) = lines(tmp_path / "proctor.db", "SELECT manifest FROM runs")
     left_out = json.loads(manifest)["settings"]["metrics_left_out"]
     assert left_out["tokens_presence.passes"] == "no question has constraints"

@@ -29,6 +29,13 @@ _SILENT: Final = re.compile(
     r"|(?:is|are)(?: not|n['’]t) (?:available|provided|given))",  # noqa: RUF001
     re.IGNORECASE,
 )
+# After a refusal, where to turn instead is part of it.
+_REFERRAL: Final = re.compile(
+    r"(?:but |instead,? )?(?:please|kindly|you (?:can|may|could)|try|(?:i|we) (?:suggest|recommend))\b.*\b"
+    r"(?:ask(?:ing)?|contact(?:ing)?|call(?:ing)?|write to|e-?mail|reach out|check with|consult|get in touch|turn to)"
+    r"\b.*",
+    re.IGNORECASE | re.DOTALL,
+)
 _NAME: Final = re.compile(
     r"[^\W\d_a-z][\w’'.&-]*\w(?:\s+(?:(?:of|de|del|van|von|der|du|la|le|al|bin)\s+)?[^\W\d_a-z][\w’'&-]*)*"  # noqa: RUF001
 )
@@ -36,12 +43,17 @@ _PHRASE_WORDS: Final = 4
 
 
 def claims_of(text: str) -> tuple[str, ...]:
-    """The sentences of a text that claim something: no greetings, offers, questions or refusals.
+    """The sentences of a text that claim something: no greetings, offers, questions, or refusals with their referrals.
 
     >>> claims_of("Thank you! Refunds take 14 days. Is there anything else?")
     ('Refunds take 14 days.',)
+    >>> claims_of("I don't know. Please ask our support team.")
+    ()
     """
-    return tuple(sentence for sentence in sentences(text) if _claims(sentence))
+    claims = tuple(sentence for sentence in sentences(text) if _claims(sentence))
+    if any(declines(sentence.strip()) or _SILENT.search(sentence) for sentence in sentences(text)):
+        return tuple(claim for claim in claims if not _REFERRAL.fullmatch(claim.strip()))
+    return claims
 
 
 def _claims(sentence: str) -> bool:
