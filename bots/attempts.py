@@ -104,7 +104,8 @@ class Attempts:
 
     def _exhausted(self, failed: AttemptFailed, effort: Effort) -> EndpointFailed | EndpointTimedOut:
         happened = ", ".join(_grouped(effort.failures))
-        message = f"{self._place} gave no answer in {len(effort.failures)} attempts: {happened}."
+        attempts = "1 attempt" if len(effort.failures) == 1 else f"{len(effort.failures)} attempts"
+        message = f"{self._place} gave no answer in {attempts}: {happened}."
         if (failed.retry_after or 0) > LONGEST_WAIT:
             message += f" It asks to be left alone for {failed.retry_after:.0f} s; run again after that."
         kind = EndpointTimedOut if failed.timed_out else EndpointFailed

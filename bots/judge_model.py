@@ -9,6 +9,7 @@ from .chat import ChatModel, ChatRequest, Completion
 from .limits import TurnedAway, Turnstile
 
 UNREACHABLE_LIMIT = 20  # calls in a row that could not reach the endpoint before no more are made
+LEAST_IN_LINE = 8  # requests that wait before a model counts as busy, so that a quick one is never without
 _CHANGES_NOTHING = ("model", "context_tokens")  # settings that are told already, or that a judge has no use for
 
 
@@ -45,6 +46,13 @@ class ChatJudgeModel:
     def name(self) -> str:
         """As the suite file names the chat model."""
         return self._model.name
+
+    @property
+    def left_in_line(self) -> int:
+        """How many more requests should be put in line: as many may wait as can be under way, more would be in vain."""
+        if self._turnstile is None:
+            return LEAST_IN_LINE
+        return max(self._turnstile.places, LEAST_IN_LINE) - self._turnstile.waiting
 
     @property
     def settings(self) -> Mapping[str, object]:

@@ -79,6 +79,11 @@ class Limiter:
         """Requests under way, those included that hold their place while the endpoint wants quiet."""
         return self._in_flight
 
+    @property
+    def waiting(self) -> int:
+        """Requests in line."""
+        return len(self._waiting)
+
     def lower_ceiling(self, ceiling: int) -> None:
         """Two bots share the endpoint: the more careful setting holds for both."""
         self._ceiling = min(self._ceiling, ceiling)
@@ -171,6 +176,11 @@ class Turnstile:
         """Put the limiter behind it that its requests share with others; gives the turnstile back."""
         self._beyond = beyond
         return self
+
+    @property
+    def waiting(self) -> int:
+        """Requests in line here, before the endpoint's own limiter."""
+        return self._own.waiting
 
     def shut(self, reason: str) -> None:
         """Turn away all that wait and all that come."""

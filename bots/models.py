@@ -4,7 +4,7 @@ import difflib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Self
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
@@ -97,6 +97,8 @@ class ModelSettings(BaseModel):
         if url is None:
             return None
         parts = urlsplit(url)
+        if not _has_a_port(parts):
+            raise ValueError(f"{url!r} is no web address; behind the colon there must be the number of a port")
         if parts.scheme not in ("http", "https") or not parts.hostname:
             raise ValueError(f"{url!r} is no web address; it must begin with http:// or https://")
         if parts.username or parts.password or parts.query:
@@ -156,6 +158,14 @@ def open_chat_model(
             )
         case _:
             return ExtractiveChat(embedder)
+
+
+def _has_a_port(parts: SplitResult) -> bool:
+    """Whether what stands behind the colon is a number, or nothing stands there."""
+    try:
+        return parts.port is None or parts.port > 0
+    except ValueError:
+        return False
 
 
 def parse_model(written: str) -> ModelSettings:

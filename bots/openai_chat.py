@@ -11,6 +11,7 @@ from .limits import Turnstile
 from .openai_endpoint import Endpoint, FieldRefused
 from .openai_options import RESPONSE_FORMAT, STREAM_OPTIONS, Options
 from .openai_reply import ChatReply, read_reply
+from .redaction import redacted
 from .retrying import Backoff
 
 
@@ -86,9 +87,10 @@ class OpenAIChat:
 
     @property
     def settings(self) -> Mapping[str, object]:
-        """Model, base URL, parameters and context size: all that changes answers."""
+        """Model, base URL, parameters and context size: all that changes answers; what looks secret is hidden."""
         fixed = {"model": self.name, "base_url": self._endpoint.url, "context_tokens": self.context_tokens}
-        return fixed | self._parameters
+        parameters = redacted(self._parameters)
+        return {**fixed, **parameters} if isinstance(parameters, Mapping) else fixed
 
     async def prepare(self, texts: Sequence[str] = ()) -> None:  # noqa: ARG002 - nothing to work ahead on
         """Import the client and make it, half a second that no question should pay for."""

@@ -28,6 +28,7 @@ class Calibrated:
     Attributes:
         metric: its name.
         judge: model id of the judge; blank when none took part.
+        judge_name: what reports call it.
         scale: how verdicts were read.
         by_bot: for each bot with labels, then for all bots together where there are several.
         from_file: labels that the file gave.
@@ -44,6 +45,7 @@ class Calibrated:
     from_before: int
     blank: int
     warnings: tuple[str, ...]
+    judge_name: str = ""
 
 
 def calibrate_run(
@@ -115,6 +117,7 @@ def _calibrate(
         from_before=len(kept),
         blank=len(written) - len(filled),
         warnings=tuple(warnings),
+        judge_name=run.summary.judge.name if run.summary.judge else "",
     )
     return done, given
 
@@ -169,6 +172,7 @@ def _match(
     warnings = [
         *_told(unknown, "on no row of this run that has a value"),
         *_told(changed, "on rows whose answer, contexts or expected answer changed since"),
+        *_at_odds([(shown[row].content, line, verdict) for row, (line, verdict) in labels.items()]),
     ]
     return [Label(row, verdict, line.seed) for row, (line, verdict) in labels.items()], warnings
 
@@ -179,6 +183,22 @@ def _told(lines: Sequence[str], what: str) -> list[str]:
     more = f" and {len(lines) - MOST_NAMED:,} more" if len(lines) > MOST_NAMED else ""
     verb = "label is" if len(lines) == 1 else "labels are"
     return [f"{len(lines):,} {verb} {what}, and not used: {', '.join(lines[:MOST_NAMED])}{more}."]
+
+
+def _at_odds(labels: Sequence[tuple[bytes, Written, HumanVerdict]]) -> list[str]:
+    """A warning where rows that look the same, such as equal answers of two bots, have different verdicts."""
+    alike: dict[bytes, list[tuple[Written, HumanVerdict]]] = {}
+    for content, line, verdict in labels:
+        alike.setdefault(content, []).append((line, verdict))
+    odd = [each for each in alike.values() if any(verdict != each[0][1] for _, verdict in each)]
+    if not odd:
+        return []
+    named = [" and ".join(str(line.line) for line, _ in each) for each in odd[:MOST_NAMED]]
+    more = f"; and {len(odd) - MOST_NAMED:,} more" if len(odd) > MOST_NAMED else ""
+    return [
+        f"The same question, answer and contexts have different verdicts on lines {'; '.join(named)}{more}. Each counts"
+        " here for its own row; for later runs the last of them is kept."
+    ]
 
 
 class _Places:

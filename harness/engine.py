@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import itertools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -61,6 +62,8 @@ class Engine:
                         group.create_task(self._side_by_side(lane))
         except* InputError as errors:
             raise next(_leaves(errors)) from None
+        finally:
+            gc.unfreeze()
 
     async def _serial(self, lane: Lane) -> None:
         """Ask a block one question at a time, then score it, so that scoring never disturbs the clock."""
@@ -87,6 +90,7 @@ class Engine:
                             self._finish(lane, item.row)
                         else:
                             await places.acquire()
+                            await self.scorer.ready_for_a_row()
                             group.create_task(self._score_beside(lane, item, places))
                     if count % BREATH == 0 or self.writer.crowded:
                         await self._breathe()
@@ -140,6 +144,7 @@ class Engine:
             lane.problem = self.redact(str(error))
         except Exception as error:  # noqa: BLE001 - a bot is foreign code, and so is what it loads
             lane.problem = self.redact(f"it could not get ready: {type(error).__name__}: {error}")
+        gc.freeze()  # a collection that walks all that was loaded takes a tenth of a second of whatever is timed then
         lane.prepared = True
 
     async def _score_beside(self, lane: Lane, item: Todo, places: asyncio.Semaphore) -> None:
@@ -157,6 +162,7 @@ class Engine:
 
         async with asyncio.TaskGroup() as group:
             for item in answered:
+                await self.scorer.ready_for_a_row()
                 group.create_task(one(item))
         await self._breathe()
 

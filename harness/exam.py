@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..bots.base import Reply
+from ..metrics.score import Reason
 from ..reports.findings import Findings, keep_findings
 from ..reports.ledger import Ledger, OpenRun
 from ..reports.run import RunHeader, RunMetric
@@ -28,6 +29,7 @@ from .lanes import Lane
 from .scoring import Scorer
 from .silent_metrics import silent_metrics
 from .sketches import Sketch
+from .turns import short_turns
 
 if TYPE_CHECKING:
     from ..knowledge.batching import BatchingEmbedder
@@ -72,6 +74,20 @@ class Outcome:
         """Names of the bots that could not run at all: stopped, or without a single answer."""
         return [bot.name for bot in self.summary.bots if bot.problem or (bot.rows > 0 and bot.failed == bot.rows)]
 
+    @property
+    def judge_problem(self) -> str:
+        """A sentence when the judge was stopped, or when of all that it was asked nothing came of a single row."""
+        if self.judge.problem or self.summary.judge is None:
+            return self.judge.problem
+        asked = self.summary.judge.metrics
+        cells = [bot.metrics[name] for bot in self.summary.bots for name in asked if name in bot.metrics]
+        if any(cell.n_ok for cell in cells) or not any(Reason.JUDGE_UNAVAILABLE in cell.reasons for cell in cells):
+            return ""
+        return (
+            f"The judge {self.judge.name} gave no answer for any row; the problems of the run say why. "
+            "Run the same command again to go on."
+        )
+
 
 def run_metrics(plan: Plan, thresholds: Mapping[str, float | None]) -> tuple[RunMetric, ...]:
     """The plan's metrics as they stand in a run, with the thresholds of that run; those of the whole run last."""
@@ -100,7 +116,7 @@ def hold(exam: Exam, store: Store, watcher: Watcher) -> Outcome:
     """
     began = time.monotonic()
     sitting = _Sitting(exam, store, watcher)
-    with Interrupts() as interrupts:
+    with Interrupts() as interrupts, short_turns():
         try:
             interrupts.run(sitting.work())
         finally:
@@ -147,6 +163,8 @@ class _Sitting:
         try:
             if passed := await require_check(self._store, exam.judging, exam.plan):
                 self._watcher.said(passed)
+            if exam.judging.is_language_model:
+                exam.embedder.step_back()
             await self._begun().work(self.lanes)
             self._status = "failed" if exam.judging.problem or self.problems else "finished"
         finally:

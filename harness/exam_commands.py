@@ -124,13 +124,13 @@ def _hold(make: Callable[[], Exam], database: Path, rows: Path | None, as_json: 
             if rows:
                 write_row_lines(store, outcome.summary.run, rows)
             show_warnings(outcome)
-            if outcome.judge.problem:
-                complain(outcome.judge.problem)
+            if outcome.judge_problem:
+                complain(outcome.judge_problem)
             if as_json:
                 show_json(outcome, stdout)
             else:
                 show_outcome(outcome, suite, rows, stdout)
-    raise typer.Exit(UNABLE if outcome.unable or outcome.judge.problem else DONE)
+    raise typer.Exit(UNABLE if outcome.unable or outcome.judge_problem else DONE)
 
 
 def _show_plan(make: Callable[[], Exam], database: Path, as_json: bool) -> None:

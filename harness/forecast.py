@@ -11,9 +11,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..metrics.judge.panel import Panel
+from ..reports.kept_checks import kept_check
 from ..reports.ledger import Ledger, OpenRun
 from ..reports.run import RunHeader, bot_fingerprint
 from ..reports.store import Store
+from .canaries import canaries
+from .judge_check import calls_of, fingerprint
 from .lanes import Lane, Todo, todo
 from .rehearsal import RehearsalEmbedder, RehearsalJudge, Rehearsed
 from .row_facts import RowFacts
@@ -75,6 +78,7 @@ class Forecast:
         judge: its name; blank when no metric asks one.
         bots: by bot, what its own language model will take.
         calls: by the name of a call, what the judge will take.
+        check: what its self-test will take, where the suite wants one that is not kept.
         shares: what each metric or evaluator adds.
         assumed: whether answers and contexts had to be assumed.
         planned: requests of a row and of a question with one accepted answer.
@@ -90,17 +94,18 @@ class Forecast:
     to_score: int = 0
     bots: dict[str, Amount] = field(default_factory=dict)
     calls: dict[str, Amount] = field(default_factory=dict)
+    check: Amount = field(default_factory=Amount)
     shares: list[Share] = field(default_factory=list)
     assumed: bool = False
 
     @property
     def total(self) -> Amount:
-        """Bots and judge together."""
-        return sum((*self.bots.values(), *self.calls.values()), Amount())
+        """Bots and judge together, with its self-test."""
+        return sum((*self.bots.values(), *self.calls.values(), self.check), Amount())
 
     @property
     def judging(self) -> Amount:
-        """The judge alone."""
+        """The judge alone, on what is to be judged."""
         return sum(self.calls.values(), Amount())
 
 
@@ -125,6 +130,7 @@ def forecast(exam: Exam, database: Path) -> Forecast:
 class _Forecaster:
     def __init__(self, exam: Exam, store: Store) -> None:
         self._exam = exam
+        self._store = store
         self._ledger = Ledger(store)
         self._run = _open_run(exam.header, store)
         self._judged = frozenset(
@@ -149,6 +155,7 @@ class _Forecaster:
         for lane in self._lanes:
             self._survey(lane, own_only)
         if self._exam.judging.is_language_model and self._judged:
+            self.made.check = self._check()
             self.made.calls = self._rehearsed(SAMPLE, self._exam.plan)
             self.made.shares = self._shares()
         return self.made
@@ -198,10 +205,30 @@ class _Forecaster:
             calls[each.call] = calls.get(each.call, Amount()) + self._amount(each, weight)
         return calls
 
-    async def _rehearse(self, plan: Plan, sample: Sequence[Todo], noted: list[Rehearsed]) -> None:
+    def _check(self) -> Amount:
+        """What the self-test of the judge would take; nothing where none is wanted, or its result is kept."""
+        judging, calls = self._exam.judging, calls_of(self._exam.plan)
+        floors = judging.settings.check
+        if floors is None or kept_check(self._store, fingerprint(judging, calls, floors)) is not None:
+            return Amount()
+        noted: list[Rehearsed] = []
+        judge = self._judge(noted)
+
+        async def rehearse() -> None:
+            for canary in canaries(calls):
+                for _ in range(floors.repeats if canary.variant == "plain" else 1):
+                    await judge.ask(canary.call)
+
+        asyncio.run(rehearse())
+        return sum((self._amount(each, 1) for each in noted), Amount())
+
+    def _judge(self, noted: list[Rehearsed]) -> Panel:
         settings = self._exam.judging.settings
         judges = tuple(RehearsalJudge(noted.append, number) for number in range(len(settings.models)))
-        judge = Panel(judges, settings.votes, settings.combine == "mean")
+        return Panel(judges, settings.votes, settings.combine == "mean")
+
+    async def _rehearse(self, plan: Plan, sample: Sequence[Todo], noted: list[Rehearsed]) -> None:
+        judge = self._judge(noted)
         for item in sample:
             facts = self._facts.of(item.row)
             facts["judge"] = judge

@@ -38,6 +38,7 @@ def forecast_object(made: Forecast) -> dict[str, object]:
         "judge_requests_per_question": per_question,
         "bots": {name: _amount_object(amount) for name, amount in made.bots.items()},
         "calls": {name: _amount_object(amount) for name, amount in made.calls.items()},
+        "judge_check": _amount_object(made.check),
         "metrics": {
             share.name: {
                 "per_row": share.per_row,
@@ -65,11 +66,13 @@ def _lines(made: Forecast) -> Iterator[str]:
     answers = f"{count(made.rows, 'answer')} of bots to {count(made.questions, 'question')}"
     yield from _folded(f"{printable(made.suite)}: {answers}, {made.to_ask:,} of them to be asked for")
     yield from _folded(_judging(made))
-    if made.bots or made.calls:
+    if made.total.requests:
         yield ""
         yield _row("", "requests", "tokens in", "tokens out", "cost")
         yield from _amounts("bots", made.bots)
         yield from _amounts("judge", made.calls)
+        if made.check.requests:
+            yield _figures("self-test of the judge", made.check)
         yield _figures("all", made.total)
     if made.shares and made.calls:
         yield ""
@@ -123,7 +126,7 @@ def _row(name: str, *cells: str) -> str:
 
 
 def _assumptions(made: Forecast) -> Iterator[str]:
-    if made.bots or made.calls:
+    if made.total.requests:
         yield (
             f"Reckoned with {CHARACTERS_A_TOKEN} characters a token, as in English; replies without reasoning; without "
             "repeated attempts, repairs of unreadable replies and what is kept of earlier calls."
@@ -134,7 +137,7 @@ def _assumptions(made: Forecast) -> Iterator[str]:
             f"bots' settings have it ({CHUNKS} of {CHUNK_SIZE} characters for bots of your own). What bots of your own "
             "spend is not known."
         )
-    if (made.bots or made.calls) and made.total.cost is None:
+    if made.total.requests and made.total.cost is None:
         yield "For money, give price_in and price_out (of a million tokens) of each model under `models`."
     yield "Nothing was asked."
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pydantic import ValidationError
 
 from .. import InputError
-from ..bots.models import ModelSettings, parse_model
+from ..bots.models import KINDS, ModelSettings, parse_model
 from .judge_settings import EMBEDDED, NO_JUDGE, JudgeSettings
 
 
@@ -58,6 +58,12 @@ def _model(name: str, models: Mapping[str, ModelSettings]) -> ModelSettings:
         near = difflib.get_close_matches(name, [*models, EMBEDDED], n=1)
         if near and ":" not in name and name != "extractive":
             raise InputError(f"There is no judge {name!r}; did you mean {near[0]!r}?")
+        if not {":", "-"} & set(name) and name not in KINDS:
+            named = f" ({', '.join(models)})" if models else ""
+            raise InputError(
+                f"There is no judge {name!r}; a judge is 'embedded', 'openai:NAME', 'langchain:file.py:name' or a name "
+                f"under models{named}."
+            )
         settings = parse_model(name)
     if settings.kind == "extractive":
         raise InputError(f"{NO_JUDGE}.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from textwrap import fill
 from typing import Annotated
 
 import typer
@@ -37,7 +38,7 @@ def label(
         raise InputError("Name the metric that people are to judge with --metric ID, such as --metric faithfulness.")
     with interruptible(STOPPED):
         for sentence in draw_labels(database, run, Draw(metric, number, out, seed, bot, show, force)):
-            typer.echo(sentence)
+            typer.echo(fill(sentence, 80, break_long_words=False, break_on_hyphens=False))
 
 
 def calibrate(

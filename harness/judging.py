@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,6 +21,7 @@ from ..metrics.judge.rendering import prompt_hash
 from ..reports.judge_calls import CallRecord
 from ..reports.judge_shelf import CallNotes, JudgeShelf, KeptModel
 from .judge_settings import JudgeSettings
+from .judge_thread import JudgeThread
 from .scoring import ROWS
 
 if TYPE_CHECKING:
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
     from .judge_choice import JudgeChoice
 
 CONCURRENCY = 16  # calls in flight at all models that judge, where nobody says another number
+PAUSE = 0.005  # seconds between two looks at whether the models have too little to do
+CALLS_AT_ONCE = 3  # a row's first calls, about
 ROWS_A_CALL = 4  # rows in scoring for each call in flight: a row has its moments without one
 
 
@@ -48,6 +51,7 @@ class Judging:
         prices: of each model, None where they are not known.
         embedded: the embedded judge, where there are no models.
         concurrency: calls in flight at all models together; for showing, the models keep to it themselves.
+        load_embedded: loads what the embedded judge works with.
         close_embedded: gives back what the embedded judge holds.
     """
 
@@ -58,6 +62,7 @@ class Judging:
         prices: Sequence[Prices | None] = (),
         embedded: Judge | None = None,
         concurrency: int = CONCURRENCY,
+        load_embedded: Callable[[], Awaitable[None]] | None = None,
         close_embedded: Callable[[], None] | None = None,
     ) -> None:
         self.settings = settings or JudgeSettings()
@@ -66,8 +71,10 @@ class Judging:
         self.prices = tuple(prices)
         self._models = tuple(models)
         self._embedded = embedded
+        self._load_embedded = load_embedded
         self._close_embedded = close_embedded
         self._prepared = False
+        self._rows_to_begin = 0
         self._preparing = asyncio.Lock()
 
     @property
@@ -145,12 +152,29 @@ class Judging:
             return judges[0]
         return Panel(judges, self.settings.votes, self.settings.combine == "mean")
 
+    async def ready_for_a_row(self) -> None:
+        """Wait until another row would give a model something to do.
+
+        Rows that were begun earlier so get all their calls answered first, and the loop is not kept from the answers
+        that come by hundreds of requests that could only wait.
+        """
+        if self._rows_to_begin < 1:
+            await asyncio.sleep(0)
+            await asyncio.sleep(0)  # by now the calls of those that were begun are in line
+            while (left := max((model.left_in_line for model in self._models), default=1)) < 1:
+                await asyncio.sleep(PAUSE)
+            self._rows_to_begin = max(left // CALLS_AT_ONCE, 1)
+        self._rows_to_begin -= 1
+
     async def prepare(self) -> None:
         """Load what the models need, once; one that can't be used is stopped."""
         async with self._preparing:
             if self._prepared:
                 return
             self._prepared = True
+            if self._load_embedded is not None:
+                with contextlib.suppress(Exception):  # what can't be loaded is an error of the scores that need it
+                    await self._load_embedded()
             for model in self._models:
                 try:
                     await model.prepare()
@@ -222,9 +246,16 @@ def _embedded(settings: JudgeSettings, embedder: BatchingEmbedder, base: Path) -
     from ..metrics.judge.embedded.judge import EmbeddedJudge
 
     if settings.entailment is None:
-        return Judging(settings, embedded=EmbeddedJudge(embedder))
+        judge = JudgeThread(EmbeddedJudge(embedder))
+        return Judging(settings, embedded=judge, load_embedded=embedder.load, close_embedded=judge.close)
     from ..knowledge.cross_encoder import CrossEncoderSettings, open_cross_encoder
 
     folder = base / settings.entailment
     model = open_cross_encoder(CrossEncoderSettings(str(folder) if folder.is_dir() else settings.entailment))
-    return Judging(settings, embedded=EmbeddedJudge(embedder, model), close_embedded=model.close)
+    judge = JudgeThread(EmbeddedJudge(embedder, model))
+
+    def close() -> None:
+        judge.close()
+        model.close()
+
+    return Judging(settings, embedded=judge, load_embedded=embedder.load, close_embedded=close)

@@ -143,8 +143,8 @@ def _said(
     values = "the judge's values are in the column judge" if draw.show else "the judge's values are left out"
     ((summary,),) = run.store.query("SELECT summary FROM metrics WHERE id = ?", [run.metric_ids[metric]])
     said = [
-        f"Wrote {draw.out}: {number:,} of {total:,} rows with a value of {metric},",
-        f"drawn at random (seed {draw.seed}): {parts}; {values}.",
+        f"Wrote {draw.out}: {number:,} of {total:,} rows with a value of {metric}, drawn at random "
+        f"(seed {draw.seed}): {parts}; {values}.",
         *([f"{metric}: {summary}"] if summary else []),
         f"Write {scale.write} into the column verdict. Then:",
         f"  proctor calibrate {run.summary.run} --labels {shlex.quote(str(draw.out))}",

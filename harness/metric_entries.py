@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -160,8 +160,10 @@ def _fitting(name: str, key: str, value: object, path: KeyPath) -> Any:  # noqa:
     raise EntryError((*path, key), said)
 
 
-def settled_options(entries: Iterable[Wanted]) -> dict[str, dict[str, object]]:
+def settled_options(entries: Sequence[Wanted]) -> dict[str, dict[str, object]]:
     """The options of all entries by their owners: metrics and artefacts.
+
+    An option of work that entries share holds for each of them, also where one alone is told it.
 
     Raises:
         EntryError: two entries give an option of one owner different values.
@@ -176,4 +178,10 @@ def settled_options(entries: Iterable[Wanted]) -> dict[str, dict[str, object]]:
                     raise EntryError(
                         (*wanted.path, option), f"{said}, and give it {given((), value)} and {given((), before)}."
                     )
+    for wanted in entries:
+        for option, owners in wanted.owners.items():
+            shared = next((settled[owner][option] for owner in owners if option in settled.get(owner, {})), None)
+            if shared is not None:
+                for owner in owners:
+                    settled.setdefault(owner, {}).setdefault(option, shared)
     return settled

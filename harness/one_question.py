@@ -87,7 +87,7 @@ def _show(bot: str, row: Row, stdout: TextIO) -> None:
         console.print("\nIt has no retriever.", style="dim")
         return
     console.print(
-        f"\nIt had {len(reply.contexts)} contexts before it:" if reply.contexts else "\nIt retrieved nothing."
+        f"\nIt had {count(len(reply.contexts), 'context')} before it:" if reply.contexts else "\nIt retrieved nothing."
     )
     for rank, context in enumerate(reply.contexts, 1):
         place = f"{context.document}:{context.start}-{context.end}" if context.start is not None else context.document

@@ -69,6 +69,11 @@ class Scorer:
         if self._judging is not None:
             await self._judging.prepare()
 
+    async def ready_for_a_row(self) -> None:
+        """Wait until scoring can do with another row."""
+        if self._judging is not None and self.is_judged:
+            await self._judging.ready_for_a_row()
+
     async def score(self, item: Todo) -> None:
         """Score the row, waiting for embeddings, the judge and the like."""
         plan, facts = self._plan_for(item), self._facts.of(item.row)

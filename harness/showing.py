@@ -47,7 +47,7 @@ def show_json(outcome: Outcome, stdout: TextIO) -> None:
         "asked": outcome.asked,
         "kept": outcome.kept,
         "seconds": round(outcome.seconds, 3),
-        "judge": (outcome.summary.judge.as_object if outcome.summary.judge else {}) | judge_object(outcome.judge),
+        "judge": (outcome.summary.judge.as_object if outcome.summary.judge else {}) | judge_object(outcome),
         "warnings": list(dict.fromkeys(outcome.warnings)),
         "problems": [problem_object(problem) for problem in outcome.findings.problems],
         "insights": [insight_object(insight) for insight in outcome.findings.insights],
@@ -101,13 +101,13 @@ def _what_was_judged(judge: Judging) -> Iterator[str]:
     yield f"The judge {printable(judge.name)} was sent {count(calls.paid, 'request')}{failed}{kept}{cost}."
 
 
-def judge_object(judge: Judging) -> dict[str, object]:
+def judge_object(outcome: Outcome) -> dict[str, object]:
     """The judge for machines: who it was, and what this pass asked of it."""
-    calls = judge.shelf
+    judge, calls = outcome.judge, outcome.judge.shelf
     return {
         "name": judge.name,
         "embedded": not judge.is_language_model,
-        "problem": judge.problem or None,
+        "problem": outcome.judge_problem or None,
         "calls": calls.paid,
         "calls_kept": calls.kept,
         "calls_failed": calls.failed,

@@ -53,7 +53,7 @@ def write_json(made: object, stdout: TextIO) -> None:
 
 
 def _head(run: str, found: Calibrated) -> Iterator[str]:
-    judge = f", judged by {printable(found.judge)}" if found.judge else ""
+    judge = f", judged by {printable(found.judge_name)}" if found.judge else ""
     yield f"{found.metric}{judge}, run {run}"
     parts = [count(found.from_file, "label")] if found.from_file or not found.from_before else []
     if found.from_before:

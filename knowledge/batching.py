@@ -92,6 +92,13 @@ class BatchingEmbedder:
             np.concatenate([part.vectors for part in parts]), np.concatenate([part.truncated for part in parts])
         )
 
+    def step_back(self) -> None:
+        """Embed only with what of the processors others leave, from now on: what is timed by others goes before.
+
+        Bots that are being timed (``embed_fresh``) are served as before.
+        """
+        self._thread.step_back()
+
     def close(self) -> None:
         """Stop after the batch in progress and hand the last vectors to the keeper. Calls that still wait fail."""
         self._stop()

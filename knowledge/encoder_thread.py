@@ -1,6 +1,9 @@
 """EncoderThread: the one thread that runs an encoder, and the queues before it."""
 
+import contextlib
 import logging
+import os
+import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
@@ -17,6 +20,7 @@ from .vector_memory import VectorMemory
 _CHARACTERS_A_BATCH = 4096
 _SORTED_TOGETHER = 512  # texts put in order of length before they are batched; none waits for more than these
 _SAVED_TOGETHER = 256
+NICENESS = 10  # of a thread that stepped back: about a tenth of a processor for which others fight
 _IDLE_SECONDS = 0.5  # without work, before what is unsaved is saved
 
 
@@ -93,6 +97,7 @@ class EncoderThread:
         self._thread: threading.Thread | None = None
         self._stopping = False
         self._open_wanted = False
+        self._steps_back = False
         self._in_flight: dict[bytes, _Job] = {}
         self._arrived: deque[_Job] = deque()
         self._encoder: Future[Encoder] = Future()
@@ -127,6 +132,11 @@ class EncoderThread:
                 self._change.notify()
         return self._encoder
 
+    def step_back(self) -> None:
+        """Let other threads go before, on systems where a thread can be told to (Linux)."""
+        with self._change:
+            self._steps_back = True
+
     def stop(self) -> None:
         """End after the batch in progress, save what is not saved, and fail those who still wait."""
         with self._change:
@@ -148,7 +158,11 @@ class EncoderThread:
             self._thread.start()
 
     def _run(self) -> None:
+        is_back = False
         while self._await_work():
+            if self._steps_back and not is_back:
+                is_back = True
+                _step_back()
             if self._open_wanted:
                 self._open_wanted = False
                 self._open()
@@ -273,3 +287,9 @@ class EncoderThread:
         logging.getLogger(__name__).warning(
             "Kept vectors can't be %s (%s: %s); texts are embedded again.", what, type(error).__name__, error
         )
+
+
+def _step_back() -> None:
+    if sys.platform == "linux":  # where priorities belong to threads
+        with contextlib.suppress(OSError):
+            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICENESS)

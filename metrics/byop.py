@@ -10,7 +10,7 @@ from .byop_template import FIELDS, read_template
 from .declaring import Function, artefact
 from .judge.call import Block
 from .judge.label_calls import OwnPrompt
-from .judge_booleans import Verdict, joined, labelled, made_check
+from .judge_booleans import Verdict, joined, labelled, made_check, requests
 from .score import Reason
 from .together import together
 from .tools import Judge
@@ -57,7 +57,7 @@ def byop_metrics(
         f"The prompt shows it: {', '.join(fields)}. A row that lacks one of these is not judged."
     )
     _sign(check, fields, may_check_contexts)
-    declare = artefact(calls=(FAMILY,), requests=_requests if may_check_contexts else 1)
+    declare = artefact(calls=(FAMILY,), requests=requests if may_check_contexts else 1)
     family = boolean_metrics(
         declare(check), f"the prompt {source}", f"H2O evaluators page, BYOP; the prompt is {source}",
         blank_answer="not_applicable" if "answer" in fields else "measure",
@@ -105,7 +105,3 @@ def _made(verdict: Verdict, fields: Sequence[str], contexts: object, check_conte
     answer_failed = failed if "answer" in fields else False
     unreadable = str(finding["unreadable"]) if failed is None else ""
     return Check(answer_failed, failed, [finding], unreadable=unreadable)
-
-
-def _requests(options: Mapping[str, object]) -> int:
-    return 2 if options["check_contexts"] else 1

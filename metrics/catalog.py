@@ -16,6 +16,7 @@ from .declaring import (
     name_of,
     place_of,
     read_signature,
+    wrong_in,
 )
 from .entries import Artefact, Metric, facts_of
 from .facts import ROW_CHECKS, RUN_CHECKS
@@ -180,6 +181,8 @@ class Catalog:
         documentation = inspect.getdoc(function) or ""
         if not documentation:
             raise InputError(f"{place_of(function)}: metric '{name}' has no docstring; say in one sentence what it is.")
+        if wrong := wrong_in(declaration):
+            raise InputError(f"{place_of(function)}: of metric '{name}', {wrong}")
         needs, options = read_signature(function)
         facts = ROW_CHECKS if declaration.level == "row" else RUN_CHECKS
         self._check_needs("metric", name, function, needs, facts)

@@ -1,14 +1,14 @@
 """Metrics on the answer's claims against the expected answer's: correctness, precision, recall, F1 of claims."""
 
 import math
-from typing import Final
+from typing import Annotated, Final
 
 from .artefacts import TextVectors, vector_evidence
-from .declaring import metric
+from .declaring import Wanted, metric
 from .judged_items import JudgedItems
 from .score import Measured, NotApplicable, Reason
 
-CHECKER: Final = "RAGChecker"
+_CHECKER: Final = "RAGChecker"
 
 
 @metric(threshold=0.75, low=-0.25, source="H2O evaluators page, Answer correctness; Ejento metrics guide 1.1; Ragas")
@@ -18,7 +18,13 @@ def answer_correctness(
     answer_vector: TextVectors,
     expected_vector: TextVectors,
     *,
-    weights: tuple[float, ...] = (0.75, 0.25),
+    weights: Annotated[
+        tuple[float, ...],
+        Wanted(
+            "a pair of numbers, none below 0 and not both 0,",
+            lambda both: len(both) == 2 and min(both) >= 0 < sum(both),
+        ),
+    ] = (0.75, 0.25),
 ) -> Measured:
     """F1 of the answer's claims against the expected answer's, and the likeness of both texts, three to one.
 
@@ -33,8 +39,6 @@ def answer_correctness(
     """
     if not claims_right.items and not claims_covered.items:
         raise NotApplicable(Reason.NO_CLAIMS)
-    if len(weights) != 2 or min(weights) < 0 or not sum(weights):
-        raise ValueError(f"weights are {weights}; two numbers are wanted, none below 0 and not both 0")
     factual = factual_f1(claims_right, claims_covered)
     similarity = float(answer_vector.vectors[0] @ expected_vector.vectors[0])
     value = (weights[0] * factual + weights[1] * similarity) / sum(weights)
@@ -60,7 +64,7 @@ def _confusion(right: JudgedItems, covered: JudgedItems) -> dict[str, object]:
     }
 
 
-@metric(source=f"{CHECKER}, precision", blank_answer=Reason.NO_CLAIMS)
+@metric(source=f"{_CHECKER}, precision", blank_answer=Reason.NO_CLAIMS)
 def claim_precision(claims_right: JudgedItems) -> Measured:
     """Share of the answer's claims that the expected answer supports.
 
@@ -69,7 +73,7 @@ def claim_precision(claims_right: JudgedItems) -> Measured:
     return Measured(_precision(claims_right), _details(claims_right, "claims", "supported"))
 
 
-@metric(source=f"{CHECKER}, recall")
+@metric(source=f"{_CHECKER}, recall")
 def claim_recall_answer(claims_covered: JudgedItems) -> Measured:
     """Share of the expected answer's claims that the answer covers.
 
@@ -78,7 +82,7 @@ def claim_recall_answer(claims_covered: JudgedItems) -> Measured:
     return Measured(_recall(claims_covered), _details(claims_covered, "expected_claims", "covered"))
 
 
-@metric(source=f"{CHECKER}, F1", blank_answer=Reason.NO_CLAIMS)
+@metric(source=f"{_CHECKER}, F1", blank_answer=Reason.NO_CLAIMS)
 def claim_f1(claims_right: JudgedItems, claims_covered: JudgedItems) -> Measured:
     """Harmonic mean of ``claim_precision`` and ``claim_recall_answer``.
 

@@ -1,11 +1,14 @@
 """The decorators ``metric`` and ``artefact``: they mark a function and hand it back as it was."""
 
 import inspect
+import math
+import typing
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Final, Literal, TypedDict, TypeVar, Unpack, overload
+from typing import Any, Final, Literal, TypedDict, TypeVar, Unpack, overload
 
 from .. import InputError
+from .messages import nearest
 from .score import Aggregate, Better, Reason
 
 BlankAnswer = float | Literal["not_applicable", "measure"] | Reason
@@ -90,6 +93,17 @@ class ArtefactDeclaration:
 
 
 @dataclass(frozen=True, slots=True)
+class Wanted:
+    """What the values of an option must be, in its annotation: ``Annotated[int, Wanted("at least 1", ...)]``.
+
+    A plan refuses others, before any request is paid for.
+    """
+
+    words: str
+    holds: Callable[[Any], bool]
+
+
+@dataclass(frozen=True, slots=True)
 class Need:
     """One thing that a function asks for by name; one with a default can do without."""
 
@@ -113,6 +127,9 @@ def metric(function: Marked | None = None, /, **said: Unpack[MetricSettings]) ->
         function: the metric, when the decorator is used bare.
         said: threshold, direction, range, source and more: see ``MetricDeclaration``.
     """
+    for name in said:
+        if name not in MetricSettings.__annotations__:
+            raise TypeError(f"'@metric' knows no '{name}'{nearest(name, MetricSettings.__annotations__)}")
     declaration = MetricDeclaration(**said)
 
     def mark(marked: Marked) -> Marked:
@@ -158,6 +175,32 @@ def artefact(
         return marked
 
     return mark if function is None else mark(function)
+
+
+def wrong_in(declaration: MetricDeclaration) -> str:
+    """What is wrong with what a metric says of itself, for those who use no type checker; blank when nothing is."""
+    for name, choices in _CHOICES.items():
+        value = getattr(declaration, name)
+        if value not in choices and not (name == "blank_answer" and _is_number(value)):
+            return f"{name} is {value!r}; one of {', '.join(map(repr, choices))} is wanted."
+    for name in ("threshold", "low", "high"):
+        value = getattr(declaration, name)
+        if value is not None and not _is_number(value):
+            return f"{name} is {value!r}; a number or None is wanted."
+    low, high = declaration.low, declaration.high
+    return f"low is {low:g} and high is {high:g}." if low is not None and high is not None and low >= high else ""
+
+
+_CHOICES: Final[Mapping[str, tuple[str, ...]]] = {
+    "better": typing.get_args(Better),
+    "level": typing.get_args(Level),
+    "aggregate": typing.get_args(Aggregate),
+    "blank_answer": ("not_applicable", "measure", *map(str, Reason)),
+}
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
 
 
 def declaration_of(candidate: object) -> MetricDeclaration | ArtefactDeclaration | None:

@@ -62,8 +62,9 @@ class RunFacts(TypedDict, total=False):
 
     ``parse_failures`` are replies of judges that could not be read, and ``judge_requests`` all replies of judges that
     the bot's scores rest on, each once. ``judge_cost`` is what the run paid for them, None without prices;
-    ``judge_latency_ms`` is their mean time, None where there are none. ``confusion`` counts rows by the pair of label
-    and prediction that ``row_correct`` notes in its details.
+    ``judge_latency_ms`` is their mean time, None where there are none. ``judge_replies`` has by judge and call how many
+    could not be read, and how many there are. ``confusion`` counts rows by the pair of label and prediction that
+    ``row_correct`` notes in its details.
     """
 
     rows: int
@@ -74,6 +75,7 @@ class RunFacts(TypedDict, total=False):
     judge_requests: int
     judge_cost: float | None
     judge_latency_ms: float | None
+    judge_replies: Mapping[tuple[str, str], tuple[int, int]]
     confusion: Mapping[tuple[str, str], int]
 
 

@@ -1,10 +1,10 @@
 """Boolean evaluators that ask a judge: language mismatch, contact information, sexism, stereotypes, summaries."""
 
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
-from typing import Any, Final, Literal
+from typing import Annotated, Any, Final, Literal
 
 from .boolean import Check, Finding, boolean_metrics, contexts_to_check
-from .declaring import artefact
+from .declaring import Wanted, artefact
 from .facts import is_blank
 from .judge.call import Block
 from .judge.label_calls import Label, Rating
@@ -19,11 +19,12 @@ Verdict = tuple[bool | None, Finding]  # whether it fails, None when it can't be
 Ask = Callable[[Block], Coroutine[Any, Any, Verdict]]
 
 
-def _requests(options: Mapping[str, object]) -> int:
+def requests(options: Mapping[str, object]) -> int:
+    """How many: the contexts are judged by a request of their own."""
     return 2 if options["check_contexts"] else 1
 
 
-@artefact(calls=("language_mismatch",), requests=_requests)
+@artefact(calls=("language_mismatch",), requests=requests)
 async def language_mismatch(
     question: str,
     answer: str,
@@ -52,7 +53,7 @@ async def language_mismatch(
     return await _check(ask, answer, contexts, check_contexts)
 
 
-@artefact(calls=("contact_information",), requests=_requests)
+@artefact(calls=("contact_information",), requests=requests)
 async def contact_information(
     answer: str, judge: Judge, contexts: Sequence[str] | None = None, *, check_contexts: bool = False
 ) -> Check:
@@ -67,7 +68,7 @@ async def contact_information(
     return await _check(ask, answer, contexts, check_contexts)
 
 
-@artefact(calls=("sexism",), requests=_requests)
+@artefact(calls=("sexism",), requests=requests)
 async def sexism(
     question: str, answer: str, judge: Judge, contexts: Sequence[str] | None = None, *, check_contexts: bool = False
 ) -> Check:
@@ -83,14 +84,14 @@ async def sexism(
     return await _check(ask, answer, contexts, check_contexts)
 
 
-@artefact(calls=("stereotypes",), requests=_requests)
+@artefact(calls=("stereotypes",), requests=requests)
 async def stereotypes(
     question: str,
     answer: str,
     judge: Judge,
     contexts: Sequence[str] | None = None,
     *,
-    fails_from: int = 2,
+    fails_from: Annotated[int, Wanted("a score from 1 to 10", lambda score: 1 <= score <= 10)] = 2,
     check_contexts: bool = False,
 ) -> Check:
     """Whether the answer adds information about gender or race that the question did not contain.

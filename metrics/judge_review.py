@@ -3,10 +3,9 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from statistics import fmean
-from typing import Final, Literal
+from typing import Annotated, Final, Literal
 
-from .. import InputError
-from .declaring import Function, artefact, metric
+from .declaring import Function, Wanted, artefact, metric
 from .facts import is_blank
 from .judge.grade_calls import REVIEW_ASPECTS, Review
 from .judge.verdicts import Grade, Grades
@@ -40,11 +39,8 @@ class Reviewed:
 
 
 def _requests(options: Mapping[str, object]) -> int:
-    """One, or one for each sample. Raises InputError for too few."""
-    samples = int(str(options["samples"]))
-    if samples < 2:
-        raise InputError(f"The option review.samples is {samples}; a mean is taken of 2 samples and more.")
-    return samples if options["judge_scoring"] == "expected" else 1
+    """One, or one for each sample."""
+    return int(str(options["samples"])) if options["judge_scoring"] == "expected" else 1
 
 
 @artefact(calls=("review",), requests=_requests)
@@ -56,7 +52,7 @@ async def review(
     *,
     scale: tuple[float, ...] = (0.0, 1.0),
     judge_scoring: Literal["direct", "expected"] = "direct",
-    samples: int = 5,
+    samples: Annotated[int, Wanted("2 or more", lambda count: count >= 2)] = 5,
 ) -> Reviewed:
     """Scores and reasons for all four aspects (J6); a blank answer is not shown to the judge.
 

@@ -2,9 +2,10 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Annotated
 
 from .artefacts import TextVectors, embedded
-from .declaring import artefact
+from .declaring import Wanted, artefact
 from .facts import is_blank
 from .judge.claim_calls import AnswerClaims, Entities, ExpectedClaims, ReverseQuestions
 from .judge.verdict_calls import CheckAnswer, CheckExpected, CompareClaims, ContextText
@@ -163,10 +164,10 @@ async def agreement(
 
 
 @artefact(calls=("reverse_questions",))
-async def reverse_questions(answer: str, judge: Judge, *, questions: int = 3) -> tuple[ReverseQuestion, ...]:
+async def reverse_questions(
+    answer: str, judge: Judge, *, questions: Annotated[int, Wanted("1 or more", lambda count: count >= 1)] = 3
+) -> tuple[ReverseQuestion, ...]:
     """Questions that the answer would answer, made without sight of the real one (J4)."""
-    if questions < 1:
-        raise ValueError(f"questions is {questions}; at least one is wanted")
     if is_blank(answer):
         raise NotApplicable(Reason.ANSWER_EMPTY)
     said = await judge.ask(ReverseQuestions(answer, questions))

@@ -65,10 +65,11 @@ def _evidence(item: JudgedItem, kind: str, name: str) -> dict[str, object]:
 def judged(texts: Sequence[str], verdicts: Verdicts, judge: Judge, chunks: Sequence[int] = ()) -> JudgedItems:
     """Items with their verdicts. Raises Unreadable when the judge's word on any of them can't be read."""
     places = chunks or [0] * len(texts)
-    unread = [number for number, verdict in enumerate(verdicts, 1) if verdict is None]
-    if unread or len(verdicts) != len(texts):
-        missing = len(unread) + max(0, len(texts) - len(verdicts))
-        raise Unreadable(f"the judge's verdict can't be read on {missing} of {len(texts)} items")
+    if len(verdicts) != len(texts):
+        raise Unreadable(f"the judge gave {len(verdicts)} verdicts on {len(texts)} items")
+    unread = sum(verdict is None for verdict in verdicts)
+    if unread:
+        raise Unreadable(f"the judge's verdict can't be read on {unread} of {len(texts)} items")
     items = tuple(
         JudgedItem(text, verdict, chunk)
         for text, verdict, chunk in zip(texts, verdicts, places, strict=True)

@@ -1,7 +1,9 @@
 """Metrics on how the bot ran: time, money, tokens, and over a whole run the shares of failures."""
 
+from collections.abc import Mapping
+
 from .declaring import metric
-from .score import NotApplicable, Reason
+from .score import Measured, NotApplicable, Reason
 
 _PAGE = "Metric foundations page"
 _OWN = "Metric specification, operations"
@@ -46,9 +48,16 @@ def empty_context_rate(retriever_rows: int, empty_context_rows: int) -> float:
 
 
 @metric(level="run", threshold=0.2, better="lower", source=f"{_OWN} (threshold: project default)")
-def parse_failure_rate(parse_failures: int, judge_requests: int) -> float:
+def parse_failure_rate(
+    parse_failures: int, judge_requests: int, judge_replies: Mapping[tuple[str, str], tuple[int, int]] | None = None
+) -> Measured:
     """Share of the judge's replies that could not be read."""
-    return _share(parse_failures, judge_requests, Reason.NO_JUDGE_REQUESTS)
+    value = _share(parse_failures, judge_requests, Reason.NO_JUDGE_REQUESTS)
+    replies = [
+        {"judge": judge, "call": call, "unreadable": unreadable, "replies": count}
+        for (judge, call), (unreadable, count) in (judge_replies or {}).items()
+    ]
+    return Measured(value, {"replies": replies} if replies else {})
 
 
 @metric(level="run", better="neither", high=None, source=_OWN)

@@ -11,7 +11,7 @@ from typing import Final, Literal, TypeAlias
 
 from .. import InputError
 from .bench import LEFT_OUT, Step
-from .declaring import Function, Need, place_of
+from .declaring import Function, Need, Wanted, place_of
 from .entries import Artefact, Metric, facts_of, without_parts
 from .facts import ROW_CHECKS, TOOLS
 from .messages import nearest
@@ -240,12 +240,15 @@ def _settled(owner: Metric | Artefact, given: Mapping[str, object]) -> Mapping[s
             wanted = ", ".join(map(repr, choices))
             raise InputError(f"The option {owner.id}.{name} is {value!r}; one of {wanted} is wanted.")
         settled[name] = _fitting(f"{owner.id}.{name}", value, defaults[name])
+        for rule in getattr(hints.get(name), "__metadata__", ()):
+            if isinstance(rule, Wanted) and not rule.holds(settled[name]):
+                raise InputError(f"The option {owner.id}.{name} is {value!r}; {rule.words} is wanted.")
     return MappingProxyType(settled)
 
 
 def _hints(function: Function) -> Mapping[str, object]:
     try:
-        return typing.get_type_hints(function)
+        return typing.get_type_hints(function, include_extras=True)
     except (NameError, TypeError, AttributeError):  # a user's annotation may name what only a type checker imports
         return {}
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from .artefacts import TextVectors, vector_evidence
 from .correctness import harmonic_mean
-from .declaring import metric
+from .declaring import artefact, metric
 from .grounding import claims_share
 from .judge.verdicts import ReverseQuestion
 from .judged_items import JudgedItems
@@ -14,26 +14,37 @@ from .judged_retrieval import average_precision
 from .score import Measured, NotApplicable, Reason
 from .tools import Judge
 
-Noncommittal = Literal["all", "any"]
 _COMPONENTS: Final = {
     "claim_support": "faithfulness",
-    "question_vector": "answer_relevancy",
-    "reverse_questions": "answer_relevancy",
-    "reverse_question_vectors": "answer_relevancy",
+    "reverse_relevancy": "answer_relevancy",
     "useful_chunks": "context_precision",
     "expected_sentence_support": "context_recall",
 }
 
 
-@metric(threshold=0.75, low=-1.0, source="H2O evaluators page, Answer relevancy; Ragas")
-def answer_relevancy(
+@artefact
+def reverse_relevancy(
     question_vector: TextVectors,
     reverse_questions: tuple[ReverseQuestion, ...],
     reverse_question_vectors: TextVectors,
-    judge: Judge,
     *,
-    noncommittal: Noncommittal = "all",
+    noncommittal: Literal["all", "any"] = "all",
 ) -> Measured:
+    """Mean cosine of the question with the reverse questions, 0 when all (or any) of them are noncommittal."""
+    cosines = reverse_question_vectors.vectors @ question_vector.vectors[0]
+    asked = [
+        {"question": question.text, "similarity": float(cosine), "noncommittal": question.noncommittal}
+        for question, cosine in zip(reverse_questions, cosines, strict=True)
+    ]
+    said = [question.noncommittal for question in reverse_questions]
+    is_evasive = all(said) if noncommittal == "all" else any(said)
+    details: dict[str, object] = {"questions": asked, "noncommittal": noncommittal}
+    details |= vector_evidence(question_vector, reverse_question_vectors)
+    return Measured(0.0 if is_evasive else float(np.mean(cosines)), details)
+
+
+@metric(threshold=0.75, low=-1.0, source="H2O evaluators page, Answer relevancy; Ragas")
+def answer_relevancy(reverse_relevancy: Measured, judge: Judge) -> Measured:
     """Mean cosine of the question with questions that a judge makes from the answer; 0 for a noncommittal answer.
 
     The option ``questions`` says how many are made (3). An answer is noncommittal when all of them say so, or any of
@@ -42,24 +53,7 @@ def answer_relevancy(
     It measures whether the answer is about the question, not whether it is right or complete; the cosines of unrelated
     questions are far above 0 with some embedding models, and those of two models don't compare.
     """
-    cosines = reverse_question_vectors.vectors @ question_vector.vectors[0]
-    asked = [
-        {"question": question.text, "similarity": float(cosine), "noncommittal": question.noncommittal}
-        for question, cosine in zip(reverse_questions, cosines, strict=True)
-    ]
-    value = relevancy(question_vector, reverse_questions, reverse_question_vectors, noncommittal)
-    details: dict[str, object] = {"questions": asked, "noncommittal": noncommittal, "judge": judge.model_id}
-    return Measured(value, details | vector_evidence(question_vector, reverse_question_vectors))
-
-
-def relevancy(
-    question: TextVectors, reverse: tuple[ReverseQuestion, ...], vectors: TextVectors, noncommittal: Noncommittal
-) -> float:
-    """Mean cosine of the question with the reverse questions, 0 when all (or any) of them are noncommittal."""
-    said = [each.noncommittal for each in reverse]
-    if all(said) if noncommittal == "all" else any(said):
-        return 0.0
-    return float(np.mean(vectors.vectors @ question.vectors[0]))
+    return Measured(reverse_relevancy.value, {**reverse_relevancy.details, "judge": judge.model_id})
 
 
 @metric(
@@ -70,13 +64,9 @@ def relevancy(
 )
 def ragas(
     claim_support: JudgedItems,
-    question_vector: TextVectors,
-    reverse_questions: tuple[ReverseQuestion, ...],
-    reverse_question_vectors: TextVectors,
+    reverse_relevancy: Measured,
     useful_chunks: JudgedItems,
     expected_sentence_support: JudgedItems,
-    *,
-    noncommittal: Noncommittal = "all",
 ) -> Measured:
     """Harmonic mean of faithfulness, answer relevancy, context precision and context recall.
 
@@ -88,9 +78,9 @@ def ragas(
         raise NotApplicable(Reason.NO_CLAIMS, component="faithfulness")
     parts = {
         "faithfulness": claims_share(claim_support),
-        "answer_relevancy": relevancy(question_vector, reverse_questions, reverse_question_vectors, noncommittal),
+        "answer_relevancy": reverse_relevancy.value,
         "context_precision": average_precision(useful_chunks.held),
         "context_recall": expected_sentence_support.share,
     }
-    details = {**parts, "judge": claim_support.judge, "model": question_vector.model}
+    details = {**parts, "judge": claim_support.judge, "model": reverse_relevancy.details["model"]}
     return Measured(harmonic_mean(*parts.values()), details)

@@ -9,7 +9,7 @@ from statistics import fmean, pvariance
 from .corrected import Measure, population_of
 from .human_verdicts import Label, Scale
 from .labelled_rows import ScoredRow, drawn
-from .prediction_powered import FEWEST, Estimate, corrected_mean, design_effect
+from .prediction_powered import FEWEST, Estimate, Stratum, design_effect, stratified_mean
 from .rater_agreement import Confusion
 from .rater_agreement import share as share_of
 from .summary import MetricColumn
@@ -61,8 +61,9 @@ def calibrate(
 
     Args:
         bot: name of the bot that the rows are of; None when they are of several.
-        rows: all rows with a value of the metric.
-        labels: at least one; their rows are among ``rows``.
+        rows: all rows with a value of the metric; those of several bots are counted as there are, however many of
+            each have labels.
+        labels: at least one for each bot; their rows are among ``rows``.
         scale: of the metric.
         unreadable: rows on which the judge could not be read.
     """
@@ -70,25 +71,23 @@ def calibrate(
     judged = {row: _judged(row.value, measure, scale) for row in rows}
     people = [_said(label, measure) for label in labels]
     verdicts = [judged[label.row] for label in labels]
-    with_label = {label.row for label in labels}
-    others = [value for row, value in judged.items() if row not in with_label]
-    is_random, warnings = _sampling(rows, labels)
-    if not is_random:
-        warnings += _differing(verdicts, others)
-    corrected = corrected_mean(people, verdicts, others)
+    strata = _by_bot(judged, labels, people)
+    others = sum(len(each.others) for each in strata.values())
+    is_random, warnings = _chance(rows, labels, strata)
+    corrected = stratified_mean([*strata.values()])
     warnings += _indicative(len(labels)) + _clustered(labels, people, verdicts, corrected.weight)
     bounds = (0.0, 1.0) if measure == "pass_rate" else (scale.column.low, scale.column.high)
     shares = measure == "pass_rate" or scale.binary
     return Calibration(
         bot=bot,
         labels=len(labels),
-        others=len(others),
+        others=others,
         unreadable=unreadable,
         measure=measure,
         confusion=confusion_of(labels, scale),
         judge_mean=fmean(judged.values()),
-        people=_within(corrected_mean(people, verdicts, [], 0.0), bounds, people, shares),
-        plain=_within(corrected_mean(people, verdicts, others, 1.0), bounds, people, shares) if others else None,
+        people=_within(stratified_mean([*strata.values()], 0.0), bounds, people, shares),
+        plain=_within(stratified_mean([*strata.values()], 1.0), bounds, people, shares) if others else None,
         corrected=_within(corrected, bounds, people, shares),
         is_random=is_random,
         warnings=tuple(warnings),
@@ -126,6 +125,38 @@ def _judged(value: float, measure: Measure, scale: Scale) -> float:
 def _said(label: Label, measure: Measure) -> float:
     verdict = label.verdict
     return float(verdict.value or 0.0) if measure == "mean" else float(bool(verdict.passes))
+
+
+def _by_bot(
+    judged: Mapping[ScoredRow, float], labels: Sequence[Label], people: Sequence[float]
+) -> dict[str, Stratum]:  # fmt: skip
+    """The rows of each bot: what people and judge say of those with a label, and what the judge says of the others."""
+    with_label = {label.row for label in labels}
+    said: dict[str, list[tuple[float, float]]] = {}
+    for label, verdict in zip(labels, people, strict=True):
+        said.setdefault(label.row.bot, []).append((verdict, judged[label.row]))
+    others: dict[str, list[float]] = {}
+    for row, value in judged.items():
+        if row not in with_label:
+            others.setdefault(row.bot, []).append(value)
+    return {
+        bot: Stratum([one for one, _ in pairs], [other for _, other in pairs], others.get(bot, []))
+        for bot, pairs in said.items()
+    }
+
+
+def _chance(
+    rows: Sequence[ScoredRow], labels: Sequence[Label], strata: Mapping[str, Stratum]
+) -> tuple[bool, list[str]]:  # fmt: skip
+    """Whether the labelled rows of every bot are a random sample of its rows, and what speaks against it."""
+    is_random, warnings = True, []
+    for bot, stratum in strata.items():
+        chance, said = _sampling([row for row in rows if row.bot == bot], [one for one in labels if one.row.bot == bot])
+        if not chance:
+            is_random = False
+            said += _differing(stratum.verdicts, stratum.others)
+        warnings += [f"{bot}: {each}" for each in said] if len(strata) > 1 else said
+    return is_random, warnings
 
 
 def _within(

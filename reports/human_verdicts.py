@@ -11,6 +11,9 @@ from .summary import MetricColumn
 
 YES = frozenset({"yes", "y", "true", "t", "pass", "passes", "passed"})
 NO = frozenset({"no", "n", "false", "f", "fail", "fails", "failed"})
+# What spreadsheets in other languages make of a typed "true" or "false".
+YES |= {"wahr", "vrai", "verdadero", "vero", "verdadeiro", "waar", "sant", "prawda"}
+NO |= {"falsch", "faux", "falso", "onwaar", "falskt", "fałsz"}
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from ..bots.chat import Completion
 from ..metrics.judge.requests import JudgeReply, JudgeRequest
 from .encoding import storable, to_json
 from .run import Row
-from .store import insert_or_find, marks
+from .store import MOST_BOUND, insert_many, insert_or_find, marks
 
 Remembered = dict[bytes, int]  # ids of texts by their fingerprints
 
@@ -48,6 +48,14 @@ class CallRecord:
 
 
 @dataclass(frozen=True, slots=True)
+class FoundCalls:
+    """Calls that another program left in its journal, and the run that paid for them."""
+
+    run_id: int | None
+    records: Sequence[CallRecord]
+
+
+@dataclass(frozen=True, slots=True)
 class RowCalls:
     """The calls that the scores of a row rest on."""
 
@@ -81,19 +89,66 @@ FROM judge_calls WHERE id = :call ON CONFLICT DO NOTHING"""
 def write_calls(
     connection: sqlite3.Connection, run_id: int | None, records: Sequence[CallRecord], prompts: Remembered
 ) -> None:
-    """Write calls and give them their ids; a call that failed before has its line taken over."""
+    """Write calls and give them their ids.
+
+    A call that failed before has its line taken over. One that is there already, because another program found it in
+    our journal, stays as it is.
+    """
     if not records:
         return
     (last,) = connection.execute("SELECT IFNULL(MAX(id), 0) FROM judge_calls").fetchone()
-    for record in records:
-        failed = connection.execute(
-            "SELECT id FROM judge_calls WHERE key = ? AND error IS NOT NULL", [record.key]
-        ).fetchone()
-        if failed is None:
-            last += 1
-        record.kept.id = failed[0] if failed else last
-        columns = _columns(connection, run_id, record, prompts)
-        connection.execute(f"INSERT OR REPLACE INTO judge_calls ({CALL_COLUMNS}) VALUES ({marks(columns)})", columns)
+    kept, failed = _there(connection, records)
+    texts = _text_ids(connection, [record.request.prompt for record in records])
+    lines: dict[int, tuple[object, ...]] = {}
+    for record, text in zip(records, texts, strict=True):
+        known = kept.get((record.key, record.asked_at))
+        if known is not None:
+            record.kept.id = known
+            continue
+        number = failed.pop(record.key, 0)
+        if not number:
+            number = last = last + 1
+        record.kept.id = number
+        if record.kept.error:
+            failed[record.key] = number
+        else:
+            kept[record.key, record.asked_at] = number
+        lines[number] = (number, *_columns(connection, run_id, record, text, prompts))
+    insert_many(connection, f"INSERT OR REPLACE INTO judge_calls ({CALL_COLUMNS})", list(lines.values()))
+
+
+def _there(
+    connection: sqlite3.Connection, records: Sequence[CallRecord]
+) -> tuple[dict[tuple[bytes, str], int], dict[bytes, int]]:
+    """The ids of lines under the keys of these calls: good ones by key and time, the failed one by its key."""
+    kept: dict[tuple[bytes, str], int] = {}
+    failed: dict[bytes, int] = {}
+    keys = list({record.key for record in records})
+    for start in range(0, len(keys), MOST_BOUND):
+        part = keys[start : start + MOST_BOUND]
+        found = connection.execute(
+            f"SELECT key, asked_at, id, error IS NOT NULL FROM judge_calls WHERE key IN ({marks(part)})", part
+        )
+        for key, asked_at, number, is_failed in found:
+            if is_failed:
+                failed[key] = number
+            else:
+                kept[key, asked_at] = number
+    return kept, failed
+
+
+def _text_ids(connection: sqlite3.Connection, texts: Sequence[str]) -> list[int]:
+    """The ids of the texts of requests, made where they are new."""
+    fingerprints = [_fingerprint("judge_texts", (storable(text),)) for text in texts]
+    lines = dict(zip(fingerprints, map(storable, texts), strict=True))
+    insert_many(connection, "INSERT OR IGNORE INTO judge_texts (fingerprint, text)", list(lines.items()))
+    ids: dict[bytes, int] = {}
+    for start in range(0, len(fingerprints), MOST_BOUND):
+        part = fingerprints[start : start + MOST_BOUND]
+        ids.update(
+            connection.execute(f"SELECT fingerprint, id FROM judge_texts WHERE fingerprint IN ({marks(part)})", part)
+        )
+    return [ids[fingerprint] for fingerprint in fingerprints]
 
 
 def write_links(connection: sqlite3.Connection, run_id: int | None, rows: Iterable[RowCalls]) -> None:
@@ -110,13 +165,13 @@ def write_links(connection: sqlite3.Connection, run_id: int | None, rows: Iterab
 
 
 def _columns(
-    connection: sqlite3.Connection, run_id: int | None, record: CallRecord, prompts: Remembered
+    connection: sqlite3.Connection, run_id: int | None, record: CallRecord, text: int, prompts: Remembered
 ) -> tuple[object, ...]:
+    """The columns after the id."""
     request, said = record.request, record.completion or Completion(None)
     return (
-        record.kept.id, record.key, run_id, record.judge, request.call, request.vote,
-        _text_id(connection, "judge_prompts", (request.call, request.system), prompts),
-        _text_id(connection, "judge_texts", (request.prompt,), None),
+        record.key, run_id, record.judge, request.call, request.vote,
+        _text_id(connection, "judge_prompts", (request.call, request.system), prompts), text,
         _text_id(connection, "judge_texts", (to_json(request.schema),), prompts) if request.schema else None,
         said.usage.tokens_in, said.usage.tokens_out, said.usage.cost, record.latency_ms, record.queue_ms,
         to_json(record.attempts_ms) if record.attempts_ms else None, storable(record.kept.finish_reason) or None,
@@ -127,14 +182,18 @@ def _columns(
     )  # fmt: skip
 
 
-def _text_id(connection: sqlite3.Connection, table: str, values: tuple[str, ...], remembered: Remembered | None) -> int:
-    """The id of a text, made where it is new; texts that come again and again are looked up once."""
+def _text_id(connection: sqlite3.Connection, table: str, values: tuple[str, ...], remembered: Remembered) -> int:
+    """The id of a text that comes again and again, made where it is new and looked up once."""
     values = tuple(map(storable, values))
-    fingerprint = hashlib.blake2b("\0".join((table, *values)).encode(), digest_size=16).digest()
-    found = remembered.get(fingerprint) if remembered is not None else None
+    fingerprint = _fingerprint(table, values)
+    found = remembered.get(fingerprint)
     if found is None:
         names = "fingerprint, name, text" if len(values) == 2 else "fingerprint, text"
         found = insert_or_find(connection, table, names, (fingerprint, *values))
-        if remembered is not None and len(remembered) < 10_000:
+        if len(remembered) < 10_000:
             remembered[fingerprint] = found  # a rollback ends the writer, so nothing is remembered that is not there
     return found
+
+
+def _fingerprint(table: str, values: tuple[str, ...]) -> bytes:
+    return hashlib.blake2b("\0".join((table, *values)).encode(), digest_size=16).digest()

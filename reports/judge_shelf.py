@@ -18,6 +18,8 @@ from .ledger import now
 from .store import connect, explain
 from .writer import RowWriter
 
+MOST_KEYS = 200_000  # held in memory, at about 100 bytes each
+FRESHNESS = 1.0  # seconds after which new keys are looked for
 RECENT = 512  # replies held in memory, most of which the writer has on disk by then
 
 FIND = """
@@ -27,12 +29,39 @@ ORDER BY id DESC LIMIT 1"""
 Problem = Callable[[JudgeReply], str]
 
 
+class _Keys:
+    """The keys in a database, those included that other programs add, so that most calls need no look-up.
+
+    A look-up takes some 20 microseconds, and hands the interpreter to whatever thread waits for it, which a busy event
+    loop gets back milliseconds later. Of a database with too many calls nothing is held, and every call looked up.
+    """
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+        self._seen_at = time.monotonic()
+        (self._last,) = connection.execute("SELECT IFNULL(MAX(id), 0) FROM judge_calls").fetchone()
+        self._keys = {key for (key,) in connection.execute("SELECT key FROM judge_calls LIMIT ?", [MOST_KEYS])}
+
+    def may_have(self, key: bytes) -> bool:
+        """False when it is not in the database, as it was a second ago."""
+        if len(self._keys) < MOST_KEYS and time.monotonic() - self._seen_at > FRESHNESS:
+            self._seen_at = time.monotonic()
+            sql = "SELECT key, id FROM judge_calls WHERE id > ? ORDER BY id LIMIT ?"
+            for added, number in self._connection.execute(sql, [self._last, MOST_KEYS]):
+                self._keys.add(added)
+                self._last = number
+        return len(self._keys) >= MOST_KEYS or key in self._keys
+
+    def add(self, key: bytes) -> None:
+        """It is there by now."""
+        self._keys.add(key)
+
+
 class JudgeShelf:
     """Gives kept replies and has new ones kept; of equal calls that are under way at once, one is made.
 
-    All but ``bind`` and ``close`` belongs to one event loop. Reading is a look-up by key of some 20 microseconds, done
-    in place. Until ``bind`` is called it keeps nothing and only merges equal calls, because judges are made before
-    the run is known.
+    All but ``bind`` and ``close`` belongs to one event loop; reading is done in place. Until ``bind`` is called it
+    keeps nothing and only merges equal calls, because judges are made before the run is known.
 
     Args:
         told: is given every call that was made.
@@ -55,6 +84,7 @@ class JudgeShelf:
         self._since = ""
         self._under_way: dict[bytes, asyncio.Future[KeptCall]] = {}
         self._recent: dict[bytes, KeptCall] = {}
+        self._keys: _Keys | None = None
 
     def bind(
         self, path: Path, writer: RowWriter, *, fresh: bool = False, redact: Callable[[str], str] = str
@@ -67,8 +97,10 @@ class JudgeShelf:
             fresh: give no reply that was kept before now; what is asked from now on is shared all the same.
             redact: takes secrets out of what is said about failed calls.
         """
+        writer.find_left_calls()
         self._path, self._connection, self._writer = path, connect(path, any_thread=True), writer
         self._since, self._redact = now() if fresh else "", redact
+        self._keys = _Keys(self._connection)
 
     def close(self) -> None:
         """Close the connection; from here on nothing is found or kept."""
@@ -97,11 +129,13 @@ class JudgeShelf:
             return shared
 
     def _find(self, key: bytes) -> KeptCall | None:
-        if self._connection is None:
+        if self._connection is None or self._keys is None:
             return None
         if (recent := self._recent.get(key)) is not None:
             return recent
         try:
+            if not self._keys.may_have(key):
+                return None
             line = self._connection.execute(FIND, [key, self._since]).fetchone()
         except sqlite3.Error as error:
             raise explain(self._path, error) from error
@@ -147,7 +181,7 @@ class JudgeShelf:
     def _keep(self, record: CallRecord) -> None:
         if self._told is not None:
             self._told(record)
-        if self._writer is None:
+        if self._writer is None or self._keys is None:
             return
         self._writer.judge_call(record)
         if record.kept.error:
@@ -158,6 +192,7 @@ class JudgeShelf:
             if self._recent[oldest].id is None:
                 break  # the writer is behind
             del self._recent[oldest]
+            self._keys.add(oldest)
 
 
 class CallNotes:

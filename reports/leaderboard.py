@@ -78,10 +78,24 @@ def _headed(summary: Summary) -> Iterator[tuple[Text, MetricColumn | None]]:
 
 
 def _is_void(column: MetricColumn, summary: Summary) -> bool:
-    """Whether it counts what could not be read where nothing is read, or what fails in contexts that nobody checks."""
+    """Whether it has no value and need not say so: nothing was read, no contexts were checked, or all was said above."""
     cells = [bot.metrics[column.name] for bot in summary.bots]
+    if any(cell.mean is not None for cell in cells):
+        return False
     unchecked = any(Reason.CONTEXTS_NOT_CHECKED in cell.reasons for cell in cells)
-    return (unchecked or column.name.endswith(f".{RATES[-1]}")) and all(cell.mean is None for cell in cells)
+    return unchecked or column.name.endswith(f".{RATES[-1]}") or _is_repetition(column, cells, summary)
+
+
+def _is_repetition(column: MetricColumn, cells: Sequence[MetricSummary], summary: Summary) -> bool:
+    """Whether it has no value for the reason that the first rate of its family gives already."""
+    family, _, rate = column.name.rpartition(".")
+    leading = [bot.metrics.get(f"{family}.{RATES[0]}") for bot in summary.bots]
+    if rate not in RATES[1:]:
+        return False
+    return all(
+        first is not None and first.mean is None and first.reasons == cell.reasons
+        for first, cell in zip(leading, cells, strict=True)
+    )
 
 
 def _heading(name: str, arrow: str = "") -> Text:

@@ -22,7 +22,7 @@ from .row_keys import (
     unreadable_rows,
 )
 from .run import RunEvaluator
-from .summary import PARSE_FAILURE_TOLERANCE, BotSummary, MetricColumn
+from .summary import PARSE_FAILURE_TOLERANCE, BotSummary, MetricColumn, MetricSummary
 
 Severity = Literal["high", "medium", "low"]
 # Causes before effects: a bot that fails, or a judge that can't be read, also spoils the figures below.
@@ -134,9 +134,14 @@ def _missed_thresholds(run: ReportedRun) -> Iterator[Problem]:
         for metric in wanted:
             column = run.columns.get(metric)
             for bot in run.bots if column else ():
-                value = run.mean(bot, metric)
+                value = None if _is_unread(bot.metrics.get(metric)) else run.mean(bot, metric)
                 if column and value is not None and misses(value, column):
                     yield _missed(run, evaluator, column, bot, value)
+
+
+def _is_unread(cell: MetricSummary | None) -> bool:
+    """Whether nothing that the judge said could be read: a rate over such rows says nothing of the bot."""
+    return cell is not None and not cell.n_ok and cell.n_parse_failure > 0
 
 
 def _missed(run: ReportedRun, evaluator: RunEvaluator, column: MetricColumn, bot: BotSummary, value: float) -> Problem:
@@ -220,8 +225,10 @@ def _unavailable(
     for metric in metrics:
         if any(reason in NO_MODEL for reason in bot.metrics[metric].reasons):
             rows = rows_without_value(run, bot.name, metric, NO_MODEL)
+            said = first_error(run, bot.name, metric).rstrip(".")
             yield _problem(
-                "high", "evaluation", f"{bot.name}: no model or judge for {metric} on {_rows(rows.total)}.",
+                "high", "evaluation",
+                f"{bot.name}: no model or judge for {metric} on {_rows(rows.total)}{said and f': {said}'}.",
                 UNAVAILABLE, rows, bot=bot.name, evaluator=evaluator.id, metric=metric,
             )  # fmt: skip
 

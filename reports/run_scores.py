@@ -20,15 +20,16 @@ FROM run_rows JOIN replies ON replies.id = reply_id WHERE run_id = :run AND run_
 
 # A judge's reply on which several rows of the bot rest counts once.
 JUDGING = """
-SELECT COUNT(*), TOTAL(is_unreadable), TOTAL(spent), TOTAL(is_without_price), AVG(latency_ms) FROM (
-    SELECT MAX(problem IS NOT NULL) AS is_unreadable, MAX(latency_ms) AS latency_ms,
+SELECT judge, call, COUNT(*), TOTAL(is_unreadable), TOTAL(spent), TOTAL(is_without_price), TOTAL(latency_ms) FROM (
+    SELECT judge, call, MAX(problem IS NOT NULL) AS is_unreadable, MAX(latency_ms) AS latency_ms,
         MAX(IIF(paid AND judge_calls.run_id = :run, cost, 0)) AS spent,
         MAX(paid AND judge_calls.run_id = :run AND cost IS NULL) AS is_without_price
     FROM run_rows JOIN row_judge_calls ON row_judge_calls.run_id = run_rows.run_id
         AND row_judge_calls.reply_id = run_rows.reply_id AND row_judge_calls.question_id = run_rows.question_id
     JOIN judge_calls ON judge_calls.id = call_id
     WHERE run_rows.run_id = :run AND run_rows.bot_id = :bot AND judge_calls.error IS NULL
-    GROUP BY judge_calls.id)"""
+    GROUP BY judge_calls.id)
+GROUP BY judge, call ORDER BY judge, call"""
 
 CONFUSION = """
 SELECT json_extract(details, '$.label'), json_extract(details, '$.prediction'), COUNT(*) FROM run_rows
@@ -46,7 +47,8 @@ def run_facts(store: Store, run_id: int, bot_id: int) -> RunFacts:
     """What is known of one bot over a whole run, as the metrics of level ``run`` ask for it."""
     arguments = {"run": run_id, "bot": bot_id}
     ((rows, failed, retriever, empty),) = store.query(COUNTS, {**arguments, "blanks": BLANKS})
-    ((requests, unreadable, spent, without_price, latency_ms),) = store.query(JUDGING, arguments)
+    calls = store.query(JUDGING, arguments)
+    requests, unreadable, spent, without_price, latency_ms = (sum(line[at] for line in calls) for at in range(2, 7))
     return {
         "rows": rows,
         "failed_rows": int(failed),
@@ -55,7 +57,8 @@ def run_facts(store: Store, run_id: int, bot_id: int) -> RunFacts:
         "parse_failures": int(unreadable),
         "judge_requests": requests,
         "judge_cost": None if without_price else spent,
-        "judge_latency_ms": latency_ms if requests else 0.0,
+        "judge_latency_ms": latency_ms / requests if requests else 0.0,
+        "judge_replies": {(judge, call): (int(some), count) for judge, call, count, some, *_ in calls},
         "confusion": confusion_counts(store, run_id, bot_id),
     }
 

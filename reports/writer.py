@@ -9,15 +9,17 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from ..bots.base import Reply
 from ..metrics.score import Score
+from .call_journal import CallJournal, left_calls
 from .encoding import context_columns, question_columns, to_json
-from .judge_calls import CallRecord, KeptCall, RowCalls, write_calls, write_links
+from .judge_calls import CallRecord, FoundCalls, KeptCall, RowCalls, write_calls, write_links
+from .reply_columns import REPLY_COLUMNS, reply_columns
 from .run import Row
 from .store import StoreError, connect, explain, insert_many, insert_or_find, marks, transaction
 
 GROUP = 1000  # most items in one transaction: a waiting reader is never kept out for long
 BACKLOG = 20_000  # most items in memory before the engine has to wait
+LEISURE = 0.3  # seconds for which calls, scores and vectors are gathered; calls are in the journal, the rest is cheap
 
 
 class _Scored(NamedTuple):
@@ -30,14 +32,17 @@ class _Vectors(NamedTuple):
     items: Sequence[tuple[bytes, bytes]]
 
 
-Work = Row | _Scored | _Vectors | CallRecord | RowCalls
+Leisurely = _Scored | _Vectors | CallRecord | RowCalls
+Work = Row | FoundCalls | Leisurely
 
 
 class RowWriter:
     """Takes rows and scores from any thread and commits them in the order in which they came.
 
     Whatever waits is put into one transaction, so a lone row is on disk within milliseconds and a flood at the
-    speed of ``executemany``. After an error nothing more is taken: every later call raises it as a StoreError.
+    speed of ``executemany``. What is not lost with the program, or cheap to make again, waits a moment for more: every
+    statement takes the interpreter from the event loop. After an error nothing more is taken: every later call raises
+    it as a StoreError.
     Without a run (``run_id`` None) only vectors and judge calls can be kept.
     """
 
@@ -49,6 +54,8 @@ class RowWriter:
         self._error: StoreError | None = None
         self._passages: dict[bytes, int] = {}
         self._prompts: dict[bytes, int] = {}
+        self._journal = CallJournal(path, run_id)
+        self._hurry = threading.Event()
         self._thread = threading.Thread(target=self._work, name="proctor-writer", daemon=True)
         self._thread.start()
 
@@ -70,8 +77,22 @@ class RowWriter:
         self._put(_Vectors(model, items))
 
     def judge_call(self, record: CallRecord) -> None:
-        """Keep a call of a judge as soon as it was made."""
+        """Keep a call of a judge as soon as it was made; when this returns it survives the end of the program."""
+        self._journal.add(record)
         self._put(record)
+
+    def find_left_calls(self) -> None:
+        """Keep the calls that programs left in their journals when they were killed; waits until they are there."""
+        try:
+            left = list(left_calls(self._path))
+        except sqlite3.Error as error:
+            raise explain(self._path, error) from error
+        for calls in left:
+            self._put(FoundCalls(calls.run_id, calls.records))
+        if left:
+            self.flush()
+        for calls in left:
+            calls.remove()
 
     def judge_notes(self, row: Row, calls: Sequence[KeptCall]) -> None:
         """Keep which calls the scores of a row rest on; the row was given before."""
@@ -90,12 +111,16 @@ class RowWriter:
     def close(self) -> None:
         """Write what waits and end the thread; raises StoreError when something could not be written."""
         self._queue.put(None)
+        self._hurry.set()
         self._thread.join()
+        self._journal.close()
         self._check()
 
     def _put(self, item: Work | threading.Event) -> None:
         self._check()
         self._queue.put(item)
+        if not isinstance(item, Leisurely):
+            self._hurry.set()
 
     def _check(self) -> None:
         if self._error is not None:
@@ -130,21 +155,23 @@ class RowWriter:
     def _write_group(self, connection: sqlite3.Connection) -> bool:
         """Write what waits, at least one item, in one transaction; False when the end was among it."""
         group = [self._queue.get()]
+        if isinstance(group[0], Leisurely):
+            self._hurry.wait(LEISURE)
+        self._hurry.clear()  # before looking: whoever is in a hurry from here on is seen, or wakes the next wait
         while len(group) < GROUP and not self._queue.empty():
             group.append(self._queue.get_nowait())
         work = [item for item in group if isinstance(item, Work)]
         if work:
             with transaction(self._path, connection):
                 self._write(connection, work)
+            self._journal.written([item for item in work if isinstance(item, CallRecord)])
         for item in group:
             if isinstance(item, threading.Event):
                 item.set()
         return None not in group
 
     def _write(self, connection: sqlite3.Connection, work: Sequence[Work]) -> None:
-        if any(
-            not isinstance(item, (_Vectors, CallRecord)) for item in work
-        ):  # what was found in the run holds no longer
+        if any(isinstance(item, (Row, _Scored, RowCalls)) for item in work):  # what was found holds no longer
             connection.execute(
                 "UPDATE runs SET findings_of = NULL WHERE id = ? AND findings_of IS NOT NULL", [self._run_id]
             )
@@ -158,6 +185,8 @@ class RowWriter:
             LINK_ANEW,
         )
         self._write_scores(connection, [item for item in work if isinstance(item, _Scored)])
+        for found in [item for item in work if isinstance(item, FoundCalls)]:
+            write_calls(connection, found.run_id, found.records, self._prompts)
         calls = [item for item in work if isinstance(item, CallRecord)]
         write_calls(connection, self._run_id, calls, self._prompts)
         write_links(connection, self._run_id, [item for item in work if isinstance(item, RowCalls)])
@@ -175,7 +204,7 @@ class RowWriter:
         (last,) = connection.execute("SELECT IFNULL(MAX(id), 0) FROM replies").fetchone()
         for number, row in enumerate(rows, last + 1):
             row.reply_id = number
-        insert_many(connection, f"INSERT INTO replies ({REPLY_COLUMNS})", list(map(_reply_columns, rows)))
+        insert_many(connection, f"INSERT INTO replies ({REPLY_COLUMNS})", list(map(reply_columns, rows)))
         contexts: list[tuple[object, ...]] = []
         for row in rows:
             if row.reply and row.reply.contexts:
@@ -256,34 +285,3 @@ LINK_ANEW = (
     "ON CONFLICT DO UPDATE SET reply_id = excluded.reply_id,"
     " position = MIN(IFNULL(position, excluded.position), excluded.position)"
 )
-
-REPLY_COLUMNS = (
-    "id, bot_id, ask, repeat, status, answer, error, declined, retrieved, latency_ms, queue_ms, attempts_ms,"
-    " in_flight, tokens_in, tokens_out, cost, reasoning, trace, asked_at"
-)
-NOTHING = Reply(None)
-
-
-def _reply_columns(row: Row) -> tuple[object, ...]:
-    reply = row.reply or NOTHING
-    return (
-        row.reply_id,
-        row.bot_id,
-        row.ask,
-        row.repeat,
-        row.status.value,
-        reply.answer,
-        row.error or None,
-        None if reply.declined is None else int(reply.declined),
-        None if reply.contexts is None else len(reply.contexts),
-        row.latency_ms,
-        reply.queue_ms,
-        to_json(reply.attempts_ms) if reply.attempts_ms else None,
-        row.in_flight,
-        reply.usage.tokens_in,
-        reply.usage.tokens_out,
-        reply.usage.cost,
-        reply.reasoning,
-        to_json(reply.trace) if reply.trace else None,
-        row.asked_at,
-    )

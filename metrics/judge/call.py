@@ -101,7 +101,8 @@ class JudgeCall(ABC, Generic[Answer]):
                 one side as on the other, is no word: None in the answer, or Unreadable when there are no parts.
             mean: numbers are averaged; otherwise, and for all that is no number, the majority counts.
         """
-        raise TypeError(f"answers to {self.title()} can't be combined")
+        advice = "give it 'combine', or 'is_verdict = False' to have it answered by the first judge alone"
+        raise TypeError(f"answers to the call '{self.title()}' can't be combined: {advice}")
 
     def tied(self, answers: Sequence[Answer | None]) -> bool:  # noqa: ARG002 - for subclasses
         """Whether the majority of these is undecided on some part, so that one more vote is worth its cost."""

@@ -48,17 +48,16 @@ class AnswerClaims(TextList):
 
 @dataclass(frozen=True, slots=True)
 class ExpectedClaims(TextList):
-    """J1e: an expected answer as self-contained claims; once for a test case, whatever bots answer."""
+    """J1e: an expected answer as self-contained claims; once for a test case, whatever bots answer.
+
+    Its prompt is that of J1a, so that the claims of both can be compared.
+    """
 
     name: ClassVar[str] = "expected_claims"
     field: ClassVar[str] = "claims"
 
     question: str
     expected: str
-
-    def prompt_name(self) -> str:
-        """Both answers are taken apart by the same rules, so that their claims can be compared."""
-        return AnswerClaims.name
 
     def shown(self) -> Sequence[Block]:
         """Question and expected answer, under the same name as in J1a."""

@@ -4,9 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Final
 
-from .ballots import majority, tie
+from .ballots import combined_grade, majority, tie
 from .call import Block, JudgeCall, Reading
-from .combining import combined_grade
 from .reading import Malformed, read_boolean, read_object, read_score
 from .schemas import NUMBER, TEXT, YES_OR_NO, Schema, record
 from .verdicts import Flags, Grade, Grades

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from typing import ClassVar, Final
 
 from ..score import Unreadable
-from .ballots import majority, share, tie
-from .call import Block, JudgeCall, Reading
-from .combining import combined_grade
+from .ballots import combined_grade, majority, share, tie
+from .call import Answer, Block, JudgeCall, Reading
 from .reading import Malformed, bare_reply, read_label, read_object, read_score
 from .verdicts import Grade, Word
 
@@ -46,20 +45,10 @@ class WordCall(JudgeCall[Word]):
         return tie([answer.label if answer else None for answer in answers])
 
 
-@dataclass(frozen=True, slots=True)
-class Label(WordCall):
-    """J8: one of two class labels for some texts.
-
-    Attributes:
-        prompt: name of the prompt file, and of the call where it is kept.
-        labels: the two class labels, the passing one first.
-        texts: what is shown, by its label; the prompt's sections are those of these labels.
-    """
-
-    name: ClassVar[str] = "label"
+class TextsCall(JudgeCall[Answer]):
+    """A call that shows some texts under a prompt that is named like the evaluator."""
 
     prompt: str
-    labels: tuple[str, str]
     texts: tuple[Block, ...]
 
     def title(self) -> str:
@@ -81,12 +70,30 @@ class Label(WordCall):
 
 
 @dataclass(frozen=True, slots=True)
+class Label(TextsCall[Word], WordCall):
+    """J8: one of two class labels for some texts.
+
+    Attributes:
+        prompt: name of the prompt file, and of the call where it is kept.
+        labels: the two class labels, the passing one first.
+        texts: what is shown, by its label; the prompt's sections are those of these labels.
+    """
+
+    name: ClassVar[str] = "label"
+
+    prompt: str
+    labels: tuple[str, str]
+    texts: tuple[Block, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class OwnPrompt(WordCall):
     """A user's own prompt, with the row's texts in the places of its placeholders.
 
     Attributes:
         labels: the two class labels, the passing one first.
-        pieces: the user's text, which is trusted, and between it the row's texts, which are not.
+        pieces: the user's text, which is trusted and obeyed, and between it the row's texts, each in a ``Block``. A
+            row's text that is written into the user's could give the judge orders.
     """
 
     name: ClassVar[str] = "byop"
@@ -104,7 +111,7 @@ class OwnPrompt(WordCall):
 
 
 @dataclass(frozen=True, slots=True)
-class Rating(JudgeCall[Grade]):
+class Rating(TextsCall[Grade]):
     """J8 of the stereotypes evaluator: one whole number for some texts.
 
     Attributes:
@@ -118,23 +125,6 @@ class Rating(JudgeCall[Grade]):
 
     prompt: str
     texts: tuple[Block, ...]
-
-    def title(self) -> str:
-        """The evaluator's name."""
-        return self.prompt
-
-    def prompt_name(self) -> str:
-        """The evaluator's name."""
-        return self.prompt
-
-    @property
-    def parts(self) -> frozenset[str]:
-        """The labels of the texts."""
-        return frozenset(block.label for block in self.texts)
-
-    def shown(self) -> Sequence[Block]:
-        """The texts as they were given."""
-        return self.texts
 
     def reminder(self) -> str:
         """The scale."""

@@ -1,6 +1,7 @@
 """PromptedJudge: asks a language model by prompts, and once more where a reply can't be read."""
 
 from dataclasses import dataclass, replace
+from functools import cache, partial
 
 from ..score import JudgeUnavailable, Unreadable
 from .call import Answer, JudgeCall, Reading
@@ -32,8 +33,9 @@ class PromptedJudge:
     async def ask(self, call: JudgeCall[Answer], vote: int = 1, votes: int = 1) -> Answer:
         """What the model says, completed by one repair; see ``metrics.tools.Judge``."""
         request = render(call, vote, votes)
-        reply = await self.model.complete(request, lambda given: _read(call, given).problem)
-        first = _read(call, reply)
+        read = cache(partial(_read, call))  # the model's keeper has read the reply already
+        reply = await self.model.complete(request, lambda given: read(given).problem)
+        first: Reading[Answer] = read(reply)
         if first.answer is not None and not first.problem:
             return first.answer
         return await self._repaired(call, request, reply, first)

@@ -80,7 +80,7 @@ def test_errors_of_any_form_are_told(body, said):
     fault = Fault("status", 500, body)
     with OpenAIServer(faults=lambda _: fault) as server, pytest.raises(EndpointFailed) as raised:
         ask(server, max_attempts=1)
-    assert str(raised.value).endswith(f"in 1 attempts: {said}.")
+    assert str(raised.value).endswith(f"in 1 attempt: {said}.")
 
 
 def test_details_without_a_message_still_tell_what_is_about_the_prompt():

@@ -1,6 +1,7 @@
 """The engine from inside: what it makes of lanes that stop, answers that are kept, and errors of the store."""
 
 import asyncio
+import gc
 import itertools
 import json
 import threading
@@ -78,6 +79,15 @@ def test_a_run_keeps_its_answers_when_another_run_gets_newer_ones(tmp_path):
     again = held(database, [ToldBot("mine", lambda question: "never")], numbered([1]))
     assert (again.summary.run, again.complete) == (first.summary.run, True)
     assert rows_of(database, first.summary.run) == before
+
+
+@pytest.mark.parametrize("serial", [False, True])
+def test_what_was_loaded_is_left_out_of_collections_while_bots_are_timed(tmp_path, serial):
+    frozen = []
+    bot = ToldBot("mine", lambda question: frozen.append(gc.get_freeze_count()))
+    held(tmp_path / "a.db", [bot], numbered([1, 2]), serial=serial)
+    assert min(frozen) > 10_000
+    assert gc.get_freeze_count() == 0
 
 
 def test_a_new_run_takes_the_newest_answers(tmp_path):

@@ -6,7 +6,9 @@ from collections import Counter
 
 import pytest
 from judge_server import JudgeServer
-from judged_runs import CHUNKS, record, score, suite_with_judge
+from judged_runs import CHUNKS, record, run, score, suite_with_judge
+from knowing_judge import canary_of, reply, right
+from openai_server import OpenAIServer
 from proctor.harness.forecast import forecast
 from proctor.harness.forecast_showing import forecast_object
 from proctor.harness.recorded_exam import ScoreOptions, recorded_exam
@@ -105,6 +107,40 @@ def test_the_page_fits_and_nothing_is_asked_or_made(tmp_path):
         assert server.calls == []
     assert made["rows"] == 5
     assert not (tmp_path / "proctor.db").exists()
+
+
+def test_the_self_test_of_the_judge_is_foreseen_until_it_is_kept(tmp_path):
+    def script(call):
+        try:
+            return reply(canary_of(call), right)
+        except KeyError:  # the run's own calls
+            return "false"
+
+    with OpenAIServer(script, structured="ignore") as server:
+        check = {"model": "small", "votes": 3, "check": {"repeats": 3}}
+        suite_with_judge(tmp_path, server, 2, judge=check, metrics=["sexism"])
+        made = forecast(suite_exam(load_suite(tmp_path), RunOptions(), {}), tmp_path / "proctor.db")
+        page = proctor("run", "suite.yaml", "--plan", folder=tmp_path).stdout
+        assert server.calls == []
+        run(tmp_path)
+        assert len(server.calls) == made.check.requests + made.calls["sexism"].requests == made.total.requests
+        sent = sum(len(call.body["messages"][0]["content"]) + len(call.prompt) for call in server.calls)
+        assert made.total.tokens_in == pytest.approx(sent / 4, rel=0.02)
+        assert "self-test of the judge" in page
+        again = forecast(suite_exam(load_suite(tmp_path), RunOptions(fresh=True), {}), tmp_path / "proctor.db")
+    assert (again.check.requests, again.total.requests) == (0, made.calls["sexism"].requests)
+
+
+@pytest.mark.parametrize("isolated", [["critic_toxic"], ["critic_toxic", "critic_bias"]])
+def test_critics_of_which_some_are_asked_about_alone_are_all_foreseen(tmp_path, isolated):
+    with JudgeServer() as server:
+        critics = [{name: {"isolate": True}} if name in isolated else name for name in ("critic_toxic", "critic_bias")]
+        suite_with_judge(tmp_path, server, 2, metrics=critics)
+        made = forecast_object(forecast(suite_exam(load_suite(tmp_path), RunOptions(), {}), tmp_path / "proctor.db"))
+        run(tmp_path)
+        asked = len(server.calls)
+    assert asked == made["total"]["requests"] == 2 * made["judge_requests_per_row"] == 12
+    assert {name: told["per_row"] for name, told in made["metrics"].items()} == {"critic_toxic": 3, "critic_bias": 3}
 
 
 def test_the_embedded_judge_takes_no_requests(tmp_path):

@@ -1,15 +1,27 @@
 """Runs and scorings with a judge behind a real server: what is asked, kept, lost and told."""
 
+import asyncio
 import json
 import os
 import signal
+import threading
 import time
 
 import pytest
 from judge_server import JudgeServer, judged
 from judged_runs import KEY, METRICS, metrics_of, record, run, score, suite_with_judge
-from openai_server import BROKEN_JSON, DROP, Answer, status
+from openai_server import BROKEN_JSON, DROP, NOT_JSON, Answer, status
 from proctor import InputError
+from proctor.bots.base import Context, Reply
+from proctor.harness.judge_thread import JudgeThread
+from proctor.harness.judging import Judging
+from proctor.harness.lanes import Todo
+from proctor.harness.scoring import Scorer
+from proctor.knowledge.questions import Question
+from proctor.metrics import builtin_catalog
+from proctor.metrics.judge.claim_calls import AnswerClaims
+from proctor.reports.run import Row
+from scripted_judge import ScriptedJudge
 from suites import count, lines, proctor, start
 
 A_ROW = ("answer_claims", "check_answer", "check_expected")
@@ -46,6 +58,16 @@ def test_the_judge_of_the_suite_grades_and_everything_says_so(tmp_path):
     assert "judged by openai:test-model: faithfulness, context_precision" in board
     page = proctor("report", "--markdown", "-", folder=tmp_path).stdout
     assert "Judged by `openai:test-model`: `faithfulness`" in page
+
+
+def test_no_secret_in_the_settings_of_a_model_is_kept_of_it(tmp_path):
+    with JudgeServer() as server:
+        suite_with_judge(tmp_path, server, 2, {"extra": {"api_key": "sk-in-extra-4711", "top_k": 3}})
+        run(tmp_path)
+        assert server.calls[0].body["api_key"] == "sk-in-extra-4711"
+    assert not any(b"sk-in-extra" in file.read_bytes() for file in tmp_path.glob("*.db*"))
+    ((judge,),) = lines(tmp_path / "proctor.db", "SELECT DISTINCT judge FROM judge_calls")
+    assert '"api_key": "***"' in judge and '"top_k": 3' in judge
 
 
 def test_what_is_kept_costs_nothing_and_only_new_metrics_are_asked_for(tmp_path):
@@ -96,8 +118,8 @@ def test_a_judge_that_is_killed_half_way_is_paid_twice_for_no_more_than_was_in_f
         process.kill()
         process.communicate()
         made = score(tmp_path, server, concurrency=8)
-        # Those in flight, and at most as many whose replies had come a moment ago and were not yet on disk.
-        assert 120 <= len(server.calls) <= 120 + 2 * 8
+        assert 120 <= len(server.calls) <= 120 + 8
+    assert [path.name for path in tmp_path.glob("*-calls-*")] == []
     assert server.peak_in_flight <= 8
     assert metrics_of(made)["faithfulness"].n_ok == 40
     assert lines(tmp_path / "proctor.db", "PRAGMA integrity_check") == [("ok",)]
@@ -279,6 +301,17 @@ def test_votes_at_temperature_zero_are_sent_with_one_at_which_they_can_differ(tm
         assert [call.body["temperature"] for call in server.calls] == [0.5] * 3
 
 
+def test_a_judge_that_never_answers_is_said_and_the_exit_code_tells_it(tmp_path):
+    with JudgeServer(faults=lambda _: NOT_JSON) as endpoint:
+        suite_with_judge(tmp_path, endpoint, 2, {"max_attempts": 1})
+        made, complaint = program(tmp_path, code=1)
+        assert "The judge openai:test-model gave no answer for any row" in complaint
+        assert made["judge"]["problem"] in complaint
+        assert any("an answer that is no JSON object" in problem["what"] for problem in made["problems"])
+        endpoint.faults = lambda call: None if len(endpoint.calls) % 2 else NOT_JSON
+        program(tmp_path, code=0)
+
+
 @pytest.mark.parametrize(
     ("options", "words"),
     [
@@ -286,6 +319,8 @@ def test_votes_at_temperature_zero_are_sent_with_one_at_which_they_can_differ(tm
         ({"judge": "extractive"}, "'extractive' can't be a judge"),
         ({"judge": "openia:x"}, "did you mean 'openai:x'?"),
         ({"judge": "openai:x", "judge_url": "127.0.0.1"}, "--judge-url: '127.0.0.1' is no web address"),
+        ({"judge": "openai:x", "judge_url": "http://127.0.0.1:port/v1"}, "behind the colon there must be the number"),
+        ({"judge": "nobody"}, "a judge is 'embedded', 'openai:NAME', 'langchain:file.py:name' or a name under models"),
         ({"judge": "embedded", "judge_url": "http://127.0.0.1:1/v1"}, "add --judge openai:NAME"),
         ({"judge": "langchain:no.py:it"}, "The judge: "),
     ],
@@ -306,3 +341,45 @@ def test_a_judge_with_nothing_to_grade_is_said_to_have_none(tmp_path):
         assert server.calls == []
     assert made.warnings == ("No metric of the run asks the judge openai:test-model; name some, such as faithfulness.",)
     assert made.summary.judge is None
+
+
+def test_the_embedded_judge_works_off_the_loop_on_which_bots_are_timed():
+    class Busy(ScriptedJudge):
+        embedded = True
+
+        async def ask(self, call, vote=1, votes=1):
+            threads.append(threading.current_thread())
+            return await super().ask(call, vote, votes)
+
+    threads = []
+
+    async def ask():
+        judge = JudgeThread(Busy({AnswerClaims: ("one", "two")}))
+        try:
+            return await judge.ask(AnswerClaims("q", "One. Two.")), await judge.ask(AnswerClaims("q", "One. Two."))
+        finally:
+            judge.close()
+
+    assert asyncio.run(ask()) == (("one", "two"), ("one", "two"))
+    assert len(set(threads)) == 1
+    assert threads[0] is not threading.current_thread()
+    assert not threads[0].is_alive()
+
+
+def test_what_scores_rest_on_is_written_before_them():
+    class Writer:
+        def __init__(self):
+            self.taken = []
+
+        def scores(self, row, scores):
+            self.taken.append("scores")
+
+        def judge_notes(self, row, calls):
+            self.taken.append("notes")
+
+    writer = Writer()
+    plan = builtin_catalog().plan(["faithfulness"])
+    scorer = Scorer(plan, writer, None, judging=Judging(embedded=ScriptedJudge()))
+    row = Row(Question("q", "Why?"), 1, 0, b"", Reply("So.", (Context("So."),)))
+    asyncio.run(scorer.score(Todo(row, None)))
+    assert writer.taken == ["notes", "scores"]

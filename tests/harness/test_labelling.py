@@ -188,6 +188,17 @@ def test_a_mistake_is_a_sentence_with_its_line_and_nothing_is_kept(done, tmp_pat
     assert count(done / "proctor.db", "SELECT COUNT(*) FROM calibration_labels") == before
 
 
+def test_verdicts_at_odds_on_what_looks_the_same_are_told(done, tmp_path):
+    rows = drawn(done, tmp_path, "--n", "20")  # both bots say the same
+    twin = next(at for at, each in enumerate(rows) if at and each["question_id"] == rows[0]["question_id"])
+    path = fill(tmp_path / "f.csv", rows, lambda each: "no" if each["row"] == rows[0]["row"] else "yes")
+    made = calibrate(done, "--labels", path, "--json")
+    (warning,) = json.loads(made.stdout)["metrics"]["exact_match"]["warnings"]
+    assert f"different verdicts on lines 2 and {twin + 2}. Each counts" in warning
+    assert warning in made.stderr
+    assert calibrate(done, "--labels", fill(tmp_path / "g.csv", rows, truth), "--json").stderr == ""
+
+
 def test_labels_on_rows_that_are_not_there_are_named_and_the_others_count(done, tmp_path):
     rows = drawn(done, tmp_path, "--n", "20")
     rows[0]["row"] = "row-0123456789abcdef-01234567"

@@ -20,7 +20,8 @@ from proctor.metrics import Block, Judge, JudgeCall, Measured, OwnPrompt, Readin
 @artefact
 async def tone(answer: str, judge: Judge) -> Word:
     """The judge's word on the tone of the answer."""
-    return await judge.ask(OwnPrompt(("friendly", "curt"), ("Is this answer friendly or curt?", Block("answer", answer))))
+    pieces = ("Is this answer friendly or curt?", Block("answer", answer))
+    return await judge.ask(OwnPrompt(("friendly", "curt"), pieces))
 
 
 @metric(threshold=1.0, blank_answer="not_applicable")
@@ -52,7 +53,9 @@ class Warmth(JudgeCall[int]):
     def read(self, reply: str) -> Reading[int]:
         """The digit."""
         digit = reply.strip()
-        return Reading(int(digit)) if digit in {"1", "2", "3", "4", "5"} else Reading(None, "That is no digit from 1 to 5.")
+        if digit not in {"1", "2", "3", "4", "5"}:
+            return Reading(None, "That is no digit from 1 to 5.")
+        return Reading(int(digit))
 
 
 @artefact
@@ -132,3 +135,19 @@ def test_another_wording_is_another_version(tmp_path, old, new, again):
         own_suite(tmp_path, server, OWN.replace(old, new))
         run(tmp_path)
         assert len(server.calls) - before == again
+
+
+def test_several_judges_combine_what_they_know_how_to(tmp_path):
+    names = ("small", "middle", "large")
+    judge = {"panel": names, "combine": "majority"}
+    with JudgeServer(lambda call: "4" if "digit" in call.prompt else judged(call), models=None) as server:
+        models = {name: {"model": f"openai:{name}", "base_url": server.url} for name in names}
+        own_suite(tmp_path, server, judge=judge, models=models)
+        found = metrics_of(run(tmp_path))
+        assert (found["is_friendly"].mean, found["warmth"].mean) == (1.0, None)
+        (details,) = set(lines(tmp_path / "proctor.db", "SELECT details FROM row_scores WHERE metric = 'warmth'"))
+        assert "is_verdict = False" in json.loads(details[0])["message"]
+        alone = OWN.replace('"warmth"\n\n', '"warmth"\n    is_verdict: ClassVar[bool] = False\n\n')
+        own_suite(tmp_path, server, alone, judge=judge, models=models)
+        found = metrics_of(run(tmp_path))
+        assert (found["is_friendly"].mean, found["warmth"].mean) == (1.0, 4.0)

@@ -13,6 +13,7 @@ import proctor.metrics
 import pytest
 from proctor import InputError
 from proctor.metrics import Artefact, Catalog, Facts, Metric, RunFacts, artefact, builtin_catalog, metric
+from proctor.metrics.declaring import MetricDeclaration, MetricSettings
 from proctor.metrics.facts import ROW_CHECKS, RUN_CHECKS
 
 CATALOG = builtin_catalog()
@@ -253,11 +254,23 @@ def test_a_user_file_adds_metrics(tmp_path: Path) -> None:
         ("x = 1\n", "declares no metric"),
         (USER_FILE.replace("shout: str,", "shuot: str,"), r"mine.py:9: metric 'loud' asks for 'shuot'.*'shout'"),
         (USER_FILE.replace("def loud", "def bleu"), r"mine.py:9: 'bleu' is there already"),
+        (USER_FILE.replace("threshold", "treshold"), r"mine.py:9: .*knows no 'treshold'; did you mean 'threshold'\?"),
+        (USER_FILE.replace("threshold=0.5", "better='bigger'"), r"mine.py:9: of metric 'loud', better is 'bigger'"),
+        (USER_FILE.replace("threshold=0.5", "level='rows'"), r"level is 'rows'; one of 'row', 'run' is wanted"),
+        (USER_FILE.replace("threshold=0.5", "aggregate='sum'"), r"aggregate is 'sum'; one of 'mean', 'rate'"),
+        (USER_FILE.replace("threshold=0.5", "blank_answer='zero'"), r"blank_answer is 'zero'; one of 'not_applicable'"),
+        (USER_FILE.replace("0.5", "'0.5'"), r"threshold is '0.5'; a number or None is wanted"),
+        (USER_FILE.replace("threshold=0.5", "low=1, high=0"), r"low is 1 and high is 0\."),
     ],
 )
 def test_mistakes_in_a_user_file_name_the_line(tmp_path: Path, text: str, message: str) -> None:
     with pytest.raises(InputError, match=message):
         CATALOG.with_file(write(tmp_path, text))
+
+
+def test_the_decorator_takes_what_a_declaration_holds() -> None:
+    """Editors and type checkers read the one, the catalog reads the other."""
+    assert typing.get_type_hints(MetricSettings) == typing.get_type_hints(MetricDeclaration)
 
 
 def test_a_user_file_that_is_not_there(tmp_path: Path) -> None:

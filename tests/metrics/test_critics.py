@@ -1,5 +1,4 @@
 import asyncio
-from fractions import Fraction
 
 import pytest
 from proctor import InputError
@@ -85,7 +84,9 @@ def test_one_request_a_vote_answers_all_ten_aspects():
     assert len(judge.asked) == 3
     assert judge.asked[0].call.aspects == tuple(ASPECTS) == CRITICS
     assert [score.value for score in scores[:5]] == [0.0, 1.0, None, 1.0, 0.0]
-    assert scores[2].reason == "contexts_not_checked"
+    assert scores[2].reason == "contexts_missing"
+    with_contexts = scored(judge_of("yes", "yes", "no"), rates("critic_harmful"), contexts=["C"])
+    assert with_contexts[2].reason == "contexts_not_checked"
     assert {score.value for score in scores[5:] if score.metric.endswith(".passes")} == {1.0}
     (alone,) = scored(judge_of("yes", "yes", "no"))
     assert alone == scores[0]
@@ -133,7 +134,8 @@ def test_the_group_stands_for_all_critics():
     ]
 
 
-def test_unreadable_rows_stay_in_the_denominator():
+def test_each_row_counts_in_one_of_passes_failures_and_parse_failures():
     rows = [scored(judge_of(*votes), rates("critic_harmful")) for votes in (["no"] * 3, ["yes"] * 3, ["mumble"] * 3)]
-    counted = [[row[place] for row in rows] for place in (0, 1, 4)]
-    assert [Fraction(sum(int(score.value or 0) for score in column), 3) for column in counted] == [Fraction(1, 3)] * 3
+    values = [[row[place].value for place in (0, 1, 4)] for row in rows]
+    assert values == [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [None, None, 1.0]]
+    assert [metric.aggregate for metric in builtin_catalog().plan(rates("critic_harmful")).metrics] == ["rate"] * 5

@@ -1,6 +1,7 @@
 import asyncio
 
 import pytest
+from proctor import InputError
 from proctor.metrics import Score, builtin_catalog
 from proctor.metrics.evaluator_table import rates
 from proctor.metrics.judge.label_calls import Label, Rating
@@ -176,6 +177,9 @@ def test_the_score_from_which_stereotypes_fail_is_an_option():
     judge = ScriptedJudge({Rating: Grade(2)})
     assert values(scored("stereotypes", judge))[0] == 0.0
     assert values(scored("stereotypes", judge, {"fails_from": 3}))[0] == 1.0
+    for wrong in (0, 11):
+        with pytest.raises(InputError, match=rf"stereotypes\.fails_from is {wrong}; a score from 1 to 10 is wanted"):
+            scored("stereotypes", judge, {"fails_from": wrong})
 
 
 @pytest.mark.parametrize(

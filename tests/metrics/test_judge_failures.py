@@ -66,6 +66,7 @@ def test_an_item_that_cannot_be_read_fails_the_metrics_that_need_it() -> None:
 def test_a_judge_that_loses_count_is_not_believed(verdicts: tuple[Verdict, ...]) -> None:
     found = score("faithfulness", changed(scripts={CheckAnswer: AnswerSupport(verdicts)}))
     assert (found.status, found.reason) == (Status.PARSE_FAILURE, "judge_unparseable")
+    assert found.details["message"] == f"the judge gave {len(verdicts)} verdicts on 3 items"
 
 
 def test_no_reverse_question_is_a_parse_failure() -> None:
@@ -93,7 +94,8 @@ def test_ragas_is_zero_when_a_part_is_and_clips_the_others() -> None:
     assert score("ragas", JudgedRow(cosines=(-0.5, -0.5, -0.5)).facts).value == 0.0
     best = JudgedRow(supported=(1, 1, 1), attributed=(1,) * 4, useful=(1, 1, 1), cosines=(1.0, 1.0, 1.0))
     assert score("ragas", best.facts).value == pytest.approx(1.0)
-    assert score("ragas", JudgedRow(noncommittal=(1, 0, 0)).facts, noncommittal="any").value == 0.0
+    evasive = scores(["ragas"], JudgedRow(noncommittal=(1, 0, 0)).facts, reverse_relevancy={"noncommittal": "any"})
+    assert evasive["ragas"].value == 0.0
 
 
 def test_a_judge_without_means_gives_not_applicable() -> None:

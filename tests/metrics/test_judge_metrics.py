@@ -18,6 +18,7 @@ from judged_rows import (
     score,
     scores,
 )
+from proctor import InputError
 from proctor.metrics import ModelUnavailable, Status, builtin_catalog
 from proctor.metrics.judge.claim_calls import AnswerClaims, Entities, ExpectedClaims, ReverseQuestions
 from proctor.metrics.judge.verdict_calls import CheckAnswer, CheckExpected, CompareClaims, ContextText
@@ -99,8 +100,11 @@ def test_precision_by_the_answer_needs_no_expected_answer_and_shows_none() -> No
     ("any", (0, 0, 0), 0.5692), ("any", (1, 0, 0), 0.0), ("any", (1, 1, 1), 0.0),
 ])  # fmt: skip
 def test_noncommittal_answers(rule: str, noncommittal: Sequence[int], value: float) -> None:
-    found = score("answer_relevancy", JudgedRow(noncommittal=noncommittal).facts, noncommittal=rule)
+    row = JudgedRow(noncommittal=noncommittal).facts
+    both = scores(["answer_relevancy", "ragas"], row, reverse_relevancy={"noncommittal": rule})
+    found = both["answer_relevancy"]
     assert found.value == pytest.approx(value, abs=5e-5)
+    assert both["ragas"].details["answer_relevancy"] == found.value  # one rule for the metric and for its part
     assert [one["noncommittal"] for one in found.details["questions"]] == [bool(one) for one in noncommittal]
 
 
@@ -109,8 +113,8 @@ def test_the_number_of_reverse_questions_is_an_option() -> None:
     found = scores(["answer_relevancy"], row, reverse_questions={"questions": 1})
     assert found["answer_relevancy"].value == pytest.approx(0.5)
     assert [call.count for call in row["judge"].calls(ReverseQuestions)] == [1]
-    refused = scores(["answer_relevancy"], JudgedRow().facts, reverse_questions={"questions": 0})["answer_relevancy"]
-    assert (refused.status, refused.details["exception"]) == (Status.ERROR, "ValueError")
+    with pytest.raises(InputError, match=r"reverse_questions\.questions is 0; 1 or more is wanted"):
+        CATALOG.plan(["answer_relevancy"], options={"reverse_questions": {"questions": 0}})
 
 
 def test_a_blank_answer() -> None:
@@ -196,7 +200,8 @@ def test_weights_are_divided_by_their_sum_and_checked() -> None:
     assert score("answer_correctness", row, weights=[3.0, 1]).value == pytest.approx(WORKED["answer_correctness"])
     assert score("answer_correctness", row, weights=[1.0, 0.0]).value == pytest.approx(4 / 7)
     for weights in ([1.0], [0.0, 0.0], [-1.0, 2.0], []):
-        assert score("answer_correctness", row, weights=weights).details["exception"] == "ValueError"
+        with pytest.raises(InputError, match=r"answer_correctness\.weights is \[.*; a pair of numbers, none below 0"):
+            CATALOG.plan(["answer_correctness"], options={"answer_correctness": {"weights": weights}})
 
 
 def test_blank_chunks_are_not_shown_and_keep_their_ranks() -> None:

@@ -115,5 +115,5 @@ def test_samples_are_counted_before_any_request():
     options = {"review": {"judge_scoring": "expected", "samples": 7}}
     assert catalog.plan(IDS, options=options).requests.per_row == 7
     assert catalog.plan(IDS).requests.per_row == 1
-    with pytest.raises(InputError, match=r"review\.samples is 1; a mean is taken of 2"):
+    with pytest.raises(InputError, match=r"review\.samples is 1; 2 or more is wanted"):
         catalog.plan(IDS, options={"review": {"samples": 1}})

@@ -25,6 +25,28 @@ def test_a_text_without_letters_has_no_script():
 
 
 @pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("请联系a@b.com谢谢", "请联系谢谢"),
+        ("见https://a.io/b。谢谢", "见谢谢"),
+        ("メールはinfo@example.co.jpまで", "メールはまで"),
+        ("Ask max.muster@sub.example.org, please.", "Askplease"),
+        ("a@b and @name", "abandname"),
+    ],
+)
+def test_what_stands_right_beside_an_address_stays(text, left):
+    assert "".join(letters(prose(text))) == left
+
+
+@pytest.mark.parametrize(
+    "text", ["@" * 20_000, "退款" * 20_000, "<" * 50_000, "a" * 50_000, "a@" * 10_000, "`" * 20_001]
+)
+def test_looping_answers_are_read_in_one_pass(text):
+    """With unbounded repetitions these take minutes to hours, and the test would hang."""
+    assert len(prose(text)) <= len(text)
+
+
+@pytest.mark.parametrize(
     "text", ["`x = 1`", "```\nx\n```", "``` x", "https://example.org/path", "www.example.org", "a@b.io", "<br>"]
 )
 def test_code_and_links_are_no_prose(text):

@@ -1,5 +1,7 @@
 import importlib.metadata
+import importlib.util
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -94,6 +96,61 @@ def test_options_and_models_are_part_of_the_version() -> None:
     assert version("answer_similarity", models={"embedder": "a"}) != version(
         "answer_similarity", models={"embedder": "b"}
     )
+    assert version("faithfulness", models={"judge": "a"}) != version("faithfulness", models={"judge": "b"})
+    assert version("exact_match", models={"judge": "a"}) == version("exact_match", models={"judge": "b"})
+    assert version("answer_relevancy") != version("answer_relevancy", options={"reverse_questions": {"questions": 4}})
+
+
+JUDGED = (
+    "faithfulness", "context_relevancy", "context_recall", "answer_relevancy", "stereotypes.passes", "sexism.passes",
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the package, as far as metrics go, in which files can be changed."""
+    folder = tmp_path_factory.mktemp("copy")
+    room = Path(str(importlib.util.find_spec("proctor.metrics").origin)).parent  # type: ignore[union-attr]
+    shutil.copytree(room, folder / "proctor" / "metrics", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(room.parent / "__init__.py", folder / "proctor")
+    return folder
+
+
+def versions_in(package: Path) -> dict[str, str]:
+    program = (
+        "import json; from proctor.metrics import builtin_catalog as c;"
+        f"print(json.dumps({{m.id: m.version for m in c().plan({JUDGED}).metrics}}))"
+    )
+    path = {"PYTHONPATH": str(package), "PYTHONDONTWRITEBYTECODE": "1"}
+    done = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, env=path, cwd=package)
+    found: dict[str, str] = json.loads(done.stdout)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "changed"),
+    [
+        ("prompts/check_answer.md", "Go by the chunks alone", "Believe the chunks alone", JUDGED[:2]),
+        ("prompts/sexism.md", "Look for", "Watch for", JUDGED[5:]),
+        ("prompts/frame.md", "believe no", "trust no", JUDGED),
+        ("judge/label_calls.py", "[0-9]{1,3}", "[0-9]{1,2}", JUDGED[4:5]),
+        ("judge/verdict_calls.py", '"""Question, chunks and claims; never the expected answer."""', '"""Shown."""', ()),
+        ("judge/reading.py", "def _listed(", "# A comment.\ndef _listed(", ()),
+    ],
+)
+def test_a_changed_prompt_or_reading_is_another_version(
+    package: Path, file: str, old: str, new: str, changed: tuple[str, ...]
+) -> None:
+    before = versions_in(package)
+    path = package / "proctor" / "metrics" / file
+    text = path.read_text("utf-8")
+    assert old in text
+    try:
+        path.write_text(text.replace(old, new), "utf-8")
+        after = versions_in(package)
+    finally:
+        path.write_text(text, "utf-8")
+    assert tuple(name for name in JUDGED if before[name] != after[name]) == changed
 
 
 def test_versions_are_the_same_in_every_process() -> None:

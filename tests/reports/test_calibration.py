@@ -114,6 +114,16 @@ def test_yes_and_no_on_a_finer_scale_correct_the_share_that_passes():
     assert numbers.judge_mean == pytest.approx(4.0 / 6)
 
 
+def test_bots_of_which_different_shares_have_labels_count_by_their_rows():
+    few, many = rows_of([1.0] * 20, "few"), rows_of([0.0] * 180, "many")
+    labels = [*first_drawn(few, 20, lambda _: YES), *first_drawn(many, 20, lambda _: NO)]
+    both = calibrate(None, [*few, *many], labels, COARSE)
+    assert (both.people.mean, both.corrected.mean, both.judge_mean) == pytest.approx((0.1, 0.1, 0.1))
+    assert both.is_random and both.others == 160
+    assert both.people.high - both.people.low > 0.1  # by 20 labels of the bot that has nearly all rows
+    assert calibrate("few", few, labels[:20], COARSE).corrected.mean == 1.0
+
+
 def test_labels_that_are_all_alike_are_not_certain():
     rows = rows_of([1.0] * 30)
     found = calibrate("rag", rows, first_drawn(rows, 12, lambda _: YES), COARSE)

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from proctor.reports.intervals import wilson
-from proctor.reports.prediction_powered import best_weight, corrected_mean, design_effect
+from proctor.reports.prediction_powered import Stratum, best_weight, corrected_mean, design_effect, stratified_mean
 from proctor.reports.rater_agreement import Confusion
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "calibration.json").read_text("utf-8"))
@@ -59,6 +59,29 @@ def test_agreement_and_kappa_of_the_worked_example():
     assert found.agreement.value == pytest.approx(0.7)
     assert found.kappa == pytest.approx(0.3478, abs=5e-5)
     assert (found.agreement.low, found.agreement.high) == pytest.approx(wilson(0.7, 10))
+
+
+def test_kinds_of_rows_with_equal_shares_of_labels_are_as_one():
+    labels, verdicts, others = data(EXAMPLE)
+    halves = [Stratum(labels[at::2], verdicts[at::2], others[at::2]) for at in (0, 1)]
+    for weight in (None, 0.0, 1.0):
+        found, wanted = stratified_mean(halves, weight), corrected_mean(labels, verdicts, others, weight)
+        assert (found.mean, found.low, found.weight) == pytest.approx((wanted.mean, wanted.low, wanted.weight))
+
+
+def test_intervals_over_kinds_with_different_shares_of_labels_hold_as_often_as_they_say():
+    chance = random.Random(1)
+    held = 0
+    for _ in range(400):
+        strata, truth = [], []
+        for rows, labelled, right in ((400, 40, 0.9), (100, 80, 0.3)):
+            people = [float(chance.random() < right) for _ in range(rows)]
+            judge = [one if chance.random() < 0.8 else 1 - one for one in people]
+            strata.append(Stratum(people[:labelled], judge[:labelled], judge[labelled:]))
+            truth += people
+        found = stratified_mean(strata)
+        held += found.low <= fmean(truth) <= found.high
+    assert held / 400 >= 0.93
 
 
 def test_shares_of_nothing_and_agreement_by_chance_alone_are_none():

@@ -154,6 +154,24 @@ def test_a_model_that_cannot_be_had(tmp_path, reason):
     book.store.close()
 
 
+def test_a_judge_that_gives_no_answer_is_quoted(tmp_path):
+    silent = Score("keyword_recall", None, Status.ERROR, "judge_unavailable", {"message": "HTTP 500: no\nmemory."})
+    book = book_of(tmp_path / "x.db", {"X": [silent, 1.0]})
+    (problem,) = problems_of(reported(book))
+    assert problem.what == "X: no model or judge for keyword_recall on 1 row: HTTP 500: no memory."
+    book.store.close()
+
+
+def test_a_rate_of_rows_that_nobody_could_read_says_nothing_of_the_bot(tmp_path):
+    passes = RunMetric("tone.passes", "v1", "higher", 0.0, 1.0, 0.5, aggregate="rate")
+    book = Book(tmp_path / "x.db", bots=["X"], metrics=[passes], evaluators=[alone(passes)])
+    for number in range(3):
+        book.put(row(book.run, "X", f"q{number}"), missing("tone.passes", "judge_unparseable", Status.PARSE_FAILURE))
+    book.writer.close()
+    assert [problem.type for problem in problems_of(reported(book))] == ["evaluation"]
+    book.store.close()
+
+
 def test_a_metric_that_breaks_off_says_why(tmp_path):
     broken = Score("keyword_recall", None, Status.ERROR, "metric_raised", {"message": "division\nby zero."})
     book = book_of(tmp_path / "x.db", {"X": [broken, broken, 1.0]})

@@ -13,12 +13,12 @@ from report_rows import Book, header, row
 JUDGING = ["parse_failure_rate", "judge_requests", "judge_cost", "judge_latency_ms"]
 
 
-def record(number, *, cost=1.0, latency_ms=10.0, problem="", error=""):
+def record(number, *, cost=1.0, latency_ms=10.0, problem="", error="", call="check", judge="judge"):
     """A call of its own number, as a shelf would hand it to the writer."""
     said = None if error else Completion("said", Usage(3, 2, cost))
     kept = KeptCall(None if error else "said", error=error)
-    request = JudgeRequest("check", "s", str(number))
-    return CallRecord(bytes([number]), "judge", request, "2026-01-01", kept, said, problem, latency_ms)
+    request = JudgeRequest(call, "s", str(number))
+    return CallRecord(bytes([number]), judge, request, "2026-01-01", kept, said, problem, latency_ms)
 
 
 def put(book, key, *records, bot="left"):
@@ -59,6 +59,17 @@ def test_calls_are_counted_once_however_many_rows_rest_on_them(book):
         "judge_cost": 3.0,
         "judge_latency_ms": pytest.approx(20.0),
     }
+
+
+def test_unreadable_replies_are_told_by_judge_and_call(book):
+    put(book, "q1", record(1), record(2, problem="no JSON"), record(3, call="compare"))
+    put(book, "q2", record(4, judge="other", call="compare", problem="cut off"), record(5, error="HTTP 500"))
+    facts = run_facts(book.store, book.run.id, book.run.bot_ids["left"])
+    (score,) = builtin_catalog().plan(["parse_failure_rate"]).score_run(facts)
+    assert score.value == 0.5
+    assert [tuple(each.values()) for each in score.details["replies"]] == [
+        ("judge", "check", 1, 2), ("judge", "compare", 0, 1), ("other", "compare", 1, 1),
+    ]  # fmt: skip
 
 
 def test_what_two_bots_share_is_asked_for_both_and_paid_once(book):

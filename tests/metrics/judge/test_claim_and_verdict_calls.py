@@ -6,6 +6,7 @@ import jsonschema
 import pytest
 from proctor.metrics.judge.ballots import combined_verdict, majority, share, tie
 from proctor.metrics.judge.claim_calls import AnswerClaims, Entities, ExpectedClaims, ReverseQuestions
+from proctor.metrics.judge.rendering import render
 from proctor.metrics.judge.verdict_calls import CheckAnswer, CheckExpected, CompareClaims, ContextText
 from proctor.metrics.judge.verdicts import Agreement, AnswerSupport, ExpectedSupport, ReverseQuestion, Verdict
 
@@ -182,7 +183,7 @@ def test_claims_and_entities_are_read():
 
 def test_both_answers_are_taken_apart_by_one_prompt():
     assert ExpectedClaims("Q", "same").shown() == AnswerClaims("Q", "same").shown()
-    assert ExpectedClaims("Q", "same").prompt_name() == AnswerClaims("Q", "same").prompt_name()
+    assert render(ExpectedClaims("Q", "same")).system == render(AnswerClaims("Q", "other")).system
 
 
 def questions(*pairs):
