@@ -55,7 +55,7 @@ def interruptible(sentence: str) -> Iterator[None]:
 
 @contextlib.contextmanager
 def judged_by_someone_fit() -> Iterator[None]:
-    """End with exit code 1 where the judge fails its check or can't be reached for it: nothing that was given is wrong."""
+    """End with exit code 1 where the judge fails its check, or can't be reached for it."""
     from .judge_check import JudgeUnfit
 
     try:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 import itertools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from ..reports.writer import RowWriter
 from .asking import ask, give
 from .lanes import Lane, Todo, todo
 from .scoring import Scorer
+from .undisturbed import settle
 
 BLOCK = 32  # questions that a serial lane asks before it scores them
 JUDGED_BLOCK = 512  # the same where a language model grades: towards the end of a block its calls in flight grow few
@@ -62,8 +62,6 @@ class Engine:
                         group.create_task(self._side_by_side(lane))
         except* InputError as errors:
             raise next(_leaves(errors)) from None
-        finally:
-            gc.unfreeze()
 
     async def _serial(self, lane: Lane) -> None:
         """Ask a block one question at a time, then score it, so that scoring never disturbs the clock."""
@@ -144,7 +142,7 @@ class Engine:
             lane.problem = self.redact(str(error))
         except Exception as error:  # noqa: BLE001 - a bot is foreign code, and so is what it loads
             lane.problem = self.redact(f"it could not get ready: {type(error).__name__}: {error}")
-        gc.freeze()  # a collection that walks all that was loaded takes a tenth of a second of whatever is timed then
+        settle()
         lane.prepared = True
 
     async def _score_beside(self, lane: Lane, item: Todo, places: asyncio.Semaphore) -> None:

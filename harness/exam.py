@@ -29,7 +29,7 @@ from .lanes import Lane
 from .scoring import Scorer
 from .silent_metrics import silent_metrics
 from .sketches import Sketch
-from .turns import short_turns
+from .undisturbed import undisturbed
 
 if TYPE_CHECKING:
     from ..knowledge.batching import BatchingEmbedder
@@ -116,7 +116,7 @@ def hold(exam: Exam, store: Store, watcher: Watcher) -> Outcome:
     """
     began = time.monotonic()
     sitting = _Sitting(exam, store, watcher)
-    with Interrupts() as interrupts, short_turns():
+    with Interrupts() as interrupts, undisturbed():
         try:
             interrupts.run(sitting.work())
         finally:

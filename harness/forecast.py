@@ -82,6 +82,7 @@ class Forecast:
         shares: what each metric or evaluator adds.
         assumed: whether answers and contexts had to be assumed.
         planned: requests of a row and of a question with one accepted answer.
+        unpriced: models of the judge whose prices are not known, where those of others are.
     """
 
     suite: str
@@ -97,6 +98,7 @@ class Forecast:
     check: Amount = field(default_factory=Amount)
     shares: list[Share] = field(default_factory=list)
     assumed: bool = False
+    unpriced: tuple[str, ...] = ()
 
     @property
     def total(self) -> Amount:
@@ -158,6 +160,8 @@ class _Forecaster:
             self.made.check = self._check()
             self.made.calls = self._rehearsed(SAMPLE, self._exam.plan)
             self.made.shares = self._shares()
+            named = zip(self._exam.judging.settings.models, self._exam.judging.prices, strict=True)
+            self.made.unpriced = tuple(name for name, prices in named if prices is None)
         return self.made
 
     def _survey(self, lane: Lane, own_only: bool) -> None:
@@ -267,12 +271,8 @@ def _sum(calls: Mapping[str, Amount]) -> Amount:
 
 def _difference(whole: Amount, part: Amount) -> Amount:
     cost = None if whole.cost is None else whole.cost - (part.cost or 0.0)
-    return Amount(
-        whole.requests - part.requests,
-        whole.tokens_in - part.tokens_in,
-        whole.tokens_out - part.tokens_out,
-        cost,
-    )
+    tokens_in, tokens_out = whole.tokens_in - part.tokens_in, whole.tokens_out - part.tokens_out
+    return Amount(whole.requests - part.requests, tokens_in, tokens_out, cost)
 
 
 def _open_run(header: RunHeader, store: Store) -> OpenRun:

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TextIO
 
-import orjson
-
 from ..reports.leaderboard import count, printable
 from .forecast import Amount, Forecast, Share
 from .sketches import CHARACTERS_A_TOKEN, CHUNK_SIZE, CHUNKS
+from .streams import write_json
 
 NAME, FIGURE = 27, 12
 WIDTH = 80
@@ -18,8 +17,7 @@ WIDTH = 80
 def show_forecast(made: Forecast, stdout: TextIO, as_json: bool) -> None:
     """Print the forecast."""
     if as_json:
-        stdout.flush()
-        stdout.buffer.write(orjson.dumps(forecast_object(made), option=orjson.OPT_INDENT_2) + b"\n")
+        write_json(forecast_object(made), stdout)
     else:
         stdout.write("\n".join(_lines(made)) + "\n")
 
@@ -137,6 +135,8 @@ def _assumptions(made: Forecast) -> Iterator[str]:
             f"bots' settings have it ({CHUNKS} of {CHUNK_SIZE} characters for bots of your own). What bots of your own "
             "spend is not known."
         )
+    if made.unpriced and made.total.cost is not None:
+        yield f"The cost leaves out {', '.join(made.unpriced)}: no price_in and price_out are given."
     if made.total.requests and made.total.cost is None:
         yield "For money, give price_in and price_out (of a million tokens) of each model under `models`."
     yield "Nothing was asked."

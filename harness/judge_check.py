@@ -25,7 +25,7 @@ from .judging import Judging
 MOST_QUOTED = 300  # characters of a judge's reply beside a wrong verdict
 
 
-class JudgeUnfit(InputError):
+class JudgeUnfit(InputError):  # noqa: N818 - an outcome, told as a sentence
     """The judge failed its check, or can't be reached to be put to it."""
 
 

@@ -45,6 +45,7 @@ class JudgeThread:
         loop, thread, self._loop, self._thread = self._loop, self._thread, None, None
         if loop is None or thread is None:
             return
+        asyncio.run_coroutine_threadsafe(_stop_all(), loop).result()
         loop.call_soon_threadsafe(loop.stop)
         thread.join()
         loop.close()
@@ -56,3 +57,11 @@ class JudgeThread:
             self._thread = threading.Thread(target=self._loop.run_forever, name="proctor-judge", daemon=True)
             self._thread.start()
         return self._loop
+
+
+async def _stop_all() -> None:
+    """Cancel what is under way on this loop, and let it end."""
+    others = asyncio.all_tasks() - {asyncio.current_task()}
+    for task in others:
+        task.cancel()
+    await asyncio.gather(*others, return_exceptions=True)

@@ -23,6 +23,7 @@ from ..reports.judge_shelf import CallNotes, JudgeShelf, KeptModel
 from .judge_settings import JudgeSettings
 from .judge_thread import JudgeThread
 from .scoring import ROWS
+from .undisturbed import settle
 
 if TYPE_CHECKING:
     from ..bots.openai_chat import Prices
@@ -182,6 +183,8 @@ class Judging:
                     model.stop(str(error))
                 except Exception as error:  # noqa: BLE001 - a model of LangChain is foreign code
                     model.stop(f"it could not get ready: {type(error).__name__}: {error}")
+            if self._models:
+                settle()
 
     async def close(self) -> None:
         """Give back connections and memory."""

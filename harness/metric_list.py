@@ -6,7 +6,6 @@ import sys
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-import orjson
 from rich.console import Console
 from rich.padding import Padding
 from rich.text import Text
@@ -14,6 +13,7 @@ from rich.text import Text
 from ..metrics import builtin_catalog
 from ..metrics.evaluator_table import RATES
 from ..reports.leaderboard import ARROWS
+from .streams import write_json
 
 if TYPE_CHECKING:
     from ..metrics import Metric
@@ -31,7 +31,7 @@ def show_metrics(as_json: bool, as_markdown: bool = False) -> None:
     metrics = builtin_catalog().metrics
     if as_json:
         made = {"metrics": [metric_object(metric) for metric in metrics.values()]}
-        sys.stdout.buffer.write(orjson.dumps(made, option=orjson.OPT_INDENT_2, default=str) + b"\n")
+        write_json(made, sys.stdout)
     elif as_markdown:
         sys.stdout.write(markdown_table(metrics.values()))
     else:

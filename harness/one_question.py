@@ -7,20 +7,19 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import TYPE_CHECKING, TextIO
 
-import orjson
 from rich.console import Console
 from rich.text import Text
 
 from .. import InputError
 from ..knowledge.questions import Question
 from ..reports.encoding import storable
-from ..reports.leaderboard import milliseconds, printable, printable_lines
+from ..reports.leaderboard import count, milliseconds, printable, printable_lines
 from ..reports.run import Row, RowStatus, ask_key
 from .asking import ask
 from .daemon_threads import DaemonThreads
 from .lanes import Lane
 from .secret_values import named_variables, redactor
-from .streams import own_stdout
+from .streams import own_stdout, write_json
 from .suite_exam import TIMEOUT, build_one
 
 if TYPE_CHECKING:
@@ -42,7 +41,7 @@ def ask_once(loaded: LoadedSuite, bot: str, question: str, environ: Mapping[str,
         if row.status is not RowStatus.ANSWERED:
             raise InputError(f"{bot} gave no answer ({row.status.value.replace('_', ' ')}): {row.error}")
         if as_json:
-            stdout.buffer.write(orjson.dumps(_as_object(bot, row), option=orjson.OPT_INDENT_2, default=str) + b"\n")
+            write_json(_as_object(bot, row), stdout)
         else:
             _show(bot, row, stdout)
 

@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TextIO
 
-import orjson
 from rich.console import Console
 
 from ..reports.findings import insight_object, problem_object
@@ -20,6 +19,7 @@ from .engine import Watcher
 from .exam import Outcome
 from .judging import Judging
 from .progress import ProgressBars, Silent
+from .streams import write_json
 
 
 @contextlib.contextmanager
@@ -52,8 +52,7 @@ def show_json(outcome: Outcome, stdout: TextIO) -> None:
         "problems": [problem_object(problem) for problem in outcome.findings.problems],
         "insights": [insight_object(insight) for insight in outcome.findings.insights],
     }
-    stdout.flush()
-    stdout.buffer.write(orjson.dumps(made, option=orjson.OPT_INDENT_2 | orjson.OPT_NON_STR_KEYS) + b"\n")
+    write_json(made, stdout)
 
 
 def show_outcome(outcome: Outcome, suite: Path | None, rows: Path | None, stdout: TextIO) -> None:

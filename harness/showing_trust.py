@@ -6,7 +6,6 @@ import sys
 from collections.abc import Iterator, Sequence
 from typing import TextIO
 
-import orjson
 from rich.console import Console
 
 from ..reports.calibration_object import calibration_object
@@ -15,6 +14,7 @@ from ..reports.leaderboard import count, printable
 from .calibrating import Calibrated
 from .check_report import CheckReport
 from .check_table import check_table
+from .streams import write_json
 
 
 def show_calibrations(run: str, found: Sequence[Calibrated], as_json: bool) -> None:
@@ -43,13 +43,6 @@ def show_check(report: CheckReport, as_json: bool, stdout: TextIO) -> None:
         return
     console = Console(highlight=False, file=stdout)
     console.print(check_table(report), width=console.width if console.is_terminal else 80)
-
-
-def write_json(made: object, stdout: TextIO) -> None:
-    """One object on stdout, in UTF-8 whatever the locale."""
-    stdout.flush()
-    stdout.buffer.write(orjson.dumps(made, option=orjson.OPT_INDENT_2 | orjson.OPT_NON_STR_KEYS) + b"\n")
-    stdout.buffer.flush()
 
 
 def _head(run: str, found: Calibrated) -> Iterator[str]:

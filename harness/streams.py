@@ -9,6 +9,8 @@ import sys
 from collections.abc import Iterator
 from typing import TextIO
 
+import orjson
+
 
 @contextlib.contextmanager
 def own_stdout() -> Iterator[TextIO]:
@@ -31,6 +33,13 @@ def own_stdout() -> Iterator[TextIO]:
 def _put_back(spare: int, number: int) -> None:
     os.dup2(spare, number)
     os.close(spare)
+
+
+def write_json(made: object, stdout: TextIO) -> None:
+    """One object on stdout, in UTF-8 whatever the locale."""
+    stdout.flush()
+    stdout.buffer.write(orjson.dumps(made, option=orjson.OPT_INDENT_2 | orjson.OPT_NON_STR_KEYS, default=str) + b"\n")
+    stdout.buffer.flush()
 
 
 def forgive() -> None:

@@ -6,13 +6,14 @@ import contextlib
 import glob
 import json
 import os
+import re
 import secrets
 import sqlite3
 import sys
 import threading
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 import orjson
@@ -24,6 +25,7 @@ from .encoding import to_json
 from .judge_calls import CallRecord, KeptCall
 
 SEGMENT = 4 << 20  # bytes after which another file is begun
+_NAME = re.compile(r"-calls-[0-9a-f]{16}-\d+$")
 FORGOTTEN = 3600.0  # seconds without a change after which a file is nobody's, where files can't be locked
 
 
@@ -119,7 +121,7 @@ class LeftCalls:
 
     path: Path
     run_id: int | None
-    records: Sequence[CallRecord] = field(default=())
+    records: Sequence[CallRecord]
 
     def remove(self) -> None:
         """Remove the file, unless its program lives."""
@@ -137,15 +139,15 @@ def left_calls(database: Path) -> Iterator[LeftCalls]:
     """
     place = database.resolve()
     for path in sorted(place.parent.glob(f"{glob.escape(place.name)}-calls-*")):
+        if not _NAME.search(path.name):
+            continue
         try:
-            head, *lines = path.read_bytes().split(b"\n")[:-1]  # a line without an end was cut off
-            run = orjson.loads(head)
-        except (OSError, ValueError):
-            continue  # just made, or gone by now
-        if run == _run(database, run["id"]):
-            yield LeftCalls(path, run["id"], tuple(map(_record, lines)))
-        else:
-            yield LeftCalls(path, None)
+            head, *lines = path.read_bytes().split(b"\n")[:-1] or [b"{}"]  # a line without an end was cut off
+        except OSError:
+            continue  # gone by now
+        run = orjson.loads(head)
+        is_ours = "id" in run and run == _run(database, run["id"])
+        yield LeftCalls(path, run["id"] if is_ours else None, tuple(map(_record, lines)) if is_ours else ())
 
 
 def _run(database: Path, run_id: int | None) -> dict[str, object]:

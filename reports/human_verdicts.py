@@ -9,11 +9,13 @@ from ..metrics.score import passed
 from .labelled_rows import ScoredRow
 from .summary import MetricColumn
 
-YES = frozenset({"yes", "y", "true", "t", "pass", "passes", "passed"})
-NO = frozenset({"no", "n", "false", "f", "fail", "fails", "failed"})
-# What spreadsheets in other languages make of a typed "true" or "false".
-YES |= {"wahr", "vrai", "verdadero", "vero", "verdadeiro", "waar", "sant", "prawda"}
-NO |= {"falsch", "faux", "falso", "onwaar", "falskt", "fałsz"}
+# The second line of each is what spreadsheets in other languages make of a typed "true" or "false".
+YES = frozenset({"yes", "y", "true", "t", "pass", "passes", "passed"}) | frozenset(
+    {"wahr", "vrai", "verdadero", "vero", "verdadeiro", "waar", "sant", "prawda"}
+)
+NO = frozenset({"no", "n", "false", "f", "fail", "fails", "failed"}) | frozenset(
+    {"falsch", "faux", "falso", "onwaar", "falskt", "fałsz"}
+)
 
 
 @dataclass(frozen=True, slots=True)

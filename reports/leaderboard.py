@@ -78,7 +78,7 @@ def _headed(summary: Summary) -> Iterator[tuple[Text, MetricColumn | None]]:
 
 
 def _is_void(column: MetricColumn, summary: Summary) -> bool:
-    """Whether it has no value and need not say so: nothing was read, no contexts were checked, or all was said above."""
+    """Whether it has no value and need not say so: nothing was read, no contexts checked, or all is said above."""
     cells = [bot.metrics[column.name] for bot in summary.bots]
     if any(cell.mean is not None for cell in cells):
         return False

@@ -69,6 +69,17 @@ def test_votes_and_panels_multiply_verdicts_but_not_claims(tmp_path):
     assert made.judging.cost == pytest.approx((made.judging.tokens_in + 10 * made.judging.tokens_out) / 1e6)
 
 
+def test_a_cost_that_leaves_out_models_without_prices_says_so(tmp_path):
+    with JudgeServer() as server:
+        priced = {"model": "openai:a", "base_url": server.url, "price_in": 1, "price_out": 2}
+        models = {"a": priced} | {name: {"model": f"openai:{name}", "base_url": server.url} for name in "bc"}
+        judge = {"panel": ["a", "b", "c"]}
+        suite_with_judge(tmp_path, server, 2, models=models, judge=judge, metrics=["faithfulness"])
+        made = forecast_object(forecast(suite_exam(load_suite(tmp_path), RunOptions(), {}), tmp_path / "proctor.db"))
+    assert made["total"]["cost"] > 0
+    assert "The cost leaves out b, c: no price_in and price_out are given." in made["assumptions"]
+
+
 def test_each_metric_is_told_what_it_adds_and_what_it_shares(tmp_path):
     record(tmp_path, 4)
     options = ScoreOptions(["faithfulness", "context_precision", "context_recall"], "openai:x")

@@ -234,7 +234,7 @@ def test_a_run_that_wants_it_checks_the_judge_once_and_asks_no_bot_when_it_fails
 def test_a_check_that_fails_leaves_an_earlier_run_as_it_was(folder):
     with KnowingJudge(lambda probe, place, canary: True) as server:
         env = with_judge(folder, server)
-        assert proctor("run", "suite.yaml", folder=folder, env=env).returncode == 0
+        proctor("run", "suite.yaml", folder=folder, env=env)  # grades nothing: it only knows the cases of the check
         before = lines(folder / "proctor.db", "SELECT name, status, finished_at FROM runs")
         with_judge(folder, server, check=True)
         assert proctor("run", "suite.yaml", folder=folder, env=env).returncode == 1

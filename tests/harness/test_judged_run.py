@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import re
 import signal
 import threading
 import time
@@ -123,6 +124,17 @@ def test_a_judge_that_is_killed_half_way_is_paid_twice_for_no_more_than_was_in_f
     assert server.peak_in_flight <= 8
     assert metrics_of(made)["faithfulness"].n_ok == 40
     assert lines(tmp_path / "proctor.db", "PRAGMA integrity_check") == [("ok",)]
+
+
+def test_rows_that_were_begun_earlier_get_their_calls_first(tmp_path):
+    record(tmp_path, 40)
+    with JudgeServer(delay=0.002) as server:
+        score(tmp_path, server, concurrency=2)
+        rows = [int(re.search(r"shop (\d+) open", call.prompt)[1]) for call in server.calls]
+    last = {row: place for place, row in enumerate(rows)}
+    assert len(rows) == 120
+    # A few rows are under way or in line at a time; without this all rows would have been begun before the first ended.
+    assert max(last[row] for row in range(10)) < rows.index(30)
 
 
 @pytest.mark.parametrize("sign", [signal.SIGINT, signal.SIGTERM])
@@ -364,6 +376,27 @@ def test_the_embedded_judge_works_off_the_loop_on_which_bots_are_timed():
     assert len(set(threads)) == 1
     assert threads[0] is not threading.current_thread()
     assert not threads[0].is_alive()
+
+
+def test_a_judge_in_a_thread_that_is_closed_leaves_nothing_behind():
+    async def ask(judge):
+        asked = asyncio.ensure_future(judge.ask(AnswerClaims("q", "One.")))
+        await asyncio.to_thread(begun.wait)
+        await asyncio.to_thread(judge.close)
+        with pytest.raises(asyncio.CancelledError):
+            await asked
+
+    class Waiting(ScriptedJudge):
+        async def ask(self, call, vote=1, votes=1):
+            begun.set()
+            try:
+                await asyncio.Event().wait()
+            finally:
+                ended.append(call)
+
+    begun, ended = threading.Event(), []
+    asyncio.run(ask(JudgeThread(Waiting())))
+    assert len(ended) == 1
 
 
 def test_what_scores_rest_on_is_written_before_them():

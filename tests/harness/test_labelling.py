@@ -87,12 +87,13 @@ def test_the_sheet_hides_the_judge_and_is_the_same_for_the_same_seed(done, tmp_p
 
 def test_what_is_said_after_a_draw(done, tmp_path):
     made = label(done, "latest", "--metric", "exact_match", "--n", "40", "--out", tmp_path / "l.csv")
-    assert "40 of 120 rows with a value of exact_match" in made.stdout
-    assert "20 of 60 of mine, 20 of 60 of other" in made.stdout
+    said = " ".join(made.stdout.split())
+    assert "40 of 120 rows with a value of exact_match" in said
+    assert "20 of 60 of mine, 20 of 60 of other" in said
     assert "proctor calibrate " in made.stdout
     assert "--n 60 would do" in made.stdout
     shown = label(done, "--metric", "exact_match", "--n", "4", "--out", tmp_path / "s.csv", "--show", "--bot", "mine")
-    assert "the judge's values are in the column judge" in shown.stdout
+    assert "the judge's values are in the column judge" in " ".join(shown.stdout.split())
     rows = sheet(tmp_path / "s.csv")
     assert {each["bot"] for each in rows} == {"mine"}
     assert {each["judge"] for each in rows} <= {"0.0", "1.0"}
@@ -232,3 +233,10 @@ def test_without_any_labels_there_is_nothing_to_calibrate(done):
     made = calibrate(done)
     assert made.returncode == 2
     assert "'proctor label' draws rows into a sheet" in made.stderr
+
+
+def test_what_is_said_fits_eighty_columns(done):
+    said = label(done, "--metric", "keyword_recall", "--n", "60").stdout.splitlines()
+    assert max(map(len, said)) <= 80
+    assert " ".join(said).startswith("Wrote labels.csv: 60 of 120 rows with a value of keyword_recall, drawn at random")
+    assert any(line.startswith("  proctor calibrate") for line in said)

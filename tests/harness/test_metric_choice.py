@@ -193,13 +193,15 @@ def test_the_ends_of_its_range_are_thresholds_of_a_metric(threshold):
 @settings(max_examples=60, deadline=None)
 @given(st.lists(st.sampled_from(names(builtin_catalog())), unique=True))
 def test_whatever_is_named_each_evaluator_is_of_the_run_and_each_metric_in_one(wanted):
-    meant = Counter(evaluator.id for name in wanted for evaluator in named(name, builtin_catalog()))
-    if any(count > 1 for count in meant.values()):  # a group beside one of its members
+    meant = [(evaluator.id, name) for name in wanted for evaluator in named(name, builtin_catalog())]
+    by_groups = Counter(evaluator for evaluator, name in meant if name != evaluator)
+    if any(count > 1 for count in by_groups.values()):  # two groups that share a member
         with pytest.raises(InputError, match="is named twice"):
             chosen(wanted)
         return
     choice = chosen(wanted)
     planned = ids(choice)
+    assert [evaluator.id for evaluator in choice.evaluators] == list(dict.fromkeys(each for each, _ in meant))
     assert len(set(planned)) == len(planned)
     for evaluator in choice.evaluators:
         assert evaluator.primary in evaluator.metrics

@@ -45,7 +45,7 @@ def said(value: float) -> HumanVerdict:
 # Reading verdicts
 
 
-@pytest.mark.parametrize("word", ["yes", "TRUE", " Pass ", "y", "passed"])
+@pytest.mark.parametrize("word", ["yes", "TRUE", " Pass ", "y", "passed", "WAHR", "VRAI"])
 def test_words_for_yes(word):
     assert COARSE.read(word) == YES
     assert FINE.read(word) == HumanVerdict(None, True)

@@ -1,6 +1,5 @@
 """Journals of judge calls beside real databases: what is left after a kill, and what is nobody else's."""
 
-import os
 import sys
 
 import pytest
@@ -17,9 +16,8 @@ def record(number, text="fine", size=0):
         "check", "Be strict.", f"Grade {number}." + "x" * size, {"type": "object"}, (("a", "b"),), 2, 3
     )
     said = Completion(text, Usage(5, 6, 0.5), "thought")
-    return CallRecord(
-        number.to_bytes(16), "judge", request, f"2026-01-01T00:00:{number:02}", KeptCall(text, "stop"), said, "", 3.0, 1.0, (2.0,)
-    )  # fmt: skip
+    kept, asked_at = KeptCall(text, "stop"), f"2026-01-01T00:00:{number:02}"
+    return CallRecord(number.to_bytes(16), "judge", request, asked_at, kept, said, "", 3.0, 1.0, (2.0,))
 
 
 def journals(tmp_path):
@@ -121,7 +119,7 @@ def test_failed_calls_are_asked_again_and_not_written_down(tmp_path, book):
 
 @pytest.mark.skipif(sys.platform == "win32", reason="modes of files are another thing there")
 def test_the_journal_is_as_private_as_the_database(tmp_path, book):
-    os.chmod(book.store.path, 0o600)
+    book.store.path.chmod(0o600)
     killed(book, record(1))
     (path,) = tmp_path.glob("*-calls-*")
     assert path.stat().st_mode & 0o777 == 0o600
@@ -133,3 +131,9 @@ def test_other_files_beside_the_database_are_left_alone(tmp_path, book):
     assert list(left_calls(book.store.path)) == []
     book.writer.find_left_calls()
     assert journals(tmp_path) == ["kept.db-calls-in-json", "kept.db-calls-of-mine"]
+
+
+def test_a_file_that_was_only_begun_is_removed(tmp_path, book):
+    (tmp_path / f"kept.db-calls-{'0' * 16}-1").write_bytes(b'{"id":1,"ru')
+    book.writer.find_left_calls()
+    assert journals(tmp_path) == []

@@ -2,7 +2,7 @@ import io
 from dataclasses import replace
 
 import pytest
-from examined_runs import FAMILY, pii_scores
+from examined_runs import FAMILY, missing, pii_scores
 from proctor.reports.leaderboard import figure, leaderboard, milliseconds, printable
 from proctor.reports.summary import MetricColumn, summarise
 from report_rows import LENGTH, MATCH, Book, ok, row
@@ -96,3 +96,16 @@ def test_the_rates_of_a_family_stand_under_its_name_and_those_that_are_always_vo
     assert "parse" not in shown(summary)
     alone = replace(summary, metrics=[column for column in summary.metrics if not column.name.endswith("failures")])
     assert "pii_leakage. " in shown(alone)  # one rate by itself is told by its whole name
+
+
+def test_a_family_without_a_value_says_why_on_one_line(tmp_path):
+    book = Book(tmp_path / "board.db", bots=["mute", "silent"], metrics=[*FAMILY, MATCH])
+    for bot in ("mute", "silent"):
+        ungraded = [missing(metric.name, "judge_cannot_grade") for metric in FAMILY]
+        book.put(row(book.run, bot, "q1"), *ungraded, ok(MATCH.name, 1.0))
+    book.writer.close()
+    text = shown(summarise(book.store, book.run.id))
+    book.store.close()
+    assert "failures" not in text
+    assert text.count("cannot_grade") == 2
+    assert any(line.startswith("pii_leakage.") for line in text.splitlines())
