@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable
+from dataclasses import replace
 
 from ..bots.base import BotMisconfigured, BotRefused, Reply
 from ..bots.deadline import deadline
@@ -29,7 +30,7 @@ async def ask(lane: Lane, row: Row, redact: Callable[[str], str]) -> bool:
         async with deadline(lane.timeout):
             reply = await lane.bot.reply(row.question.text)
         row.latency_ms = _latency(lane, reply, start)
-        row.reply = clean_reply(reply)
+        row.reply = _without_secrets(clean_reply(reply), redact)
     except BotMisconfigured as error:
         lane.problem = lane.problem or redact(str(error))
         return False
@@ -50,6 +51,14 @@ async def ask(lane: Lane, row: Row, redact: Callable[[str], str]) -> bool:
     lane.asked += 1
     lane.failed += row.status is not RowStatus.ANSWERED
     return True
+
+
+def _without_secrets(reply: Reply, redact: Callable[[str], str]) -> Reply:
+    """The reply without the keys that an endpoint may quote."""
+    answer, reasoning = (None if said is None else redact(said) for said in (reply.answer, reply.reasoning))
+    if (answer, reasoning) == (reply.answer, reply.reasoning):
+        return reply
+    return replace(reply, answer=answer, reasoning=reasoning)
 
 
 def _ends_us(error: BaseException) -> bool:

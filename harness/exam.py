@@ -181,7 +181,7 @@ class _Sitting:
         self._writer = writer = RowWriter(store.path, run.id, run.metric_ids)
         self.lanes += exam.lanes(run)
         exam.shelf.bind(store.path, writer)
-        exam.judging.bind(store.path, writer, fresh=exam.header.fresh, redact=exam.redact)
+        exam.judging.bind(store.path, writer, fresh=exam.header.fresh)
         scorer = Scorer(exam.plan, writer, self._ledger, exam.embedder, exam.places, exam.judging)
         own_only = exam.header.fresh or exam.header.alone
         return Engine(run, self._ledger, writer, scorer, self._watcher, exam.redact, own_only)

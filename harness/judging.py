@@ -23,6 +23,7 @@ from ..reports.judge_shelf import CallNotes, JudgeShelf, KeptModel
 from .judge_settings import JudgeSettings
 from .judge_thread import JudgeThread
 from .scoring import ROWS
+from .secret_values import redactor
 from .undisturbed import settle
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
 CONCURRENCY = 16  # calls in flight at all models that judge, where nobody says another number
 PAUSE = 0.005  # seconds between two looks at whether the models have too little to do
 CALLS_AT_ONCE = 3  # a row's first calls, about
-ROWS_A_CALL = 4  # rows in scoring for each call in flight: a row has its moments without one
+ROWS_A_CALL = 16  # rows in scoring for each call in flight: most of them have their calls and wait for embeddings
 
 
 class Judging:
@@ -54,6 +55,7 @@ class Judging:
         concurrency: calls in flight at all models together; for showing, the models keep to it themselves.
         load_embedded: loads what the embedded judge works with.
         close_embedded: gives back what the embedded judge holds.
+        redact: takes secrets out of what the models say.
     """
 
     def __init__(
@@ -65,10 +67,12 @@ class Judging:
         concurrency: int = CONCURRENCY,
         load_embedded: Callable[[], Awaitable[None]] | None = None,
         close_embedded: Callable[[], None] | None = None,
+        redact: Callable[[str], str] = str,
     ) -> None:
         self.settings = settings or JudgeSettings()
         self.concurrency = concurrency
-        self.shelf = JudgeShelf()
+        self.shelf = JudgeShelf(redact=redact)
+        self._redact = redact
         self.prices = tuple(prices)
         self._models = tuple(models)
         self._embedded = embedded
@@ -131,10 +135,10 @@ class Judging:
             "concurrency": self.concurrency,
         }
 
-    def bind(self, path: Path, writer: RowWriter, *, fresh: bool, redact: Callable[[str], str]) -> None:
+    def bind(self, path: Path, writer: RowWriter, *, fresh: bool) -> None:
         """Keep calls in this database from now on, and take kept ones from it unless ``fresh``."""
         if self._models:
-            self.shelf.bind(path, writer, fresh=fresh, redact=redact)
+            self.shelf.bind(path, writer, fresh=fresh)
 
     def for_row(self) -> tuple[Judge | None, CallNotes]:
         """The judge for one row, and where the calls are noted on which its scores will rest."""
@@ -143,7 +147,7 @@ class Judging:
 
     def unkept(self, told: Callable[[CallRecord], None] | None = None) -> Judge | None:
         """The judge without any kept calls: each is made, told of and not kept; None where nobody judges."""
-        return self._judge(JudgeShelf(told), CallNotes())
+        return self._judge(JudgeShelf(told, self._redact), CallNotes())
 
     def _judge(self, shelf: JudgeShelf, notes: CallNotes) -> Judge | None:
         if not self._models:
@@ -242,7 +246,8 @@ def open_judging(
             raise type(wrong)(f"The judge: {wrong}") from wrong
         models.append(ChatJudgeModel(chat, settings.vote_temperature, turnstile))
     prices = [model.prices for model in choice.models.values()]
-    return Judging(settings, models, prices, concurrency=concurrency)
+    redact = redactor(environ, {model.api_key_env for model in choice.models.values()})
+    return Judging(settings, models, prices, concurrency=concurrency, redact=redact)
 
 
 def _embedded(settings: JudgeSettings, embedder: BatchingEmbedder, base: Path) -> Judging:

@@ -6,9 +6,11 @@ import asyncio
 import sqlite3
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 from ..bots.base import BotMisconfigured, BotRefused
+from ..bots.chat import Completion
 from ..bots.judge_model import ChatJudgeModel, finish_reason
 from ..bots.limits import TurnedAway
 from ..metrics.judge.requests import JudgeReply, JudgeRequest
@@ -65,6 +67,7 @@ class JudgeShelf:
 
     Args:
         told: is given every call that was made.
+        redact: takes secrets out of what a model says, which may quote its key, before anybody reads or keeps it.
 
     Attributes:
         paid: calls that were made, the failed ones included.
@@ -73,21 +76,23 @@ class JudgeShelf:
         cost: of the calls that were made, as far as prices are known; None as long as none is.
     """
 
-    def __init__(self, told: Callable[[CallRecord], None] | None = None) -> None:
+    def __init__(
+        self, told: Callable[[CallRecord], None] | None = None, redact: Callable[[str], str] = str
+    ) -> None:  # fmt: skip
         self.paid = self.kept = self.failed = 0
         self._told = told
         self.cost: float | None = None
         self._path = Path()
         self._connection: sqlite3.Connection | None = None
         self._writer: RowWriter | None = None
-        self._redact: Callable[[str], str] = str
+        self._redact = redact
         self._since = ""
         self._under_way: dict[bytes, asyncio.Future[KeptCall]] = {}
         self._recent: dict[bytes, KeptCall] = {}
         self._keys: _Keys | None = None
 
     def bind(
-        self, path: Path, writer: RowWriter, *, fresh: bool = False, redact: Callable[[str], str] = str
+        self, path: Path, writer: RowWriter, *, fresh: bool = False
     ) -> None:  # fmt: skip
         """Keep calls in this database from now on.
 
@@ -95,11 +100,10 @@ class JudgeShelf:
             path: the database.
             writer: of the run.
             fresh: give no reply that was kept before now; what is asked from now on is shared all the same.
-            redact: takes secrets out of what is said about failed calls.
         """
         writer.find_left_calls()
         self._path, self._connection, self._writer = path, connect(path, any_thread=True), writer
-        self._since, self._redact = now() if fresh else "", redact
+        self._since = now() if fresh else ""
         self._keys = _Keys(self._connection)
 
     def close(self) -> None:
@@ -157,7 +161,7 @@ class JudgeShelf:
         record = CallRecord(key, model.model_id, request, asked_at=now())
         started = time.perf_counter()
         try:
-            record.completion = await model.complete(request)
+            record.completion = self._cleaned(await model.complete(request))
         except TurnedAway as error:  # it never was a call
             self.paid -= 1
             return KeptCall(error=self._redact(str(error)))
@@ -177,6 +181,14 @@ class JudgeShelf:
         finally:  # it is paid for, so it is kept, also when reading it breaks
             self._keep(record)
         return record.kept
+
+    def _cleaned(self, completion: Completion) -> Completion:
+        text, reasoning = (
+            None if said is None else self._redact(said) for said in (completion.text, completion.reasoning)
+        )
+        if (text, reasoning) == (completion.text, completion.reasoning):
+            return completion
+        return replace(completion, text=text, reasoning=reasoning)
 
     def _keep(self, record: CallRecord) -> None:
         if self._told is not None:

@@ -32,8 +32,7 @@ class _Vectors(NamedTuple):
     items: Sequence[tuple[bytes, bytes]]
 
 
-Leisurely = _Scored | _Vectors | CallRecord | RowCalls
-Work = Row | FoundCalls | Leisurely
+Work = Row | FoundCalls | _Scored | _Vectors | CallRecord | RowCalls
 
 
 class RowWriter:
@@ -119,7 +118,7 @@ class RowWriter:
     def _put(self, item: Work | threading.Event) -> None:
         self._check()
         self._queue.put(item)
-        if not isinstance(item, Leisurely):
+        if not _is_cheap(item):
             self._hurry.set()
 
     def _check(self) -> None:
@@ -155,7 +154,7 @@ class RowWriter:
     def _write_group(self, connection: sqlite3.Connection) -> bool:
         """Write what waits, at least one item, in one transaction; False when the end was among it."""
         group = [self._queue.get()]
-        if isinstance(group[0], Leisurely):
+        if _is_cheap(group[0]):
             self._hurry.wait(LEISURE)
         self._hurry.clear()  # before looking: whoever is in a hurry from here on is seen, or wakes the next wait
         while len(group) < GROUP and not self._queue.empty():
@@ -253,6 +252,11 @@ class RowWriter:
             "DELETE FROM score_details WHERE reply_id = ? AND question_id = ? AND metric_id = ?", outdated
         )
         insert_many(connection, "INSERT OR REPLACE INTO score_details", details)
+
+
+def _is_cheap(item: Work | threading.Event | None) -> bool:
+    """Whether it may wait: it is not lost with the program, or soon made again; recorded answers are on file."""
+    return isinstance(item, (_Scored, _Vectors, CallRecord, RowCalls)) or (isinstance(item, Row) and not item.asked_at)
 
 
 def _write_questions(connection: sqlite3.Connection, rows: Sequence[Row]) -> None:

@@ -41,3 +41,12 @@ def test_no_secret_reaches_the_database(tmp_path, bot_fails):
     assert "sk-0123" not in kept + json.dumps(made.problems)
     assert bool(made.problems) is (bot_fails is ConnectionError)
     assert b"sk-0123" not in (tmp_path / "a.db").read_bytes()
+
+
+def test_a_key_that_an_answer_quotes_is_not_kept(tmp_path):
+    redact = redactor({"API_KEY": "sk-0123456789"})
+    held(
+        tmp_path / "a.db", [ToldBot("mine", lambda _: "Your key is sk-0123456789.")], numbered(range(2)), redact=redact
+    )
+    assert {line[0] for line in lines(tmp_path / "a.db", "SELECT answer FROM replies")} == {"Your key is $API_KEY."}
+    assert b"sk-0123" not in (tmp_path / "a.db").read_bytes()

@@ -42,10 +42,8 @@ class Desk:
 
     async def _ask(self, requests, fresh, problem, chat, before):
         self.judge = ChatJudgeModel(chat or OpenAIChat(endpoint(self.server), **self.options))
-        self.shelf = JudgeShelf()
-        self.shelf.bind(
-            self.book.store.path, self.book.writer, fresh=fresh, redact=lambda text: text.replace("hunter2", "$SECRET")
-        )
+        self.shelf = JudgeShelf(redact=lambda text: text.replace("hunter2", "$SECRET"))
+        self.shelf.bind(self.book.store.path, self.book.writer, fresh=fresh)
         self.notes = [CallNotes() for _ in requests]
         models = [KeptModel(self.judge, self.shelf, notes) for notes in self.notes]
         asked = [
@@ -353,6 +351,14 @@ def test_secrets_are_taken_out_of_what_is_said(tmp_path):
         (outcome,) = made.ask(ASKED)
         assert "hunter2" not in str(outcome) + str(made.calls())
         assert "$SECRET is wrong" in str(outcome)
+
+
+def test_a_key_that_the_model_quotes_is_taken_out_of_its_reply(tmp_path):
+    quoting = Answer("the key is hunter2", reasoning="hunter2, it says")
+    with desk(tmp_path, lambda call: quoting) as (made, _):
+        assert made.ask(ASKED) == ["the key is $SECRET"]
+        said = made.book.store.query("SELECT reply, reasoning FROM judge_calls")
+        assert said == [("the key is $SECRET", "$SECRET, it says")]
 
 
 def test_models_of_langchain_are_judges_and_their_failures_are_kept(tmp_path):
