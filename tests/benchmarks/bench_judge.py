@@ -33,7 +33,8 @@ SELECT COUNT(*), MIN(julianday(asked_at)) * 86400,
 FROM judge_calls
 """
 REQUESTS = """
-SELECT prompts.text, requests.text, schemas.text FROM judge_calls JOIN judge_prompts AS prompts ON prompts.id = prompt_id
+SELECT prompts.text, requests.text, schemas.text FROM judge_calls
+JOIN judge_prompts AS prompts ON prompts.id = prompt_id
 JOIN judge_texts AS requests ON requests.id = request_id LEFT JOIN judge_texts AS schemas ON schemas.id = schema_id
 ORDER BY judge_calls.asked_at
 """

@@ -7,6 +7,7 @@ import types
 from collections.abc import Mapping
 
 import pytest
+from aiohttp import web
 from openai import APIStatusError, AsyncOpenAI
 from openai_asking import KEY, ask
 from openai_server import Fault, OpenAIServer, status
@@ -88,3 +89,33 @@ def test_details_without_a_message_still_tell_what_is_about_the_prompt():
     fault = Fault("status", 422, detail)
     with OpenAIServer(faults=lambda _: fault) as server, pytest.raises(BotRefused, match="too long"):
         ask(server)
+
+
+@pytest.mark.parametrize("number", [200, 400])
+def test_answers_that_come_packed_are_unpacked_once(number):
+    class Packing(OpenAIServer):
+        async def _complete(self, request):
+            answer = web.json_response({"error": {"message": "packed"}}, status=number)
+            answer.enable_compression(web.ContentCoding.gzip)
+            return answer
+
+    with Packing() as server:
+        if number == 200:
+            assert complete(server, {}) == {"error": {"message": "packed"}}
+            return
+        with pytest.raises(APIStatusError) as raised:
+            complete(server, {})
+    assert (raised.value.status_code, raised.value.message) == (400, "packed")
+
+
+def test_an_endpoint_that_moved_is_followed_with_the_request_as_it_was():
+    class Moved(OpenAIServer):
+        async def _complete(self, request):
+            if "moved" in request.query:
+                return await super()._complete(request)
+            raise web.HTTPTemporaryRedirect(f"{request.path}?moved=1")
+
+    with Moved() as server:
+        complete(server, {})
+    assert server.calls[0].body["model"] == "test-model"
+    assert server.calls[0].bearer == KEY

@@ -1,5 +1,7 @@
 import asyncio
 import gc
+import os
+import sys
 import threading
 import weakref
 
@@ -267,3 +269,27 @@ def test_the_thread_ends_when_nobody_holds_the_embedder(encoder):
     del embedder
     gc.collect()
     assert gone() is None and not thread.is_alive()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere priorities belong to whole programs")
+def test_an_embedder_that_stepped_back_lets_others_go_before_but_not_those_that_are_timed():
+    class Watched(CountingEncoder):
+        def encode(self, texts):
+            here = os.getpriority(os.PRIO_PROCESS, threading.get_native_id())
+            priorities.update(dict.fromkeys(texts, here))
+            return super().encode(texts)
+
+    priorities = {}
+    embedder = embedder_of(Watched())
+
+    async def scenario():
+        await embedder.embed(["before"])
+        embedder.step_back()
+        found = await asyncio.gather(*(embedder.embed([f"after {number}"]) for number in range(5)))
+        np.testing.assert_array_equal(found[3].vectors, [vector_of("after 3")])
+        await embedder.embed_fresh(["timed"])
+
+    asyncio.run(scenario())
+    usual = priorities["before"]
+    assert priorities["timed"] == usual
+    assert priorities["after 0"] > usual
