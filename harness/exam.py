@@ -165,6 +165,8 @@ class _Sitting:
                 self._watcher.said(passed)
             if exam.judging.is_language_model:
                 exam.embedder.step_back()
+                if "embedder" in exam.plan.needs:
+                    exam.judging.prepare_beside(exam.embedder.load)
             await self._begun().work(self.lanes)
             self._status = "failed" if exam.judging.problem or self.problems else "finished"
         finally:

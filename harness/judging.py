@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import hashlib
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import orjson
 
@@ -80,6 +80,7 @@ class Judging:
         self._close_embedded = close_embedded
         self._prepared = False
         self._rows_to_begin = 0
+        self._beside: list[Callable[[], Coroutine[Any, Any, None]]] = []
         self._preparing = asyncio.Lock()
 
     @property
@@ -171,12 +172,17 @@ class Judging:
             self._rows_to_begin = max(left // CALLS_AT_ONCE, 1)
         self._rows_to_begin -= 1
 
+    def prepare_beside(self, load: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        """Have something else loaded while the models get ready, so that no call is held up by it later."""
+        self._beside.append(load)
+
     async def prepare(self) -> None:
         """Load what the models need, once; one that can't be used is stopped."""
         async with self._preparing:
             if self._prepared:
                 return
             self._prepared = True
+            beside = [asyncio.create_task(load()) for load in self._beside]
             if self._load_embedded is not None:
                 with contextlib.suppress(Exception):  # what can't be loaded is an error of the scores that need it
                     await self._load_embedded()
@@ -187,6 +193,7 @@ class Judging:
                     model.stop(str(error))
                 except Exception as error:  # noqa: BLE001 - a model of LangChain is foreign code
                     model.stop(f"it could not get ready: {type(error).__name__}: {error}")
+            await asyncio.gather(*beside, return_exceptions=True)  # whoever needs it will be told what is wrong
             if self._models:
                 settle()
 
