@@ -23,7 +23,6 @@ from ..reports.writer import RowWriter
 from .daemon_threads import DaemonThreads
 from .engine import Engine, Watcher
 from .interrupts import Interrupts
-from .judge_check import require_check
 from .judging import Judging
 from .lanes import Lane
 from .scoring import Scorer
@@ -161,8 +160,11 @@ class _Sitting:
         exam = self._exam
         asyncio.get_running_loop().set_default_executor(DaemonThreads())
         try:
-            if passed := await require_check(self._store, exam.judging, exam.plan):
-                self._watcher.said(passed)
+            if exam.judging.settings.check is not None:
+                from .judge_check import require_check  # its cases are a tenth of a second of start
+
+                if passed := await require_check(self._store, exam.judging, exam.plan):
+                    self._watcher.said(passed)
             if exam.judging.is_language_model:
                 exam.embedder.step_back()
                 if "embedder" in exam.plan.needs:

@@ -1,7 +1,6 @@
 """Versions: a hash of the code that makes a score, followed from the metric through what it calls."""
 
 import ast
-import copy
 import hashlib
 import importlib.metadata
 import importlib.util
@@ -37,6 +36,7 @@ class _Source:
         self.package = module if path.name == "__init__.py" else module.rpartition(".")[0]
         self.definitions: dict[str, list[ast.stmt]] = {}
         self.imports: dict[str, _Imported] = {}
+        self._bared: set[int] = set()
         for statement in ast.parse(path.read_bytes()).body:
             if isinstance(statement, _DEFINITIONS):
                 self.definitions.setdefault(statement.name, []).append(statement)
@@ -52,6 +52,13 @@ class _Source:
                 self.definitions.setdefault(node.name, []).append(statement)
             elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
                 self.definitions.setdefault(node.id, []).append(statement)
+
+    def bared(self, statement: ast.stmt) -> ast.AST:
+        """One of our statements without what doesn't count; it is changed in place, once, because copies are slow."""
+        if id(statement) not in self._bared:
+            self._bared.add(id(statement))
+            _Bare().visit(statement)
+        return statement
 
     def imported(self, statement: ast.Import | ast.ImportFrom) -> dict[str, _Imported]:
         """Local names that an import statement gives, with what they stand for."""
@@ -138,7 +145,7 @@ def _reading(source: _Source, name: str) -> tuple[str, tuple[str, ...], tuple[_I
     names: list[str] = []
     imports: list[_Imported] = []
     for statement in source.definitions[name]:
-        bare = _Bare().visit(copy.deepcopy(statement))
+        bare = source.bared(statement)
         texts.append(ast.unparse(bare))
         for node in ast.walk(bare):
             if isinstance(node, ast.Name):
