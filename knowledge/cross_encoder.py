@@ -17,7 +17,7 @@ from .embedding import content_hash
 from .encoder import Embedded, readable
 from .encoder_thread import VectorKeeper
 from .model_hub import Hub, HuggingFaceHub
-from .sentence_encoder import refuse_foreign_code
+from .sentence_encoder import load_from_folder, refuse_foreign_code
 
 _PAIRS_A_RUN: Final = 32
 _HUB_NAME: Final = re.compile(r"[\w-][\w.-]*(/[\w.-]+)?")
@@ -127,7 +127,7 @@ class _CrossEncoder:
     def __init__(self, folder: Path, model_id: str, threads: int) -> None:
         refuse_foreign_code(folder)
         self.model_id = model_id
-        self._model = _load(folder, threads)
+        self._model = load_from_folder("CrossEncoder", "entailment model", folder, threads)
         self._places = _label_places(self._model.config, folder)
         self.window = int(self._model.max_seq_length or 0)
 
@@ -154,32 +154,6 @@ class _CrossEncoder:
         for column, place in enumerate(self._places):
             found[:, place] += likely[:, column].astype(np.float32)
         return found
-
-
-def _load(folder: Path, threads: int) -> Any:  # noqa: ANN401 - untyped library
-    import torch
-    from sentence_transformers import CrossEncoder
-    from transformers.utils import logging
-
-    torch.set_num_threads(threads)
-    shows_progress = logging.is_progress_bar_enabled()
-    logging.disable_progress_bar()  # a bar for 0.1 s among our own says nothing
-    try:
-        return CrossEncoder(
-            str(folder),
-            device="cpu",
-            trust_remote_code=False,
-            local_files_only=True,
-            model_kwargs={"use_safetensors": True} if any(folder.rglob("*.safetensors")) else {},
-        )
-    except Exception as error:
-        raise InputError(
-            f"The entailment model in {folder} can't be loaded by sentence-transformers: "
-            f"{type(error).__name__}: {error}"
-        ) from error
-    finally:
-        if shows_progress:
-            logging.enable_progress_bar()
 
 
 def _label_places(config: Any, folder: Path) -> tuple[int, ...]:  # noqa: ANN401 - untyped library
