@@ -8,11 +8,27 @@ from hashlib import blake2b
 import numpy as np
 
 from .encoder import Embedded, Encoder
-from .encoder_thread import EncoderThread, Request, VectorKeeper
+from .model_requests import Request, VectorKeeper
+from .model_thread import ModelThread
 
 __all__ = ["BatchingEmbedder", "VectorKeeper"]
 
 _TEXTS_A_SLICE = 4096  # of a long list, so that it does not stand in the queue as a whole
+
+
+class _Packing:
+    """An encoder whose vectors are packed: a byte for truncated, then float32 in little-endian order."""
+
+    def __init__(self, encoder: Encoder) -> None:
+        self.encoder = encoder
+
+    def run(self, texts: Sequence[str]) -> list[bytes]:
+        embedded = self.encoder.encode(texts)
+        flags = np.asarray(embedded.truncated, dtype=np.uint8).tobytes()
+        rows = np.ascontiguousarray(embedded.vectors, dtype="<f4")
+        if len(rows) != len(texts) or len(flags) != len(texts):
+            raise ValueError(f"{self.encoder.model_id} gave {len(rows)} vectors for {len(texts)} texts.")
+        return [flags[place : place + 1] + row.tobytes() for place, row in enumerate(rows)]
 
 
 class BatchingEmbedder:
@@ -41,12 +57,12 @@ class BatchingEmbedder:
             max_batch: most texts handed to the encoder at once.
         """
         self._model_id = model_id
-        thread = EncoderThread(open_encoder, model_id, keeper, memory_mb << 20, max_batch)
+        thread = ModelThread(lambda: _Packing(open_encoder()), model_id, keeper, memory_mb << 20, max_batch)
         self._thread = thread
         # The threads know nothing of this object, so all end when nobody holds this one, or with the process.
         self._stop = weakref.finalize(self, self._thread.stop)
         # Bots that are being timed have a thread to themselves: on it nothing of the metrics is ever in their way.
-        self._fresh = EncoderThread(lambda: thread.encoder().result(), model_id, None, 0, max_batch)
+        self._fresh = ModelThread(lambda: thread.model().result(), model_id, None, 0, max_batch)
         self._stop_fresh = weakref.finalize(self, self._fresh.stop)
 
     @property
@@ -80,7 +96,7 @@ class BatchingEmbedder:
         With ``keep``, vectors are taken from and put into memory and keeper as ``embed`` does.
         """
         if not texts:
-            return _none_of(self._thread.encoder().result().dimensions)
+            return _none_of(self._thread.model().result().encoder.dimensions)
         parts = []
         for start in range(0, len(texts), _TEXTS_A_SLICE):
             part = texts[start : start + _TEXTS_A_SLICE]
@@ -104,7 +120,7 @@ class BatchingEmbedder:
         self._stop()
         self._stop_fresh()
 
-    async def _answered(self, thread: EncoderThread, request: Request) -> Embedded:
+    async def _answered(self, thread: ModelThread[_Packing], request: Request) -> Embedded:
         thread.submit(request)
         if request.done.done():
             request.done.result()  # raises what went wrong
@@ -114,7 +130,7 @@ class BatchingEmbedder:
 
     async def _dimensions(self) -> int:
         # Shielded, because the future is everybody's, and a cancelled caller would cancel it.
-        return (await asyncio.shield(asyncio.wrap_future(self._thread.encoder()))).dimensions
+        return (await asyncio.shield(asyncio.wrap_future(self._thread.model()))).encoder.dimensions
 
 
 def _keys(texts: Sequence[str]) -> list[bytes]:

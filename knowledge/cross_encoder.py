@@ -15,8 +15,8 @@ from .. import InputError
 from .batching import BatchingEmbedder
 from .embedding import content_hash
 from .encoder import Embedded, readable
-from .encoder_thread import VectorKeeper
 from .model_hub import Hub, HuggingFaceHub
+from .model_requests import VectorKeeper
 from .sentence_encoder import load_from_folder, refuse_foreign_code
 
 _PAIRS_A_RUN: Final = 32

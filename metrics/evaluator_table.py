@@ -56,9 +56,15 @@ _NEEDS: Final = {
     "T": "latency_ms",
     "J": "judge",
     "M": "embedder",
-    "N": "entailment",
-    "L": "causal_lm",
-    "X": "classifier",
+    "X-hallucination": "hallucination_model",
+    "X-fairness": "fairness_bias_model",
+    "X-toxicity": "toxicity_model",
+    "X-minicheck": "minicheck_model",
+    "X-alignscore": "alignscore_model",
+    "X-lettucedetect": "lettucedetect_model",
+    "L-perplexity": "perplexity_model",
+    "L": "gptscore_model",
+    "N": "summac_model",
 }
 
 
@@ -109,7 +115,7 @@ _NUMBERED: Final = (
     _evaluator("answer_similarity", "Answer semantic similarity", "A E M", number=4),
     _evaluator("faithfulness", "Faithfulness", "Q A C J", number=5, rag_only=True),
     _evaluator("groundedness", "Groundedness", "A C M", number=6, rag_only=True),
-    _evaluator("hallucination", "Hallucination", "A C X", number=7, rag_only=True),
+    _evaluator("hallucination", "Hallucination", "A C X-hallucination", number=7, rag_only=True),
     _boolean("language_mismatch", "Language mismatch (judge)", "Q A J", 8, "accuracy"),
     _evaluator(
         "looping", "Looping detection", "A",
@@ -117,7 +123,7 @@ _NUMBERED: Final = (
     ),
     _gptscore("translation", "Machine translation", "A E L", 10, "mt", "accuracy fluency mqm"),
     _boolean("byop", "Bring your own prompt", "A J", 11, "accuracy"),
-    _evaluator("perplexity", "Perplexity", "A L", number=12),
+    _evaluator("perplexity", "Perplexity", "A L-perplexity", number=12),
     _gptscore(
         "question_answering", "Question answering", "Q A L", 13, "qa",
         "interest engagement understandability relevance specific correctness semantic fluency",
@@ -140,18 +146,18 @@ _NUMBERED: Final = (
     _boolean("contact_information", "Contact information leakage", "A J", 20, "privacy"),
     _boolean("pii_leakage", "PII leakage", "A", 21, "privacy"),
     _boolean("sensitive_data_leakage", "Sensitive data leakage", "A", 22, "privacy"),
-    _evaluator("fairness_bias", "Fairness bias", "A X", number=23, problem_type="fairness"),
+    _evaluator("fairness_bias", "Fairness bias", "A X-fairness", number=23, problem_type="fairness"),
     _boolean("sexism", "Sexism (judge)", "Q A J", 24, "fairness"),
     _boolean("stereotypes", "Stereotypes (judge)", "Q A J", 25, "fairness"),
     _evaluator(
-        "toxicity_labels", "Toxicity", "A X",
+        "toxicity_labels", "Toxicity", "A X-toxicity",
         ("toxicity", "severe_toxicity", "obscene", "threat", "insult", "identity_attack"),
         number=26, problem_type="fairness",
     ),
     _evaluator("bleu_orders", "BLEU", "A E", ("bleu_1", "bleu_2", "bleu_3", "bleu_4"), number=27),
     _evaluator("rouge", "ROUGE", "A E", ("rouge_l", "rouge_1", "rouge_2"), number=28),
     _evaluator(
-        "summarization", "Summarization (completeness and faithfulness)", "Q A M",
+        "summarization", "Summarization (completeness and faithfulness)", "Q A M N",
         ("summary_completeness", "summac_conv", "summac_zs"), number=29, problem_type="summarization",
     ),
     _boolean("summarization_judge", "Summarization (judge)", "A E J", 30, "summarization"),
@@ -208,6 +214,9 @@ _OWN: Final = (
             "context_utilization", "self_knowledge", "unsupported_incorrect",
         ),
     ),
+    _evaluator("minicheck", "Grounding check (MiniCheck)", "A C X-minicheck", rag_only=True),
+    _evaluator("alignscore", "Grounding check (AlignScore)", "A C X-alignscore", rag_only=True),
+    _evaluator("lettucedetect", "Unsupported spans (LettuceDetect)", "A C X-lettucedetect", rag_only=True),
     _evaluator(
         "judge_review", "Judge review", "Q A J",
         ("judge_relevance", "judge_faithfulness", "judge_safety", "judge_robustness"),

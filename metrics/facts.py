@@ -3,8 +3,9 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final, NamedTuple, TypedDict
 
+from .local_tools import Checker, Classifier, LanguageModel, SpanDetector
 from .score import Reason
-from .tools import Embedder, Judge
+from .tools import Embedder, Entailment, Judge
 
 
 class Place(NamedTuple):
@@ -37,6 +38,11 @@ class Facts(TypedDict, total=False):
         gold: where the evidence stands: all groups are needed, any member of a group will do.
         embedder: the sentence embedder.
         judge: the model that grades.
+        hallucination_model, minicheck_model, alignscore_model: say how likely a source supports a claim.
+        lettucedetect_model: marks what in an answer its contexts don't support.
+        perplexity_model, gptscore_model: say how likely they find a text.
+        toxicity_model, fairness_bias_model: put labels to a text.
+        summac_model: says whether a text entails another.
     """
 
     question: str | None
@@ -55,6 +61,15 @@ class Facts(TypedDict, total=False):
     gold: Sequence[Sequence[Place]] | None
     embedder: Embedder | None
     judge: Judge | None
+    hallucination_model: Checker | None
+    perplexity_model: LanguageModel | None
+    gptscore_model: LanguageModel | None
+    toxicity_model: Classifier | None
+    fairness_bias_model: Classifier | None
+    summac_model: Entailment | None
+    minicheck_model: Checker | None
+    alignscore_model: Checker | None
+    lettucedetect_model: SpanDetector | None
 
 
 class RunFacts(TypedDict, total=False):
@@ -114,6 +129,24 @@ def _contexts(fact: object) -> Reason | None:
     return Reason.CONTEXTS_EMPTY
 
 
+# Models that run on this machine; a metric asks for the one of its own role.
+LOCAL_MODELS: Final = (
+    "hallucination_model",
+    "perplexity_model",
+    "gptscore_model",
+    "toxicity_model",
+    "fairness_bias_model",
+    "summac_model",
+    "minicheck_model",
+    "alignscore_model",
+    "lettucedetect_model",
+)
+
+
+def _model(fact: object) -> Reason | None:
+    return Reason.MODEL_UNAVAILABLE if fact is None else None
+
+
 # In the order in which a row is checked: the first missing fact gives the reason. The answer comes after all
 # other facts (a blank one may still be worth a value), and the tools after the answer.
 ROW_CHECKS: Final[Mapping[str, Check]] = {
@@ -131,11 +164,12 @@ ROW_CHECKS: Final[Mapping[str, Check]] = {
     "tokens_in": _figure,
     "tokens_out": _figure,
     "answer": lambda fact: Reason.ANSWER_MISSING if fact is None else None,
-    "embedder": lambda fact: Reason.MODEL_UNAVAILABLE if fact is None else None,
+    "embedder": _model,
     "judge": lambda fact: Reason.JUDGE_UNAVAILABLE if fact is None else None,
+    **dict.fromkeys(LOCAL_MODELS, _model),
 }
 RUN_CHECKS: Final[Mapping[str, Check]] = dict.fromkeys(RunFacts.__annotations__, _figure)
-TOOLS: Final = frozenset({"embedder", "judge"})
+TOOLS: Final = frozenset({"embedder", "judge", *LOCAL_MODELS})
 # What a bot's reply brings; all other facts are the same for every bot that is asked the question.
 OF_REPLY: Final = frozenset(
     {"answer", "contexts", "faq_question", "latency_ms", "cost", "tokens_in", "tokens_out", "retrieved"}

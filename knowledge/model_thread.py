@@ -1,4 +1,4 @@
-"""EncoderThread: the one thread that runs an encoder, and the queues before it."""
+"""ModelThread: the one thread that runs a model on texts, and the queues before it."""
 
 import contextlib
 import logging
@@ -7,66 +7,20 @@ import sys
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from concurrent.futures import Future
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Final, Generic, TypeVar
 
-import numpy as np
-
-from .encoder import Encoder
+from .model_requests import Request, Runner, VectorKeeper
 from .vector_memory import VectorMemory
 
-# What is handed to the encoder at once: more than enough for full speed on one core.
-_CHARACTERS_A_BATCH = 4096
+CHARACTERS_A_BATCH: Final = 4096  # handed to an encoder at once: more than enough for full speed on one core
 _SORTED_TOGETHER = 512  # texts put in order of length before they are batched; none waits for more than these
 _SAVED_TOGETHER = 256
 NICENESS = 10  # of a thread that stepped back: about a tenth of a processor for which others fight
 _GATHERED_SECONDS = 0.03  # for which a thread that stepped back lets texts come together: full batches cost less
 _IDLE_SECONDS = 0.5  # without work, before what is unsaved is saved
-
-
-class VectorKeeper(Protocol):
-    """Keeps vectors from one run to the next; called from the encoder's thread only."""
-
-    def load(self, model_id: str, keys: list[bytes]) -> dict[bytes, bytes]:
-        """What is kept of these texts; a key that is not kept is left out."""
-        ...
-
-    def save(self, model_id: str, items: list[tuple[bytes, bytes]]) -> None:
-        """Keep these; a key that is kept already may come again, with the same bytes."""
-        ...
-
-
-class Request:
-    """Some texts of one caller: ``done`` is set when ``packed`` holds a vector for each.
-
-    A packed vector is a byte for truncated, then float32 in little-endian order. Texts without keys are not looked
-    up, shared or kept.
-    """
-
-    def __init__(self, texts: Sequence[str], keys: Sequence[bytes] | None = None) -> None:
-        self.texts = texts
-        self.keys: Sequence[bytes | None] = keys if keys is not None else [None] * len(texts)
-        self.packed: list[bytes] = [b""] * len(texts)
-        self.missing = len(texts)
-        self.done: Future[None] = Future()
-
-    def fill(self, place: int, packed: bytes) -> None:
-        """Hand over one vector."""
-        self.packed[place] = packed
-        self.missing -= 1
-        if self.missing == 0 and self._is_awaited():
-            self.done.set_result(None)
-
-    def fail(self, error: BaseException) -> None:
-        """Hand over what went wrong; what comes later is ignored."""
-        if self._is_awaited():
-            self.done.set_exception(error)
-
-    def _is_awaited(self) -> bool:
-        # After this a late cancel() has no effect, so that setting the outcome can't fail.
-        return not self.done.done() and self.done.set_running_or_notify_cancel()
 
 
 @dataclass(slots=True, eq=False)
@@ -79,21 +33,26 @@ class _Job:
         return not all(request.done.done() for request, _ in self.takers)
 
 
-class EncoderThread:
-    """Takes requests from any thread. Starts with the first one; the encoder is opened when a text needs it."""
+Opened = TypeVar("Opened", bound=Runner)
+
+
+class ModelThread(Generic[Opened]):
+    """Takes requests from any thread. Starts with the first one; the model is opened when a text needs it."""
 
     def __init__(
         self,
-        open_encoder: Callable[[], Encoder],
+        open_model: Callable[[], Opened],
         model_id: str,
         keeper: VectorKeeper | None,
         memory_bytes: int,
         max_batch: int,
+        max_characters: int = CHARACTERS_A_BATCH,
     ) -> None:
-        self._open_encoder = open_encoder
+        self._open_model = open_model
         self._model_id = model_id
         self._keeper = keeper
         self._max_batch = max_batch
+        self._max_characters = max_characters
         self._memory = VectorMemory(memory_bytes)
         self._change = threading.Condition()  # guards all below but the last three, which are the thread's own
         self._thread: threading.Thread | None = None
@@ -102,7 +61,7 @@ class EncoderThread:
         self._steps_back = False
         self._in_flight: dict[bytes, _Job] = {}
         self._arrived: deque[_Job] = deque()
-        self._encoder: Future[Encoder] = Future()
+        self._model: Future[Opened] = Future()
         self._looked_up: deque[_Job] = deque()
         self._sorted: deque[_Job] = deque()
         self._unsaved: list[tuple[bytes, bytes]] = []
@@ -125,14 +84,14 @@ class EncoderThread:
                 job.takers.append((request, place))
             self._change.notify()
 
-    def encoder(self) -> Future[Encoder]:
-        """The encoder, opened now if it was not. To be shared: don't cancel it."""
+    def model(self) -> Future[Opened]:
+        """The model, opened now if it was not. To be shared: don't cancel it."""
         with self._change:
-            if not self._encoder.done():
+            if not self._model.done():
                 self._start()
                 self._open_wanted = True
                 self._change.notify()
-        return self._encoder
+        return self._model
 
     def step_back(self) -> None:
         """Let other threads go before, on systems where a thread can be told to (Linux)."""
@@ -147,14 +106,14 @@ class EncoderThread:
         # The garbage collector may call this from the thread itself.
         if self._thread is not None and self._thread is not threading.current_thread():
             self._thread.join()
-        closed = RuntimeError("The embedder was closed.")
+        closed = RuntimeError("The model was closed.")
         self._fail([*self._arrived, *self._looked_up, *self._sorted], closed)
-        if not self._encoder.done():
-            self._encoder.set_exception(closed)
+        if not self._model.done():
+            self._model.set_exception(closed)
 
     def _start(self) -> None:
         if self._stopping:
-            raise RuntimeError("The embedder was closed.")
+            raise RuntimeError("The model was closed.")
         if self._thread is None:
             self._thread = threading.Thread(target=self._run, name="embedder", daemon=True)
             self._thread.start()
@@ -172,7 +131,7 @@ class EncoderThread:
                 self._open()
             self._look_up(self._take_arrived())
             if batch := self._next_batch():
-                self._encode(batch)
+                self._run_batch(batch)
             if len(self._unsaved) >= _SAVED_TOGETHER:
                 self._save()
         self._save()
@@ -229,7 +188,7 @@ class EncoderThread:
                 self._forget(queue.popleft())
                 continue
             characters += len(queue[0].text)
-            if batch and characters > _CHARACTERS_A_BATCH:
+            if batch and characters > self._max_characters:
                 break
             batch.append(queue.popleft())
         return batch
@@ -239,22 +198,19 @@ class EncoderThread:
             self._in_flight.pop(job.key, None)
 
     def _open(self) -> None:
-        if self._encoder.done():
+        if self._model.done():
             return
         try:
-            self._encoder.set_result(self._open_encoder())
+            self._model.set_result(self._open_model())
         except BaseException as error:  # noqa: BLE001 - every caller is told, now and later
-            self._encoder.set_exception(error)
+            self._model.set_exception(error)
 
-    def _encode(self, batch: list[_Job]) -> None:
+    def _run_batch(self, batch: list[_Job]) -> None:
         try:
             self._open()
-            embedded = self._encoder.result().encode([job.text for job in batch])
-            flags = np.asarray(embedded.truncated, dtype=np.uint8).tobytes()
-            rows = np.ascontiguousarray(embedded.vectors, dtype="<f4")
-            if len(rows) != len(batch) or len(flags) != len(batch):
-                raise ValueError(f"{self._model_id} gave {len(rows)} vectors for {len(batch)} texts.")  # noqa: TRY301
-            packed = [flags[place : place + 1] + row.tobytes() for place, row in enumerate(rows)]
+            packed = self._model.result().run([job.text for job in batch])
+            if len(packed) != len(batch):
+                raise ValueError(f"{self._model_id} gave {len(packed)} results for {len(batch)} texts.")  # noqa: TRY301
         except BaseException as error:  # noqa: BLE001 - a failing model fails those who wait for it, not the thread
             self._fail(batch, error)
             return

@@ -1,0 +1,127 @@
+"""LocalModels: the models of a run by the roles that they take; each is loaded once, when it is first asked."""
+
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
+from importlib import import_module
+from typing import Any, Final
+
+from ... import InputError
+from ..model_hub import Hub, HuggingFaceHub
+from .finding import Found, ModelSettings, find, with_default
+from .loading import Place
+from .roles import ROLES, Kind, Role
+from .running import LoadedModel, LocalModel
+
+# Module and names in it: what opens such a model, and what metrics ask. Imported when a model of the kind is loaded.
+_OPENED_BY: Final[Mapping[Kind, tuple[str, str, str]]] = {
+    "classifier": (".classifier", "open_classifier", "Classifier"),
+    "checker": (".checker", "open_checker", "Checker"),
+    "entailment": (".entailment", "open_entailment", "EntailmentModel"),
+    "language_model": (".language_model", "open_language_model", "LanguageModel"),
+    "span_detector": (".span_detector", "open_span_detector", "SpanDetector"),
+}
+Told = Callable[[str], None]
+
+
+class LocalModels:
+    """The local models of a run.
+
+    Roles that name the same model share it. Only one model runs at a time, so that one batch bounds the memory of all.
+
+    Args:
+        settings: which model takes a role; roles that are left out have their default.
+        hub: where named models come from.
+        told: told a sentence when a model is loaded; from the model's thread.
+    """
+
+    def __init__(
+        self, settings: Mapping[str, ModelSettings] | None = None, hub: Hub | None = None, told: Told | None = None
+    ) -> None:
+        self._settings = dict(settings or {})
+        self._hub = hub or HuggingFaceHub()
+        self._told = told
+        self._turn = threading.Lock()
+        self._found = cache(self._find)
+        self._opened: dict[tuple[str, Kind], LocalModel] = {}
+
+    @property
+    def model_ids(self) -> Mapping[str, str]:
+        """By tool (``toxicity_model``) the id of its model; it is looked for when its id is asked for."""
+        return _ModelIds(self)
+
+    def found(self, role: str) -> Found:
+        """Where the model of a role lies; looked for once. Raises InputError, see ``find``."""
+        return self._found(role)
+
+    def settings_of(self, role: str) -> ModelSettings:
+        """Which model takes the role."""
+        default = ROLES[role]
+        given = self._settings.get(role) or ModelSettings(default.model)
+        return with_default(given, default.model, default.revision)
+
+    def tool(self, role: str) -> Any:  # noqa: ANN401 - one of the protocols of metrics, as the role has it
+        """The model of a role, as its metrics ask it; one that is not here raises InputError when it is asked."""
+        settings, found, kind = self.settings_of(role), self.found(role), ROLES[role].kind
+        module, opens, asks = _OPENED_BY[kind]
+        key = (f"{found.model_id} {settings.device} {settings.threads}", kind)
+        if key not in self._opened:
+            opener = _opener(ROLES[role], settings, found, module, opens, self._told)
+            facade = getattr(import_module(module, __package__), asks)
+            self._opened[key] = facade(opener, found.model_id, self._turn)
+        return self._opened[key]
+
+    def step_back(self) -> None:
+        """Run only with what of the processors others leave, from now on."""
+        for model in self._opened.values():
+            model.step_back()
+
+    def close(self) -> None:
+        """Stop after the batch in progress and drop all models."""
+        for model in self._opened.values():
+            model.close()
+        self._opened.clear()
+
+    def _find(self, role: str) -> Found:
+        return find(self.settings_of(role), f"{role} model", self._hub)
+
+
+def _opener(
+    role: Role, settings: ModelSettings, found: Found, module: str, opens: str, told: Told | None
+) -> Callable[[], LoadedModel]:
+    """What loads the model on its thread; it knows nothing of the pool, so that the pool can be dropped."""
+
+    def open_model() -> LoadedModel:
+        if found.folder is None:
+            raise InputError(missing(role, settings))
+        if told is not None:
+            told(f"Loading the {role.name} model {found.model_id}.")
+        place = Place(found.model_id, found.folder, f"{role.name} model", settings.device, settings.threads)
+        opened: LoadedModel = getattr(import_module(module, __package__), opens)(place)
+        return opened
+
+    return open_model
+
+
+def missing(role: Role, settings: ModelSettings) -> str:
+    """What to do about a model that is not on this machine."""
+    size = f", about {role.megabytes} MB" if settings.model == role.model else ""
+    return (
+        f"The {role.name} model '{settings.model}' is not on this machine{size}. Run 'proctor models fetch "
+        f"{role.name}' once with a network, or name its folder under 'local_models' in the suite."
+    )
+
+
+class _ModelIds(Mapping[str, str]):
+    def __init__(self, models: LocalModels) -> None:
+        self._models = models
+        self._roles = {role.tool: role.name for role in ROLES.values()}
+
+    def __getitem__(self, tool: str) -> str:
+        return self._models.found(self._roles[tool]).model_id
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._roles)
+
+    def __len__(self) -> int:
+        return len(self._roles)

@@ -1,0 +1,69 @@
+"""Roles: what local models are wanted for, and which model takes each role where none is named."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Final, Literal
+
+Kind = Literal["classifier", "checker", "entailment", "language_model", "span_detector"]
+
+
+@dataclass(frozen=True, slots=True)
+class Role:
+    """What one local model is wanted for.
+
+    Attributes:
+        name: what the role is called in a suite; metrics ask for ``<name>_model``.
+        kind: what such a model does.
+        model: the hub id of the model that takes it where none is named.
+        revision: the commit of that model; None where it was never seen, so that the newest is taken.
+        megabytes: about how much is downloaded.
+        licence: as the model's card states it.
+    """
+
+    name: str
+    kind: Kind
+    model: str
+    revision: str | None
+    megabytes: int
+    licence: str
+
+    @property
+    def tool(self) -> str:
+        """The name by which metrics ask for the model."""
+        return f"{self.name}_model"
+
+
+_ROLES: Final = (
+    Role(
+        "hallucination",
+        "checker",
+        "vectara/hallucination_evaluation_model",
+        "8f6b0b5865cb7a6a09c299be3f788f91e22313b0",
+        440,
+        "Apache-2.0",
+    ),
+    Role(
+        "perplexity",
+        "language_model",
+        "distilbert/distilgpt2",
+        "2290a62682d06624634c1f46a6ad5be0f47f38aa",
+        353,
+        "Apache-2.0",
+    ),
+    Role(
+        "gptscore",
+        "language_model",
+        "openai-community/gpt2-medium",
+        "6dcaa7a952f72f9298047fd5137cd6e4f05f41da",
+        1520,
+        "MIT",
+    ),
+    Role("toxicity", "classifier", "unitary/toxic-bert", None, 438, "Apache-2.0"),
+    Role("fairness_bias", "classifier", "d4data/bias-detection-model", None, 268, "not stated"),
+    Role("summac", "entailment", "tals/albert-xlarge-vitaminc-mnli", None, 235, "not stated"),
+    Role("minicheck", "checker", "lytang/MiniCheck-Flan-T5-Large", None, 3130, "MIT"),
+    Role("alignscore", "checker", "yzha/AlignScore", None, 500, "MIT"),
+    Role("lettucedetect", "span_detector", "KRLabsOrg/lettucedect-base-modernbert-en-v1", None, 600, "MIT"),
+)
+ROLES: Final[Mapping[str, Role]] = MappingProxyType({role.name: role for role in _ROLES})
