@@ -12,6 +12,7 @@ from ..reports.store import Store
 from .canaries import kinds
 from .check_report import CheckReport
 from .exam import Exam
+from .interrupts import Interrupts
 from .judge_check import calls_of, check_judge, fingerprint
 from .judge_settings import CheckSettings
 from .suite_exam import RunOptions, suite_exam
@@ -36,7 +37,8 @@ def check_suite(
     floors = wanted.model_copy(update={"repeats": repeats}) if repeats else wanted
     calls = list(kinds()) if every else calls_of(exam.plan) or list(kinds())
     with contextlib.closing(Store.open(database)) as store:
-        report = asyncio.run(_check(exam, calls, floors))
+        with Interrupts() as interrupts:
+            report = interrupts.run(_check(exam, calls, floors))
         if not report.unavailable:
             keep_check(
                 store, fingerprint(exam.judging, calls, floors), report.judge, report.accuracy, report.hostile,

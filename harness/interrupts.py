@@ -8,8 +8,9 @@ import signal
 import threading
 from collections.abc import Coroutine
 from types import FrameType, TracebackType
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
+Given = TypeVar("Given")
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 PATIENCE = 3  # so many ask for an end that waits for nothing; what was committed is safe even so
 EXIT = 130
@@ -19,13 +20,15 @@ class Interrupts:
     """While it is entered, signals never raise in the middle of whatever is going on.
 
     ``asyncio.run`` alone raises KeyboardInterrupt at the second Ctrl-C wherever the loop stands, and a callback that
-    gets lost there leaves a task that never ends. Here each one cancels the work, the third leaves at once.
+    gets lost there leaves a task that never ends. The first it lets cancel the work in the middle of whatever callback
+    is running: a future that has just been found to be waiting is cancelled before its result is set. Here each signal
+    has the loop cancel the work between two callbacks; the third leaves at once.
     """
 
     def __init__(self) -> None:
         self._count = 0
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._task: asyncio.Task[None] | None = None
+        self._task: asyncio.Task[Any] | None = None
         self._before: dict[signal.Signals, Any] = {}
 
     def __enter__(self) -> Self:
@@ -39,19 +42,21 @@ class Interrupts:
         for each, handler in self._before.items():
             signal.signal(each, handler)
 
-    def run(self, work: Coroutine[Any, Any, None]) -> None:
+    def run(self, work: Coroutine[Any, Any, Given]) -> Given:
         """``asyncio.run``; raises KeyboardInterrupt when the work was cancelled by a signal."""
         try:
-            asyncio.run(self._watched(work))
+            return asyncio.run(self._watched(work))
         except asyncio.CancelledError:
             if self._count:
                 raise KeyboardInterrupt from None
             raise
 
-    async def _watched(self, work: Coroutine[Any, Any, None]) -> None:
+    async def _watched(self, work: Coroutine[Any, Any, Given]) -> Given:
         self._loop, self._task = asyncio.get_running_loop(), asyncio.current_task()
+        if self._count:  # it came before there was anything to cancel
+            self._cancel()
         try:
-            await work
+            return await work
         finally:
             self._loop = self._task = None
 
@@ -59,6 +64,8 @@ class Interrupts:
         self._count += 1
         if self._count >= PATIENCE:
             os._exit(EXIT)
+        self._cancel()
+
+    def _cancel(self) -> None:
         if self._task is not None and self._loop is not None:
-            self._task.cancel()
-            self._loop.call_soon_threadsafe(lambda: None)  # wakes the loop, which may sleep
+            self._loop.call_soon_threadsafe(self._task.cancel)  # which also wakes the loop

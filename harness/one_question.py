@@ -17,6 +17,7 @@ from ..reports.leaderboard import count, milliseconds, printable, printable_line
 from ..reports.run import Row, RowStatus, ask_key
 from .asking import ask
 from .daemon_threads import DaemonThreads
+from .interrupts import Interrupts
 from .lanes import Lane
 from .secret_values import named_variables, redactor
 from .streams import own_stdout, write_json
@@ -37,7 +38,8 @@ def ask_once(loaded: LoadedSuite, bot: str, question: str, environ: Mapping[str,
     if not question.strip():
         raise InputError('The question is blank; ask something: proctor ask SUITE.yaml BOT "question".')
     with own_stdout() as stdout:
-        row = asyncio.run(_asked(loaded, bot, storable(question), environ))
+        with Interrupts() as interrupts:
+            row = interrupts.run(_asked(loaded, bot, storable(question), environ))
         if row.status is not RowStatus.ANSWERED:
             raise InputError(f"{bot} gave no answer ({row.status.value.replace('_', ' ')}): {row.error}")
         if as_json:

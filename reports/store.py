@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import sqlite3
+import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,6 +13,8 @@ from typing import Any
 from .. import InputError
 
 MOST_BOUND = 900  # values in a statement: SQLite's oldest limit is 999
+PATIENCE = 60.0  # seconds for which we wait for another program to let go of the database
+PAUSE = 0.01  # seconds between two tries where SQLite itself does not wait
 
 
 class StoreError(InputError):
@@ -36,7 +39,7 @@ def explain(path: Path, error: sqlite3.Error) -> StoreError:
 
 def connect(path: Path, any_thread: bool = False) -> sqlite3.Connection:
     """A connection with foreign keys on and a patient lock; for one thread, unless the caller locks it himself."""
-    connection = sqlite3.connect(path, timeout=60.0, isolation_level=None, check_same_thread=not any_thread)
+    connection = sqlite3.connect(path, timeout=PATIENCE, isolation_level=None, check_same_thread=not any_thread)
     connection.execute("PRAGMA foreign_keys = ON")
     connection.execute("PRAGMA synchronous = NORMAL")
     return connection
@@ -92,10 +95,32 @@ def _bring_up_to_date(path: Path, connection: sqlite3.Connection) -> None:
         return
     from sqlite_utils import Database
 
-    connection.execute("PRAGMA journal_mode = WAL")
+    _write_ahead(connection)
     with transaction(path, connection):  # of two programs that open a new file, one makes the tables
         if _pending(path, connection):
             migrations.apply(Database(connection))
+
+
+def _write_ahead(connection: sqlite3.Connection) -> None:
+    """Switch to the write-ahead log, with the patience of any other statement.
+
+    The switch reads before it writes. Of two who have read and want to write, one must let go, so SQLite tells the
+    second at once that the database is locked, whatever its timeout; it is the one that tries again.
+    """
+    end = time.monotonic() + PATIENCE
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+        except sqlite3.OperationalError as error:
+            if not _is_busy(error) or time.monotonic() > end:
+                raise
+            time.sleep(PAUSE)
+        else:
+            return
+
+
+def _is_busy(error: sqlite3.Error) -> bool:
+    return error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_BUSY  # the upper bits say which kind of busy
 
 
 def _pending(path: Path, connection: sqlite3.Connection) -> bool:

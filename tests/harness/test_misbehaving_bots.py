@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
-from suites import NOTING, PROGRAM, lines, proctor, start, wait_for_answers, write_suite
+from suites import NOTING, PROGRAM, asked, lines, proctor, start, start_other, wait_for_answers, write_suite
 
 NOISY = """
 import os, sys
@@ -98,6 +98,17 @@ def test_ctrl_c_twice_neither_hangs_nor_loses_anything(tmp_path, pause):
     assert lines(tmp_path / "proctor.db", "SELECT status FROM runs") == [("stopped",)]
 
 
+def test_ctrl_c_ends_a_single_question_as_well(tmp_path):
+    write_suite(tmp_path, NOTING.format(delay=60), 1)
+    process = start("ask", "suite.yaml", "mine", "What?", folder=tmp_path)
+    end = time.monotonic() + 30
+    while not asked(tmp_path) and time.monotonic() < end:
+        time.sleep(0.02)
+    process.send_signal(signal.SIGINT)
+    _, complaint = process.communicate(timeout=20)
+    assert (process.returncode, complaint) == (130, "proctor: Stopped.\n")
+
+
 def test_the_third_ctrl_c_leaves_at_once_what_is_kept_stays(tmp_path):
     stubborn = "import asyncio\n\nasync def answer(question):\n    if question == 'What is 0': return 'x'\n    try:\n"
     stubborn += "        await asyncio.sleep(60)\n    finally:\n        await asyncio.shield(asyncio.sleep(60))"
@@ -127,7 +138,7 @@ def test_rows_into_a_pipe_are_written_to_it_and_it_stays_a_pipe(tmp_path):
     write_suite(tmp_path, NOTING.format(delay=0), 2)
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
-    reader = subprocess.Popen(["cat", str(pipe)], stdout=subprocess.PIPE, text=True)
+    reader = start_other("cat", pipe, folder=tmp_path)
     done = proctor("run", "suite.yaml", "--rows", pipe, folder=tmp_path)
     assert done.returncode == 0, done.stderr
     said, _ = reader.communicate(timeout=10)

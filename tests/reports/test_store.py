@@ -1,4 +1,6 @@
 import sqlite3
+import threading
+import time
 
 import pytest
 from proctor.metrics.score import Score, Status
@@ -50,6 +52,22 @@ def test_a_file_that_is_no_database_is_left_alone(tmp_path):
 def test_a_missing_place_is_named(tmp_path, place, words):
     with pytest.raises(StoreError, match=words):
         Store.open(tmp_path / place, create="folder" in place)
+
+
+@pytest.mark.parametrize("lock", ["IMMEDIATE", "EXCLUSIVE"])
+def test_a_new_file_that_another_program_is_just_making_is_waited_for(tmp_path, lock):
+    path = tmp_path / "new.db"
+    other = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+    other.execute(f"BEGIN {lock}")
+    let_go = threading.Timer(0.5, other.execute, ["ROLLBACK"])
+    let_go.start()
+    began = time.monotonic()
+    store = Store.open(path)
+    assert time.monotonic() - began > 0.3  # it did meet the lock
+    assert store.query("PRAGMA journal_mode") == [("wal",)]
+    store.close()
+    let_go.join()
+    other.close()
 
 
 def test_the_same_run_is_gone_on_with_and_a_fresh_one_is_not(tmp_path):

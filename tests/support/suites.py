@@ -55,10 +55,27 @@ def proctor(*arguments: object, folder: Path, **changes: object) -> subprocess.C
 
 
 def start(*arguments: object, folder: Path) -> subprocess.Popen[str]:
-    """Start the program."""
-    return subprocess.Popen(
-        [*PROGRAM, *map(str, arguments)], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    """Start the program; it is ended with the test at the latest."""
+    return start_other(*PROGRAM, *arguments, folder=folder)
+
+
+def start_other(*command: object, folder: Path) -> subprocess.Popen[str]:
+    """Start some other program in the same way."""
+    process = subprocess.Popen(
+        [*map(str, command)], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
+    _started.append(process)
+    return process
+
+
+_started: list[subprocess.Popen[str]] = []
+
+
+def end_all() -> None:
+    """End what a test started and left when it failed, or some later test would be blamed for it."""
+    while _started:
+        with _started.pop() as process:
+            process.kill()
 
 
 def asked(folder: Path) -> list[str]:
