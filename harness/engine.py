@@ -117,7 +117,10 @@ class Engine:
             lane.kept += 1
         elif row.reply is not None:
             give(row, row.reply)
-        elif not await self._ask(lane, row):
+        elif await self._ask(lane, row):
+            self.writer.answer(row)
+            return True
+        else:
             return False
         self.writer.row(row)
         return True

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from ..bots.base import Reply
 from ..metrics.score import Reason
 from ..reports.findings import Findings, keep_findings
+from ..reports.judge_calls import link_kept_calls
 from ..reports.ledger import Ledger, OpenRun
 from ..reports.run import RunHeader, RunMetric
 from ..reports.run_scores import keep_run_scores
@@ -23,6 +24,7 @@ from ..reports.writer import RowWriter
 from .daemon_threads import DaemonThreads
 from .engine import Engine, Watcher
 from .interrupts import Interrupts
+from .judged_metrics import asked_calls
 from .judging import Judging
 from .lanes import Lane
 from .scoring import Scorer
@@ -183,6 +185,7 @@ class _Sitting:
         exam, store = self._exam, self._store
         self.run = run = self._ledger.begin(exam.header)
         self._writer = writer = RowWriter(store.path, run.id, run.metric_ids)
+        writer.find_left_calls()
         self.lanes += exam.lanes(run)
         exam.shelf.bind(store.path, writer)
         exam.judging.bind(store.path, writer, fresh=exam.header.fresh)
@@ -199,6 +202,9 @@ class _Sitting:
         new = exam.header.manifest if any(lane.asked for lane in self.lanes) else None
         try:
             writer.close()
+            if exam.judging.is_language_model:
+                asked = [(self.run.metric_ids[metric], call) for metric, call in asked_calls(exam.plan)]
+                link_kept_calls(self._store, self.run.id, asked)
             keep_run_scores(self._store, self.run, exam.plan.score_run)
         finally:
             exam.shelf.close()

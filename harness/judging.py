@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import hashlib
-from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
-import orjson
 
 from .. import InputError
 from ..bots.judge_model import ChatJudgeModel
@@ -17,11 +14,11 @@ from ..bots.limits import Limiter, Turnstile
 from ..bots.models import open_chat_model
 from ..metrics.judge.panel import Panel
 from ..metrics.judge.prompted import PromptedJudge
-from ..metrics.judge.rendering import prompt_hash
 from ..reports.judge_calls import CallRecord
 from ..reports.judge_shelf import CallNotes, JudgeShelf, KeptModel
 from .judge_settings import JudgeSettings
 from .judge_thread import JudgeThread
+from .judged_metrics import judged_metrics
 from .scoring import ROWS
 from .secret_values import redactor
 from .undisturbed import settle
@@ -118,13 +115,14 @@ class Judging:
             return (f"No metric of the run asks the judge {self.name}; name some, such as faithfulness.",)
         return tuple(said for model in self._models if (said := model.warning(self.settings.votes)))
 
-    @property
-    def described(self) -> dict[str, object]:
-        """All that the manifest says of the judge."""
+    def described(self, plan: Plan) -> dict[str, object]:
+        """All that the manifest says of the judge, and of what it grades of a plan."""
+        judged = judged_metrics(plan)
         said: dict[str, object] = {
             "name": self.name,
-            "model_id": self.model_id,
+            "model_id": self.model_id if judged["metrics"] else "",
             "embedded": not self._models,
+            **judged,
         }
         if not self._models:
             return said | {"entailment": self.settings.entailment}
@@ -206,18 +204,20 @@ class Judging:
             await asyncio.to_thread(self._close_embedded)
 
 
-def judged_metrics(plan: Plan) -> dict[str, object]:
-    """Which metrics the judge grades, and a hash of what it is asked for them: other requests, other values."""
-    judged = [metric for metric in plan.metrics if "judge" in {*metric.needs, *metric.optional}]
-    asked = [
-        [request.artefact, [prompt_hash(call) for call in request.calls], request.requests, request.metrics]
-        for request in plan.requests.requests
-    ]
-    written = orjson.dumps(asked)
-    return {
-        "metrics": [metric.id for metric in judged],
-        "requests_hash": hashlib.sha256(written).hexdigest()[:16] if asked else None,
-    }
+class ModelIds(Mapping[str, str]):
+    """The id of the model behind each tool; that of the judge, a hash of code, is worked out when it is asked for."""
+
+    def __init__(self, embedder: str, judging: Judging) -> None:
+        self._ids = {"embedder": lambda: embedder, "judge": lambda: judging.model_id}
+
+    def __getitem__(self, tool: str) -> str:
+        return self._ids[tool]()
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._ids)
+
+    def __len__(self) -> int:
+        return len(self._ids)
 
 
 def open_judging(
@@ -263,10 +263,11 @@ def _embedded(settings: JudgeSettings, embedder: BatchingEmbedder, base: Path) -
     if settings.entailment is None:
         judge = JudgeThread(EmbeddedJudge(embedder))
         return Judging(settings, embedded=judge, load_embedded=embedder.load, close_embedded=judge.close)
-    from ..knowledge.cross_encoder import CrossEncoderSettings, open_cross_encoder
+    from ..knowledge.local_models.entailment import find_entailment
+    from ..knowledge.local_models.finding import ModelSettings
 
     folder = base / settings.entailment
-    model = open_cross_encoder(CrossEncoderSettings(str(folder) if folder.is_dir() else settings.entailment))
+    model = find_entailment(ModelSettings(str(folder) if folder.is_dir() else settings.entailment))
     judge = JudgeThread(EmbeddedJudge(embedder, model))
 
     def close() -> None:

@@ -20,7 +20,7 @@ from .embedders import default_embedder
 from .exam import Exam, run_metrics
 from .judge_choice import choose_judge
 from .judge_settings import JudgeSettings
-from .judging import CONCURRENCY, judged_metrics, open_judging
+from .judging import CONCURRENCY, ModelIds, open_judging
 from .lanes import Item, Lane
 from .manifest import manifest
 from .metric_choice import choose_metrics
@@ -62,7 +62,7 @@ def recorded_exam(path: Path, options: ScoreOptions, environ: Mapping[str, str])
     embedder = default_embedder(shelf)
     judge = choose_judge(JudgeSettings(), {}, options.judge, options.judge_url)
     judging = open_judging(judge, embedder, Path(), environ, Endpoints(), options.concurrency)
-    models = {"embedder": embedder.model_id, "judge": judging.model_id}
+    models = ModelIds(embedder.model_id, judging)
     judged = judging.is_language_model
     choice = choose_metrics(builtin_catalog(), options.metrics, {}, recorded.has, models, is_judged=judged)
     if recorded.has.get("constraints"):
@@ -73,7 +73,7 @@ def recorded_exam(path: Path, options: ScoreOptions, environ: Mapping[str, str])
         "recorded": path.name,
         "hash": recorded.fingerprint,
         "embedder": embedder.model_id,
-        "judge": judging.described | judged_metrics(choice.plan),
+        "judge": judging.described(choice.plan),
         "metrics_left_out": choice.left_out,
     }
     header = RunHeader(

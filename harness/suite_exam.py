@@ -22,7 +22,7 @@ from .constraint_check import check_constraints_of
 from .embedders import open_embedder
 from .exam import Exam, run_metrics
 from .judge_choice import choose_judge
-from .judging import Judging, judged_metrics, open_judging
+from .judging import Judging, ModelIds, open_judging
 from .lanes import Item, Lane
 from .manifest import manifest
 from .metric_choice import MetricChoice, choose_metrics
@@ -86,7 +86,7 @@ def suite_exam(loaded: LoadedSuite, options: RunOptions, environ: Mapping[str, s
         metrics=run_metrics(choice.plan, choice.thresholds),
         manifest=manifest(
             _effective(loaded, options, embedder, repeats, concurrency, questions)
-            | {"metrics_left_out": choice.left_out, "judge": judging.described | judged_metrics(choice.plan)},
+            | {"metrics_left_out": choice.left_out, "judge": judging.described(choice.plan)},
             warnings,
         ),
         questions=questions.fingerprint + gold.fingerprint,
@@ -122,7 +122,7 @@ def _choice(
         "contexts": sum(suite.bots[name].type != "faq" for name in bots),
         "latency_ms": questions.count,
     }
-    models = {"embedder": embedder.model_id, "judge": judging.model_id}
+    models = ModelIds(embedder.model_id, judging)
     try:
         return choose_metrics(
             catalog,

@@ -1,4 +1,4 @@
-"""CallJournal: calls of judges that are paid for and not yet in the database, in a file beside it."""
+"""CallJournal: what bots and judges said and the database does not have yet, in a file beside it."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import orjson
 
@@ -23,6 +24,9 @@ from ..bots.chat import Completion
 from ..metrics.judge.requests import JudgeRequest
 from .encoding import to_json
 from .judge_calls import CallRecord, KeptCall
+from .row_tables import AnswerColumns, answer_columns, found_row
+from .run import Row, RowStatus
+from .store import PATIENCE
 
 SEGMENT = 4 << 20  # bytes after which another file is begun
 _NAME = re.compile(r"-calls-[0-9a-f]{16}-\d+$")
@@ -34,22 +38,22 @@ class _Segment:
     path: Path
     descriptor: int
     size: int = 0
-    waiting: int = 0  # calls in it that are not yet in the database
+    waiting: int = 0  # lines in it that are not yet in the database
     is_full: bool = False
 
 
 class CallJournal:
     """Appends each call by one write, and removes its files once all that is in them is in the database.
 
-    The writer's transaction comes some moments after a reply; a program that is killed in between would pay for the
-    call again. What was written to a file is safe from that moment on, whoever kills the program.
+    The writer's transaction comes some moments after an answer or a reply; a program that is killed in between would
+    ask, and pay, again. What was written to a file is safe from that moment on, whoever kills the program.
 
-    ``add`` and ``close`` belong to one thread, ``written`` to that of the writer. Where a file can't be written, the
-    database can't either, and says why: then the journal keeps quiet.
+    ``add_answer``, ``add_call`` and ``close`` belong to one thread, ``written`` to that of the writer. Where a file
+    can't be written, the database can't either, and says why: then the journal keeps quiet.
 
     Args:
         database: the files lie beside it and are as private.
-        run_id: of the run that pays.
+        run_id: of the run that asks.
     """
 
     def __init__(self, database: Path, run_id: int | None) -> None:
@@ -62,26 +66,41 @@ class CallJournal:
         self._open: _Segment | None = None
         self._of: dict[int, _Segment] = {}  # by the identity of records, which the writer holds until they are written
 
-    def add(self, record: CallRecord) -> None:
-        """Write a call down; when this returns, it survives the end of the program. A failed call is left out."""
-        if record.completion is None or self._is_broken:
+    def add_answer(self, row: Row) -> None:
+        """Write an answer down; when its ``columns`` are set, it survives the end of the program.
+
+        A failed row is left out: it is asked again anyway.
+        """
+        if row.status is not RowStatus.ANSWERED or self._is_broken:
             return
-        line = _line(record)
+        columns = answer_columns(row)
+        if self._add(row, _answer_line(row.position, columns)):
+            row.columns = columns
+
+    def add_call(self, record: CallRecord) -> None:
+        """Write a judge's call down: from here on it survives the end of the program. A failed call is left out."""
+        if record.completion is not None and not self._is_broken:
+            self._add(record, _call_line(record))
+
+    def _add(self, record: CallRecord | Row, line: bytes) -> bool:
         try:
             segment = self._segment()
             self._is_broken = os.write(segment.descriptor, line) != len(line)
         except (OSError, sqlite3.Error):
             self._is_broken = True
-            return
+            return False
+        if self._is_broken:
+            return False
         segment.size += len(line)
         with self._lock:
             segment.waiting += 1
             self._of[id(record)] = segment
         if segment.size >= SEGMENT:
             self._fill(segment)
+        return True
 
-    def written(self, records: Sequence[CallRecord]) -> None:
-        """These calls are in the database."""
+    def written(self, records: Sequence[CallRecord | Row]) -> None:
+        """These are in the database."""
         with self._lock:
             for record in records:
                 if (segment := self._of.pop(id(record), None)) is None:
@@ -102,7 +121,7 @@ class CallJournal:
             private = self._database.stat().st_mode & 0o777
             descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), private)
             self._open = _Segment(path, descriptor)
-            _lock(descriptor)
+            _lock(descriptor, patiently=True)
             os.write(descriptor, orjson.dumps(_run(self._database, self._run_id)) + b"\n")
         return self._open
 
@@ -117,18 +136,26 @@ class CallJournal:
 
 @dataclass(frozen=True, slots=True)
 class LeftCalls:
-    """The calls in a file that another program left, or is still writing. ``run_id`` is of the run that paid."""
+    """What is in a file that another program left, or is still writing.
+
+    Attributes:
+        path: of the file.
+        is_over: whether its program has ended, so that nothing is added any more.
+        run_id: of the run that asked; None where it is not of this database.
+        records: calls of judges, which may be shared while their program lives.
+        rows: answers of bots; none while their program lives, which keeps them itself.
+    """
 
     path: Path
-    run_id: int | None
-    records: Sequence[CallRecord]
+    is_over: bool
+    run_id: int | None = None
+    records: Sequence[CallRecord] = ()
+    rows: Sequence[Row] = ()
 
     def remove(self) -> None:
-        """Remove the file, unless its program lives."""
-        with contextlib.suppress(OSError), self.path.open("rb") as file:
-            if not _is_forgotten(file.fileno()):
-                return
-        _remove(self.path)
+        """Remove the file, unless its program was still at work on it when it was read."""
+        if self.is_over:
+            _remove(self.path)
 
 
 def left_calls(database: Path) -> Iterator[LeftCalls]:
@@ -142,17 +169,23 @@ def left_calls(database: Path) -> Iterator[LeftCalls]:
         if not _NAME.search(path.name):
             continue
         try:
+            is_over = _is_over(path)  # asked first: a program that ends meanwhile may have written more
             head, *lines = path.read_bytes().split(b"\n")[:-1] or [b"{}"]  # a line without an end was cut off
         except OSError:
             continue  # gone by now
         run = orjson.loads(head)
-        is_ours = "id" in run and run == _run(database, run["id"])
-        yield LeftCalls(path, run["id"] if is_ours else None, tuple(map(_record, lines)) if is_ours else ())
+        if "id" not in run or run != _run(database, run["id"]):
+            yield LeftCalls(path, is_over)
+            continue
+        found = [json.loads(line) for line in lines]  # orjson would refuse lone surrogates
+        records = [_record(each) for each in found if isinstance(each, list)]
+        rows = [_row(each["answer"]) for each in found if isinstance(each, dict)] if is_over else ()
+        yield LeftCalls(path, is_over, run["id"], records, rows)
 
 
 def _run(database: Path, run_id: int | None) -> dict[str, object]:
     """What tells a run from any other, also from those of a database that had this name before."""
-    connection = sqlite3.connect(database, timeout=60.0)
+    connection = sqlite3.connect(database, timeout=PATIENCE)
     try:
         found = connection.execute("SELECT name, started_at FROM runs WHERE id = ?", [run_id]).fetchone()
     finally:
@@ -160,7 +193,7 @@ def _run(database: Path, run_id: int | None) -> dict[str, object]:
     return {"id": run_id, "run": list(found) if found else None}
 
 
-def _line(record: CallRecord) -> bytes:
+def _call_line(record: CallRecord) -> bytes:
     request, said = record.request, record.completion or Completion(None)
     values = (
         record.key.hex(), record.judge, record.asked_at,
@@ -171,10 +204,8 @@ def _line(record: CallRecord) -> bytes:
     return to_json(values).encode() + b"\n"
 
 
-def _record(line: bytes) -> CallRecord:
-    key, judge, asked_at, request, said, finish, problem, latency_ms, queue_ms, attempts_ms = json.loads(
-        line
-    )  # orjson would refuse lone surrogates
+def _record(line: list[Any]) -> CallRecord:
+    key, judge, asked_at, request, said, finish, problem, latency_ms, queue_ms, attempts_ms = line
     call, system, prompt, schema, exchange, vote, votes = request
     text, usage, reasoning = said
     turns = tuple((answered, told) for answered, told in exchange)
@@ -192,23 +223,56 @@ def _record(line: bytes) -> CallRecord:
     )
 
 
+def _answer_line(position: int, columns: AnswerColumns) -> bytes:
+    """As ``_row`` reads it; bytes stand as hex."""
+    fingerprint, *question = columns.question
+    bot_id, ask, *reply = columns.reply
+    contexts = [(_hex(passage[0]), passage[1:], score) for passage, score in columns.contexts]
+    values = (position, _hex(fingerprint), question, bot_id, _hex(ask), reply, contexts)
+    return to_json({"answer": values}).encode() + b"\n"
+
+
+def _row(values: list[Any]) -> Row:
+    position, fingerprint, question, bot_id, ask, reply, contexts = values
+    passages = [((bytes.fromhex(key), *passage), score) for key, passage, score in contexts]
+    columns = AnswerColumns(
+        (bytes.fromhex(fingerprint), *question), (bot_id, bytes.fromhex(ask), *reply), tuple(passages)
+    )
+    return found_row(position, columns)
+
+
+def _hex(value: object) -> str:
+    assert isinstance(value, bytes)  # noqa: S101 - keys are
+    return value.hex()
+
+
 def _remove(path: Path) -> None:
     with contextlib.suppress(OSError):  # gone already; or open elsewhere, where such a file can't be removed
         path.unlink()
 
 
-def _lock(descriptor: int) -> bool:
+def _lock(descriptor: int, patiently: bool = False) -> bool:
     """Claim a file for as long as this program has it open; False when another one has it."""
     if sys.platform == "win32":
-        return True  # there, a file that is open can't be removed
+        return True  # there, a file that is open can't be removed or renamed
     import fcntl
 
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if patiently else fcntl.LOCK_NB))
     except OSError:
         return False
     return True
 
 
-def _is_forgotten(descriptor: int) -> bool:
-    return _lock(descriptor) or time.time() - os.fstat(descriptor).st_mtime > FORGOTTEN
+def _is_over(path: Path) -> bool:
+    """Whether the program that wrote a file has ended, or has left it alone for so long that it must have."""
+    if sys.platform == "win32":
+        with contextlib.suppress(OSError):
+            path.replace(path)
+            return True
+        return False
+    with path.open("rb") as file:
+        state = os.fstat(file.fileno())
+        # One that is empty may be of a program that is about to claim it.
+        is_claimed = not state.st_size or not _lock(file.fileno())
+        return not is_claimed or time.time() - state.st_mtime > FORGOTTEN

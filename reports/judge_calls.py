@@ -11,7 +11,7 @@ from ..bots.chat import Completion
 from ..metrics.judge.requests import JudgeReply, JudgeRequest
 from .encoding import storable, to_json
 from .run import Row
-from .store import MOST_BOUND, insert_many, insert_or_find, marks
+from .store import MOST_BOUND, Store, insert_many, insert_or_find, marks, transaction
 
 Remembered = dict[bytes, int]  # ids of texts by their fingerprints
 
@@ -84,6 +84,24 @@ INSERT INTO row_judge_calls (run_id, reply_id, question_id, call_id, paid)
 SELECT :run, :reply, :question, id, run_id IS :run AND NOT EXISTS (
     SELECT 1 FROM row_judge_calls AS other WHERE call_id = judge_calls.id AND other.run_id = :run AND paid)
 FROM judge_calls WHERE id = :call ON CONFLICT DO NOTHING"""
+
+# Scores that another run had made: a run of the same metric, at the same version, had it graded by the same calls.
+LINK_KEPT = """
+INSERT INTO row_judge_calls (run_id, reply_id, question_id, call_id, paid)
+SELECT :run, reply_id, question_id, call_id, payer IS :run
+    AND ROW_NUMBER() OVER (PARTITION BY call_id ORDER BY position, reply_id, question_id) = 1
+    AND NOT EXISTS (SELECT 1 FROM row_judge_calls AS mine WHERE mine.call_id = kept.call_id AND run_id = :run AND paid)
+FROM (
+    SELECT DISTINCT run_rows.reply_id, run_rows.question_id, call_id, judge_calls.run_id AS payer,
+        run_rows.position
+    FROM run_rows JOIN row_judge_calls AS links
+        ON links.reply_id = run_rows.reply_id AND links.question_id = run_rows.question_id AND links.run_id != :run
+    JOIN judge_calls ON judge_calls.id = call_id
+    JOIN run_metrics ON run_metrics.run_id = links.run_id
+    JOIN json_each(:asked) AS asked ON json_extract(asked.value, '$[0]') = run_metrics.metric_id
+        AND IFNULL(json_extract(asked.value, '$[1]'), call) = call
+    WHERE run_rows.run_id = :run) AS kept
+WHERE true ON CONFLICT DO NOTHING"""
 
 
 def write_calls(
@@ -162,6 +180,21 @@ def write_links(connection: sqlite3.Connection, run_id: int | None, rows: Iterab
             if call.id is not None
         ],
     )
+
+
+def link_kept_calls(store: Store, run_id: int, asked: Iterable[tuple[int, str | None]]) -> None:
+    """Link the rows of a run to the calls that kept scores rest on; they cost this run nothing.
+
+    Args:
+        store: the database.
+        run_id: of a run whose rows are written.
+        asked: ids of metrics of the run, each with the name of a call that it rests on, None for any.
+
+    Raises:
+        StoreError: they can't be written.
+    """
+    with transaction(store.path, store.connection):
+        store.connection.execute(LINK_KEPT, {"run": run_id, "asked": to_json(list(asked))})
 
 
 def _columns(

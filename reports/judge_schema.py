@@ -37,6 +37,11 @@ def judge_calls(db: Database) -> None:
     db.execute("CREATE INDEX row_judge_calls_call ON row_judge_calls (call_id)")
 
 
+def links_of_replies(db: Database) -> None:
+    """Which calls a reply's scores rest on, whatever run had them made."""
+    db.execute("CREATE INDEX row_judge_calls_reply ON row_judge_calls (reply_id, question_id)")
+
+
 def judge_log(db: Database) -> None:
     """A view of the judge's work: one line a row and call."""
     db.execute(

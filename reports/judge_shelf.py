@@ -101,7 +101,6 @@ class JudgeShelf:
             writer: of the run.
             fresh: give no reply that was kept before now; what is asked from now on is shared all the same.
         """
-        writer.find_left_calls()
         self._path, self._connection, self._writer = path, connect(path, any_thread=True), writer
         self._since = now() if fresh else ""
         self._keys = _Keys(self._connection)

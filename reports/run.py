@@ -6,11 +6,15 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
 from ..bots.base import Identity, Reply
 from ..knowledge.questions import Question
 from ..metrics.declaring import Level
 from ..metrics.score import Aggregate, Better
+
+if TYPE_CHECKING:
+    from .row_tables import AnswerColumns
 
 
 class RowStatus(StrEnum):
@@ -28,7 +32,7 @@ class Row:
 
     ``latency_ms`` is the bot's own time, without our queues; for a failed row it is the time until the failure
     (censored: never to be averaged with the answered ones). ``reply_id`` is given by the store. ``position`` is the
-    place among all that the bot is asked, from 0.
+    place among all that the bot is asked, from 0. ``columns`` are those of an answer that stands in a journal.
     """
 
     question: Question
@@ -45,6 +49,7 @@ class Row:
     question_id: int | None = None
     kept: bool = False
     position: int = 0
+    columns: AnswerColumns | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,15 +11,15 @@ from typing import NamedTuple
 
 from ..metrics.score import Score
 from .call_journal import CallJournal, left_calls
-from .encoding import context_columns, question_columns, to_json
+from .encoding import to_json
 from .judge_calls import CallRecord, FoundCalls, KeptCall, RowCalls, write_calls, write_links
-from .reply_columns import REPLY_COLUMNS, reply_columns
+from .row_tables import FoundRows, RowTables
 from .run import Row
-from .store import StoreError, connect, explain, insert_many, insert_or_find, marks, transaction
+from .store import StoreError, connect, explain, insert_many, transaction
 
 GROUP = 1000  # most items in one transaction: a waiting reader is never kept out for long
 BACKLOG = 20_000  # most items in memory before the engine has to wait
-LEISURE = 0.3  # seconds for which calls, scores and vectors are gathered; calls are in the journal, the rest is cheap
+LEISURE = 0.3  # seconds for which work is gathered that stands in the journal, or is cheap to do again
 
 
 class _Scored(NamedTuple):
@@ -32,7 +32,7 @@ class _Vectors(NamedTuple):
     items: Sequence[tuple[bytes, bytes]]
 
 
-Work = Row | FoundCalls | _Scored | _Vectors | CallRecord | RowCalls
+Work = Row | FoundRows | FoundCalls | _Scored | _Vectors | CallRecord | RowCalls
 
 
 class RowWriter:
@@ -51,7 +51,7 @@ class RowWriter:
         self._metric_ids = metric_ids
         self._queue: queue.SimpleQueue[Work | threading.Event | None] = queue.SimpleQueue()
         self._error: StoreError | None = None
-        self._passages: dict[bytes, int] = {}
+        self._rows = RowTables()
         self._prompts: dict[bytes, int] = {}
         self._journal = CallJournal(path, run_id)
         self._hurry = threading.Event()
@@ -67,6 +67,11 @@ class RowWriter:
         """Keep a row: its question, its reply and its contexts; a kept reply is linked to the run."""
         self._put(row)
 
+    def answer(self, row: Row) -> None:
+        """Keep a row that was just asked; when this returns, an answer survives the end of the program."""
+        self._journal.add_answer(row)
+        self._put(row)
+
     def scores(self, row: Row, scores: Sequence[Score]) -> None:
         """Keep the scores of a row that was given before."""
         self._put(_Scored(row, scores))
@@ -77,17 +82,19 @@ class RowWriter:
 
     def judge_call(self, record: CallRecord) -> None:
         """Keep a call of a judge as soon as it was made; when this returns it survives the end of the program."""
-        self._journal.add(record)
+        self._journal.add_call(record)
         self._put(record)
 
     def find_left_calls(self) -> None:
-        """Keep the calls that programs left in their journals when they were killed; waits until they are there."""
+        """Keep what programs left in their journals when they were killed; waits until it is there."""
         try:
             left = list(left_calls(self._path))
         except sqlite3.Error as error:
             raise explain(self._path, error) from error
         for calls in left:
             self._put(FoundCalls(calls.run_id, calls.records))
+            if calls.run_id is not None:
+                self._put(FoundRows(calls.run_id, calls.rows))
         if left:
             self.flush()
         for calls in left:
@@ -118,7 +125,7 @@ class RowWriter:
     def _put(self, item: Work | threading.Event) -> None:
         self._check()
         self._queue.put(item)
-        if not _is_cheap(item):
+        if not _is_cheap(item) or self._queue.qsize() >= GROUP:
             self._hurry.set()
 
     def _check(self) -> None:
@@ -154,35 +161,32 @@ class RowWriter:
     def _write_group(self, connection: sqlite3.Connection) -> bool:
         """Write what waits, at least one item, in one transaction; False when the end was among it."""
         group = [self._queue.get()]
-        if _is_cheap(group[0]):
+        if _is_cheap(group[0]) and self._queue.qsize() < GROUP:
             self._hurry.wait(LEISURE)
         self._hurry.clear()  # before looking: whoever is in a hurry from here on is seen, or wakes the next wait
         while len(group) < GROUP and not self._queue.empty():
             group.append(self._queue.get_nowait())
+        if not self._queue.empty():
+            self._hurry.set()  # what is left may have somebody waiting for it
         work = [item for item in group if isinstance(item, Work)]
         if work:
             with transaction(self._path, connection):
                 self._write(connection, work)
-            self._journal.written([item for item in work if isinstance(item, CallRecord)])
+            self._journal.written([item for item in work if isinstance(item, (CallRecord, Row))])
         for item in group:
             if isinstance(item, threading.Event):
                 item.set()
         return None not in group
 
     def _write(self, connection: sqlite3.Connection, work: Sequence[Work]) -> None:
-        if any(isinstance(item, (Row, _Scored, RowCalls)) for item in work):  # what was found holds no longer
-            connection.execute(
-                "UPDATE runs SET findings_of = NULL WHERE id = ? AND findings_of IS NOT NULL", [self._run_id]
-            )
-        rows = [item for item in work if isinstance(item, Row)]
-        _write_questions(connection, rows)
-        self._write_replies(connection, [row for row in rows if row.reply_id is None])
-        insert_many(
-            connection,
-            "INSERT INTO run_rows (run_id, bot_id, question_id, repeat, reply_id, position)",
-            [(self._run_id, row.bot_id, row.question_id, row.repeat, row.reply_id, row.position) for row in rows],
-            LINK_ANEW,
-        )
+        changed: set[int | None] = {item.run_id for item in work if isinstance(item, FoundRows)}
+        if any(isinstance(item, (Row, _Scored, RowCalls)) for item in work):
+            changed.add(self._run_id)
+        for run_id in changed:  # what was found holds no longer
+            connection.execute("UPDATE runs SET findings_of = NULL WHERE id = ? AND findings_of IS NOT NULL", [run_id])
+        for left in [item for item in work if isinstance(item, FoundRows)]:
+            self._rows.write_found(connection, left)
+        self._rows.write(connection, self._run_id, [item for item in work if isinstance(item, Row)])
         self._write_scores(connection, [item for item in work if isinstance(item, _Scored)])
         for found in [item for item in work if isinstance(item, FoundCalls)]:
             write_calls(connection, found.run_id, found.records, self._prompts)
@@ -196,39 +200,6 @@ class RowWriter:
                     "INSERT OR IGNORE INTO embeddings (model, key, vector)",
                     [(item.model, key, vector) for key, vector in item.items],
                 )
-
-    def _write_replies(self, connection: sqlite3.Connection, rows: Sequence[Row]) -> None:
-        if not rows:
-            return
-        (last,) = connection.execute("SELECT IFNULL(MAX(id), 0) FROM replies").fetchone()
-        for number, row in enumerate(rows, last + 1):
-            row.reply_id = number
-        insert_many(connection, f"INSERT INTO replies ({REPLY_COLUMNS})", list(map(reply_columns, rows)))
-        contexts: list[tuple[object, ...]] = []
-        for row in rows:
-            if row.reply and row.reply.contexts:
-                columns = [context_columns(context) for context in row.reply.contexts]
-                ids = self._passage_ids(connection, columns)
-                contexts.extend(
-                    (row.reply_id, rank, passage, context.score)
-                    for rank, (passage, context) in enumerate(zip(ids, row.reply.contexts, strict=True), 1)
-                )
-        insert_many(connection, "INSERT INTO contexts (reply_id, rank, passage_id, score)", contexts)
-
-    def _passage_ids(self, connection: sqlite3.Connection, columns: Sequence[tuple[object, ...]]) -> list[int]:
-        """Ids of the passages, made where they are new; a passage retrieved a thousand times is stored once."""
-        if len(self._passages) > 100_000:
-            self._passages.clear()
-        ids = []
-        for values in columns:
-            key = values[0]
-            found = self._passages.get(key) if isinstance(key, bytes) else None
-            if found is None:
-                found = insert_or_find(connection, "passages", 'fingerprint, document, start, "end", text', values)
-            ids.append(found)
-        # Remembered only now: a rollback ends this writer, so no id is remembered that was not committed.
-        self._passages.update((values[0], found) for values, found in zip(columns, ids, strict=True))  # type: ignore[misc]
-        return ids
 
     def _write_scores(self, connection: sqlite3.Connection, scored: Sequence[_Scored]) -> None:
         scores: list[tuple[object, ...]] = []
@@ -256,36 +227,6 @@ class RowWriter:
 
 def _is_cheap(item: Work | threading.Event | None) -> bool:
     """Whether it may wait: it is not lost with the program, or soon made again; recorded answers are on file."""
-    return isinstance(item, (_Scored, _Vectors, CallRecord, RowCalls)) or (isinstance(item, Row) and not item.asked_at)
-
-
-def _write_questions(connection: sqlite3.Connection, rows: Sequence[Row]) -> None:
-    """Give every row the id of its question, inserting the questions that are new."""
-    wanted = [row for row in rows if row.question_id is None]
-    if not wanted:
-        return
-    columns = {id(row): question_columns(row.question) for row in wanted}
-    known: dict[object, int] = {}
-    keys = list({values[0] for values in columns.values()})
-    for start in range(0, len(keys), 500):
-        part = keys[start : start + 500]
-        known.update(
-            connection.execute(f"SELECT fingerprint, id FROM questions WHERE fingerprint IN ({marks(part)})", part)
-        )
-    (last,) = connection.execute("SELECT IFNULL(MAX(id), 0) FROM questions").fetchone()
-    new = []
-    for row in wanted:
-        values = columns[id(row)]
-        if values[0] not in known:
-            last += 1
-            known[values[0]] = last
-            new.append((last, *values))
-        row.question_id = known[values[0]]
-    insert_many(connection, "INSERT INTO questions", new)
-
-
-# A question that stands twice keeps its first place.
-LINK_ANEW = (
-    "ON CONFLICT DO UPDATE SET reply_id = excluded.reply_id,"
-    " position = MIN(IFNULL(position, excluded.position), excluded.position)"
-)
+    if isinstance(item, Row):
+        return item.columns is not None or not item.asked_at
+    return isinstance(item, (_Scored, _Vectors, CallRecord, RowCalls))

@@ -7,6 +7,7 @@ import re
 import signal
 import threading
 import time
+import zipfile
 
 import pytest
 from judge_server import JudgeServer, judged
@@ -22,6 +23,8 @@ from proctor.knowledge.questions import Question
 from proctor.metrics import builtin_catalog
 from proctor.metrics.judge.claim_calls import AnswerClaims
 from proctor.reports.run import Row
+from proctor.reports.run_scores import run_facts
+from proctor.reports.store import Store
 from scripted_judge import ScriptedJudge
 from suites import count, lines, proctor, start
 
@@ -86,6 +89,60 @@ def test_what_is_kept_costs_nothing_and_only_new_metrics_are_asked_for(tmp_path)
         assert server.names == dict.fromkeys(A_ROW, 18)
     assert fresh.summary.run != first.summary.run
     assert metrics_of(fresh)["faithfulness"].mean == 0.5
+
+
+LINKS = """
+SELECT question_id, call, vote, reply, SUM(paid) FROM judge_log WHERE run = '{run}' AND bot = 'mine'
+GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4"""
+
+
+def test_a_run_that_takes_over_scores_shows_the_calls_that_they_rest_on_and_pays_nothing(tmp_path):
+    database = tmp_path / "proctor.db"
+    own = {"name": "first", "byop": {"tone": "tone.md"}, "metrics": [*METRICS, "byop"]}
+    (tmp_path / "tone.md").write_text("Is it polite?\n\n{answer}\n")
+    with JudgeServer(lambda call: "true" if "polite" in call.prompt else judged(call)) as server:
+        suite_with_judge(tmp_path, server, **own)
+        first = run(tmp_path)
+        made = len(server.calls)
+        suite_with_judge(tmp_path, server, **own | {"name": "second"})
+        second = run(tmp_path)
+        suite_with_judge(tmp_path, server, name="third", metrics=METRICS[:2])
+        third = run(tmp_path)
+        assert len(server.calls) == made == 16
+    links = [lines(database, LINKS.format(run=each.summary.run)) for each in (first, second, third)]
+    assert len(links[0]) == 16
+    assert {paid for *_, paid in links[0]} == {1}
+    assert links[1] == [(*call, 0) for *call, _ in links[0]]
+    assert {(call, paid) for _, call, *_, paid in links[2]} == {("answer_claims", 0), ("check_answer", 0)}
+    assert len(links[2]) == 8
+    for each in (first, second, third):
+        run_id = count(database, f"SELECT id FROM runs WHERE name = '{each.summary.run}'")
+        facts = run_facts_of(database, run_id)
+        assert facts["judge_requests"] == (8 if each is third else 16)
+        assert (facts["judge_cost"] > 0) == (each is first)
+        assert facts["judge_latency_ms"] > 0
+    replies = archived(database, first.summary.run)
+    assert replies.count(b"\n") == 16
+    assert archived(database, second.summary.run) == replies
+
+
+def archived(database, name):
+    """The replies of judges as they stand in a run's archive."""
+    path = database.with_name(f"{name}.zip")
+    done = proctor("report", name, "--db", database, "--zip", path, folder=path.parent)
+    assert done.returncode == 0, done.stderr
+    with zipfile.ZipFile(path) as file:
+        (calls,) = [entry for entry in file.namelist() if entry.endswith("calls.jsonl")]
+        return file.read(calls)
+
+
+def run_facts_of(database, run_id):
+    store = Store.open(database)
+    try:
+        ((bot,),) = store.query("SELECT bot_id FROM run_bots WHERE run_id = ?", [run_id])
+        return run_facts(store, run_id, bot)
+    finally:
+        store.close()
 
 
 def test_bots_share_what_rests_on_the_question_alone(tmp_path):

@@ -1,6 +1,7 @@
 """Journals of judge calls beside real databases: what is left after a kill, and what is nobody else's."""
 
 import sys
+from dataclasses import replace
 
 import pytest
 from proctor.bots.base import Usage
@@ -8,7 +9,8 @@ from proctor.bots.chat import Completion
 from proctor.metrics.judge.requests import JudgeRequest
 from proctor.reports.call_journal import SEGMENT, CallJournal, left_calls
 from proctor.reports.judge_calls import CallRecord, KeptCall
-from report_rows import Book
+from proctor.reports.run import RowStatus
+from report_rows import Book, context, row
 
 
 def record(number, text="fine", size=0):
@@ -35,7 +37,7 @@ def killed(book, *records, run_id=1):
     """A program that wrote these calls down and was killed: its files are no longer open."""
     journal = CallJournal(book.store.path, run_id)
     for each in records:
-        journal.add(each)
+        journal.add_call(each)
     journal.close()
 
 
@@ -99,7 +101,7 @@ def test_a_full_file_is_followed_by_another_and_goes_once_all_in_it_is_committed
     journal = CallJournal(book.store.path, 1)
     large = [record(number, size=SEGMENT // 3) for number in range(4)]
     for each in large:
-        journal.add(each)
+        journal.add_call(each)
     first, second = journals(tmp_path)
     journal.written(large[:2])
     assert journals(tmp_path) == [first, second]
@@ -108,6 +110,81 @@ def test_a_full_file_is_followed_by_another_and_goes_once_all_in_it_is_committed
     journal.close()
     assert journals(tmp_path) == [second]
     journal.written(large[3:])
+    assert journals(tmp_path) == []
+
+
+def answers(book):
+    return book.store.query(
+        "SELECT run_id, position, questions.text, answer, trace, (SELECT GROUP_CONCAT(passages.text) FROM contexts"
+        " JOIN passages ON passages.id = passage_id WHERE reply_id = replies.id) FROM run_rows"
+        " JOIN replies ON replies.id = reply_id JOIN questions ON questions.id = question_id ORDER BY position"
+    )
+
+
+def killed_with_answers(book, *rows):
+    """A program that wrote these answers down and was killed before they were in the database."""
+    journal = CallJournal(book.store.path, book.run.id)
+    for each in rows:
+        journal.add_answer(each)
+    journal.close()
+
+
+def test_answers_that_a_killed_program_left_are_kept_whole_and_once(tmp_path, book):
+    made = row(book.run, "left", "a", "so", contexts=(context("one"), context("two")), position=3)
+    made.reply = replace(made.reply, trace={"steps": [1, "\ud800"]}, usage=Usage(5, 6, 0.5))
+    killed_with_answers(book, made)
+    killed_with_answers(book, made)  # as one that was killed when it had written, and its file was not yet removed
+    assert len(journals(tmp_path)) == 2
+    book.writer.find_left_calls()
+    assert answers(book) == [(1, 3, "What of a?", "so", '{"steps": [1, "\\ud800"]}', "one,two")]
+    columns = "bot_id, ask, repeat, status, retrieved, tokens_in, cost, asked_at, latency_ms"
+    left = book.store.query(f"SELECT {columns} FROM replies")
+    again = row(book.run, "left", "a", "so", contexts=(context("one"), context("two")), repeat=1)
+    again.reply = made.reply
+    book.writer.row(again)
+    book.writer.flush()
+    direct = book.store.query(f"SELECT {columns} FROM replies WHERE repeat = 1")
+    assert left == [(*direct[0][:2], 0, *direct[0][3:])]
+    assert book.store.query("SELECT COUNT(*) FROM questions") == [(1,)]
+    assert journals(tmp_path) == []
+
+
+def test_an_answer_that_was_cut_off_is_dropped(tmp_path, book):
+    killed_with_answers(book, row(book.run, "left", "a"), row(book.run, "left", "b"))
+    (path,) = tmp_path.glob("*-calls-*")
+    path.write_bytes(path.read_bytes()[:-3])
+    book.writer.find_left_calls()
+    assert [told[2] for told in answers(book)] == ["What of a?"]
+    assert journals(tmp_path) == []
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there it is told by other means whether it lives")
+def test_answers_of_a_program_that_lives_are_its_own_to_keep(tmp_path, book):
+    journal = CallJournal(book.store.path, book.run.id)
+    made = row(book.run, "left", "a")
+    journal.add_answer(made)
+    book.writer.find_left_calls()
+    assert answers(book) == []
+    assert len(journals(tmp_path)) == 1
+    book.writer.row(made)
+    book.writer.flush()
+    journal.written([made])
+    journal.close()
+    assert len(answers(book)) == 1
+    assert journals(tmp_path) == []
+
+
+def test_an_answer_is_in_the_journal_before_it_is_in_the_database(tmp_path, book):
+    book.writer.answer(row(book.run, "left", "a"))
+    assert len(journals(tmp_path)) == 1
+    book.writer.answer(row(book.run, "left", "b", status=RowStatus.RAISED, error="no"))
+    book.writer.close()
+    assert len(answers(book)) == 2
+    assert journals(tmp_path) == []
+
+
+def test_rows_that_failed_are_not_written_down(tmp_path, book):
+    killed_with_answers(book, row(book.run, "left", "b", status=RowStatus.RAISED, error="no"))
     assert journals(tmp_path) == []
 
 
