@@ -1,8 +1,6 @@
 """EmbedderSettings: which sentence-embedding model is meant, where it is found, and how it is opened."""
 
 import difflib
-import hashlib
-import re
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -10,7 +8,8 @@ from typing import Literal
 
 from .. import InputError
 from .encoder import Embedded, Encoder
-from .model_hub import Hub, HuggingFaceHub
+from .local_models.finding import ModelSettings, find
+from .model_hub import Hub
 from .onnx_bert import Precision
 from .onnx_encoder import MODEL, REVISION, packaged_id
 
@@ -18,7 +17,6 @@ __all__ = ["Embedded", "EmbedderSettings", "Encoder", "Resolved", "open_encoder"
 
 _PACKAGED_NAME = MODEL.rpartition("/")[2]
 _KNOWN_MODELS = (_PACKAGED_NAME, MODEL, "BAAI/bge-small-en", "BAAI/bge-small-en-v1.5")
-_HUB_NAME = re.compile(r"[\w.-]+(/[\w.-]+)?")
 _LANGCHAIN = "langchain:"
 
 
@@ -112,24 +110,13 @@ def resolve(settings: EmbedderSettings, hub: Hub | None = None) -> Resolved:
         )
     if name.startswith(_LANGCHAIN):
         return Resolved(name, "langchain", name.removeprefix(_LANGCHAIN).strip())
-    folder = Path(name).expanduser()
-    if folder.is_dir():
-        return Resolved(
-            f"{folder.resolve().name}@{content_hash(folder)[:12]} (folder)", "folder", str(folder.resolve())
-        )
-    if folder.exists() or not _HUB_NAME.fullmatch(name) or name.startswith("."):
-        raise InputError(f"The embedder '{name}' is neither a folder nor a model id.{_nearest(name)}")
-    return _resolve_on_hub(settings, name, hub or HuggingFaceHub())
-
-
-def _resolve_on_hub(settings: EmbedderSettings, name: str, hub: Hub) -> Resolved:
+    wanted = ModelSettings(name, settings.revision, threads=settings.threads, allow_download=settings.allow_download)
     # sentence-transformers' own rule for a name without an owner
-    model = name if "/" in name else f"sentence-transformers/{name}"
-    folder = hub.cached(model, settings.revision)
-    if folder is None and (settings.allow_download or hub.reachable()):
-        folder = hub.download(model, settings.revision)
-    if folder is not None:
-        return Resolved(f"{model}@{folder.name[:12]}", "folder", str(folder))
+    found = find(wanted, "embedder", hub, owner="sentence-transformers", hint=_nearest(name))
+    if found.folder is not None:
+        return Resolved(found.model_id, "folder", str(found.folder))
+    if found.trouble:
+        raise InputError(found.trouble)
     missing = f"The embedder '{name}' is not on this machine and the Hugging Face hub can't be reached.{_nearest(name)}"
     if settings.strict:
         raise InputError(f"{missing} Give the folder of a model, or go online and allow downloads.")
@@ -145,14 +132,3 @@ def _is_packaged_revision(revision: str | None) -> bool:
 def _nearest(name: str) -> str:
     near = difflib.get_close_matches(name, _KNOWN_MODELS, n=1)
     return f" Did you mean '{near[0]}'?" if near and near[0] != name else ""
-
-
-def content_hash(folder: Path) -> str:
-    """SHA-256 over the names and contents of the folder's files, so that a model is known wherever it lies."""
-    digest = hashlib.sha256()
-    for path in sorted(folder.rglob("*")):
-        inside = path.relative_to(folder).as_posix()
-        if path.is_file() and not any(part.startswith(".") for part in Path(inside).parts):
-            with path.open("rb") as file:
-                digest.update(f"{inside}\0{hashlib.file_digest(file, 'sha256').hexdigest()}\n".encode())
-    return digest.hexdigest()

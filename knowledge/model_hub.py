@@ -1,26 +1,37 @@
 """HuggingFaceHub: finds a model in the local cache of the Hugging Face hub, or brings it there."""
 
+import errno
+import json
 import os
 import socket
 import threading
 import urllib.request
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from pathlib import Path
-from typing import Protocol
+from typing import Final, Protocol
 from urllib.parse import urlsplit
 
 from .. import InputError
 
 _PROBE_SECONDS = 1.5
 # No Python files: code that comes with a model is never run, so it is not even brought here.
-_WANTED_FILES = ["*.json", "*.txt", "*.model", "*.jinja"]
-_UNWANTED_FILES = ["onnx/*", "openvino/*", "coreml/*", "*/openvino/*", "*training*"]
+_WANTED_FILES: Final = ("*.json", "*.txt", "*.model", "*.jinja")
+_UNWANTED_FILES: Final = ("onnx/*", "coreml/*", "*openvino*", "*training*", "checkpoint*/*", "runs/*")
+_WEIGHTS: Final = (("*.safetensors",), ("*.bin",))  # in this order of preference
+_NO_QUOTA: Final = getattr(errno, "EDQUOT", errno.ENOSPC)  # Windows has no number for it
+_CANNOT_WRITE: Final = frozenset({errno.ENOSPC, errno.EFBIG, errno.EROFS, _NO_QUOTA})
+_REFUSED: Final = frozenset({401, 403})  # HTTP: who asks is not known, or may not
 
 
 class Hub(Protocol):
-    """Where models that are named, not given as a folder, come from."""
+    """Where models that are named, not given as a folder, come from.
 
-    def cached(self, model: str, revision: str | None) -> Path | None:
+    ``files`` are patterns of what must be there in place of weights under the usual names: for a repository that holds
+    several models, weights under another name, or nothing but a tokenizer that is wanted.
+    """
+
+    def cached(self, model: str, revision: str | None, files: Sequence[str] = ()) -> Path | None:
         """The folder of the model when it lies on this machine, whole; the folder's name is the commit."""
         ...
 
@@ -28,7 +39,7 @@ class Hub(Protocol):
         """Whether it is worth trying a download; answers within about 1.5 s."""
         ...
 
-    def download(self, model: str, revision: str | None) -> Path | None:
+    def download(self, model: str, revision: str | None, files: Sequence[str] = ()) -> Path | None:
         """Bring the model here. None when the hub can't be reached; InputError when it has no such model."""
         ...
 
@@ -40,60 +51,76 @@ class HuggingFaceHub:
         self._environ = os.environ if environ is None else environ
         self._cache = cache
 
-    def cached(self, model: str, revision: str | None) -> Path | None:
+    def cached(self, model: str, revision: str | None, files: Sequence[str] = ()) -> Path | None:
         """The newest commit of the model in the cache, if it is complete."""
-        from huggingface_hub import snapshot_download
-
+        # The cache is read as its documentation lays it out: the library takes half a second to be imported.
+        place = self._kept() / f"models--{model.replace('/', '--')}"
+        wanted = revision or "main"
+        folder = place / "snapshots" / wanted
         try:
-            found = snapshot_download(model, revision=revision, cache_dir=self._cache, local_files_only=True)
-        except Exception:  # noqa: BLE001 - the library has many ways to say that it isn't there
+            if not folder.is_dir():
+                folder = place / "snapshots" / (place / "refs" / wanted).read_text(encoding="utf-8").strip()
+            return folder if _is_complete(folder, files) else None
+        except (OSError, ValueError, LookupError, TypeError):  # not there, or not what it should be
             return None
-        folder = Path(found)
-        return folder if _is_complete(folder) else None
 
     def reachable(self) -> bool:
-        """Whether a connection can be opened to the hub, or to the proxy before it, in 1.5 s."""
+        """Whether a connection can be opened to the hub, or to the proxy before it, in 1.5 s; tried once a process."""
         if self._environ.get("HF_HUB_OFFLINE", "").upper() in {"1", "ON", "YES", "TRUE"}:
             return False
-        host, port = self._way_out()
-        opened = threading.Event()
+        return _answers(*self._way_out())
 
-        def probe() -> None:
-            try:
-                socket.create_connection((host, port), timeout=_PROBE_SECONDS).close()
-            except OSError:
-                return
-            opened.set()
+    def download(self, model: str, revision: str | None, files: Sequence[str] = ()) -> Path | None:
+        """Bring the safetensors weights, or the older format where there is nothing else.
 
-        # In a thread of its own, because looking a name up has no time limit.
-        threading.Thread(target=probe, daemon=True).start()
-        return opened.wait(_PROBE_SECONDS)
+        None when the hub can't be reached, or the connection breaks off: what has arrived is kept for the next time.
+        Raises InputError when the hub has no such model, asks for a token, or what it sends can't be written.
+        """
+        for weights in [tuple(files)] if files else _WEIGHTS:
+            folder = self._brought(model, revision, weights)
+            if folder is None or _is_complete(folder, files):
+                return folder
+        if files:
+            raise InputError(f"The model '{model}' on the Hugging Face hub has no {' and no '.join(files)}.")
+        raise InputError(f"The model '{model}' on the Hugging Face hub has no weights that can be loaded.")
 
-    def download(self, model: str, revision: str | None) -> Path | None:
-        """Bring the safetensors weights, or the older format where there is nothing else."""
+    def _brought(self, model: str, revision: str | None, files: Sequence[str]) -> Path | None:
         from huggingface_hub import snapshot_download
         from huggingface_hub.errors import RepositoryNotFoundError, RevisionNotFoundError
 
-        for weights in ("*.safetensors", "*.bin"):
-            try:
-                found = snapshot_download(
+        try:
+            return Path(
+                snapshot_download(
                     model,
                     revision=revision,
-                    cache_dir=self._cache,
-                    allow_patterns=[*_WANTED_FILES, weights],
-                    ignore_patterns=_UNWANTED_FILES,
+                    cache_dir=self._kept(),
+                    endpoint=self._environ.get("HF_ENDPOINT") or None,
+                    token=self._environ.get("HF_TOKEN") or None,
+                    allow_patterns=[*_WANTED_FILES, *files],
+                    ignore_patterns=list(_UNWANTED_FILES),
                 )
-            except (RepositoryNotFoundError, RevisionNotFoundError) as error:
-                at = f" at revision '{revision}'" if revision else ""
-                raise InputError(
-                    f"The Hugging Face hub shows no model '{model}'{at}: it is misspelt, or private "
-                    "(then set HF_TOKEN), or gated (then accept its terms on its page)."
-                ) from error
-            except Exception:  # noqa: BLE001 - a network can fail in many ways, and the caller has another model
-                return None
-            if _is_complete(Path(found)):
-                return Path(found)
-        raise InputError(f"The model '{model}' on the Hugging Face hub has no weights that can be loaded.")
+            )
+        except (RepositoryNotFoundError, RevisionNotFoundError) as error:
+            at = f" at revision '{revision}'" if revision else ""
+            raise InputError(
+                f"The Hugging Face hub shows no model '{model}'{at}: it is misspelt, or private "
+                "(then set HF_TOKEN), or gated (then accept its terms on its page)."
+            ) from error
+        except Exception as error:  # noqa: BLE001 - a network can fail in many ways, and the caller has another model
+            _raise_if_of_use(error, model, self._kept())
+            return None
+
+    def _kept(self) -> Path:
+        if self._cache is not None:
+            return self._cache
+        own = self._environ.get("HF_HUB_CACHE") or self._environ.get("HUGGINGFACE_HUB_CACHE")
+        if own:
+            return Path(os.path.expandvars(own)).expanduser()
+        home = self._environ.get("HF_HOME")
+        if home:
+            return Path(os.path.expandvars(home)).expanduser() / "hub"
+        caches = self._environ.get("XDG_CACHE_HOME") or "~/.cache"
+        return Path(os.path.expandvars(caches)).expanduser() / "huggingface" / "hub"
 
     def _way_out(self) -> tuple[str, int]:
         endpoint = urlsplit(self._environ.get("HF_ENDPOINT") or "https://huggingface.co")
@@ -104,6 +131,59 @@ class HuggingFaceHub:
         return endpoint.hostname or host, endpoint.port or (443 if endpoint.scheme == "https" else 80)
 
 
-def _is_complete(folder: Path) -> bool:
+@cache
+def _answers(host: str, port: int) -> bool:
+    opened = threading.Event()
+
+    def probe() -> None:
+        try:
+            socket.create_connection((host, port), timeout=_PROBE_SECONDS).close()
+        except OSError:
+            return
+        opened.set()
+
+    # In a thread of its own, because looking a name up has no time limit.
+    threading.Thread(target=probe, daemon=True).start()
+    return opened.wait(_PROBE_SECONDS)
+
+
+def _raise_if_of_use(error: Exception, model: str, kept: Path) -> None:
+    """Raise InputError for what another try would not mend: a token that is refused, a folder that can't be written."""
+    for cause in _causes(error):
+        status = getattr(getattr(cause, "response", None), "status_code", None)
+        if status in _REFUSED:
+            raise InputError(
+                f"The Hugging Face hub refused '{model}' (HTTP {status}): the token in HF_TOKEN, or the one that was "
+                "logged in with, is wrong or has expired or may not read it."
+            ) from error
+        # What fails with the name of a file has failed on this machine's disk, not on the way.
+        if isinstance(cause, OSError) and (cause.filename is not None or cause.errno in _CANNOT_WRITE):
+            why = os.strerror(cause.errno or 0)
+            raise InputError(
+                f"The model '{model}' can't be written below {kept}: {why}. Make room, or set HF_HOME to another place."
+            ) from error
+
+
+def _causes(error: BaseException | None) -> Iterator[BaseException]:
+    seen: set[int] = set()
+    while error is not None and id(error) not in seen:
+        seen.add(id(error))
+        yield error
+        error = error.__cause__ or error.__context__
+
+
+def _is_complete(folder: Path, files: Sequence[str]) -> bool:
+    if files:
+        return all(any(path.is_file() for path in folder.glob(pattern)) for pattern in files)
     weights = [*folder.rglob("*.safetensors"), *folder.rglob("pytorch_model*.bin")]
-    return bool(weights) and ((folder / "modules.json").is_file() or (folder / "config.json").is_file())
+    is_described = (folder / "modules.json").is_file() or (folder / "config.json").is_file()
+    return any(path.is_file() for path in weights) and is_described and not _missing_parts(folder)
+
+
+def _missing_parts(folder: Path) -> set[str]:
+    """Of weights in several files those that are named in the list beside them, and are not here."""
+    missing: set[str] = set()
+    for listed in folder.glob("*.safetensors.index.json"):
+        named = set(json.loads(listed.read_text(encoding="utf-8"))["weight_map"].values())
+        missing |= {name for name in named if not (folder / name).is_file()}
+    return missing

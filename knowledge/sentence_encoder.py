@@ -29,7 +29,7 @@ class SentenceEncoder:
         refuse_foreign_code(folder)
         self.model_id = model_id
         self._alone = threading.Lock()  # a tokenizer of transformers can't be used by two threads at once
-        self._model = load_from_folder("SentenceTransformer", "embedder", folder, threads)
+        self._model = _load(folder, threads)
         self._tokenizer = self._model.tokenizer
         self.dimensions: int = int(self._model.get_embedding_dimension())
         self.window: int = int(self._model.max_seq_length or 0)
@@ -56,20 +56,10 @@ class SentenceEncoder:
         return len(self._tokenizer(text, truncation=False, verbose=False)["input_ids"]) > self.window
 
 
-def load_from_folder(kind: str, called: str, folder: Path, threads: int) -> Any:  # noqa: ANN401 - untyped library
-    """A model of sentence-transformers from a local folder, without a network and without code of the model's own.
-
-    Args:
-        kind: the library's class: ``SentenceTransformer`` or ``CrossEncoder``.
-        called: what messages call the model.
-        folder: where it lies.
-        threads: that torch uses.
-
-    Raises:
-        InputError: the library can't load it.
-    """
-    import sentence_transformers
+def _load(folder: Path, threads: int) -> Any:  # noqa: ANN401 - untyped library
+    """The model from a local folder, without a network and without code of its own."""
     import torch
+    from sentence_transformers import SentenceTransformer
     from transformers.utils import logging
 
     torch.set_num_threads(threads)
@@ -77,7 +67,7 @@ def load_from_folder(kind: str, called: str, folder: Path, threads: int) -> Any:
     shows_progress = logging.is_progress_bar_enabled()
     logging.disable_progress_bar()  # a bar for 0.1 s among our own says nothing
     try:
-        return getattr(sentence_transformers, kind)(
+        return SentenceTransformer(
             str(folder),
             device="cpu",
             trust_remote_code=False,
@@ -86,7 +76,7 @@ def load_from_folder(kind: str, called: str, folder: Path, threads: int) -> Any:
         )
     except Exception as error:
         raise InputError(
-            f"The {called} in {folder} can't be loaded by sentence-transformers: {type(error).__name__}: {error}"
+            f"The embedder in {folder} can't be loaded by sentence-transformers: {type(error).__name__}: {error}"
         ) from error
     finally:
         if shows_progress:

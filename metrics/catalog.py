@@ -24,6 +24,7 @@ from .loading import load_metrics_file
 from .messages import nearest
 from .plan import Plan
 from .planning import EmptyContexts, make_plan
+from .versions import read_files
 
 
 class Catalog:
@@ -40,6 +41,7 @@ class Catalog:
         artefacts: dict[str, Artefact] = {}
         declared: dict[str, tuple[Function, MetricDeclaration]] = {}
         for function in self._functions:
+            _refuse_unread(function)
             match declaration_of(function):
                 case ArtefactDeclaration() as declaration:
                     _refuse_duplicate(function, artefacts.get(name_of(function)))
@@ -141,7 +143,11 @@ class Catalog:
                 raise InputError(f"{said}, which must be one of its options and swap a need for what there is.")
 
     def _check_scale(self, metric: Metric) -> None:
-        """A scale must be an option of an artefact that is there."""
+        """A scale must be an option of an artefact that is there, and ranges go by options of the metric."""
+        for name, _ in metric.declaration.ranges:
+            if name not in metric.options:
+                said = f"{place_of(metric.function)}: metric '{metric.id}' has a range for the option '{name}'"
+                raise InputError(f"{said}, which is none of its options.")
         owner, option = metric.declaration.scale or ("", "")
         if owner and (owner not in self.artefacts or option not in self.artefacts[owner].options):
             said = f"{place_of(metric.function)}: the scale of metric '{metric.id}' is to be the option '{option}'"
@@ -220,6 +226,15 @@ def _read_artefact(function: Function, declaration: ArtefactDeclaration) -> Arte
     return Artefact(name_of(function), function, needs, MappingProxyType(dict(options)), is_async, declaration)
 
 
+def _refuse_unread(function: Function) -> None:
+    declaration = declaration_of(function)
+    try:
+        read_files(function, declaration.reads if declaration else ())
+    except FileNotFoundError as error:
+        said = f"{place_of(function)}: '{name_of(function)}' says that it reads '{error.filename}'"
+        raise InputError(f"{said}, and there is no such file beside it that can be read.") from error
+
+
 def _refuse_duplicate(function: Function, known: Artefact | Function | None) -> None:
     if known is not None:
         first = place_of(known.function if isinstance(known, Artefact) else known)
@@ -230,21 +245,28 @@ def _refuse_duplicate(function: Function, known: Artefact | Function | None) -> 
 def builtin_catalog() -> Catalog:
     """The metrics that come with the package."""
     from . import (
+        alignscore,
         artefacts,
         classification,
         completeness,
         correctness,
         critics,
+        fairness_bias,
+        gptscore,
         grounding,
+        hallucination,
         judge_booleans,
         judge_review,
         judged,
         judged_items,
         judged_retrieval,
+        lettucedetect,
         lexical,
         looping,
+        minicheck,
         operations,
         overlap,
+        perplexity,
         personal_data,
         presence,
         ragas,
@@ -252,10 +274,14 @@ def builtin_catalog() -> Catalog:
         retrieval,
         secrets,
         semantic,
+        summac,
+        toxicity,
+        verifiers,
     )
 
     return Catalog.of(
         artefacts, lexical, overlap, looping, presence, personal_data, secrets, classification, semantic, relevancy,
         completeness, judged, judged_items, correctness, grounding, judged_retrieval, ragas, judge_booleans, critics,
-        judge_review, retrieval, operations,
+        judge_review, retrieval, toxicity, fairness_bias, summac, perplexity, gptscore, hallucination, minicheck,
+        alignscore, lettucedetect, verifiers, operations,
     )  # fmt: skip

@@ -18,6 +18,8 @@ Requests = int | Callable[[Mapping[str, object]], int]  # a number, or what make
 Marked = TypeVar("Marked", bound=Function)
 # An option and a value of it, and the artefacts that then stand in the place of others.
 Swaps = Mapping[tuple[str, object], Mapping[str, str]]
+# An option and a value of it, and the least and the greatest value of the metric that it brings.
+Ranges = Mapping[tuple[str, object], tuple[float | None, float | None]]
 
 _MARK: Final = "__proctor__"
 
@@ -39,6 +41,8 @@ class MetricSettings(TypedDict, total=False):
     swaps: Swaps
     components: Mapping[str, str]
     scale: tuple[str, str] | None
+    ranges: Ranges
+    reads: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +69,9 @@ class MetricDeclaration:
             the reason is that a component has no value, and details name it.
         scale: the artefact and its option, a pair of numbers, that give the least and the greatest value; a threshold
             is then for the value brought to 0 to 1.
+        ranges: for an option that changes ``low`` and ``high``: by (option, value) what they then are.
+        reads: files that its value rests on, by their paths from the folder of the file that declares it; their content
+            is part of the version of scores.
     """
 
     threshold: float | None = None
@@ -81,15 +88,18 @@ class MetricDeclaration:
     swaps: Swaps = field(default_factory=dict)
     components: Mapping[str, str] = field(default_factory=dict)
     scale: tuple[str, str] | None = None
+    ranges: Ranges = field(default_factory=dict)
+    reads: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class ArtefactDeclaration:
-    """What an artefact says of itself: its parts, and the judge's calls that it makes."""
+    """What an artefact says of itself: its parts, the judge's calls that it makes, and the files that it reads."""
 
     parts: tuple[str, ...] = ()
     calls: tuple[str, ...] = ()
     requests: Requests = 1
+    reads: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +153,7 @@ def metric(function: Marked | None = None, /, **said: Unpack[MetricSettings]) ->
 def artefact(function: Marked, /) -> Marked: ...
 @overload
 def artefact(
-    *, parts: tuple[str, ...] = (), calls: tuple[str, ...] = (), requests: Requests = 1
+    *, parts: tuple[str, ...] = (), calls: tuple[str, ...] = (), requests: Requests = 1, reads: tuple[str, ...] = ()
 ) -> Callable[[Marked], Marked]: ...
 def artefact(
     function: Marked | None = None,
@@ -152,6 +162,7 @@ def artefact(
     parts: tuple[str, ...] = (),
     calls: tuple[str, ...] = (),
     requests: Requests = 1,
+    reads: tuple[str, ...] = (),
 ) -> Marked | Callable[[Marked], Marked]:
     """Declare a function as shared work: what it returns is made once a row and asked for by its name.
 
@@ -167,8 +178,9 @@ def artefact(
             version of scores. Left out for calls whose prompts stand in the code itself.
         requests: how many requests to the judge these calls are, for each row; counted where it has calls, or is
             async and asks for the judge.
+        reads: files that it rests on, as a metric names them: see ``MetricDeclaration``.
     """
-    declaration = ArtefactDeclaration(parts, calls, requests)
+    declaration = ArtefactDeclaration(parts, calls, requests, reads)
 
     def mark(marked: Marked) -> Marked:
         setattr(marked, _MARK, declaration)

@@ -64,7 +64,6 @@ _NEEDS: Final = {
     "X-lettucedetect": "lettucedetect_model",
     "L-perplexity": "perplexity_model",
     "L": "gptscore_model",
-    "N": "summac_model",
 }
 
 
@@ -157,7 +156,7 @@ _NUMBERED: Final = (
     _evaluator("bleu_orders", "BLEU", "A E", ("bleu_1", "bleu_2", "bleu_3", "bleu_4"), number=27),
     _evaluator("rouge", "ROUGE", "A E", ("rouge_l", "rouge_1", "rouge_2"), number=28),
     _evaluator(
-        "summarization", "Summarization (completeness and faithfulness)", "Q A M N",
+        "summarization", "Summarization (completeness and faithfulness)", "Q A M",
         ("summary_completeness", "summac_conv", "summac_zs"), number=29, problem_type="summarization",
     ),
     _boolean("summarization_judge", "Summarization (judge)", "A E J", 30, "summarization"),

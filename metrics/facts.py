@@ -3,9 +3,9 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final, NamedTuple, TypedDict
 
-from .local_tools import Checker, Classifier, LanguageModel, SpanDetector
+from .local_tools import Checker, Classifier, LanguageModel, PairEntailment, SpanDetector
 from .score import Reason
-from .tools import Embedder, Entailment, Judge
+from .tools import Embedder, Judge
 
 
 class Place(NamedTuple):
@@ -66,7 +66,7 @@ class Facts(TypedDict, total=False):
     gptscore_model: LanguageModel | None
     toxicity_model: Classifier | None
     fairness_bias_model: Classifier | None
-    summac_model: Entailment | None
+    summac_model: PairEntailment | None
     minicheck_model: Checker | None
     alignscore_model: Checker | None
     lettucedetect_model: SpanDetector | None

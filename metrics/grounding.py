@@ -1,7 +1,7 @@
 """Metrics on the answer's claims against the contexts: faithfulness, noise sensitivity and what goes with them."""
 
 from collections.abc import Sequence
-from typing import Final
+from typing import Final, Literal
 
 from .declaring import metric
 from .judged_items import JudgedItems
@@ -15,20 +15,35 @@ _CHECKER: Final = "RAGChecker"
     threshold=0.75,
     blank_answer=Reason.NO_CLAIMS,
     zero_on_empty_contexts=True,
+    swaps={
+        ("verifier", "hhem"): {"verdict_of_judge": "verdict_of_hhem"},
+        ("verifier", "minicheck"): {"verdict_of_judge": "verdict_of_minicheck"},
+        ("verifier", "alignscore"): {"verdict_of_judge": "verdict_of_alignscore"},
+        ("verifier", "lettucedetect"): {"verdict_of_judge": "verdict_of_lettucedetect"},
+    },
     source="H2O evaluators page, Faithfulness; Ejento metrics guide 1.6; Ragas",
 )
-def faithfulness(claim_support: JudgedItems) -> Measured:
+def faithfulness(
+    verdict_of_judge: Measured,
+    *,
+    verifier: Literal["judge", "hhem", "minicheck", "alignscore", "lettucedetect"] = "judge",
+) -> Measured:
     """Share of the answer's claims that follow from the contexts, all of them taken together.
 
     ``any_chunk`` in the details is the share of those that a single context supports (RAGChecker's faithfulness). An
     answer that claims nothing, such as a refusal, has no value: look at how many have one before you compare bots. It
     does not say that the answer is right: a claim that follows from a wrong document is faithful.
+
+    With the option ``verifier`` a model on this machine takes the place of the judge, who is then not asked. With
+    ``hhem`` (the model of ``hallucination``) and ``minicheck`` the value is the share of the answer's sentences that a
+    context, or a chunk of one, supports with a probability above 0.5; with ``alignscore`` the mean probability of the
+    sentences; with ``lettucedetect`` the share of characters that are not marked. What these models are worth stands
+    at the metrics of their names. None of them knows what a claim is: a sentence of a refusal or a greeting counts,
+    and usually as unsupported. So values of different verifiers don't compare, and neither do those of a verifier with
+    the judge's. ``ragas`` keeps the judge.
     """
-    value = claims_share(claim_support)
-    single = [bool(item.verdict.chunks) for item in claim_support.items]
-    details: dict[str, object] = {"claims": claim_support.evidence("claim", "supported")}
-    details |= {"any_chunk": sum(single) / len(single), "judge": claim_support.judge}
-    return Measured(value, details)
+    said = {} if verifier == "judge" else {"verifier": verifier}
+    return Measured(verdict_of_judge.value, {**said, **verdict_of_judge.details})
 
 
 def claims_share(claims: JudgedItems) -> float:

@@ -8,19 +8,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 
-@dataclass(frozen=True, slots=True)
-class Classified:
-    """What a classifier says of some texts, in their order.
+class Classified(Protocol):
+    """What a classifier says of some texts, in their order."""
 
-    Attributes:
-        labels: its labels, as its configuration names them.
-        logits: shape (n, labels), float32, before any sigmoid or softmax.
-        truncated: shape (n,), whether the end of the text was not read.
-    """
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The classifier's labels, as its configuration names them."""
+        ...
 
-    labels: tuple[str, ...]
-    logits: NDArray[np.float32]
-    truncated: NDArray[np.bool_]
+    @property
+    def logits(self) -> NDArray[np.float32]:
+        """Shape (n, labels), before any sigmoid or softmax."""
+        ...
+
+    @property
+    def truncated(self) -> NDArray[np.bool_]:
+        """Shape (n,): whether the end of the text was not read."""
+        ...
 
 
 class Classifier(Protocol):
@@ -36,17 +40,18 @@ class Classifier(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class Checked:
-    """What a checker says of some pairs, in their order.
+class Checked(Protocol):
+    """What a checker says of some pairs, in their order."""
 
-    Attributes:
-        probabilities: shape (n,), float32: how likely the claim is supported by the source.
-        truncated: shape (n,), whether not all of the pair was read.
-    """
+    @property
+    def probabilities(self) -> NDArray[np.float32]:
+        """Shape (n,): how likely the claim is supported by the source."""
+        ...
 
-    probabilities: NDArray[np.float32]
-    truncated: NDArray[np.bool_]
+    @property
+    def truncated(self) -> NDArray[np.bool_]:
+        """Shape (n,): whether not all of the pair was read."""
+        ...
 
 
 class Checker(Protocol):
@@ -61,6 +66,10 @@ class Checker(Protocol):
         """How likely the first text of each pair supports the second. Raises like ``Classifier.classify``."""
         ...
 
+    async def window(self) -> int:
+        """How many tokens of a pair the model reads; loads it. Raises like ``Classifier.classify``."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class Continuation:
@@ -71,8 +80,8 @@ class Continuation:
         before: the prefix up to the source text.
         source: the text within the prefix that may be cut from its end, where all together is too long.
         after: the prefix from the source text on.
-        stride: for a completion that is longer than the model's window: by how many tokens the window moves on. None
-            scores only what fits.
+        stride: for a completion without a prefix that is longer than the model's window: by how many tokens the window
+            moves on. None scores only what fits.
     """
 
     completion: str
@@ -82,19 +91,23 @@ class Continuation:
     stride: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Likelihood:
-    """How likely a language model finds a completion.
+class Likelihood(Protocol):
+    """How likely a language model finds a completion."""
 
-    Attributes:
-        mean_nll: mean negative log-likelihood of a token, natural logarithm; NaN where no token is scored.
-        tokens: how many tokens were scored.
-        truncated: whether the source or the completion was cut.
-    """
+    @property
+    def mean_nll(self) -> float:
+        """Mean negative log-likelihood of a token, natural logarithm; NaN where no token is scored."""
+        ...
 
-    mean_nll: float
-    tokens: int
-    truncated: bool = False
+    @property
+    def tokens(self) -> int:
+        """How many tokens were scored."""
+        ...
+
+    @property
+    def truncated(self) -> bool:
+        """Whether the source or the completion was cut."""
+        ...
 
 
 class LanguageModel(Protocol):
@@ -119,21 +132,42 @@ class Grounded:
     answer: str
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
-    """Characters ``start`` to ``end`` of an answer, and how sure the model is that nothing supports them."""
+class Span(Protocol):
+    """Some characters of an answer that nothing supports, as the model sees it."""
 
-    start: int
-    end: int
-    confidence: float
+    @property
+    def start(self) -> int:
+        """Where it begins, in characters from the answer's start."""
+        ...
+
+    @property
+    def end(self) -> int:
+        """Where it ends: the first character that is not of it."""
+        ...
+
+    @property
+    def confidence(self) -> float:
+        """How sure the model is, from 0.5 to 1."""
+        ...
 
 
-@dataclass(frozen=True, slots=True)
-class Marked:
-    """The unsupported spans of one answer, in their order; ``truncated`` when not all of it was read."""
+class Marked(Protocol):
+    """The unsupported spans of one answer."""
 
-    spans: tuple[Span, ...]
-    truncated: bool = False
+    @property
+    def spans(self) -> Sequence[Span]:
+        """In their order, none overlapping another."""
+        ...
+
+    @property
+    def read(self) -> int:
+        """How many characters of the answer were read, from its start."""
+        ...
+
+    @property
+    def truncated(self) -> bool:
+        """Whether not all of the contexts and the answer was read."""
+        ...
 
 
 class SpanDetector(Protocol):
@@ -146,4 +180,31 @@ class SpanDetector(Protocol):
 
     async def mark(self, answers: Sequence[Grounded]) -> Sequence[Marked]:
         """The unsupported spans of each answer. Raises like ``Classifier.classify``."""
+        ...
+
+
+class Entailed(Protocol):
+    """What an entailment model says of some pairs, in their order."""
+
+    @property
+    def probabilities(self) -> NDArray[np.float32]:
+        """Shape (n, 3): entailment, neutral, contradiction, each row adding up to 1."""
+        ...
+
+    @property
+    def truncated(self) -> NDArray[np.bool_]:
+        """Shape (n,): whether not all of the pair was read."""
+        ...
+
+
+class PairEntailment(Protocol):
+    """A model that says whether a premise entails a hypothesis, and whether it read all of both."""
+
+    @property
+    def model_id(self) -> str:
+        """Name and revision of the model."""
+        ...
+
+    async def entailed(self, pairs: Sequence[tuple[str, str]]) -> Entailed:
+        """What it says of each pair of premise and hypothesis. Raises like ``Classifier.classify``."""
         ...

@@ -11,13 +11,13 @@ from typing import Final, Literal, TypeAlias
 
 from .. import InputError
 from .bench import LEFT_OUT, Step
-from .declaring import Function, Need, Wanted, place_of
+from .declaring import Function, Need, Wanted, declaration_of, place_of
 from .entries import Artefact, Metric, facts_of, without_parts
 from .facts import ROW_CHECKS, TOOLS
 from .messages import nearest
 from .plan import Plan
 from .planned import PlannedMetric, Prepared
-from .versions import code_version
+from .versions import code_version, read_files
 
 EmptyContexts: TypeAlias = Literal["not_applicable", "zero"]
 _EMPTY_CONTEXTS: Final = ("not_applicable", "zero")
@@ -73,7 +73,7 @@ class _Planner:
         models = {tool: self._models.get(tool, "") for tool in TOOLS & asked}
         rules = {"blank_answer": said.blank_answer, "zero_on_empty": zero_on_empty, "models": models}
         added = {"adds_up": [versions[id] for id in said.adds_up]} if said.adds_up else {}
-        low, high = self._scale(metric)
+        low, high = self._scale(metric, options)
         planned = PlannedMetric(
             id=metric.id,
             version=_version(metric, below, options, {**rules, **added}),
@@ -101,8 +101,11 @@ class _Planner:
             components=said.components,
         )
 
-    def _scale(self, metric: Metric) -> tuple[float | None, float | None]:
-        """The ends of a metric's scale, which an option of an artefact may set."""
+    def _scale(self, metric: Metric, options: Mapping[str, object]) -> tuple[float | None, float | None]:
+        """The ends of a metric's scale, which its own options or one of an artefact may set."""
+        for (name, value), ends in metric.declaration.ranges.items():
+            if options[name] == value:
+                return ends
         if metric.declaration.scale is None:
             return metric.low, metric.high
         owner, option = metric.declaration.scale
@@ -201,7 +204,15 @@ def _step(
 def _version(metric: Metric, below: Sequence[Step], options: Mapping[str, object], rules: Mapping[str, object]) -> str:
     """Hash of all that makes a score: code, options, rules and models of the metric and its artefacts."""
     made_by = [_making(step) for step in below]
-    whole = [metric.id, code_version(metric.function), dict(options), sorted(made_by, key=str), dict(rules)]
+    whole: list[object] = [
+        metric.id,
+        code_version(metric.function),
+        dict(options),
+        sorted(made_by, key=str),
+        dict(rules),
+    ]
+    if reads := metric.declaration.reads:
+        whole.append({"reads": read_files(metric.function, reads)})
     text = json.dumps(whole, sort_keys=True, default=repr)
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
@@ -213,6 +224,9 @@ def _making(step: Step) -> list[object]:
         made_by.append({"parts": step.parts})
     if step.calls or step.requests:
         made_by.append({"prompts": {call: _prompt(call, step) for call in step.calls or _UNNAMED}})
+    said = declaration_of(step.function)
+    if said is not None and said.reads:
+        made_by.append({"reads": read_files(step.function, said.reads)})
     return made_by
 
 

@@ -1,12 +1,13 @@
 """Versions: a hash of the code that makes a score, followed from the metric through what it calls."""
 
 import ast
+import errno
 import hashlib
 import importlib.metadata
 import importlib.util
 import inspect
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from pathlib import Path
 from types import CodeType
@@ -74,6 +75,23 @@ class _Source:
 def code_version(function: Callable[..., object]) -> str:
     """Hash of a function and of all that it leans on. The same in every process of one Python version."""
     return _hash([f"{name}\n{text}" for name, text in sorted(ingredients(function).items())])
+
+
+def read_files(function: Callable[..., object], names: Iterable[str]) -> dict[str, str]:
+    """Hashes of files that lie beside the one that declares a function, by their paths from there.
+
+    Raises:
+        FileNotFoundError: one is not there; ``filename`` is its path as given.
+    """
+    code = getattr(inspect.unwrap(function), "__code__", None)
+    folder = Path(code.co_filename if code else "").parent
+    found: dict[str, str] = {}
+    for name in names:
+        try:
+            found[name] = hashlib.sha256((folder / name).read_bytes()).hexdigest()[:16]
+        except (OSError, ValueError) as error:
+            raise FileNotFoundError(errno.ENOENT, str(error), name) from error
+    return found
 
 
 def ingredients(function: Callable[..., object]) -> dict[str, str]:

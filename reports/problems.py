@@ -39,14 +39,15 @@ ACTIONS: dict[ProblemType, str] = {
     "retrieval": "Look at the contexts of these rows: change chunk size, overlap or top_k, or add the document that is"
     " missing.",
     "privacy": "See in these rows what leaked, and take it out of the knowledge or filter it from the answers.",
-    "fairness": "Read these rows and tell the bot in its prompt what not to say, or take another model.",
+    "fairness": "Read these rows first: what looks for bias and toxicity is often wrong (fairness_bias on 38 texts of"
+    " 100). Then tell the bot in its prompt what not to say, or take another model.",
     "summarization": "Compare these answers with their sources, and ask in the prompt for what they leave out.",
     "robustness": "Compare the two answers; a prompt or retriever that depends on the spelling needs mending.",
     "operations": "Look at the time and the money that these rows took: a smaller model, fewer contexts or a shorter"
     " prompt takes less.",
 }
 TOO_SHORT = "Nothing need be done for short answers that are right; otherwise ask the bot for whole sentences."
-TRUNCATED = "Take an embedder with a longer window, or cut the contexts into smaller chunks."
+TRUNCATED = "Take a model with a longer window, or give it less to read at once, such as smaller chunks."
 UNREADABLE = "Read the judge's replies in the details of these rows; take a stronger judge, or a simpler prompt."
 UNAVAILABLE = "See the message in the details of these rows, mend the set-up, and run the same command again."
 BROKEN = "Mend the option or the metric's own code that the message names, and run the same command again."

@@ -37,16 +37,31 @@ def load_model(place: Place, kind: str, **settings: Any) -> Any:  # noqa: ANN401
         settings: handed to ``from_pretrained`` as they are.
 
     Raises:
-        InputError: transformers can't load it, or it needs code of its own.
+        InputError: transformers can't load it, it needs code of its own, weights are missing, or its device is.
     """
     import torch
     import transformers
 
+    device = device_of(place.device)
     torch.set_num_threads(place.threads)
     has_safetensors = any(place.folder.glob("*.safetensors"))
     known: Mapping[str, Any] = {"use_safetensors": True} if has_safetensors else {"weights_only": True}
-    model = _loaded(place, getattr(transformers, kind), {"dtype": torch.float32, **known, **settings})
-    return model.eval().to(device_of(place.device))
+    wanted = {"dtype": torch.float32, "output_loading_info": True, **known, **settings}
+    model, told = _loaded(place, getattr(transformers, kind), wanted)
+    if told["missing_keys"]:  # transformers would go on with random ones
+        missing = ", ".join(sorted(told["missing_keys"])[:3])
+        raise InputError(
+            f"The {place.called} in {place.folder} has no weights for {missing}: it was not trained as "
+            f"{type(model).__name__}."
+        )
+    return model.eval().to(device)
+
+
+def load_config(place: Place) -> Any:  # noqa: ANN401 - untyped library
+    """The model's configuration. Raises InputError when transformers can't load it."""
+    import transformers
+
+    return _loaded(place, transformers.AutoConfig, {})
 
 
 def load_tokenizer(place: Place, **settings: Any) -> Any:  # noqa: ANN401 - untyped library
@@ -57,14 +72,23 @@ def load_tokenizer(place: Place, **settings: Any) -> Any:  # noqa: ANN401 - unty
 
 
 def device_of(wanted: Device) -> str:
-    """The device that torch shall use: for ``auto`` a graphics processor where there is one."""
+    """The device that torch shall use: for ``auto`` a graphics processor where there is one.
+
+    Raises:
+        InputError: the one that is wanted is not there.
+    """
     import torch
 
-    if wanted != "auto":
-        return wanted
+    here = ["cpu"]
+    if torch.backends.mps.is_available():
+        here.append("mps")
     if torch.cuda.is_available():
-        return "cuda"
-    return "mps" if torch.backends.mps.is_available() else "cpu"
+        here.append("cuda")
+    if wanted == "auto":
+        return here[-1]
+    if wanted not in here:
+        raise InputError(f"The device '{wanted}' was wanted for a model, but torch finds only {', '.join(here)} here.")
+    return wanted
 
 
 def _loaded(place: Place, loader: Any, settings: Mapping[str, Any]) -> Any:  # noqa: ANN401 - untyped library

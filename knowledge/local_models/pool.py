@@ -1,15 +1,21 @@
 """LocalModels: the models of a run by the roles that they take; each is loaded once, when it is first asked."""
 
+import contextlib
+import json
 import threading
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
+from pathlib import Path
 from typing import Any, Final
 
 from ... import InputError
+from ..model_content import file_hashes
 from ..model_hub import Hub, HuggingFaceHub
-from .finding import Found, ModelSettings, find, with_default
-from .loading import Place
+from .finding import Found, ModelSettings, Told, fetch, find, look, with_default
+from .loading import Place, device_of
+from .preparing import ORIGIN
 from .roles import ROLES, Kind, Role
 from .running import LoadedModel, LocalModel
 
@@ -21,7 +27,31 @@ _OPENED_BY: Final[Mapping[Kind, tuple[str, str, str]]] = {
     "language_model": (".language_model", "open_language_model", "LanguageModel"),
     "span_detector": (".span_detector", "open_span_detector", "SpanDetector"),
 }
-Told = Callable[[str], None]
+_WEIGHTS: Final = frozenset({".safetensors", ".bin"})
+
+
+@dataclass(frozen=True, slots=True)
+class Presence:
+    """Whether the model of a role is on this machine.
+
+    Attributes:
+        role: what it is wanted for.
+        settings: which model takes the role.
+        model_id: name and revision.
+        folder: where it lies, ready to be loaded; None when it isn't here or can't be used.
+        megabytes: what it takes where it lies; of a model that isn't here what would be downloaded, None when that is
+            not known.
+        licence: as the model's card states it; empty when it is not known.
+        trouble: why it can't be used though it is here, or can't be found; empty otherwise.
+    """
+
+    role: Role
+    settings: ModelSettings
+    model_id: str
+    folder: Path | None
+    megabytes: int | None
+    licence: str
+    trouble: str = ""
 
 
 class LocalModels:
@@ -32,7 +62,7 @@ class LocalModels:
     Args:
         settings: which model takes a role; roles that are left out have their default.
         hub: where named models come from.
-        told: told a sentence when a model is loaded; from the model's thread.
+        told: told a sentence when a model is downloaded, prepared or loaded; the last from the model's thread.
     """
 
     def __init__(
@@ -44,6 +74,7 @@ class LocalModels:
         self._turn = threading.Lock()
         self._found = cache(self._find)
         self._opened: dict[tuple[str, Kind], LocalModel] = {}
+        self._asked_for: dict[str, None] = {}  # roles, in the order in which they were
 
     @property
     def model_ids(self) -> Mapping[str, str]:
@@ -56,13 +87,12 @@ class LocalModels:
 
     def settings_of(self, role: str) -> ModelSettings:
         """Which model takes the role."""
-        default = ROLES[role]
-        given = self._settings.get(role) or ModelSettings(default.model)
-        return with_default(given, default.model, default.revision)
+        return with_default(self._settings.get(role) or ModelSettings(ROLES[role].model), ROLES[role])
 
     def tool(self, role: str) -> Any:  # noqa: ANN401 - one of the protocols of metrics, as the role has it
         """The model of a role, as its metrics ask it; one that is not here raises InputError when it is asked."""
         settings, found, kind = self.settings_of(role), self.found(role), ROLES[role].kind
+        self._asked_for[role] = None
         module, opens, asks = _OPENED_BY[kind]
         key = (f"{found.model_id} {settings.device} {settings.threads}", kind)
         if key not in self._opened:
@@ -70,6 +100,31 @@ class LocalModels:
             facade = getattr(import_module(module, __package__), asks)
             self._opened[key] = facade(opener, found.model_id, self._turn)
         return self._opened[key]
+
+    def described(self) -> dict[str, dict[str, object]]:
+        """For the manifest: by role, of those whose tool was asked for, which model it is, by id and by content.
+
+        ``sha256`` is of the files of weights that are loaded; ``made_from`` of what they were prepared from, where
+        they were. A model that is not here has neither.
+        """
+        return {role: self._described(role) for role in self._asked_for}
+
+    def presence(self, role: str) -> Presence:
+        """Whether the model of a role is here, from what lies on this machine alone: no network, nothing is loaded."""
+        settings, default = self.settings_of(role), ROLES[role]
+        is_default = settings.model == default.model
+        licence = default.licence if is_default else ""
+        size = default.megabytes if is_default else None
+        try:
+            found = look(settings, f"{role} model", self._hub)
+        except InputError as error:
+            return Presence(default, settings, settings.model, None, size, licence, str(error))
+        size = _megabytes(found.folder) if found.folder is not None else size
+        return Presence(default, settings, found.model_id, found.folder, size, licence, found.trouble)
+
+    def fetch(self, role: str) -> Found:
+        """Bring the model of a role here and prepare it. Raises InputError when it can't be had, see ``fetch``."""
+        return fetch(self.settings_of(role), f"{role} model", self._hub, told=self._told)
 
     def step_back(self) -> None:
         """Run only with what of the processors others leave, from now on."""
@@ -83,7 +138,21 @@ class LocalModels:
         self._opened.clear()
 
     def _find(self, role: str) -> Found:
-        return find(self.settings_of(role), f"{role} model", self._hub)
+        return find(self.settings_of(role), f"{role} model", self._hub, told=self._told)
+
+    def _described(self, role: str) -> dict[str, object]:
+        settings, found = self.settings_of(role), self.found(role)
+        said: dict[str, object] = {"model": found.model_id, "device": settings.device, "threads": settings.threads}
+        if found.folder is None:
+            return said
+        hashes = file_hashes(found.folder)
+        said["sha256"] = {name: value for name, value in hashes.items() if Path(name).suffix in _WEIGHTS}
+        origin = found.folder / ORIGIN
+        if origin.is_file():
+            said["made_from"] = json.loads(origin.read_text(encoding="utf-8"))["made_from"]
+        with contextlib.suppress(InputError):  # a device that isn't there is said when the model is asked
+            said["device"] = device_of(settings.device)
+        return said
 
 
 def _opener(
@@ -93,7 +162,7 @@ def _opener(
 
     def open_model() -> LoadedModel:
         if found.folder is None:
-            raise InputError(missing(role, settings))
+            raise InputError(found.trouble or missing(role, settings))
         if told is not None:
             told(f"Loading the {role.name} model {found.model_id}.")
         place = Place(found.model_id, found.folder, f"{role.name} model", settings.device, settings.threads)
@@ -110,6 +179,10 @@ def missing(role: Role, settings: ModelSettings) -> str:
         f"The {role.name} model '{settings.model}' is not on this machine{size}. Run 'proctor models fetch "
         f"{role.name}' once with a network, or name its folder under 'local_models' in the suite."
     )
+
+
+def _megabytes(folder: Path) -> int:
+    return round(sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()) / 1e6)
 
 
 class _ModelIds(Mapping[str, str]):

@@ -16,9 +16,10 @@ class Role:
         name: what the role is called in a suite; metrics ask for ``<name>_model``.
         kind: what such a model does.
         model: the hub id of the model that takes it where none is named.
-        revision: the commit of that model; None where it was never seen, so that the newest is taken.
+        revision: the commit of that model; None where it is not known, so that the newest is taken.
         megabytes: about how much is downloaded.
         licence: as the model's card states it.
+        file: its weights, where the repository holds several models or has them under an unusual name.
     """
 
     name: str
@@ -27,6 +28,7 @@ class Role:
     revision: str | None
     megabytes: int
     licence: str
+    file: str = ""
 
     @property
     def tool(self) -> str:
@@ -59,11 +61,33 @@ _ROLES: Final = (
         1520,
         "MIT",
     ),
-    Role("toxicity", "classifier", "unitary/toxic-bert", None, 438, "Apache-2.0"),
-    Role("fairness_bias", "classifier", "d4data/bias-detection-model", None, 268, "not stated"),
+    Role(
+        "toxicity",
+        "classifier",
+        "unitary/toxic-bert",
+        "4d6c22e74ba2fdd26bc4f7238f50766b045a0d94",
+        438,
+        "Apache-2.0",
+    ),
+    Role("fairness_bias", "classifier", "d4data/bias-detection-model", None, 268, "not stated", "tf_model.h5"),
     Role("summac", "entailment", "tals/albert-xlarge-vitaminc-mnli", None, 235, "not stated"),
-    Role("minicheck", "checker", "lytang/MiniCheck-Flan-T5-Large", None, 3130, "MIT"),
-    Role("alignscore", "checker", "yzha/AlignScore", None, 500, "MIT"),
+    Role(
+        "minicheck",
+        "checker",
+        "lytang/MiniCheck-Flan-T5-Large",
+        "96eafd01cee2d16cf81aaa2fb226b14f422a37b3",
+        3130,
+        "MIT",
+    ),
+    Role(
+        "alignscore",
+        "checker",
+        "yzha/AlignScore",
+        "8509e78d25bb914939fc585c626500c9b2944249",
+        1967,
+        "MIT",
+        "AlignScore-base.ckpt",
+    ),
     Role("lettucedetect", "span_detector", "KRLabsOrg/lettucedect-base-modernbert-en-v1", None, 600, "MIT"),
 )
 ROLES: Final[Mapping[str, Role]] = MappingProxyType({role.name: role for role in _ROLES})

@@ -17,7 +17,7 @@ from ..model_requests import Request
 from ..model_thread import ModelThread
 
 ITEMS_A_BATCH = 64
-CHARACTERS_A_BATCH = 16384
+CHARACTERS_A_BATCH = 8192  # full speed on one core, and short enough not to be waited for when a run is stopped
 _MEMORY_BYTES = 16 << 20  # of what models said: a number or three for each item
 
 # What a model is asked about at once: a text, a pair, or more texts that belong together.

@@ -39,6 +39,16 @@ def test_a_language_model_that_judges_brings_its_metrics_as_far_as_they_fit():
     assert not set(JUDGED) & set(ids(chosen(None)))
 
 
+def test_a_verifier_takes_the_place_of_the_judge():
+    plan = chosen([{"faithfulness": {"verifier": "minicheck", "metric_threshold": 0.9}}]).plan
+    assert {"minicheck_model"} <= plan.needs
+    assert "judge" not in plan.needs
+    assert plan.requests.total(rows=4, accepted=[1, 1]) == 0
+    assert chosen(["faithfulness"]).plan.requests.total(rows=4, accepted=[1, 1]) == 16
+    with pytest.raises(InputError, match=r"faithfulness\.verifier is 'minichek'"):
+        chosen([{"faithfulness": {"verifier": "minichek"}}])
+
+
 def test_the_judged_defaults_need_no_more_than_is_asked_for():
     facts = {"expected": "expected", "text": "question", "contexts": "contexts"}
     for name, needs in JUDGED.items():

@@ -23,7 +23,7 @@ class FakeHub:
     def __init__(self, cached=(), online=(), reachable=False):
         self.on_disk, self.online, self.is_reachable, self.asked = set(cached), set(online), reachable, []
 
-    def cached(self, model, revision):
+    def cached(self, model, revision, files=()):
         self.asked.append(("cached", model, revision))
         return Path("cache", COMMIT) if model in self.on_disk else None
 
@@ -31,7 +31,7 @@ class FakeHub:
         self.asked.append("reachable")
         return self.is_reachable
 
-    def download(self, model, revision):
+    def download(self, model, revision, files=()):
         self.asked.append(("download", model, revision))
         return Path("cache", COMMIT) if model in self.online else None
 

@@ -80,10 +80,12 @@ def test_thresholds_and_directions_are_those_of_the_specification() -> None:
         "answer_correctness", "answer_relevancy", "faithfulness", "context_precision", "context_recall",
         "context_relevancy", "ragas", "context_precision_ratio", "context_recall_claims", "context_entities_recall",
         "judge_relevance", "judge_faithfulness", "judge_safety", "judge_robustness",
+        "toxicity", "severe_toxicity", "obscene", "threat", "insult", "identity_attack", "fairness_bias",
+        "hallucination", "minicheck", "alignscore", "summac_zs", "summac_conv",
     }  # fmt: skip
     noise = {"noise_sensitivity", "noise_sensitivity_relevant", "noise_sensitivity_irrelevant"}
     others = {"exact_match": 1.0, "row_correct": 1.0, "bot_error_rate": 0.0, "parse_failure_rate": 0.2}
-    others |= dict.fromkeys(noise, 0.25)
+    others |= dict.fromkeys(noise, 0.25) | {"lettucedetect": 1.0}
     rates = {name for name in CATALOG.metrics if "." in name}
     found = {name: one.threshold for name, one in CATALOG.metrics.items() if one.threshold is not None}
     assert found == dict.fromkeys(three_quarters, 0.75) | dict.fromkeys(rates, 0.5) | others
@@ -91,7 +93,8 @@ def test_thresholds_and_directions_are_those_of_the_specification() -> None:
     assert lower - rates - noise == {
         "latency_ms", "cost", "bot_error_rate", "empty_context_rate", "parse_failure_rate",
         "longest_repeated_substring", "unsupported_incorrect",
-    }  # fmt: skip
+        "toxicity", "severe_toxicity", "obscene", "threat", "insult", "identity_attack", "fairness_bias", "perplexity",
+    } | {name for name in CATALOG.metrics if name.startswith("gptscore_")}  # fmt: skip
     assert noise < lower
     assert rates - lower == {name for name in rates if name.endswith(".passes")}
     neither = {name for name, one in CATALOG.metrics.items() if one.better == "neither"}

@@ -27,6 +27,22 @@ GOLDEN: dict[str, tuple[set[str], str, tuple[str, ...]]] = {
         ("answer_similarity", "answer_relevancy_sentence", "answer_relevance_mean", "groundedness"),
     ),
     "completeness.json": ({"scikit-learn", "scipy"}, "test_completeness.py", ("summary_completeness",)),
+    "detoxify.json": (
+        {"detoxify", "torch", "transformers"},
+        "test_toxicity.py",
+        ("toxicity", "severe_toxicity", "obscene", "threat", "insult", "identity_attack"),
+    ),
+    "checkers.json": (
+        {"sentence-transformers", "torch", "transformers"},
+        "test_hallucination.py",
+        ("hallucination",),
+    ),
+    "lettucedetect.json": (
+        {"lettucedetect", "torch", "transformers"},
+        "test_lettucedetect.py",
+        ("lettucedetect",),
+    ),
+    "lmppl.json": ({"lmppl", "transformers"}, "test_perplexity.py", ("perplexity",)),
     "ndcg.json": ({"scikit-learn"}, "test_retrieval.py", ("ndcg",)),
     "ragas.json": (
         {"ragas"},
@@ -44,11 +60,13 @@ GOLDEN: dict[str, tuple[set[str], str, tuple[str, ...]]] = {
             *("context_utilization", "self_knowledge", "unsupported_incorrect"),
         ),
     ),
+    "summac.json": ({"summac"}, "test_summac.py", ("summac_zs", "summac_conv")),
     # Detectors are compared one by one; the metrics are whether any of them found something.
     "personal_data.json": ({"presidio-analyzer"}, "test_scanning.py", ()),
     "secrets.json": ({"detect-secrets"}, "test_scanning.py", ()),
 }
 ALSO_GOLDEN = {
+    "checkers.json": ("test_minicheck.py", ("minicheck",)),
     "cosines.json": ("test_relevancy.py", ("context_recall_relevancy", "context_precision_relevancy")),
     "personal_data.json": ("test_personal_data.py", ("pii_leakage",)),
     "secrets.json": ("test_secrets.py", ("sensitive_data_leakage",)),
@@ -56,6 +74,18 @@ ALSO_GOLDEN = {
 # Worked out by hand from the definition; the test that holds the numbers.
 BY_HAND: dict[str, tuple[str, ...]] = {
     "test_lexical.py": ("faq_similarity", "exact_match", "keyword_recall", "answer_length", "politeness"),
+    "test_fairness_bias.py": ("fairness_bias",),
+    "test_alignscore.py": ("alignscore",),
+    # Their values are compared with the loss that transformers works out, each with its own instruction.
+    "test_gptscore.py": (
+        *("gptscore_mt_accuracy", "gptscore_mt_fluency", "gptscore_mt_mqm"),
+        *("gptscore_qa_interest", "gptscore_qa_engagement", "gptscore_qa_understandability", "gptscore_qa_relevance"),
+        *("gptscore_qa_specific", "gptscore_qa_correctness", "gptscore_qa_semantic", "gptscore_qa_fluency"),
+        *("gptscore_sumref_semantic_coverage", "gptscore_sumref_factuality", "gptscore_sumref_informativeness"),
+        *("gptscore_sumref_coherence", "gptscore_sumref_relevance", "gptscore_sumref_fluency"),
+        *("gptscore_sum_semantic_coverage", "gptscore_sum_factuality", "gptscore_sum_consistency"),
+        *("gptscore_sum_informativeness", "gptscore_sum_coherence", "gptscore_sum_relevance", "gptscore_sum_fluency"),
+    ),
     "test_looping.py": ("unique_sentences", "longest_repeated_substring", "compression_ratio"),
     "test_presence.py": ("tokens_presence",),
     "test_classification.py": ("row_correct",),

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from proctor import InputError
 from proctor.metrics import Catalog, artefact, builtin_catalog, metric
 from proctor.metrics.artefacts import ngram_matches
 from proctor.metrics.overlap import bleu
@@ -151,6 +152,34 @@ def test_a_changed_prompt_or_reading_is_another_version(
     finally:
         path.write_text(text, "utf-8")
     assert tuple(name for name in JUDGED if before[name] != after[name]) == changed
+
+
+READING = FILE.replace("@artefact", "@artefact(reads=('below/words.txt',))").replace(
+    "@metric\n", "@metric(reads=('limits.json',))\n"
+)
+
+
+def test_a_file_that_is_read_is_part_of_the_version(tmp_path: Path) -> None:
+    (tmp_path / "below").mkdir()
+    words, limits = tmp_path / "below" / "words.txt", tmp_path / "limits.json"
+    words.write_bytes(b"one")
+    limits.write_bytes(b"{}")
+    before = versions(tmp_path, READING)
+    words.write_bytes(b"two")
+    after = versions(tmp_path, READING)
+    assert (before["few"] != after["few"], before["other"] == after["other"]) == (True, True)
+    limits.write_bytes(b"[]")
+    last = versions(tmp_path, READING)
+    assert (last["few"] == after["few"], last["other"] != after["other"]) == (True, True)
+
+
+@pytest.mark.parametrize(("name", "made"), [("below/words.txt", "limits.json"), ("limits.json", "below/words.txt")])
+def test_a_file_that_is_not_there_is_told_at_once(tmp_path: Path, name: str, made: str) -> None:
+    (tmp_path / "below").mkdir()
+    (tmp_path / made).touch()
+    owner = "words" if "words" in name else "other"
+    with pytest.raises(InputError, match=rf"mine\.py:\d+: '{owner}' says that it reads '{name}', and there is no such"):
+        versions(tmp_path, READING)
 
 
 def test_versions_are_the_same_in_every_process() -> None:

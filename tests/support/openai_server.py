@@ -153,8 +153,7 @@ class OpenAIServer:
 
     async def _serve(self) -> None:
         application = web.Application(client_max_size=64 * 2**20)
-        application.router.add_post("/v1/chat/completions", self._complete)
-        application.router.add_get("/v1/models", self._list_models)
+        self._add_routes(application)
         runner = web.AppRunner(application, access_log=None, shutdown_timeout=0.1, handler_cancellation=True)
         await runner.setup()
         site = web.TCPSite(runner, "127.0.0.1", 0, backlog=1024)
@@ -164,6 +163,10 @@ class OpenAIServer:
         self._ready.set()
         await self._stop.wait()
         await runner.cleanup()
+
+    def _add_routes(self, application: web.Application) -> None:
+        application.router.add_post("/v1/chat/completions", self._complete)
+        application.router.add_get("/v1/models", self._list_models)
 
     async def _list_models(self, _: web.Request) -> web.Response:
         listed = [{"id": name, "object": "model"} for name in self.models or ()]

@@ -1,0 +1,132 @@
+"""Checker: a model that says how likely a source supports a claim, whichever kind of such a model lies in a folder."""
+
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, Literal, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ... import InputError
+from . import hhem, minicheck
+from .alignscore import open_alignscore
+from .loading import Place
+from .running import CHARACTERS_A_BATCH, ITEMS_A_BATCH, Item, LocalModel, Said
+
+Family = Literal["hhem_2", "cross_encoder", "minicheck_t5", "minicheck_encoder", "alignscore"]
+_NO_NAME: Final = re.compile(r"(label_?)?\d+", re.IGNORECASE)
+
+
+class LoadedChecker(Protocol):
+    """A checker in memory."""
+
+    @property
+    def window(self) -> int:
+        """How many tokens it reads, source and claim together."""
+        ...
+
+    def run(self, items: Sequence[Item]) -> Sequence[Said]:
+        """The probability that the first text of each item supports the second, as its only value."""
+        ...
+
+
+_OPENERS: Final[Mapping[Family, Callable[[Place], LoadedChecker]]] = {
+    "hhem_2": hhem.open_token_classifier,
+    "cross_encoder": hhem.open_cross_encoder,
+    "minicheck_t5": minicheck.open_generator,
+    "minicheck_encoder": minicheck.open_encoder,
+    "alignscore": open_alignscore,
+}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Checked:
+    """What a checker says of some pairs, in their order.
+
+    Attributes:
+        probabilities: shape (n,), float32: how likely the claim is supported by the source.
+        truncated: shape (n,), whether not all of the pair was read.
+    """
+
+    probabilities: NDArray[np.float32]
+    truncated: NDArray[np.bool_]
+
+
+class Checker(LocalModel):
+    """A checker that metrics ask; calls of all rows in flight are gathered into batches."""
+
+    def __init__(
+        self,
+        open_model: Callable[[], LoadedChecker],
+        model_id: str,
+        turn: AbstractContextManager[object] | None = None,
+        max_items: int = ITEMS_A_BATCH,
+        max_characters: int = CHARACTERS_A_BATCH,
+    ) -> None:
+        """Prepare, without loading; see ``LocalModel``."""
+        windows: list[int] = []
+
+        def opened() -> LoadedChecker:
+            model = open_model()
+            windows.append(model.window)
+            return model
+
+        super().__init__(opened, model_id, turn, max_items, max_characters)
+        self._windows = windows  # not of this object's making, so that the thread needn't know the object
+
+    async def check(self, pairs: Sequence[tuple[str, str]]) -> Checked:
+        """How likely the first text of each pair supports the second. Raises InputError when it can't be loaded."""
+        said = await self.ask(pairs)
+        probabilities = np.array([one.values[0] for one in said], dtype=np.float32)
+        return Checked(probabilities, np.array([one.truncated for one in said], dtype=np.bool_))
+
+    async def window(self) -> int:
+        """How many tokens of a pair the model reads; loads it. Raises InputError when it can't be loaded."""
+        await self.load()
+        return self._windows[0]
+
+
+def open_checker(place: Place) -> LoadedChecker:
+    """Load the checker in a folder. Raises InputError when it holds none."""
+    return _OPENERS[family_of(place.folder, place.called)](place)
+
+
+def family_of(folder: Path, called: str = "checker") -> Family:
+    """Which kind of checker lies in a folder, by its configuration alone.
+
+    Raises:
+        InputError: none that is known here; the message names the model as ``called``.
+    """
+    config = _config(folder, called)
+    made_as = " ".join(map(str, config.get("architectures") or ()))
+    names = [str(name) for name in (config.get("id2label") or {0: "LABEL_0", 1: "LABEL_1"}).values()]
+    if "AlignScore" in made_as:
+        return "alignscore"
+    if config.get("model_type") == "t5" and "ForTokenClassification" in made_as:
+        return "hhem_2"
+    if config.get("model_type") == "t5" and "ForConditionalGeneration" in made_as:
+        return "minicheck_t5"
+    if "ForSequenceClassification" in made_as and "auto_map" not in config:
+        if len(names) == 1:
+            return "cross_encoder"
+        if len(names) == 2 and all(_NO_NAME.fullmatch(name) for name in names):
+            return "minicheck_encoder"
+    raise InputError(
+        f"The {called} in {folder} ({made_as or 'no architecture named'}, outputs {', '.join(names)}) is none that is "
+        "known to say whether a source supports a claim: HHEM 1.0 or 2.1, another cross-encoder with one output, "
+        "MiniCheck or AlignScore was wanted."
+    )
+
+
+def _config(folder: Path, called: str) -> Mapping[str, Any]:
+    try:
+        config = json.loads((folder / "config.json").read_text("utf-8"))
+    except (OSError, ValueError) as error:
+        raise InputError(f"The {called} in {folder} has no readable config.json: {error}") from error
+    if not isinstance(config, dict):
+        raise InputError(f"The {called} in {folder} has a config.json that is no mapping.")
+    return config

@@ -1,0 +1,58 @@
+"""Verifiers: what makes the value of faithfulness, the judge or one of four models that run on this machine."""
+
+from collections.abc import Sequence
+
+from .alignscore import alignment
+from .checked_claims import CheckedClaims, checked_claims
+from .chunks import Chunk
+from .declaring import artefact
+from .facts import is_blank
+from .grounding import claims_share
+from .judged_items import JudgedItems
+from .lettucedetect import MarkedAnswer
+from .local_tools import Checker
+from .score import Measured, NotApplicable, Reason
+
+
+@artefact
+def verdict_of_judge(claim_support: JudgedItems) -> Measured:
+    """Share of the answer's claims that the judge finds supported by the contexts, all of them taken together."""
+    single = [bool(item.verdict.chunks) for item in claim_support.items]
+    details: dict[str, object] = {"claims": claim_support.evidence("claim", "supported")}
+    value = claims_share(claim_support)
+    return Measured(value, details | {"any_chunk": sum(single) / len(single), "judge": claim_support.judge})
+
+
+@artefact
+async def hhem_support(
+    answer_sentences: tuple[str, ...], contexts: Sequence[str], hallucination_model: Checker
+) -> CheckedClaims:
+    """The answer's sentences, and how likely each context supports each, as the hallucination model has it."""
+    if not answer_sentences:
+        raise NotApplicable(Reason.NO_SENTENCES)
+    whole = [Chunk(context, (rank,)) for rank, context in enumerate(contexts, 1) if not is_blank(context)]
+    return await checked_claims(answer_sentences, whole, hallucination_model)
+
+
+@artefact
+def verdict_of_hhem(hhem_support: CheckedClaims) -> Measured:
+    """Share of the answer's sentences that the hallucination model finds consistent with a context."""
+    return Measured(hhem_support.share, hhem_support.evidence())
+
+
+@artefact
+def verdict_of_minicheck(minicheck_support: CheckedClaims) -> Measured:
+    """Share of the answer's sentences that MiniCheck finds supported by a chunk of the contexts."""
+    return Measured(minicheck_support.share, minicheck_support.evidence())
+
+
+@artefact
+def verdict_of_alignscore(alignscore_support: CheckedClaims) -> Measured:
+    """Mean over the answer's sentences of AlignScore's probability of their best chunk."""
+    return Measured(alignment(alignscore_support), alignscore_support.evidence())
+
+
+@artefact
+def verdict_of_lettucedetect(lettucedetect_spans: MarkedAnswer) -> Measured:
+    """Share of the answer's characters that LettuceDetect doesn't mark."""
+    return Measured(lettucedetect_spans.supported, lettucedetect_spans.evidence())

@@ -1,0 +1,124 @@
+import asyncio
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+import tiny_language_models as tiny
+from proctor import InputError
+from proctor.knowledge.local_models.finding import ModelSettings
+from proctor.knowledge.local_models.language_model import Likelihood
+from proctor.knowledge.local_models.pool import LocalModels
+from proctor.metrics import Facts, Score, builtin_catalog
+from stub_language_model import StubLanguageModel
+
+GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "lmppl.json").read_text("utf-8"))
+
+
+def perplexity(facts: Facts, **options: object) -> Score:
+    plan = builtin_catalog().plan(["perplexity"], {"answer_likelihood": options})
+    (score,) = asyncio.run(plan.score(facts))
+    return score
+
+
+def test_it_is_the_exponential_of_the_mean() -> None:
+    # Metric specification, section 8: token probabilities 0.2, 0.5 and 0.1.
+    mean = -(math.log(0.2) + math.log(0.5) + math.log(0.1)) / 3
+    model = StubLanguageModel([Likelihood(mean, 3)])
+    score = perplexity({"answer": "Two days.", "perplexity_model": model})
+    assert score.value == pytest.approx(4.6416, abs=1e-4)
+    assert score.details == {"model": "stub@1", "tokens": 3, "mean_nll": mean}
+    assert [(one.completion, one.before + one.source + one.after, one.stride) for one in model.asked] == [
+        ("Two days.", "", None)
+    ]
+
+
+def test_a_model_of_chosen_probabilities_gives_the_worked_example(tmp_path: Path) -> None:
+    tiny.unigram_folder(tmp_path, {"the": 0.2, " refund": 0.5, " period": 0.1})
+    models = LocalModels({"perplexity": ModelSettings(str(tmp_path))})
+    try:
+        score = perplexity({"answer": "xthe refund period", "perplexity_model": models.tool("perplexity")})
+    finally:
+        models.close()
+    assert score.value == pytest.approx(4.6416, abs=1e-4)
+    assert score.details["model"] == models.model_ids["perplexity_model"]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The model of the golden values."""
+    return tiny.causal_folder(tmp_path_factory.mktemp("causal"))
+
+
+@pytest.mark.parametrize("case", GOLDEN["cases"], ids=lambda case: case["text"][:12])
+def test_values_are_those_of_lmppl(folder: Path, case: dict[str, Any]) -> None:
+    models = LocalModels({"perplexity": ModelSettings(str(folder))})
+    try:
+        score = perplexity({"answer": case["text"], "perplexity_model": models.tool("perplexity")})
+    finally:
+        models.close()
+    assert score.value == pytest.approx(case["perplexity"], rel=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("facts", "status", "reason"),
+    [
+        ({"answer": "a"}, "not_applicable", "too_short"),
+        ({"answer": " \n"}, "not_applicable", "answer_empty"),
+        ({"answer": None}, "not_applicable", "answer_missing"),
+        ({"answer": "Two days.", "perplexity_model": None}, "error", "model_unavailable"),
+    ],
+)
+def test_without_a_value(facts: Facts, status: str, reason: str) -> None:
+    model = StubLanguageModel([Likelihood(math.nan, 0)])
+    score = perplexity({"perplexity_model": model, **facts})  # type: ignore[typeddict-item]
+    assert (score.value, score.status, score.reason) == (None, status, reason)
+
+
+def test_an_absent_model_is_an_error_that_says_what_to_do() -> None:
+    model = StubLanguageModel([], InputError("Run 'proctor models fetch perplexity' once."))
+    score = perplexity({"answer": "Two days.", "perplexity_model": model})
+    assert (score.value, score.status, score.reason) == (None, "error", "model_unavailable")
+    assert "proctor models fetch perplexity" in str(score.details)
+
+
+def test_what_was_cut_is_said() -> None:
+    score = perplexity({"answer": "long", "perplexity_model": StubLanguageModel([Likelihood(2.0, 1023, True)])})
+    assert score.details["truncated"] is True
+
+
+def test_the_stride_reaches_the_model_and_the_version() -> None:
+    model = StubLanguageModel([Likelihood(2.0, 5)])
+    score = perplexity({"answer": "Two days.", "perplexity_model": model}, stride=512)
+    assert [one.stride for one in model.asked] == [512]
+    assert score.version != perplexity({"answer": "Two days.", "perplexity_model": model}).version
+
+
+@pytest.mark.parametrize("stride", [0, -1, 1.5, "all", True])
+def test_a_stride_that_is_none_is_refused(stride: object) -> None:
+    with pytest.raises(InputError, match=r"answer_likelihood\.stride is .*; a number of tokens, 1 or more is wanted"):
+        perplexity({"answer": "Two days."}, stride=stride)
+
+
+@pytest.mark.hub
+def test_fluent_sentences_perplex_distilgpt2_less_than_their_words_shuffled() -> None:
+    fluent = ["The refund is paid back within two weeks of the day on which you sent the parcel.", "Where do you live?"]
+    shuffled = [
+        "day parcel of sent back on weeks refund the two paid which within is the The.",
+        "live you Where do?",
+    ]
+    models = LocalModels()
+    try:
+        if models.found("perplexity").folder is None:
+            pytest.skip("the model is not on this machine: run 'proctor models fetch perplexity'")
+        values = [
+            perplexity({"answer": text, "perplexity_model": models.tool("perplexity")}).value
+            for text in (*fluent, *shuffled)
+        ]
+    finally:
+        models.close()
+    assert all(value is not None and value > 1 for value in values)
+    assert values[0] < values[2] / 3  # type: ignore[operator]
+    assert values[1] < values[3] / 3  # type: ignore[operator]
+    assert values[0] < 100  # type: ignore[operator]

@@ -1,0 +1,37 @@
+"""StubChecker: a checker with fixed probabilities that remembers what it was asked."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True)
+class Checked:
+    probabilities: NDArray[np.float32]
+    truncated: NDArray[np.bool_]
+
+
+@dataclass
+class StubChecker:
+    """Gives each pair the probability that it was told, and any other pair 0."""
+
+    told: Mapping[tuple[str, str], float] = field(default_factory=dict)
+    truncated: frozenset[str] = frozenset()  # sources
+    reads: int = 4096
+    fails: Exception | None = None
+    model_id: str = "stub@1"
+    asked: list[tuple[str, str]] = field(default_factory=list)
+
+    async def check(self, pairs: Sequence[tuple[str, str]]) -> Checked:
+        self.asked += pairs
+        if self.fails:
+            raise self.fails
+        probabilities = np.array([self.told.get(pair, 0.0) for pair in pairs], dtype=np.float32)
+        return Checked(probabilities, np.array([source in self.truncated for source, _ in pairs], dtype=np.bool_))
+
+    async def window(self) -> int:
+        if self.fails:
+            raise self.fails
+        return self.reads
