@@ -14,7 +14,7 @@ from .extractive import ExtractiveChat, SentenceEmbedder
 from .langchain_chat import LangChainChat
 from .limits import Turnstile
 from .openai_chat import OpenAIChat, Prices
-from .openai_endpoint import OPENAI_URL, Endpoints
+from .openai_endpoint import OPENAI_URL, Endpoint, Endpoints
 from .retrying import Backoff
 
 KINDS = ("extractive", "openai", "langchain")
@@ -177,23 +177,24 @@ def parse_model(written: str) -> ModelSettings:
         raise InputError(f"{sentence}.") from None
 
 
+def endpoint_of(settings: ModelSettings, environ: Mapping[str, str], endpoints: Endpoints) -> Endpoint:
+    """Where requests to an ``openai:`` model go, with the key from the environment; its user closes it."""
+    url = settings.base_url or environ.get("OPENAI_BASE_URL", "").rstrip("/") or OPENAI_URL
+    key = environ.get(settings.api_key_env, "").strip() or None
+    name = settings.api_key_env
+    return endpoints.get(url, settings.target, key=key, key_name=name, concurrency=settings.concurrency)
+
+
 def _open_openai(
     settings: ModelSettings, environ: Mapping[str, str], endpoints: Endpoints, turnstile: Turnstile | None
 ) -> OpenAIChat:
-    url = settings.base_url or environ.get("OPENAI_BASE_URL", "").rstrip("/") or OPENAI_URL
-    key = environ.get(settings.api_key_env, "").strip() or None
+    endpoint = endpoint_of(settings, environ, endpoints)
     parameters = {name: value for name in _SENT if (value := getattr(settings, name)) is not None}
     if settings.max_tokens is not None:
         # OpenAI's newer models refuse max_tokens, and other servers know nothing else.
-        parameters["max_completion_tokens" if url == OPENAI_URL else "max_tokens"] = settings.max_tokens
+        parameters["max_completion_tokens" if endpoint.url == OPENAI_URL else "max_tokens"] = settings.max_tokens
     return OpenAIChat(
-        endpoints.get(
-            url,
-            settings.target,
-            key=key,
-            key_name=settings.api_key_env,
-            concurrency=settings.concurrency,
-        ),
+        endpoint,
         parameters=parameters | settings.extra,
         timeout=settings.timeout,
         max_attempts=settings.max_attempts,

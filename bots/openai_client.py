@@ -1,4 +1,4 @@
-"""Client: sends chat requests with the headers of OpenAI's library, without what that does for each request."""
+"""Client: sends requests with the headers of OpenAI's library, without what that does for each request."""
 
 import json
 from collections.abc import Mapping
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from openai import APIStatusError
 
 _LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
+CHAT_COMPLETIONS = "chat/completions"
 
 
 class Client:
@@ -42,10 +43,14 @@ class Client:
         self._library = AsyncOpenAI(api_key=key or "none", base_url=url, max_retries=0, http_client=self._http)
         made = {**self._library.default_headers, **self._library.auth_headers}
         self._headers = {name: value for name, value in made.items() if isinstance(value, str)}
-        self._completions = httpx2.URL(f"{url}/chat/completions")
+        self._url = url
 
-    async def complete(self, body: Mapping[str, object]) -> object:
+    async def complete(self, body: Mapping[str, object], path: str = CHAT_COMPLETIONS) -> object:
         """Send a request and read its answer's JSON, streamed or in one piece.
+
+        Args:
+            body: the request.
+            path: from the base URL; one that begins with a slash is from where the server is, without ``/v1``.
 
         Raises:
             APIStatusError: the status is no success.
@@ -55,8 +60,8 @@ class Client:
         """
         written = json.dumps(body, ensure_ascii=False, separators=(",", ":"), default=_plain).encode()
         if self._session is not None and not body.get("stream"):
-            return await self._post(self._session, written)
-        request = self._http.build_request("POST", self._completions, content=written, headers=self._headers)
+            return await self._post(self._session, self._address(path), written)
+        request = self._http.build_request("POST", self._address(path), content=written, headers=self._headers)
         response = await self._http.send(request, stream=True)
         try:
             if not response.is_success:
@@ -69,8 +74,8 @@ class Client:
         finally:
             await response.aclose()
 
-    async def _post(self, session: "aiohttp.ClientSession", written: bytes) -> object:
-        async with session.post(str(self._completions), data=written, headers=self._headers) as answer:
+    async def _post(self, session: "aiohttp.ClientSession", address: str, written: bytes) -> object:
+        async with session.post(address, data=written, headers=self._headers) as answer:
             content = await answer.read()
             if 200 <= answer.status < 300:
                 return _content(content, answer.headers.get("content-type", "json"))
@@ -78,8 +83,15 @@ class Client:
 
     async def models(self) -> list[str]:
         """Names of the models that the endpoint lists; raises whatever goes wrong."""
-        listed = await self._library.get("/models", cast_to=object)
+        listed = await self.get("models")
         return [str(each["id"]) for each in listed["data"]]  # type: ignore[index]
+
+    async def get(self, path: str) -> object:
+        """What the endpoint tells at a path, see ``complete``; raises whatever goes wrong."""
+        return await self._library.get(self._address(path), cast_to=object)
+
+    def _address(self, path: str) -> str:
+        return self._url.removesuffix("/v1") + path if path.startswith("/") else f"{self._url}/{path}"
 
     async def close(self) -> None:
         """Close the connections."""

@@ -2,12 +2,12 @@
 
 import asyncio
 import difflib
-from collections.abc import Collection, Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Collection, Mapping
+from typing import TYPE_CHECKING, TypeAlias
 
 from .base import BotMisconfigured, BotRefused
 from .limits import Limiter
-from .openai_client import Client
+from .openai_client import CHAT_COMPLETIONS, Client
 from .openai_options import RESPONSE_FORMAT, STREAM_OPTIONS, TEMPERATURE, Manners
 from .retrying import AttemptFailed, read_retry_after
 
@@ -27,6 +27,8 @@ _FIELD_MARKS = {
     TEMPERATURE: ("temperature",),
     STREAM_OPTIONS: ("stream_options", "include_usage"),
 }
+# What an error status and what was told with it mean for a request; None for what they always mean.
+Meaning: TypeAlias = Callable[[int, str], Exception | None]
 _CHECK_URL = "Check base_url, which usually ends in /v1, and the name of the model."
 
 
@@ -90,13 +92,22 @@ class Endpoint:
             client, self._client = self._client, None
             await client.close()
 
-    async def ask(self, body: Mapping[str, object], timeout: float, optional: Collection[str] = ()) -> object:
-        """Make one attempt at a chat completion.
+    async def ask(
+        self,
+        body: Mapping[str, object],
+        timeout: float,
+        optional: Collection[str] = (),
+        path: str = CHAT_COMPLETIONS,
+        meaning: Meaning | None = None,
+    ) -> object:
+        """Make one attempt at a chat completion, or at what else is found at a path.
 
         Args:
             body: the request, without lone surrogates; with ``stream`` true its answer is read as a stream.
             timeout: seconds for the whole attempt.
             optional: fields of the body that can be left out.
+            path: where the request goes, see ``Client.complete``.
+            meaning: told of an error status first; what it gives is raised.
 
         Returns:
             The answer's JSON, not looked at.
@@ -115,10 +126,11 @@ class Endpoint:
         failure: Exception
         try:
             async with asyncio.timeout(timeout):
-                return await client.complete(body)
+                return await client.complete(body, path)
         except openai.APIStatusError as error:
-            failure = self._failure(error, body, optional)
-            unknown = error.status_code == 404 and not isinstance(failure, FieldRefused)
+            own = meaning(error.status_code, self._told(error)) if meaning else None
+            failure = own or self._failure(error, body, optional)
+            unknown = error.status_code == 404 and own is None and not isinstance(failure, FieldRefused)
         except AttemptFailed as error:
             failure, unknown = AttemptFailed(str(error)), False
         except (httpx2.HTTPError, aiohttp.ClientError) as error:

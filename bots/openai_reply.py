@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from .base import BotRefused
 from .retrying import AttemptFailed
@@ -30,14 +31,9 @@ def read_reply(body: object) -> ChatReply:
         AttemptFailed: an error told with status 200, no choices, or something else altogether.
         BotRefused: the content filter cut the answer off before it began.
     """
-    if not isinstance(body, dict):
-        raise AttemptFailed(f"an answer that is no JSON object ({_shortened(body)})")
-    if body.get("error"):
-        raise _told_error(body["error"])
-    choices = body.get("choices")
-    choice = choices[0] if isinstance(choices, list) and choices else None
-    message = choice.get("message") if isinstance(choice, dict) else None
-    if not isinstance(choice, dict) or not isinstance(message, dict):
+    whole, choice = first_choice(body)
+    message = choice.get("message")
+    if not isinstance(message, dict):
         raise AttemptFailed("an answer without choices")
     finish = choice.get("finish_reason")
     said = plain_text(message.get("content"))
@@ -46,16 +42,33 @@ def read_reply(body: object) -> ChatReply:
         raise BotRefused("The endpoint's content filter held the answer back.")
     text, thought = split_thinking(said) if said is not None else (refusal, None)
     told = plain_text(message.get("reasoning_content")) or plain_text(message.get("reasoning"))
-    usage = body.get("usage")
-    trace = {name: body[name] for name in _KEPT if body.get(name)}
+    usage = whole.get("usage")
+    trace = {name: whole[name] for name in _KEPT if whole.get(name)}
     return ChatReply(
         text=text,
         reasoning="\n".join(part for part in (told, thought) if part) or None,
         refused=bool(refusal),
-        tokens_in=_count(usage, "prompt_tokens"),
-        tokens_out=_count(usage, "completion_tokens"),
+        tokens_in=counted(usage, "prompt_tokens"),
+        tokens_out=counted(usage, "completion_tokens"),
         trace=trace | ({"finish_reason": finish} if finish else {}),
     )
+
+
+def first_choice(body: object) -> tuple[dict[str, Any], dict[str, Any]]:
+    """A body as it came from JSON, and the first of its choices.
+
+    Raises:
+        AttemptFailed: an error told with status 200, no choices, or something else altogether.
+    """
+    if not isinstance(body, dict):
+        raise AttemptFailed(f"an answer that is no JSON object ({_shortened(body)})")
+    if body.get("error"):
+        raise _told_error(body["error"])
+    choices = body.get("choices")
+    choice = choices[0] if isinstance(choices, list) and choices else None
+    if not isinstance(choice, dict):
+        raise AttemptFailed("an answer without choices")
+    return body, choice
 
 
 def split_thinking(text: str) -> tuple[str, str | None]:
@@ -95,7 +108,8 @@ def plain_text(content: object) -> str | None:
     return content if isinstance(content, str) else None
 
 
-def _count(usage: object, name: str) -> int | None:
+def counted(usage: object, name: str) -> int | None:
+    """A number of tokens of an answer's usage, where it is told."""
     value = usage.get(name) if isinstance(usage, dict) else None
     return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
 

@@ -2,11 +2,11 @@
 
 import json
 
-from proctor.harness.exam import hold
-from proctor.harness.progress import Silent
-from proctor.harness.recorded_exam import ScoreOptions, recorded_exam
-from proctor.harness.suite_exam import RunOptions, suite_exam
-from proctor.harness.suite_file import load_suite
+from proctor.harness.exams.exam import hold
+from proctor.harness.exams.recorded_exam import ScoreOptions, recorded_exam
+from proctor.harness.exams.suite_exam import RunOptions, suite_exam
+from proctor.harness.showing.progress import Silent
+from proctor.harness.suite.suite_file import load_suite
 from proctor.reports.store import Store
 from suites import write_suite
 

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from openai_server import Call, OpenAIServer
-from proctor.harness.canaries import Canary, Probe, canaries, kinds
+from proctor.harness.trust.canaries import Canary, Probe, canaries, kinds
 from proctor.metrics.critics import ASPECTS
 from proctor.metrics.judge.grade_calls import REVIEW_ASPECTS
 from proctor.metrics.judge.rendering import render

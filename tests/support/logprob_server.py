@@ -117,7 +117,8 @@ class LogprobServer(OpenAIServer):
         if self.mode == "llama-cpp-python":
             # The token that begins a text is left out; without one, values are those of a place before (its fault).
             shown, values = (shown[1:], values[1:]) if self._beginning else (tokens, self._misplaced(tokens))
-            values = [None, *values[1:]]
+            told = [(token, value) for token, value in zip(shown, values, strict=True) if [token] != self._beginning]
+            shown, values = [token for token, _ in told], [None, *(value for _, value in told[1:])]
         names = [self._name(token) for token in shown]
         if call.body.get("return_tokens_as_token_ids") and self.mode == "vllm":
             names = [f"token_id:{token}" for token in shown]

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import numpy as np
 from proctor.bots.base import Identity, Reply
-from proctor.harness.exam import Exam, Outcome, hold, run_metrics
-from proctor.harness.lanes import Item, Lane
-from proctor.harness.progress import Silent
+from proctor.harness.engine.lanes import Item, Lane
+from proctor.harness.exams.exam import Exam, Outcome, hold, run_metrics
+from proctor.harness.showing.progress import Silent
 from proctor.knowledge.batching import BatchingEmbedder
 from proctor.knowledge.encoder import Embedded
 from proctor.knowledge.questions import Question
