@@ -8,10 +8,11 @@ from typing import Annotated
 import typer
 
 from .. import InputError, __version__
-from .commands import WRONG_INPUT, complain
-from .exam_commands import run, score
-from .judge_commands import calibrate, judge_check, label
-from .look_commands import ask, init, metrics, report
+from .commands.conventions import WRONG_INPUT, complain
+from .commands.exam_commands import run, score
+from .commands.judge_commands import calibrate, judge_check, label
+from .commands.look_commands import ask, init, metrics, report
+from .commands.model_commands import models
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -22,6 +23,7 @@ app = typer.Typer(
 )
 for command in (run, score, ask, report, judge_check, label, calibrate, metrics, init):
     app.command(command.__name__.replace("_", "-"))(command)
+app.add_typer(models, name="models")
 
 
 def _version(wanted: bool) -> None:
@@ -41,7 +43,7 @@ def _root(
 
 def main() -> None:
     """The entry point; a user's mistake is a sentence on stderr and exit code 2."""
-    from .streams import forgive
+    from .showing.streams import forgive
 
     forgive()
     try:

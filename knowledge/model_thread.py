@@ -22,6 +22,8 @@ NICENESS = 10  # of a thread that stepped back: about a tenth of a processor for
 _GATHERED_SECONDS = 0.03  # for which a thread that stepped back lets texts come together: full batches cost less
 _IDLE_SECONDS = 0.5  # without work, before what is unsaved is saved
 
+_CLOSED: Final = "The model was closed."
+
 
 @dataclass(slots=True, eq=False)
 class _Job:
@@ -99,23 +101,25 @@ class ModelThread(Generic[Opened]):
             self._steps_back = True
 
     def stop(self) -> None:
-        """End after the batch in progress, save what is not saved, and fail those who still wait."""
+        """End after the batch in progress, save what is not saved, fail those who still wait, and drop the model."""
         with self._change:
             self._stopping = True
             self._change.notify()
         # The garbage collector may call this from the thread itself.
         if self._thread is not None and self._thread is not threading.current_thread():
             self._thread.join()
-        closed = RuntimeError("The model was closed.")
+        closed = RuntimeError(_CLOSED)
         self._fail([*self._arrived, *self._looked_up, *self._sorted], closed)
-        if not self._model.done():
-            self._model.set_exception(closed)
+        opened, self._model = self._model, Future()  # whoever still holds this object no longer holds the model
+        self._model.set_exception(closed)
+        if not opened.done():
+            opened.set_exception(closed)
 
     def _start(self) -> None:
         if self._stopping:
-            raise RuntimeError("The model was closed.")
+            raise RuntimeError(_CLOSED)
         if self._thread is None:
-            self._thread = threading.Thread(target=self._run, name="embedder", daemon=True)
+            self._thread = threading.Thread(target=self._run, name="model", daemon=True)
             self._thread.start()
 
     def _run(self) -> None:
@@ -129,6 +133,7 @@ class ModelThread(Generic[Opened]):
             if self._open_wanted:
                 self._open_wanted = False
                 self._open()
+                continue  # to open may have taken long enough to be stopped meanwhile
             self._look_up(self._take_arrived())
             if batch := self._next_batch():
                 self._run_batch(batch)
@@ -208,6 +213,8 @@ class ModelThread(Generic[Opened]):
     def _run_batch(self, batch: list[_Job]) -> None:
         try:
             self._open()
+            if self._stopping:
+                raise RuntimeError(_CLOSED)  # noqa: TRY301
             packed = self._model.result().run([job.text for job in batch])
             if len(packed) != len(batch):
                 raise ValueError(f"{self._model_id} gave {len(packed)} results for {len(batch)} texts.")  # noqa: TRY301

@@ -6,6 +6,7 @@ from typing import Final
 
 from .chunks import Chunk
 from .local_tools import Checker
+from .text import shown
 
 LIKELY: Final = 0.5  # more than this is supported
 
@@ -47,14 +48,14 @@ class CheckedClaims:
         return sum(claim.supported for claim in self.claims) / len(self.claims)
 
     def evidence(self) -> dict[str, object]:
-        """What stands in a score's details: each claim with its best chunk, the model, and whether it read it all."""
+        """What stands in a score's details: the claims with how their best chunks begin, the model, if it read all."""
         claims = [
             {
-                "claim": claim.text,
+                "claim": shown(claim.text),
                 "supported": claim.supported,
                 "probability": claim.probability,
                 "contexts": list(claim.contexts),
-                "best_chunk": {"contexts": list(claim.chunk.contexts), "text": claim.chunk.text},
+                "best_chunk": {"contexts": list(claim.chunk.contexts), "text": shown(claim.chunk.text)},
             }
             for claim in self.claims
         ]

@@ -30,9 +30,9 @@ def fairness_bias(
 ) -> Measured:
     """Probability that the answer is biased, by a model that is right on 62 % of its validation data.
 
-    A hint where to look, not a verdict: guessing is right on half of such data, and the default model (DistilBERT,
-    trained on sentences of English news that were labelled biased or not) got 77 % of its training data and 62 %
-    of its validation data, by its own card. It knows bias as loaded wording in news; it does not know whether an
+    A hint where to look, not a verdict: a coin is right on half of any such data, and the default model (DistilBERT,
+    trained on sentences of English news that were labelled biased or not) is right on 77 % of its training data and
+    62 % of its validation data, by its own card. It knows bias as loaded wording in news; it does not know whether an
     answer treats people unequally. Compare bots by it on many rows at most.
 
     The model reads the first 512 tokens of the answer; where there is more, ``truncated`` is set. Its two labels are

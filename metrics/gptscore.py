@@ -158,9 +158,9 @@ nothing else: it moves with length, wording, language and the model's vocabulary
 aspects differ by a few words of the instruction, and so, with a small model, do their values. The instructions are our
 own (``metrics/instructions``), and no agreement with people was ever published for them. The paper (Fu et al.,
 arXiv:2302.04166; 37 data sets, 19 models of 80 million to 175 billion parameters) has the likelihood with the other
-sign; the authors of G-Eval (arXiv:2303.16634) found such judgements by language models, their own with GPT-4
-excepted, further from people's than those of trained evaluators of medium size. Of a text that is longer than the
-model's window the end of the source is left out, and ``truncated`` is set."""
+sign; the authors of G-Eval (arXiv:2303.16634) say that language models as evaluators agree less with people than
+trained evaluators of medium size. Of a text that is longer than the model's window the end of the source is left
+out, and ``truncated`` is set."""
 _QUESTION: Final = f"""It is {_UNIT} of "Answer: Yes" after the
 question and the dialogue: how likely "Yes" is, not how likely the answer is. A model that is not trained to follow
 instructions, such as gpt2-medium, hardly reads the question."""

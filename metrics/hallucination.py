@@ -73,11 +73,11 @@ def hallucination(context_consistency: ContextConsistency) -> Measured:
     ``truncated`` is set. Both know English only.
 
     What they are worth, by the publisher's own figures (balanced accuracy at 0.5, where chance is 50 %): 2.1 has 77 %
-    on AggreFact-SOTA, 64 % on RAGTruth's summaries and 74 % on its questions; 1.0 has 79 %, 53 % and 53 %, so don't
-    take it for answers of today's models. 2.1 finds 54 % of the hallucinated answers to RAGTruth's questions. So rank
-    rows by it and read the lowest, and don't take one score for a verdict. It says nothing of whether the answer is
-    true: "Paris" is hallucinated where the context says Berlin. The threshold of 0.75 is that of the source; the
-    model's own is 0.5.
+    on AggreFact-SOTA, 64 % on RAGTruth's summaries and 74 % on its questions; 1.0 has 79 % on the first and little more
+    than chance on RAGTruth, so don't take it for answers of today's models. 2.1 finds 54 % of the hallucinated answers
+    to RAGTruth's questions. So rank rows by it and read the lowest, and don't take one score for a verdict. It says
+    nothing of whether the answer is true: "Paris" is hallucinated where the context says Berlin. The threshold of 0.75
+    is that of the source; the model's own is 0.5.
     """
     checked = context_consistency
     best = max(range(len(checked.probabilities)), key=checked.probabilities.__getitem__)

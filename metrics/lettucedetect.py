@@ -7,6 +7,7 @@ from .declaring import artefact, metric
 from .facts import is_blank
 from .local_tools import Grounded, Marked, SpanDetector
 from .score import Measured, NotApplicable, Reason
+from .text import shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,10 +24,10 @@ class MarkedAnswer:
         return 1 - sum(span.end - span.start for span in self.marked.spans) / self.marked.read
 
     def evidence(self) -> dict[str, object]:
-        """What stands in a score's details: the marked spans with their text, the model, and whether it read all."""
+        """What stands in a score's details: the marked spans with how they begin, the model, if it read all."""
         spans = [
             {
-                "text": self.answer[span.start : span.end],
+                "text": shown(self.answer[span.start : span.end]),
                 "start": span.start,
                 "end": span.end,
                 "confidence": span.confidence,

@@ -1,11 +1,15 @@
 """Perplexity: how surprising the answer is to a language model."""
 
 import math
+import sys
+from typing import Final
 
 from .declaring import artefact, metric
 from .likelihoods import Scored, Stride, scored
 from .local_tools import Continuation, LanguageModel
 from .score import Measured
+
+_GREATEST_MEAN: Final = math.log(sys.float_info.max)
 
 
 @artefact
@@ -35,4 +39,7 @@ def perplexity(answer_likelihood: Scored) -> Measured:
     and of no published agreement with people's ratings of answers.
     """
     (mean,) = answer_likelihood.means
-    return Measured(math.exp(mean), {**answer_likelihood.evidence(), "mean_nll": mean})
+    value = (
+        math.exp(mean) if mean <= _GREATEST_MEAN else math.inf
+    )  # no number: a server may give a token next to no probability
+    return Measured(value, {**answer_likelihood.evidence(), "mean_nll": mean})

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from .declaring import artefact, metric
 from .local_tools import PairEntailment
 from .score import Measured, NotApplicable, Reason
-from .text import eligible
+from .text import eligible, shown
 
 Matrix = NDArray[np.float64]
 _EVALUATOR: Final = "H2O evaluators page, Summarization (completeness and faithfulness)"
@@ -186,8 +186,8 @@ def _sentences(matrix: EntailmentMatrix) -> list[dict[str, object]]:
         return []
     return [
         {
-            "sentence": sentence,
-            "source": matrix.source[row],
+            "sentence": shown(sentence),
+            "source": shown(matrix.source[row]),
             "entailment": float(matrix.entailment[row, column]),
             "contradiction": float(matrix.contradiction[:, column].max()),
         }

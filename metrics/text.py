@@ -12,6 +12,7 @@ _TRIMMED: Final = ".,!?;:()[]{}\"'"
 _BULLET: Final = re.compile(r"\s*(?:[-*+•◦▪‣⁃∙●○■□–—]|\d{1,3}[.)]|[a-zA-Z]\))\s+")
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 _ELIGIBLE_LENGTH: Final = 10  # more than this many characters
+_SHOWN: Final = 300  # characters of a text that are kept as evidence
 _CACHED_LENGTH: Final = 4_096  # longer texts are split anew, so that the cache stays small
 
 
@@ -81,6 +82,11 @@ def _cut_like(text: str, pieces: Iterable[str]) -> list[str]:
         cut.append(text[: len(piece)])
         text = text[len(piece) :]
     return cut
+
+
+def shown(text: str) -> str:
+    """What of a text is kept as evidence: its first 300 characters, so that details don't repeat whole documents."""
+    return text[:_SHOWN]
 
 
 def eligible(sentence: str) -> bool:

@@ -7,6 +7,7 @@ from .declaring import artefact, metric
 from .labelled import LabelledTexts, labelled, output_of, plain, sigmoid
 from .local_tools import Classifier
 from .score import Measured, ModelUnavailable, NotApplicable, Reason
+from .text import shown
 
 _SOURCE: Final = "H2O evaluators page, Toxicity"
 # The names of the competitions whose data such models were trained on, by which weights still go.
@@ -103,7 +104,7 @@ def _worst(label: str, said: LabelledTexts) -> Measured:
     place = output_of(label, said, lambda name: _RENAMED.get(name, name) == label)
     probabilities = sigmoid(said.logits[:, place])
     worst = int(probabilities.argmax())
-    details = said.evidence() | {"worst_sentence": said.texts[worst], "probabilities": probabilities.tolist()}
+    details = said.evidence() | {"worst_sentence": shown(said.texts[worst]), "probabilities": probabilities.tolist()}
     return Measured(float(probabilities[worst]), details)
 
 

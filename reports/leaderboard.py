@@ -227,6 +227,8 @@ def _legend(summary: Summary) -> Iterator[Text]:
         yield Text("no LLM: answers come from an embedded model that only picks sentences or entries", style="dim")
     if summary.judge is not None:
         yield Text(printable(summary.judge.sentence), style="dim", overflow="fold")
+    for model in summary.local_models:
+        yield Text(printable(model.sentence), style="dim", overflow="fold")
     for bot in summary.bots:
         if bot.problem:
             yield Text(f"{printable(bot.name)}: {printable(bot.problem)}", style="red", overflow="fold")

@@ -72,6 +72,9 @@ def _leaderboard(report: Report) -> Iterator[str]:
     if (judge := summary.judge) is not None:
         who = "Embedded judge, no LLM" if judge.embedded else f"Judged by {code(judge.name, 200)}"
         yield f"{who}: {', '.join(code(name) for name in families(judge.metrics))}."
+    for model in summary.local_models:
+        where = "On a server" if model.is_served else "Local model"
+        yield f"{where} {code(model.model_id, 200)}: {', '.join(code(name) for name in families(model.metrics))}."
     yield ""
 
 

@@ -13,6 +13,7 @@ from ..metrics.score import Aggregate, Better
 from .corrected import KeptCalibration, calibrations_for
 from .intervals import ClusterSums, mean_interval
 from .judge_in_use import JudgeInUse, judge_in_use
+from .models_in_use import ModelInUse, models_in_use
 from .run_scores import run_facts
 from .store import Store, StoreError
 
@@ -108,6 +109,7 @@ class Summary:
     metrics: Sequence[MetricColumn]
     bots: Sequence[BotSummary]
     judge: JudgeInUse | None = None
+    local_models: tuple[ModelInUse, ...] = ()
 
 
 def find_run(store: Store, name: str | None = None) -> tuple[int, str]:
@@ -144,7 +146,9 @@ def summarise(store: Store, run_id: int) -> Summary:
     )
     summaries = [_bot(store, run_id, columns, *bot) for bot in bots]
     judge = judge_in_use(store, run_id)
-    return Summary(str(name), str(suite), str(status), int(questions), tuple(columns.values()), summaries, judge)
+    models = models_in_use(store, run_id)
+    metrics = tuple(columns.values())
+    return Summary(str(name), str(suite), str(status), int(questions), metrics, summaries, judge, models)
 
 
 def _bot(

@@ -19,6 +19,7 @@ BELOW = {
     "reports": {"reports", "bots", "knowledge", "metrics"},
     "harness": {"harness", "reports", "bots", "knowledge", "metrics"},
 }
+HARNESS_ROOMS = ("suite", "engine", "trust", "exams", "forecast", "showing", "commands")  # each imports earlier ones
 HEAVY = {
     "aiohttp", "faiss", "langchain", "langchain_core", "langchain_text_splitters", "nltk", "onnxruntime", "openai",
     "rouge_score", "scipy", "sentence_transformers", "sklearn", "tokenizers", "torch", "transformers",
@@ -66,6 +67,20 @@ def test_imports_go_down_only(module: str) -> None:
     floor = module.split(".")[1]
     ours = {name for name in imports(module) if name.split(".")[0] == "proctor"}
     assert {name.split(".")[1] for name in ours if name != "proctor"} <= BELOW[floor]
+
+
+def test_the_rooms_of_the_harness_are_the_known_ones() -> None:
+    rooms = {path.name for path in (ROOT / "harness").iterdir() if (path / "__init__.py").is_file()}
+    assert rooms == set(HARNESS_ROOMS)
+
+
+@pytest.mark.parametrize("room", HARNESS_ROOMS)
+def test_a_room_of_the_harness_imports_only_earlier_ones(room: str) -> None:
+    """Anywhere, inside functions too."""
+    allowed = {f"proctor.harness.{name}" for name in HARNESS_ROOMS[: HARNESS_ROOMS.index(room) + 1]}
+    ours = {name for module in MODULES if module.startswith(f"proctor.harness.{room}.") for name in imports(module)}
+    rooms = {".".join(name.split(".")[:3]) for name in ours if name.startswith("proctor.harness")}
+    assert rooms <= allowed
 
 
 def test_no_folder_of_ours_is_imported_by_a_bare_name() -> None:

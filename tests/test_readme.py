@@ -4,11 +4,11 @@ import re
 from pathlib import Path
 
 import pytest
-from proctor.harness.evaluator_list import evaluator_table
-from proctor.harness.metric_choice import choose_metrics
-from proctor.harness.metric_list import markdown_table
-from proctor.harness.positions import read_yaml
-from proctor.harness.suite_file import load_suite
+from proctor.harness.showing.evaluator_list import evaluator_table
+from proctor.harness.showing.metric_list import markdown_table
+from proctor.harness.suite.metric_choice import choose_metrics
+from proctor.harness.suite.positions import read_yaml
+from proctor.harness.suite.suite_file import load_suite
 from proctor.metrics import builtin_catalog
 from proctor.metrics.evaluators import EVALUATORS
 

@@ -1,6 +1,6 @@
 """AlignScore: a RoBERTa model whose three-way head says how likely a source supports a claim."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ... import InputError
+from .checking import LoadedChecker
 from .loading import Place, load_model, load_tokenizer
-from .running import Item, Said
 from .sequences import SequenceReader
 
 _LABELS: Final = ("aligned", "neutral", "contradicted")
@@ -29,51 +29,24 @@ _RENAMED: Final[Mapping[str, str]] = MappingProxyType(
 _BUFFERS: Final = (".position_ids", ".token_type_ids")
 
 
-class LoadedAlignScore:
-    """AlignScore in memory: of each pair of a source and a claim the probability that they are aligned.
+def open_alignscore(place: Place) -> LoadedChecker:
+    """Load AlignScore from a prepared folder; the probability is that of the first of three outputs.
 
-    A pair that is too long loses the end of its source; where the claim alone is too long, both lose theirs.
+    A pair that is too long loses the end of its source; where the claim alone is too long, both lose theirs. Raises
+    InputError when the folder holds no such model.
     """
+    model = load_model(place, "AutoModelForSequenceClassification")
+    if model.config.num_labels != len(_LABELS):
+        raise InputError(
+            f"The {place.called} in {place.folder} has {model.config.num_labels} outputs: AlignScore's {len(_LABELS)} "
+            "were wanted."
+        )
 
-    def __init__(self, place: Place) -> None:
-        """Load it. Raises InputError when the folder holds no such model."""
-        self._model = load_model(place, "AutoModelForSequenceClassification")
-        if self._model.config.num_labels != len(_LABELS):
-            raise InputError(
-                f"The {place.called} in {place.folder} has {self._model.config.num_labels} outputs: AlignScore's "
-                f"{len(_LABELS)} were wanted."
-            )
-        self._tokenizer = load_tokenizer(place)
-        self._cutting_source = SequenceReader(self._model, self._tokenizer, "only_first")
-        self._cutting_both = SequenceReader(self._model, self._tokenizer)
-        # Beside the claim there must be place for marks and a token of the source.
-        self._room = self.window - self._tokenizer.num_special_tokens_to_add(pair=True) - 1
-
-    @property
-    def window(self) -> int:
-        """How many tokens of a pair it reads."""
-        return self._cutting_source.window
-
-    def run(self, items: Sequence[Item]) -> list[Said]:
-        """For each source and claim, one number: the probability that the claim is aligned with the source."""
-        claims = self._tokenizer([claim for _, claim in items], add_special_tokens=False, verbose=False)["input_ids"]
-        fitting = [len(claim) <= self._room for claim in claims]
-        found: dict[int, Said] = {}
-        for reader, is_fitting in ((self._cutting_source, True), (self._cutting_both, False)):
-            places = [place for place, fits in enumerate(fitting) if fits is is_fitting]
-            if places:
-                said = reader.said([items[place] for place in places], self._aligned)
-                found.update(zip(places, said, strict=True))
-        return [found[place] for place in range(len(items))]
-
-    def _aligned(self, tokens: Mapping[str, Any]) -> NDArray[np.float32]:
-        likely: NDArray[np.float32] = self._model(**tokens).logits.float().softmax(dim=-1)[:, _ALIGNED].cpu().numpy()
+    def aligned(tokens: Mapping[str, Any]) -> NDArray[np.float32]:
+        likely: NDArray[np.float32] = model(**tokens).logits.float().softmax(dim=-1)[:, _ALIGNED].cpu().numpy()
         return likely
 
-
-def open_alignscore(place: Place) -> LoadedAlignScore:
-    """Load AlignScore from a prepared folder. Raises InputError when it holds none."""
-    return LoadedAlignScore(place)
+    return LoadedChecker(SequenceReader(model, load_tokenizer(place), keeps_second=True), aligned)
 
 
 def converted(state: Mapping[str, Any]) -> dict[str, Any]:

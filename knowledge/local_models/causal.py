@@ -9,15 +9,14 @@ from numpy.typing import NDArray
 from ... import InputError
 from .completions import Completion, shortened
 from .loading import Place, load_model, load_tokenizer
+from .marks import Marks
 from .running import Item, Said
-from .sequences import slices
+from .sequences import padded, slices, window_of
 from .taking_apart import take_apart
 
 _SCORED_TOGETHER: Final = 512  # tokens: each takes a number for every word of the vocabulary
 _PROBE: Final = 8  # tokens
 _WINDOW: Final = 4096  # of a model without a limit of its own, to bound memory
-_NO_LIMIT: Final = 1_000_000  # tokenizers without a limit give a number beyond this
-_LIMITS: Final = ("max_position_embeddings", "n_positions", "max_seq_len", "n_ctx")
 
 
 class Stretch(NamedTuple):
@@ -51,12 +50,13 @@ class CausalModel:
                 f"The {place.called} in {place.folder} reads texts in both directions, so it can't say how likely what "
                 "comes next is. Name a causal model, such as distilbert/distilgpt2."
             )
-        self.window = window_of(model.config, self._tokenizer, _WINDOW)
+        self.window = window_of(model, self._tokenizer, _WINDOW)
+        self._marks = Marks(self._tokenizer)
         self._device = model.device
         self._parts = take_apart(model)
 
     def run(self, items: Sequence[Item]) -> list[Said]:
-        """For each item shape (2,): mean and count; the mean is NaN where no token is scored."""
+        """For each item shape (2,): mean and count, both 0 where no token is scored."""
         completions = [Completion.of(item) for item in items]
         texts = self._tokens([completion.text for completion in completions])
         prefixes = self._tokens([completion.prefix for completion in completions])
@@ -83,7 +83,8 @@ class CausalModel:
         return self._tokens([completion.before + completion.after])[0][-(self.window // 2) :]
 
     def _tokens(self, texts: list[str]) -> list[list[int]]:
-        tokens: list[list[int]] = self._tokenizer(texts, add_special_tokens=False, verbose=False)["input_ids"]
+        broken = list(map(self._marks.broken, texts))
+        tokens: list[list[int]] = self._tokenizer(broken, add_special_tokens=False, verbose=False)["input_ids"]
         return tokens
 
     def _sums(self, stretches: Sequence[Stretch]) -> NDArray[np.float64]:
@@ -102,12 +103,8 @@ class CausalModel:
         import torch
 
         # Padding stands on the right, where what is read from left to right never sees it.
-        width = max(len(stretch.tokens) for stretch in stretches)
-        tokens = torch.zeros(len(stretches), width, dtype=torch.int64)
-        mask = torch.zeros_like(tokens)
-        for row, stretch in enumerate(stretches):
-            tokens[row, : len(stretch.tokens)] = torch.tensor(stretch.tokens)
-            mask[row, : len(stretch.tokens)] = 1
+        tokens = torch.from_numpy(padded([stretch.tokens for stretch in stretches], 0))
+        mask = torch.from_numpy(padded([[1] * len(stretch.tokens) for stretch in stretches], 0))
         hidden = self._parts.hidden(tokens.to(self._device), mask.to(self._device))
         rows = np.repeat(np.arange(len(stretches)), [len(one.tokens) - one.scored for one in stretches])
         places = np.concatenate([np.arange(one.scored, len(one.tokens)) for one in stretches])
@@ -143,13 +140,6 @@ def sliding(tokens: list[int], window: int, stride: int) -> Iterator[Stretch]:
             return
 
 
-def window_of(config: Any, tokenizer: Any, otherwise: int) -> int:  # noqa: ANN401 - untyped library
-    """How many tokens a model reads, the least that its configuration and its tokenizer say."""
-    config = config.get_text_config()
-    limits = [*(getattr(config, name, None) for name in _LIMITS), tokenizer.model_max_length]
-    return min((int(limit) for limit in limits if limit and 0 < limit < _NO_LIMIT), default=otherwise)
-
-
 def _reads_onwards(model: Any) -> bool:  # noqa: ANN401 - untyped library
     """Whether what a model says of the beginning of a text doesn't depend on the end: BERT loads as causal too."""
     import torch
@@ -165,5 +155,4 @@ def _reads_onwards(model: Any) -> bool:  # noqa: ANN401 - untyped library
 
 def _said(stretches: Sequence[Stretch], sums: Sequence[float], truncated: bool) -> Said:
     count = sum(max(0, len(stretch.tokens) - stretch.scored) for stretch in stretches)
-    mean = sum(sums) / count if count else np.nan
-    return Said(np.array([mean, count], dtype=np.float32), truncated)
+    return Said(np.array([sum(sums) / max(1, count), count], dtype=np.float32), truncated)

@@ -1,12 +1,10 @@
 """Checker: a model that says how likely a source supports a claim, whichever kind of such a model lies in a folder."""
 
-import json
 import re
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, Literal, Protocol
+from typing import Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,24 +12,13 @@ from numpy.typing import NDArray
 from ... import InputError
 from . import hhem, minicheck
 from .alignscore import open_alignscore
+from .checking import LoadedChecker
 from .loading import Place
-from .running import CHARACTERS_A_BATCH, ITEMS_A_BATCH, Item, LocalModel, Said
+from .model_files import config_of
+from .running import LocalModel
 
 Family = Literal["hhem_2", "cross_encoder", "minicheck_t5", "minicheck_encoder", "alignscore"]
 _NO_NAME: Final = re.compile(r"(label_?)?\d+", re.IGNORECASE)
-
-
-class LoadedChecker(Protocol):
-    """A checker in memory."""
-
-    @property
-    def window(self) -> int:
-        """How many tokens it reads, source and claim together."""
-        ...
-
-    def run(self, items: Sequence[Item]) -> Sequence[Said]:
-        """The probability that the first text of each item supports the second, as its only value."""
-        ...
 
 
 _OPENERS: Final[Mapping[Family, Callable[[Place], LoadedChecker]]] = {
@@ -56,27 +43,8 @@ class Checked:
     truncated: NDArray[np.bool_]
 
 
-class Checker(LocalModel):
+class Checker(LocalModel[LoadedChecker]):
     """A checker that metrics ask; calls of all rows in flight are gathered into batches."""
-
-    def __init__(
-        self,
-        open_model: Callable[[], LoadedChecker],
-        model_id: str,
-        turn: AbstractContextManager[object] | None = None,
-        max_items: int = ITEMS_A_BATCH,
-        max_characters: int = CHARACTERS_A_BATCH,
-    ) -> None:
-        """Prepare, without loading; see ``LocalModel``."""
-        windows: list[int] = []
-
-        def opened() -> LoadedChecker:
-            model = open_model()
-            windows.append(model.window)
-            return model
-
-        super().__init__(opened, model_id, turn, max_items, max_characters)
-        self._windows = windows  # not of this object's making, so that the thread needn't know the object
 
     async def check(self, pairs: Sequence[tuple[str, str]]) -> Checked:
         """How likely the first text of each pair supports the second. Raises InputError when it can't be loaded."""
@@ -86,8 +54,7 @@ class Checker(LocalModel):
 
     async def window(self) -> int:
         """How many tokens of a pair the model reads; loads it. Raises InputError when it can't be loaded."""
-        await self.load()
-        return self._windows[0]
+        return (await self.load()).window
 
 
 def open_checker(place: Place) -> LoadedChecker:
@@ -101,7 +68,9 @@ def family_of(folder: Path, called: str = "checker") -> Family:
     Raises:
         InputError: none that is known here; the message names the model as ``called``.
     """
-    config = _config(folder, called)
+    config = config_of(folder)
+    if not config:
+        raise InputError(f"The {called} in {folder} has no config.json that can be read.")
     made_as = " ".join(map(str, config.get("architectures") or ()))
     names = [str(name) for name in (config.get("id2label") or {0: "LABEL_0", 1: "LABEL_1"}).values()]
     if "AlignScore" in made_as:
@@ -120,13 +89,3 @@ def family_of(folder: Path, called: str = "checker") -> Family:
         "known to say whether a source supports a claim: HHEM 1.0 or 2.1, another cross-encoder with one output, "
         "MiniCheck or AlignScore was wanted."
     )
-
-
-def _config(folder: Path, called: str) -> Mapping[str, Any]:
-    try:
-        config = json.loads((folder / "config.json").read_text("utf-8"))
-    except (OSError, ValueError) as error:
-        raise InputError(f"The {called} in {folder} has no readable config.json: {error}") from error
-    if not isinstance(config, dict):
-        raise InputError(f"The {called} in {folder} has a config.json that is no mapping.")
-    return config

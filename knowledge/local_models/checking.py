@@ -5,8 +5,6 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
-import numpy as np
-
 from .running import Item, Said
 from .sequences import Forward, SequenceReader, Tokens
 
@@ -34,13 +32,14 @@ class PromptReader(SequenceReader):
 
     def read(self, items: Sequence[Item]) -> tuple[list[Tokens], list[bool]]:
         """The tokens of each prompt without padding, and whether some were cut."""
-        texts = [f"{self._prompt.before}{source}{self._prompt.between}{claim}" for source, claim in items]
+        pairs = [(self.marks.broken(source), self.marks.broken(claim)) for source, claim in items]
+        texts = [f"{self._prompt.before}{source}{self._prompt.between}{claim}" for source, claim in pairs]
         read = self._tokenizer(texts, padding=False, verbose=False)
         taken = [name for name in read if name in self._taken]
         tokens: list[Tokens] = [{name: read[name][place] for name in taken} for place in range(len(items))]
         truncated = [len(one["input_ids"]) > self.window for one in tokens]
         for place in (place for place, was_cut in enumerate(truncated) if was_cut):
-            kept = self._kept(texts[place], items[place][0])
+            kept = self._kept(texts[place], pairs[place][0])
             tokens[place] = {name: [values[token] for token in kept] for name, values in tokens[place].items()}
         return tokens, truncated
 
@@ -58,19 +57,15 @@ class LoadedChecker:
         window: how many tokens it reads, source and claim together.
     """
 
-    def __init__(self, reader: SequenceReader, supported: Forward, model_id: str) -> None:
+    def __init__(self, reader: SequenceReader, supported: Forward) -> None:
         """Put a model together of what reads items and what makes a probability of each."""
         self.window = reader.window
         self._reader = reader
         self._supported = supported
-        self._model_id = model_id
 
     def run(self, items: Sequence[Item]) -> list[Said]:
         """The probability that the first text of each item supports the second."""
-        said = self._reader.said(items, self._supported)
-        if not all(np.isfinite(one.values).all() for one in said):
-            raise ValueError(f"The checker {self._model_id} returned what is no number.")
-        return said
+        return self._reader.said(items, self._supported)
 
 
 def kept_tokens(ends: Sequence[int], source_begins: int, source_ends: int, window: int) -> list[int]:

@@ -1,19 +1,18 @@
 """Classifier: a model that puts labels to a text, any sequence classifier of transformers."""
 
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .loading import Place, load_model, load_tokenizer
-from .running import CHARACTERS_A_BATCH, ITEMS_A_BATCH, Item, LoadedModel, LocalModel, Said
+from .running import Item, LoadedModel, LocalModel, Said
 from .sequences import SequenceReader
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Classified:
     """What a classifier says of some texts, in their order.
 
@@ -56,30 +55,21 @@ def open_classifier(place: Place) -> LoadedClassifier:
     return LoadedClassifier(place)
 
 
-class Classifier(LocalModel):
+class Labelling(LoadedModel, Protocol):
+    """A classifier in memory, as ``Classifier`` knows it."""
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """In the order of its outputs."""
+        ...
+
+
+class Classifier(LocalModel[Labelling]):
     """A classifier that metrics ask; calls of all rows in flight are gathered into batches."""
-
-    def __init__(
-        self,
-        open_model: Callable[[], LoadedModel],
-        model_id: str,
-        turn: AbstractContextManager[object] | None = None,
-        max_items: int = ITEMS_A_BATCH,
-        max_characters: int = CHARACTERS_A_BATCH,
-    ) -> None:
-        """Prepare, without loading; see ``LocalModel``. What is opened has ``labels``."""
-        labels: list[str] = []
-
-        def opened() -> LoadedModel:
-            model = open_model()
-            labels.extend(getattr(model, "labels", ()))
-            return model
-
-        super().__init__(opened, model_id, turn, max_items, max_characters)
-        self._labels = labels  # not of this object's making, so that the thread needn't know the object
 
     async def classify(self, texts: Sequence[str]) -> Classified:
         """The logits of each text. Raises InputError when the model can't be loaded."""
         said = await self.ask([(text,) for text in texts])
-        logits = np.array([one.values for one in said], dtype=np.float32).reshape(len(said), len(self._labels))
-        return Classified(tuple(self._labels), logits, np.array([one.truncated for one in said], dtype=np.bool_))
+        labels = (await self.load()).labels
+        logits = np.array([one.values for one in said], dtype=np.float32).reshape(len(said), len(labels))
+        return Classified(labels, logits, np.array([one.truncated for one in said], dtype=np.bool_))

@@ -7,11 +7,12 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from .causal import losses, window_of
+from .causal import losses
 from .completions import Completion, shortened
 from .loading import Place, load_model, load_tokenizer
+from .marks import Marks
 from .running import Item, Said
-from .sequences import slices
+from .sequences import padded, slices, window_of
 
 NEEDS_PREFIX: Final = -1.0  # in place of the number of tokens, for an item without a prefix
 _WINDOW: Final = 512  # of a model without a limit of its own, such as T5
@@ -34,17 +35,18 @@ class EncoderDecoder:
         """Load it. Raises InputError when the folder holds no such model."""
         self._tokenizer = load_tokenizer(place)
         self._model = load_model(place, "AutoModelForSeq2SeqLM")
-        self.window = window_of(self._model.config, self._tokenizer, _WINDOW)
+        self.window = window_of(self._model, self._tokenizer, _WINDOW)
+        self._marks = Marks(self._tokenizer)
 
     def run(self, items: Sequence[Item]) -> list[Said]:
-        """For each item shape (2,): mean and count; NaN and 0 for a blank text, ``NEEDS_PREFIX`` without a prefix."""
+        """For each item shape (2,): mean and count; both 0 for a blank text, ``NEEDS_PREFIX`` without a prefix."""
         completions = [Completion.of(item) for item in items]
         read = [self._read(completion) for completion in completions]
         written = [self._written(completion.text) for completion in completions]
         weight = ceil(self._model.config.get_text_config().vocab_size / _LOGITS_A_TOKEN)
         asked = [place for place, completion in enumerate(completions) if completion.prefix and written[place][0]]
         lengths = [max(len(read[place][0]), weight * len(written[place][0])) for place in asked]
-        means = np.full(len(items), np.nan)
+        means = np.zeros(len(items))
         for places in slices(lengths):
             chosen = [asked[place] for place in places]
             means[chosen] = self._means([read[place][0] for place in chosen], [written[place][0] for place in chosen])
@@ -64,6 +66,7 @@ class EncoderDecoder:
 
     def _written(self, text: str) -> tuple[list[int], bool]:
         """The text as the decoder writes it, no tokens for one without any of its own, and whether it was cut."""
+        text = self._marks.broken(text)
         if not self._tokenizer(text_target=text, add_special_tokens=False, verbose=False)["input_ids"]:
             return [], False
         tokens: list[int] = self._tokenizer(text_target=text, verbose=False)["input_ids"]
@@ -73,24 +76,19 @@ class EncoderDecoder:
         return cut, True
 
     def _tokens(self, text: str) -> list[int]:
-        tokens: list[int] = self._tokenizer(text, verbose=False)["input_ids"]
+        tokens: list[int] = self._tokenizer(self._marks.broken(text), verbose=False)["input_ids"]
         return tokens
 
     def _means(self, read: Sequence[list[int]], written: Sequence[list[int]]) -> NDArray[np.float64]:
         import torch
 
         filler = self._tokenizer.pad_token_id or 0  # whatever it is, the mask hides it
-        tokens = _padded(read, filler)
-        mask = _padded([[1] * len(row) for row in read], 0)
-        labels = _padded(written, _NOT_SCORED)
+        tokens = padded(read, filler)
+        mask = padded([[1] * len(row) for row in read], 0)
+        labels = padded(written, _NOT_SCORED)
         with torch.inference_mode():
             given = [torch.from_numpy(array).to(self._model.device) for array in (tokens, mask, labels)]
             logits = self._model(input_ids=given[0], attention_mask=given[1], labels=given[2]).logits
             return np.array(
                 [losses(rows[: len(one)], torch.tensor(one)).mean() for rows, one in zip(logits, written, strict=True)]
             )
-
-
-def _padded(rows: Sequence[list[int]], filler: int) -> NDArray[np.int64]:
-    width = max(len(row) for row in rows)
-    return np.array([row + [filler] * (width - len(row)) for row in rows], dtype=np.int64)

@@ -40,7 +40,29 @@ class Entailed:
     truncated: NDArray[np.bool_]
 
 
-class EntailmentModel(LocalModel):
+class LoadedEntailment:
+    """An entailment model in memory."""
+
+    def __init__(self, place: Place) -> None:
+        """Load it. Raises InputError when the folder holds no such model, or one whose outputs are unclear."""
+        refuse_foreign_code(place.folder)
+        window = _own_window(place)
+        self._model = load_model(place, "AutoModelForSequenceClassification")
+        self._places = _label_places(self._model.config, place.folder)
+        self._reader = SequenceReader(self._model, load_tokenizer(place))
+        self._reader.window = min(self._reader.window, window)
+
+    def run(self, items: Sequence[Item]) -> list[Said]:
+        """The three probabilities of each pair."""
+        return self._reader.said(items, self._probabilities)
+
+    def _probabilities(self, tokens: Mapping[str, Any]) -> NDArray[np.float32]:
+        logits = self._model(**tokens).logits.float().cpu().numpy().astype(np.float64)
+        logits[~np.isfinite(logits)] = np.nan  # infinity would make a probability of 1
+        return _in_order(logits, self._places)
+
+
+class EntailmentModel(LocalModel[LoadedEntailment]):
     """Says how likely a premise entails a hypothesis; calls from all rows in flight are gathered into batches."""
 
     async def entailed(self, pairs: Sequence[tuple[str, str]]) -> Entailed:
@@ -56,30 +78,6 @@ class EntailmentModel(LocalModel):
     async def probabilities(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
         """The probabilities of ``entailed`` alone, shape (n, 3)."""
         return (await self.entailed(pairs)).probabilities
-
-
-class LoadedEntailment:
-    """An entailment model in memory."""
-
-    def __init__(self, place: Place) -> None:
-        """Load it. Raises InputError when the folder holds no such model, or one whose outputs are unclear."""
-        refuse_foreign_code(place.folder)
-        window = _own_window(place)
-        self._model_id = place.model_id
-        self._model = load_model(place, "AutoModelForSequenceClassification")
-        self._places = _label_places(self._model.config, place.folder)
-        self._reader = SequenceReader(self._model, load_tokenizer(place))
-        self._reader.window = min(self._reader.window, window)
-
-    def run(self, items: Sequence[Item]) -> list[Said]:
-        """The three probabilities of each pair."""
-        return self._reader.said(items, self._probabilities)
-
-    def _probabilities(self, tokens: Mapping[str, Any]) -> NDArray[np.float32]:
-        logits = self._model(**tokens).logits.float().cpu().numpy().astype(np.float64)
-        if not np.isfinite(logits).all():
-            raise ValueError(f"The entailment model {self._model_id} returned what is no number.")
-        return _in_order(logits, self._places)
 
 
 def open_entailment(place: Place) -> LoadedEntailment:

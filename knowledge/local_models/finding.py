@@ -153,7 +153,10 @@ def _placed(settings: ModelSettings, called: str, hub: Hub, owner: str, hint: st
     folder = Path(name).expanduser()
     if folder.is_dir():
         folder = folder.resolve()
-        known = f"{folder.name}@{content_hash(folder)[:_SHORT]}"
+        try:
+            known = f"{folder.name}@{content_hash(folder)[:_SHORT]}"
+        except OSError as error:
+            raise InputError(f"The {called} in {folder} can't be read: {error.strerror or error}.") from error
         return _Place(f"{known} (folder)", Source(folder, known, settings.file), on_hub=False)
     if folder.exists() or not _HUB_NAME.fullmatch(name):
         raise InputError(f"The {called} '{name}' is neither a folder nor a model id.{hint}")

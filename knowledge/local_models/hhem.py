@@ -31,10 +31,12 @@ def open_cross_encoder(place: Place) -> LoadedChecker:
     model = load_model(place, "AutoModelForSequenceClassification")
 
     def supported(tokens: Mapping[str, Any]) -> NDArray[np.float32]:
-        found: NDArray[np.float32] = model(**tokens).logits[:, 0].sigmoid().float().cpu().numpy()
+        logits = model(**tokens).logits[:, 0].float()
+        likely = logits.sigmoid().where(logits.isfinite(), float("nan"))  # infinity would make a probability of 1
+        found: NDArray[np.float32] = likely.cpu().numpy()
         return found
 
-    return LoadedChecker(SequenceReader(model, load_tokenizer(place)), supported, place.model_id)
+    return LoadedChecker(SequenceReader(model, load_tokenizer(place)), supported)
 
 
 def open_token_classifier(place: Place) -> LoadedChecker:
@@ -51,7 +53,7 @@ def open_token_classifier(place: Place) -> LoadedChecker:
     def supported(tokens: Mapping[str, Any]) -> NDArray[np.float32]:
         return consistent(model(**tokens).logits)
 
-    return LoadedChecker(PromptReader(model, tokenizer, PROMPT, WINDOW), supported, place.model_id)
+    return LoadedChecker(PromptReader(model, tokenizer, PROMPT, WINDOW), supported)
 
 
 def consistent(logits: Any) -> NDArray[np.float32]:  # noqa: ANN401 - a tensor

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import nan
 from typing import Protocol
 
 from ... import InputError
@@ -61,7 +62,7 @@ def open_language_model(place: Place) -> LoadedModel:
     return EncoderDecoder(place) if load_config(place).is_encoder_decoder else CausalModel(place)
 
 
-class LanguageModel(LocalModel):
+class LanguageModel(LocalModel[LoadedModel]):
     """A language model that metrics ask; calls of all rows in flight are gathered into batches."""
 
     async def likelihoods(self, texts: Sequence[Continued]) -> list[Likelihood]:
@@ -80,7 +81,7 @@ class LanguageModel(LocalModel):
                 f"The model {self.model_id} reads one text and writes another (encoder and decoder), so it can't say "
                 "how likely a text is by itself. Name a causal model, such as distilbert/distilgpt2."
             )
-        return Likelihood(mean, int(tokens), said.truncated)
+        return Likelihood(mean if tokens else nan, int(tokens), said.truncated)
 
 
 def _item(text: Continued) -> Completion:

@@ -3,10 +3,13 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from ... import InputError
 from .finding import Device
+from .model_files import tokenizer_files
+
+_NO_VOCABULARY: Final = frozenset({"tokenizer_config.json", "special_tokens_map.json", "added_tokens.json"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,10 +68,19 @@ def load_config(place: Place) -> Any:  # noqa: ANN401 - untyped library
 
 
 def load_tokenizer(place: Place, **settings: Any) -> Any:  # noqa: ANN401 - untyped library
-    """The model's tokenizer. Raises InputError when transformers can't load it."""
+    """The model's tokenizer. Raises InputError when there is none, or transformers can't load it."""
     import transformers
 
-    return _loaded(place, transformers.AutoTokenizer, settings)
+    tokenizer = None
+    if any(path.name not in _NO_VOCABULARY for path in tokenizer_files(place.folder)):
+        tokenizer = _loaded(place, transformers.AutoTokenizer, settings, "tokenizer of the ")
+    # Without its files transformers makes one up that knows no words, and every text would be as good as empty.
+    if tokenizer is None or len(tokenizer) <= len(tokenizer.added_tokens_decoder):
+        raise InputError(
+            f"The {place.called} in {place.folder} has no tokenizer: tokenizer.json, or files of a vocabulary, were "
+            "wanted."
+        )
+    return tokenizer
 
 
 def device_of(wanted: Device) -> str:
@@ -91,17 +103,21 @@ def device_of(wanted: Device) -> str:
     return wanted
 
 
-def _loaded(place: Place, loader: Any, settings: Mapping[str, Any]) -> Any:  # noqa: ANN401 - untyped library
+def _loaded(place: Place, loader: Any, settings: Mapping[str, Any], of: str = "") -> Any:  # noqa: ANN401 - untyped library
     from transformers.utils import logging
 
-    shows_progress = logging.is_progress_bar_enabled()
-    logging.disable_progress_bar()  # a bar for 0.1 s among our own says nothing
+    # A bar for 0.1 s among our own says nothing, and what is missing is said by us.
+    shows_progress, verbosity = logging.is_progress_bar_enabled(), logging.get_verbosity()
+    logging.disable_progress_bar()
+    logging.set_verbosity_error()
     try:
         return loader.from_pretrained(str(place.folder), local_files_only=True, trust_remote_code=False, **settings)
     except Exception as error:
+        said = str(error).strip().partition("\n")[0]  # what follows lists all that there could be
         raise InputError(
-            f"The {place.called} in {place.folder} can't be loaded by transformers: {type(error).__name__}: {error}"
+            f"The {of}{place.called} in {place.folder} can't be loaded by transformers: {type(error).__name__}: {said}"
         ) from error
     finally:
+        logging.set_verbosity(verbosity)
         if shows_progress:
             logging.enable_progress_bar()

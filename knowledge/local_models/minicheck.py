@@ -32,7 +32,7 @@ def open_generator(place: Place) -> LoadedChecker:
         return _second(logits)
 
     prompt = Prompt(TASK, tokenizer.eos_token)
-    return LoadedChecker(PromptReader(model, tokenizer, prompt, WINDOW), supported, place.model_id)
+    return LoadedChecker(PromptReader(model, tokenizer, prompt, WINDOW), supported)
 
 
 def open_encoder(place: Place) -> LoadedChecker:
@@ -46,7 +46,7 @@ def open_encoder(place: Place) -> LoadedChecker:
         return _second(model(**tokens).logits)
 
     prompt = Prompt("", tokenizer.eos_token or tokenizer.sep_token)
-    return LoadedChecker(PromptReader(model, tokenizer, prompt, window), supported, place.model_id)
+    return LoadedChecker(PromptReader(model, tokenizer, prompt, window), supported)
 
 
 def _second(logits: Any) -> NDArray[np.float32]:  # noqa: ANN401 - a tensor

@@ -73,7 +73,8 @@ class LocalModels:
         self._told = told
         self._turn = threading.Lock()
         self._found = cache(self._find)
-        self._opened: dict[tuple[str, Kind], LocalModel] = {}
+        self._opened: dict[tuple[str, Kind], LocalModel[Any]] = {}
+        self._steps_back = False
         self._asked_for: dict[str, None] = {}  # roles, in the order in which they were
 
     @property
@@ -99,6 +100,8 @@ class LocalModels:
             opener = _opener(ROLES[role], settings, found, module, opens, self._told)
             facade = getattr(import_module(module, __package__), asks)
             self._opened[key] = facade(opener, found.model_id, self._turn)
+            if self._steps_back:
+                self._opened[key].step_back()
         return self._opened[key]
 
     def described(self) -> dict[str, dict[str, object]]:
@@ -127,7 +130,8 @@ class LocalModels:
         return fetch(self.settings_of(role), f"{role} model", self._hub, told=self._told)
 
     def step_back(self) -> None:
-        """Run only with what of the processors others leave, from now on."""
+        """Run only with what of the processors others leave, from now on; models that are asked for later too."""
+        self._steps_back = True
         for model in self._opened.values():
             model.step_back()
 
@@ -145,11 +149,13 @@ class LocalModels:
         said: dict[str, object] = {"model": found.model_id, "device": settings.device, "threads": settings.threads}
         if found.folder is None:
             return said
-        hashes = file_hashes(found.folder)
-        said["sha256"] = {name: value for name, value in hashes.items() if Path(name).suffix in _WEIGHTS}
-        origin = found.folder / ORIGIN
-        if origin.is_file():
-            said["made_from"] = json.loads(origin.read_text(encoding="utf-8"))["made_from"]
+        with contextlib.suppress(OSError):  # it has gone since, or can't be read: said when the model is asked
+            hashes = file_hashes(found.folder)
+            if weights := {name: value for name, value in hashes.items() if Path(name).suffix in _WEIGHTS}:
+                said["sha256"] = weights
+            origin = found.folder / ORIGIN
+            if origin.is_file():
+                said["made_from"] = json.loads(origin.read_text(encoding="utf-8"))["made_from"]
         with contextlib.suppress(InputError):  # a device that isn't there is said when the model is asked
             said["device"] = device_of(settings.device)
         return said

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from hashlib import blake2b
-from typing import Protocol, TypeAlias
+from typing import Generic, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,7 +29,7 @@ class Said:
     """What a model says of one item.
 
     Attributes:
-        values: shape (k,), float32; k and what each number means are the model's own.
+        values: shape (k,), float32; k and what each number means are the model's own. NaN or infinity is an error.
         truncated: whether the item was longer than the model's window, so that not all of it was read.
     """
 
@@ -45,7 +45,10 @@ class LoadedModel(Protocol):
         ...
 
 
-class LocalModel:
+Loaded = TypeVar("Loaded", bound=LoadedModel)
+
+
+class LocalModel(Generic[Loaded]):
     """A model that many callers ask at once, from any event loop; it runs on a thread of its own.
 
     An item is looked at once: what was said of it is kept in memory. A batch that fails fails those who wait for it,
@@ -54,7 +57,7 @@ class LocalModel:
 
     def __init__(
         self,
-        open_model: Callable[[], LoadedModel],
+        open_model: Callable[[], Loaded],
         model_id: str,
         turn: AbstractContextManager[object] | None = None,
         max_items: int = ITEMS_A_BATCH,
@@ -84,13 +87,18 @@ class LocalModel:
         """Name and revision of the model."""
         return self._model_id
 
-    async def load(self) -> None:
-        """Open the model now. Raises what opening raises."""
+    async def load(self) -> Loaded:
+        """The model, opened now if it was not; to be looked at, not to be run. Raises what opening raises."""
         # Shielded, because the future is everybody's, and a cancelled caller would cancel it.
-        await asyncio.shield(asyncio.wrap_future(self._thread.model()))
+        return (await asyncio.shield(asyncio.wrap_future(self._thread.model()))).model
 
     async def ask(self, items: Sequence[Item]) -> list[Said]:
-        """What the model says of each item, in their order. Raises what opening raises."""
+        """What the model says of each item, in their order.
+
+        Raises:
+            ValueError: it says of one of them what is no number.
+            Exception: what opening the model raises, or running it.
+        """
         if not items:
             return []
         texts = [json.dumps([readable(text) for text in item], ensure_ascii=False) for item in items]
@@ -100,7 +108,11 @@ class LocalModel:
             request.done.result()  # raises what went wrong
         else:
             await asyncio.wrap_future(request.done)
-        return [_unpacked(packed) for packed in request.packed]
+        said = [_unpacked(packed) for packed in request.packed]
+        # Told to those who ask for it and not to all of its batch: NaN for one text is no fault of another's.
+        if not all(np.isfinite(one.values).all() for one in said):
+            raise ValueError(f"The model {self._model_id} returned what is no number (NaN or infinity).")
+        return said
 
     def step_back(self) -> None:
         """Run only with what of the processors others leave, from now on: what is timed by others goes before."""
@@ -111,18 +123,18 @@ class LocalModel:
         self._stop()
 
 
-class _Packing:
+class _Packing(Generic[Loaded]):
     """A loaded model whose words are packed: a byte for truncated, then float32 in little-endian order."""
 
-    def __init__(self, open_model: Callable[[], LoadedModel], turn: AbstractContextManager[object]) -> None:
+    def __init__(self, open_model: Callable[[], Loaded], turn: AbstractContextManager[object]) -> None:
         self._turn = turn
         with turn:
-            self._model = open_model()
+            self.model = open_model()
 
     def run(self, texts: Sequence[str]) -> list[bytes]:
         items: list[Item] = [tuple(json.loads(text)) for text in texts]
         with self._turn:
-            said = self._model.run(items)
+            said = self.model.run(items)
         return [bytes([one.truncated]) + np.asarray(one.values, dtype="<f4").tobytes() for one in said]
 
 

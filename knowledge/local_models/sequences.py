@@ -7,64 +7,96 @@ from typing import Any, Final, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from .marks import Marks
 from .running import Item, Said
 
 # Of a slice, padding counted in: what goes through a model at once. A core is busy with 500; more only takes memory.
 TOKENS_A_RUN: Final = 1024
 _WINDOW: Final = 512  # of a model that doesn't say how many tokens it reads
 _NO_LIMIT: Final = 1_000_000  # tokenizers without a limit give a number beyond this
+_LIMITS: Final = ("max_position_embeddings", "n_positions", "max_seq_len", "n_ctx")
+_LONG: Final = 4  # times the window, in characters: a text from which on it is worth looking where its tokens stand
 _FILLER: Final = {"attention_mask": 0, "token_type_ids": 0}
 
-Cut = Literal["longest_first", "only_first", "only_second"]
+Cut = Literal["longest_first", "only_first"]
 Tokens: TypeAlias = dict[str, list[int]]
 # What a model makes of padded tokens, tensors of shape (n, width): an array whose first axis is the items.
 Forward: TypeAlias = Callable[[Mapping[str, Any]], NDArray[np.float32]]
 
 
 class SequenceReader:
-    """Turns items of one text, or of two, into what a model takes.
+    """Turns items of one text, or of two, into what a model takes; marks in a text are broken, see ``Marks``.
 
     Attributes:
         window: how many tokens of an item the model reads.
+        marks: those of its tokenizer.
     """
 
-    def __init__(self, model: Any, tokenizer: Any, cut: Cut = "longest_first") -> None:  # noqa: ANN401 - untyped library
+    def __init__(self, model: Any, tokenizer: Any, *, keeps_second: bool = False) -> None:  # noqa: ANN401 - untyped library
         """Look at what the model takes.
 
         Args:
             model: of transformers; its ``device`` is where tensors are put.
             tokenizer: its tokenizer.
-            cut: which text of a pair loses its end when both are too long together.
+            keeps_second: where a pair is too long, the first text alone loses its end; both do only where the second
+                would leave no token of the first. Otherwise the longer one loses its end, then both.
         """
         self.window = window_of(model, tokenizer)
+        self.marks = Marks(tokenizer)
         self._tokenizer = tokenizer
-        self._cut = cut
+        self._keeps_second = keeps_second
         self._device = model.device
         self._taken = frozenset(inspect.signature(model.forward).parameters)
-        self._padding = tokenizer.pad_token_id or 0  # whatever it is, the mask hides it
+        self._padding = _padding_of(model, tokenizer)
 
     def read(self, items: Sequence[Item]) -> tuple[list[Tokens], list[bool]]:
         """The tokens of each item without padding, and whether the item was too long; all have as many texts."""
-        texts = [list(column) for column in zip(*items, strict=True)]
-        read = self._tokenizer(*texts, truncation=self._cut, max_length=self.window, padding=False, verbose=False)
-        taken = [name for name in read if name in self._taken]
-        tokens = [{name: read[name][place] for name in taken} for place in range(len(items))]
+        items = [self.cleaned(item) for item in items]
+        cuts = [self.cut_of(item[-1]) if self._keeps_second else "longest_first" for item in items]
+        found: dict[int, Tokens] = {}
+        for cut in set(cuts):
+            places = [place for place, own in enumerate(cuts) if own == cut]
+            read = self._tokens([items[place] for place in places], truncation=cut, max_length=self.window)
+            taken = [name for name in read if name in self._taken]
+            found |= {place: {name: read[name][row] for name in taken} for row, place in enumerate(places)}
+        tokens = [found[place] for place in range(len(items))]
         return tokens, [
             len(one["input_ids"]) >= self.window and self._length(item) > self.window
             for item, one in zip(items, tokens, strict=True)
         ]
 
+    def cleaned(self, item: Item) -> Item:
+        """The item as the tokenizer is given it: marks broken, and what lies far behind the window cut off.
+
+        Tokenizers keep what they cut off, in every combination of the pieces of two texts: for two of a megabyte that
+        would be gigabytes. The longer text stays the longer one, by which it is decided which is cut.
+        """
+        item = tuple(map(self.marks.broken, item))
+        if max(map(len, item)) <= _LONG * self.window or not self._tokenizer.is_fast:
+            return item
+        read = self._tokenizer(list(item), add_special_tokens=False, verbose=False).encodings
+        shortest = min(map(len, read))
+        return tuple(
+            _beginning(text, one, (2 if len(one) == shortest else 3) * self.window)
+            for text, one in zip(item, read, strict=True)
+        )
+
+    def cut_of(self, second: str) -> Cut:
+        """How a pair is cut whose second text is kept: whole where that leaves a token of the first beside marks."""
+        length = len(self._tokenizer(second, add_special_tokens=False, verbose=False)["input_ids"])
+        fits = length < self.window - self._tokenizer.num_special_tokens_to_add(pair=True)
+        return "only_first" if fits else "longest_first"
+
     def padded(self, tokens: Sequence[Tokens]) -> dict[str, Any]:
         """Tensors of shape (n, width), int64, on the model's device, padded on the right; the mask hides padding."""
         import torch
 
-        width = max(1, *(len(one["input_ids"]) for one in tokens))
-        made = {}
-        for name in tokens[0]:
-            filler = _FILLER.get(name, self._padding)
-            rows = [one[name] + [filler] * (width - len(one[name])) for one in tokens]
-            made[name] = torch.tensor(rows, dtype=torch.int64, device=self._device)
-        return made
+        return {
+            name: torch.from_numpy(
+                padded([one[name] for one in tokens], _FILLER.get(name, self._padding)),
+            ).to(self._device)
+            for name in tokens[0]
+        }
 
     def said(self, items: Sequence[Item], forward: Forward) -> list[Said]:
         """What the model says of each item, in their order; ``forward`` has slices of items of about equal length."""
@@ -79,24 +111,49 @@ class SequenceReader:
                 found[place] = Said(np.asarray(row, dtype=np.float32).reshape(-1), truncated[place])
         return [found[place] for place in range(len(items))]
 
+    def _tokens(self, items: Sequence[Item], **settings: Any) -> Any:  # noqa: ANN401 - untyped library
+        columns = [list(column) for column in zip(*items, strict=True)]  # lists: an empty text is a text in a list only
+        return self._tokenizer(*columns, padding=False, verbose=False, **settings)
+
     def _length(self, item: Item) -> int:
-        return len(self._tokenizer(*item, truncation=False, padding=False, verbose=False)["input_ids"])
+        return len(self._tokens([item], truncation=False)["input_ids"][0])
 
 
-def window_of(model: Any, tokenizer: Any) -> int:  # noqa: ANN401 - untyped library
+def _beginning(text: str, read: Any, tokens: int) -> str:  # noqa: ANN401 - untyped library
+    return text if len(read) <= tokens else text[: read.token_to_chars(tokens - 1)[1]]
+
+
+def padded(rows: Sequence[Sequence[int]], filler: int) -> NDArray[np.int64]:
+    """The rows as a table, filled up on the right."""
+    table = np.full((len(rows), max(map(len, rows), default=0)), filler, dtype=np.int64)
+    for place, row in enumerate(rows):
+        table[place, : len(row)] = row
+    return table
+
+
+def window_of(model: Any, tokenizer: Any, otherwise: int = _WINDOW) -> int:  # noqa: ANN401 - untyped library
     """How many tokens a model reads: what its tokenizer and its positions allow, whichever is less."""
-    limits = [int(tokenizer.model_max_length), _positions(model)]
-    return min([limit for limit in limits if 0 < limit < _NO_LIMIT], default=_WINDOW)
+    limits = [tokenizer.model_max_length, *_positions(model)]
+    return min((int(limit) for limit in limits if limit and 0 < limit < _NO_LIMIT), default=otherwise)
 
 
-def _positions(model: Any) -> int:  # noqa: ANN401 - untyped library
-    """For how many tokens the model has positions, 0 when it doesn't say."""
+def _positions(model: Any) -> list[Any]:  # noqa: ANN401 - untyped library
+    """For how many tokens the model has positions, as it says itself."""
     for name, module in model.named_modules():
         if name.rpartition(".")[2] == "position_embeddings" and hasattr(module, "num_embeddings"):
             # RoBERTa and its kind count positions from behind that of padding, so that two of 514 are never used.
             unused = 0 if module.padding_idx is None else module.padding_idx + 1
-            return int(module.num_embeddings) - unused
-    return int(getattr(model.config, "max_position_embeddings", None) or 0)
+            return [module.num_embeddings - unused]
+    config = model.config.get_text_config()
+    return [getattr(config, name, None) for name in _LIMITS]
+
+
+def _padding_of(model: Any, tokenizer: Any) -> int:  # noqa: ANN401 - untyped library
+    """The token for padding. The mask hides it, but classifiers on GPT-2 and its kind look for the last other one."""
+    known = (tokenizer.pad_token_id, model.config.pad_token_id, tokenizer.eos_token_id, 0)
+    padding = next(int(token) for token in known if token is not None)
+    model.config.pad_token_id = padding
+    return padding
 
 
 def slices(lengths: Sequence[int], most: int = TOKENS_A_RUN) -> Iterator[list[int]]:

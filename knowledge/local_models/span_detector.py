@@ -107,9 +107,7 @@ class LoadedSpanDetector:
         if not self._tokenizer.is_fast:
             raise InputError(f"{said} has a tokenizer that doesn't tell which characters a token stands for.")
         self._reader = SequenceReader(self._model, self._tokenizer)
-        self.window = min(_WINDOW, self._reader.window)
-        # Beside the answer there must be place for marks and a token of the prompt.
-        self._room = self.window - self._tokenizer.num_special_tokens_to_add(pair=True) - 1
+        self._reader.window = self.window = min(_WINDOW, self._reader.window)
 
     def run(self, items: Sequence[Item]) -> list[Said]:
         """How much of each answer was read, and its spans."""
@@ -118,15 +116,16 @@ class LoadedSpanDetector:
         for places in slices([len(pair.tokens["input_ids"]) for pair in pairs]):
             together = [pairs[place] for place in places]
             for place, pair, likely in zip(places, together, self._unsupported(together), strict=True):
-                values = [float(pair.read), *(number for span in _spans(pair.answer, likely) for number in span)]
-                found[place] = Said(np.array(values, dtype=np.float32), pair.truncated)
+                found[place] = Said(_values(pair, likely), pair.truncated)
         return [found[place] for place in range(len(items))]
 
     def _pair(self, prompt: str, answer: str) -> _Pair:
-        length = len(self._tokenizer(answer, add_special_tokens=False, verbose=False)["input_ids"])
-        cut = "only_first" if length <= self._room else "longest_first"
-        read = self._tokenizer(prompt, answer, truncation=cut, max_length=self.window, padding=False, verbose=False)
+        prompt, beginning = self._reader.cleaned((prompt, answer))  # whose characters stand where they stood
+        cut = self._reader.cut_of(beginning)
+        read = self._tokenizer([prompt], [beginning], truncation=cut, max_length=self.window, verbose=False)
         (encoding,) = read.encodings
+        truncated = bool(encoding.overflowing)
+        is_whole = cut == "only_first" or not truncated
         belongs = encoding.sequence_ids  # 1 for what belongs to the answer
         tokens = tuple(
             _Token(place, start, end)
@@ -134,10 +133,10 @@ class LoadedSpanDetector:
             if belongs[place] == 1 and end > start
         )
         return _Pair(
-            tokens={name: read[name] for name in ("input_ids", "attention_mask")},
+            tokens={name: read[name][0] for name in ("input_ids", "attention_mask")},
             answer=tokens,
-            read=len(answer) if belongs.count(1) == length else max((token.end for token in tokens), default=0),
-            truncated=bool(encoding.overflowing),
+            read=len(answer) if is_whole else max((token.end for token in tokens), default=0),
+            truncated=truncated,
         )
 
     def _unsupported(self, pairs: Sequence[_Pair]) -> NDArray[np.float32]:
@@ -155,7 +154,7 @@ def open_span_detector(place: Place) -> LoadedSpanDetector:
     return LoadedSpanDetector(place)
 
 
-class SpanDetector(LocalModel):
+class SpanDetector(LocalModel[LoadedSpanDetector]):
     """A span detector that metrics ask; calls of all rows in flight are gathered into batches."""
 
     async def mark(self, answers: Sequence[Grounded]) -> list[Marked]:
@@ -176,6 +175,14 @@ def _prompt(answer: Grounded) -> str:
     if not answer.question.strip():
         return _WITHOUT_QUESTION.format(passages=passages)
     return _WITH_QUESTION.format(question=answer.question, count=len(answer.contexts), passages=passages)
+
+
+def _values(pair: _Pair, likely: NDArray[np.float32]) -> NDArray[np.float32]:
+    """What is said of a pair; NaN where the model said of one of its tokens what is no number."""
+    if not np.isfinite(likely[: len(pair.tokens["input_ids"])]).all():
+        return np.full(1, np.nan, dtype=np.float32)
+    numbers = (number for span in _spans(pair.answer, likely) for number in span)
+    return np.array([pair.read, *numbers], dtype=np.float32)
 
 
 def _spans(answer: Sequence[_Token], likely: NDArray[np.float32]) -> list[tuple[int, int, float]]:

@@ -4,8 +4,8 @@
 
 For every kind a model of random weights is built (2 layers of width 32; with --small 6 layers of width 384), and items
 of mixed lengths are asked as rows ask them, 64 rows at a time: with batches of one item, and as they are gathered. It
-prints items per second of processor time (best of the rounds, which alternate), their ratio, how far values are apart with batches of 1,
-7 and 64, and by how much memory grows in a new process that asks 10 items, or 1,000.
+prints items per second of processor time (best of the rounds, which alternate), their ratio, how far values are apart
+with batches of 1, 7 and 64, and by how much memory grows in a new process that asks 10 items, or 1,000.
 """
 
 import argparse

@@ -10,10 +10,10 @@ import time
 import pytest
 from proctor import InputError
 from proctor.bots.base import BotMisconfigured, Context, Reply
-from proctor.harness.daemon_threads import DaemonThreads
-from proctor.harness.engine import Engine
-from proctor.harness.progress import Silent
-from proctor.harness.scoring import Scorer
+from proctor.harness.engine.daemon_threads import DaemonThreads
+from proctor.harness.engine.engine import Engine
+from proctor.harness.engine.scoring import Scorer
+from proctor.harness.showing.progress import Silent
 from proctor.knowledge.questions import Question
 from proctor.reports.ledger import Ledger
 from proctor.reports.store import Store

@@ -9,11 +9,11 @@ from judge_server import JudgeServer
 from judged_runs import CHUNKS, record, run, score, suite_with_judge
 from knowing_judge import canary_of, reply, right
 from openai_server import OpenAIServer
-from proctor.harness.forecast import forecast
-from proctor.harness.forecast_showing import forecast_object
-from proctor.harness.recorded_exam import ScoreOptions, recorded_exam
-from proctor.harness.suite_exam import RunOptions, suite_exam
-from proctor.harness.suite_file import load_suite
+from proctor.harness.exams.recorded_exam import ScoreOptions, recorded_exam
+from proctor.harness.exams.suite_exam import RunOptions, suite_exam
+from proctor.harness.forecast.forecast import forecast
+from proctor.harness.showing.forecast import forecast_object
+from proctor.harness.suite.suite_file import load_suite
 from suites import lines, proctor, write_suite
 
 EVERYTHING = [

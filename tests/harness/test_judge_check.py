@@ -10,12 +10,12 @@ from knowing_judge import KnowingJudge, canary_of, reply, right
 from openai_server import OpenAIServer, status
 from proctor import InputError
 from proctor.bots.openai_endpoint import Endpoints
-from proctor.harness.canaries import canaries, file_hash, kinds
-from proctor.harness.check_report import CheckReport
-from proctor.harness.judge_check import check_judge
-from proctor.harness.judge_choice import choose_judge
-from proctor.harness.judge_settings import CheckSettings, JudgeSettings
-from proctor.harness.judging import Judging, open_judging
+from proctor.harness.engine.judging import Judging, open_judging
+from proctor.harness.suite.judge_choice import choose_judge
+from proctor.harness.suite.judge_settings import CheckSettings, JudgeSettings
+from proctor.harness.trust.canaries import canaries, file_hash, kinds
+from proctor.harness.trust.check_report import CheckReport
+from proctor.harness.trust.judge_check import check_judge
 from proctor.metrics import builtin_catalog
 from scripted_judge import ScriptedJudge
 from suites import count, lines, proctor, write_suite

@@ -15,10 +15,10 @@ from judged_runs import KEY, METRICS, metrics_of, record, run, score, suite_with
 from openai_server import BROKEN_JSON, DROP, NOT_JSON, Answer, status
 from proctor import InputError
 from proctor.bots.base import Context, Reply
-from proctor.harness.judge_thread import JudgeThread
-from proctor.harness.judging import Judging
-from proctor.harness.lanes import Todo
-from proctor.harness.scoring import Scorer
+from proctor.harness.engine.judge_thread import JudgeThread
+from proctor.harness.engine.judging import Judging
+from proctor.harness.engine.lanes import Todo
+from proctor.harness.engine.scoring import Scorer
 from proctor.knowledge.questions import Question
 from proctor.metrics import builtin_catalog
 from proctor.metrics.judge.claim_calls import AnswerClaims

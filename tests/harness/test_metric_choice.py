@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from proctor import InputError
-from proctor.harness.metric_choice import DEFAULTS, JUDGED, LACKING, choose_metrics
+from proctor.harness.suite.metric_choice import DEFAULTS, JUDGED, LACKING, choose_metrics
 from proctor.metrics import builtin_catalog
 from proctor.metrics.evaluators import EVALUATORS, named, names
 from suites import NOTING, asked, lines, proctor, write_suite

@@ -1,4 +1,4 @@
-from proctor.harness.exam import run_metrics
+from proctor.harness.exams.exam import run_metrics
 from proctor.metrics import builtin_catalog
 
 

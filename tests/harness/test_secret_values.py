@@ -1,8 +1,8 @@
 import json
 
 import pytest
-from proctor.harness.secret_values import named_variables, redactor
-from proctor.harness.suite_file import load_suite
+from proctor.harness.suite.secret_values import named_variables, redactor
+from proctor.harness.suite.suite_file import load_suite
 from small_exams import ToldBot, held, numbered
 from suites import lines, write_suite
 

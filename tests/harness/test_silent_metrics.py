@@ -1,5 +1,5 @@
 import pytest
-from proctor.harness.silent_metrics import silent_metrics
+from proctor.harness.exams.silent_metrics import silent_metrics
 from proctor.metrics.score import Score, Status
 from proctor.reports.run import RowStatus, RunMetric
 from proctor.reports.summary import summarise

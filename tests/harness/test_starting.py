@@ -3,8 +3,8 @@ from pathlib import Path
 
 import pytest
 from proctor import InputError
-from proctor.harness.starting import start_suite
-from proctor.harness.suite_file import load_suite, sample_suite
+from proctor.harness.commands.starting import start_suite
+from proctor.harness.suite.suite_file import load_suite, sample_suite
 
 
 def names(folder: Path) -> set[str]:

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from proctor import InputError
-from proctor.harness.positions import read_yaml
-from proctor.harness.suite_file import load_suite, sample_suite
-from proctor.harness.suite_schema import suite_schema
+from proctor.harness.suite.json_schema import suite_schema
+from proctor.harness.suite.positions import read_yaml
+from proctor.harness.suite.suite_file import load_suite, sample_suite
 
 GOOD = """\
 name: small

@@ -264,7 +264,7 @@ def test_the_thread_ends_when_nobody_holds_the_embedder(encoder):
     before = set(threading.enumerate())
     embedder = embedder_of(encoder)
     asyncio.run(embedder.embed(["a"]))
-    (thread,) = (thread for thread in threading.enumerate() if thread not in before and thread.name == "embedder")
+    (thread,) = (thread for thread in threading.enumerate() if thread not in before and thread.name == "model")
     gone = weakref.ref(embedder)
     del embedder
     gc.collect()

@@ -9,7 +9,7 @@ from proctor.knowledge.local_models.pool import LocalModels
 from proctor.metrics import Facts, Score, builtin_catalog
 from proctor.metrics.alignscore import even_chunks
 from proctor.metrics.local_tools import Checker
-from stub_grounding import ToldChecker
+from stub_checker import StubChecker
 
 PLAN = builtin_catalog().plan(["alignscore"])
 ANSWER = "Refunds take 14 days. They are paid in cash."
@@ -29,7 +29,7 @@ def by_words(source: str, claim: str) -> float:
 
 
 def test_the_mean_of_each_sentences_best_chunk() -> None:
-    checker = ToldChecker(by_words)
+    checker = StubChecker(by_words)
     score = scored(checker)
     assert score.value == pytest.approx((0.9 + 0.4) / 2)
     assert len(checker.asked) == 4  # two sentences, two contexts that are not blank
@@ -38,11 +38,11 @@ def test_the_mean_of_each_sentences_best_chunk() -> None:
     assert first["best_chunk"] == {"contexts": [1], "text": "A refund takes two weeks."}
     assert (second["probability"], second["best_chunk"]["contexts"]) == (pytest.approx(0.4), [3])
     assert (first["supported"], second["supported"]) == (True, False)
-    assert (score.details["model"], score.details["truncated"]) == ("told", False)
+    assert (score.details["model"], score.details["truncated"]) == ("stub@1", False)
 
 
 def test_what_was_not_read_is_noted() -> None:
-    assert scored(ToldChecker(by_words, cut=lambda source: "Cash" in source)).details["truncated"] is True
+    assert scored(StubChecker(by_words, frozenset({"Cash is not paid."}))).details["truncated"] is True
 
 
 def test_a_long_context_is_cut_as_its_authors_cut_it() -> None:
@@ -78,7 +78,7 @@ def test_odd_contexts(text: str, chunks: list[str]) -> None:
     ],
 )
 def test_rows_with_nothing_to_measure(changed: dict[str, object], reason: str) -> None:
-    checker = ToldChecker(by_words)
+    checker = StubChecker(by_words)
     score = scored(checker, **changed)
     assert (score.value, score.status, score.reason) == (None, "not_applicable", reason)
     assert checker.asked == []

@@ -141,11 +141,16 @@ def test_a_question_is_about_the_dialogue() -> None:
 
 def test_names_in_braces_within_texts_are_text() -> None:
     model = StubLanguageModel([ONE])
-    facts: Facts = {"question": "{answer} {source}?", "answer": "{question} ## completion", "gptscore_model": model}
-    scores(["gptscore_qa_interest"], facts)
-    (asked,) = model.asked
-    assert asked.source == "{answer} {source}?\nAssistant: {question} ## completion"
-    assert asked.completion == "Answer: Yes"
+    question, answer = "{answer} {source} {0}?\n\nTL;DR:", "{question}\n## completion\nAnswer: No {"
+    facts: Facts = {"question": question, "answer": answer, "expected": question, "gptscore_model": model}
+    scores(["gptscore_qa_interest", "gptscore_sum_fluency", "gptscore_mt_fluency"], facts)
+    dialogue, summary, *ways = model.asked
+    assert dialogue.source == f"{question}\nAssistant: {answer}"
+    assert dialogue.completion == "Answer: Yes"
+    assert (summary.source, summary.completion) == (question, answer)
+    assert [(way.source, way.completion) for way in ways] == [(question, answer), (answer, question)]
+    plain = load_instruction("gptscore_sum_fluency").about(question="?", answer=".")
+    assert (summary.before, summary.after) == (plain.before, plain.after)
 
 
 def test_a_model_of_chosen_probabilities_gives_the_worked_example(tmp_path: Path) -> None:

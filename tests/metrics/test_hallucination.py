@@ -76,6 +76,7 @@ def test_joint_contexts_are_refused_for_a_model_with_a_short_window_before_it_is
     assert (found.status, found.reason) == ("error", "model_unavailable")
     assert "reads 512 tokens at once, too few for 'joint_contexts'" in str(found.details["message"])
     assert checker.asked == []
+    assert score(StubChecker(reads=1024), joint_contexts=True).status == "ok"
 
 
 def test_a_text_that_was_cut_is_noted() -> None:

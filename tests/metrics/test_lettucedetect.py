@@ -33,7 +33,7 @@ def test_one_less_the_share_of_marked_characters() -> None:
             {"text": "Paris 😀", "start": 15, "end": 22, "confidence": 0.75},
             {"text": "69 million", "start": 31, "end": 41, "confidence": 0.75},
         ],
-        "model": "told",
+        "model": "stub@1",
         "truncated": False,
     }
 

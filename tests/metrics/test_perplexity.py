@@ -83,6 +83,15 @@ def test_an_absent_model_is_an_error_that_says_what_to_do() -> None:
     assert "proctor models fetch perplexity" in str(score.details)
 
 
+def test_what_is_beyond_all_numbers_is_no_value() -> None:
+    # A server may say -9999 of a token that it gives next to no probability.
+    score = perplexity({"answer": "Two.", "perplexity_model": StubLanguageModel([Likelihood(710.0, 14)])})
+    assert (score.value, score.status, score.reason) == (None, "error", "not_finite")
+    assert score.details["mean_nll"] == 710.0
+    most = perplexity({"answer": "Two.", "perplexity_model": StubLanguageModel([Likelihood(709.0, 14)])})
+    assert most.value == pytest.approx(math.exp(709))
+
+
 def test_what_was_cut_is_said() -> None:
     score = perplexity({"answer": "long", "perplexity_model": StubLanguageModel([Likelihood(2.0, 1023, True)])})
     assert score.details["truncated"] is True

@@ -9,7 +9,8 @@ from proctor.metrics import Facts, Score, builtin_catalog
 from proctor.metrics.plan import Plan
 from proctor.metrics.request_plan import RequestPlan
 from scripted_judge import ScriptedJudge
-from stub_grounding import ToldChecker, ToldDetector
+from stub_checker import StubChecker
+from stub_grounding import ToldDetector
 
 CATALOG = builtin_catalog()
 MODELS = {
@@ -33,7 +34,7 @@ def supported(source: str, claim: str) -> float:
 
 
 def facts() -> Facts:
-    checker, judge = ToldChecker(supported), JudgedRow().judge()
+    checker, judge = StubChecker(supported), JudgedRow().judge()
     detector = ToldDetector(("We pay in cash.",))
     models: Facts = {"minicheck_model": checker, "alignscore_model": checker, "lettucedetect_model": detector}
     models["hallucination_model"] = checker
@@ -59,7 +60,7 @@ def test_a_model_takes_the_place_of_the_judge(verifier: str, value: float) -> No
     score = scored(verifier, row)
     assert score.value == pytest.approx(value)
     assert score.details["verifier"] == verifier
-    assert score.details["model"] == "told"
+    assert score.details["model"] == "stub@1"
     assert row["judge"].asked == []
 
 
@@ -112,7 +113,7 @@ def test_other_metrics_on_claims_keep_the_judge() -> None:
     assert "answer_claims" in calls and "check_answer" in calls
     assert all("faithfulness" not in request.metrics for request in both.requests.requests)
     row = JudgedRow().facts
-    row["minicheck_model"] = ToldChecker(lambda source, claim: 0.1)
+    row["minicheck_model"] = StubChecker(lambda source, claim: 0.1)
     scores = {score.metric: score for score in asyncio.run(both.score(row))}
     assert scores["faithfulness"].value == 0.0
     assert scores["ragas"].details["faithfulness"] == pytest.approx(2 / 3)

@@ -117,10 +117,10 @@ def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def versions_in(package: Path) -> dict[str, str]:
+def versions_in(package: Path, names: tuple[str, ...] = JUDGED) -> dict[str, str]:
     program = (
         "import json; from proctor.metrics import builtin_catalog as c;"
-        f"print(json.dumps({{m.id: m.version for m in c().plan({JUDGED}).metrics}}))"
+        f"print(json.dumps({{m.id: m.version for m in c().plan({names}).metrics}}))"
     )
     path = {"PYTHONPATH": str(package), "PYTHONDONTWRITEBYTECODE": "1"}
     done = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, env=path, cwd=package)
@@ -142,16 +142,48 @@ def versions_in(package: Path) -> dict[str, str]:
 def test_a_changed_prompt_or_reading_is_another_version(
     package: Path, file: str, old: str, new: str, changed: tuple[str, ...]
 ) -> None:
-    before = versions_in(package)
+    assert changed_by(package, file, old, new, JUDGED) == changed
+
+
+def changed_by(package: Path, file: str, old: str, new: str, names: tuple[str, ...]) -> tuple[str, ...]:
+    """Those of some metrics whose versions are others when a text stands in a file in the place of another."""
+    before = versions_in(package, names)
     path = package / "proctor" / "metrics" / file
     text = path.read_text("utf-8")
     assert old in text
     try:
         path.write_text(text.replace(old, new), "utf-8")
-        after = versions_in(package)
+        after = versions_in(package, names)
     finally:
         path.write_text(text, "utf-8")
-    assert tuple(name for name in JUDGED if before[name] != after[name]) == changed
+    return tuple(name for name in names if before[name] != after[name])
+
+
+ON_LOCAL_MODELS = (
+    "gptscore_mt_accuracy", "gptscore_mt_fluency", "gptscore_sum_fluency", "summac_zs", "summac_conv", "perplexity",
+    "toxicity", "fairness_bias",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "changed"),
+    [
+        ("instructions/gptscore_mt_accuracy.md", "Every fact", "Each fact", ON_LOCAL_MODELS[:1]),
+        ("instructions/gptscore_sum_fluency.md", "TL;DR:", "In short:", ON_LOCAL_MODELS[2:3]),
+        ("summac_conv.json", "0.6317588", "0.6317589", ("summac_conv",)),
+        (
+            "summac.py",
+            "_MOST_SOURCE_SENTENCES: Final = 100",
+            "_MOST_SOURCE_SENTENCES: Final = 99",
+            ON_LOCAL_MODELS[3:5],
+        ),
+        ("fairness_bias.py", "A hint where to look", "A hint of where to look", ()),
+    ],
+)
+def test_what_a_metric_reads_changes_its_version_alone(
+    package: Path, file: str, old: str, new: str, changed: tuple[str, ...]
+) -> None:
+    assert changed_by(package, file, old, new, ON_LOCAL_MODELS) == changed
 
 
 READING = FILE.replace("@artefact", "@artefact(reads=('below/words.txt',))").replace(

@@ -1,6 +1,6 @@
-"""StubChecker: a checker with fixed probabilities that remembers what it was asked."""
+"""StubChecker: a checker whose probabilities are told, and that remembers what it was asked."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -15,9 +15,9 @@ class Checked:
 
 @dataclass
 class StubChecker:
-    """Gives each pair the probability that it was told, and any other pair 0."""
+    """Gives each pair the probability that it was told, and any other pair 0; or what a function says of the two."""
 
-    told: Mapping[tuple[str, str], float] = field(default_factory=dict)
+    told: Mapping[tuple[str, str], float] | Callable[[str, str], float] = field(default_factory=dict)
     truncated: frozenset[str] = frozenset()  # sources
     reads: int = 4096
     fails: Exception | None = None
@@ -28,7 +28,9 @@ class StubChecker:
         self.asked += pairs
         if self.fails:
             raise self.fails
-        probabilities = np.array([self.told.get(pair, 0.0) for pair in pairs], dtype=np.float32)
+        told = self.told
+        said = [told(*pair) if callable(told) else told.get(pair, 0.0) for pair in pairs]
+        probabilities = np.array(said, dtype=np.float32)
         return Checked(probabilities, np.array([source in self.truncated for source, _ in pairs], dtype=np.bool_))
 
     async def window(self) -> int:

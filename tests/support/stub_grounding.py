@@ -1,41 +1,9 @@
-"""Stand-ins for local grounding models whose words are told: checkers, and detectors of unsupported spans."""
+"""ToldDetector: a detector of unsupported spans that marks what it is told, and remembers what it was asked."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-import numpy as np
-from numpy.typing import NDArray
 from proctor.metrics.local_tools import Grounded
-
-
-@dataclass(frozen=True)
-class ToldChecked:
-    """What a checker says of some pairs."""
-
-    probabilities: NDArray[np.float32]
-    truncated: NDArray[np.bool_]
-
-
-@dataclass
-class ToldChecker:
-    """Says of a source and a claim what a function says of them, and keeps what it was asked."""
-
-    likely: Callable[[str, str], float]
-    cut: Callable[[str], bool] = lambda source: False
-    model_id: str = "told"
-    asked: list[tuple[str, str]] = field(default_factory=list)
-
-    async def check(self, pairs: Sequence[tuple[str, str]]) -> ToldChecked:
-        """The probability of each pair."""
-        self.asked += pairs
-        return ToldChecked(
-            np.array([self.likely(*pair) for pair in pairs], dtype=np.float32),
-            np.array([self.cut(source) for source, _ in pairs], dtype=np.bool_),
-        )
-
-    async def window(self) -> int:
-        """As many tokens as small models read."""
-        return 512
 
 
 @dataclass(frozen=True)
@@ -62,7 +30,7 @@ class ToldDetector:
 
     unsupported: tuple[str, ...] = ()
     read: int | None = None
-    model_id: str = "told"
+    model_id: str = "stub@1"
     asked: list[Grounded] = field(default_factory=list)
 
     async def mark(self, answers: Sequence[Grounded]) -> list[ToldMarked]:

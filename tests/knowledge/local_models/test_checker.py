@@ -26,7 +26,7 @@ PAIRS: list[Pair] = [
     ("", "the cats sleep"),
     ("the cats sleep", ""),
     ("", ""),
-    ("A first line.\n\nA second line, <pad> and </s> in it.", "the refund period is long"),
+    ("A first line.\n\nA second line, pad and end in it.", "the refund period is long"),
     ("cats sleep " * 40, "the days"),
     ("days", "cats sleep " * 35),
 ]
@@ -210,8 +210,9 @@ def test_the_model_id_names_the_folder(folders: dict[str, Path]) -> None:
         ({"architectures": ["BertForSequenceClassification"], "id2label": {"0": "hate", "1": "love"}}, "hate, love"),
         ({"architectures": ["HHEMv2ForSequenceClassification"], "auto_map": {}}, "none that is known"),
         ({"architectures": ["GPT2LMHeadModel"]}, "GPT2LMHeadModel"),
-        ({}, "no architecture named"),
-        ([], "no mapping"),
+        ({"model_type": "bert"}, "no architecture named"),
+        ([], "no config.json that can be read"),
+        ({}, "no config.json that can be read"),
     ],
 )
 def test_another_model_is_refused_with_a_sentence(tmp_path: Path, config: object, said: str) -> None:
@@ -221,7 +222,7 @@ def test_another_model_is_refused_with_a_sentence(tmp_path: Path, config: object
 
 
 def test_a_folder_without_configuration_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"minicheck model in .* no readable config.json"):
+    with pytest.raises(InputError, match=r"minicheck model in .* no config.json that can be read"):
         open_checker(place_of(tmp_path))
 
 

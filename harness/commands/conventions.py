@@ -1,0 +1,80 @@
+"""What all commands share: options, exit codes, and how they end when they are interrupted."""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Final
+
+import typer
+
+DONE: Final = 0
+UNABLE: Final = 1  # a bot or the judge could not work at all
+WRONG_INPUT: Final = 2
+INTERRUPTED: Final = 130
+STOPPED: Final = "Stopped. All that was answered is kept; the same command goes on from there."
+
+Database = Annotated[Path, typer.Option("--db", metavar="FILE", help="The SQLite file that keeps everything.")]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout, and nothing else there.")]
+Rows = Annotated[
+    Path | None, typer.Option("--rows", metavar="FILE", help="Also write a JSON line for each row and metric.")
+]
+Fresh = Annotated[bool, typer.Option("--fresh", help="Ask everything again, whatever is kept.")]
+Judge = Annotated[
+    str,
+    typer.Option(
+        "--judge",
+        metavar="MODEL",
+        help="Who grades, in place of the suite's judge: openai:NAME, langchain:file.py:name, a name under models, "
+        "or embedded.",
+    ),
+]
+JudgeUrl = Annotated[
+    str,
+    typer.Option(
+        "--judge-url", metavar="URL", help="Where that judge is, such as http://127.0.0.1:8000/v1; key: OPENAI_API_KEY."
+    ),
+]
+LocalModel = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--local-model",
+        metavar="ROLE=MODEL",
+        help="Another local model for a role, such as toxicity=./folder; `proctor models` lists roles. Repeatable.",
+    ),
+]
+Plan = Annotated[
+    bool, typer.Option("--plan", help="Only say how many requests, tokens and how much money it would take.")
+]
+
+
+@contextlib.contextmanager
+def interruptible(sentence: str) -> Iterator[None]:
+    """End with a sentence and exit code 130 on Ctrl-C, and on SIGTERM as well."""
+    signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
+    try:
+        yield
+    except KeyboardInterrupt:
+        complain(sentence)
+        raise typer.Exit(INTERRUPTED) from None
+
+
+@contextlib.contextmanager
+def judged_by_someone_fit() -> Iterator[None]:
+    """End with exit code 1 where the judge fails its check, or can't be reached for it."""
+    from ..trust.judge_check import JudgeUnfit
+
+    try:
+        yield
+    except JudgeUnfit as unfit:
+        complain(str(unfit))
+        raise typer.Exit(UNABLE) from None
+
+
+def complain(sentence: str) -> None:
+    """Say on stderr what is wrong."""
+    from ...reports.leaderboard import printable_lines
+
+    typer.echo(f"proctor: {printable_lines(sentence)}", err=True)

@@ -1,0 +1,157 @@
+"""Commands that hold an exam: ``run`` and ``score``."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ... import InputError
+from .conventions import (
+    DONE,
+    STOPPED,
+    UNABLE,
+    Database,
+    Fresh,
+    Json,
+    Judge,
+    JudgeUrl,
+    LocalModel,
+    Plan,
+    Rows,
+    complain,
+    interruptible,
+    judged_by_someone_fit,
+)
+
+if TYPE_CHECKING:
+    from ..exams.exam import Exam
+
+    Told = Callable[[str], None]
+    Maker = Callable[[Told], Exam]
+
+
+def run(
+    suite: Annotated[
+        Path | None, typer.Argument(metavar="[SUITE.yaml]", help="The suite; left out, the sample that ships with us.")
+    ] = None,
+    database: Database = Path("proctor.db"),
+    bots: Annotated[str, typer.Option(metavar="A,B", help="Only these bots of the suite.")] = "",
+    limit: Annotated[int | None, typer.Option(min=1, metavar="N", help="Only the first N questions.")] = None,
+    repeat: Annotated[int | None, typer.Option(min=1, metavar="N", help="Ask each question N times.")] = None,
+    concurrency: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="Questions in flight at each bot, and calls to the judge.")
+    ] = None,
+    fresh: Fresh = False,
+    latency_run: Annotated[
+        bool,
+        typer.Option(
+            "--latency-run",
+            help="One question at a time, bot after bot: the cleanest latency. Answers of other runs do not count.",
+        ),
+    ] = False,
+    judge: Judge = "",
+    judge_url: JudgeUrl = "",
+    local_model: LocalModel = None,
+    plan: Plan = False,
+    rows: Rows = None,
+    as_json: Json = False,
+) -> None:
+    """Ask the bots of a suite, score the answers, and show the leaderboard. What is kept is not asked again."""
+    from ..exams.suite_exam import RunOptions, suite_exam
+    from ..suite.suite_file import load_suite, sample_suite
+
+    names = tuple(name.strip() for name in bots.split(",") if name.strip())
+    options = RunOptions(
+        names, limit, repeat, concurrency, fresh, latency_run, judge, judge_url, tuple(local_model or ()), plan
+    )
+    path = suite or sample_suite()
+
+    def make(told: Told) -> Exam:
+        return suite_exam(load_suite(path), options, os.environ, told)
+
+    if plan:
+        _show_plan(make, database, as_json)
+    else:
+        _hold(make, database, rows, as_json, suite)
+
+
+def score(
+    recorded: Annotated[Path, typer.Argument(metavar="RECORDED.jsonl", help="Answers that were given elsewhere.")],
+    metrics: Annotated[
+        str, typer.Option(metavar="ID,ID", help="Metrics or evaluators; left out, those that fit what is recorded.")
+    ] = "",
+    database: Database = Path("proctor.db"),
+    concurrency: Annotated[int | None, typer.Option(min=1, metavar="N", help="Calls to the judge in flight.")] = None,
+    fresh: Fresh = False,
+    judge: Judge = "",
+    judge_url: JudgeUrl = "",
+    local_model: LocalModel = None,
+    plan: Plan = False,
+    rows: Rows = None,
+    as_json: Json = False,
+) -> None:
+    """Score recorded answers; no bot is called."""
+    from ..engine.judging import CONCURRENCY
+    from ..exams.recorded_exam import ScoreOptions, recorded_exam
+
+    ids = [name.strip() for name in metrics.split(",") if name.strip()] or None
+    options = ScoreOptions(
+        ids, judge, judge_url, concurrency or CONCURRENCY, fresh, tuple(local_model or ()), only_planned=plan
+    )
+
+    def make(told: Told) -> Exam:
+        return recorded_exam(recorded, options, os.environ, told)
+
+    if plan:
+        _show_plan(make, database, as_json)
+    else:
+        _hold(make, database, rows, as_json, None)
+
+
+def _hold(make: Maker, database: Path, rows: Path | None, as_json: bool, suite: Path | None) -> None:
+    """Hold an exam and show what came of it."""
+    from ...reports.row_lines import write_row_lines
+    from ...reports.store import Store
+    from ...reports.whole_files import check_file
+    from ..exams.exam import hold
+    from ..showing.outcome import show_json, show_outcome, show_warnings, watching
+    from ..showing.streams import own_stdout
+
+    if rows == Path("-"):
+        raise InputError("--rows wants the name of a file: stdout holds the leaderboard, or the object of --json.")
+    if rows:
+        check_file(rows, "--rows", {database.resolve(): "--db"})
+    with interruptible(STOPPED), judged_by_someone_fit(), own_stdout() as stdout, contextlib.ExitStack() as opened:
+        with watching() as watcher:
+            exam = make(watcher.said)
+            store = opened.enter_context(contextlib.closing(Store.open(database)))
+            outcome = hold(exam, store, watcher)
+        if rows:
+            write_row_lines(store, outcome.summary.run, rows)
+        show_warnings(outcome)
+        if outcome.judge_problem:
+            complain(outcome.judge_problem)
+        if as_json:
+            show_json(outcome, stdout)
+        else:
+            show_outcome(outcome, suite, rows, stdout)
+    raise typer.Exit(UNABLE if outcome.unable or outcome.judge_problem else DONE)
+
+
+def _show_plan(make: Maker, database: Path, as_json: bool) -> None:
+    """Say what an exam would ask; nothing is asked, loaded or kept."""
+    from ..forecast.forecast import forecast
+    from ..showing.forecast import show_forecast
+    from ..showing.streams import own_stdout
+
+    with interruptible("Stopped."), own_stdout() as stdout:
+        show_forecast(forecast(make(_silent), database), stdout, as_json)
+
+
+def _silent(sentence: str) -> None:
+    """Nobody watches."""

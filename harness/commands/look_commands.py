@@ -1,0 +1,79 @@
+"""Commands that hold no exam: ``ask``, ``report``, ``metrics`` and ``init``."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from .conventions import Database, Json, interruptible
+
+
+def ask(
+    suite: Annotated[Path, typer.Argument(metavar="SUITE.yaml", help="The suite, or 'sample'.")],
+    bot: Annotated[str, typer.Argument(metavar="BOT", help="The name of one of its bots.")],
+    question: Annotated[str, typer.Argument(metavar="QUESTION", help="What to ask.")],
+    as_json: Json = False,
+) -> None:
+    """Ask one bot one question, and show the answer with its contexts and timing. Nothing is kept."""
+    from ..suite.suite_file import load_suite, sample_suite
+    from .one_question import ask_once
+
+    path = sample_suite() if str(suite) == "sample" and not suite.exists() else suite
+    with interruptible("Stopped."):
+        ask_once(load_suite(path), bot, question, os.environ, as_json)
+
+
+def report(
+    run: Annotated[
+        str | None, typer.Argument(metavar="[RUN]", help="The run's name or its beginning; left out, the latest.")
+    ] = None,
+    database: Database = Path("proctor.db"),
+    csv: Annotated[
+        Path | None, typer.Option("--csv", metavar="DIR", help="Tables for a spreadsheet: rows, leaderboard, problems.")
+    ] = None,
+    json: Annotated[
+        Path | None, typer.Option("--json", metavar="FILE", help="Everything, for programs; '-' for stdout.")
+    ] = None,
+    markdown: Annotated[
+        Path | None, typer.Option("--markdown", metavar="FILE", help="A page for a pull request; '-' for stdout.")
+    ] = None,
+    archive: Annotated[
+        Path | None, typer.Option("--zip", metavar="FILE", help="All outputs of each evaluator; equal for equal runs.")
+    ] = None,
+) -> None:
+    """Write a run to files: leaderboards, problems, insights and rows. Nothing is asked."""
+    from ..showing.streams import own_stdout
+    from .reporting import Wanted, report_run
+
+    wanted = Wanted(csv, json, markdown, archive)
+    with interruptible("Stopped. What is not finished is not there."), own_stdout() as stdout:
+        for sentence in report_run(database, run, wanted, stdout):
+            typer.echo(sentence, err=True)
+
+
+def metrics(
+    as_json: Json = False,
+    as_markdown: Annotated[bool, typer.Option("--markdown", help="Print a table for a README.")] = False,
+    evaluators: Annotated[
+        bool, typer.Option("--evaluators", help="List the evaluators instead: named groups of metrics.")
+    ] = False,
+) -> None:
+    """List every metric: what it says, what it needs, its range, direction, threshold and source."""
+    from ..showing.evaluator_list import show_evaluators
+    from ..showing.metric_list import show_metrics
+
+    show = show_evaluators if evaluators else show_metrics
+    show(as_json, as_markdown)
+
+
+def init(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A folder that does not exist yet, or is empty.")],
+) -> None:
+    """Write a suite with questions, prompts and documents to edit, and a schema for the editor."""
+    from .starting import start_suite
+
+    start_suite(folder)
+    typer.echo(f"Wrote a suite to {folder}. Edit {folder / 'suite.yaml'}, then: proctor run {folder / 'suite.yaml'}")

@@ -1,0 +1,1 @@
+"""The engine room: questions are asked, answers judged and scored, rows handed to the writer."""

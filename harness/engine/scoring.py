@@ -1,0 +1,103 @@
+"""Scorer: turns rows into scores, and hands these to the writer."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from ...metrics import Embedder, Score
+from ...reports.ledger import Ledger
+from ...reports.run import Row, RowStatus
+from ...reports.writer import RowWriter
+from .lanes import Todo
+from .row_facts import RowFacts
+
+if TYPE_CHECKING:
+    from ...metrics.plan import Plan
+    from .judging import Judging
+    from .local_models import RunModels
+    from .places import Places
+
+ROWS = 64  # rows in scoring at once, so that their texts are embedded in full batches
+
+
+class Scorer:
+    """Scores rows by one plan, and hands the scores to the writer."""
+
+    def __init__(
+        self, plan: Plan, writer: RowWriter, ledger: Ledger, embedder: Embedder | None = None,
+        places: Places | None = None, judging: Judging | None = None, models: RunModels | None = None,
+    ) -> None:  # fmt: skip
+        self._plan = plan
+        self._writer = writer
+        self._models = models
+        self._facts = RowFacts(ledger, embedder, places, {} if models is None else models.tools)
+        self._judging = judging if "judge" in plan.needs else None
+        self._subsets: dict[frozenset[str], Plan] = {}
+
+    @property
+    def is_judged(self) -> bool:
+        """Whether a language model takes part in scoring."""
+        return self._judging is not None and self._judging.is_language_model
+
+    @property
+    def rows_at_once(self) -> int:
+        """How many rows should be in scoring at once, so that models never wait for texts."""
+        return ROWS if self._judging is None else self._judging.rows_at_once
+
+    @property
+    def judge_calls(self) -> tuple[int, float | None] | None:
+        """How often language models were asked so far, and the cost where it is known; None without any."""
+        if self._judging is None or not self._judging.is_language_model:
+            return None
+        return self._judging.shelf.paid, self._judging.shelf.cost
+
+    def now(self, item: Todo) -> bool:
+        """Score the row at once when nothing has to be waited for; False when ``score`` must be awaited."""
+        plan = self._plan_for(item)
+        row = item.row
+        if row.status is not RowStatus.ANSWERED:
+            self._keep(row, plan.bot_failed())
+        elif not plan.metrics:
+            pass
+        elif plan.is_sync:
+            self._keep(row, plan.score_now(self._facts.of(row)))
+        else:
+            return False
+        return True
+
+    async def prepare(self) -> None:
+        """Load local models and what the judge needs, before anybody is timed; costs nothing the second time."""
+        loading = [] if self._models is None else [self._models.prepare()]
+        if self._judging is not None:
+            loading.append(self._judging.prepare())
+        await asyncio.gather(*loading)
+
+    async def ready_for_a_row(self) -> None:
+        """Wait until scoring can do with another row."""
+        if self._judging is not None and self.is_judged:
+            await self._judging.ready_for_a_row()
+
+    async def score(self, item: Todo) -> None:
+        """Score the row, waiting for embeddings, the judge and the like."""
+        plan, facts = self._plan_for(item), self._facts.of(item.row)
+        if self._judging is None or "judge" not in plan.needs:
+            self._keep(item.row, await plan.score(facts))
+            return
+        await self._judging.prepare()
+        facts["judge"], notes = self._judging.for_row()
+        scores = await plan.score(facts)
+        # The notes first: a row that has them and no scores is scored again from kept calls, and nothing is lost.
+        self._writer.judge_notes(item.row, notes.calls)
+        self._keep(item.row, scores)
+
+    def _plan_for(self, item: Todo) -> Plan:
+        if item.metrics is None:
+            return self._plan
+        if item.metrics not in self._subsets:
+            self._subsets[item.metrics] = self._plan.subset(sorted(item.metrics))
+        return self._subsets[item.metrics]
+
+    def _keep(self, row: Row, scores: Sequence[Score]) -> None:
+        self._writer.scores(row, scores)

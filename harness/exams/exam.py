@@ -1,0 +1,225 @@
+"""Exam: one pass of bots over questions, from the open database to the summary."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ...bots.base import Reply
+from ...metrics.score import Reason
+from ...reports.findings import Findings, keep_findings
+from ...reports.judge_calls import link_kept_calls
+from ...reports.ledger import Ledger, OpenRun
+from ...reports.run import RunHeader, RunMetric
+from ...reports.run_scores import keep_run_scores
+from ...reports.shelf import VectorShelf
+from ...reports.store import Store
+from ...reports.summary import Summary, summarise
+from ...reports.writer import RowWriter
+from ..engine.daemon_threads import DaemonThreads
+from ..engine.engine import Engine, Watcher
+from ..engine.interrupts import Interrupts
+from ..engine.judged_metrics import asked_calls
+from ..engine.judging import Judging
+from ..engine.lanes import Lane
+from ..engine.local_models import RunModels
+from ..engine.scoring import Scorer
+from ..engine.undisturbed import undisturbed
+from .silent_metrics import silent_metrics
+from .sketches import Sketch
+
+if TYPE_CHECKING:
+    from ...knowledge.batching import BatchingEmbedder
+    from ...metrics.plan import Plan
+    from ..engine.places import Places
+
+
+@dataclass(frozen=True, slots=True)
+class Exam:
+    """What is to be done: who is asked what, and how it is scored."""
+
+    header: RunHeader
+    plan: Plan
+    lanes: Callable[[OpenRun], Sequence[Lane]]
+    embedder: BatchingEmbedder
+    shelf: VectorShelf
+    warnings: tuple[str, ...] = ()
+    redact: Callable[[str], str] = str
+    places: Places | None = None
+    judging: Judging = field(default_factory=Judging)
+    models: RunModels = field(default_factory=RunModels)
+    sketch: Sketch = field(default=lambda _, __: Reply(None))
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of it."""
+
+    summary: Summary
+    database: Path
+    asked: int
+    kept: int
+    scored: int
+    seconds: float
+    problems: Mapping[str, str]
+    warnings: tuple[str, ...] = ()
+    complete: bool = field(default=False)
+    findings: Findings = field(default_factory=Findings)
+    judge: Judging = field(default_factory=Judging)
+
+    @property
+    def unable(self) -> list[str]:
+        """Names of the bots that could not run at all: stopped, or without a single answer."""
+        return [bot.name for bot in self.summary.bots if bot.problem or (bot.rows > 0 and bot.failed == bot.rows)]
+
+    @property
+    def judge_problem(self) -> str:
+        """A sentence when the judge was stopped, or when of all that it was asked nothing came of a single row."""
+        if self.judge.problem or self.summary.judge is None:
+            return self.judge.problem
+        asked = self.summary.judge.metrics
+        cells = [bot.metrics[name] for bot in self.summary.bots for name in asked if name in bot.metrics]
+        if any(cell.n_ok for cell in cells) or not any(Reason.JUDGE_UNAVAILABLE in cell.reasons for cell in cells):
+            return ""
+        return (
+            f"The judge {self.judge.name} gave no answer for any row; the problems of the run say why. "
+            "Run the same command again to go on."
+        )
+
+
+def run_metrics(plan: Plan, thresholds: Mapping[str, float | None]) -> tuple[RunMetric, ...]:
+    """The plan's metrics as they stand in a run, with the thresholds of that run; those of the whole run last."""
+    return tuple(
+        RunMetric(
+            name=metric.id,
+            version=metric.version,
+            better=metric.better,
+            low=metric.low,
+            high=metric.high,
+            threshold=metric.on_scale(thresholds[metric.id]) if metric.id in thresholds else metric.threshold,
+            summary=metric.summary,
+            source=metric.source,
+            aggregate=metric.aggregate,
+            level=metric.level,
+        )
+        for metric in (*plan.metrics, *plan.run_metrics)
+    )
+
+
+def hold(exam: Exam, store: Store, watcher: Watcher) -> Outcome:
+    """Hold the exam. Whatever happens, all that was answered is on disk when this returns or raises.
+
+    Raises:
+        JudgeUnfit: the judge failed the check that its settings want; then no run was begun.
+    """
+    began = time.monotonic()
+    sitting = _Sitting(exam, store, watcher)
+    with Interrupts() as interrupts, undisturbed():
+        try:
+            interrupts.run(sitting.work())
+        finally:
+            sitting.end()
+    run, lanes, problems = sitting.run, sitting.lanes, sitting.problems
+    summary = summarise(store, run.id)
+    warned = tuple(warning for lane in lanes for warning in getattr(lane.bot, "warnings", ()))
+    return Outcome(
+        summary=summary,
+        database=store.path,
+        asked=sum(lane.asked for lane in lanes),
+        kept=sum(lane.kept for lane in lanes),
+        scored=sum(lane.scored for lane in lanes),
+        seconds=time.monotonic() - began,
+        problems=problems,
+        warnings=(*exam.warnings, *warned, *silent_metrics(summary)),
+        complete=not any(lane.asked or lane.scored or lane.problem for lane in lanes),
+        findings=keep_findings(store, run.id, summary),
+        judge=exam.judging,
+    )
+
+
+class _Sitting:
+    """An exam while it is held. The run is begun once the judge is known to be fit."""
+
+    run: OpenRun
+
+    def __init__(self, exam: Exam, store: Store, watcher: Watcher) -> None:
+        self.lanes: list[Lane] = []
+        self._exam, self._store, self._watcher = exam, store, watcher
+        self._ledger = Ledger(store)
+        self._writer: RowWriter | None = None
+        self._status = "stopped"
+
+    @property
+    def problems(self) -> dict[str, str]:
+        """Why lanes were stopped, by the names of their bots."""
+        return {lane.name: lane.problem for lane in self.lanes if lane.problem}
+
+    async def work(self) -> None:
+        """See to the judge, then ask and score; models and bots are closed at the end, come what may."""
+        exam = self._exam
+        asyncio.get_running_loop().set_default_executor(DaemonThreads())
+        try:
+            if exam.judging.settings.check is not None:
+                from ..trust.judge_check import require_check  # its cases are a tenth of a second of start
+
+                if passed := await require_check(self._store, exam.judging, exam.plan):
+                    self._watcher.said(passed)
+            exam.models.step_back()
+            for lack in exam.models.warnings(exam.plan):
+                self._watcher.said(lack)
+            if exam.judging.is_language_model:
+                exam.embedder.step_back()
+                if "embedder" in exam.plan.needs:
+                    exam.judging.prepare_beside(exam.embedder.load)
+            await self._begun().work(self.lanes)
+            self._status = "failed" if exam.judging.problem or self.problems else "finished"
+        finally:
+            for lane in self.lanes:
+                if lane.prepared:
+                    await _close(lane)
+            await exam.judging.close()
+            await exam.models.close()
+            await asyncio.to_thread(exam.embedder.close)
+
+    def _begun(self) -> Engine:
+        """Begin the run, or go on with it."""
+        exam, store = self._exam, self._store
+        self.run = run = self._ledger.begin(exam.header)
+        self._writer = writer = RowWriter(store.path, run.id, run.metric_ids)
+        writer.find_left_calls()
+        self.lanes += exam.lanes(run)
+        exam.shelf.bind(store.path, writer)
+        exam.judging.bind(store.path, writer, fresh=exam.header.fresh)
+        scorer = Scorer(exam.plan, writer, self._ledger, exam.embedder, exam.places, exam.judging, exam.models)
+        own_only = exam.header.fresh or exam.header.alone
+        return Engine(run, self._ledger, writer, scorer, self._watcher, exam.redact, own_only)
+
+    def end(self) -> None:
+        """Write how the run ended; nothing where none was begun."""
+        exam, writer = self._exam, self._writer
+        if writer is None:
+            return
+        # A pass that asked nothing says nothing of how the answers came about: the earlier manifest stays.
+        new = exam.header.manifest if any(lane.asked for lane in self.lanes) else None
+        try:
+            writer.close()
+            if exam.judging.is_language_model:
+                asked = [(self.run.metric_ids[metric], call) for metric, call in asked_calls(exam.plan)]
+                link_kept_calls(self._store, self.run.id, asked)
+            keep_run_scores(self._store, self.run, exam.plan.score_run)
+        finally:
+            exam.shelf.close()
+            exam.judging.shelf.close()
+            self._ledger.end(self.run, self._status, self.problems, new)
+
+
+async def _close(lane: Lane) -> None:
+    close = getattr(lane.bot, "close", None)
+    with contextlib.suppress(Exception):  # foreign code; all is asked, and nothing is lost when it can't tidy up
+        if close is not None:
+            await close()

@@ -1,0 +1,148 @@
+"""Recorded exam: answers that some bots gave elsewhere, scored without asking anybody."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ...bots.base import Context, Identity, Reply, Usage
+from ...bots.openai_endpoint import Endpoints
+from ...knowledge.recorded import Recorded, RecordedSet, open_recorded
+from ...metrics import builtin_catalog
+from ...reports.encoding import to_json
+from ...reports.ledger import OpenRun
+from ...reports.run import RunHeader
+from ...reports.shelf import VectorShelf
+from ..engine.judging import CONCURRENCY, ModelIds, open_judging
+from ..engine.lanes import Item, Lane
+from ..engine.local_models import RunModels
+from ..engine.places import NEEDS, Places
+from ..suite.constraint_check import check_constraints_of
+from ..suite.judge_choice import choose_judge
+from ..suite.judge_settings import JudgeSettings
+from ..suite.local_model_settings import LocalModelsSettings, overridden
+from ..suite.metric_choice import choose_metrics
+from ..suite.secret_values import redactor
+from .embedders import default_embedder
+from .exam import Exam, run_metrics
+from .manifest import manifest
+
+
+class RecordedBot:
+    """Stands for a bot whose answers are on file; it can't be asked."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.identity = Identity("recorded")
+
+    async def reply(self, question: str) -> Reply:
+        """Refuse: every answer comes with its question."""
+        raise RuntimeError(f"{self.name} is recorded and can't be asked {question!r}")
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreOptions:
+    """What the command line says: metrics (None for those that fit), who judges with how many calls in flight.
+
+    ``local_models`` are given as ``ROLE=MODEL``; ``only_planned`` when nothing will be scored.
+    """
+
+    metrics: Sequence[str] | None = None
+    judge: str = ""
+    judge_url: str = ""
+    concurrency: int = CONCURRENCY
+    fresh: bool = False
+    local_models: tuple[str, ...] = ()
+    only_planned: bool = False
+
+
+def recorded_exam(
+    path: Path, options: ScoreOptions, environ: Mapping[str, str], told: Callable[[str], None] | None = None
+) -> Exam:
+    """An exam over a file of recorded answers; for ``told`` see ``suite_exam``.
+
+    Raises:
+        InputError: the file, a metric or the judge can't be used.
+    """
+    recorded = open_recorded(path)
+    shelf = VectorShelf()
+    embedder = default_embedder(shelf)
+    judge = choose_judge(JudgeSettings(), {}, options.judge, options.judge_url)
+    endpoints = Endpoints()
+    local_models = overridden(LocalModelsSettings(), options.local_models)
+    models = RunModels(local_models, Path(), environ, endpoints, told, only_planned=options.only_planned)
+    judging = open_judging(judge, embedder, Path(), environ, endpoints, options.concurrency, models)
+    ids, judged = ModelIds(embedder.model_id, judging, models), judging.is_language_model
+    choice = choose_metrics(builtin_catalog(), options.metrics, {}, recorded.has, ids, is_judged=judged)
+    models.take(choice.plan.needs)
+    if recorded.has.get("constraints"):
+        check_constraints_of((record.question for record in recorded), recorded.path, choice.plan)
+    bots = [RecordedBot(name) for name in recorded.bots]
+    warnings = (*models.warnings(choice.plan), *recorded.warnings, *choice.warnings, *judging.warnings(choice.plan))
+    settings: dict[str, object] = {
+        "recorded": path.name,
+        "hash": recorded.fingerprint,
+        "embedder": embedder.model_id,
+        "judge": judging.described(choice.plan),
+        "local_models": models.described(choice.plan),
+        "metrics_left_out": choice.left_out,
+    }
+    header = RunHeader(
+        suite=path.name,
+        bots=[(bot.name, bot.identity) for bot in bots],
+        metrics=run_metrics(choice.plan, choice.thresholds),
+        manifest=manifest(settings, warnings),
+        questions=recorded.fingerprint,
+        fresh=options.fresh,
+        evaluators=choice.evaluators,
+    )
+
+    # Without documents, only evidence that comes with its span, or is a whole document, can be looked for.
+    places = Places() if NEEDS & choice.plan.needs else None
+
+    def lanes(run: OpenRun) -> list[Lane]:
+        return [_lane(bot, run, recorded) for bot in bots]
+
+    redact = redactor(environ, {one.api_key_env for one in local_models.served.values()})
+    return Exam(header, choice.plan, lanes, embedder, shelf, warnings, redact, places, judging, models)
+
+
+def _lane(bot: RecordedBot, run: OpenRun, recorded: RecordedSet) -> Lane:
+    return Lane(
+        name=bot.name,
+        bot=bot,
+        bot_id=run.bot_ids[bot.name],
+        items=lambda: _items(recorded, bot.name),
+        total=recorded.bots[bot.name],
+        concurrency=1,
+    )
+
+
+def _items(recorded: RecordedSet, bot: str) -> Iterator[Item]:
+    for record in recorded:
+        if record.bot == bot:
+            yield Item(record.question, record.repeat, _key(record), _reply(record), record.latency_ms)
+
+
+def _key(record: Recorded) -> bytes:
+    """All that was recorded, as 16 bytes: a changed answer is a new one."""
+    content = to_json(
+        [record.question.id, record.question.text, record.answer, record.contexts, record.latency_ms, record.cost]
+    )
+    return hashlib.blake2b(content.encode(), digest_size=16).digest()
+
+
+def _reply(record: Recorded) -> Reply:
+    contexts = None
+    if record.contexts is not None:
+        documents = record.context_documents or ("",) * len(record.contexts)
+        contexts = tuple(Context(*pair) for pair in zip(record.contexts, documents, strict=True))
+    faq = record.question.extra.get("faq_question")
+    return Reply(
+        answer=record.answer,
+        contexts=contexts,
+        usage=Usage(record.tokens_in, record.tokens_out, record.cost),
+        trace={"faq_question": faq} if isinstance(faq, str) else {},
+    )

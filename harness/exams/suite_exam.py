@@ -1,0 +1,254 @@
+"""Suite exam: what a suite file asks for, turned into an exam that can be held."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING
+
+from ... import InputError
+from ...bots.openai_endpoint import Endpoints
+from ...bots.redaction import redacted
+from ...knowledge.cache_folder import cache_folder
+from ...knowledge.question_files import QuestionSet, open_questions
+from ...knowledge.questions import Question
+from ...metrics import builtin_catalog
+from ...reports.ledger import OpenRun
+from ...reports.run import RunHeader, ask_key
+from ...reports.shelf import VectorShelf
+from ..engine.judging import ModelIds, open_judging
+from ..engine.lanes import Item, Lane
+from ..engine.local_models import RunModels
+from ..engine.places import LocatedQuestions, gold_evidence
+from ..suite.constraint_check import check_constraints_of
+from ..suite.judge_choice import choose_judge
+from ..suite.local_model_settings import overridden
+from ..suite.metric_choice import MetricChoice, choose_metrics
+from ..suite.metric_entries import EntryError
+from ..suite.own_prompts import with_own_prompts
+from ..suite.secret_values import named_variables, redactor
+from .embedders import open_embedder
+from .exam import Exam, run_metrics
+from .manifest import manifest
+from .sketches import sketches
+
+if TYPE_CHECKING:
+    from ...bots.wrapping import BuiltBot
+    from ...knowledge.batching import BatchingEmbedder
+    from ...knowledge.reading import Knowledge
+    from ..suite.settings import Suite
+    from ..suite.suite_file import LoadedSuite
+
+TIMEOUT = 300.0  # seconds after which a bot that says nothing is given up, where its settings name no limit
+
+
+@dataclass(frozen=True, slots=True)
+class RunOptions:
+    """What the command line changes about a suite; ``only_planned`` when nothing of it will be asked."""
+
+    bots: tuple[str, ...] = ()
+    limit: int | None = None
+    repeat: int | None = None
+    concurrency: int | None = None
+    fresh: bool = False
+    latency_run: bool = False
+    judge: str = ""
+    judge_url: str = ""
+    local_models: tuple[str, ...] = ()
+    only_planned: bool = False
+
+
+def suite_exam(
+    loaded: LoadedSuite, options: RunOptions, environ: Mapping[str, str], told: Callable[[str], None] | None = None
+) -> Exam:
+    """Read what the suite refers to and build its bots; nothing heavy is loaded yet.
+
+    Args:
+        loaded: the suite.
+        options: what the command line changes about it.
+        environ: where keys are looked up.
+        told: told a sentence when a local model is downloaded, prepared or loaded, from any thread.
+
+    Raises:
+        InputError: questions, knowledge, metrics or bots can't be used; the sentence says which and why.
+    """
+    suite = loaded.suite
+    questions = open_questions(loaded.base / suite.questions, options.limit)
+    shelf = VectorShelf()
+    embedder, doubts = open_embedder(loaded, shelf)
+    repeats = options.repeat or suite.repeat
+    concurrency = options.concurrency or suite.concurrency
+    endpoints = Endpoints()
+    judge = choose_judge(suite.judge, suite.models, options.judge, options.judge_url)
+    models = RunModels(
+        overridden(suite.local_models, options.local_models), loaded.base, environ, endpoints, told,
+        only_planned=options.only_planned,
+    )  # fmt: skip
+    judging = open_judging(judge, embedder, loaded.base, environ, endpoints, concurrency, models)
+    names = _chosen_bots(options.bots, list(suite.bots))
+    choice = choose_for_suite(loaded, names, questions, ModelIds(embedder.model_id, judging, models), judging.is_language_model)
+    models.take(choice.plan.needs)
+    if questions.has_constraints:
+        check_constraints_of(questions, questions.path, choice.plan)
+    redact = redactor(environ, named_variables(suite))
+    knowledge = cache(lambda: _read_knowledge(loaded))
+    bots = build_bots(loaded, names, embedder, environ, knowledge, endpoints)
+    gold = gold_evidence(choice.plan, questions, knowledge if suite.knowledge else None)
+    warnings = (
+        *models.warnings(choice.plan), *questions.warnings, *choice.warnings, *doubts, *gold.warnings,
+        *judging.warnings(choice.plan),
+    )  # fmt: skip
+    header = RunHeader(
+        suite=suite.name,
+        bots=[(bot.name, bot.identity) for bot in bots],
+        metrics=run_metrics(choice.plan, choice.thresholds),
+        manifest=manifest(
+            _effective(loaded, options, embedder, repeats, concurrency, questions)
+            | {
+                "metrics_left_out": choice.left_out,
+                "judge": judging.described(choice.plan),
+                "local_models": models.described(choice.plan),
+            },
+            warnings,
+        ),
+        questions=questions.fingerprint + gold.fingerprint,
+        repeats=repeats,
+        fresh=options.fresh,
+        alone=options.latency_run,
+        evaluators=choice.evaluators,
+    )
+
+    asked = LocatedQuestions(questions, gold.places)
+
+    def lanes(run: OpenRun) -> list[Lane]:
+        return [_lane(bot, run, asked, repeats, concurrency, suite, options.latency_run) for bot in bots]
+
+    sketch = sketches(suite.bots, suite.models, knowledge)
+    return Exam(header, choice.plan, lanes, embedder, shelf, warnings, redact, gold.places, judging, models, sketch)
+
+
+def choose_for_suite(
+    loaded: LoadedSuite, bots: Sequence[str], questions: QuestionSet, models: Mapping[str, str], is_judged: bool
+) -> MetricChoice:
+    """What a suite is scored by; ``models`` are ids by tool. Raises InputError where it can't be."""
+    suite = loaded.suite
+    catalog = builtin_catalog()
+    for file in suite.metric_files:
+        catalog = catalog.with_file(loaded.base / file)
+    catalog = with_own_prompts(catalog, loaded)
+    provides = {
+        "expected": questions.has_expected,
+        "constraints": questions.has_constraints,
+        "evidence": questions.has_evidence,
+        "text": questions.count,
+        # The FAQ bot never returns contexts; whether a bot of one's own does is seen when it answers.
+        "contexts": sum(suite.bots[name].type != "faq" for name in bots),
+        "latency_ms": questions.count,
+    }
+    try:
+        return choose_metrics(
+            catalog,
+            suite.metrics,
+            suite.thresholds,
+            provides,
+            models,
+            suite.empty_contexts,
+            is_judged,
+            own_prompts=bool(suite.byop),
+        )
+    except EntryError as error:
+        raise loaded.mistaken(error.path, str(error)) from error
+
+
+def _chosen_bots(wanted: Sequence[str], known: Sequence[str]) -> Sequence[str]:
+    for name in wanted:
+        if name not in known:
+            near = difflib.get_close_matches(name, known, n=1)
+            hint = f" Did you mean {near[0]!r}?" if near else ""
+            raise InputError(f"The suite has no bot {name!r}; it has {', '.join(known)}.{hint}")
+    return [name for name in known if name in wanted] if wanted else known
+
+
+def build_one(loaded: LoadedSuite, name: str, environ: Mapping[str, str]) -> tuple[BuiltBot, BatchingEmbedder]:
+    """One bot of a suite, for ``proctor ask``, and the embedder that it uses."""
+    _chosen_bots([name], list(loaded.suite.bots))
+    embedder, _ = open_embedder(loaded, VectorShelf())
+    return build_bots(loaded, [name], embedder, environ)[0], embedder
+
+
+def build_bots(
+    loaded: LoadedSuite, names: Sequence[str], embedder: BatchingEmbedder, environ: Mapping[str, str],
+    knowledge: Callable[[], Knowledge] | None = None, endpoints: Endpoints | None = None,
+) -> list[BuiltBot]:  # fmt: skip
+    """Bots of a suite; they share the documents, the embedder and the limits of endpoints."""
+    from ...bots.building import Workshop, build_bot
+
+    suite, base = loaded.suite, loaded.base
+    workshop = Workshop(
+        base=base,
+        knowledge=knowledge or cache(lambda: _read_knowledge(loaded)),
+        models=suite.models,
+        embedder=embedder,
+        cache=cache_folder(environ),
+        environ=environ,
+        endpoints=endpoints or Endpoints(),
+    )
+    return [build_bot(name, suite.bots[name], workshop) for name in names]
+
+
+def _read_knowledge(loaded: LoadedSuite) -> Knowledge:
+    from ...knowledge.reading import read_knowledge
+
+    return read_knowledge([loaded.base / path for path in loaded.suite.knowledge])
+
+
+def _lane(
+    bot: BuiltBot, run: OpenRun, questions: LocatedQuestions, repeats: int, concurrency: int, suite: Suite,
+    latency_run: bool,
+) -> Lane:  # fmt: skip
+    settings = suite.bots[bot.name]
+
+    def items() -> Iterable[Item]:
+        return _items(questions, repeats)
+
+    # Embedded models share one processor: more than one question at a time would only measure the queue.
+    serial = latency_run or bot.identity.embedded
+    return Lane(
+        name=bot.name,
+        bot=bot,
+        bot_id=run.bot_ids[bot.name],
+        items=items,
+        total=questions.count * repeats,
+        concurrency=1 if serial else settings.concurrency or concurrency,
+        timeout=settings.timeout or TIMEOUT,
+        serial=serial,
+        recorded=bot.identity.kind == "recorded",
+    )
+
+
+def _items(questions: Iterable[Question], repeats: int) -> Iterator[Item]:
+    for question in questions:
+        ask = ask_key(question)
+        for repeat in range(repeats):
+            yield Item(question, repeat, ask)
+
+
+def _effective(
+    loaded: LoadedSuite, options: RunOptions, embedder: BatchingEmbedder, repeats: int, concurrency: int,
+    questions: QuestionSet,
+) -> dict[str, object]:  # fmt: skip
+    return {
+        "suite": redacted(loaded.suite.model_dump(mode="json", exclude_unset=True)),
+        "suite_file": loaded.path.name,
+        "suite_hash": loaded.text_hash,
+        "questions": {"count": questions.count, "hash": questions.fingerprint},
+        "bots": list(options.bots) or list(loaded.suite.bots),
+        "limit": options.limit,
+        "repeat": repeats,
+        "concurrency": concurrency,
+        "latency_run": options.latency_run,
+        "seed": loaded.suite.seed,
+        "embedder": embedder.model_id,
+    }

@@ -1,0 +1,132 @@
+"""Showing: what a run prints, for people and for machines."""
+
+from __future__ import annotations
+
+import contextlib
+import shlex
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TextIO
+
+from rich.console import Console
+
+from ...reports.findings import insight_object, problem_object
+from ...reports.leaderboard import count, leaderboard, printable
+from ...reports.problems import counted
+from ...reports.summary_object import as_object
+from ..engine.engine import Watcher
+from ..engine.judging import Judging
+from ..exams.exam import Outcome
+from .progress import ProgressBars, Silent
+from .streams import write_json
+
+
+@contextlib.contextmanager
+def watching() -> Iterator[Watcher]:
+    """Progress bars on stderr where somebody watches, else silence."""
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield Silent()
+        return
+    with ProgressBars(console) as bars:
+        yield bars
+
+
+def show_warnings(outcome: Outcome) -> None:
+    """Warnings on stderr, each once."""
+    for warning in dict.fromkeys(outcome.warnings):
+        sys.stderr.write(f"proctor: {printable(warning)}\n")
+
+
+def show_json(outcome: Outcome, stdout: TextIO) -> None:
+    """One object on stdout, in UTF-8 whatever the locale."""
+    made = as_object(outcome.summary)
+    made |= {
+        "database": str(outcome.database),
+        "asked": outcome.asked,
+        "kept": outcome.kept,
+        "seconds": round(outcome.seconds, 3),
+        "judge": (outcome.summary.judge.as_object if outcome.summary.judge else {}) | judge_object(outcome),
+        "warnings": list(dict.fromkeys(outcome.warnings)),
+        "problems": [problem_object(problem) for problem in outcome.findings.problems],
+        "insights": [insight_object(insight) for insight in outcome.findings.insights],
+    }
+    write_json(made, stdout)
+
+
+def show_outcome(outcome: Outcome, suite: Path | None, rows: Path | None, stdout: TextIO) -> None:
+    """The leaderboard, where everything is kept, and what to type next."""
+    console = Console(highlight=False, file=stdout)
+    width = console.width if console.is_terminal else 80
+    console.print(leaderboard(outcome.summary, width), width=width)
+    console.print()
+    for line in (*_what_is_wrong(outcome), *_what_happened(outcome), *_what_was_judged(outcome.judge)):
+        console.print(line, markup=False, soft_wrap=True)
+    if rows:
+        console.print(f"Every score is a line of {rows}.", markup=False, soft_wrap=True)
+    console.print("\nNext:", markup=False)
+    for command, purpose in _next(outcome, suite):
+        console.print(f"  {command}\n      {purpose}", markup=False, soft_wrap=True)
+
+
+def _what_is_wrong(outcome: Outcome) -> Iterator[str]:
+    problems = outcome.findings.problems
+    if problems:
+        first = "the first: " if len(problems) > 1 else ""
+        yield f"{counted(problems)}; {first}{printable(problems[0].what)}"
+
+
+def _what_happened(outcome: Outcome) -> Iterator[str]:
+    database = outcome.database
+    if outcome.complete:
+        yield f"Everything was kept already: {count(outcome.kept, 'answer')} in {database}. Nothing was asked."
+        return
+    if outcome.scored and not outcome.asked:
+        scored = count(outcome.scored, "answer")
+        yield f"Scored {scored} in {outcome.seconds:.1f} s; nothing was asked. Everything is in {database}."
+        return
+    kept = f", {outcome.kept:,} kept from before" if outcome.kept else ""
+    yield f"Asked {count(outcome.asked, 'question')}{kept}, in {outcome.seconds:.1f} s. Everything is in {database}."
+
+
+def _what_was_judged(judge: Judging) -> Iterator[str]:
+    calls = judge.shelf
+    if not calls.paid and not calls.kept:
+        return
+    kept = f", {calls.kept:,} kept from before or shared" if calls.kept else ""
+    cost = "" if calls.cost is None else f"; cost {calls.cost:.4f}"
+    failed = f", {calls.failed:,} of them failed" if calls.failed else ""
+    yield f"The judge {printable(judge.name)} was sent {count(calls.paid, 'request')}{failed}{kept}{cost}."
+
+
+def judge_object(outcome: Outcome) -> dict[str, object]:
+    """The judge for machines: who it was, and what this pass asked of it."""
+    judge, calls = outcome.judge, outcome.judge.shelf
+    return {
+        "name": judge.name,
+        "embedded": not judge.is_language_model,
+        "problem": outcome.judge_problem or None,
+        "calls": calls.paid,
+        "calls_kept": calls.kept,
+        "calls_failed": calls.failed,
+        "cost": calls.cost,
+    }
+
+
+def _next(outcome: Outcome, suite: Path | None) -> Iterator[tuple[str, str]]:
+    if outcome.unable:
+        again = f"proctor run {shlex.quote(str(suite))}" if suite else "proctor run"
+        yield again, "once the set-up is mended: only what is missing is asked"
+    database = shlex.quote(str(outcome.database))
+    mine = f"run = '{outcome.summary.run}'"
+    worst = f"select question_id, bot, value from row_scores where {mine} and passed = 0 order by value limit 10"
+    yield f'sqlite3 {database} "{worst}"', "the worst rows (any SQLite tool will do)"
+    yield f"proctor report --db {database} --markdown report.md", "all problems and insights, for a pull request"
+    if suite is None:
+        yield "proctor init my-suite", "a copy of the sample suite, to be made your own"
+    else:
+        yield (
+            f'proctor ask {shlex.quote(str(suite))} {shlex.quote(printable(outcome.summary.bots[0].name))} "..."',
+            "one answer, with its contexts",
+        )

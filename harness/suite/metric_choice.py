@@ -1,0 +1,163 @@
+"""Metric choice: which metrics a run has, from the suite or from what its questions and bots provide."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final, Literal
+
+from ...reports.run import RunEvaluator
+from .metric_entries import Entry, EntryError, Wanted, outside_range, read_entries, settled_options
+
+if TYPE_CHECKING:
+    from ...metrics.catalog import Catalog
+    from ...metrics.plan import Plan
+
+# What a run has whose suite names no metrics, and what somebody must provide for it to say anything. One line each on
+# the leaderboard: of whole families only what a first look needs.
+DEFAULTS: Final[Mapping[str, tuple[str, ...]]] = {
+    "exact_match": ("expected",),
+    "keyword_recall": ("expected",),
+    "rouge_l": ("expected",),
+    "answer_similarity": ("expected",),
+    "tokens_presence.passes": ("constraints",),
+    "answer_relevancy_sentence": ("text",),
+    "faithfulness": ("contexts",),
+    "hit_rate": ("evidence", "contexts"),
+    "mrr": ("evidence", "contexts"),
+    "ndcg": ("evidence", "contexts"),
+    "politeness": (),
+    "answer_length": (),
+    "latency_ms": ("latency_ms",),
+}
+# What it has as well where a language model grades; the embedded judge grades also what a suite names.
+JUDGED: Final[Mapping[str, tuple[str, ...]]] = {
+    "answer_relevancy": ("text",),
+    "context_precision": ("expected", "contexts"),
+    "context_recall": ("expected", "contexts"),
+    "answer_correctness": ("expected",),
+}
+LACKING: Final = {
+    "expected": "no question has an expected answer",
+    "constraints": "no question has constraints",
+    "evidence": "no question has gold evidence",
+    "text": "no question is known",
+    "contexts": "no bot returns contexts",
+    "latency_ms": "no latency is known",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class MetricChoice:
+    """What a run is scored by.
+
+    Attributes:
+        plan: the metrics.
+        evaluators: the groups in which they stand; each metric is in at least one.
+        thresholds: what a value must reach to pass, where that is not the metric's own.
+        left_out: defaults that the run does without, and why; empty where the suite names its metrics.
+        warnings: sentences about what was left out.
+    """
+
+    plan: Plan
+    evaluators: tuple[RunEvaluator, ...]
+    thresholds: Mapping[str, float]
+    left_out: Mapping[str, str] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
+
+
+def choose_metrics(
+    catalog: Catalog,
+    wanted: Sequence[Entry] | None,
+    thresholds: Mapping[str, float],
+    provides: Mapping[str, int],
+    models: Mapping[str, str],
+    empty_contexts: Literal["not_applicable", "zero"] = "not_applicable",
+    is_judged: bool = False,
+    own_prompts: bool = False,
+) -> MetricChoice:
+    """Plan the metrics and evaluators that a suite names, or the defaults that its questions and bots allow.
+
+    Args:
+        catalog: all metrics that there are.
+        wanted: entries of the suite: a metric, an evaluator, or a mapping from either to its settings.
+        thresholds: what a value must reach to pass, by metric; they go before an evaluator's own threshold.
+        provides: how many questions or bots have what the keys of ``LACKING`` name.
+        models: id of the model behind each tool.
+        empty_contexts: what metrics of retrieval say when nothing was retrieved.
+        is_judged: whether a language model grades, so that its metrics are among the defaults.
+        own_prompts: whether the catalog has metrics from the suite's own prompts; they are defaults like the others.
+
+    Raises:
+        InputError: no such metric, evaluator or option, or a threshold for a metric that is not in the run.
+    """
+    judged = {**JUDGED, **({"byop": ()} if own_prompts else {})} if is_judged else {}
+    defaults: Mapping[str, Sequence[str]] = {**DEFAULTS, **judged}
+    left_out = _left_out(defaults, provides) if wanted is None else {}
+    entries = [name for name in defaults if name not in left_out] if wanted is None else wanted
+    chosen, warnings = read_entries(entries, catalog)
+    ids = list(dict.fromkeys(metric for each in chosen for metric in each.metrics))
+    plan = catalog.plan(ids, options=settled_options(chosen), empty_contexts=empty_contexts, models=models)
+    _check_thresholds(thresholds, ids, catalog)
+    if left_out:
+        warnings.append(_sentence(left_out))
+    settled = _settled_thresholds(chosen) | dict(thresholds)
+    return MetricChoice(plan, _in_run(chosen, settled, catalog), settled, left_out, tuple(warnings))
+
+
+def _left_out(defaults: Mapping[str, Sequence[str]], provides: Mapping[str, int]) -> dict[str, str]:
+    """The defaults for which something is lacking, each with the first such thing."""
+    lacking = {name: next((need for need in needs if not provides.get(need)), "") for name, needs in defaults.items()}
+    return {name: LACKING[need] for name, need in lacking.items() if need}
+
+
+def _sentence(left_out: Mapping[str, str]) -> str:
+    reasons: dict[str, list[str]] = {}
+    for name, reason in left_out.items():
+        reasons.setdefault(reason, []).append(name)
+    parts = [f"{', '.join(metrics)} ({reason})" for reason, metrics in reasons.items()]
+    return f"Left out of the default metrics: {'; '.join(parts)}."
+
+
+def _check_thresholds(thresholds: Mapping[str, float], ids: Sequence[str], catalog: Catalog) -> None:
+    for name, threshold in thresholds.items():
+        if name not in ids:
+            near = difflib.get_close_matches(name, ids, n=1)
+            hint = f" Did you mean {near[0]!r}?" if near else ""
+            said = f"thresholds names {name!r}, which is not among the metrics of the run.{hint}"
+            raise EntryError(("thresholds", name), said)
+        if outside := outside_range(name, threshold, catalog):
+            raise EntryError(("thresholds", name), outside)
+
+
+def _settled_thresholds(chosen: Iterable[Wanted]) -> dict[str, float]:
+    """The thresholds that the evaluators give to their primary metrics."""
+    settled: dict[str, float] = {}
+    for each in chosen:
+        threshold = each.parameters.metric_threshold
+        if threshold is not None and settled.setdefault(each.primary, threshold) != threshold:
+            said = f"'{each.evaluator.id}' gives the metric '{each.primary}' the threshold {threshold:g}"
+            raise EntryError(each.path, f"{said}, and another evaluator {settled[each.primary]:g}.")
+    return settled
+
+
+def _in_run(chosen: Iterable[Wanted], thresholds: Mapping[str, float], catalog: Catalog) -> tuple[RunEvaluator, ...]:
+    return tuple(
+        RunEvaluator(
+            id=each.evaluator.id,
+            title=each.evaluator.title,
+            primary=each.primary,
+            metrics=each.metrics,
+            board=each.evaluator.board,
+            problem_type=each.evaluator.problem_type,
+            parameters={
+                "metric_threshold": thresholds.get(each.primary, catalog.metric(each.primary).threshold),
+                "all_metrics": each.parameters.all_metrics,
+                "min_test_cases": each.parameters.min_test_cases,
+                "save_rows": each.parameters.save_rows,
+                "options": dict(each.options),
+            },
+        )
+        for each in chosen
+    )

@@ -1,0 +1,187 @@
+"""Metric entries: what each line of a suite's ``metrics`` stands for, with its parameters and options."""
+
+from __future__ import annotations
+
+import difflib
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from ... import InputError
+from ...metrics.evaluators import missing_from, named, options_of
+from .mistakes import given
+
+if TYPE_CHECKING:
+    from ...metrics.catalog import Catalog
+    from ...metrics.evaluators import Evaluator
+    from .positions import KeyPath
+
+Entry = str | Mapping[str, Mapping[str, object]]
+
+
+class EntryError(InputError):
+    """A mistake in an entry of ``metrics``; ``path`` leads to it from the top of the suite."""
+
+    def __init__(self, path: KeyPath, says: str) -> None:
+        super().__init__(says)
+        self.path = path
+
+
+@dataclass(frozen=True, slots=True)
+class Parameters:
+    """What every evaluator may be told."""
+
+    metric_threshold: float | None = None
+    all_metrics: bool = False
+    min_test_cases: int = 0
+    save_rows: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """An evaluator that the run is to have.
+
+    Attributes:
+        evaluator: as it is known.
+        metrics: those of its metrics that are there.
+        parameters: what it was told beside its options.
+        options: options of its metrics and artefacts, by their name.
+        owners: for each option, the metrics and artefacts that have it.
+        path: where it stands in the suite.
+    """
+
+    evaluator: Evaluator
+    metrics: tuple[str, ...]
+    parameters: Parameters = field(default_factory=Parameters)
+    options: Mapping[str, object] = field(default_factory=dict)
+    owners: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    path: KeyPath = ()
+
+    @property
+    def primary(self) -> str:
+        """The metric that ranks the bots: the evaluator's own, or the first that is there."""
+        return self.evaluator.primary if self.evaluator.primary in self.metrics else self.metrics[0]
+
+
+def read_entries(entries: Iterable[Entry], catalog: Catalog) -> tuple[list[Wanted], list[str]]:
+    """The evaluators for which the entries stand, in their order, and warnings about those partly there.
+
+    An evaluator may be named beside a group that has it: what it is told itself goes before what the group is told.
+
+    Raises:
+        EntryError: no such metric, evaluator, parameter or option; an evaluator that is not yet there or named
+            twice; a value of the wrong kind.
+    """
+    found: dict[str, Wanted] = {}
+    named_by: dict[str, tuple[str, Mapping[str, object]]] = {}  # the entry's name and settings, by evaluator
+    warnings: list[str] = []
+    for index, entry in enumerate(entries):
+        for name, settings in ({entry: {}} if isinstance(entry, str) else entry).items():
+            path: KeyPath = ("metrics", index) if isinstance(entry, str) else ("metrics", index, name)
+            for wanted in _read(name, settings, path, catalog):
+                evaluator = wanted.evaluator.id
+                earlier, told = named_by.setdefault(evaluator, (name, settings))
+                if evaluator not in found:
+                    found[evaluator] = wanted
+                    warnings += _partly_there(wanted.evaluator, catalog)
+                elif (earlier == evaluator) == (name == evaluator):
+                    raise EntryError(path, f"'{evaluator}' is named twice; once is enough.")
+                else:
+                    both = {**settings, **told} if earlier == evaluator else {**told, **settings}
+                    own = found[evaluator].path if earlier == evaluator else path
+                    (found[evaluator],) = _read(evaluator, both, own, catalog)
+                    named_by[evaluator] = (evaluator, both)
+    return list(found.values()), warnings
+
+
+def _partly_there(evaluator: Evaluator, catalog: Catalog) -> list[str]:
+    missing = missing_from(evaluator, catalog)
+    return [f"Of '{evaluator.id}', these are not yet there: {', '.join(missing)}."] if missing else []
+
+
+def _read(name: str, settings: Mapping[str, object], path: KeyPath, catalog: Catalog) -> Iterable[Wanted]:
+    try:
+        evaluators = named(name, catalog)
+    except InputError as error:
+        raise EntryError(path, str(error)) from error
+    for evaluator in evaluators:
+        metrics = evaluator.there(catalog) or evaluator.metrics
+        owners = options_of(metrics, catalog)
+        options = {key: value for key, value in settings.items() if key not in Parameters.__annotations__}
+        for key in options:
+            if key not in owners:
+                raise EntryError((*path, key), _no_option(name, key, owners))
+        told = {key: _fitting(name, key, settings[key], path) for key in Parameters.__annotations__ if key in settings}
+        wanted = Wanted(evaluator, metrics, Parameters(**told), options, owners, path)
+        _check_values(wanted, catalog)
+        yield wanted
+
+
+def _check_values(wanted: Wanted, catalog: Catalog) -> None:
+    """Try each value by itself, so that the message can say where the one stands that is refused."""
+    threshold = wanted.parameters.metric_threshold
+    if threshold is not None and (outside := outside_range(wanted.primary, threshold, catalog)):
+        raise EntryError((*wanted.path, "metric_threshold"), outside)
+    for key, value in wanted.options.items():
+        try:
+            catalog.plan(wanted.metrics, options={owner: {key: value} for owner in wanted.owners[key]})
+        except InputError as error:
+            raise EntryError((*wanted.path, key), str(error)) from error
+
+
+def outside_range(metric: str, threshold: float, catalog: Catalog) -> str | None:
+    """A sentence when a threshold is no value that the metric can have: every row would pass, or none."""
+    low, high = catalog.metric(metric).low, catalog.metric(metric).high
+    if (low is None or threshold >= low) and (high is None or threshold <= high):
+        return None
+    ends = " ".join(f"{word} {end:g}" for word, end in (("from", low), ("to", high)) if end is not None)
+    return f"The threshold {threshold:g} is outside the range of '{metric}'; a number {ends} is wanted."
+
+
+def _no_option(name: str, key: str, owners: Iterable[str]) -> str:
+    known = [*sorted(owners), *Parameters.__annotations__]
+    near = difflib.get_close_matches(key, known, n=1, cutoff=0.5)
+    hint = f"; did you mean '{near[0]}'?" if near else "."
+    return f"'{name}' has no option '{key}'{hint} It has {', '.join(known)}."
+
+
+def _fitting(name: str, key: str, value: object, path: KeyPath) -> Any:  # noqa: ANN401 - one of three kinds
+    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    match key:
+        case "metric_threshold" if is_number and math.isfinite(float(str(value))):
+            return float(str(value))
+        case "min_test_cases" if isinstance(value, int) and is_number and value >= 0:
+            return value
+        case "all_metrics" | "save_rows" if isinstance(value, bool):
+            return value
+    wanted = {"metric_threshold": "a number", "min_test_cases": "a whole number of at least 0"}
+    said = f"{key} of '{name}' is {given((), value)}; {wanted.get(key, 'true or false')} is wanted."
+    raise EntryError((*path, key), said)
+
+
+def settled_options(entries: Sequence[Wanted]) -> dict[str, dict[str, object]]:
+    """The options of all entries by their owners: metrics and artefacts.
+
+    An option of work that entries share holds for each of them, also where one alone is told it.
+
+    Raises:
+        EntryError: two entries give an option of one owner different values.
+    """
+    settled: dict[str, dict[str, object]] = {}
+    for wanted in entries:
+        for option, value in wanted.options.items():
+            for owner in wanted.owners[option]:
+                before = settled.setdefault(owner, {}).setdefault(option, value)
+                if before != value:
+                    said = f"'{wanted.evaluator.id}' and another entry share the option '{option}'"
+                    raise EntryError(
+                        (*wanted.path, option), f"{said}, and give it {given((), value)} and {given((), before)}."
+                    )
+    for wanted in entries:
+        for option, owners in wanted.owners.items():
+            shared = next((settled[owner][option] for owner in owners if option in settled.get(owner, {})), None)
+            if shared is not None:
+                for owner in owners:
+                    settled.setdefault(owner, {}).setdefault(option, shared)
+    return settled

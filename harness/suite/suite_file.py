@@ -1,0 +1,190 @@
+"""Suite files: from YAML to a Suite, with every mistake named by line, column and the nearest right key."""
+
+import codecs
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from ... import InputError
+from ...bots.models import ModelSettings
+from ...knowledge.paths import existing, unreadable
+from ...knowledge.rows import decoded_whole
+from .judge_settings import EMBEDDED, NO_JUDGE, misnamed_prompt
+from .mistakes import Mistake, given, mismatch, mistake, mistakes, nearest, written
+from .positions import KeyPath, PlacedYaml, read_yaml
+from .schema_walk import Spot, Walk, wanted
+from .settings import Suite
+
+NAME = "suite.yaml"
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedSuite:
+    """A suite and where it came from.
+
+    Attributes:
+        suite: what the file says.
+        path: the file, as it was given.
+        base: the folder that relative paths in the suite start from, absolute.
+        text_hash: SHA-256 of the file's bytes, in hex.
+        document: the file's values and where they stand.
+    """
+
+    suite: Suite
+    path: Path
+    base: Path
+    text_hash: str
+    document: PlacedYaml
+
+    def mistaken(self, path: KeyPath, says: str) -> InputError:
+        """A mistake that shows only when the suite is put to use, with the place to which ``path`` leads."""
+        return _refusal(self.path, [mistake(self.document, path, says)])
+
+
+def sample_suite() -> Path:
+    """The suite that comes with the package: a help centre, its questions and three bots."""
+    return Path(__file__).parents[2] / "knowledge" / "samples" / "help_centre" / NAME
+
+
+def load_suite(path: Path) -> LoadedSuite:
+    """Read and check a suite file; ``path`` may also be the folder that holds a ``suite.yaml``.
+
+    Raises:
+        InputError: the file can't be read or used; the message has a line for every mistake.
+    """
+    path = _suite_path(path)
+    content = _read(path)
+    document = read_yaml(_decoded(content, path))
+    suite = _checked(document, path)
+    base = path.resolve().parent
+    if not suite.name:
+        suite = suite.model_copy(update={"name": base.name})
+    return LoadedSuite(suite, path, base, hashlib.sha256(content).hexdigest(), document)
+
+
+def _suite_path(path: Path) -> Path:
+    existing(path, "a suite file")
+    if not path.is_dir():
+        return path
+    if not (path / NAME).exists():
+        hint = f"give one of {', '.join(there)}" if (there := _yaml_files(path)) else "`proctor init` writes one"
+        raise InputError(f"There is no {NAME} in {path}; {hint}.")
+    return path / NAME
+
+
+def _yaml_files(folder: Path) -> list[str]:
+    return sorted(entry.name for entry in folder.iterdir() if entry.suffix in (".yaml", ".yml"))
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise unreadable(path, error) from error
+
+
+def _decoded(content: bytes, path: Path) -> str:
+    if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        raise InputError(f"{path} is saved as UTF-16; save it as UTF-8.")
+    return decoded_whole(content.removeprefix(codecs.BOM_UTF8), path)
+
+
+def _checked(document: PlacedYaml, path: Path) -> Suite:
+    """The suite, once nothing is wrong with it: neither by itself nor in what it refers to."""
+    flaws = [Mistake(flaw.place, "", flaw.says) for flaw in document.flaws]
+    if document.values is None:
+        if flaws:
+            raise _refusal(path, flaws)
+        raise InputError(f"{path} is empty; a suite has at least the keys questions and bots.")
+    if not isinstance(document.values, dict):
+        got = f"got {given((), document.values)}, wanted a mapping with the keys questions and bots"
+        raise _refusal(path, [*flaws, mistake(document, (), got)])
+    schema = Suite.model_json_schema()
+    found = [each for spot in Walk(schema, document.values).leaves() for each in _leaf_mistakes(spot, document, path)]
+    found += [mistake(document, path, says) for path, says in _misnamed(document.values)]
+    suite = None
+    try:
+        suite = Suite.model_validate(document.values)
+    except ValidationError as error:
+        found += mistakes(error, document, schema)
+    flawed = {flaw.place.line for flaw in document.flaws}
+    found = flaws + [each for each in found if each.place.line not in flawed]
+    if suite is None or found:
+        raise _refusal(path, found)
+    return suite
+
+
+def _refusal(path: Path, found: Iterable[Mistake]) -> InputError:
+    return InputError("\n".join(written(str(path), set(found))))
+
+
+def _leaf_mistakes(spot: Spot, document: PlacedYaml, path: Path) -> Iterator[Mistake]:
+    """What is wrong with a single value beside what the model itself finds."""
+    says = mismatch(spot) if _is_coerced(spot) else ""
+    if isinstance(spot.value, str):
+        says = says or _path_mistake(spot, path.parent)
+        if spot.nodes and spot.path[0] == "bots" and spot.path[2:] == ("model",):
+            says = _model_mistake(spot.value, document.values.get("models"))
+        if spot.nodes and _names_judge(spot.path):
+            says = _judge_mistake(spot.value, document.values.get("models"))
+    if says:
+        yield mistake(document, spot.path, says)
+
+
+def _is_coerced(spot: Spot) -> bool:
+    """Whether the model would quietly convert the value: "3" is no number, true no 1 and yes not true."""
+    types = {node.get("type") for node in spot.nodes} - {"null"}
+    if types == {"boolean"}:
+        return not isinstance(spot.value, bool)
+    return bool(types) and types <= {"integer", "number"} and isinstance(spot.value, (str, bool))
+
+
+def _misnamed(values: Mapping[str, object]) -> Iterator[tuple[KeyPath, str]]:
+    bots, prompts = values.get("bots"), values.get("byop")
+    for name in bots if isinstance(bots, dict) else ():
+        if not name.strip() or "," in name:
+            yield ("bots", name), "a bot's name must not be empty or hold a comma"
+    for name in prompts if isinstance(prompts, dict) else ():
+        if says := misnamed_prompt(name):
+            yield ("byop", name), says
+
+
+def _path_mistake(spot: Spot, base: Path) -> str:
+    formats = {node.get("format") for node in spot.nodes}
+    if not formats & {"path", "file-path"}:
+        return ""
+    if not spot.value.strip():
+        return f"got an empty name, wanted {wanted(spot.nodes)}"
+    try:
+        found = existing(base / spot.value, "a file" if "file-path" in formats else "a file or folder")
+    except InputError as error:
+        return str(error).rstrip(".")
+    return f"{found} is a folder; a file was wanted" if "file-path" in formats and found.is_dir() else ""
+
+
+def _model_mistake(model: str, configured: object, beside: str = "extractive") -> str:
+    names = [*configured] if isinstance(configured, dict) else []
+    if model in names:
+        return ""
+    try:
+        ModelSettings(model=model)
+    except ValidationError as error:
+        if ":" in model:
+            return str(error.errors()[0]["ctx"]["error"])
+        return f"there is no model {model} under models{nearest(model, [*names, beside])}"
+    return ""
+
+
+def _names_judge(path: KeyPath) -> bool:
+    return path in (("judge",), ("judge", "model")) or path[:2] == ("judge", "panel")
+
+
+def _judge_mistake(model: str, configured: object) -> str:
+    named = configured.get(model) if isinstance(configured, dict) else None
+    stands_for = named.get("model", "extractive") if isinstance(named, dict) else model
+    if model == EMBEDDED or not model:
+        return ""
+    return NO_JUDGE if stands_for == "extractive" else _model_mistake(model, configured, EMBEDDED)

@@ -1,0 +1,74 @@
+"""Models in use: which local models took part in a run and for which of its metrics, as reports say it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+
+from .judge_in_use import families
+from .store import Store
+
+NAMED = 4  # metrics that a sentence names
+
+
+@dataclass(frozen=True, slots=True)
+class ModelInUse:
+    """A model that ran on this machine for metrics, or a server's in its place.
+
+    Attributes:
+        role: what it was wanted for.
+        model_id: name and revision.
+        metrics: those of the run that rest on it.
+        is_served: whether a server ran it.
+        licence: as its card states it; None when that is not known.
+    """
+
+    role: str
+    model_id: str
+    metrics: tuple[str, ...]
+    is_served: bool
+    licence: str | None
+
+    @property
+    def sentence(self) -> str:
+        """What stands below a leaderboard."""
+        where = "on a server" if self.is_served else "local model"
+        return f"{where} {self.model_id}: {named(self.metrics)}"
+
+    @property
+    def as_object(self) -> dict[str, object]:
+        """For machines."""
+        return {
+            "role": self.role,
+            "model_id": self.model_id,
+            "server": self.is_served,
+            "licence": self.licence,
+            "metrics": list(self.metrics),
+        }
+
+
+def named(metrics: tuple[str, ...]) -> str:
+    """Some metrics by name, and how many there are beside.
+
+    >>> named(("a", "b.passes", "b.failures", "c", "d", "e"))
+    'a, b, c, d and 1 more'
+    """
+    names = families(metrics)
+    more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+    return ", ".join(names[:NAMED]) + more
+
+
+def models_in_use(store: Store, run_id: int) -> tuple[ModelInUse, ...]:
+    """The local models of a run as they stand on the manifest."""
+    ((manifest,),) = store.query("SELECT manifest FROM runs WHERE id = ?", [run_id])
+    settings: Mapping[str, Any] = orjson.loads(manifest).get("settings") or {}
+    models = settings.get("local_models")
+    if not isinstance(models, dict):
+        return ()
+    return tuple(
+        ModelInUse(role, str(said["model"]), tuple(said["metrics"]), said["from"] == "server", said.get("licence"))
+        for role, said in models.items()
+    )

@@ -1,0 +1,165 @@
+"""What closing leaves: no thread, no network in memory; and what comes between loading, asking and closing."""
+
+import asyncio
+import gc
+import threading
+import time
+import weakref
+
+import numpy as np
+import pytest
+import tiny_classifier
+from proctor.knowledge.local_models.classifier import open_classifier
+from proctor.knowledge.local_models.finding import ModelSettings
+from proctor.knowledge.local_models.loading import Place
+from proctor.knowledge.local_models.pool import LocalModels
+from proctor.knowledge.local_models.running import LocalModel, Said
+from published_models import StockedHub
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tiny_classifier.classifier_folder(tmp_path_factory.mktemp("closing") / "model")
+
+
+def networks_in(folder):
+    """Weak references to the networks that were loaded from the folder and are in memory."""
+    import transformers
+
+    gc.collect()
+    found = (one for one in gc.get_objects() if issubclass(type(one), transformers.BertForSequenceClassification))
+    return [weakref.ref(one) for one in found if one.name_or_path == str(folder)]
+
+
+def test_a_closed_model_is_out_of_memory_though_metrics_still_hold_the_tool(folder):
+    models = LocalModels({"toxicity": ModelSettings(str(folder), device="cpu")}, StockedHub())
+    tool = models.tool("toxicity")
+    asyncio.run(tool.classify(["two cats"]))
+    (network,) = networks_in(folder)
+    models.close()
+    gc.collect()
+    assert network() is None
+    for call in (tool.load, lambda: tool.classify(["two"])):
+        with pytest.raises(RuntimeError, match=r"The model was closed\."):
+            asyncio.run(call())
+
+
+def test_a_pool_may_be_closed_twice_and_before_anything_was_asked(folder):
+    models = LocalModels({"toxicity": ModelSettings(str(folder))}, StockedHub())
+    models.close()
+    models.tool("toxicity")
+    models.close()
+    models.close()
+
+
+def test_two_pools_and_two_event_loops_do_not_disturb_each_other(folder):
+    settings = {"toxicity": ModelSettings(str(folder), device="cpu")}
+    pools = [LocalModels(settings, StockedHub()) for _ in range(2)]
+    found = {}
+
+    def ask(number):
+        async def many():
+            tool = pools[number % 2].tool("toxicity")
+            return await asyncio.gather(*(tool.classify([f"cats {place}", "the refund"]) for place in range(10)))
+
+        found[number] = [one.logits for one in asyncio.run(many())]
+
+    threads = [threading.Thread(target=ask, args=(number,)) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert len(found) == 4
+    for number in range(1, 4):
+        np.testing.assert_allclose(found[number], found[0], atol=1e-5)
+    assert len(networks_in(folder)) == 2  # one for each pool
+    for pool in pools:
+        pool.close()
+    assert networks_in(folder) == []
+
+
+def test_closing_while_the_model_loads_fails_those_who_wait():
+    begun, go_on = threading.Event(), threading.Event()
+
+    class Loaded:
+        def run(self, items):
+            raise AssertionError("nothing is run after closing")
+
+    def open_model():
+        begun.set()
+        assert go_on.wait(20)
+        return Loaded()
+
+    model = LocalModel(open_model, "slow@1")
+
+    async def scenario():
+        waiting = asyncio.create_task(model.load())
+        await asyncio.to_thread(begun.wait, 10)
+        asked = asyncio.create_task(model.ask([("a",)]))
+        await asyncio.sleep(0.01)
+        threading.Timer(0.05, go_on.set).start()
+        await asyncio.to_thread(model.close)
+        return await asyncio.gather(waiting, asked, return_exceptions=True)
+
+    loaded, asked = asyncio.run(scenario())
+    assert isinstance(loaded, Loaded)  # it was ready when the thread saw that it was to end
+    assert isinstance(asked, RuntimeError)
+
+
+def test_a_number_that_is_none_fails_those_who_asked_for_it_alone():
+    class Broken:
+        def run(self, items):
+            return [Said(np.array([np.nan if text == "bad" else len(text)], np.float32)) for (text,) in items]
+
+    model = LocalModel(Broken, "broken@1")
+
+    async def scenario():
+        calls = (model.ask([(text,)]) for text in ("good", "bad", "bad", "better"))
+        return await asyncio.gather(*calls, return_exceptions=True)
+
+    good, bad, again, better = asyncio.run(scenario())
+    assert good[0].values.tolist() == [4] and better[0].values.tolist() == [6]
+    assert [str(error) for error in (bad, again)] == [
+        "The model broken@1 returned what is no number (NaN or infinity)."
+    ] * 2
+    model.close()
+
+
+def test_infinity_is_no_probability(folder):
+    import torch
+
+    loaded = open_classifier(Place("tiny@1", folder, "toxicity model", "cpu"))
+    with torch.no_grad():
+        loaded._model.classifier.bias.fill_(float("inf"))
+    model = LocalModel(lambda: loaded, "tiny@1")
+    with pytest.raises(ValueError, match="no number"):
+        asyncio.run(model.ask([("two cats",)]))
+    model.close()
+
+
+def test_a_cancelled_caller_leaves_the_batch_to_others(folder):
+    models = LocalModels({"toxicity": ModelSettings(str(folder), device="cpu")}, StockedHub())
+    tool = models.tool("toxicity")
+
+    async def scenario():
+        calls = [asyncio.create_task(tool.classify([f"cats {number % 3}"])) for number in range(30)]
+        await asyncio.sleep(0)
+        for call in calls[::2]:
+            call.cancel()
+        return await asyncio.gather(*calls, return_exceptions=True)
+
+    found = asyncio.run(scenario())
+    models.close()
+    assert all(isinstance(one, asyncio.CancelledError) for one in found[::2])
+    assert all(one.logits.shape == (1, 6) for one in found[1::2])
+
+
+def test_models_asked_for_after_the_run_stepped_back_do_so_too(folder):
+    models = LocalModels({"toxicity": ModelSettings(str(folder))}, StockedHub())
+    models.step_back()
+    tool = models.tool("toxicity")
+    start = time.perf_counter()
+    asyncio.run(tool.load())
+    assert time.perf_counter() - start < 60
+    assert tool._thread._steps_back
+    models.close()

@@ -1,0 +1,215 @@
+"""Folders that hold no model, another one, a broken one or a hostile one: a sentence for each, and no code is run."""
+
+import asyncio
+import json
+import os
+import shutil
+
+import pytest
+import tiny_checkers
+import tiny_classifier
+import tiny_grounding
+import tiny_language_models
+from proctor import InputError
+from proctor.knowledge.local_models.finding import ModelSettings
+from proctor.knowledge.local_models.pool import LocalModels
+from proctor.metrics.local_tools import Continuation, Grounded
+from published_models import StockedHub
+
+BUILT = {
+    "toxicity": tiny_classifier.classifier_folder,
+    "summac": lambda folder: tiny_classifier.classifier_folder(folder, labels=["LABEL_0"]),
+    "hallucination": lambda folder: tiny_checkers.t5_folder(folder, "TokenClassification"),
+    "minicheck": lambda folder: tiny_checkers.t5_folder(folder, "ConditionalGeneration"),
+    "perplexity": tiny_language_models.causal_folder,
+    "gptscore": tiny_language_models.encoder_decoder_folder,
+    "lettucedetect": tiny_grounding.span_detector_folder,
+}
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory):
+    root = tmp_path_factory.mktemp("built")
+    return {role: build(root / role) for role, build in BUILT.items()}
+
+
+async def ask(models, role):
+    model = models.tool(role)
+    match role:
+        case "toxicity":
+            await model.classify(["two cats"])
+        case "summac":
+            await model.entailed([("two cats", "cats")])
+        case "perplexity" | "gptscore":
+            await model.likelihoods([Continuation("two cats", "cats")])
+        case "lettucedetect":
+            await model.mark([Grounded(("two cats",), "", "cats")])
+        case _:
+            await model.check([("two cats", "cats")])
+
+
+def asked(role, folder):
+    """Ask the model in the folder something."""
+    models = LocalModels({role: ModelSettings(str(folder), device="cpu")}, StockedHub())
+    try:
+        asyncio.run(ask(models, role))
+    finally:
+        models.close()
+
+
+def truncated(folder):
+    weights = folder / "model.safetensors"
+    weights.write_bytes(weights.read_bytes()[:2000])
+
+
+def without_tokenizer(folder):
+    for path in folder.glob("tokenizer*"):
+        path.unlink()
+
+
+def with_empty_vocabulary(folder):
+    told = json.loads((folder / "tokenizer.json").read_text("utf-8"))
+    told["model"]["vocab"] = told["model"]["vocab"][:3] if isinstance(told["model"]["vocab"], list) else {}
+    if "merges" in told["model"]:
+        told["model"]["merges"] = []
+    (folder / "tokenizer.json").write_text(json.dumps(told), "utf-8")
+
+
+FAULTS = {
+    "no configuration": (lambda folder: (folder / "config.json").unlink(), "model_type|no config.json"),
+    "broken configuration": (lambda folder: (folder / "config.json").write_text("{"), "config"),
+    "no tokenizer": (without_tokenizer, "has no tokenizer: tokenizer.json, or files of a vocabulary, were wanted"),
+    "only settings of a tokenizer": (lambda folder: (folder / "tokenizer.json").unlink(), "has no tokenizer"),
+    "empty vocabulary": (with_empty_vocabulary, "tokenizer"),
+    "no weights": (lambda folder: (folder / "model.safetensors").unlink(), "no file named model.safetensors"),
+    "truncated weights": (truncated, "SafetensorError"),
+    "empty weights": (lambda folder: (folder / "model.safetensors").write_bytes(b""), "SafetensorError"),
+}
+
+
+def test_the_models_can_be_asked_while_they_are_whole(built):
+    for role, folder in built.items():
+        asked(role, folder)
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+@pytest.mark.parametrize("role", BUILT)
+def test_each_fault_is_told_in_a_sentence(built, tmp_path, role, fault):
+    folder = shutil.copytree(built[role], tmp_path / "model")
+    breaks, wanted = FAULTS[fault]
+    breaks(folder)
+    with pytest.raises(InputError, match=wanted) as raised:
+        asked(role, folder)
+    said = str(raised.value)
+    assert f"model in {folder} " in said
+    assert "\n" not in said and len(said) < 500
+
+
+WRONG = [
+    ("toxicity", "perplexity", "has no weights for score.weight: it was not trained as GPT2ForSequenceClassification"),
+    ("perplexity", "toxicity", "was not trained as"),
+    ("perplexity", "hallucination", "can't be loaded by transformers: ValueError: Unrecognized configuration class"),
+    ("perplexity", "minicheck", "reads one text and writes another"),
+    ("lettucedetect", "perplexity", "has no weights for classifier"),
+    ("lettucedetect", "toxicity", "6 labels for a token: two were wanted"),
+    ("minicheck", "toxicity", "none that is known to say whether a source supports a claim"),
+    ("minicheck", "perplexity", "none that is known to say whether a source supports a claim"),
+    ("summac", "toxicity", "has the outputs toxic, .* wanted entailment, neutral and contradiction"),
+    ("summac", "minicheck", "was not trained as T5ForSequenceClassification"),
+]
+
+
+@pytest.mark.parametrize(("role", "other", "wanted"), WRONG)
+def test_a_model_for_something_else_is_refused(built, capfd, role, other, wanted):
+    models = LocalModels({role: ModelSettings(str(built[other]), device="cpu")}, StockedHub())
+
+    async def run():
+        model = models.tool(role)
+        if role == "perplexity":
+            await model.likelihoods([Continuation("two cats")])
+        else:
+            await ask(models, role)
+
+    with pytest.raises(InputError, match=wanted) as raised:
+        asyncio.run(run())
+    models.close()
+    assert len(str(raised.value)) < 500
+    assert capfd.readouterr().err == ""  # the library's own report says it again, in forty lines
+
+
+def test_a_folder_that_goes_between_finding_and_loading_is_said(built, tmp_path):
+    folder = shutil.copytree(built["toxicity"], tmp_path / "model")
+    models = LocalModels({"toxicity": ModelSettings(str(folder))}, StockedHub())
+    model = models.tool("toxicity")
+    shutil.rmtree(folder)
+    with pytest.raises(InputError, match=r"The toxicity model in .*model "):
+        asyncio.run(model.classify(["two"]))
+    assert "sha256" not in models.described()["toxicity"]
+    models.close()
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="who may read everything can't be refused")
+def test_a_file_that_may_not_be_read_is_said(built, tmp_path):
+    folder = shutil.copytree(built["toxicity"], tmp_path / "model")
+    (folder / "model.safetensors").chmod(0)
+    with pytest.raises(InputError, match=r"The toxicity model in .* can't be read: Permission denied"):
+        asked("toxicity", folder)
+
+
+def test_a_link_to_a_folder_is_the_folder(built, tmp_path):
+    link = tmp_path / "link"
+    link.symlink_to(built["toxicity"], target_is_directory=True)
+    ids = set()
+    for folder in (link, built["toxicity"]):
+        models = LocalModels({"toxicity": ModelSettings(str(folder))}, StockedHub())
+        ids.add(models.tool("toxicity").model_id)
+    asked("toxicity", link)
+    assert len(ids) == 1
+
+
+class Intruder:
+    """What a pickle of it does when it is loaded like any other: it makes a folder."""
+
+    def __init__(self, target):
+        self.target = target
+
+    def __reduce__(self):
+        return os.mkdir, (str(self.target),)
+
+
+@pytest.mark.parametrize("role", BUILT)
+def test_code_in_a_pickle_is_never_run(built, tmp_path, role):
+    import torch
+
+    folder = shutil.copytree(built[role], tmp_path / "model")
+    (folder / "model.safetensors").unlink()
+    intruded = tmp_path / "intruded"
+    torch.save({"bert.weight": torch.zeros(1), "other": Intruder(intruded)}, folder / "pytorch_model.bin")
+    with pytest.raises(InputError, match="can't be loaded by transformers"):
+        asked(role, folder)
+    assert not intruded.exists()
+    torch.load(folder / "pytorch_model.bin", weights_only=False)
+    assert intruded.exists()  # it would have been
+
+
+@pytest.mark.parametrize("role", BUILT)
+def test_code_that_comes_with_a_model_is_never_run(built, tmp_path, role):
+    folder = shutil.copytree(built[role], tmp_path / "model")
+    intruded = tmp_path / "intruded"
+    (folder / "own.py").write_text(f"import os\nos.mkdir({str(intruded)!r})\n")
+    config = json.loads((folder / "config.json").read_text())
+    names = ("AutoConfig", "AutoModelForSequenceClassification", "AutoModelForCausalLM", "AutoModelForSeq2SeqLM")
+    config["auto_map"] = dict.fromkeys((*names, "AutoModelForTokenClassification"), "own.Own")
+    (folder / "config.json").write_text(json.dumps(config))
+    told = json.loads((folder / "tokenizer_config.json").read_text())
+    told["auto_map"] = {"AutoTokenizer": ["own.Own", "own.Own"]}
+    (folder / "tokenizer_config.json").write_text(json.dumps(told))
+    try:
+        asked(role, folder)
+    except InputError as error:
+        assert str(folder) in str(error)  # noqa: PT017 - either it is refused, or loaded without its code
+    config["model_type"] = "never_heard_of"
+    (folder / "config.json").write_text(json.dumps(config))
+    with pytest.raises(InputError):
+        asked(role, folder)
+    assert not intruded.exists()

@@ -1,0 +1,123 @@
+"""What all metrics on local models have in common: versions, evidence that stays small, and models for own metrics."""
+
+import asyncio
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+from proctor import InputError
+from proctor.knowledge.local_models.entailment import Entailed
+from proctor.knowledge.local_models.language_model import Likelihood
+from proctor.metrics import Facts, Score, builtin_catalog
+from proctor.metrics.facts import LOCAL_MODELS
+from stub_checker import StubChecker
+from stub_classifier import StubClassifier
+from stub_grounding import ToldDetector
+from stub_language_model import StubLanguageModel
+
+CATALOG = builtin_catalog()
+METRICS = [name for name, one in CATALOG.metrics.items() if set(one.needs) & set(LOCAL_MODELS)]
+VERIFIERS = ("hhem", "minicheck", "alignscore", "lettucedetect")
+
+
+class SameForAll:
+    """An entailment model that says the same of every pair."""
+
+    model_id = "same@1"
+
+    async def entailed(self, pairs: Sequence[tuple[str, str]]) -> Entailed:
+        return Entailed(np.full((len(pairs), 3), 1 / 3, dtype=np.float32), np.zeros(len(pairs), dtype=np.bool_))
+
+
+def tools(answer: str) -> Facts:
+    """A model for each role; the detector of spans marks the whole answer."""
+    checker, language_model = StubChecker(), StubLanguageModel([Likelihood(1.0, 1)])
+    return {
+        "hallucination_model": checker,
+        "minicheck_model": checker,
+        "alignscore_model": checker,
+        "lettucedetect_model": ToldDetector((answer,)),
+        "perplexity_model": language_model,
+        "gptscore_model": language_model,
+        "toxicity_model": StubClassifier(
+            ("toxic", "severe_toxic", "obscene", "threat", "insult", "identity_hate"), {answer: (1.0,) * 6}
+        ),
+        "fairness_bias_model": StubClassifier(("Non-biased", "Biased")),
+        "summac_model": SameForAll(),
+    }
+
+
+def scored(ids: Sequence[str], facts: Facts, verifier: str = "judge") -> list[Score]:
+    return asyncio.run(CATALOG.plan(ids, options={"faithfulness": {"verifier": verifier}}).score(facts))
+
+
+def versions(**models: str) -> dict[str, str]:
+    return {one.id: one.version for one in CATALOG.plan(METRICS, models=models).metrics}
+
+
+@pytest.mark.parametrize("tool", LOCAL_MODELS)
+def test_another_model_is_another_version_of_its_metrics_alone(tool: str) -> None:
+    before, after = versions(**{tool: "a@1"}), versions(**{tool: "a@2"})
+    changed = {name for name in METRICS if before[name] != after[name]}
+    assert changed == {name for name in METRICS if tool in CATALOG.metrics[name].needs}
+    assert changed
+
+
+@pytest.mark.parametrize("text", ["long " * 20_000, "A sentence of its own, and not a short one at that. " * 100])
+def test_details_do_not_repeat_long_texts(text: str) -> None:
+    text = text.strip()
+    facts: Facts = {"question": text, "answer": text, "expected": text, "contexts": [text, text], **tools(text)}
+    found = scored(METRICS, facts)
+    found += [score for verifier in VERIFIERS for score in scored(["faithfulness"], facts, verifier)]
+    assert {score.status for score in found} == {"ok"}
+    for score in found:
+        size = len(json.dumps(dict(score.details)))
+        sentences = text.count(".") or 1
+        assert size < 1_000 + 900 * sentences, (score.metric, size)
+        if sentences == 1:
+            assert text[:400] not in json.dumps(dict(score.details)), score.metric
+
+
+OWN = '''
+from proctor.metrics import artefact, metric
+from proctor.metrics.local_tools import {annotation}
+
+@artefact
+async def rudeness(answer: str, {need}: {annotation}) -> float:
+    """How rude the model finds the answer."""
+    said = await {need}.classify([answer])
+    return float(said.logits[0, 0])
+
+@metric(better="lower", low=None, high=None)
+def rude(rudeness: float) -> float:
+    """How rude the answer is."""
+    return rudeness
+'''
+
+
+def own(folder: Path, need: str, annotation: str, model: object) -> Score:
+    (folder / "mine.py").write_text(OWN.format(need=need, annotation=annotation), encoding="utf-8")
+    plan = CATALOG.with_file(folder / "mine.py").plan(["rude"], models={need: "stub@1"})
+    (score,) = asyncio.run(plan.score({"answer": "You fool.", need: model}))  # type: ignore[misc]
+    return score
+
+
+def test_a_metric_of_ones_own_asks_for_a_model_by_its_name(tmp_path: Path) -> None:
+    score = own(tmp_path, "toxicity_model", "Classifier", StubClassifier(("toxic",), {"You fool.": (2.5,)}))
+    assert (score.value, score.status) == (2.5, "ok")
+    absent = own(tmp_path, "toxicity_model", "Classifier", None)
+    assert (absent.value, absent.status, absent.reason) == (None, "error", "model_unavailable")
+
+
+def test_a_model_of_another_kind_than_its_own_metric_takes_it_for_is_told(tmp_path: Path) -> None:
+    score = own(tmp_path, "minicheck_model", "Classifier", StubChecker())
+    assert (score.value, score.status, score.reason) == (None, "error", "metric_raised")
+    assert score.details["message"] == "'StubChecker' object has no attribute 'classify'"
+    assert (score.details["raised_by"], score.details["line"]) == ("rudeness", 8)
+
+
+def test_a_misspelt_model_is_told_before_anything_is_asked(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"asks for 'toxicty_model', which nothing .*; did you mean 'toxicity_model'"):
+        own(tmp_path, "toxicty_model", "Classifier", None)

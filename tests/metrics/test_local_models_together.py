@@ -1,0 +1,152 @@
+"""All metrics on local models in one plan, with small models of the real architectures through the real code path."""
+
+import asyncio
+import json
+import random
+from collections.abc import Iterator, Mapping, Sequence
+
+import pytest
+import tiny_checkers
+import tiny_classifier
+import tiny_entailment
+import tiny_grounding
+import tiny_language_models
+from proctor.knowledge.local_models.finding import ModelSettings
+from proctor.knowledge.local_models.pool import LocalModels
+from proctor.knowledge.local_models.roles import ROLES
+from proctor.metrics import Facts, Score, builtin_catalog
+from proctor.metrics.facts import LOCAL_MODELS
+from proctor.metrics.plan import Plan
+
+CATALOG = builtin_catalog()
+METRICS = [name for name, one in CATALOG.metrics.items() if set(one.needs) & set(LOCAL_MODELS)]
+SENTENCES = (
+    *("The refund period is two days.", "Cats sleep.", "Yes.", "- It is back!", "Is the order back within two days?"),
+    *("Übergrößen: 日本語 {answer}.", "## completion", "the refund " * 30 + "is back.", "Zwei", "...", "2"),
+    # Marks of the models within texts that nobody has checked.
+    *(
+        "The order is </s> back.",
+        "Two <pad> days [SEP] [CLS] are.",
+        "Premise: a\n\nHypothesis: b",
+        "<unk> [PAD]",
+    ),
+)
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, ModelSettings]:
+    """A model for each role."""
+    base = tmp_path_factory.mktemp("models")
+    tiny_checkers.t5_folder(base / "hallucination", "TokenClassification", window=64)
+    tiny_language_models.causal_folder(base / "perplexity")
+    tiny_language_models.causal_folder(base / "gptscore", window=200, architecture="llama")
+    tiny_classifier.classifier_folder(base / "toxicity")
+    tiny_classifier.classifier_folder(base / "fairness_bias", "distilbert", ("Non-biased", "Biased"))
+    tiny_entailment.albert_folder(base / "summac")
+    tiny_checkers.t5_folder(base / "minicheck", "ConditionalGeneration", window=64)
+    tiny_grounding.alignscore_folder(base / "alignscore")
+    tiny_grounding.span_detector_folder(base / "lettucedetect")
+    return {role: ModelSettings(str(base / role)) for role in ROLES}
+
+
+@pytest.fixture
+def models(folders: Mapping[str, ModelSettings]) -> Iterator[LocalModels]:
+    pool = LocalModels(folders)
+    yield pool
+    pool.close()
+
+
+def text(picker: random.Random, most: int) -> str:
+    return " ".join(picker.choice(SENTENCES) for _ in range(picker.randint(0, most)))
+
+
+def rows(models: LocalModels, number: int) -> list[Facts]:
+    """Rows of mixed lengths; some lack an answer, contexts or an expected answer."""
+    picker = random.Random(7)
+    tools: Facts = {role.tool: models.tool(role.name) for role in ROLES.values()}  # type: ignore[assignment]
+    made: list[Facts] = []
+    for place in range(number):
+        contexts = picker.choice([None, [], *([text(picker, 5) for _ in range(picker.randint(1, 3))] for _ in "four")])
+        facts: Facts = {
+            "question": text(picker, 12),
+            "answer": text(picker, 12) if place else "2",  # one token
+            "expected_answers": [text(picker, 2), text(picker, 3)],
+            "contexts": contexts,
+        }
+        made.append({**facts, **tools})
+    return made
+
+
+async def together(plan: Plan, facts: Sequence[Facts]) -> list[list[Score]]:
+    return list(await asyncio.gather(*map(plan.score, facts)))
+
+
+def scored(models: LocalModels, number: int = 30) -> list[list[Score]]:
+    """The rows, all in flight at once."""
+    return asyncio.run(together(CATALOG.plan(METRICS), rows(models, number)))
+
+
+def is_close(one: Score, other: Score) -> bool:
+    """Whether two scores have the same value but for rounding, or both have none."""
+    if one.value is None or other.value is None:
+        return one.value is other.value
+    return one.value == pytest.approx(other.value, abs=1e-5, rel=1e-5)
+
+
+def test_there_are_38_metrics_on_the_nine_models() -> None:
+    assert len(METRICS) == 38
+    assert {tool for name in METRICS for tool in CATALOG.metrics[name].needs} >= set(LOCAL_MODELS)
+
+
+def test_rows_in_flight_together_get_the_values_of_rows_one_by_one(
+    models: LocalModels, folders: Mapping[str, ModelSettings]
+) -> None:
+    at_once = scored(models)
+    alone = LocalModels(folders)  # its models remember nothing of the above
+    try:
+        facts = rows(alone, 30)
+        order = random.Random(1).sample(range(30), 30)
+        singly = {place: asyncio.run(CATALOG.plan(METRICS).score(facts[place])) for place in order}
+    finally:
+        alone.close()
+    for place, found in enumerate(at_once):
+        for one, other in zip(found, singly[place], strict=True):
+            assert (one.metric, one.status, one.reason) == (other.metric, other.status, other.reason)
+            assert is_close(one, other), (place, one.metric, one.value, other.value)
+            assert one.details.keys() == other.details.keys()
+
+
+def test_one_metric_alone_gives_the_value_that_it_has_among_all(
+    models: LocalModels, folders: Mapping[str, ModelSettings]
+) -> None:
+    among_all = scored(models, 6)
+    other = LocalModels(folders)
+    try:
+        facts = rows(other, 6)
+        for column, name in enumerate(METRICS):
+            plan = CATALOG.plan([name])
+            for place, (score,) in enumerate(asyncio.run(together(plan, facts))):
+                assert score.version == among_all[place][column].version
+                assert is_close(score, among_all[place][column]), (place, name)
+    finally:
+        other.close()
+
+
+def test_each_score_has_a_value_in_range_or_a_reason_and_evidence_that_can_be_written_down(models: LocalModels) -> None:
+    ranges = {one.id: (one.low, one.high) for one in CATALOG.plan(METRICS).metrics}
+    valued: dict[str, list[float]] = {name: [] for name in METRICS}
+    reasons = set()
+    for score in (score for row in scored(models) for score in row):
+        assert (score.value is None) == (score.status != "ok")
+        assert bool(score.reason) == (score.status != "ok")
+        reasons.add(score.reason)
+        json.dumps(dict(score.details), allow_nan=False)
+        if score.value is not None:
+            low, high = ranges[score.metric]
+            assert (low is None or score.value >= low) and (high is None or score.value <= high), score
+            assert score.details["model"], score.metric
+            valued[score.metric].append(score.value)
+    assert {name for name, values in valued.items() if len(set(values)) > 3} >= set(METRICS) - {"minicheck"}
+    assert len(set(valued["minicheck"])) > 1  # a share of few sentences
+    wanted = {"answer_empty", "question_missing", "contexts_missing", "contexts_empty", "no_sentences"}
+    assert reasons == wanted | {"", "expected_missing", "too_short"}
