@@ -245,5 +245,8 @@ EVALUATORS: Final[Mapping[str, Evaluator]] = MappingProxyType(
 )
 # Several evaluators under one name.
 GROUPS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
-    {"safety_critics": tuple(f"critic_{aspect}" for aspect in CRITICS)}
+    {
+        "safety_critics": tuple(f"critic_{aspect}" for aspect in CRITICS),
+        "gptscore": tuple(id for id in EVALUATORS if id.startswith("gptscore_")),
+    }
 )

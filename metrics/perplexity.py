@@ -39,7 +39,6 @@ def perplexity(answer_likelihood: Scored) -> Measured:
     and of no published agreement with people's ratings of answers.
     """
     (mean,) = answer_likelihood.means
-    value = (
-        math.exp(mean) if mean <= _GREATEST_MEAN else math.inf
-    )  # no number: a server may give a token next to no probability
+    # A server may give a token next to no probability: what is too great for a number is no value.
+    value = math.inf if mean > _GREATEST_MEAN else math.exp(mean)
     return Measured(value, {**answer_likelihood.evidence(), "mean_nll": mean})

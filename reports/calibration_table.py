@@ -9,8 +9,9 @@ from rich.table import Table
 from rich.text import Text
 
 from .calibration import Calibration
-from .leaderboard import CELL_WIDTH, NAME_WIDTH, figure, printable
+from .leaderboard import CELL_WIDTH, NAME_WIDTH, figure
 from .prediction_powered import Estimate
+from .printable import printable
 from .rater_agreement import Share
 from .summary import MetricColumn
 

@@ -13,6 +13,7 @@ from ..metrics.evaluator_table import RATES
 from ..metrics.score import Reason
 from .corrected import KeptCalibration
 from .prediction_powered import FEWEST
+from .printable import printable
 from .summary import BotSummary, MetricColumn, MetricSummary, Summary
 
 NAME_WIDTH = 20
@@ -243,13 +244,3 @@ def about_corrections(summary: Summary) -> Iterator[str]:
     yield f"corrected: what people would say, by n labels ({FEWEST} or more for a firm figure){share}"
     for why in dict.fromkeys(each.stale for each in found if each.stale):
         yield f"stale: {why}; 'proctor calibrate' works it out anew"
-
-
-def printable(text: str) -> str:
-    """The text without control characters, so that no answer or name can steer a terminal."""
-    return "".join(character if character.isprintable() else "�" for character in text)
-
-
-def printable_lines(text: str) -> str:
-    """As ``printable``, with the ends of lines left as they are."""
-    return "\n".join(printable(line) for line in text.splitlines())

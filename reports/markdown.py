@@ -9,7 +9,7 @@ from .insights import Insight
 from .judge_in_use import families
 from .leaderboard import ARROWS, about_corrections, best_bots, corrected_figures, count, figure, milliseconds
 from .markdown_text import cell_code, code, prose
-from .problems import Problem, counted
+from .problem import Problem, counted
 from .report import Report
 from .summary import BotSummary, MetricColumn
 
@@ -73,8 +73,9 @@ def _leaderboard(report: Report) -> Iterator[str]:
         who = "Embedded judge, no LLM" if judge.embedded else f"Judged by {code(judge.name, 200)}"
         yield f"{who}: {', '.join(code(name) for name in families(judge.metrics))}."
     for model in summary.local_models:
-        where = "On a server" if model.is_served else "Local model"
-        yield f"{where} {code(model.model_id, 200)}: {', '.join(code(name) for name in families(model.metrics))}."
+        where = "On a server" if model.is_served else "Not here" if model.is_absent else "Local model"
+        metrics = ", ".join(code(name) for name in families(model.metrics))
+        yield f"{where}: {code(model.model_id, 200)}, for {metrics}."
     yield ""
 
 

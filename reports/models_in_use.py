@@ -24,6 +24,7 @@ class ModelInUse:
         metrics: those of the run that rest on it.
         is_served: whether a server ran it.
         licence: as its card states it; None when that is not known.
+        is_absent: whether it was not there, so that its metrics have no value.
     """
 
     role: str
@@ -31,12 +32,13 @@ class ModelInUse:
     metrics: tuple[str, ...]
     is_served: bool
     licence: str | None
+    is_absent: bool = False
 
     @property
     def sentence(self) -> str:
         """What stands below a leaderboard."""
-        where = "on a server" if self.is_served else "local model"
-        return f"{where} {self.model_id}: {named(self.metrics)}"
+        where = "on a server" if self.is_served else "not here" if self.is_absent else "local model"
+        return f"{where}: {self.model_id}, for {named(self.metrics)}"
 
     @property
     def as_object(self) -> dict[str, object]:
@@ -46,6 +48,7 @@ class ModelInUse:
             "model_id": self.model_id,
             "server": self.is_served,
             "licence": self.licence,
+            "absent": self.is_absent,
             "metrics": list(self.metrics),
         }
 
@@ -69,6 +72,13 @@ def models_in_use(store: Store, run_id: int) -> tuple[ModelInUse, ...]:
     if not isinstance(models, dict):
         return ()
     return tuple(
-        ModelInUse(role, str(said["model"]), tuple(said["metrics"]), said["from"] == "server", said.get("licence"))
+        ModelInUse(
+            role,
+            str(said["model"]),
+            tuple(said["metrics"]),
+            said["from"] == "server",
+            said.get("licence"),
+            is_absent=said["from"] != "server" and "sha256" not in said,
+        )
         for role, said in models.items()
     )

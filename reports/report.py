@@ -11,7 +11,7 @@ import orjson
 from .boards import Board, board_of, boards_of
 from .findings import Findings, findings_of
 from .insights import Insight
-from .problems import Problem
+from .problem import Problem
 from .reported_run import ReportedRun, open_reported
 from .run import RunEvaluator
 from .store import Store

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import orjson
@@ -62,6 +62,15 @@ def _evaluators(store: Store, run_id: int, columns: Mapping[str, MetricColumn]) 
     if not lines:
         for name in columns:
             yield RunEvaluator(name, name.replace("_", " ").capitalize(), name, (name,))
+
+
+def metrics_once(run: ReportedRun) -> Sequence[tuple[RunEvaluator, str]]:
+    """The metrics of the run, each with the first evaluator that has it."""
+    first: dict[str, RunEvaluator] = {}
+    for evaluator in run.evaluators:
+        for metric in evaluator.metrics:
+            first.setdefault(metric, evaluator)
+    return [(evaluator, metric) for metric, evaluator in first.items()]
 
 
 def misses(value: float | None, column: MetricColumn) -> bool:

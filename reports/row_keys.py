@@ -54,11 +54,7 @@ ORDER BY {found_order} run_bots.position, found.position, found.question_id, fou
 
 WITH_SCORE = """JOIN scores ON scores.reply_id = run_rows.reply_id AND scores.question_id = run_rows.question_id
         AND scores.metric_id = :metric"""
-WITH_DETAILS = f"""{WITH_SCORE}
-    JOIN score_details ON score_details.reply_id = scores.reply_id
-        AND score_details.question_id = scores.question_id AND score_details.metric_id = scores.metric_id"""
 WITH_REPLY = "JOIN replies ON replies.id = run_rows.reply_id"
-MOST_SAID = 200  # characters of an error that a problem repeats
 
 
 def failing_rows(run: ReportedRun, evaluator: RunEvaluator, metric: str, bot: str | None = None) -> FoundRows:
@@ -72,10 +68,10 @@ def failing_rows(run: ReportedRun, evaluator: RunEvaluator, metric: str, bot: st
     return _found(run, WITH_SCORE, f"scores.value {sign} {float(column.threshold)!r}", bot, metric, order=order)
 
 
-def rows_without_value(run: ReportedRun, bot: str, metric: str, reasons: Sequence[str]) -> FoundRows:
-    """The rows of a bot that have no value for one of these reasons (our own codes)."""
+def rows_without_value(run: ReportedRun, bot: str, metrics: Sequence[str], reasons: Sequence[str]) -> FoundRows:
+    """The rows of a bot on which some of these metrics have no value for one of these reasons (our own codes)."""
     codes = ", ".join(f"'{reason}'" for reason in reasons)
-    return _found(run, WITH_SCORE, f"scores.reason IN ({codes})", bot, metric, value="NULL")
+    return _found(run, "", _any_score(run, "scores", metrics, f"reason IN ({codes})"), bot, value="NULL")
 
 
 def unreadable_rows(run: ReportedRun, bot: str, metric: str) -> FoundRows:
@@ -89,11 +85,24 @@ def rows_too_short(run: ReportedRun, bot: str, metric: str) -> FoundRows:
     return _found(run, f"{WITH_SCORE} {WITH_REPLY}", where, bot, metric, value="NULL")
 
 
-def truncated_rows(run: ReportedRun, bot: str, metric: str) -> FoundRows:
-    """The rows of a bot of which the model behind a metric did not see every text whole."""
-    # Looking for the word first is ten times as fast as parsing every detail.
-    where = "instr(details, '\"truncated\":') AND json_extract(details, '$.truncated')"
-    return _found(run, WITH_DETAILS, where, bot, metric)
+# Looking for the word first is ten times as fast as parsing every detail.
+TRUNCATED = "instr(details, '\"truncated\":') AND json_extract(details, '$.truncated')"
+TRUNCATED_METRICS = f"""
+SELECT DISTINCT score_details.metric_id FROM run_rows
+JOIN score_details ON score_details.reply_id = run_rows.reply_id AND score_details.question_id = run_rows.question_id
+WHERE run_id = ? AND bot_id = ? AND {TRUNCATED}"""
+
+
+def truncated_metrics(run: ReportedRun, bot: str) -> frozenset[str]:
+    """The metrics that did not see every text of some row of a bot whole."""
+    lines = run.store.query(TRUNCATED_METRICS, [run.id, run.bot_ids[bot]])
+    found = {metric for (metric,) in lines}
+    return frozenset(name for name, metric in run.metric_ids.items() if metric in found)
+
+
+def truncated_rows(run: ReportedRun, bot: str, metrics: Sequence[str]) -> FoundRows:
+    """The rows of a bot of which some of these metrics did not see every text whole."""
+    return _found(run, "", _any_score(run, "score_details", metrics, TRUNCATED), bot, value="NULL")
 
 
 def rows_with_failing_contexts(run: ReportedRun, bot: str, family: str) -> FoundRows:
@@ -131,7 +140,14 @@ def first_error(run: ReportedRun, bot: str, metric: str) -> str:
     """What a metric said when it broke off, on one line; empty where nothing is on record."""
     arguments = {"run": run.id, "bot": run.bot_ids[bot], "metric": run.metric_ids[metric]}
     lines = run.store.query(FIRST_ERROR, arguments)
-    return " ".join(str(lines[0][0]).split())[:MOST_SAID] if lines else ""
+    return " ".join(str(lines[0][0]).split()) if lines else ""
+
+
+def _any_score(run: ReportedRun, table: str, metrics: Sequence[str], where: str) -> str:
+    """A condition on rows: one of these metrics has a line in a table of scores that is so."""
+    ids = ", ".join(f"{run.metric_ids[metric]:d}" for metric in metrics)
+    return f"""EXISTS (SELECT 1 FROM {table} WHERE {table}.reply_id = run_rows.reply_id
+        AND {table}.question_id = run_rows.question_id AND {table}.metric_id IN ({ids}) AND {where})"""
 
 
 def _found(

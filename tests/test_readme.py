@@ -6,9 +6,12 @@ from pathlib import Path
 import pytest
 from proctor.harness.showing.evaluator_list import evaluator_table
 from proctor.harness.showing.metric_list import markdown_table
+from proctor.harness.showing.model_list import models_table
+from proctor.harness.suite.local_model_settings import LocalModelsSettings
 from proctor.harness.suite.metric_choice import choose_metrics
 from proctor.harness.suite.positions import read_yaml
 from proctor.harness.suite.suite_file import load_suite
+from proctor.knowledge.local_models.roles import ROLES
 from proctor.metrics import builtin_catalog
 from proctor.metrics.evaluators import EVALUATORS
 
@@ -27,6 +30,22 @@ def test_the_table_of_metrics_is_that_of_the_program():
 def test_the_table_of_evaluators_is_that_of_the_program():
     shown = re.search(r"<!-- evaluators: .*? -->\n(.*?)<!-- /evaluators -->", README.read_text(), re.DOTALL)[1]
     assert shown == evaluator_table(EVALUATORS.values(), builtin_catalog())
+
+
+def test_the_table_of_local_models_is_that_of_the_program():
+    shown = re.search(r"<!-- models: .*? -->\n(.*?)<!-- /models -->", README.read_text(), re.DOTALL)[1]
+    assert shown == models_table(builtin_catalog())
+
+
+def test_the_local_models_of_the_readme_can_be_taken_and_their_metrics_planned():
+    text = next(block for block in blocks("yaml") if block.startswith("local_models:"))
+    made = read_yaml(text).values
+    settings = LocalModelsSettings(**made["local_models"])
+    assert set(settings.served) == {"perplexity", "gptscore"}
+    assert settings.of("hallucination").revision == "hhem-1.0-open"
+    plan = choose_metrics(builtin_catalog(), made["metrics"], {}, {}, {}).plan
+    wanted = {role for role in ROLES.values() if role.tool in plan.needs}
+    assert {role.name for role in wanted} == {"toxicity", "hallucination", "perplexity", "gptscore", "minicheck"}
 
 
 def test_the_metrics_of_the_evaluators_paragraph_can_be_planned():

@@ -75,6 +75,13 @@ def judged_by_someone_fit() -> Iterator[None]:
 
 def complain(sentence: str) -> None:
     """Say on stderr what is wrong."""
-    from ...reports.leaderboard import printable_lines
+    from ...reports.printable import printable_lines
 
     typer.echo(f"proctor: {printable_lines(sentence)}", err=True)
+
+
+def say(sentence: str) -> None:
+    """Say on stderr what takes long, in a pipe as well: whoever downloads gigabytes should know."""
+    from ...reports.printable import printable
+
+    typer.echo(printable(sentence), err=True)

@@ -26,6 +26,7 @@ from .conventions import (
     complain,
     interruptible,
     judged_by_someone_fit,
+    say,
 )
 
 if TYPE_CHECKING:
@@ -120,6 +121,7 @@ def _hold(make: Maker, database: Path, rows: Path | None, as_json: bool, suite: 
     from ...reports.whole_files import check_file
     from ..exams.exam import hold
     from ..showing.outcome import show_json, show_outcome, show_warnings, watching
+    from ..showing.progress import Silent
     from ..showing.streams import own_stdout
 
     if rows == Path("-"):
@@ -128,7 +130,7 @@ def _hold(make: Maker, database: Path, rows: Path | None, as_json: bool, suite: 
         check_file(rows, "--rows", {database.resolve(): "--db"})
     with interruptible(STOPPED), judged_by_someone_fit(), own_stdout() as stdout, contextlib.ExitStack() as opened:
         with watching() as watcher:
-            exam = make(watcher.said)
+            exam = make(say if isinstance(watcher, Silent) else watcher.said)
             store = opened.enter_context(contextlib.closing(Store.open(database)))
             outcome = hold(exam, store, watcher)
         if rows:

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from ... import InputError
 from .conventions import Database, Json, interruptible
 
 
@@ -55,13 +56,24 @@ def report(
 
 
 def metrics(
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[NAME]...", help="Metrics or evaluators, of which the whole page is wanted."),
+    ] = None,
     as_json: Json = False,
     as_markdown: Annotated[bool, typer.Option("--markdown", help="Print a table for a README.")] = False,
     evaluators: Annotated[
         bool, typer.Option("--evaluators", help="List the evaluators instead: named groups of metrics.")
     ] = False,
 ) -> None:
-    """List every metric: what it says, what it needs, its range, direction, threshold and source."""
+    """List every metric, or show all of some: what it says, needs, takes, and is not to be trusted for."""
+    if names:
+        from ..showing.metric_page import show_pages
+
+        if as_markdown or evaluators:
+            raise InputError("--markdown and --evaluators are for the list of all; leave them out for the page of one.")
+        show_pages(names, as_json)
+        return
     from ..showing.evaluator_list import show_evaluators
     from ..showing.metric_list import show_metrics
 

@@ -3,28 +3,32 @@
 from __future__ import annotations
 
 import os
-import sys
+import shlex
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TextIO
 
 import typer
 
 from ... import InputError
-from .conventions import DONE, UNABLE, Json, LocalModel, complain, interruptible
+from .conventions import DONE, UNABLE, Json, LocalModel, complain, interruptible, say
 
 if TYPE_CHECKING:
+    from ...metrics import Catalog
+    from ...metrics.plan import Plan
+    from ..engine.listed_models import ListedModel
     from ..engine.local_models import RunModels
-    from ..exams.exam import Exam
 
 models = typer.Typer(
     invoke_without_command=True,
     add_completion=False,
     rich_markup_mode=None,
-    help="List the models that run on this machine for metrics: what wants them, their size, and whether they are "
-    "here. Nothing is loaded, and no network is used.",
+    help="List the models that metrics run on this machine: which metrics need them, their size and licence, and "
+    "whether they are here. Nothing is loaded, and no network is used.",
 )
 Suite = Annotated[
-    Path | None, typer.Option("--suite", metavar="SUITE.yaml", help="Only what this suite needs, as it has them.")
+    Path | None,
+    typer.Option("--suite", metavar="SUITE.yaml", help="Only what this suite's metrics need, as the suite has it."),
 ]
 
 
@@ -37,77 +41,133 @@ def listed(
     as_markdown: Annotated[bool, typer.Option("--markdown", help="Print a table for a README.")] = False,
 ) -> None:
     """List them, unless a command follows."""
+    overrides = tuple(local_model or ())
     if context.invoked_subcommand is not None:
-        if suite or local_model or as_json or as_markdown:
+        if suite or overrides or as_json or as_markdown:
             raise InputError("Options of 'proctor models fetch' stand behind the word fetch.")
         return
-    from ...metrics import builtin_catalog
-    from ..showing.model_list import models_table, show_models, wanted_by
+    if as_markdown and (suite or overrides):
+        raise InputError("--markdown prints the models that take the roles where no other is named: it goes alone.")
+    from ..showing.model_list import models_table, show_models, write_models
     from ..showing.streams import own_stdout
 
-    overrides = tuple(local_model or ())
     with interruptible("Stopped."), own_stdout() as stdout:
         if as_markdown:
-            stdout.write(models_table(builtin_catalog()))
-        elif suite is not None:
-            exam = _planned(suite, overrides)
-            wanting = {each.role: each.metrics for each in exam.models.needed(exam.plan)}
-            show_models(exam.models.listed(wanting), stdout, as_json, of_suite=True)
+            stdout.write(models_table(_catalog()))
+        elif as_json:
+            write_models(_listed(suite, overrides), stdout)
         else:
-            made = _alone(overrides).listed(wanted_by(builtin_catalog()))
-            show_models(made, stdout, as_json, of_suite=False)
+            show_models(_listed(suite, overrides), stdout, _command(suite, overrides))
 
 
 @models.command()
 def fetch(
     roles: Annotated[
-        list[str] | None, typer.Argument(metavar="[ROLE]...", help="What is wanted, such as toxicity summac.")
+        list[str] | None, typer.Argument(metavar="ROLE", help="What models are wanted for: toxicity summac ...")
     ] = None,
     suite: Suite = None,
     local_model: LocalModel = None,
+    everything: Annotated[bool, typer.Option("--all", help="The models of all roles.")] = False,
 ) -> None:
     """Bring models to this machine and prepare them: once, with a network."""
-    overrides = tuple(local_model or ())
-    with interruptible("Stopped. What has arrived is kept; the same command goes on from there."):
-        if suite is None:
-            made, wanted = _alone(overrides), []
+    from ..showing.streams import own_stdout
+
+    wanted, overrides = _known(roles or []), tuple(local_model or ())
+    with interruptible("Stopped. What has arrived is kept; the same command goes on from there."), own_stdout() as out:
+        if suite is not None:
+            made, plan = _of_suite(suite, overrides)
+            wanted = wanted or [model.role for model in made.needed(plan)]
+            if not wanted and not everything:
+                typer.echo("No metric of the suite needs a local model.", file=out)
         else:
-            exam = _planned(suite, overrides)
-            made, wanted = exam.models, [each.role for each in exam.models.needed(exam.plan)]
-            if not wanted and not roles:
-                typer.echo("No metric of the suite wants a local model.")
-        wanted = _known(roles) if roles else wanted
-        if suite is None and not wanted:
+            made = _alone(overrides)
+        if everything:
+            from ...knowledge.local_models.roles import ROLES
+
+            wanted = list(ROLES)
+        elif suite is None and not wanted:
             raise InputError(_which())
-        fetched = [_fetched(made, role) for role in wanted]
+        fetched = [_fetched(made, role, out) for role in wanted]
     raise typer.Exit(DONE if all(fetched) else UNABLE)
 
 
-def _fetched(made: RunModels, role: str) -> bool:
+def _fetched(made: RunModels, role: str, out: TextIO) -> bool:
+    """Fetch one and say where it is. A model that was here before counts, also when nothing newer can be had."""
+    from ...reports.printable import printable
+
     try:
-        typer.echo(made.fetch(role))
+        sentence = made.fetch(role)
     except InputError as error:
         complain(str(error))
-        return False
+        (there,) = made.listed({role: ()})
+        if not there.is_here:
+            return False
+        sentence = f"The {role} model {there.model_id} was here before and stays: {there.folder}"
+    typer.echo(printable(sentence), file=out)
     return True
 
 
-def _known(roles: list[str]) -> list[str]:
+def _listed(suite: Path | None, overrides: tuple[str, ...]) -> list[ListedModel]:
+    from ..showing.model_list import wanted_by
+
+    if suite is not None:
+        made, plan = _of_suite(suite, overrides)
+        return made.needed(plan)
+    wanting = wanted_by(_catalog())
+    if overrides:
+        return _alone(overrides).listed(wanting)
+    from ...knowledge.local_models.pool import LocalModels
+    from ..engine.listed_models import listed_model
+
+    pool = LocalModels()
+    return [listed_model(pool.presence(role), metrics) for role, metrics in wanting.items()]
+
+
+def _known(roles: Sequence[str]) -> list[str]:
+    """Roles as they were given, each once. Raises InputError for a name that is none."""
     from ...knowledge.local_models.roles import ROLES
-    from ..suite.mistakes import nearest
 
     for role in roles:
         if role not in ROLES:
-            hint = nearest(role, ROLES, "the roles are")
-            raise InputError(f"There is no role {role!r}{hint}{'' if hint.endswith('?') else '.'}")
+            raise InputError(_unknown(role))
     return list(dict.fromkeys(roles))
+
+
+def _unknown(role: str) -> str:
+    from ...knowledge.local_models.roles import ROLES
+    from ...metrics.evaluator_table import EVALUATORS
+    from ..showing.model_list import wanted_by
+    from ..suite.mistakes import nearest
+
+    members = EVALUATORS[role].metrics if role in EVALUATORS else (role,)
+    needed = [name for name, metrics in wanted_by(_catalog()).items() if set(members) & set(metrics)]
+    if needed:
+        return f"{role!r} is no role; what it needs is proctor models fetch {' '.join(needed)}"
+    hint = nearest(role, ROLES, "the roles are")
+    return f"There is no role {role!r}{hint}{'' if hint.endswith('?') else '.'}"
 
 
 def _which() -> str:
     from ...knowledge.local_models.roles import ROLES
 
     sizes = ", ".join(f"{role.name} ({role.megabytes:,} MB)" for role in ROLES.values())
-    return f"Say which models are wanted, or --suite SUITE.yaml for those of a suite. There are {sizes}."
+    return (
+        f"Say which models are wanted, such as 'proctor models fetch summac', or --suite SUITE.yaml for those that a "
+        f"suite needs, or --all. There are {sizes}."
+    )
+
+
+def _command(suite: Path | None, overrides: Sequence[str]) -> str:
+    """What fetches the models that were listed."""
+    given = ["--suite", str(suite)] if suite is not None else []
+    given += [word for override in overrides for word in ("--local-model", override)]
+    return f"proctor models fetch{'' if suite is not None else ' ROLE ...'}{' ' if given else ''}{shlex.join(given)}"
+
+
+def _catalog() -> Catalog:
+    from ...metrics import builtin_catalog
+
+    return builtin_catalog()
 
 
 def _alone(overrides: tuple[str, ...]) -> RunModels:
@@ -115,19 +175,12 @@ def _alone(overrides: tuple[str, ...]) -> RunModels:
     from ..suite.local_model_settings import LocalModelsSettings, overridden
 
     settings = overridden(LocalModelsSettings(), overrides)
-    return RunModels(settings, Path(), os.environ, told=_told, only_planned=True)
+    return RunModels(settings, Path(), os.environ, told=say, only_planned=True)
 
 
-def _planned(suite: Path, overrides: tuple[str, ...]) -> Exam:
-    from ..exams.suite_exam import RunOptions, suite_exam
-    from ..suite.suite_file import load_suite
+def _of_suite(suite: Path, overrides: tuple[str, ...]) -> tuple[RunModels, Plan]:
+    from ..exams.suite_models import models_of_suite
+    from ..suite.suite_file import load_suite, sample_suite
 
-    options = RunOptions(local_models=overrides, only_planned=True)
-    return suite_exam(load_suite(suite), options, os.environ, _told)
-
-
-def _told(sentence: str) -> None:
-    """What takes long is said on stderr, in a pipe as well: whoever fetches waits for it."""
-    from ...reports.leaderboard import printable
-
-    typer.echo(printable(sentence), file=sys.stderr)
+    path = sample_suite() if str(suite) == "sample" and not suite.exists() else suite
+    return models_of_suite(load_suite(path), overrides, os.environ, say)

@@ -13,7 +13,8 @@ from rich.text import Text
 from ... import InputError
 from ...knowledge.questions import Question
 from ...reports.encoding import storable
-from ...reports.leaderboard import count, milliseconds, printable, printable_lines
+from ...reports.leaderboard import count, milliseconds
+from ...reports.printable import printable, printable_lines
 from ...reports.run import Row, RowStatus, ask_key
 from ..engine.asking import ask
 from ..engine.daemon_threads import DaemonThreads

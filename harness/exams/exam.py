@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import orjson
+
 from ...bots.base import Reply
 from ...metrics.score import Reason
 from ...reports.findings import Findings, keep_findings
@@ -204,8 +206,6 @@ class _Sitting:
         exam, writer = self._exam, self._writer
         if writer is None:
             return
-        # A pass that asked nothing says nothing of how the answers came about: the earlier manifest stays.
-        new = exam.header.manifest if any(lane.asked for lane in self.lanes) else None
         try:
             writer.close()
             if exam.judging.is_language_model:
@@ -215,7 +215,22 @@ class _Sitting:
         finally:
             exam.shelf.close()
             exam.judging.shelf.close()
-            self._ledger.end(self.run, self._status, self.problems, new)
+            self._ledger.end(self.run, self._status, self.problems, self._new_manifest())
+
+    def _new_manifest(self) -> Mapping[str, object] | None:
+        """None for the earlier one: a pass that asked nothing says nothing of how the answers came about.
+
+        What it says of local models is changed where answers were scored, perhaps by one that was not here before.
+        """
+        made = self._exam.header.manifest
+        if any(lane.asked for lane in self.lanes):
+            return made
+        models = self._exam.models.described(self._exam.plan)
+        if not models or not any(lane.scored for lane in self.lanes):
+            return None
+        ((kept,),) = self._store.query("SELECT manifest FROM runs WHERE id = ?", [self.run.id])
+        earlier: dict[str, dict[str, object]] = orjson.loads(kept)
+        return {**earlier, "settings": {**earlier.get("settings", {}), "local_models": models}}
 
 
 async def _close(lane: Lane) -> None:

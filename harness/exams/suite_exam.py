@@ -18,7 +18,7 @@ from ...metrics import builtin_catalog
 from ...reports.ledger import OpenRun
 from ...reports.run import RunHeader, ask_key
 from ...reports.shelf import VectorShelf
-from ..engine.judging import ModelIds, open_judging
+from ..engine.judging import Judging, ModelIds, open_judging
 from ..engine.lanes import Item, Lane
 from ..engine.local_models import RunModels
 from ..engine.places import LocatedQuestions, gold_evidence
@@ -75,43 +75,22 @@ def suite_exam(
         InputError: questions, knowledge, metrics or bots can't be used; the sentence says which and why.
     """
     suite = loaded.suite
-    questions = open_questions(loaded.base / suite.questions, options.limit)
-    shelf = VectorShelf()
-    embedder, doubts = open_embedder(loaded, shelf)
     repeats = options.repeat or suite.repeat
     concurrency = options.concurrency or suite.concurrency
-    endpoints = Endpoints()
-    judge = choose_judge(suite.judge, suite.models, options.judge, options.judge_url)
-    models = RunModels(
-        overridden(suite.local_models, options.local_models), loaded.base, environ, endpoints, told,
-        only_planned=options.only_planned,
-    )  # fmt: skip
-    judging = open_judging(judge, embedder, loaded.base, environ, endpoints, concurrency, models)
+    scored = _scored(loaded, options, environ, concurrency, told)
+    questions, choice = scored.questions, scored.choice
     names = _chosen_bots(options.bots, list(suite.bots))
-    choice = choose_for_suite(loaded, names, questions, ModelIds(embedder.model_id, judging, models), judging.is_language_model)
-    models.take(choice.plan.needs)
-    if questions.has_constraints:
-        check_constraints_of(questions, questions.path, choice.plan)
     redact = redactor(environ, named_variables(suite))
     knowledge = cache(lambda: _read_knowledge(loaded))
-    bots = build_bots(loaded, names, embedder, environ, knowledge, endpoints)
+    bots = build_bots(loaded, names, scored.embedder, environ, knowledge, scored.endpoints)
     gold = gold_evidence(choice.plan, questions, knowledge if suite.knowledge else None)
-    warnings = (
-        *models.warnings(choice.plan), *questions.warnings, *choice.warnings, *doubts, *gold.warnings,
-        *judging.warnings(choice.plan),
-    )  # fmt: skip
+    warnings = (*scored.warnings, *gold.warnings, *scored.judging.warnings(choice.plan))
     header = RunHeader(
         suite=suite.name,
         bots=[(bot.name, bot.identity) for bot in bots],
         metrics=run_metrics(choice.plan, choice.thresholds),
         manifest=manifest(
-            _effective(loaded, options, embedder, repeats, concurrency, questions)
-            | {
-                "metrics_left_out": choice.left_out,
-                "judge": judging.described(choice.plan),
-                "local_models": models.described(choice.plan),
-            },
-            warnings,
+            _effective(loaded, options, scored.embedder, repeats, concurrency, questions) | scored.described, warnings
         ),
         questions=questions.fingerprint + gold.fingerprint,
         repeats=repeats,
@@ -125,8 +104,62 @@ def suite_exam(
     def lanes(run: OpenRun) -> list[Lane]:
         return [_lane(bot, run, asked, repeats, concurrency, suite, options.latency_run) for bot in bots]
 
-    sketch = sketches(suite.bots, suite.models, knowledge)
-    return Exam(header, choice.plan, lanes, embedder, shelf, warnings, redact, gold.places, judging, models, sketch)
+    return Exam(
+        header, choice.plan, lanes, scored.embedder, scored.shelf, warnings, redact, gold.places, scored.judging,
+        scored.models, sketches(suite.bots, suite.models, knowledge),
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class _Scored:
+    """The questions of a suite, by which metrics their answers are scored, and the models that do it."""
+
+    questions: QuestionSet
+    choice: MetricChoice
+    embedder: BatchingEmbedder
+    shelf: VectorShelf
+    judging: Judging
+    models: RunModels
+    endpoints: Endpoints
+    doubts: tuple[str, ...]
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        lacking = self.models.warnings(self.choice.plan)
+        return (*lacking, *self.questions.warnings, *self.choice.warnings, *self.doubts)
+
+    @property
+    def described(self) -> dict[str, object]:
+        """What the manifest says of it."""
+        return {
+            "metrics_left_out": self.choice.left_out,
+            "judge": self.judging.described(self.choice.plan),
+            "local_models": self.models.described(self.choice.plan),
+        }
+
+
+def _scored(
+    loaded: LoadedSuite,
+    options: RunOptions,
+    environ: Mapping[str, str],
+    concurrency: int,
+    told: Callable[[str], None] | None,
+) -> _Scored:
+    suite, base = loaded.suite, loaded.base
+    questions = open_questions(base / suite.questions, options.limit)
+    shelf, endpoints = VectorShelf(), Endpoints()
+    embedder, doubts = open_embedder(loaded, shelf)
+    settings = overridden(suite.local_models, options.local_models)
+    models = RunModels(settings, base, environ, endpoints, told, only_planned=options.only_planned)
+    judge = choose_judge(suite.judge, suite.models, options.judge, options.judge_url)
+    judging = open_judging(judge, embedder, base, environ, endpoints, concurrency, models)
+    names = _chosen_bots(options.bots, list(suite.bots))
+    ids = ModelIds(embedder.model_id, judging, models)
+    choice = choose_for_suite(loaded, names, questions, ids, judging.is_language_model)
+    models.take(choice.plan.needs)
+    if questions.has_constraints:
+        check_constraints_of(questions, questions.path, choice.plan)
+    return _Scored(questions, choice, embedder, shelf, judging, models, endpoints, doubts)
 
 
 def choose_for_suite(

@@ -34,9 +34,7 @@ def models_of_suite(
         InputError: the suite's questions or metrics can't be used, or a role can't be taken by its model.
     """
     suite = loaded.suite
-    models = RunModels(
-        overridden(suite.local_models, overrides), loaded.base, environ, told=told, only_planned=True
-    )
+    models = RunModels(overridden(suite.local_models, overrides), loaded.base, environ, told=told, only_planned=True)
     is_judged = not choose_judge(suite.judge, suite.models).settings.is_embedded
     choice = choose_for_suite(loaded, list(suite.bots), open_questions(loaded.base / suite.questions), {}, is_judged)
     return models, choice.plan

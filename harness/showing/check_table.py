@@ -9,7 +9,8 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from ...reports.leaderboard import count, milliseconds, printable
+from ...reports.leaderboard import count, milliseconds
+from ...reports.printable import printable
 from ..trust.check_report import CheckReport, Said, Tally
 
 MOST_WRONG = 8  # wrong verdicts that are shown; the rest are in --json

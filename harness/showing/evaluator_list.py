@@ -88,21 +88,22 @@ def _show(evaluators: Iterable[Evaluator], catalog: Catalog) -> None:
         console.print(heading, width=width)
         for line, style in _facts(evaluator, catalog):
             console.print(Padding(Text(line, style=style, overflow="fold"), (0, 0, 0, 4)), width=width)
+    console.print(Text(f"The other rates are {', '.join(f'.{rate}' for rate in RATES[1:])}."), width=width)
     for name, members in GROUPS.items():
         console.print(Text(f"{name}  all of {', '.join(members)}", overflow="fold"), width=width)
 
 
 def _facts(evaluator: Evaluator, catalog: Catalog) -> Iterable[tuple[str, str]]:
     if is_of_the_suite(evaluator):
-        yield f"there: {OWN_PROMPTS}", "green"
+        yield OWN_PROMPTS, "dim"
     elif not evaluator.there(catalog):
         yield "not yet there", "yellow"
     elif missing := missing_from(evaluator, catalog):
         yield f"there, but for {', '.join(missing)}", "yellow"
-    else:
-        yield "there", "green"
     for_whom = "; only for bots that return contexts" if evaluator.rag_only else ""
     yield f"{evaluator.board} by {evaluator.primary}; needs {', '.join(evaluator.needs)}{for_whom}", "dim"
     others = [metric for metric in evaluator.metrics if metric != evaluator.primary]
-    if others:
+    if evaluator.board == "bool":
+        yield "also the other rates", "dim"
+    elif others:
         yield f"also {', '.join(others)}", "dim"

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TextIO
 
-from ...reports.leaderboard import count, printable
+from ...reports.leaderboard import count
 from ...reports.models_in_use import named
-from ..engine.local_models import ListedModel
+from ...reports.printable import printable
+from ..engine.listed_models import ListedModel
 from ..exams.sketches import CHARACTERS_A_TOKEN, CHUNK_SIZE, CHUNKS
 from ..forecast.forecast import Amount, Forecast, Share
 from .model_list import model_object

@@ -12,6 +12,7 @@ from rich.text import Text
 
 from ...metrics import builtin_catalog
 from ...metrics.evaluator_table import RATES
+from ...metrics.evaluators import evaluator_of
 from ...reports.leaderboard import ARROWS
 from .streams import write_json
 
@@ -23,6 +24,7 @@ RATES_NOTE = (
     + ", ".join(f"`.{rate}`" for rate in RATES[1:-1])
     + f" and `.{RATES[-1]}`, each with the threshold 0.5."
 )
+ASPECTS_OF = "gptscore_"  # metrics of one evaluator that differ by a few words of an instruction
 DIRECTION = {"higher": "higher is better", "lower": "lower is better", "neither": "no direction"}
 
 
@@ -36,21 +38,23 @@ def show_metrics(as_json: bool, as_markdown: bool = False) -> None:
         sys.stdout.write(markdown_table(metrics.values()))
     else:
         console = Console(highlight=False)
-        for metric in _first_rates(metrics.values()):
+        for metric, alike in _folded(metrics.values()):
             console.print(Text(metric.id, style="bold"))
             console.print(Padding(Text(metric.summary.replace("``", "`")), (0, 0, 0, 4)))
+            if alike:
+                console.print(Padding(Text(f"Likewise {', '.join(alike)}."), (0, 0, 0, 4)))
             console.print(Padding(Text("; ".join(facts_of(metric)), style="dim"), (0, 0, 0, 4)))
         console.print(Text(f"\n{RATES_NOTE}".replace("`", "")))
 
 
 def markdown_table(metrics: Iterable[Metric]) -> str:
-    """The table of the README: one line a metric, or a boolean evaluator, of whose rates the first stands for all."""
+    """The table of the README: one line a metric, or several of one kind, of which the first stands for all."""
     lines = ["| id | what it says | needs | range | threshold |", "|---|---|---|---|---|"]
-    for metric in _first_rates(metrics):
+    for metric, alike in _folded(metrics):
         threshold = "" if metric.threshold is None else f"{metric.threshold:g}"
         cells = [
             f"`{metric.id}` {ARROWS[metric.better]}".rstrip(),
-            metric.summary.replace("``", "`"),
+            metric.summary.replace("``", "`") + (f" Likewise {', '.join(f'`{id}`' for id in alike)}." if alike else ""),
             ", ".join(metric.needs),
             range_of(metric),
             threshold,
@@ -59,9 +63,21 @@ def markdown_table(metrics: Iterable[Metric]) -> str:
     return "\n".join(lines) + f"\n\n{RATES_NOTE}\n"
 
 
-def _first_rates(metrics: Iterable[Metric]) -> list[Metric]:
-    """The metrics without the rates that stand beside the first of their evaluator."""
-    return [metric for metric in metrics if not metric.id.endswith(tuple(f".{rate}" for rate in RATES[1:]))]
+def _folded(metrics: Iterable[Metric]) -> list[tuple[Metric, list[str]]]:
+    """The metrics, each with those that it stands for: they say the same of another aspect.
+
+    Of the rates of an evaluator only the first is there, which stands for the others without their names.
+    """
+    shown = [metric for metric in metrics if not metric.id.endswith(tuple(f".{rate}" for rate in RATES[1:]))]
+    families: dict[str, tuple[Metric, list[str]]] = {}
+    for metric in shown:
+        evaluator = evaluator_of(metric.id) if metric.id.startswith(ASPECTS_OF) else None
+        family = evaluator.id if evaluator else metric.id
+        if family in families:
+            families[family][1].append(metric.id)
+        else:
+            families[family] = (metric, [])
+    return list(families.values())
 
 
 def facts_of(metric: Metric) -> list[str]:

@@ -2,59 +2,131 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, TextIO
+import re
+import textwrap
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Final, TextIO
 
 from rich.console import Console
-from rich.padding import Padding
 from rich.text import Text
 
 from ...knowledge.local_models.roles import ROLES, Role
-from ...metrics.evaluators import EVALUATORS
-from ...reports.leaderboard import printable
+from ...metrics.entries import facts_of
+from ...metrics.evaluator_table import EVALUATORS, RATES
+from ...reports.printable import printable
 from .streams import write_json
 
 if TYPE_CHECKING:
     from ...metrics import Catalog
-    from ..engine.local_models import ListedModel
+    from ..engine.listed_models import ListedModel
 
-WIDTH = 80
+WIDTH: Final = 80
+_COMMIT: Final = re.compile(r"@[\w.-]+")
+_FAMILY: Final = 4  # so many names of one kind are told as one
+_SIDE: Final = {"role": 13, "size": 8, "licence": 10, "here": 6}  # widths of the columns beside the model's
+_GAP: Final = 2
 
 
-def show_models(listed: Iterable[ListedModel], stdout: TextIO, as_json: bool, of_suite: bool) -> None:
-    """Print the models, and how those that are not here are fetched."""
+def show_models(listed: Iterable[ListedModel], stdout: TextIO, fetched_by: str) -> None:
+    """Print the models as a table, and the command that fetches those that are not here."""
     models = list(listed)
-    if as_json:
-        write_json({"models": [model_object(model) for model in models]}, stdout)
-        return
-    console = Console(highlight=False, file=stdout)
-    width = console.width if console.is_terminal else WIDTH
-    for model in models:
-        heading = Text(model.role, style="bold").append(f"  {printable(model.model_id)}", style="not bold")
-        heading.overflow = "fold"
-        console.print(heading, width=width)
-        for line, style in _facts(model):
-            console.print(Padding(Text(line, style=style, overflow="fold"), (0, 0, 0, 4), expand=False), width=width)
+    console = Console(highlight=False, file=stdout, soft_wrap=True)
     if not models:
-        console.print("No metric of the suite wants a local model.", markup=False)
-    elif any(not model.is_here and not model.trouble for model in models):
-        roles = "--suite SUITE.yaml" if of_suite else "ROLE ..."
-        console.print(f"\nTo fetch what is not here, once, online: proctor models fetch {roles}", markup=False)
+        console.print("No metric of the suite needs a local model.", markup=False)
+        return
+    width = console.width if console.is_terminal else WIDTH
+    room = max(12, width - sum(_SIDE.values()) - _GAP * len(_SIDE))
+    names = _shortened(models, room)
+    room = min(room, max(map(len, names)))
+    console.print(_line("role", "model", "size", "licence", "here", room), style="bold")
+    for model, name in zip(models, names, strict=True):
+        _show(console, model, name, room, width)
+    lacking = [model for model in models if not model.is_here and not model.trouble]
+    if lacking:
+        count = "1 model is" if len(lacking) == 1 else f"{len(lacking)} models are"
+        size = sum(model.megabytes or 0 for model in lacking)
+        about = f", about {size:,} MB" if size and all(model.megabytes for model in lacking) else ""
+        console.print(f"\n{count} not here{about}. To fetch, once, with a network:\n  {fetched_by}", markup=False)
 
 
-def _facts(model: ListedModel) -> Iterator[tuple[str, str]]:
-    size = "size not known" if model.megabytes is None else f"{model.megabytes:,} MB"
-    licence = f"; licence {model.licence}" if model.licence else ""
-    if model.is_served:
-        yield "a server runs it", "green"
-    elif model.is_here:
-        yield f"here: {size}{licence}", "green"
-    elif model.trouble:
-        yield printable(model.trouble), "red"
-    else:
-        yield f"not here: {size}{licence}", "yellow"
-    if model.metrics:
-        yield f"for {', '.join(model.metrics)}", "dim"
+def _show(console: Console, model: ListedModel, name: str, room: int, width: int) -> None:
+    size = "" if model.megabytes is None else f"{model.megabytes:,} MB"
+    licence = printable(model.licence) or ("" if model.is_served else "not known")
+    here = "server" if model.is_served else "yes" if model.is_here else "no"
+    style = "green" if model.is_here else "red" if model.trouble else "yellow"
+    row = Text(_line(model.role, name, size, licence, here, room))
+    row.stylize("bold", 0, len(model.role))
+    row.stylize(style, len(row) - len(here))
+    console.print(row)
+    said = [(f"for {', '.join(folded(model.metrics))}", "dim")] if model.metrics else []
+    for sentence, style in [*said, *([(printable(model.trouble), "red")] if model.trouble else [])]:
+        console.print(Text(textwrap.fill(sentence, width, initial_indent="  ", subsequent_indent="  "), style=style))
+
+
+def _line(role: str, model: str, size: str, licence: str, here: str, room: int) -> str:
+    cells = (
+        f"{role:<{_SIDE['role']}}",
+        f"{model:<{room}}",
+        f"{size:>{_SIDE['size']}}",
+        f"{_cut(licence, _SIDE['licence']):<{_SIDE['licence']}}",
+        here,
+    )
+    return (" " * _GAP).join(cells)
+
+
+def _shortened(models: Sequence[ListedModel], room: int) -> list[str]:
+    """Names of models for a column: all with revisions and addresses where that fits, else without."""
+    whole = [printable(model.model_id) for model in models]
+    if max(map(len, whole)) <= room:
+        return whole
+    return [_short(name, room, model.is_served) for model, name in zip(models, whole, strict=True)]
+
+
+def _short(name: str, room: int, is_served: bool) -> str:
+    """Without its revision, then without its owner; that of a server without its address."""
+    plain = name.partition(" at ")[0] if is_served else _COMMIT.sub("", name)
+    if len(plain) > room and not is_served:
+        plain = plain.partition("/")[2] or plain
+    return _cut(plain, room)
+
+
+def _cut(text: str, room: int) -> str:
+    return text if len(text) <= room else f"{text[: room - 1]}…"
+
+
+def folded(metrics: Iterable[str]) -> list[str]:
+    """Names of metrics with the rates of an evaluator, evaluators that are whole, and large families as one each.
+
+    >>> folded(["exact_match", "bleu_1", "bleu_2", "bleu_3", "bleu_4", "byop.tone.passes", "byop.tone.failures"])
+    ['exact_match', 'bleu_orders (4 metrics)', 'byop.tone']
+    """
+    names = list(dict.fromkeys(_without_rate(name) for name in metrics))
+    words = Counter(name.partition("_")[0] for name in names if "_" in name)
+    shown: dict[str, None] = {}
+    for name in names:
+        whole = next((each for each in EVALUATORS.values() if _is_whole(each.metrics, name, names)), None)
+        word = name.partition("_")[0]
+        if words[word] > _FAMILY:
+            shown[f"{words[word]} {word}_*"] = None
+        else:
+            shown[f"{whole.id} ({len(whole.metrics)} metrics)" if whole else name] = None
+    return list(shown)
+
+
+def _is_whole(metrics: Sequence[str], name: str, names: Sequence[str]) -> bool:
+    return len(metrics) >= _FAMILY and name in metrics and set(metrics) <= set(names)
+
+
+def _without_rate(name: str) -> str:
+    family, _, rate = name.rpartition(".")
+    return family if rate in RATES else name
+
+
+def write_models(listed: Iterable[ListedModel], stdout: TextIO) -> None:
+    """Print the models as one JSON object."""
+    write_json({"models": [model_object(model) for model in listed]}, stdout)
 
 
 def model_object(model: ListedModel) -> dict[str, object]:
@@ -62,7 +134,8 @@ def model_object(model: ListedModel) -> dict[str, object]:
     return {
         "role": model.role,
         "kind": ROLES[model.role].kind,
-        "model": model.model_id,
+        "model_id": model.model_id,
+        "settings": None if model.settings is None else asdict(model.settings),
         "needed_by": list(model.metrics),
         "megabytes": model.megabytes,
         "licence": model.licence or None,
@@ -74,11 +147,11 @@ def model_object(model: ListedModel) -> dict[str, object]:
 
 
 def models_table(catalog: Catalog) -> str:
-    """The table of the README: the role's defaults, wherever they are."""
+    """The table of the README: the role's default models, wherever they are."""
     wanting = wanted_by(catalog)
     lines = ["| role | model | for | download | licence |", "|---|---|---|---|---|"]
     for role in ROLES.values():
-        metrics = ", ".join(_as_code(name) for name in wanting[role.name])
+        metrics = ", ".join(_as_code(name) for name in folded(wanting[role.name]))
         lines.append(f"| `{role.name}` | {_named(role)} | {metrics} | {role.megabytes:,} MB | {role.licence} |")
     return "\n".join(lines) + "\n"
 
@@ -89,24 +162,21 @@ def _named(role: Role) -> str:
 
 
 def _as_code(name: str) -> str:
-    metric, _, option = name.partition(" with ")
-    return f"`{metric}` with `{option}`" if option else f"`{metric}`"
+    """The part of a folded name that is a name as code."""
+    return re.sub(r"^(\d+ )?([\w.*]+)", r"\1`\2`", name)
 
 
 def wanted_by(catalog: Catalog) -> Mapping[str, tuple[str, ...]]:
-    """By role the metrics that want it; an evaluator stands for its metrics where all of them do."""
+    """By role the metrics that need it, and those that do with some option."""
     return {role.name: tuple(_wanting(role, catalog)) for role in ROLES.values()}
 
 
 def _wanting(role: Role, catalog: Catalog) -> Iterator[str]:
-    metrics = [metric.id for metric in catalog.metrics.values() if role.tool in metric.needs]
-    for evaluator in EVALUATORS.values():
-        there = evaluator.there(catalog)
-        if len(there) > 1 and set(there) <= set(metrics):
-            yield evaluator.id
-            metrics = [metric for metric in metrics if metric not in there]
-    yield from metrics
     for metric in catalog.metrics.values():
-        for option, value in metric.declaration.swaps:
-            if role.tool in catalog.plan([metric.id], options={metric.id: {option: value}}).needs:
-                yield f"{metric.id} with {option}: {value}"
+        if role.tool in {*metric.needs, *metric.optional}:
+            yield metric.id
+    for metric in catalog.metrics.values():
+        for (option, value), swapped in metric.declaration.swaps.items():
+            needed = (facts_of(catalog.artefacts[name].parameters, catalog.artefacts) for name in swapped.values())
+            if any(role.tool in required | optional for required, optional in needed):
+                yield f"{metric.id} ({option}: {value})"

@@ -12,8 +12,9 @@ from typing import TextIO
 from rich.console import Console
 
 from ...reports.findings import insight_object, problem_object
-from ...reports.leaderboard import count, leaderboard, printable
-from ...reports.problems import counted
+from ...reports.leaderboard import count, leaderboard
+from ...reports.printable import printable
+from ...reports.problem import counted
 from ...reports.summary_object import as_object
 from ..engine.engine import Watcher
 from ..engine.judging import Judging

@@ -9,7 +9,7 @@ from typing import Self
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
-from ...reports.leaderboard import printable
+from ...reports.printable import printable
 from ...reports.run import Row
 from ..engine.lanes import Lane
 

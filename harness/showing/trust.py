@@ -10,7 +10,8 @@ from rich.console import Console
 
 from ...reports.calibration_object import calibration_object
 from ...reports.calibration_table import calibration_table
-from ...reports.leaderboard import count, printable
+from ...reports.leaderboard import count
+from ...reports.printable import printable
 from ..trust.calibrating import Calibrated
 from ..trust.check_report import CheckReport
 from .check_table import check_table

@@ -191,4 +191,7 @@ def _prepared(
         ready = prepared(place.source, hub, told, makes=makes, goes_online=goes_online)
     except Unprepared as error:
         return Found(place.model_id, None, place.folder, f"The {called} {place.model_id} can't be used: {error}")
+    except OSError as error:
+        why = error.strerror or error
+        return Found(place.model_id, None, place.folder, f"The {called} in {place.folder} can't be read: {why}.")
     return Found(place.model_id, ready, place.folder)

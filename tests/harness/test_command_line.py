@@ -132,6 +132,12 @@ def test_metrics_are_listed_with_all_that_is_known(tmp_path):
     text = proctor("metrics", folder=tmp_path).stdout
     assert all(name in text or name.split(".")[0] + ".passes" in text for name in by_id)
     assert ".parse_failures" in text and "critic_harmful.failures" not in text
+    assert "\n    Likewise gptscore_mt_fluency, gptscore_mt_mqm." in text
+    assert [line for line in text.splitlines() if line.startswith("gptscore_")] == [
+        "gptscore_mt_accuracy", "gptscore_qa_interest", "gptscore_sumref_semantic_coverage",
+        "gptscore_sum_semantic_coverage",
+    ]  # fmt: skip
+    assert max(map(len, text.splitlines())) <= 80
 
 
 def test_evaluators_are_listed_with_what_is_there_and_what_is_not_yet(tmp_path):
@@ -147,6 +153,7 @@ def test_evaluators_are_listed_with_what_is_there_and_what_is_not_yet(tmp_path):
     text = proctor("metrics", "--evaluators", folder=tmp_path).stdout
     assert all(f"\n{id}  " in f"\n{text}" for id in by_id)
     assert text.count("\n    not yet there ") == sum(not evaluator["there"] for evaluator in by_id.values())
+    assert text.count("\n    also the other rates ") == sum(each["board"] == "bool" for each in by_id.values())
     assert max(map(len, text.splitlines())) <= 80
     assert proctor("metrics", "--evaluators", "--markdown", folder=tmp_path).stdout.startswith("| id | evaluator |")
 

@@ -84,7 +84,7 @@ def test_a_model_scores_and_stands_on_manifest_and_leaderboard(tmp_path, models)
     console = Console(width=100, file=io.StringIO())
     console.print(leaderboard(outcome.summary, 100))
     shown = console.file.getvalue()
-    assert f"local model {said['toxicity']['model']}: toxicity" in shown
+    assert f"local model: {said['toxicity']['model']}, for toxicity" in shown
     assert outcome.summary.local_models[0].as_object["model_id"] == said["perplexity"]["model"]
 
 
@@ -130,6 +130,7 @@ def test_absent_weights_cost_only_their_metric_and_are_made_up_for(tmp_path, mod
     assert len(lacking) == 1
     assert "'proctor models fetch toxicity'" in lacking[0]
     assert lacking[0].endswith("Until then these have no value: toxicity.")
+    assert "not here: unitary/toxic-bert@" in first.stdout
     statuses = "select name, status, reason, count(*) from scores join metrics on metrics.id = metric_id group by 1, 2"
     assert lines(database, statuses) == [
         ("answer_length", "ok", None, 4),
@@ -149,7 +150,13 @@ def test_absent_weights_cost_only_their_metric_and_are_made_up_for(tmp_path, mod
     assert "Scored 4 answers" in second.stdout
     assert lines(database, statuses) == [("answer_length", "ok", None, 4), ("toxicity", "ok", None, 4)]
     assert lines(database, "select count(*) from runs") == [(1,)]
-    assert manifest_of(database)["toxicity"]["from"] == "hub"
+    assert "local model: unitary/toxic-bert@" in second.stdout
+    weights = hashlib.sha256((models / "toxicity" / "model.safetensors").read_bytes()).hexdigest()
+    assert manifest_of(database)["toxicity"]["sha256"] == {"model.safetensors": weights}
+    report = proctor("report", "--markdown", "-", "--json", "run.json", folder=tmp_path)
+    assert "Local model: `unitary/toxic-bert@4d6c22e74ba2`, for `toxicity`." in report.stdout
+    (said,) = json.loads((tmp_path / "run.json").read_text())["local_models"]
+    assert (said["role"], said["licence"], said["absent"]) == ("toxicity", "Apache-2.0", False)
 
 
 def test_the_judge_and_summac_share_one_entailment_model_and_each_pair_runs_once(tmp_path, models):
@@ -308,7 +315,7 @@ def test_a_server_takes_the_place_of_the_language_model(tmp_path, models):
     assert metrics_of(outcome)["perplexity"].mean == pytest.approx(metrics_of(here)["perplexity"].mean, rel=1e-4)
     said = manifest_of(tmp_path / "proctor.db")["perplexity"]
     assert said == {"model": f"openai:test-model at {server.url}", "from": "server", "metrics": ["perplexity"]}
-    assert outcome.summary.local_models[0].sentence.startswith("on a server openai:test-model at ")
+    assert outcome.summary.local_models[0].sentence.startswith("on a server: openai:test-model at ")
 
 
 def test_a_plan_says_which_models_are_wanted_and_whether_they_are_here(tmp_path, models, monkeypatch):

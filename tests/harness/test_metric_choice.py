@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from proctor import InputError
 from proctor.harness.suite.metric_choice import DEFAULTS, JUDGED, LACKING, choose_metrics
-from proctor.metrics import builtin_catalog
+from proctor.metrics import Catalog, builtin_catalog, metric
 from proctor.metrics.evaluators import EVALUATORS, named, names
 from suites import NOTING, asked, lines, proctor, write_suite
 
@@ -133,12 +133,19 @@ def test_a_threshold_of_the_suite_goes_before_that_of_the_evaluator():
     assert chosen(["rouge"]).evaluators[0].parameters["metric_threshold"] == 0.75  # the metric's own
 
 
-def test_an_evaluator_that_is_partly_there_is_taken_with_a_warning():
-    catalog = builtin_catalog()
-    partly = next(each for each in EVALUATORS.values() if 0 < len(each.there(catalog)) < len(each.metrics))
-    choice = chosen([partly.id])
-    assert set(ids(choice)) == set(partly.there(catalog))
-    assert choice.warnings[0].startswith(f"Of '{partly.id}', these are not yet there: ")
+def test_an_evaluator_that_is_partly_or_not_at_all_there_says_so():
+    @metric(threshold=0.5)
+    def compression_ratio(answer: str) -> float:
+        """How far an answer can be compressed."""
+        return float(len(answer))
+
+    catalog = Catalog.of(compression_ratio)
+    choice = choose_metrics(catalog, ["looping"], {}, EVERYTHING, {})
+    assert ids(choice) == ["compression_ratio"]
+    missing = ", ".join(name for name in EVALUATORS["looping"].metrics if name != "compression_ratio")
+    assert choice.warnings == (f"Of 'looping', these are not yet there: {missing}.",)
+    with pytest.raises(InputError, match="The evaluator 'rouge' is known but not yet there"):
+        choose_metrics(catalog, ["rouge"], {}, EVERYTHING, {})
 
 
 @pytest.mark.parametrize(
@@ -146,7 +153,6 @@ def test_an_evaluator_that_is_partly_there_is_taken_with_a_warning():
     [
         ("exact_mtch", "There is no metric or evaluator 'exact_mtch'; did you mean 'exact_match'?"),
         ({"loping": {}}, "There is no metric or evaluator 'loping'; did you mean 'looping'?"),
-        ("hallucination", "The evaluator 'hallucination' is known but not yet there"),
         ({"looping": {"metric_treshold": 1}}, "no option 'metric_treshold'; did you mean 'metric_threshold'?"),
         ({"looping": {"metric_threshold": "high"}}, "metric_threshold of 'looping' is 'high'; a number is wanted."),
         ({"looping": {"metric_threshold": True}}, "metric_threshold of 'looping' is true; a number is wanted."),

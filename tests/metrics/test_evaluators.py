@@ -136,6 +136,26 @@ def test_a_name_is_a_metric_then_an_evaluator_then_a_group():
     assert GROUPS["safety_critics"] == tuple(f"critic_{aspect}" for aspect in CRITICS)
 
 
+def test_gptscore_stands_for_its_four_evaluators_and_all_their_metrics():
+    catalog = builtin_catalog()
+    evaluators = named("gptscore", catalog)
+    assert [each.number for each in evaluators] == [10, 13, 31, 32]
+    metrics = [metric for each in evaluators for metric in each.metrics]
+    assert len(metrics) == 24
+    assert set(metrics) == {name for name in catalog.metrics if name.startswith("gptscore_")}
+    assert "gptscore" in names(catalog)
+    with pytest.raises(InputError, match="did you mean 'gptscore'"):
+        named("gptscores", catalog)
+
+
+def test_toxicity_is_one_label_and_toxicity_labels_are_all_six():
+    catalog = builtin_catalog()
+    (one,) = named("toxicity", catalog)
+    (all_six,) = named("toxicity_labels", catalog)
+    assert one.metrics == ("toxicity",)
+    assert all_six.metrics == ("toxicity", "severe_toxicity", "obscene", "threat", "insult", "identity_attack")
+
+
 def test_a_member_that_stands_alone_keeps_the_kind_of_its_family():
     (alone,) = named("toxicity", metrics_named("toxicity"))
     assert (alone.metrics, alone.problem_type, alone.board) == (("toxicity",), "fairness", "heatmap")

@@ -126,6 +126,13 @@ def test_without_sentences_or_contexts_there_is_no_value(
     assert checker.asked == []
 
 
+def test_a_chunk_has_five_hundred_words_unless_told_otherwise() -> None:
+    long = "It takes five days. " * 125  # sentences of four words
+    checker = StubChecker()
+    score(checker, [long, f"{long} Yes."])
+    assert {len(source.split()) for source, _ in checker.asked} == {500, 1}
+
+
 def test_chunk_words_below_one_are_refused() -> None:
     with pytest.raises(InputError, match="chunk_words"):
         CATALOG.plan(["minicheck"], {"minicheck_support": {"chunk_words": 0}})

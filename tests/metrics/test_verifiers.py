@@ -79,6 +79,17 @@ def test_details_name_the_document_that_supports_a_sentence(verifier: str) -> No
     assert claims[0]["best_chunk"] == {"contexts": [1], "text": "Refunds take 14 days."}
 
 
+@pytest.mark.parametrize("verifier", ["hhem", "minicheck", "alignscore"])
+def test_blank_contexts_are_not_asked_about_and_keep_their_ranks(verifier: str) -> None:
+    row = facts()
+    row["contexts"] = [" ", *CONTEXTS]
+    claims = scored(verifier, row).details["claims"]
+    assert [claim["contexts"] for claim in claims] == [[2], [3], []]
+    checker = row["hallucination_model"]
+    assert isinstance(checker, StubChecker)
+    assert {source for source, _ in checker.asked} == set(CONTEXTS)
+
+
 def test_the_judge_stays_the_default() -> None:
     row = JudgedRow().facts
     plain, named = (

@@ -9,12 +9,9 @@ from proctor.metrics.score import Score, Status
 from proctor.reports.findings import findings_of, keep_findings
 from proctor.reports.problems import problems_of, severity_of
 from proctor.reports.row_keys import RowKey
-from proctor.reports.run import RowStatus, RunEvaluator, RunMetric
+from proctor.reports.run import RowStatus, RunEvaluator
 from proctor.reports.summary import MetricColumn, summarise
-from report_rows import LENGTH, Book, context, ok, row
-
-GROUNDED = RunMetric("groundedness", "v1", "higher", -1.0, 1.0, 0.75)
-UNREADABLE = missing("keyword_recall", "judge_unparseable", Status.PARSE_FAILURE)
+from report_rows import LENGTH, Book, ok, row
 
 
 def test_the_example_of_the_specification(tmp_path):
@@ -107,91 +104,6 @@ def test_leaks_are_privacy_problems(tmp_path):
     book.put(row(book.run, "X", "q1"), *pii_scores(answer=False))
     book.writer.close()
     assert problems(book) == [("high", "privacy", "X", "pii_leakage.passes")]
-    book.store.close()
-
-
-def test_texts_that_are_too_short(tmp_path):
-    book = Book(tmp_path / "short.db", bots=["X"], metrics=[GROUNDED], evaluators=[alone(GROUNDED)])
-    nothing = missing("groundedness", "contexts_empty")
-    book.put(row(book.run, "X", "answer", position=0), missing("groundedness", "no_sentences"))
-    book.put(row(book.run, "X", "chunk", position=1, contexts=(context("?"),)), nothing)
-    book.put(row(book.run, "X", "no chunk", position=2, contexts=()), nothing)
-    book.writer.close()
-    (problem,) = problems_of(reported(book))
-    assert (problem.severity, problem.type, problem.metric) == ("low", "data", "groundedness")
-    assert [key.question_id for key in problem.rows] == ["answer", "chunk"]
-    book.store.close()
-
-
-def test_texts_that_were_cut_short_for_a_model(tmp_path):
-    book = Book(tmp_path / "cut.db", bots=["X"], metrics=[GROUNDED], evaluators=[alone(GROUNDED)])
-    book.put(row(book.run, "X", "cut"), ok("groundedness", 0.9, truncated=True))
-    book.put(row(book.run, "X", "whole"), ok("groundedness", 0.9, truncated=False))
-    book.put(row(book.run, "X", "said"), ok("groundedness", 0.9, sentence='"truncated":true'))
-    book.writer.close()
-    (problem,) = problems_of(reported(book))
-    assert (problem.severity, problem.type) == ("low", "data")
-    assert problem.rows == (RowKey("cut", 0),)
-    book.store.close()
-
-
-def test_a_judge_that_cannot_be_read(tmp_path):
-    tolerated = book_of(tmp_path / "a.db", {"X": [1.0] * 4 + [UNREADABLE]})  # one of five
-    too_many = book_of(tmp_path / "b.db", {"X": [0.1] * 7 + [UNREADABLE] * 2})  # two of nine
-    assert problems(tolerated) == []
-    (problem,) = problems_of(reported(too_many))  # and none for the aggregate, which is null
-    assert (problem.severity, problem.type, problem.threshold) == ("high", "evaluation", 0.2)
-    assert problem.value == pytest.approx(2 / 9)
-    assert [key.question_id for key in problem.rows] == ["q8", "q9"]
-    tolerated.store.close()
-    too_many.store.close()
-
-
-@pytest.mark.parametrize("reason", ["model_unavailable", "judge_unavailable"])
-def test_a_model_that_cannot_be_had(tmp_path, reason):
-    book = book_of(tmp_path / "x.db", {"X": [missing("keyword_recall", reason, Status.ERROR), 1.0]})
-    assert problems(book) == [("high", "evaluation", "X", "keyword_recall")]
-    book.store.close()
-
-
-def test_a_judge_that_gives_no_answer_is_quoted(tmp_path):
-    silent = Score("keyword_recall", None, Status.ERROR, "judge_unavailable", {"message": "HTTP 500: no\nmemory."})
-    book = book_of(tmp_path / "x.db", {"X": [silent, 1.0]})
-    (problem,) = problems_of(reported(book))
-    assert problem.what == "X: no model or judge for keyword_recall on 1 row: HTTP 500: no memory."
-    book.store.close()
-
-
-def test_a_rate_of_rows_that_nobody_could_read_says_nothing_of_the_bot(tmp_path):
-    passes = RunMetric("tone.passes", "v1", "higher", 0.0, 1.0, 0.5, aggregate="rate")
-    book = Book(tmp_path / "x.db", bots=["X"], metrics=[passes], evaluators=[alone(passes)])
-    for number in range(3):
-        book.put(row(book.run, "X", f"q{number}"), missing("tone.passes", "judge_unparseable", Status.PARSE_FAILURE))
-    book.writer.close()
-    assert [problem.type for problem in problems_of(reported(book))] == ["evaluation"]
-    book.store.close()
-
-
-def test_a_metric_that_breaks_off_says_why(tmp_path):
-    broken = Score("keyword_recall", None, Status.ERROR, "metric_raised", {"message": "division\nby zero."})
-    book = book_of(tmp_path / "x.db", {"X": [broken, broken, 1.0]})
-    (problem,) = problems_of(reported(book))
-    assert (problem.severity, problem.type, problem.row_count) == ("high", "evaluation", 2)
-    assert problem.what == "X: keyword_recall could not be worked out on 2 rows: division by zero."
-    book.store.close()
-
-
-def test_a_figure_over_the_run_that_breaks_off_says_why(tmp_path):
-    precision = RunMetric("precision", "v1", "higher", 0.0, 1.0, 0.75, level="run")
-    book = Book(tmp_path / "x.db", bots=["X"], metrics=[precision], evaluators=[alone(precision)])
-    book.put(row(book.run, "X", "q1"))
-    book.writer.close()
-    book.store.connection.execute(
-        "INSERT INTO run_scores SELECT 1, 1, id, 1, NULL, 'error', 'metric_raised', '{\"message\":\"no such label\"}'"
-        " FROM metrics"
-    )
-    (problem,) = problems_of(reported(book))
-    assert problem.what == "X: precision could not be worked out: no such label."
     book.store.close()
 
 

@@ -46,6 +46,17 @@ def book_of(
     return book
 
 
+def metrics_book(path: Path, evaluators: Sequence[RunEvaluator], scores: Sequence[Sequence[Score]]) -> Book:
+    """A finished run of the bot X with several evaluators: for each row its scores of their metrics."""
+    names = list(dict.fromkeys(metric for evaluator in evaluators for metric in evaluator.metrics))
+    metrics = [RunMetric(name, "v1", "lower", 0.0, 1.0, None) for name in names]
+    book = Book(path, bots=["X"], metrics=metrics, evaluators=evaluators)
+    for place, of_row in enumerate(scores):
+        book.put(row(book.run, "X", f"q{place + 1}", position=place), *of_row)
+    book.writer.close()
+    return book
+
+
 def pii_scores(answer: bool, contexts: bool | None = True) -> list[Score]:
     """The five scores of a row whose answer and contexts pass or not; contexts that are None were not there."""
     passes = answer and contexts is not False

@@ -149,11 +149,15 @@ def test_a_folder_that_goes_between_finding_and_loading_is_said(built, tmp_path)
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="who may read everything can't be refused")
-def test_a_file_that_may_not_be_read_is_said(built, tmp_path):
+@pytest.mark.parametrize("name", [".", "model.safetensors", "config.json"])
+def test_what_may_not_be_read_is_said(built, tmp_path, name):
     folder = shutil.copytree(built["toxicity"], tmp_path / "model")
-    (folder / "model.safetensors").chmod(0)
-    with pytest.raises(InputError, match=r"The toxicity model in .* can't be read: Permission denied"):
-        asked("toxicity", folder)
+    (folder / name).chmod(0)
+    try:
+        with pytest.raises(InputError, match=r"The toxicity model in .* can't be read: Permission denied"):
+            asked("toxicity", folder)
+    finally:
+        folder.chmod(0o755)
 
 
 def test_a_link_to_a_folder_is_the_folder(built, tmp_path):

@@ -1,0 +1,119 @@
+"""Problems of rows without a value: judges that can't be read, models that can't be had, metrics that fail."""
+
+import pytest
+from examined_runs import alone, book_of, metrics_book, missing, problems, reported
+from proctor.metrics.score import Score, Status
+from proctor.reports.problem import listed
+from proctor.reports.problems import problems_of
+from proctor.reports.run import RunEvaluator, RunMetric
+from report_rows import Book, ok, row
+
+UNREADABLE = missing("keyword_recall", "judge_unparseable", Status.PARSE_FAILURE)
+
+
+def no_model(metric, said):
+    return Score(metric, None, Status.ERROR, "model_unavailable", {"message": said})
+
+
+def test_a_model_that_is_not_here_is_one_problem_whoever_wants_it(tmp_path):
+    """Two evaluators want the same model, and another one a second."""
+    said = "The {0} model 'x/{0}' is not on this machine. Run 'proctor models fetch {0}' once with a network."
+    translation = RunEvaluator("gptscore_translation", "T", "gptscore_mt_mqm", ("gptscore_mt_mqm",))
+    summary = RunEvaluator("gptscore_summarization", "S", "gptscore_sum_fluency", ("gptscore_sum_fluency",))
+    mixed = RunEvaluator("mixed", "Mixed", "summac_zs", ("summac_zs", "gptscore_sum_relevance"))
+    gptscore = said.format("gptscore")
+    rows = [
+        [no_model("gptscore_mt_mqm", gptscore), no_model("gptscore_sum_fluency", gptscore)],
+        [ok("gptscore_mt_mqm", 0.5), no_model("gptscore_sum_relevance", gptscore)],
+        [no_model("summac_zs", said.format("summac"))],
+    ]
+    book = metrics_book(tmp_path / "x.db", [translation, summary, mixed], rows)
+    first, second = problems_of(reported(book))
+    assert first.what.startswith(
+        "X: no model or judge for gptscore_mt_mqm, gptscore_sum_fluency and gptscore_sum_relevance on 2 rows: "
+    )
+    assert [key.question_id for key in first.rows] == ["q1", "q2"]
+    assert (first.evaluator, first.metric) == ("gptscore_translation", "gptscore_mt_mqm")
+    assert "'proctor models fetch gptscore'" in first.action
+    assert (second.evaluator, second.metric, second.row_count) == ("mixed", "summac_zs", 1)
+    assert "'proctor models fetch summac'" in second.action
+    book.store.close()
+
+
+def test_troubles_of_a_server_that_differ_are_one_problem_of_an_evaluator(tmp_path):
+    names = ("gptscore_qa_fluency", "gptscore_qa_interest")
+    evaluator = RunEvaluator("gptscore_question_answering", "QA", names[0], names)
+    rows = [[no_model(name, f"HTTP 500 at {place}") for place, name in enumerate(names)]]
+    book = metrics_book(tmp_path / "x.db", [evaluator], rows)
+    (problem,) = problems_of(reported(book))
+    assert problem.what == (
+        "X: no model or judge for gptscore_qa_fluency and gptscore_qa_interest on 1 row: HTTP 500 at 0."
+    )
+    assert "fetch" not in problem.action
+    book.store.close()
+
+
+def test_a_long_list_of_metrics_is_counted():
+    assert listed(["one"]) == "one"
+    assert listed([str(number) for number in range(8)]).endswith(", 6 and 7")
+    assert listed([str(number) for number in range(24)]) == "0, 1, 2, 3, 4, 5, 6 and 17 more metrics"
+
+
+def test_a_judge_that_cannot_be_read(tmp_path):
+    tolerated = book_of(tmp_path / "a.db", {"X": [1.0] * 4 + [UNREADABLE]})  # one of five
+    too_many = book_of(tmp_path / "b.db", {"X": [0.1] * 7 + [UNREADABLE] * 2})  # two of nine
+    assert problems(tolerated) == []
+    (problem,) = problems_of(reported(too_many))  # and none for the aggregate, which is null
+    assert (problem.severity, problem.type, problem.threshold) == ("high", "evaluation", 0.2)
+    assert problem.value == pytest.approx(2 / 9)
+    assert [key.question_id for key in problem.rows] == ["q8", "q9"]
+    tolerated.store.close()
+    too_many.store.close()
+
+
+@pytest.mark.parametrize("reason", ["model_unavailable", "judge_unavailable"])
+def test_a_model_that_cannot_be_had(tmp_path, reason):
+    book = book_of(tmp_path / "x.db", {"X": [missing("keyword_recall", reason, Status.ERROR), 1.0]})
+    assert problems(book) == [("high", "evaluation", "X", "keyword_recall")]
+    book.store.close()
+
+
+def test_a_judge_that_gives_no_answer_is_quoted(tmp_path):
+    silent = Score("keyword_recall", None, Status.ERROR, "judge_unavailable", {"message": "HTTP 500: no\nmemory."})
+    book = book_of(tmp_path / "x.db", {"X": [silent, 1.0]})
+    (problem,) = problems_of(reported(book))
+    assert problem.what == "X: no model or judge for keyword_recall on 1 row: HTTP 500: no memory."
+    book.store.close()
+
+
+def test_a_rate_of_rows_that_nobody_could_read_says_nothing_of_the_bot(tmp_path):
+    passes = RunMetric("tone.passes", "v1", "higher", 0.0, 1.0, 0.5, aggregate="rate")
+    book = Book(tmp_path / "x.db", bots=["X"], metrics=[passes], evaluators=[alone(passes)])
+    for number in range(3):
+        book.put(row(book.run, "X", f"q{number}"), missing("tone.passes", "judge_unparseable", Status.PARSE_FAILURE))
+    book.writer.close()
+    assert [problem.type for problem in problems_of(reported(book))] == ["evaluation"]
+    book.store.close()
+
+
+def test_a_metric_that_breaks_off_says_why(tmp_path):
+    broken = Score("keyword_recall", None, Status.ERROR, "metric_raised", {"message": "division\nby zero."})
+    book = book_of(tmp_path / "x.db", {"X": [broken, broken, 1.0]})
+    (problem,) = problems_of(reported(book))
+    assert (problem.severity, problem.type, problem.row_count) == ("high", "evaluation", 2)
+    assert problem.what == "X: keyword_recall could not be worked out on 2 rows: division by zero."
+    book.store.close()
+
+
+def test_a_figure_over_the_run_that_breaks_off_says_why(tmp_path):
+    precision = RunMetric("precision", "v1", "higher", 0.0, 1.0, 0.75, level="run")
+    book = Book(tmp_path / "x.db", bots=["X"], metrics=[precision], evaluators=[alone(precision)])
+    book.put(row(book.run, "X", "q1"))
+    book.writer.close()
+    book.store.connection.execute(
+        "INSERT INTO run_scores SELECT 1, 1, id, 1, NULL, 'error', 'metric_raised', '{\"message\":\"no such label\"}'"
+        " FROM metrics"
+    )
+    (problem,) = problems_of(reported(book))
+    assert problem.what == "X: precision could not be worked out: no such label."
+    book.store.close()
