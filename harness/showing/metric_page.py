@@ -241,17 +241,17 @@ def _lines(page: Page, width: int) -> Iterator[Text]:
     for label, said in page.facts:
         yield from _labelled(label, said, width)
     for number, option in enumerate(page.options):
-        said = f"{option.name}: {as_yaml(option.default)} ({option.allowed}{_shared(option)})"
+        said = f"{option.name}: {as_yaml(option.default)} ({option.allowed}{_owned(option, page.id)})"
         yield from _labelled("" if number else "options", said, width)
     if page.example:
         yield from _labelled("in a suite", page.example[0], width)
         yield from (Text(" " * (_LABEL + 2) + line) for line in page.example[1:])
 
 
-def _shared(option: Option) -> str:
-    """For whom else an option holds, in words."""
+def _owned(option: Option, page: str) -> str:
+    """Whose an option is, where that is not the page's own, and for whom else it holds; in words."""
     if not option.shared_with:
-        return ""
+        return "" if option.is_of_work or option.owner == page else f"; of {option.owner}"
     first, *others = option.shared_with
     more = f" and {len(others)} more metrics" if len(others) > 1 else f" and {others[0]}" if others else ""
     return f"; of {option.owner}, so for {first}{more} as well"

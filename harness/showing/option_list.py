@@ -34,7 +34,8 @@ class Option:
         default: what holds where it is not set.
         allowed: its values in words.
         choices: all its values, where it has only so many.
-        owner: the metric, or the work under metrics, that has it.
+        owner: the metric or artefact that has it.
+        is_of_work: whether that is an artefact: work that metrics share.
         shared_with: other metrics that rest on that work, for which it then holds as well.
     """
 
@@ -43,6 +44,7 @@ class Option:
     allowed: str
     choices: tuple[object, ...]
     owner: str
+    is_of_work: bool
     shared_with: tuple[str, ...] = ()
 
     @property
@@ -54,6 +56,7 @@ class Option:
             "allowed": self.allowed,
             "choices": list(self.choices) or None,
             "owner": self.owner,
+            "owner_kind": "artefact" if self.is_of_work else "metric",
             "shared_with": list(self.shared_with),
         }
 
@@ -85,8 +88,11 @@ def _option(name: str, owner: str, asked: Sequence[str], catalog: Catalog) -> Op
     entry = catalog.metrics.get(owner) or catalog.artefacts[owner]
     default = entry.options[name]
     kind = _annotation(entry.function, name) or type(default)
-    others = [] if owner in catalog.metrics else [each for each in resting_on(owner, catalog) if each not in asked]
-    return Option(name, default, allowed(kind), _choices(kind), owner, () if owner in asked else tuple(others))
+    is_of_work = owner not in catalog.metrics
+    others = [each for each in resting_on(owner, catalog) if each not in asked] if is_of_work else []
+    return Option(
+        name, default, allowed(kind), _choices(kind), owner, is_of_work, () if owner in asked else tuple(others)
+    )  # fmt: skip
 
 
 def _annotation(function: Callable[..., object], name: str) -> object:
