@@ -58,7 +58,7 @@ def report(
 def metrics(
     names: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[NAME]...", help="Metrics or evaluators, of which the whole page is wanted."),
+        typer.Argument(metavar="NAME", help="Metrics or evaluators, of which the whole page is wanted."),
     ] = None,
     as_json: Json = False,
     as_markdown: Annotated[bool, typer.Option("--markdown", help="Print a table for a README.")] = False,

@@ -17,7 +17,7 @@ from ... import InputError
 from ...knowledge.local_models.roles import ROLES, Role
 from ...metrics import builtin_catalog
 from ...metrics.entries import facts_of
-from ...metrics.evaluators import EVALUATORS, GROUPS, is_of_the_suite, names
+from ...metrics.evaluators import EVALUATORS, GROUPS, is_of_the_suite, names, options_of
 from ...metrics.facts import TOOLS
 from ...metrics.messages import nearest
 from .evaluator_list import OWN_PROMPTS, evaluator_object
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 WIDTH: Final = 80
 _LABEL: Final = 11
+_CODE: Final = ">>>"
 _TOOLS: Final = {
     "judge": "a judge: the suite's judge, or --judge; without one the embedded judge, which is no language model",
     "embedder": "an embedder: the suite's embedder; the one that comes with the package where none is named",
@@ -151,13 +152,13 @@ def _evaluator_page(evaluator: Evaluator, catalog: Catalog) -> Page:
 
 
 def _of_members(metrics: Sequence[str], catalog: Catalog) -> str:
-    """What an evaluator's metrics say of themselves: what all say once, and the primary one whole."""
-    if not metrics:
-        return ""
-    primary, *others = metrics
-    said = [f"{primary}: {catalog.metrics[primary].documentation}"]
-    said += [f"{metric}: {catalog.metrics[metric].summary}" for metric in others]
-    return "\n\n".join(said + ([f"More of each: proctor metrics {' '.join(others)}"] if others else []))
+    """What an evaluator's metrics say of themselves, each behind its name; what several say stands once."""
+    said: dict[str, None] = {}
+    for metric in metrics:
+        summary, *paragraphs = catalog.metrics[metric].documentation.split("\n\n")
+        said[f"{metric}: {summary}"] = None
+        said |= dict.fromkeys(part for part in paragraphs if not part.startswith(_CODE))
+    return "\n\n".join(said)
 
 
 def _group_page(name: str) -> Page:
@@ -179,7 +180,9 @@ def _artefact_page(artefact: Artefact, catalog: Catalog) -> Page:
     ]
     options = options_under([artefact.id], catalog)
     known = {"id": artefact.id, "needs": sorted(required), "optional": sorted(used), "metrics": resting}
-    example = _example(resting[0], None, options, ()) if resting and options else ()
+    # With an option of its own a metric may rest on work whose options it can't set.
+    able = [metric for metric in resting if {option.name for option in options} <= {*options_of([metric], catalog)}]
+    example = _example(able[0], None, options, ()) if able and options else ()
     documentation = getdoc(artefact.function) or ""
     title = "work that metrics share"
     return Page("artefact", artefact.id, title, documentation, facts, options, example, known | _tools_object(tools))
@@ -235,7 +238,7 @@ def _lines(page: Page, width: int) -> Iterator[Text]:
     heading = Text(page.id, style="bold")
     yield heading.append(f"  {page.title}", style="not bold") if page.title else heading
     for paragraph in page.documentation.replace("``", "").split("\n\n"):
-        is_code = paragraph.startswith(">>>")
+        is_code = paragraph.startswith(_CODE)
         yield from (Text(line) for line in _wrapped(paragraph.splitlines() if is_code else [paragraph], width))
         yield Text("")
     for label, said in page.facts:

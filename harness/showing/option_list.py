@@ -70,12 +70,15 @@ def options_under(metrics: Iterable[str], catalog: Catalog) -> list[Option]:
 
 
 def resting_on(artefact: str, catalog: Catalog) -> list[str]:
-    """The metrics that rest on some shared work, directly or through other work."""
+    """The metrics that rest on some shared work: directly, through other work, or with one of their options."""
     return [metric for metric in catalog.metrics if artefact in _below(metric, catalog)]
 
 
 def _below(metric: str, catalog: Catalog) -> set[str]:
-    waiting, seen = [need.name for need in catalog.metrics[metric].parameters], set[str]()
+    asked = catalog.metrics[metric]
+    waiting = [need.name for need in asked.parameters]
+    waiting += [name for swaps in asked.declaration.swaps.values() for name in swaps.values()]
+    seen: set[str] = set()
     while waiting:
         name = waiting.pop()
         if name in catalog.artefacts and name not in seen:

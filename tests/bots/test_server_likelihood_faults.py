@@ -126,9 +126,9 @@ def test_what_may_pass_is_tried_again(fault, folder):
 def test_a_slow_server_runs_into_the_time_limit(folder):
     with (
         LogprobServer(folder, faults=lambda call: HANG if "echo" in call.body else None) as server,
-        pytest.raises(ModelUnavailable, match=r"2 attempts: no answer within 0\.2 s"),
+        pytest.raises(ModelUnavailable, match=r"2 attempts: no answer within 1 s"),
     ):
-        said(server, TEXTS[:1], timeout=0.2, max_attempts=2)
+        said(server, TEXTS[:1], timeout=1.0, max_attempts=2)
     assert len(server.scored) == 2
 
 
@@ -198,7 +198,7 @@ def test_what_a_server_quotes_is_cleaned(folder):
 
 def test_equal_texts_in_flight_are_asked_about_once_and_no_more_than_so_many_at_once(folder):
     different = [Continuation(f"the order {number}", "Say: ", "cats", "\n") for number in range(12)]
-    with LogprobServer(folder, delay=0.02) as server:
+    with LogprobServer(folder, delay=0.05) as server:
 
         async def use(model):
             rows = await asyncio.gather(*(model.likelihoods(different) for _ in range(5)))

@@ -175,7 +175,7 @@ def test_ctrl_c_ends_cleanly_and_the_same_command_goes_on(tmp_path):
     process = start("run", "suite.yaml", folder=tmp_path)
     wait_for_answers(tmp_path / "proctor.db", 20)
     interrupt(process)
-    _, complaint = process.communicate(timeout=30)
+    _, complaint = process.communicate(timeout=60)
     assert process.returncode == 130
     assert "the same command goes on" in complaint
     assert "Traceback" not in complaint

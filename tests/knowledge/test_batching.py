@@ -246,10 +246,9 @@ def test_closing_fails_those_who_wait_and_all_later_calls(encoder):
         busy = await held(embedder, encoder)
         waiting = asyncio.create_task(embedder.embed(["never"]))
         await asyncio.sleep(0.01)
-        closing = asyncio.create_task(asyncio.to_thread(embedder.close))
-        await asyncio.sleep(0.01)
+        closed = await closing(embedder.close, lambda: embedder.embed(["too late"]))
         encoder.gate.set()
-        await closing
+        await closed
         assert len((await busy).vectors) == 1
         with pytest.raises(RuntimeError, match="closed"):
             await waiting

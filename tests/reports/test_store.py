@@ -60,8 +60,8 @@ def test_a_new_file_that_another_program_is_just_making_is_waited_for(tmp_path, 
     other = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
     other.execute(f"BEGIN {lock}")
     let_go = threading.Timer(0.5, other.execute, ["ROLLBACK"])
-    let_go.start()
     began = time.monotonic()
+    let_go.start()
     store = Store.open(path)
     assert time.monotonic() - began > 0.3  # it did meet the lock
     assert store.query("PRAGMA journal_mode") == [("wal",)]

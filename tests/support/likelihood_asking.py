@@ -15,7 +15,7 @@ from proctor.metrics.local_tools import LanguageModel as Protocol
 
 
 def _settings(server: LogprobServer, **given: Any) -> ModelSettings:
-    return ModelSettings(**{"model": "openai:test-model", "base_url": server.url, "timeout": 5.0} | given)
+    return ModelSettings(**{"model": "openai:test-model", "base_url": server.url, "timeout": 60.0} | given)
 
 
 def with_model(

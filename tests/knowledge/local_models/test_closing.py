@@ -98,8 +98,9 @@ def test_closing_while_the_model_loads_fails_those_who_wait(loads_first):
         await asyncio.to_thread(begun.wait, 10)
         second = asyncio.create_task(model.ask([("b",)]))
         await asyncio.sleep(0.01)
-        threading.Timer(0.05, go_on.set).start()
-        await asyncio.to_thread(model.close)
+        closed = await closing(model.close, lambda: model.ask([("too late",)]))
+        go_on.set()
+        await closed
         return await asyncio.gather(first, second, return_exceptions=True)
 
     first, second = asyncio.run(scenario())

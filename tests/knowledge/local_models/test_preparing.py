@@ -284,7 +284,7 @@ def test_two_that_prepare_at_once_make_one(hhem, cache):
     both_began = threading.Barrier(2)  # each is past the look for what was made before
 
     def prepare(_):
-        return find(ModelSettings(HHEM, COMMIT), "model", hub, told=lambda _: both_began.wait(10)).folder
+        return find(ModelSettings(HHEM, COMMIT), "model", hub, told=lambda _: both_began.wait(60)).folder
 
     with ThreadPoolExecutor(2) as pool:
         first, second = pool.map(prepare, range(2))

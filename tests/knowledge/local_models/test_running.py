@@ -206,8 +206,9 @@ def test_closing_fails_those_who_wait_and_those_who_come_later():
         busy = await held(model, loaded)
         waiting = asyncio.create_task(model.ask([("never asked",)]))
         await asyncio.sleep(0.01)
-        threading.Timer(0.05, loaded.gate.set).start()
-        await asyncio.to_thread(model.close)
+        closed = await closing(model.close, lambda: model.ask([("too late",)]))
+        loaded.gate.set()
+        await closed
         return await asyncio.gather(busy, waiting, model.ask([("later",)]), return_exceptions=True)
 
     first, waiting, later = asyncio.run(scenario())
