@@ -180,10 +180,12 @@ def _opener(
 
 def missing(role: Role, settings: ModelSettings) -> str:
     """What to do about a model that is not on this machine."""
-    size = f", about {role.megabytes} MB" if settings.model == role.model else ""
+    is_default = settings.model == role.model
+    size = f", about {role.megabytes} MB" if is_default else ""
+    named = "" if is_default else f" --local-model {role.name}={settings.model}"
     return (
         f"The {role.name} model '{settings.model}' is not on this machine{size}. Run 'proctor models fetch "
-        f"{role.name}' once with a network, or name its folder under 'local_models' in the suite."
+        f"{role.name}{named}' once with a network, or name its folder under 'local_models' in the suite."
     )
 
 

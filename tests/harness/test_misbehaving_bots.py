@@ -119,7 +119,7 @@ def test_the_third_ctrl_c_leaves_at_once_what_is_kept_stays(tmp_path):
     while process.poll() is None and time.monotonic() < end:  # two that come close together are one
         process.send_signal(signal.SIGINT)
         time.sleep(0.3)
-    process.communicate(timeout=60)
+    process.communicate(timeout=20)
     assert process.returncode == 130
     connection = sqlite3.connect(tmp_path / "proctor.db")
     assert connection.execute("SELECT answer FROM replies").fetchall() == [("x",)]

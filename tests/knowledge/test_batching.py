@@ -7,6 +7,7 @@ import weakref
 
 import numpy as np
 import pytest
+from closing import closing
 from counting_encoder import CountingEncoder, embedder_of, held, in_queue, vector_of
 from proctor.knowledge.batching import BatchingEmbedder
 from proctor.knowledge.encoder import Embedded

@@ -9,6 +9,7 @@ import weakref
 import numpy as np
 import pytest
 import tiny_classifier
+from closing import closing
 from proctor.knowledge.local_models.classifier import open_classifier
 from proctor.knowledge.local_models.finding import ModelSettings
 from proctor.knowledge.local_models.loading import Place

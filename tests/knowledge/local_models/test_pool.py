@@ -114,7 +114,7 @@ def test_a_missing_model_says_what_to_run_when_it_is_asked(opened):
     )
     with pytest.raises(InputError, match=wanted):
         asyncio.run(models.tool("toxicity").classify(["a"]))
-    with pytest.raises(InputError, match=r"'tests/other' is not on this machine\. Run 'proctor models fetch summac'"):
+    with pytest.raises(InputError, match=r"Run 'proctor models fetch summac --local-model summac=tests/other' once"):
         asyncio.run(models.tool("summac").probabilities([("a", "b")]))
     assert models.model_ids["toxicity_model"] == f"{role.model}@{role.revision[:12]}"
 

@@ -7,6 +7,7 @@ import weakref
 
 import numpy as np
 import pytest
+from closing import closing
 from proctor import InputError
 from proctor.knowledge.local_models.classifier import Classifier
 from proctor.knowledge.local_models.running import LocalModel, Said
