@@ -40,7 +40,7 @@ class Plan:
 
     @property
     def requests(self) -> RequestPlan:
-        """Which requests to the judge a row and a question cost, and what each metric adds to them."""
+        """Which requests to the judge a row and a question cost, and which metrics rest on them."""
         return plan_requests(self._row_plan.prepared)
 
     def subset(self, ids: Collection[str]) -> "Plan":

@@ -1,4 +1,4 @@
-"""RequestPlan: which requests to the judge a plan makes for a row and a question, and what each metric adds."""
+"""RequestPlan: which requests to the judge a plan makes for a row and a question, and which metrics rest on them."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -33,30 +33,10 @@ class PlannedRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class MetricRequests:
-    """What one metric has to do with the requests of a plan.
-
-    Attributes:
-        metric: its id.
-        added: the requests that the plan would be without, if the metric were left out.
-        shared: the other requests that it rests on; they serve other metrics as well.
-    """
-
-    metric: str
-    added: tuple[PlannedRequest, ...]
-    shared: tuple[PlannedRequest, ...]
-
-    def adds(self, per: Per) -> int:
-        """How many requests for each row or question it adds to the plan."""
-        return _total(self.added, per)
-
-
-@dataclass(frozen=True, slots=True)
 class RequestPlan:
-    """All requests to the judge that a plan makes, and the share of each metric that asks a judge."""
+    """All requests to the judge that a plan makes."""
 
     requests: tuple[PlannedRequest, ...] = ()
-    metrics: tuple[MetricRequests, ...] = ()
 
     @property
     def per_row(self) -> int:
@@ -67,19 +47,6 @@ class RequestPlan:
     def per_question(self) -> int:
         """Requests for each question, with one accepted answer, whatever bots answer it."""
         return _total(self.requests, "question")
-
-    def total(self, rows: int, accepted: Iterable[int]) -> int:
-        """Requests of a run in which every question is answered equally often.
-
-        Args:
-            rows: how many rows there are for each question: bots times repeats.
-            accepted: for each question, how many accepted answers it has that are not blank.
-        """
-        return sum(
-            one.requests * (rows if one.per == "row" else 1) * (answers if one.each_expected else 1)
-            for answers in accepted
-            for one in self.requests
-        )
 
 
 def plan_requests(prepared: Sequence[Prepared]) -> RequestPlan:
@@ -99,14 +66,7 @@ def plan_requests(prepared: Sequence[Prepared]) -> RequestPlan:
         for step in steps.values()
         if step.requests
     }
-    shares = []
-    for metric, names in reached.items():
-        under = [request for name, request in requests.items() if name in names]
-        alone = tuple(request for request in under if request.metrics == (metric,))
-        shared = tuple(request for request in under if request.metrics != (metric,))
-        if under:
-            shares.append(MetricRequests(metric, alone, shared))
-    return RequestPlan(tuple(request for request in requests.values() if request.metrics), tuple(shares))
+    return RequestPlan(tuple(request for request in requests.values() if request.metrics))
 
 
 def _reached(step: Step, steps: Mapping[str, Step]) -> frozenset[str]:

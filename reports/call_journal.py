@@ -173,13 +173,13 @@ def left_calls(database: Path) -> Iterator[LeftCalls]:
             head, *lines = path.read_bytes().split(b"\n")[:-1] or [b"{}"]  # a line without an end was cut off
         except OSError:
             continue  # gone by now
-        run = orjson.loads(head)
+        run = _head(head)
         if "id" not in run or run != _run(database, run["id"]):
             yield LeftCalls(path, is_over)
             continue
-        found = [json.loads(line) for line in lines]  # orjson would refuse lone surrogates
-        records = [_record(each) for each in found if isinstance(each, list)]
-        rows = [_row(each["answer"]) for each in found if isinstance(each, dict)] if is_over else ()
+        found = [each for line in lines if (each := _read(line)) is not None]
+        records = [each for each in found if isinstance(each, CallRecord)]
+        rows = [each for each in found if isinstance(each, Row)] if is_over else ()
         yield LeftCalls(path, is_over, run["id"], records, rows)
 
 
@@ -191,6 +191,21 @@ def _run(database: Path, run_id: int | None) -> dict[str, object]:
     finally:
         connection.close()
     return {"id": run_id, "run": list(found) if found else None}
+
+
+def _head(line: bytes) -> dict[str, Any]:
+    with contextlib.suppress(ValueError):
+        read = orjson.loads(line)
+        return read if isinstance(read, dict) else {}
+    return {}
+
+
+def _read(line: bytes) -> CallRecord | Row | None:
+    """A call or an answer; None for a line that is neither, of another version, or from before the power went."""
+    with contextlib.suppress(ValueError, TypeError, LookupError, AssertionError):
+        read = json.loads(line)  # orjson would refuse lone surrogates
+        return _row(read["answer"]) if isinstance(read, dict) else _record(read)
+    return None
 
 
 def _call_line(record: CallRecord) -> bytes:
@@ -251,21 +266,23 @@ def _remove(path: Path) -> None:
         path.unlink()
 
 
-def _lock(descriptor: int, patiently: bool = False) -> bool:
-    """Claim a file for as long as this program has it open; False when another one has it."""
+def _lock(descriptor: int, patiently: bool = False) -> bool | None:
+    """Claim a file for as long as this program has it open; False when another one has it, None where nobody can."""
     if sys.platform == "win32":
         return True  # there, a file that is open can't be removed or renamed
     import fcntl
 
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if patiently else fcntl.LOCK_NB))
-    except OSError:
+    except BlockingIOError:
         return False
+    except OSError:
+        return None
     return True
 
 
 def _is_over(path: Path) -> bool:
-    """Whether the program that wrote a file has ended, or has left it alone for so long that it must have."""
+    """Whether the program that wrote a file has ended; where that can't be told, has left it alone for long."""
     if sys.platform == "win32":
         with contextlib.suppress(OSError):
             path.replace(path)
@@ -274,5 +291,5 @@ def _is_over(path: Path) -> bool:
     with path.open("rb") as file:
         state = os.fstat(file.fileno())
         # One that is empty may be of a program that is about to claim it.
-        is_claimed = not state.st_size or not _lock(file.fileno())
-        return not is_claimed or time.time() - state.st_mtime > FORGOTTEN
+        is_ours = _lock(file.fileno()) if state.st_size else None
+        return time.time() - state.st_mtime > FORGOTTEN if is_ours is None else is_ours

@@ -35,7 +35,7 @@ def mean_interval(
 
     Values that are all 0 or 1 get Wilson's interval at the effective number of independent values, so that ten
     right answers of ten are not reported as certain. Others get Student's t with clusters - 1 degrees of freedom,
-    cut to the range ``low`` to ``high`` of the metric.
+    cut to the range ``low`` to ``high`` of the metric, or to the mean where that is not in it.
 
     Sources: Cameron and Miller 2015 (cluster-robust variance of a ratio mean); Wilson 1927; Kish 1965 (design effect).
     """
@@ -49,8 +49,8 @@ def mean_interval(
     half = t_quantile((1 + level) / 2, sums.clusters - 1) * math.sqrt(variance)
     lower, upper = mean - half, mean + half
     return (
-        lower if low is None else max(lower, low),
-        upper if high is None else min(upper, high),
+        lower if low is None else max(lower, min(low, mean)),
+        upper if high is None else min(upper, max(high, mean)),
     )
 
 

@@ -86,6 +86,10 @@ def score(
     metrics: Annotated[
         str, typer.Option(metavar="ID,ID", help="Metrics or evaluators; left out, those that fit what is recorded.")
     ] = "",
+    metric_file: Annotated[
+        list[Path] | None,
+        typer.Option("--metric-file", metavar="FILE.py", help="Metrics of your own, named like others. Repeatable."),
+    ] = None,
     database: Database = Path("proctor.db"),
     concurrency: Annotated[int | None, typer.Option(min=1, metavar="N", help="Calls to the judge in flight.")] = None,
     fresh: Fresh = False,
@@ -102,8 +106,9 @@ def score(
 
     ids = [name.strip() for name in metrics.split(",") if name.strip()] or None
     options = ScoreOptions(
-        ids, judge, judge_url, concurrency or CONCURRENCY, fresh, tuple(local_model or ()), only_planned=plan
-    )
+        ids, judge, judge_url, concurrency or CONCURRENCY, fresh, tuple(local_model or ()), tuple(metric_file or ()),
+        only_planned=plan,
+    )  # fmt: skip
 
     def make(told: Told) -> Exam:
         return recorded_exam(recorded, options, os.environ, told)

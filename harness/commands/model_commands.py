@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ...metrics import Catalog
     from ...metrics.plan import Plan
     from ..engine.listed_models import ListedModel
-    from ..engine.local_models import RunModels
+    from ..engine.run_models import RunModels
 
 models = typer.Typer(
     invoke_without_command=True,
@@ -171,7 +171,7 @@ def _catalog() -> Catalog:
 
 
 def _alone(overrides: tuple[str, ...]) -> RunModels:
-    from ..engine.local_models import RunModels
+    from ..engine.run_models import RunModels
     from ..suite.local_model_settings import LocalModelsSettings, overridden
 
     settings = overridden(LocalModelsSettings(), overrides)

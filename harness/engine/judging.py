@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from ...metrics.tools import Judge
     from ...reports.writer import RowWriter
     from ..suite.judge_choice import JudgeChoice
-    from .local_models import RunModels
+    from .run_models import RunModels
 
 CONCURRENCY = 16  # calls in flight at all models that judge, where nobody says another number
 PAUSE = 0.005  # seconds between two looks at whether the models have too little to do

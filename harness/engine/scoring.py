@@ -16,8 +16,8 @@ from .row_facts import RowFacts
 if TYPE_CHECKING:
     from ...metrics.plan import Plan
     from .judging import Judging
-    from .local_models import RunModels
     from .places import Places
+    from .run_models import RunModels
 
 ROWS = 64  # rows in scoring at once, so that their texts are embedded in full batches
 

@@ -29,7 +29,7 @@ from ..engine.interrupts import Interrupts
 from ..engine.judged_metrics import asked_calls
 from ..engine.judging import Judging
 from ..engine.lanes import Lane
-from ..engine.local_models import RunModels
+from ..engine.run_models import RunModels
 from ..engine.scoring import Scorer
 from ..engine.undisturbed import undisturbed
 from .silent_metrics import silent_metrics

@@ -9,16 +9,17 @@ from pathlib import Path
 
 from ...bots.base import Context, Identity, Reply, Usage
 from ...bots.openai_endpoint import Endpoints
+from ...knowledge.paths import existing
 from ...knowledge.recorded import Recorded, RecordedSet, open_recorded
-from ...metrics import builtin_catalog
+from ...metrics import Catalog, builtin_catalog
 from ...reports.encoding import to_json
 from ...reports.ledger import OpenRun
 from ...reports.run import RunHeader
 from ...reports.shelf import VectorShelf
 from ..engine.judging import CONCURRENCY, ModelIds, open_judging
 from ..engine.lanes import Item, Lane
-from ..engine.local_models import RunModels
 from ..engine.places import NEEDS, Places
+from ..engine.run_models import RunModels
 from ..suite.constraint_check import check_constraints_of
 from ..suite.judge_choice import choose_judge
 from ..suite.judge_settings import JudgeSettings
@@ -46,7 +47,8 @@ class RecordedBot:
 class ScoreOptions:
     """What the command line says: metrics (None for those that fit), who judges with how many calls in flight.
 
-    ``local_models`` are given as ``ROLE=MODEL``; ``only_planned`` when nothing will be scored.
+    ``local_models`` are given as ``ROLE=MODEL``; ``metric_files`` have metrics of one's own; ``only_planned`` when
+    nothing will be scored.
     """
 
     metrics: Sequence[str] | None = None
@@ -55,6 +57,7 @@ class ScoreOptions:
     concurrency: int = CONCURRENCY
     fresh: bool = False
     local_models: tuple[str, ...] = ()
+    metric_files: tuple[Path, ...] = ()
     only_planned: bool = False
 
 
@@ -75,7 +78,7 @@ def recorded_exam(
     models = RunModels(local_models, Path(), environ, endpoints, told, only_planned=options.only_planned)
     judging = open_judging(judge, embedder, Path(), environ, endpoints, options.concurrency, models)
     ids, judged = ModelIds(embedder.model_id, judging, models), judging.is_language_model
-    choice = choose_metrics(builtin_catalog(), options.metrics, {}, recorded.has, ids, is_judged=judged)
+    choice = choose_metrics(_catalog(options), options.metrics, {}, recorded.has, ids, is_judged=judged)
     models.take(choice.plan.needs)
     if recorded.has.get("constraints"):
         check_constraints_of((record.question for record in recorded), recorded.path, choice.plan)
@@ -107,6 +110,13 @@ def recorded_exam(
 
     redact = redactor(environ, {one.api_key_env for one in local_models.served.values()})
     return Exam(header, choice.plan, lanes, embedder, shelf, warnings, redact, places, judging, models)
+
+
+def _catalog(options: ScoreOptions) -> Catalog:
+    catalog = builtin_catalog()
+    for file in options.metric_files:
+        catalog = catalog.with_file(existing(file, "a file"))
+    return catalog
 
 
 def _lane(bot: RecordedBot, run: OpenRun, recorded: RecordedSet) -> Lane:

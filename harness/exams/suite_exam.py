@@ -20,13 +20,13 @@ from ...reports.run import RunHeader, ask_key
 from ...reports.shelf import VectorShelf
 from ..engine.judging import Judging, ModelIds, open_judging
 from ..engine.lanes import Item, Lane
-from ..engine.local_models import RunModels
 from ..engine.places import LocatedQuestions, gold_evidence
+from ..engine.run_models import RunModels
 from ..suite.constraint_check import check_constraints_of
 from ..suite.judge_choice import choose_judge
 from ..suite.local_model_settings import overridden
 from ..suite.metric_choice import MetricChoice, choose_metrics
-from ..suite.metric_entries import EntryError
+from ..suite.metric_entries import EntryError, unknown_names
 from ..suite.own_prompts import with_own_prompts
 from ..suite.secret_values import named_variables, redactor
 from .embedders import open_embedder
@@ -192,7 +192,8 @@ def choose_for_suite(
             own_prompts=bool(suite.byop),
         )
     except EntryError as error:
-        raise loaded.mistaken(error.path, str(error)) from error
+        found = (error, *unknown_names(suite.metrics, catalog))
+        raise loaded.mistaken(*((each.path, str(each)) for each in found)) from error
 
 
 def _chosen_bots(wanted: Sequence[str], known: Sequence[str]) -> Sequence[str]:

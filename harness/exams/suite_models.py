@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from ...knowledge.question_files import open_questions
-from ..engine.local_models import RunModels
+from ..engine.run_models import RunModels
 from ..suite.judge_choice import choose_judge
 from ..suite.local_model_settings import overridden
 from .suite_exam import choose_for_suite

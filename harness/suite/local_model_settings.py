@@ -161,7 +161,7 @@ def overridden(settings: LocalModelsSettings, entries: Iterable[str]) -> LocalMo
     Relative folders start from the working directory.
 
     Raises:
-        InputError: there is no such role, or the model can't take it.
+        InputError: there is no such role, it is named twice, or the model can't take it.
     """
     changed: dict[str, Mapping[str, object]] = {}
     for entry in entries:
@@ -171,6 +171,8 @@ def overridden(settings: LocalModelsSettings, entries: Iterable[str]) -> LocalMo
         if role not in ROLES:
             hint = nearest(role, ROLES, "the roles are")
             raise InputError(f"--local-model: there is no role {role!r}{hint}{'' if hint.endswith('?') else '.'}")
+        if role in changed:
+            raise InputError(f"--local-model names {role} twice: one model takes a role.")
         if Path(model).expanduser().is_dir():
             model = str(Path(model).expanduser().resolve())
         kept = set(_SERVER_ONLY) if model.startswith(SERVER) else {"device", "threads"}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -93,6 +93,21 @@ def read_entries(entries: Iterable[Entry], catalog: Catalog) -> tuple[list[Wante
                     (found[evaluator],) = _read(evaluator, both, own, catalog)
                     named_by[evaluator] = (evaluator, both)
     return list(found.values()), warnings
+
+
+def unknown_names(entries: object, catalog: Catalog) -> Iterator[EntryError]:
+    """A mistake for each entry that names no metric or evaluator; what is no entry at all is passed over."""
+    for index, entry in enumerate(entries if isinstance(entries, (list, tuple)) else ()):
+        paths: dict[object, KeyPath] = {}
+        if isinstance(entry, str):
+            paths[entry] = ("metrics", index)
+        elif isinstance(entry, Mapping):
+            paths |= {name: ("metrics", index, name) for name in entry}
+        for name, path in paths.items():
+            try:
+                named(str(name), catalog)
+            except InputError as error:
+                yield EntryError(path, str(error))
 
 
 def _partly_there(evaluator: Evaluator, catalog: Catalog) -> list[str]:

@@ -31,7 +31,7 @@ def with_own_prompts(catalog: Catalog, loaded: LoadedSuite) -> Catalog:
         try:
             functions += byop_metrics(name, _text(loaded.base / own.prompt), str(own.prompt), own.labels)
         except InputError as error:
-            raise loaded.mistaken(("byop", name), str(error).rstrip(".")) from error
+            raise loaded.mistaken((("byop", name), str(error).rstrip("."))) from error
     return catalog.with_functions(functions)
 
 

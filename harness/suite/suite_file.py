@@ -39,9 +39,9 @@ class LoadedSuite:
     text_hash: str
     document: PlacedYaml
 
-    def mistaken(self, path: KeyPath, says: str) -> InputError:
-        """A mistake that shows only when the suite is put to use, with the place to which ``path`` leads."""
-        return _refusal(self.path, [mistake(self.document, path, says)])
+    def mistaken(self, *found: tuple[KeyPath, str]) -> InputError:
+        """Mistakes that show only when the suite is put to use, each with the path that leads to its place."""
+        return _refusal(self.path, [mistake(self.document, path, says) for path, says in found])
 
 
 def sample_suite() -> Path:
@@ -110,6 +110,8 @@ def _checked(document: PlacedYaml, path: Path) -> Suite:
         suite = Suite.model_validate(document.values)
     except ValidationError as error:
         found += mistakes(error, document, schema)
+    if found:  # a suite with no other mistake is held against the metrics when it is put to use
+        found += [mistake(document, path, says) for path, says in _unknown_metrics(document.values)]
     flawed = {flaw.place.line for flaw in document.flaws}
     found = flaws + [each for each in found if each.place.line not in flawed]
     if suite is None or found:
@@ -150,6 +152,17 @@ def _misnamed(values: Mapping[str, object]) -> Iterator[tuple[KeyPath, str]]:
     for name in prompts if isinstance(prompts, dict) else ():
         if says := misnamed_prompt(name):
             yield ("byop", name), says
+
+
+def _unknown_metrics(values: Mapping[str, object]) -> Iterator[tuple[KeyPath, str]]:
+    """Entries that name no metric, as far as it can be told without reading the files that the suite names."""
+    from ...metrics import builtin_catalog
+    from .metric_entries import unknown_names
+
+    if values.get("metric_files") or values.get("byop"):
+        return
+    for error in unknown_names(values.get("metrics"), builtin_catalog()):
+        yield error.path, str(error)
 
 
 def _path_mistake(spot: Spot, base: Path) -> str:

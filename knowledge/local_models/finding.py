@@ -15,6 +15,7 @@ from .roles import Role
 Device = Literal["auto", "cpu", "cuda", "mps"]
 Told = Callable[[str], None]
 _HUB_NAME: Final = re.compile(r"[\w-][\w.-]*(/[\w.-]+)?")
+_DESCRIPTIONS: Final = ("config.json", "modules.json")
 _SHORT: Final = 12  # letters of a commit or hash in an id
 
 
@@ -154,6 +155,11 @@ def _placed(settings: ModelSettings, called: str, hub: Hub, owner: str, hint: st
     if folder.is_dir():
         folder = folder.resolve()
         try:
+            if not _holds_model(folder, settings.file):
+                raise InputError(
+                    f"The {called} in {folder} is no model: the folder has neither config.json nor modules.json, nor a "
+                    "checkpoint (.ckpt)."
+                )
             known = f"{folder.name}@{content_hash(folder)[:_SHORT]}"
         except OSError as error:
             raise InputError(f"The {called} in {folder} can't be read: {error.strerror or error}.") from error
@@ -163,6 +169,12 @@ def _placed(settings: ModelSettings, called: str, hub: Hub, owner: str, hint: st
     model = f"{owner}/{name}" if owner and "/" not in name else name
     files = (settings.file,) if settings.file else ()
     return _on_hub(model, hub.cached(model, settings.revision, files), settings)
+
+
+def _holds_model(folder: Path, file: str) -> bool:
+    """Whether a model lies in the folder itself. Of any other folder, all that is below would be read for its hash."""
+    described = any((folder / name).is_file() for name in _DESCRIPTIONS)
+    return described or bool(file and (folder / file).is_file()) or any(folder.glob("*.ckpt"))
 
 
 def _on_hub(model: str, folder: Path | None, settings: ModelSettings) -> _Place:

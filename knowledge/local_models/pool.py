@@ -71,7 +71,7 @@ class LocalModels:
         self._settings = dict(settings or {})
         self._hub = hub or HuggingFaceHub()
         self._told = told
-        self._turn = threading.Lock()
+        self._turn = _Turn()
         self._found = cache(self._find)
         self._opened: dict[tuple[str, Kind], LocalModel[Any]] = {}
         self._steps_back = False
@@ -136,10 +136,12 @@ class LocalModels:
             model.step_back()
 
     def close(self) -> None:
-        """Stop after the batch in progress and drop all models."""
+        """Stop after the batch in progress, or the loading, and drop all models. No other is loaded meanwhile."""
+        self._turn.close()
         for model in self._opened.values():
             model.close()
         self._opened.clear()
+        self._turn = _Turn()
 
     def _find(self, role: str) -> Found:
         return find(self.settings_of(role), f"{role} model", self._hub, told=self._told)
@@ -159,6 +161,27 @@ class LocalModels:
         with contextlib.suppress(InputError):  # a device that isn't there is said when the model is asked
             said["device"] = device_of(settings.device)
         return said
+
+
+class _Turn:
+    """Lets one model load or run at a time; who still waits when it is closed gets RuntimeError in place of a turn."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._is_closed = False
+
+    def __enter__(self) -> None:
+        self._lock.acquire()
+        if self._is_closed:
+            self._lock.release()
+            raise RuntimeError("The model was closed.")
+
+    def __exit__(self, *_: object) -> None:
+        self._lock.release()
+
+    def close(self) -> None:
+        """Give nobody a turn any more."""
+        self._is_closed = True
 
 
 def _opener(

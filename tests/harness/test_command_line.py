@@ -113,6 +113,43 @@ def test_recorded_answers_are_scored_without_a_bot(tmp_path):
     assert lines(tmp_path / "proctor.db", "SELECT COUNT(*) FROM replies") == before
 
 
+OWN = """
+from proctor.metrics import metric
+
+
+@metric(better="higher", low=0, high=1)
+def says_yes(answer: str) -> float:
+    \"\"\"1 if the answer says yes.\"\"\"
+    return float("yes" in answer.lower())
+"""
+
+
+def test_recorded_answers_are_scored_by_metrics_of_ones_own(tmp_path):
+    lines = [{"id": str(number), "question": "Open?", "answer": word} for number, word in enumerate(("Yes.", "No."))]
+    (tmp_path / "recorded.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    (tmp_path / "own.py").write_text(OWN)
+    command = ["score", "recorded.jsonl", "--metrics", "says_yes", "--json"]
+    done = proctor(*command, "--metric-file", "own.py", folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    (bot,) = json.loads(done.stdout)["bots"].values()
+    assert bot["metrics"]["says_yes"]["mean"] == 0.5
+    for given, said in (
+        ([], "no metric or evaluator 'says_yes'"),
+        (["--metric-file", "on.py"], "Did you mean own.py?"),
+    ):
+        done = proctor(*command, *given, folder=tmp_path)
+        assert (done.returncode, said in done.stderr) == (2, True)
+
+
+def test_all_metrics_that_are_none_are_told_at_once(tmp_path):
+    write_suite(tmp_path, NOTING.format(delay=0), metrics=["exact_mach", "rouge_l", "blue"])
+    done = proctor("run", "suite.yaml", folder=tmp_path)
+    assert done.returncode == 2
+    assert [line.rpartition("; ")[2] for line in done.stderr.splitlines()] == [
+        "did you mean 'exact_match'?", "did you mean 'bleu'?",
+    ]  # fmt: skip
+
+
 def test_ask_shows_one_answer_and_keeps_nothing(tmp_path):
     write_suite(tmp_path, NOTING.format(delay=0))
     done = proctor("ask", "suite.yaml", "mine", "What is 7", folder=tmp_path)

@@ -170,7 +170,7 @@ def test_a_judge_that_is_killed_half_way_is_paid_twice_for_no_more_than_was_in_f
     arguments = ["score", "recorded.jsonl", "--metrics", ",".join(METRICS), "--judge", "openai:test-model"]
     with JudgeServer(delay=0.05) as server:
         process = start(*arguments, "--judge-url", server.url, "--concurrency", 8, folder=tmp_path)
-        end = time.monotonic() + 30
+        end = time.monotonic() + 90
         while len(server.calls) < 60 and time.monotonic() < end:
             time.sleep(0.005)
         process.kill()
@@ -200,7 +200,7 @@ def test_a_signal_ends_cleanly_with_calls_in_flight(tmp_path, sign):
     arguments = ["score", "recorded.jsonl", "--metrics", ",".join(METRICS), "--judge", "openai:test-model"]
     with JudgeServer(delay=0.05) as server:
         process = start(*arguments, "--judge-url", server.url, "--concurrency", 8, folder=tmp_path)
-        end = time.monotonic() + 30
+        end = time.monotonic() + 90
         while len(server.calls) < 40 and time.monotonic() < end:
             time.sleep(0.005)
         os.kill(process.pid, sign)

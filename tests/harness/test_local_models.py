@@ -13,7 +13,7 @@ import pytest
 from judged_runs import held, metrics_of
 from logprob_server import LogprobServer
 from proctor import InputError
-from proctor.harness.engine.local_models import RunModels
+from proctor.harness.engine.run_models import RunModels
 from proctor.harness.exams.exam import hold, run_metrics
 from proctor.harness.exams.recorded_exam import ScoreOptions, recorded_exam
 from proctor.harness.exams.suite_exam import RunOptions, suite_exam
@@ -253,6 +253,11 @@ def test_a_wrong_override_is_a_sentence(entry, says):
     with pytest.raises(InputError) as caught:
         overridden(LocalModelsSettings(), [entry])
     assert str(caught.value) == says
+
+
+def test_two_overrides_of_one_role_are_a_sentence():
+    with pytest.raises(InputError, match="--local-model names toxicity twice: one model takes a role"):
+        overridden(LocalModelsSettings(), ["toxicity=a/b", "summac=a/b", "toxicity=c/d"])
 
 
 @pytest.mark.parametrize(

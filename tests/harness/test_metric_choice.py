@@ -43,8 +43,8 @@ def test_a_verifier_takes_the_place_of_the_judge():
     plan = chosen([{"faithfulness": {"verifier": "minicheck", "metric_threshold": 0.9}}]).plan
     assert {"minicheck_model"} <= plan.needs
     assert "judge" not in plan.needs
-    assert plan.requests.total(rows=4, accepted=[1, 1]) == 0
-    assert chosen(["faithfulness"]).plan.requests.total(rows=4, accepted=[1, 1]) == 16
+    assert plan.requests.requests == ()
+    assert chosen(["faithfulness"]).plan.requests.per_row == 2
     with pytest.raises(InputError, match=r"faithfulness\.verifier is 'minichek'"):
         chosen([{"faithfulness": {"verifier": "minichek"}}])
 

@@ -149,29 +149,29 @@ def test_a_bot_that_can_not_be_made_stops_alone_and_the_exit_code_says_so(tmp_pa
 
 
 def test_a_kill_loses_nothing_and_asks_nothing_twice(tmp_path):
-    write_suite(tmp_path, NOTING.format(delay=0.02), 120, concurrency=4)
+    write_suite(tmp_path, NOTING.format(delay=0.02), 400, concurrency=4)  # two seconds: time enough on a busy machine
     process = start("run", "suite.yaml", folder=tmp_path)
     wait_for_answers(tmp_path / "proctor.db", 30)
     process.kill()
     process.communicate()
     before = len(asked(tmp_path))
-    assert 30 <= before < 120
+    assert 30 <= before < 400
     made = outcome(tmp_path)
-    assert made["kept"] + made["asked"] == 120
+    assert made["kept"] + made["asked"] == 400
     assert [path.name for path in tmp_path.glob("*-calls-*")] == []
-    assert made["bots"]["mine"]["rows"] == 120
-    assert made["bots"]["mine"]["metrics"]["exact_match"]["n_ok"] == 120
+    assert made["bots"]["mine"]["rows"] == 400
+    assert made["bots"]["mine"]["metrics"]["exact_match"]["n_ok"] == 400
     notes = asked(tmp_path)
     twice = [question for question in set(notes) if notes.count(question) > 1]
     assert len(twice) <= 4  # those in flight when the axe fell
     assert before - made["kept"] == len(twice)
-    assert count(tmp_path / "proctor.db", "SELECT COUNT(*) FROM replies") == 120
-    assert count(tmp_path / "proctor.db", "SELECT COUNT(DISTINCT question_id) FROM run_rows") == 120
+    assert count(tmp_path / "proctor.db", "SELECT COUNT(*) FROM replies") == 400
+    assert count(tmp_path / "proctor.db", "SELECT COUNT(DISTINCT question_id) FROM run_rows") == 400
     assert lines(tmp_path / "proctor.db", "PRAGMA integrity_check") == [("ok",)]
 
 
 def test_ctrl_c_ends_cleanly_and_the_same_command_goes_on(tmp_path):
-    write_suite(tmp_path, NOTING.format(delay=0.02), 100, concurrency=4)
+    write_suite(tmp_path, NOTING.format(delay=0.02), 400, concurrency=4)  # two seconds: time enough on a busy machine
     process = start("run", "suite.yaml", folder=tmp_path)
     wait_for_answers(tmp_path / "proctor.db", 20)
     interrupt(process)
@@ -181,7 +181,7 @@ def test_ctrl_c_ends_cleanly_and_the_same_command_goes_on(tmp_path):
     assert "Traceback" not in complaint
     assert lines(tmp_path / "proctor.db", "SELECT status FROM runs") == [("stopped",)]
     made = outcome(tmp_path)
-    assert made["kept"] >= 20 and made["kept"] + made["asked"] == 100
+    assert made["kept"] >= 20 and made["kept"] + made["asked"] == 400
     assert lines(tmp_path / "proctor.db", "SELECT status FROM runs") == [("finished",)]
 
 

@@ -218,6 +218,17 @@ def test_all_mistakes_are_told_at_once_in_the_order_of_the_file(folder: Path) ->
     ]  # fmt: skip
 
 
+def test_metrics_that_are_none_are_told_with_the_other_mistakes(folder: Path) -> None:
+    named = "metrics: [exact_mach, rouge_l, {blue: {}}]\n"
+    assert refusal(folder, GOOD + named + "colour: red\n")[:2] == [
+        "suite.yaml:13:11: metrics.0: There is no metric or evaluator 'exact_mach'; did you mean 'exact_match'?",
+        "suite.yaml:13:33: metrics.2.blue: There is no metric or evaluator 'blue'; did you mean 'bleu'?",
+    ]
+    # With metrics of one's own, whose file is not read here, nobody can tell.
+    (line,) = refusal(folder, GOOD + named + "metric_files: own.py\n")
+    assert "metric_files" in line
+
+
 @pytest.mark.parametrize(
     ("text", "line"),
     [

@@ -152,7 +152,7 @@ def test_code_that_comes_with_a_model_is_not_run(tiny_folder, tmp_path):
 
 
 def test_a_folder_without_a_model_is_a_sentence(tmp_path):
-    with pytest.raises(InputError, match="can't be loaded by sentence-transformers"):
+    with pytest.raises(InputError, match=r"is no model: the folder has neither config.json nor modules.json"):
         open_encoder(EmbedderSettings(str(tmp_path)))
     (tmp_path / "modules.json").write_text("[1]")
     with pytest.raises(InputError, match="not a list of sentence-transformers modules"):

@@ -88,9 +88,7 @@ def test_a_metric_alone_asks_for_nothing_that_others_need(name: str) -> None:
     plan = CATALOG.plan([name]).requests
     counts = asked([name]).counts
     assert counts == told(plan) == dict.fromkeys(ALONE[name], 1)
-    (share,) = plan.metrics
-    assert (share.metric, share.shared) == (name, ())
-    assert share.added == plan.requests
+    assert {one.metrics for one in plan.requests} == {(name,)}
 
 
 def test_entities_are_asked_for_twice() -> None:
@@ -108,6 +106,13 @@ def test_requests_that_are_not_needed_leave_their_parts_out() -> None:
     assert [(len(call.answer_claims), call.expected_claims) for call in compared] == [(3, ())]
 
 
+def added(plan: RequestPlan, metric: str) -> tuple[int, int]:
+    """How many requests a metric adds to each row, and to each question."""
+    own = [one for one in plan.requests if one.metrics == (metric,)]
+    row, question = (sum(one.requests for one in own if one.per == per) for per in ("row", "question"))
+    return row, question
+
+
 def test_independent_requests_are_in_flight_together() -> None:
     judge = asked(RAGAS_STYLE)
     first = {"answer_claims", "expected_claims", "reverse_questions", "entities"}
@@ -121,18 +126,15 @@ def test_independent_requests_are_in_flight_together() -> None:
 
 def test_what_a_metric_adds_is_what_the_plan_is_without_it() -> None:
     whole = CATALOG.plan(RAGAS_STYLE).requests
-    assert [share.metric for share in whole.metrics] == list(RAGAS_STYLE)
-    for share in whole.metrics:
-        rest = CATALOG.plan([name for name in RAGAS_STYLE if name != share.metric]).requests
-        assert share.adds("row") == whole.per_row - rest.per_row
-        assert share.adds("question") == whole.per_question - rest.per_question
-        assert {one.artefact for one in (*share.added, *share.shared)} == {
-            one.artefact for one in CATALOG.plan([share.metric]).requests.requests
+    for name in RAGAS_STYLE:
+        rest = CATALOG.plan([other for other in RAGAS_STYLE if other != name]).requests
+        assert added(whole, name) == (whole.per_row - rest.per_row, whole.per_question - rest.per_question)
+        assert {one.artefact for one in whole.requests if name in one.metrics} == {
+            one.artefact for one in CATALOG.plan([name]).requests.requests
         }
-    adds = {share.metric: (share.adds("row"), share.adds("question")) for share in whole.metrics}
-    assert adds["context_entities_recall"] == (1, 1)
-    assert all(added == (0, 0) for name, added in adds.items() if name != "context_entities_recall")
-    alone = {share.metric: share.adds("row") for share in CATALOG.plan(FIVE).requests.metrics}
+    adds = {name: added(whole, name) for name in RAGAS_STYLE}
+    assert adds == dict.fromkeys(RAGAS_STYLE, (0, 0)) | {"context_entities_recall": (1, 1)}
+    alone = {name: added(CATALOG.plan(FIVE).requests, name)[0] for name in FIVE}
     assert alone == dict.fromkeys(FIVE, 0) | {"faithfulness": 1, "answer_relevancy": 1, "answer_correctness": 1}
 
 
@@ -142,7 +144,7 @@ def test_metrics_of_a_subset_keep_the_requests_of_the_plan() -> None:
     asyncio.run(plan.score(whole))
     asyncio.run(plan.subset(["context_relevancy"]).score(some))
     assert [one.call for one in whole["judge"].asked] == [one.call for one in some["judge"].asked]
-    assert [one.metric for one in plan.requests.metrics] == ["context_relevancy", "faithfulness"]
+    assert {name for one in plan.requests.requests for name in one.metrics} == {"context_relevancy", "faithfulness"}
 
 
 def test_each_accepted_answer_costs_its_own_requests() -> None:
@@ -153,8 +155,7 @@ def test_each_accepted_answer_costs_its_own_requests() -> None:
     row["expected_answers"] = [row.pop("expected"), " ", "It is a fortnight. From the day. Or later. In Ulm."]
     counts = asked(FIVE, row).counts
     assert counts == told(plan) | {"expected_claims": 2, "check_expected": 2, "compare_claims": 2}
-    assert sum(counts.values()) == plan.total(rows=1, accepted=[2])
-    assert plan.total(rows=4, accepted=[1, 1, 2]) == 3 * 4 * 3 + 2 * 4 * (1 + 1 + 2) + (1 + 1 + 2)
+    assert sum(counts.values()) == sum(one.requests * (2 if one.each_expected else 1) for one in plan.requests)
 
 
 def test_requests_may_depend_on_options() -> None:
@@ -197,4 +198,4 @@ def test_prompts_are_part_of_versions() -> None:
 def test_metrics_without_a_judge_are_not_in_the_plan_of_requests() -> None:
     plan = CATALOG.plan(["exact_match", "answer_similarity", "latency_ms"])
     assert plan.requests == RequestPlan()
-    assert (plan.requests.per_row, plan.requests.total(5, [1, 1])) == (0, 0)
+    assert (plan.requests.per_row, plan.requests.per_question) == (0, 0)

@@ -1,5 +1,6 @@
 """Journals of judge calls beside real databases: what is left after a kill, and what is nobody else's."""
 
+import os
 import sys
 from dataclasses import replace
 
@@ -65,6 +66,42 @@ def test_a_line_that_was_cut_off_is_dropped(tmp_path, book):
     book.writer.find_left_calls()
     assert keys(book) == [1]
     assert journals(tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    "line",
+    [b"\0" * 40, b"{}", b"7", b'["of", "another", "version"]', b'{"answer": [1, "not hex", [], 1, "00", [], []]}'],
+)
+def test_a_line_that_can_not_be_read_is_passed_over(tmp_path, book, line):
+    killed(book, record(1), record(2))
+    (path,) = tmp_path.glob("*-calls-*")
+    head, first, second = path.read_bytes().splitlines()
+    path.write_bytes(b"\n".join([head, first, line, second, b""]))
+    book.writer.find_left_calls()
+    assert keys(book) == [1, 2]
+    assert journals(tmp_path) == []
+
+
+@pytest.mark.parametrize("head", [b"\0" * 40, b"7", b"[]"])
+def test_a_file_that_does_not_say_whose_it_is_is_of_nobody(tmp_path, book, head):
+    killed(book, record(1))
+    (path,) = tmp_path.glob("*-calls-*")
+    path.write_bytes(head + b"\n" + path.read_bytes().split(b"\n", 1)[1])
+    book.writer.find_left_calls()
+    assert keys(book) == []
+    assert journals(tmp_path) == []
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there an open file can't be removed anyway")
+def test_a_program_that_has_been_silent_for_hours_still_has_its_journal(tmp_path, book):
+    book.writer.judge_call(record(1))
+    book.writer.flush()
+    (path,) = tmp_path.glob("*-calls-*")
+    os.utime(path, (0, 0))
+    other = Book(tmp_path / "kept.db")
+    other.writer.find_left_calls()
+    other.close()
+    assert journals(tmp_path) == [path.name]
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there an open file can't be removed anyway")

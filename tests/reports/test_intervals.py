@@ -54,6 +54,13 @@ def test_one_cluster_has_no_interval():
     assert mean_interval(sums([])) is None
 
 
+@pytest.mark.parametrize("sign", [1, -1])
+def test_an_interval_holds_its_mean_though_a_metric_left_the_range_that_it_declared(sign):
+    found = sums([[sign * 2.5], [sign * 2.7], [sign * 2.6]])
+    low, high = mean_interval(found, 0.0, 1.0)
+    assert low <= found.mean <= high
+
+
 def test_the_interval_stays_in_the_range_of_the_metric():
     low, high = mean_interval(sums([[0.9], [1.0], [0.2], [0.95]]), 0.0, 1.0)
     assert 0.0 <= low < high <= 1.0

@@ -83,7 +83,7 @@ def asked(folder: Path) -> list[str]:
     return notes.read_text().splitlines() if notes.exists() else []
 
 
-def wait_for_answers(database: Path, least: int, seconds: float = 30.0) -> None:
+def wait_for_answers(database: Path, least: int, seconds: float = 90.0) -> None:
     """Wait until so many answers are on disk."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:

@@ -110,6 +110,34 @@ def test_closing_while_the_model_loads_fails_those_who_wait(loads_first):
     assert isinstance(second, RuntimeError)
 
 
+def test_a_model_that_waits_for_another_is_not_loaded_any_more_when_the_pool_is_closed(folder):
+    told, begun, go_on = [], threading.Event(), threading.Event()
+
+    def tell(sentence):
+        told.append(sentence)
+        begun.set()
+        assert go_on.wait(20)
+
+    settings = {
+        "toxicity": ModelSettings(str(folder), device="cpu"),
+        "fairness_bias": ModelSettings(str(folder), device="auto"),
+    }
+    models = LocalModels(settings, StockedHub(), tell)
+    tools = [models.tool(role) for role in settings]
+
+    async def scenario():
+        asked = [asyncio.create_task(tool.classify(["two cats"])) for tool in tools]
+        await asyncio.to_thread(begun.wait, 10)
+        await asyncio.sleep(0.2)  # until the other waits for its turn
+        closed = await closing(models.close, lambda: tools[0].classify(["too late"]))
+        go_on.set()
+        await closed
+        return await asyncio.gather(*asked, return_exceptions=True)
+
+    assert [type(found) for found in asyncio.run(scenario())] == [RuntimeError, RuntimeError]
+    assert len(told) == 1
+
+
 def test_a_number_that_is_none_fails_those_who_asked_for_it_alone():
     class Broken:
         def run(self, items):

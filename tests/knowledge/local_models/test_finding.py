@@ -67,6 +67,14 @@ def test_a_folder_is_taken_as_it_is(folder):
     assert hub.asked == []
 
 
+@pytest.mark.parametrize("way", [find, look, fetch])
+def test_a_folder_of_something_else_is_no_model(tmp_path, way):
+    (tmp_path / "inside").mkdir()
+    (tmp_path / "inside" / "config.json").write_text("{}")
+    with pytest.raises(InputError, match=r"The toxicity model in .* is no model: the folder has neither config.json"):
+        way(ModelSettings(str(tmp_path)), "toxicity model", StockedHub())
+
+
 @pytest.mark.parametrize(
     ("settings", "message"),
     [

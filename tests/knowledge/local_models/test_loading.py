@@ -76,7 +76,7 @@ def with_empty_vocabulary(folder):
 
 
 FAULTS = {
-    "no configuration": (lambda folder: (folder / "config.json").unlink(), "model_type|no config.json"),
+    "no configuration": (lambda folder: (folder / "config.json").unlink(), "neither config.json"),
     "broken configuration": (lambda folder: (folder / "config.json").write_text("{"), "config"),
     "no tokenizer": (without_tokenizer, "has no tokenizer: tokenizer.json, or files of a vocabulary, were wanted"),
     "only settings of a tokenizer": (lambda folder: (folder / "tokenizer.json").unlink(), "has no tokenizer"),

@@ -98,7 +98,8 @@ class RunModels:
     async def close(self) -> None:
         """Drop all models and connections."""
         for server in self._served.values():
-            await server.close()
+            with contextlib.suppress(Exception):  # foreign code; all is asked, and nothing is lost by it
+                await server.close()
         await asyncio.to_thread(self._pool.close)
 
     def needed(self, plan: Plan) -> list[ListedModel]:
