@@ -121,6 +121,7 @@ def score(
 
 def _hold(make: Maker, database: Path, rows: Path | None, as_json: bool, suite: Path | None) -> None:
     """Hold an exam and show what came of it."""
+    from ...reports.models_in_use import named
     from ...reports.row_lines import write_row_lines
     from ...reports.store import Store
     from ...reports.whole_files import check_file
@@ -143,11 +144,14 @@ def _hold(make: Maker, database: Path, rows: Path | None, as_json: bool, suite: 
         show_warnings(outcome)
         if outcome.judge_problem:
             complain(outcome.judge_problem)
+        if outcome.unmeasured:
+            complain(f"No answer has a value of {named(outcome.unmeasured)}: the problems of the run say why.")
         if as_json:
             show_json(outcome, stdout)
         else:
             show_outcome(outcome, suite, rows, stdout)
-    raise typer.Exit(UNABLE if outcome.unable or outcome.judge_problem else DONE)
+    lacking = outcome.unable or outcome.judge_problem or outcome.unmeasured
+    raise typer.Exit(UNABLE if lacking else DONE)
 
 
 def _show_plan(make: Maker, database: Path, as_json: bool) -> None:

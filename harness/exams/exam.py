@@ -80,6 +80,17 @@ class Outcome:
         return [bot.name for bot in self.summary.bots if bot.problem or (bot.rows > 0 and bot.failed == bot.rows)]
 
     @property
+    def unmeasured(self) -> tuple[str, ...]:
+        """Metrics that have no value for any answer, because the model that they ask can't be used."""
+        bots = [bot.metrics for bot in self.summary.bots]
+        cells = {name: [metrics[name] for metrics in bots if name in metrics] for metrics in bots for name in metrics}
+        return tuple(
+            name
+            for name, found in cells.items()
+            if not any(cell.n_ok for cell in found) and any(Reason.MODEL_UNAVAILABLE in cell.reasons for cell in found)
+        )
+
+    @property
     def judge_problem(self) -> str:
         """A sentence when the judge was stopped, or when of all that it was asked nothing came of a single row."""
         if self.judge.problem or self.summary.judge is None:

@@ -125,7 +125,8 @@ def test_absent_weights_cost_only_their_metric_and_are_made_up_for(tmp_path, mod
     environ = {**os.environ, "HF_HUB_CACHE": str(cache), "HF_HUB_OFFLINE": "1", "XDG_CACHE_HOME": str(tmp_path / "x")}
     command = ["score", "recorded.jsonl", "--metrics", "toxicity,answer_length", "--db", database]
     first = proctor(*command, folder=tmp_path, env=environ)
-    assert first.returncode == 0, first.stderr
+    assert first.returncode == 1, first.stderr
+    assert first.stderr.endswith("proctor: No answer has a value of toxicity: the problems of the run say why.\n")
     lacking = [line for line in first.stderr.splitlines() if "unitary/toxic-bert" in line]
     assert len(lacking) == 1
     assert "'proctor models fetch toxicity'" in lacking[0]
