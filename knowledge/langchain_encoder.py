@@ -9,6 +9,7 @@ import numpy as np
 
 from .. import InputError
 from .encoder import Embedded, readable, unit_rows
+from .one_load import ONE_LOAD
 
 
 @runtime_checkable
@@ -60,10 +61,12 @@ def load_embeddings(target: str) -> Embeddings:
             "'langchain:my_models:embeddings'."
         )
     try:
-        found = getattr(importlib.import_module(module_name), name)
+        with ONE_LOAD:  # what the module does, or what makes the object, may load a model of transformers
+            found = getattr(importlib.import_module(module_name), name)
     except (ImportError, AttributeError) as error:
         raise InputError(f"The embedder 'langchain:{target}' can't be loaded: {error}.") from error
-    made = found() if isinstance(found, type) or (not isinstance(found, Embeddings) and callable(found)) else found
+    with ONE_LOAD:
+        made = found() if isinstance(found, type) or (not isinstance(found, Embeddings) and callable(found)) else found
     if not isinstance(made, Embeddings):
         raise InputError(
             f"The embedder 'langchain:{target}' is of type {type(made).__name__}, which has no embed_documents: "

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from .. import InputError
 from .encoder import Embedded, readable, unit_rows
+from .one_load import ONE_LOAD
 
 _TEXTS_A_RUN = 32
 _MOST_SPECIAL_TOKENS = 8
@@ -64,23 +65,24 @@ def _load(folder: Path, threads: int) -> Any:  # noqa: ANN401 - untyped library
 
     torch.set_num_threads(threads)
     has_safetensors = any(folder.rglob("*.safetensors"))
-    shows_progress = logging.is_progress_bar_enabled()
-    logging.disable_progress_bar()  # a bar for 0.1 s among our own says nothing
-    try:
-        return SentenceTransformer(
-            str(folder),
-            device="cpu",
-            trust_remote_code=False,
-            local_files_only=True,
-            model_kwargs={"use_safetensors": True} if has_safetensors else {},
-        )
-    except Exception as error:
-        raise InputError(
-            f"The embedder in {folder} can't be loaded by sentence-transformers: {type(error).__name__}: {error}"
-        ) from error
-    finally:
-        if shows_progress:
-            logging.enable_progress_bar()
+    with ONE_LOAD:
+        shows_progress = logging.is_progress_bar_enabled()
+        logging.disable_progress_bar()  # a bar for 0.1 s among our own says nothing
+        try:
+            return SentenceTransformer(
+                str(folder),
+                device="cpu",
+                trust_remote_code=False,
+                local_files_only=True,
+                model_kwargs={"use_safetensors": True} if has_safetensors else {},
+            )
+        except Exception as error:
+            raise InputError(
+                f"The embedder in {folder} can't be loaded by sentence-transformers: {type(error).__name__}: {error}"
+            ) from error
+        finally:
+            if shows_progress:
+                logging.enable_progress_bar()
 
 
 def refuse_foreign_code(folder: Path) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from ... import InputError
+from ..one_load import ONE_LOAD
 from .finding import Device
 from .model_files import tokenizer_files
 
@@ -51,6 +52,11 @@ def load_model(place: Place, kind: str, **settings: Any) -> Any:  # noqa: ANN401
     known: Mapping[str, Any] = {"use_safetensors": True} if has_safetensors else {"weights_only": True}
     wanted = {"dtype": torch.float32, "output_loading_info": True, **known, **settings}
     model, told = _loaded(place, getattr(transformers, kind), wanted)
+    if not _is_tied(model):  # only where something loads models beside ONE_LOAD: a bot of the user's own, say
+        raise InputError(
+            f"The {place.called} in {place.folder} was loaded while something else in this process loaded a model of "
+            "transformers, which spoils both: run the same again, and have that load when it is made."
+        )
     if told["missing_keys"]:  # transformers would go on with random ones
         missing = ", ".join(sorted(told["missing_keys"])[:3])
         raise InputError(
@@ -103,21 +109,31 @@ def device_of(wanted: Device) -> str:
     return wanted
 
 
+def _is_tied(model: Any) -> bool:  # noqa: ANN401 - untyped library
+    """Whether weights that stand for the same are the same."""
+    return all(
+        model.get_parameter(target) is model.get_parameter(source)
+        for target, source in model.all_tied_weights_keys.items()
+    )
+
+
 def _loaded(place: Place, loader: Any, settings: Mapping[str, Any], of: str = "") -> Any:  # noqa: ANN401 - untyped library
     from transformers.utils import logging
 
-    # A bar for 0.1 s among our own says nothing, and what is missing is said by us.
-    shows_progress, verbosity = logging.is_progress_bar_enabled(), logging.get_verbosity()
-    logging.disable_progress_bar()
-    logging.set_verbosity_error()
-    try:
-        return loader.from_pretrained(str(place.folder), local_files_only=True, trust_remote_code=False, **settings)
-    except Exception as error:
-        said = str(error).strip().partition("\n")[0]  # what follows lists all that there could be
-        raise InputError(
-            f"The {of}{place.called} in {place.folder} can't be loaded by transformers: {type(error).__name__}: {said}"
-        ) from error
-    finally:
-        logging.set_verbosity(verbosity)
-        if shows_progress:
-            logging.enable_progress_bar()
+    with ONE_LOAD:
+        # A bar for 0.1 s among our own says nothing, and what is missing is said by us.
+        shows_progress, verbosity = logging.is_progress_bar_enabled(), logging.get_verbosity()
+        logging.disable_progress_bar()
+        logging.set_verbosity_error()
+        try:
+            return loader.from_pretrained(str(place.folder), local_files_only=True, trust_remote_code=False, **settings)
+        except Exception as error:
+            said = str(error).strip().partition("\n")[0]  # what follows lists all that there could be
+            found = f"{type(error).__name__}: {said}"
+            raise InputError(
+                f"The {of}{place.called} in {place.folder} can't be loaded by transformers: {found}"
+            ) from error
+        finally:
+            logging.set_verbosity(verbosity)
+            if shows_progress:
+                logging.enable_progress_bar()

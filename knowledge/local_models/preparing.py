@@ -13,6 +13,7 @@ from typing import Any, Final
 from ..cache_folder import cache_folder
 from ..model_content import file_hashes
 from ..model_hub import Hub
+from ..one_load import ONE_LOAD
 from .converting import Beside, Converted, Material, Recipe, Unprepared, recipe_for
 from .model_files import tokenizer_files
 
@@ -152,7 +153,7 @@ def _check(made: Converted) -> None:
     settings = {key: value for key, value in made.config.items() if key != "model_type"}
     try:
         config: Any = transformers.AutoConfig.for_model(str(made.config["model_type"]), **settings)
-        with torch.device("meta"):
+        with ONE_LOAD, torch.device("meta"):
             loader = getattr(transformers, made.kind)
             model = loader.from_config(config) if made.kind.startswith("Auto") else loader(config)
     except Exception as error:
