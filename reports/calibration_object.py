@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from .calibration import Calibration
-from .prediction_powered import Estimate
-from .rater_agreement import Share
+from .statistics.prediction_powered import Estimate
+from .statistics.rater_agreement import Share
 
 
 def calibration_object(found: Calibration) -> dict[str, object]:

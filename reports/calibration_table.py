@@ -10,9 +10,9 @@ from rich.text import Text
 
 from .calibration import Calibration
 from .leaderboard import CELL_WIDTH, NAME_WIDTH, figure
-from .prediction_powered import Estimate
 from .printable import printable
-from .rater_agreement import Share
+from .statistics.prediction_powered import Estimate
+from .statistics.rater_agreement import Share
 from .summary import MetricColumn
 
 ALL_BOTS = "all bots"

@@ -12,8 +12,8 @@ from rich.text import Text
 from ..metrics.evaluator_table import RATES
 from ..metrics.score import Reason
 from .corrected import KeptCalibration
-from .prediction_powered import FEWEST
 from .printable import printable
+from .statistics.prediction_powered import FEWEST
 from .summary import BotSummary, MetricColumn, MetricSummary, Summary
 
 NAME_WIDTH = 20

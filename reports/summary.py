@@ -11,10 +11,10 @@ import numpy as np
 from ..metrics.declaring import Level
 from ..metrics.score import Aggregate, Better
 from .corrected import KeptCalibration, calibrations_for
-from .intervals import ClusterSums, mean_interval
 from .judge_in_use import JudgeInUse, judge_in_use
 from .models_in_use import ModelInUse, models_in_use
 from .run_scores import run_facts
+from .statistics.intervals import ClusterSums, mean_interval
 from .store import Store, StoreError
 
 PARSE_FAILURE_TOLERANCE = 0.2  # above this share of unreadable judge replies a mean says nothing

@@ -15,8 +15,8 @@ from ...reports.human_verdicts import HumanVerdict, Scale
 from ...reports.kept_labels import kept_labels
 from ...reports.label_sheet import SheetRow, sheet
 from ...reports.labelled_rows import ScoredRow, drawn, scored_rows, shown_rows
-from ...reports.prediction_powered import FEWEST
 from ...reports.reported_run import ReportedRun, open_reported
+from ...reports.statistics.prediction_powered import FEWEST
 from ...reports.store import Store
 from ...reports.summary import find_run
 from ...reports.whole_files import check_file, whole_file

@@ -1,5 +1,5 @@
 import pytest
-from proctor.reports.flips import FlipRate, flip_of_values, flip_rate
+from proctor.reports.comparing.flips import FlipRate, flip_of_values, flip_rate
 
 
 @pytest.mark.parametrize(

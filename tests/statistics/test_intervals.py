@@ -2,7 +2,7 @@ import math
 import random
 
 import pytest
-from proctor.reports.intervals import ClusterSums, mean_interval, t_quantile
+from proctor.reports.statistics.intervals import ClusterSums, mean_interval, t_quantile
 
 
 def sums(clusters: list[list[float]]) -> ClusterSums:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-from ..metrics.score import Better, passed
+from ...metrics.score import Better, passed
 
 Direction = Literal["pass_to_fail", "fail_to_pass"]
 

@@ -1,0 +1,1 @@
+"""Proctor inside pytest; nothing is loaded before a test uses it."""

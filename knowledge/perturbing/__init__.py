@@ -1,0 +1,1 @@
+"""Questions reworded on purpose, each with what must become of the answer."""

@@ -1,0 +1,155 @@
+"""Run tables: the scores of a run, read from its database."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Final
+
+import numpy as np
+import orjson
+
+from ..encoding import to_json
+from ..store import Store
+from ..summary import MetricColumn
+from .score_table import ABSENT, STATUSES, Case, Figures, RunTables, ScoreTable
+
+CASES: Final = """
+SELECT questions.id, key, text, expected, constraints, evidence, tags, source_document, answerable, extra
+FROM questions JOIN (
+    SELECT question_id, MIN(position) AS place FROM run_rows WHERE run_id = ? GROUP BY question_id
+) ON question_id = questions.id ORDER BY place, questions.id"""
+
+ROWS: Final = """
+SELECT question_id, run_rows.repeat, status, latency_ms, cost, declined FROM run_rows
+JOIN replies ON replies.id = reply_id WHERE run_id = ? AND run_rows.bot_id = ?"""
+
+SCORES: Final = """
+SELECT run_rows.question_id, run_rows.repeat, scores.metric_id, value, scores.status FROM run_rows
+JOIN run_metrics ON run_metrics.run_id = run_rows.run_id
+JOIN scores ON scores.reply_id = run_rows.reply_id AND scores.question_id = run_rows.question_id
+    AND scores.metric_id = run_metrics.metric_id
+WHERE run_rows.run_id = ? AND run_rows.bot_id = ?"""
+
+ANSWER: Final = """
+SELECT answer FROM run_rows JOIN replies ON replies.id = reply_id JOIN questions ON questions.id = question_id
+WHERE run_id = ? AND run_rows.bot_id = ? AND key = ? AND run_rows.repeat = ?"""
+
+CODES: Final = {status: code for code, status in enumerate(STATUSES)}
+
+
+def run_tables(store: Store, run_id: int, bots: Collection[str] | None = None) -> RunTables:
+    """Read a run; ``bots`` names those that are wanted, None means all. The store stays open for its answers."""
+    name, suite, status, manifest = store.query(
+        "SELECT name, suite, status, manifest FROM runs WHERE id = ?", [run_id]
+    )[0]
+    lines = store.query(CASES, [run_id])
+    places = {line[0]: place for place, line in enumerate(lines)}
+    cases = tuple(_case(*line[1:]) for line in lines)
+    ((most,),) = store.query("SELECT MAX(repeat) FROM run_rows WHERE run_id = ?", [run_id])
+    frame = _Frame(
+        store, run_id, str(name), cases, places, 1 if most is None else int(most) + 1, _columns(store, run_id)
+    )
+    bots_of_run = store.query(
+        "SELECT bot_id, name, fingerprint, kind, model, embedded FROM run_bots JOIN bots ON bots.id = bot_id"
+        " WHERE run_id = ? ORDER BY position",
+        [run_id],
+    )
+    tables = {str(line[1]): frame.table(*line) for line in bots_of_run if bots is None or line[1] in bots}
+    return RunTables(str(store.path), str(name), str(suite), str(status), orjson.loads(manifest), tables)
+
+
+def _columns(store: Store, run_id: int) -> dict[int, MetricColumn]:
+    """The metrics of rows by their ids; figures of a whole run have nothing to pair."""
+    return {
+        metric_id: MetricColumn(*rest)
+        for metric_id, *rest in store.query(
+            "SELECT metric_id, name, version, better, low, high, threshold, level, aggregate FROM run_metrics"
+            " JOIN metrics ON metrics.id = metric_id WHERE run_id = ? AND level = 'row' ORDER BY position",
+            [run_id],
+        )
+    }
+
+
+def _case(
+    key: str, text: str, expected: str, constraints: str, evidence: str, tags: str, source_document: str,
+    answerable: int | None, extra: str | None,
+) -> Case:  # fmt: skip
+    quotes = [[(one.get("document"), one.get("quote")) for one in group] for group in orjson.loads(evidence or "[]")]
+    marked_by = to_json([text, orjson.loads(expected or "[]"), orjson.loads(constraints or "[]"), quotes, answerable])
+    return Case(
+        key=str(key),
+        text=str(text),
+        yardstick=hashlib.blake2b(marked_by.encode("utf-8", "replace"), digest_size=16).hexdigest(),
+        source_document=source_document or "",
+        tags=tuple(orjson.loads(tags or "[]")),
+        answerable=None if answerable is None else bool(answerable),
+        extra=orjson.loads(extra) if extra else {},
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Frame:
+    """What the tables of one run share."""
+
+    store: Store
+    run_id: int
+    run: str
+    cases: tuple[Case, ...]
+    places: Mapping[int, int]
+    repeats: int
+    columns: Mapping[int, MetricColumn]
+
+    def table(self, bot_id: int, bot: str, fingerprint: str, kind: str, model: str | None, embedded: int) -> ScoreTable:
+        """The table of one bot."""
+        rows = self.store.query(ROWS, [self.run_id, bot_id])
+        at = self._at(rows)
+        status = [row[2] for row in rows]
+        values = {column.name: self._empty() for column in self.columns.values()}
+        statuses = {name: np.full(self._shape, ABSENT, np.int8) for name in values}
+        for question, repeat, metric, value, how in self.store.connection.execute(SCORES, [self.run_id, bot_id]):
+            column, place = self.columns.get(metric), self.places[question]
+            if column is None:
+                continue
+            statuses[column.name][place, repeat] = CODES[how]
+            if value is not None:
+                values[column.name][place, repeat] = value
+            elif how == "parse_failure" and column.aggregate == "rate":
+                values[column.name][place, repeat] = 0.0
+        return ScoreTable(
+            run=self.run, bot=bot, fingerprint=fingerprint, kind=kind, model=model, embedded=bool(embedded),
+            cases=self.cases, columns={column.name: column for column in self.columns.values()}, values=values,
+            statuses=statuses, asked=self._filled(at, [True] * len(rows), False, np.bool_),
+            answered=self._filled(at, [each == "answered" for each in status], False, np.bool_),
+            timed_out=self._filled(at, [each == "timed_out" for each in status], False, np.bool_),
+            latency_ms=self._filled(at, [_figure(row[3]) for row in rows], np.nan, np.float64),
+            cost=self._filled(at, [_figure(row[4]) for row in rows], np.nan, np.float64),
+            declined=self._filled(at, [-1 if row[5] is None else row[5] for row in rows], -1, np.int8),
+            answers=partial(_answer, self.store, self.run_id, bot_id),
+        )  # fmt: skip
+
+    @property
+    def _shape(self) -> tuple[int, int]:
+        return len(self.cases), self.repeats
+
+    def _empty(self) -> Figures:
+        return np.full(self._shape, np.nan)
+
+    def _at(self, rows: Iterable[tuple[Any, ...]]) -> tuple[list[int], list[int]]:
+        return [self.places[row[0]] for row in rows], [row[1] for row in rows]
+
+    def _filled(self, at: tuple[list[int], list[int]], given: list[Any], blank: object, kind: type[Any]) -> Any:  # noqa: ANN401 - an array of that kind
+        made = np.full(self._shape, blank, kind)
+        made[at] = given
+        return made
+
+
+def _figure(value: float | None) -> float:
+    return float("nan") if value is None else float(value)
+
+
+def _answer(store: Store, run_id: int, bot_id: int, key: str, repeat: int) -> str | None:
+    found = store.query(ANSWER, [run_id, bot_id, key, repeat])
+    return None if not found or found[0][0] is None else str(found[0][0])

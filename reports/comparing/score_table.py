@@ -1,0 +1,125 @@
+"""ScoreTable: the scores of one bot in one run, question by question, as every comparison reads them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..summary import MetricColumn
+
+Figures = NDArray[np.float64]
+Flags = NDArray[np.bool_]
+
+# What stands in ``ScoreTable.statuses``: a place in this list, or ABSENT where the row has no score of the metric.
+STATUSES: Final = ("ok", "not_applicable", "parse_failure", "bot_error", "error")
+ABSENT: Final = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A question as comparisons see it.
+
+    Attributes:
+        key: its id in the question set, by which the two sides are paired.
+        text: what was asked.
+        yardstick: hash over all by which answers are marked: text, accepted answers, constraints, evidence (documents
+            and quotes, not where they stand today) and whether it can be answered.
+        source_document: the cluster in statistics; blank when the question is its own.
+        tags: free labels.
+        answerable: whether the knowledge holds the answer; None when the set does not say.
+        extra: other keys of the question's line, such as those of a rewording.
+    """
+
+    key: str
+    text: str
+    yardstick: str
+    source_document: str = ""
+    tags: tuple[str, ...] = ()
+    answerable: bool | None = None
+    extra: Mapping[str, object] = field(default_factory=dict)
+
+
+Answers = Callable[[str, int], str | None]  # the answer to a question's key and repeat; None where there is none
+
+
+def no_answers(*_: object) -> None:
+    """No answers are on record."""
+
+
+@dataclass(frozen=True)
+class ScoreTable:
+    """The scores of one bot in one run. All arrays have the shape (questions, repeats), in the order of ``cases``.
+
+    Attributes:
+        run: name of the run.
+        bot: name of the bot.
+        fingerprint: of the bot: two sides with the same one are the same bot in the same state.
+        kind: type of the bot in the suite.
+        model: its chat model, or None.
+        embedded: whether no language model takes part.
+        cases: the questions, in the order of the run.
+        columns: the metrics of rows, each with its version, direction, range and threshold.
+        values: by metric; NaN where there is none. An unreadable verdict of a rate counts as 0, as in its mean.
+        statuses: by metric; a place in STATUSES, or ABSENT.
+        asked: whether the row is there at all (a run may have ended early).
+        answered: whether the bot answered; where it did not, ``latency_ms`` is the time until it failed (censored).
+        timed_out: whether it was given up because it took too long: an answer would have taken longer still.
+        latency_ms: the bot's own time; NaN where it is not known.
+        cost: as the backend counts; NaN where it does not.
+        declined: 1 when the bot says that it does not answer, 0 when not, -1 where it does not tell.
+        answers: gives what the bot said, by the question's key and repeat, for whoever wants to read it.
+    """
+
+    run: str
+    bot: str
+    fingerprint: str
+    kind: str
+    model: str | None
+    embedded: bool
+    cases: tuple[Case, ...]
+    columns: Mapping[str, MetricColumn]
+    values: Mapping[str, Figures]
+    statuses: Mapping[str, NDArray[np.int8]]
+    asked: Flags
+    answered: Flags
+    timed_out: Flags
+    latency_ms: Figures
+    cost: Figures
+    declined: NDArray[np.int8]
+    answers: Answers = no_answers
+
+    @cached_property
+    def places(self) -> Mapping[str, int]:
+        """The place of each question by its key."""
+        return {case.key: place for place, case in enumerate(self.cases)}
+
+    @property
+    def repeats(self) -> int:
+        """How often each question was asked."""
+        return int(self.asked.shape[1])
+
+
+@dataclass(frozen=True, slots=True)
+class RunTables:
+    """A run with the tables of its bots, from a database or from a baseline file.
+
+    Attributes:
+        origin: where it came from, as a user would name it.
+        run: its name.
+        suite: name of its suite.
+        status: ``running``, ``finished``, ``stopped``, ``failed``.
+        manifest: what it rests on: versions, models, judge, settings.
+        tables: by bot, in the order of the suite.
+    """
+
+    origin: str
+    run: str
+    suite: str
+    status: str
+    manifest: Mapping[str, object]
+    tables: Mapping[str, ScoreTable]
