@@ -8,11 +8,17 @@ from typing import Annotated
 import typer
 
 from .. import InputError, __version__
+from .commands.compare_commands import compare
 from .commands.conventions import WRONG_INPUT, complain
 from .commands.exam_commands import run, score
+from .commands.gate_commands import baseline, gate
 from .commands.judge_commands import calibrate, judge_check, label
 from .commands.look_commands import ask, init, metrics, report
 from .commands.model_commands import models
+from .commands.perturb_commands import perturb
+from .commands.plan_commands import plan
+from .commands.robustness_commands import robustness
+from .commands.rank_commands import abstain, rank
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -21,7 +27,7 @@ app = typer.Typer(
     rich_markup_mode=None,
     help="Put chat bots through the same exam: ask, time, score, keep, compare.",
 )
-for command in (run, score, ask, report, judge_check, label, calibrate, metrics, init):
+for command in (run, score, ask, report, compare, gate, baseline, plan, rank, abstain, perturb, judge_check, label, calibrate, metrics, init, robustness):
     app.command(command.__name__.replace("_", "-"))(command)
 app.add_typer(models, name="models")
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from .questions import Question
+from .questions import PERTURBS, Question
 from .row_fields import Field, ReadRow, RowReader
 from .row_files import RowFile, open_rows
 from .row_ids import first_clash
@@ -14,11 +14,13 @@ from .row_values import (
     as_constraints,
     as_evidence,
     as_flag,
+    as_it_is,
     as_tags,
     as_text,
     as_texts,
     cell_as_constraints,
     cell_as_evidence,
+    cell_as_json,
     cell_as_texts,
 )
 
@@ -33,6 +35,8 @@ QUESTION_FIELDS = (
     Field(("evidence",), "evidence", as_evidence, cell_as_evidence),
     Field(("evidence_document",), "evidence_document", as_text),
     Field(("evidence_quote",), "evidence_quote", as_text),
+    # how a question was made of another one: it stays among the keys that mean nothing to us, but is no text in a table
+    Field((PERTURBS,), PERTURBS, as_it_is, cell_as_json),
 )
 PASSIVE_KEYS = ("answer", "answer_b", "contexts", "history", "label", "source", "split")
 
@@ -119,7 +123,7 @@ def question_of(taken: ReadRow, identity: str, line: int) -> Question:
         values.get("tags", ()),
         values.get("source_document", ""),
         values.get("answerable"),
-        taken.extra,
+        {**taken.extra, PERTURBS: values[PERTURBS]} if PERTURBS in values else taken.extra,
         line,
     )
 

@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 
 Constraint = str | tuple[str, ...]
 
+PERTURBS = "perturbs"  # the key of ``extra`` under which a question says of which other one it was made, and how
+
 
 @dataclass(frozen=True, slots=True)
 class Evidence:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from .. import InputError
+from .questions import PERTURBS
 from .row_fields import ReadRow, RowReader
 from .row_files import RowFile
 from .row_ids import IdMaker, first_clash, hashes, made_id, repeated
@@ -75,7 +76,8 @@ class Rows:
                 given.append(hash((taken.id, group)))
             else:
                 made.append(hash((made_id(_content(taken)), group)))
-            texts.append(hash(taken.text))
+            # of questions that were made of others, some may be alike
+            texts.append(hash((taken.text, line) if PERTURBS in taken.values else taken.text))
             if taken.text:
                 with_text += 1
             for name in taken.values:

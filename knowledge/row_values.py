@@ -99,13 +99,30 @@ def as_evidence(value: object) -> tuple[tuple[Evidence, ...], ...]:
 
 
 def cell_as_evidence(value: object) -> tuple[tuple[Evidence, ...], ...]:
-    """The evidence of a cell, written as JSON."""
+    """The evidence of a cell, written as JSON; none when it is blank."""
+    if isinstance(value, str) and not value.strip():
+        return ()
     try:
         return as_evidence(storable_value(json.loads(as_text(value))))
     except json.JSONDecodeError as error:
         raise WrongValue(
             f"must be JSON in a table ({error.msg}); for one quote use columns evidence_document and evidence_quote"
         ) from error
+
+
+def as_it_is(value: object) -> object:
+    """The value itself."""
+    return value
+
+
+def cell_as_json(value: object) -> object:
+    """The object that a cell holds as JSON; None when it is blank, the text itself when it is no object."""
+    if not isinstance(value, str) or not value.lstrip().startswith("{"):
+        return value if value else None
+    try:
+        return storable_value(json.loads(value))
+    except (ValueError, RecursionError):
+        return value
 
 
 def as_contexts(value: object) -> tuple[tuple[str, str], ...] | None:

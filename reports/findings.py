@@ -10,6 +10,7 @@ from typing import Any
 
 import orjson
 
+from .comparing.reworded_runs import source_run
 from .encoding import to_json
 from .insights import Insight, insights_of
 from .problem import Problem
@@ -87,14 +88,22 @@ def _work_out(run: ReportedRun) -> Findings:
     return Findings(problems_of(run), insights_of(run))
 
 
-RULES = "2"  # changed with the rules of problems and insights, so that kept ones are worked out again
+RULES = "3"  # changed with the rules of problems and insights, so that kept ones are worked out again
 
 
 def _key(run: ReportedRun) -> str:
     """Hash of all that findings rest on apart from rows and scores, which clear the column when they are written."""
     evaluators = [asdict(evaluator) for evaluator in run.evaluators]
     problems = [bot.problem for bot in run.bots]
-    return hashlib.sha256(to_json([RULES, evaluators, problems]).encode()).hexdigest()
+    return hashlib.sha256(to_json([RULES, evaluators, problems, *_source(run)]).encode()).hexdigest()
+
+
+def _source(run: ReportedRun) -> list[object]:
+    """The run that rewordings of this one are held against, and when it ended last, which changes with its rows."""
+    source = source_run(run.store, run.id)
+    if source in (None, run.id):
+        return []
+    return list(run.store.query("SELECT id, finished_at FROM runs WHERE id = ?", [source])[0])
 
 
 def _are_current(run: ReportedRun) -> bool:

@@ -6,7 +6,7 @@ import datetime
 import secrets
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import orjson
 
@@ -29,6 +29,13 @@ class OpenRun:
     bot_ids: Mapping[str, int]
     metric_ids: Mapping[str, int]
     run_metric_ids: Mapping[str, int] = field(default_factory=dict)
+
+
+class KeptScore(NamedTuple):
+    """What a metric said of a kept answer."""
+
+    value: float | None
+    status: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,6 +201,18 @@ class Ledger:
             ):
                 done.setdefault((reply_id, question_id), set()).add(metric_id)
         return done
+
+    def score_values(self, reply_ids: Sequence[int]) -> dict[tuple[int, int], dict[int, KeptScore]]:
+        """Scores by (reply, question) and metric id that need not be worked out again; errors are left out."""
+        found: dict[tuple[int, int], dict[int, KeptScore]] = {}
+        for part in _parts(reply_ids):
+            for reply_id, question_id, metric_id, value, status in self._store.query(
+                "SELECT reply_id, question_id, metric_id, value, status FROM scores WHERE status != 'error'"
+                f" AND reply_id IN ({marks(part)})",
+                part,
+            ):
+                found.setdefault((reply_id, question_id), {})[metric_id] = KeptScore(value, status)
+        return found
 
     def linked(self, run: OpenRun, bot_id: int, question_ids: Sequence[int]) -> dict[tuple[int, int], KeptReply]:
         """Answered replies of a bot that stand in the run already, by (question, repeat)."""

@@ -80,6 +80,16 @@ def number_of_rows(number: int) -> str:
     return f"{number:,} row{'' if number == 1 else 's'}"
 
 
+def apart(value: float, threshold: float | None) -> str:
+    """The value in as few digits as keep it apart from the threshold.
+
+    >>> apart(0.7499, 0.75)
+    '0.7499'
+    """
+    texts = (f"{value:.{digits}g}" for digits in (2, 3, 4, 6, 9))
+    return next((text for text in texts if float(text) != threshold), str(value))
+
+
 def listed(metrics: Sequence[str]) -> str:
     """Names of metrics in a sentence.
 

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import get_args
 
-from .problem import Problem, ProblemType, Severity, number_of_rows, problem_in
+from .flip_problems import flip_problems
+from .problem import Problem, ProblemType, Severity, apart, number_of_rows, problem_in
 from .reported_run import ReportedRun, family_of, misses
 from .row_keys import FoundRows, failed_rows, failing_rows, rows_with_failing_contexts, rows_with_negative_cost
 from .run import RunEvaluator
@@ -23,7 +24,6 @@ ACTIONS: dict[ProblemType, str] = {
     "fairness": "Read these rows first: what looks for bias and toxicity is often wrong (fairness_bias on 38 texts of"
     " 100). Then tell the bot in its prompt what not to say, or take another model.",
     "summarization": "Compare these answers with their sources, and ask in the prompt for what they leave out.",
-    "robustness": "Compare the two answers; a prompt or retriever that depends on the spelling needs mending.",
     "operations": "Look at the time and the money that these rows took: a smaller model, fewer contexts or a shorter"
     " prompt takes less.",
 }
@@ -36,7 +36,7 @@ def problems_of(run: ReportedRun) -> tuple[Problem, ...]:
     """All problems of a run, worst first."""
     found = [
         *_missed_thresholds(run), *_failing_contexts(run), *unread_texts(run), *unmeasured(run),
-        *_few_cases(run), *_bad_operations(run),
+        *_few_cases(run), *_bad_operations(run), *flip_problems(run),
     ]  # fmt: skip
     found.sort(key=_rank)
     return tuple(replace(problem, id=number) for number, problem in enumerate(found, 1))
@@ -79,16 +79,10 @@ def _missed(run: ReportedRun, evaluator: RunEvaluator, column: MetricColumn, bot
     bound = "at least" if column.better == "higher" else "at most"
     type: ProblemType = evaluator.problem_type  # type: ignore[assignment] # from the table of evaluators
     return problem_in(
-        severity_of(value, column), type, f"{bot.name}: {column.name} is {_apart(value, column.threshold)},"
+        severity_of(value, column), type, f"{bot.name}: {column.name} is {apart(value, column.threshold)},"
         f" wanted {bound} {column.threshold:g}.", ACTIONS[type], failing_rows(run, evaluator, column.name, bot.name),
         bot=bot.name, evaluator=evaluator.id, metric=column.name, threshold=column.threshold, value=value,
     )  # fmt: skip
-
-
-def _apart(value: float, threshold: float | None) -> str:
-    """The value in as few digits as keep it apart from the threshold."""
-    texts = (f"{value:.{digits}g}" for digits in (2, 3, 4, 6, 9))
-    return next((text for text in texts if float(text) != threshold), str(value))
 
 
 def _failing_contexts(run: ReportedRun) -> Iterator[Problem]:

@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from ..bots.base import Identity, Reply
 from ..knowledge.questions import Question
@@ -15,6 +15,10 @@ from ..metrics.score import Aggregate, Better
 
 if TYPE_CHECKING:
     from .row_tables import AnswerColumns
+
+
+BETWEEN: Final = " (attribution)"  # ends the name of a suite whose runs stand between two others, to explain them
+LATEST_FIRST: Final = f"suite LIKE '%{BETWEEN}', id DESC"  # nobody who asks for the latest run means one of those
 
 
 class RowStatus(StrEnum):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -30,8 +31,12 @@ from .conventions import (
 )
 
 if TYPE_CHECKING:
+    from ..deciding.perturbed_run import PerturbedRun
     from ..exams.exam import Exam
+    from ..exams.suite_exam import RunOptions
+    from ..suite.suite_file import LoadedSuite
 
+    Again = Callable[[], PerturbedRun | None]
     Told = Callable[[str], None]
     Maker = Callable[[Told], Exam]
 
@@ -59,26 +64,33 @@ def run(
     judge_url: JudgeUrl = "",
     local_model: LocalModel = None,
     plan: Plan = False,
+    perturb: Annotated[
+        bool, typer.Option("--perturb/--no-perturb", help="With the reworded questions that the suite wants.")
+    ] = True,
     rows: Rows = None,
     as_json: Json = False,
 ) -> None:
     """Ask the bots of a suite, score the answers, and show the leaderboard. What is kept is not asked again."""
     from ..exams.suite_exam import RunOptions, suite_exam
-    from ..suite.suite_file import load_suite, sample_suite
+    from ..suite.suite_file import load_named
 
     names = tuple(name.strip() for name in bots.split(",") if name.strip())
     options = RunOptions(
         names, limit, repeat, concurrency, fresh, latency_run, judge, judge_url, tuple(local_model or ()), plan
     )
-    path = suite or sample_suite()
+
+    loaded = cache(lambda: load_named(suite))
 
     def make(told: Told) -> Exam:
-        return suite_exam(load_suite(path), options, os.environ, told)
+        return suite_exam(loaded(), options, os.environ, told)
+
+    def again() -> PerturbedRun | None:
+        return _reworded(loaded(), options) if perturb else None
 
     if plan:
-        _show_plan(make, database, as_json)
+        _show_plan(make, database, as_json, again)
     else:
-        _hold(make, database, rows, as_json, suite)
+        _hold(make, database, rows, as_json, suite, again)
 
 
 def score(
@@ -119,8 +131,23 @@ def score(
         _hold(make, database, rows, as_json, None)
 
 
-def _hold(make: Maker, database: Path, rows: Path | None, as_json: bool, suite: Path | None) -> None:
-    """Hold an exam and show what came of it."""
+def _reworded(loaded: LoadedSuite, options: RunOptions) -> PerturbedRun | None:
+    """The run of reworded questions that a suite wants; None where it wants none."""
+    if loaded.suite.perturb is None:
+        return None
+    from ..deciding.perturbed_run import perturbed_run
+
+    return perturbed_run(loaded, options, os.environ)
+
+
+def _nothing_again() -> None:
+    """Answers on file can't be given to other questions."""
+
+
+def _hold(
+    make: Maker, database: Path, rows: Path | None, as_json: bool, suite: Path | None, again: Again = _nothing_again
+) -> None:
+    """Hold an exam and show what came of it, and the one of reworded questions after it."""
     from ...reports.models_in_use import named
     from ...reports.row_lines import write_row_lines
     from ...reports.store import Store
@@ -129,6 +156,7 @@ def _hold(make: Maker, database: Path, rows: Path | None, as_json: bool, suite: 
     from ..showing.outcome import show_json, show_outcome, show_warnings, watching
     from ..showing.progress import Silent
     from ..showing.streams import own_stdout
+    from .perturbing import again_object, hold_again, show_again
 
     if rows == Path("-"):
         raise InputError("--rows wants the name of a file: stdout holds the leaderboard, or the object of --json.")
@@ -139,29 +167,48 @@ def _hold(make: Maker, database: Path, rows: Path | None, as_json: bool, suite: 
             exam = make(say if isinstance(watcher, Silent) else watcher.said)
             store = opened.enter_context(contextlib.closing(Store.open(database)))
             outcome = hold(exam, store, watcher)
+        second, unwritten = hold_again(again, outcome, store, os.environ, say)
         if rows:
             write_row_lines(store, outcome.summary.run, rows)
-        show_warnings(outcome)
+        for held in filter(None, (outcome, second)):
+            show_warnings(held)
         if outcome.judge_problem:
             complain(outcome.judge_problem)
         if outcome.unmeasured:
             complain(f"No answer has a value of {named(outcome.unmeasured)}: the problems of the run say why.")
         if as_json:
-            show_json(outcome, stdout)
+            show_json(outcome, stdout, again_object(outcome, second, store))
         else:
             show_outcome(outcome, suite, rows, stdout)
+            if second is not None:
+                show_again(outcome, second, store, stdout)
     lacking = outcome.unable or outcome.judge_problem or outcome.unmeasured
-    raise typer.Exit(UNABLE if lacking else DONE)
+    lacking_again = unwritten or (second is not None and (second.unable or second.judge_problem))
+    raise typer.Exit(UNABLE if lacking or lacking_again else DONE)
 
 
-def _show_plan(make: Maker, database: Path, as_json: bool) -> None:
-    """Say what an exam would ask; nothing is asked, loaded or kept."""
+def _show_plan(make: Maker, database: Path, as_json: bool, again: Again = _nothing_again) -> None:
+    """Say what an exam would ask, and the one of reworded questions after it; nothing is asked, loaded or kept."""
+    from ...reports.leaderboard import count
     from ..forecast.forecast import forecast
-    from ..showing.forecast import show_forecast
-    from ..showing.streams import own_stdout
+    from ..showing.forecast import forecast_object, show_forecast
+    from ..showing.streams import own_stdout, write_json
 
     with interruptible("Stopped."), own_stdout() as stdout:
-        show_forecast(forecast(make(_silent), database), stdout, as_json)
+        made = forecast(make(_silent), database)
+        if (run := again()) is None:
+            show_forecast(made, stdout, as_json)
+            return
+        second = forecast(run.exam(os.environ, _silent), database)
+        if as_json:
+            more = {**forecast_object(second), "questions_to_write": run.to_write}
+            write_json({**forecast_object(made), "perturbed": more}, stdout)
+            return
+        show_forecast(made, stdout, as_json)
+        stdout.write("\n")
+        show_forecast(second, stdout, as_json)
+        if run.to_write:
+            stdout.write(f"{count(run.to_write, 'request')} to the judge will write questions, unless they are kept.\n")
 
 
 def _silent(sentence: str) -> None:

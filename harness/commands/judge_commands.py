@@ -82,12 +82,12 @@ def judge_check(
 
     from ..showing.streams import own_stdout
     from ..showing.trust import show_check
-    from ..suite.suite_file import load_suite, sample_suite
+    from ..suite.suite_file import load_named
     from .checking import check_suite
 
     with interruptible(STOPPED), judged_by_someone_fit(), own_stdout() as stdout:
         report = check_suite(
-            load_suite(suite or sample_suite()), judge, judge_url, repeats, every, database, os.environ
+            load_named(suite), judge, judge_url, repeats, every, database, os.environ
         )
         show_check(report, as_json, stdout)
     raise typer.Exit(UNABLE if report.missed else DONE)

@@ -19,12 +19,11 @@ def ask(
     as_json: Json = False,
 ) -> None:
     """Ask one bot one question, and show the answer with its contexts and timing. Nothing is kept."""
-    from ..suite.suite_file import load_suite, sample_suite
+    from ..suite.suite_file import load_named
     from .one_question import ask_once
 
-    path = sample_suite() if str(suite) == "sample" and not suite.exists() else suite
     with interruptible("Stopped."):
-        ask_once(load_suite(path), bot, question, os.environ, as_json)
+        ask_once(load_named(suite), bot, question, os.environ, as_json)
 
 
 def report(

@@ -180,7 +180,6 @@ def _alone(overrides: tuple[str, ...]) -> RunModels:
 
 def _of_suite(suite: Path, overrides: tuple[str, ...]) -> tuple[RunModels, Plan]:
     from ..exams.suite_models import models_of_suite
-    from ..suite.suite_file import load_suite, sample_suite
+    from ..suite.suite_file import load_named
 
-    path = sample_suite() if str(suite) == "sample" and not suite.exists() else suite
-    return models_of_suite(load_suite(path), overrides, os.environ, say)
+    return models_of_suite(load_named(suite), overrides, os.environ, say)

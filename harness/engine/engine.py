@@ -15,6 +15,7 @@ from ...reports.writer import RowWriter
 from .asking import ask, give
 from .lanes import Lane, Todo, todo
 from .scoring import Scorer
+from .stopping import Stopper, stretch
 from .undisturbed import settle
 
 BLOCK = 32  # questions that a serial lane asks before it scores them
@@ -49,37 +50,58 @@ class Engine:
     watcher: Watcher
     redact: Callable[[str], str] = str
     own_only: bool = False
+    stopper: Stopper | None = None
 
     async def work(self, lanes: Sequence[Lane]) -> None:
-        """Run the serial lanes one after another, then the others side by side."""
+        """Run the serial lanes one after another, then the others side by side.
+
+        With a stopper they take turns, a few questions each, until it has heard enough.
+        """
         try:
-            for lane in lanes:
-                if lane.serial:
-                    await self._serial(lane)
-            async with asyncio.TaskGroup() as group:
-                for lane in lanes:
-                    if not lane.serial:
-                        group.create_task(self._side_by_side(lane))
+            if self.stopper is None:
+                await self._all([(lane, self._todo(lane)) for lane in lanes])
+            else:
+                await self._in_stretches(lanes)
         except* InputError as errors:
             raise next(_leaves(errors)) from None
 
-    async def _serial(self, lane: Lane) -> None:
+    @property
+    def _enough(self) -> bool:
+        return self.stopper is not None and self.stopper.certain
+
+    async def _in_stretches(self, lanes: Sequence[Lane]) -> None:
+        size = stretch(lanes, self.scorer.is_judged)
+        left = [(lane, self._todo(lane)) for lane in lanes]
+        while left and not self._enough:
+            blocks = [(lane, list(itertools.islice(rest, size))) for lane, rest in left]
+            await self._all([(lane, iter(block)) for lane, block in blocks])
+            left = [each for each, (lane, block) in zip(left, blocks, strict=True) if block and not lane.stopped]
+
+    async def _all(self, work: Sequence[tuple[Lane, Iterator[Todo | None]]]) -> None:
+        for lane, left in work:
+            if lane.serial:
+                await self._serial(lane, left)
+        async with asyncio.TaskGroup() as group:
+            for lane, left in work:
+                if not lane.serial:
+                    group.create_task(self._side_by_side(lane, left))
+
+    async def _serial(self, lane: Lane, left: Iterator[Todo | None]) -> None:
         """Ask a block one question at a time, then score it, so that scoring never disturbs the clock."""
-        left, size = self._todo(lane), JUDGED_BLOCK if self.scorer.is_judged else BLOCK
-        while not lane.stopped and (block := list(itertools.islice(left, size))):
+        size = JUDGED_BLOCK if self.scorer.is_judged else BLOCK
+        while not lane.stopped and not self._enough and (block := list(itertools.islice(left, size))):
             answered = [item for item in block if item is not None and await self._answer(lane, item.row)]
             self._complete(lane, block.count(None))
             await self._score_block(lane, answered)
 
-    async def _side_by_side(self, lane: Lane) -> None:
+    async def _side_by_side(self, lane: Lane, left: Iterator[Todo | None]) -> None:
         """``concurrency`` workers on one work list; scoring goes on beside them, a bounded number of rows at once."""
-        left = self._todo(lane)
         places = asyncio.Semaphore(self.scorer.rows_at_once)
         async with asyncio.TaskGroup() as group:
 
             async def worker() -> None:
                 for count, item in enumerate(left):
-                    if lane.stopped:
+                    if lane.stopped or self._enough:
                         return
                     if item is None:
                         self._complete(lane, 1)

@@ -18,13 +18,14 @@ CHUNK = 256  # questions looked up at once; the work list itself is streamed
 
 
 class Item(NamedTuple):
-    """One thing to ask; recorded answers come with their reply."""
+    """One thing to ask; recorded answers come with their reply. ``position`` where it is not that of the order."""
 
     question: Question
     repeat: int
     ask: bytes
     reply: Reply | None = None
     latency_ms: float | None = None
+    position: int | None = None
 
 
 class Todo(NamedTuple):
@@ -83,6 +84,7 @@ def todo(lane: Lane, ledger: Ledger, run: OpenRun, own_only: bool) -> Iterator[T
         kept = _kept(lane, ledger, run, chunk, own_only)
         done = ledger.scored([each.reply_id for each in kept.values()])
         for place, item in enumerate(chunk):
+            position = next(positions)
             row = Row(
                 item.question,
                 lane.bot_id,
@@ -90,7 +92,7 @@ def todo(lane: Lane, ledger: Ledger, run: OpenRun, own_only: bool) -> Iterator[T
                 item.ask,
                 reply=item.reply,
                 latency_ms=item.latency_ms,
-                position=next(positions),
+                position=position if item.position is None else item.position,
             )
             found = kept.get(place)
             if found is None:
@@ -101,6 +103,18 @@ def todo(lane: Lane, ledger: Ledger, run: OpenRun, own_only: bool) -> Iterator[T
             scored = done.get((found.reply_id, found.question_id or 0), set())
             missing = frozenset(name for name, number in run.metric_ids.items() if number not in scored)
             yield None if found.linked and not missing else Todo(row, missing)
+
+
+def kept_items(lane: Lane, ledger: Ledger, run: OpenRun, own_only: bool) -> Iterator[list[tuple[Item, int, int]]]:
+    """What need not be asked for in a lane, chunk by chunk: each with the ids of its reply and its question."""
+    items = iter(lane.items())
+    while chunk := list(itertools.islice(items, CHUNK)):
+        kept = _kept(lane, ledger, run, chunk, own_only)
+        yield [
+            (chunk[place], found.reply_id, found.question_id)
+            for place, found in kept.items()
+            if found.question_id is not None
+        ]
 
 
 def _kept(lane: Lane, ledger: Ledger, run: OpenRun, chunk: Sequence[Item], own_only: bool) -> dict[int, _Kept]:

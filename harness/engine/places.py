@@ -14,7 +14,7 @@ from ...reports.encoding import to_json
 if TYPE_CHECKING:
     from ...bots.base import Context
     from ...knowledge.evidence import EvidenceFinder
-    from ...knowledge.question_files import QuestionSet
+    from ...knowledge.question_list import Questions
     from ...knowledge.questions import Evidence, Question
     from ...knowledge.reading import Knowledge
     from ...metrics.plan import Plan
@@ -58,7 +58,7 @@ class Places:
 class LocatedQuestions:
     """The questions of a set with their evidence located, streamed; without places they are as they stand."""
 
-    questions: QuestionSet
+    questions: Questions
     places: Places | None = None
 
     @property
@@ -94,7 +94,7 @@ class GoldEvidence:
     warnings: tuple[str, ...] = ()
 
 
-def gold_evidence(plan: Plan, questions: QuestionSet, knowledge: Callable[[], Knowledge] | None) -> GoldEvidence:
+def gold_evidence(plan: Plan, questions: Questions, knowledge: Callable[[], Knowledge] | None) -> GoldEvidence:
     """Locate the evidence of all questions, before anybody is asked; the knowledge is read if a metric needs it."""
     if not NEEDS & plan.needs:
         return GoldEvidence()
@@ -117,7 +117,7 @@ def gold_evidence(plan: Plan, questions: QuestionSet, knowledge: Callable[[], Kn
     return GoldEvidence(Places(finder), hashed.hexdigest(), tuple(_warnings(questions, stale, named[:NAMED])))
 
 
-def _warnings(questions: QuestionSet, stale: int, named: Sequence[str]) -> Iterator[str]:
+def _warnings(questions: Questions, stale: int, named: Sequence[str]) -> Iterator[str]:
     if stale:
         pieces = "1 piece of evidence does" if stale == 1 else f"{stale} pieces of evidence do"
         which = f"; the first {len(named)}" if stale > len(named) else ""

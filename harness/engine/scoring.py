@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from ...metrics import Embedder, Score
@@ -23,11 +23,12 @@ ROWS = 64  # rows in scoring at once, so that their texts are embedded in full b
 
 
 class Scorer:
-    """Scores rows by one plan, and hands the scores to the writer."""
+    """Scores rows by one plan, and hands the scores to the writer; ``heard`` is told of them, too."""
 
     def __init__(
         self, plan: Plan, writer: RowWriter, ledger: Ledger, embedder: Embedder | None = None,
         places: Places | None = None, judging: Judging | None = None, models: RunModels | None = None,
+        heard: Callable[[Row, Sequence[Score]], None] | None = None,
     ) -> None:  # fmt: skip
         self._plan = plan
         self._writer = writer
@@ -35,6 +36,7 @@ class Scorer:
         self._facts = RowFacts(ledger, embedder, places, {} if models is None else models.tools)
         self._judging = judging if "judge" in plan.needs else None
         self._subsets: dict[frozenset[str], Plan] = {}
+        self._heard = heard
 
     @property
     def is_judged(self) -> bool:
@@ -101,3 +103,5 @@ class Scorer:
 
     def _keep(self, row: Row, scores: Sequence[Score]) -> None:
         self._writer.scores(row, scores)
+        if self._heard is not None:
+            self._heard(row, scores)

@@ -31,7 +31,9 @@ from ..engine.judging import Judging
 from ..engine.lanes import Lane
 from ..engine.run_models import RunModels
 from ..engine.scoring import Scorer
+from ..engine.stopping import Stopper, kept_scores
 from ..engine.undisturbed import undisturbed
+from .manifest import EARLY_STOP
 from .silent_metrics import silent_metrics
 from .sketches import Sketch
 
@@ -56,6 +58,7 @@ class Exam:
     judging: Judging = field(default_factory=Judging)
     models: RunModels = field(default_factory=RunModels)
     sketch: Sketch = field(default=lambda _, __: Reply(None))
+    stopper: Stopper | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,6 +169,7 @@ class _Sitting:
         self._ledger = Ledger(store)
         self._writer: RowWriter | None = None
         self._status = "stopped"
+        self._left_out: Mapping[str, object] | None = None
 
     @property
     def problems(self) -> dict[str, str]:
@@ -190,7 +194,9 @@ class _Sitting:
                 if "embedder" in exam.plan.needs:
                     exam.judging.prepare_beside(exam.embedder.load)
             await self._begun().work(self.lanes)
-            self._status = "failed" if exam.judging.problem or self.problems else "finished"
+            self._left_out = None if exam.stopper is None else exam.stopper.end()
+            ended = "finished" if self._left_out is None else "stopped"
+            self._status = "failed" if exam.judging.problem or self.problems else ended
         finally:
             for lane in self.lanes:
                 if lane.prepared:
@@ -208,9 +214,12 @@ class _Sitting:
         self.lanes += exam.lanes(run)
         exam.shelf.bind(store.path, writer)
         exam.judging.bind(store.path, writer, fresh=exam.header.fresh)
-        scorer = Scorer(exam.plan, writer, self._ledger, exam.embedder, exam.places, exam.judging, exam.models)
-        own_only = exam.header.fresh or exam.header.alone
-        return Engine(run, self._ledger, writer, scorer, self._watcher, exam.redact, own_only)
+        own_only, stopper = exam.header.fresh or exam.header.alone, exam.stopper
+        if stopper is not None:
+            stopper.begin(self.lanes, lambda lane: kept_scores(lane, self._ledger, run, own_only))
+        heard = None if stopper is None else stopper.heard
+        scorer = Scorer(exam.plan, writer, self._ledger, exam.embedder, exam.places, exam.judging, exam.models, heard)
+        return Engine(run, self._ledger, writer, scorer, self._watcher, exam.redact, own_only, stopper)
 
     def end(self) -> None:
         """Write how the run ended; nothing where none was begun."""
@@ -231,17 +240,19 @@ class _Sitting:
     def _new_manifest(self) -> Mapping[str, object] | None:
         """None for the earlier one: a pass that asked nothing says nothing of how the answers came about.
 
-        What it says of local models is changed where answers were scored, perhaps by one that was not here before.
+        What it says of local models is changed where answers were scored, perhaps by one that was not here before; and
+        what it says of an early stop is always that of this pass.
         """
-        made = self._exam.header.manifest
+        left_out = {} if self._left_out is None else {EARLY_STOP: self._left_out}
         if any(lane.asked for lane in self.lanes):
-            return made
-        models = self._exam.models.described(self._exam.plan)
-        if not models or not any(lane.scored for lane in self.lanes):
-            return None
+            return {**self._exam.header.manifest, **left_out}
         ((kept,),) = self._store.query("SELECT manifest FROM runs WHERE id = ?", [self.run.id])
         earlier: dict[str, dict[str, object]] = orjson.loads(kept)
-        return {**earlier, "settings": {**earlier.get("settings", {}), "local_models": models}}
+        made = {**{name: said for name, said in earlier.items() if name != EARLY_STOP}, **left_out}
+        models = self._exam.models.described(self._exam.plan)
+        if models and any(lane.scored for lane in self.lanes):
+            made["settings"] = {**earlier.get("settings", {}), "local_models": models}
+        return None if made == earlier else made
 
 
 async def _close(lane: Lane) -> None:

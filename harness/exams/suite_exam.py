@@ -12,7 +12,8 @@ from ... import InputError
 from ...bots.openai_endpoint import Endpoints
 from ...bots.redaction import redacted
 from ...knowledge.cache_folder import cache_folder
-from ...knowledge.question_files import QuestionSet, open_questions
+from ...knowledge.question_files import open_questions
+from ...knowledge.question_list import Questions
 from ...knowledge.questions import Question
 from ...metrics import builtin_catalog
 from ...reports.ledger import OpenRun
@@ -61,8 +62,9 @@ class RunOptions:
 
 
 def suite_exam(
-    loaded: LoadedSuite, options: RunOptions, environ: Mapping[str, str], told: Callable[[str], None] | None = None
-) -> Exam:
+    loaded: LoadedSuite, options: RunOptions, environ: Mapping[str, str], told: Callable[[str], None] | None = None,
+    asked: Questions | None = None,
+) -> Exam:  # fmt: skip
     """Read what the suite refers to and build its bots; nothing heavy is loaded yet.
 
     Args:
@@ -70,6 +72,7 @@ def suite_exam(
         options: what the command line changes about it.
         environ: where keys are looked up.
         told: told a sentence when a local model is downloaded, prepared or loaded, from any thread.
+        asked: questions in place of those of the suite.
 
     Raises:
         InputError: questions, knowledge, metrics or bots can't be used; the sentence says which and why.
@@ -77,9 +80,9 @@ def suite_exam(
     suite = loaded.suite
     repeats = options.repeat or suite.repeat
     concurrency = options.concurrency or suite.concurrency
-    scored = _scored(loaded, options, environ, concurrency, told)
+    scored = _scored(loaded, asked, options, environ, concurrency, told)
     questions, choice = scored.questions, scored.choice
-    names = _chosen_bots(options.bots, list(suite.bots))
+    names = chosen_bots(options.bots, list(suite.bots))
     redact = redactor(environ, named_variables(suite))
     knowledge = cache(lambda: _read_knowledge(loaded))
     bots = build_bots(loaded, names, scored.embedder, environ, knowledge, scored.endpoints)
@@ -99,10 +102,10 @@ def suite_exam(
         evaluators=choice.evaluators,
     )
 
-    asked = LocatedQuestions(questions, gold.places)
+    located = LocatedQuestions(questions, gold.places)
 
     def lanes(run: OpenRun) -> list[Lane]:
-        return [_lane(bot, run, asked, repeats, concurrency, suite, options.latency_run) for bot in bots]
+        return [_lane(bot, run, located, repeats, concurrency, suite, options.latency_run) for bot in bots]
 
     return Exam(
         header, choice.plan, lanes, scored.embedder, scored.shelf, warnings, redact, gold.places, scored.judging,
@@ -114,7 +117,7 @@ def suite_exam(
 class _Scored:
     """The questions of a suite, by which metrics their answers are scored, and the models that do it."""
 
-    questions: QuestionSet
+    questions: Questions
     choice: MetricChoice
     embedder: BatchingEmbedder
     shelf: VectorShelf
@@ -140,20 +143,21 @@ class _Scored:
 
 def _scored(
     loaded: LoadedSuite,
+    asked: Questions | None,
     options: RunOptions,
     environ: Mapping[str, str],
     concurrency: int,
     told: Callable[[str], None] | None,
 ) -> _Scored:
     suite, base = loaded.suite, loaded.base
-    questions = open_questions(base / suite.questions, options.limit)
+    questions = open_questions(base / suite.questions, options.limit) if asked is None else asked
     shelf, endpoints = VectorShelf(), Endpoints()
     embedder, doubts = open_embedder(loaded, shelf)
     settings = overridden(suite.local_models, options.local_models)
     models = RunModels(settings, base, environ, endpoints, told, only_planned=options.only_planned)
     judge = choose_judge(suite.judge, suite.models, options.judge, options.judge_url)
     judging = open_judging(judge, embedder, base, environ, endpoints, concurrency, models)
-    names = _chosen_bots(options.bots, list(suite.bots))
+    names = chosen_bots(options.bots, list(suite.bots))
     ids = ModelIds(embedder.model_id, judging, models)
     choice = choose_for_suite(loaded, names, questions, ids, judging.is_language_model)
     models.take(choice.plan.needs)
@@ -163,7 +167,7 @@ def _scored(
 
 
 def choose_for_suite(
-    loaded: LoadedSuite, bots: Sequence[str], questions: QuestionSet, models: Mapping[str, str], is_judged: bool
+    loaded: LoadedSuite, bots: Sequence[str], questions: Questions, models: Mapping[str, str], is_judged: bool
 ) -> MetricChoice:
     """What a suite is scored by; ``models`` are ids by tool. Raises InputError where it can't be."""
     suite = loaded.suite
@@ -196,7 +200,8 @@ def choose_for_suite(
         raise loaded.mistaken(*((each.path, str(each)) for each in found)) from error
 
 
-def _chosen_bots(wanted: Sequence[str], known: Sequence[str]) -> Sequence[str]:
+def chosen_bots(wanted: Sequence[str], known: Sequence[str]) -> Sequence[str]:
+    """Those of the known bots that are wanted, or all; raises InputError for one that is not known."""
     for name in wanted:
         if name not in known:
             near = difflib.get_close_matches(name, known, n=1)
@@ -207,7 +212,7 @@ def _chosen_bots(wanted: Sequence[str], known: Sequence[str]) -> Sequence[str]:
 
 def build_one(loaded: LoadedSuite, name: str, environ: Mapping[str, str]) -> tuple[BuiltBot, BatchingEmbedder]:
     """One bot of a suite, for ``proctor ask``, and the embedder that it uses."""
-    _chosen_bots([name], list(loaded.suite.bots))
+    chosen_bots([name], list(loaded.suite.bots))
     embedder, _ = open_embedder(loaded, VectorShelf())
     return build_bots(loaded, [name], embedder, environ)[0], embedder
 
@@ -271,7 +276,7 @@ def _items(questions: Iterable[Question], repeats: int) -> Iterator[Item]:
 
 def _effective(
     loaded: LoadedSuite, options: RunOptions, embedder: BatchingEmbedder, repeats: int, concurrency: int,
-    questions: QuestionSet,
+    questions: Questions,
 ) -> dict[str, object]:  # fmt: skip
     return {
         "suite": redacted(loaded.suite.model_dump(mode="json", exclude_unset=True)),

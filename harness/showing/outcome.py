@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import shlex
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TextIO
 
@@ -40,10 +40,15 @@ def show_warnings(outcome: Outcome) -> None:
         sys.stderr.write(f"proctor: {printable(warning)}\n")
 
 
-def show_json(outcome: Outcome, stdout: TextIO) -> None:
-    """One object on stdout, in UTF-8 whatever the locale."""
-    made = as_object(outcome.summary)
-    made |= {
+def show_json(outcome: Outcome, stdout: TextIO, more: Mapping[str, object] | None = None) -> None:
+    """One object on stdout, in UTF-8 whatever the locale; ``more`` stands beside what the run came to."""
+    write_json({**outcome_object(outcome), **(more or {})}, stdout)
+
+
+def outcome_object(outcome: Outcome) -> dict[str, object]:
+    """What a run came to, for machines."""
+    made: dict[str, object] = as_object(outcome.summary)
+    return made | {
         "database": str(outcome.database),
         "asked": outcome.asked,
         "kept": outcome.kept,
@@ -53,7 +58,6 @@ def show_json(outcome: Outcome, stdout: TextIO) -> None:
         "problems": [problem_object(problem) for problem in outcome.findings.problems],
         "insights": [insight_object(insight) for insight in outcome.findings.insights],
     }
-    write_json(made, stdout)
 
 
 def show_outcome(outcome: Outcome, suite: Path | None, rows: Path | None, stdout: TextIO) -> None:

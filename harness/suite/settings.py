@@ -7,8 +7,10 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from ...bots.models import ModelSettings
 from ...bots.settings import BotSettings
+from .gate_settings import GateSettings
 from .judge_settings import ByopSettings, File, JudgeSettings
 from .local_model_settings import LocalModelsSettings
+from .perturb_settings import PerturbSettings
 
 
 def _in_a_list(given: object) -> object:
@@ -98,8 +100,12 @@ class Suite(BaseModel):
         description="Prompts of your own for the judge, by name: a file, or a mapping with `prompt` and `labels`. They "
         "are the metrics `byop.NAME`, or all of them `byop`.",
     )
-    gate: dict[str, Any] | None = Field(
-        None, description="How much worse a metric may become before a check fails: `margins`, by metric."
+    gate: GateSettings = Field(
+        GateSettings(),
+        description="How much worse a bot may become before `proctor gate` fails, and what it is held against.",
+    )
+    perturb: PerturbSettings | None = Field(
+        None, description="A second run on reworded questions, which shows how fragile the answers are."
     )
     repeat: int = Field(1, ge=1, description="How many times each question is asked.")
     concurrency: int = Field(16, ge=1, description="Questions in flight at each bot, and calls to the judge.")

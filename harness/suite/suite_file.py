@@ -49,6 +49,13 @@ def sample_suite() -> Path:
     return Path(__file__).parents[2] / "knowledge" / "samples" / "help_centre" / NAME
 
 
+def load_named(name: Path | None) -> LoadedSuite:
+    """The suite that a user names: a file or folder; the sample where none is named, or `sample` and no file is so."""
+    if name is None or (str(name) == "sample" and not name.exists()):
+        return load_suite(sample_suite())
+    return load_suite(name)
+
+
 def load_suite(path: Path) -> LoadedSuite:
     """Read and check a suite file; ``path`` may also be the folder that holds a ``suite.yaml``.
 
@@ -104,7 +111,7 @@ def _checked(document: PlacedYaml, path: Path) -> Suite:
         raise _refusal(path, [*flaws, mistake(document, (), got)])
     schema = Suite.model_json_schema()
     found = [each for spot in Walk(schema, document.values).leaves() for each in _leaf_mistakes(spot, document, path)]
-    found += [mistake(document, path, says) for path, says in _misnamed(document.values)]
+    found += [mistake(document, path, says) for path, says in (*_misnamed(document.values), *_unknown_gated(document.values))]
     suite = None
     try:
         suite = Suite.model_validate(document.values)
@@ -152,6 +159,16 @@ def _misnamed(values: Mapping[str, object]) -> Iterator[tuple[KeyPath, str]]:
     for name in prompts if isinstance(prompts, dict) else ():
         if says := misnamed_prompt(name):
             yield ("byop", name), says
+
+
+def _unknown_gated(values: Mapping[str, object]) -> Iterator[tuple[KeyPath, str]]:
+    """Bots that the gate is to look at and that the suite does not have."""
+    bots, gate = values.get("bots"), values.get("gate")
+    gated = gate.get("bots") if isinstance(gate, dict) else None
+    for place, name in enumerate([gated] if isinstance(gated, str) else gated if isinstance(gated, list) else []):
+        if isinstance(bots, dict) and isinstance(name, str) and name not in bots:
+            path: KeyPath = ("gate", "bots") if isinstance(gated, str) else ("gate", "bots", place)
+            yield path, f"the suite has no bot {name}{nearest(name, bots, 'its bots are')}"
 
 
 def _unknown_metrics(values: Mapping[str, object]) -> Iterator[tuple[KeyPath, str]]:

@@ -11,7 +11,8 @@ from typing import Any, Final
 import numpy as np
 import orjson
 
-from ..encoding import to_json
+from ...knowledge.questions import Question
+from ..encoding import question_columns, to_json
 from ..store import Store
 from ..summary import MetricColumn
 from .score_table import ABSENT, STATUSES, Case, Figures, RunTables, ScoreTable
@@ -34,8 +35,8 @@ JOIN scores ON scores.reply_id = run_rows.reply_id AND scores.question_id = run_
 WHERE run_rows.run_id = ? AND run_rows.bot_id = ?"""
 
 ANSWER: Final = """
-SELECT answer FROM run_rows JOIN replies ON replies.id = reply_id JOIN questions ON questions.id = question_id
-WHERE run_id = ? AND run_rows.bot_id = ? AND key = ? AND run_rows.repeat = ?"""
+SELECT answer FROM run_rows JOIN replies ON replies.id = reply_id
+WHERE run_id = ? AND run_rows.bot_id = ? AND question_id = ? AND run_rows.repeat = ?"""
 
 CODES: Final = {status: code for code, status in enumerate(STATUSES)}
 
@@ -50,8 +51,9 @@ def run_tables(store: Store, run_id: int, bots: Collection[str] | None = None) -
     cases = tuple(_case(*line[1:]) for line in lines)
     ((most,),) = store.query("SELECT MAX(repeat) FROM run_rows WHERE run_id = ?", [run_id])
     frame = _Frame(
-        store, run_id, str(name), cases, places, 1 if most is None else int(most) + 1, _columns(store, run_id)
-    )
+        store, run_id, str(name), cases, places, 1 if most is None else int(most) + 1, _columns(store, run_id),
+        {case.key: line[0] for case, line in zip(cases, lines, strict=True)},
+    )  # fmt: skip
     bots_of_run = store.query(
         "SELECT bot_id, name, fingerprint, kind, model, embedded FROM run_bots JOIN bots ON bots.id = bot_id"
         " WHERE run_id = ? ORDER BY position",
@@ -71,6 +73,12 @@ def _columns(store: Store, run_id: int) -> dict[int, MetricColumn]:
             [run_id],
         )
     }
+
+
+def case_of(question: Question) -> Case:
+    """A question as comparisons see it, before it stands in any run."""
+    columns: tuple[Any, ...] = question_columns(question)[1:]
+    return _case(*columns)
 
 
 def _case(
@@ -101,6 +109,7 @@ class _Frame:
     places: Mapping[int, int]
     repeats: int
     columns: Mapping[int, MetricColumn]
+    ids: Mapping[str, int]  # of the questions, by their keys
 
     def table(self, bot_id: int, bot: str, fingerprint: str, kind: str, model: str | None, embedded: int) -> ScoreTable:
         """The table of one bot."""
@@ -127,7 +136,7 @@ class _Frame:
             latency_ms=self._filled(at, [_figure(row[3]) for row in rows], np.nan, np.float64),
             cost=self._filled(at, [_figure(row[4]) for row in rows], np.nan, np.float64),
             declined=self._filled(at, [-1 if row[5] is None else row[5] for row in rows], -1, np.int8),
-            answers=partial(_answer, self.store, self.run_id, bot_id),
+            answers=partial(_answer, self.store, self.run_id, bot_id, self.ids),
         )  # fmt: skip
 
     @property
@@ -150,6 +159,7 @@ def _figure(value: float | None) -> float:
     return float("nan") if value is None else float(value)
 
 
-def _answer(store: Store, run_id: int, bot_id: int, key: str, repeat: int) -> str | None:
-    found = store.query(ANSWER, [run_id, bot_id, key, repeat])
+def _answer(store: Store, run_id: int, bot_id: int, ids: Mapping[str, int], key: str, repeat: int) -> str | None:
+    """By the id of the question: looking for its key would read the whole run for every answer."""
+    found = store.query(ANSWER, [run_id, bot_id, ids.get(key), repeat])
     return None if not found or found[0][0] is None else str(found[0][0])

@@ -1,0 +1,192 @@
+"""Gate: whether a change made the bots of a suite worse, after the exam or from what is kept."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from ... import InputError
+from ...reports.comparing.gate_report import GateReport
+from ...reports.comparing.gate_rule import GateRule
+from ...reports.comparing.score_table import RunTables
+from ...reports.comparing.sides import Side, open_side, split_file
+from ...reports.comparing.verdicts import BotVerdict, verdicts
+from ..exams.manifest import EARLY_STOP
+from ..suite.gate_settings import GateSettings
+from .gate_manifest import gate_of_manifest
+from .gate_sides import matched, open_base
+
+if TYPE_CHECKING:
+    from .attribution_result import Explained
+    from .early_result import EarlyResult
+    from .gate_savings import Savings
+
+LATEST: Final = "latest"
+
+
+@dataclass(frozen=True, slots=True)
+class GateOptions:
+    """What the command line says.
+
+    Attributes:
+        database: where runs are kept and looked up.
+        baseline: what to compare with; blank for what the suite names.
+        bots: those to be gated; blank for what the suite names, else all.
+        margins: metric -> margin of harm; they go before those of the suite.
+        flips: how many questions that got worse are named, of each bot.
+    """
+
+    database: Path
+    baseline: str = ""
+    bots: tuple[str, ...] = ()
+    margins: Mapping[str, float] = field(default_factory=dict)
+    flips: int = 3
+
+
+@dataclass(frozen=True, slots=True)
+class GateResult:
+    """What a gate found, and what it took.
+
+    Attributes:
+        took: a sentence on what was looked at, or held.
+        report: the verdicts.
+        saved: what was kept; None when no exam was held.
+        early: what an early stop said; None where there was none.
+        explained: what caused the differences; None where nobody asked.
+    """
+
+    took: str
+    report: GateReport
+    saved: Savings | None = None
+    early: EarlyResult | None = None
+    explained: Explained | None = None
+
+
+def gate_kept(text: str, options: GateOptions) -> GateResult:
+    """Look at a run that is kept; nothing is asked.
+
+    Args:
+        text: a run, its beginning, ``latest``, a database file, each with a bot after a colon; or a bot of the latest.
+        options: what the command line says. Margins come from the suite as it stands in the run's manifest.
+
+    Raises:
+        InputError: there is no such run or baseline, or nothing in them can be compared.
+    """
+    with contextlib.ExitStack() as opened:
+        side = opened.enter_context(open_side(text or LATEST, options.database))
+        home = split_file(text or LATEST)[0] or options.database
+        head, named = _whole(side, home, opened)
+        _refuse_stopped(head)
+        settings, thresholds, notes = gate_of_manifest(head.manifest)
+        if not options.baseline:
+            raise InputError(_no_baseline(settings.baseline))
+        rule = settings.rule(thresholds, options.margins, flips=options.flips)
+        wanted = options.bots or ((named,) if named else settings.bots)
+        base = opened.enter_context(open_base(options.baseline, head, _database(home, options.database)))
+        _refuse_itself(head, base)
+        took = f"Looked at run {head.run} of {head.origin}; nothing was asked."
+        found = judged(head, base, wanted, rule)
+        return GateResult(took, replace(found, notes=(*notes, *found.notes)))
+
+
+def judged(
+    head: RunTables, base: Side, wanted: Sequence[str], rule: GateRule,
+    early: Callable[[BotVerdict], BotVerdict] | None = None,
+) -> GateReport:  # fmt: skip
+    """The verdicts on a run.
+
+    Args:
+        head: the run, with all its bots.
+        base: what it is held against.
+        wanted: bots that have to be gated; blank for all that can be.
+        rule: what is gated and let pass.
+        early: puts what an early stop said in the place of the verdicts of the ordinary rule.
+
+    Raises:
+        InputError: a wanted bot is not there on both sides, or no bot is.
+    """
+    found = matched(head, base, wanted)
+    manifests = (base.run.manifest, head.manifest)
+    finished = head.status == "finished" or early is not None
+    bots = [verdicts(was, now, rule, manifests, finished) for was, now in found.pairs]
+    return GateReport(
+        suite=head.suite, run=head.run, status=head.status, baseline=base.run.origin,
+        baseline_run=base.run.run, rule=rule, bots=tuple(map(early, bots) if early else bots),
+        notes=(*_about(head, base.run), *found.notes),
+    )  # fmt: skip
+
+
+def _about(head: RunTables, base: RunTables) -> list[str]:
+    notes = []
+    if base.status != "finished":
+        notes.append(f"the baseline's run {base.run} did not finish ({base.status})")
+    if head.suite != base.suite:
+        notes.append(f"the baseline is of another suite, {base.suite}")
+    return notes
+
+
+def _whole(side: Side, home: Path, opened: contextlib.ExitStack) -> tuple[RunTables, str | None]:
+    """The run with all its bots, and the one that was named: another bot of the run may be the baseline."""
+    if side.bot is None or side.run.origin != str(home):
+        return side.run, side.bot
+    whole = opened.enter_context(open_side(f"{home}:{side.run.run}", home))
+    return whole.run, side.bot
+
+
+def _database(home: Path, database: Path) -> Path:
+    """Where the baseline is looked up: in the database of the run, unless that is a baseline file itself."""
+    return database if home.suffix.lower() == ".json" else home
+
+
+def _refuse_itself(head: RunTables, base: Side) -> None:
+    """A gate that holds a run against itself would pass whatever had changed."""
+    if base.bot is None and (base.run.origin, base.run.run) == (head.origin, head.run):
+        raise InputError(
+            f"The baseline is the run itself, {head.run}: that would always pass. Name an earlier run, 'previous', "
+            "a baseline file, or another bot of the run."
+        )
+
+
+def _refuse_stopped(head: RunTables) -> None:
+    """What was stopped when its verdict was certain can't be judged again by a rule that looks once."""
+    if EARLY_STOP in head.manifest:
+        raise InputError(
+            f"Run {head.run} was stopped early, and its verdict holds only against the baseline that it had then. Give "
+            "the suite instead: its exam goes on, and asks what was left out; or once more with --early-stop."
+        )
+
+
+def _no_baseline(named: str | None) -> str:
+    suite = f" Its suite names {named}: give the suite, or --baseline with the path from here." if named else ""
+    return (
+        f"There is nothing to compare with.{suite} Give --baseline: a file that 'proctor baseline' wrote, a run, "
+        "'previous', a database, or another bot of the run."
+    )
+
+
+def suite_baseline(given: str, settings: GateSettings, base: Path) -> str:
+    """What a suite is held against: the option, else the suite's own, whose files are relative to it.
+
+    Raises:
+        InputError: nothing is named, or the file that the suite names is not there.
+    """
+    if given:
+        return given
+    if settings.baseline is None:
+        raise InputError(
+            "There is nothing to compare with: the suite has no gate.baseline. Write one with 'proctor baseline' and "
+            "name it in the suite (gate: {baseline: baseline.json}), or give --baseline: a file, a run, 'previous' or "
+            "a bot."
+        )
+    beside = base / settings.baseline
+    if beside.is_file():
+        return str(beside)
+    named, _, bot = settings.baseline.rpartition(":")
+    if named and (base / named).is_file():
+        return f"{base / named}:{bot}"
+    if beside.suffix.lower() == ".json":
+        raise InputError(f"There is no {beside}, which the suite names as gate.baseline. 'proctor baseline' writes it.")
+    return settings.baseline

@@ -1,0 +1,154 @@
+"""Gate exam: an exam that is held because a gate wants to know; only what changed is asked."""
+
+from __future__ import annotations
+
+import contextlib
+import difflib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+
+from ... import InputError
+from ...reports.comparing.score_table import RunTables
+from ...reports.comparing.sides import Side, open_side, split_file
+from ...reports.ledger import now
+from ...reports.run import RunMetric
+from ...reports.store import Store
+from ..engine.engine import Watcher
+from ..exams.exam import Exam, Outcome, hold
+from ..exams.suite_exam import RunOptions, suite_exam
+from ..suite.suite_file import LoadedSuite
+from .early_stop import EarlyStop
+from .gate import GateOptions, GateResult, judged, suite_baseline
+from .gate_early import early_verdict, wagers
+from .gate_savings import savings
+from .gate_sides import open_base, settled
+
+
+@dataclass(frozen=True, slots=True)
+class HeldGate:
+    """A gate with the exam that was held for it."""
+
+    result: GateResult
+    outcome: Outcome
+
+
+def gate_suite(
+    loaded: LoadedSuite, run: RunOptions, options: GateOptions, environ: Mapping[str, str], watcher: Watcher,
+    told: Callable[[str], None] | None = None, early_stop: bool = False,
+) -> HeldGate:  # fmt: skip
+    """Hold a suite's exam, and decide whether its bots became worse. What is kept is not asked again.
+
+    Args:
+        loaded: the suite.
+        run: what the command line changes about it.
+        options: what is gated; its bots go before those of ``gate.bots``.
+        environ: where keys are looked up.
+        watcher: told of the progress.
+        told: told a sentence when a local model is loaded.
+        early_stop: ask in random order, and stop when every verdict is certain.
+
+    Raises:
+        InputError: suite, margins or baseline can't be used; then nothing was asked.
+    """
+    settings = loaded.suite.gate
+    text = suite_baseline(options.baseline, settings, loaded.base)
+    gated = options.bots or settings.bots
+    _check_bots(gated, loaded)
+    split_file(text)  # a file that is not there is told before everything is read
+    exam = suite_exam(loaded, replace(run, bots=_asked(gated, text, loaded)), environ, told)
+    _check_margins(loaded, exam, options.margins)
+    with contextlib.closing(Store.open(options.database)) as store:
+        text = settled(text, options.database, exam.header.suite, _resumed(store, exam))
+        rule = settings.rule(loaded.suite.thresholds, options.margins, flips=options.flips, seed=loaded.suite.seed)
+        early = None
+        with _base_before(text, options, exam, gated) as base:
+            if early_stop:
+                early = EarlyStop(wagers(exam, base, gated, rule, store), rule.cluster, loaded.suite.seed)
+        began = now()
+        outcome = hold(early.arranged(exam) if early else exam, store, watcher)
+        saved = savings(store, outcome, began)
+    result = early.result if early else None
+    says = partial(early_verdict, result) if result and result.stopped else None
+    name = outcome.summary.run
+    with open_side(f"{options.database}:{name}", options.database) as side:
+        head = side.run
+        with open_base(text, head, options.database) as base:
+            took = f"Held {loaded.path}: run {name} of {options.database}."
+            found = judged(head, base, gated, rule, says)
+            notes = (*_same_run(head, base.run if base.bot is None else None), *found.notes)
+    return HeldGate(GateResult(took, replace(found, notes=notes), saved, result), outcome)
+
+
+def _same_run(head: RunTables, base: RunTables | None) -> list[str]:
+    if base is None or (head.origin, head.run) != (base.origin, base.run):
+        return []
+    return [f"the exam is that of run {head.run}, with which it is compared: nothing changed since then"]
+
+
+def _asked(gated: Sequence[str], text: str, loaded: LoadedSuite) -> tuple[str, ...]:
+    """The bots that are asked: all, or those that are gated and the one that they are held against."""
+    if not gated:
+        return ()
+    return (*gated, *([text] if text in loaded.suite.bots and text not in gated else []))
+
+
+def _check_bots(gated: Sequence[str], loaded: LoadedSuite) -> None:
+    known = list(loaded.suite.bots)
+    for name in gated:
+        if name not in known:
+            near = difflib.get_close_matches(name, known, n=1)
+            hint = f" Did you mean {near[0]!r}?" if near else ""
+            raise InputError(f"The suite has no bot {name!r}; it has {', '.join(known)}.{hint}")
+
+
+def _check_margins(loaded: LoadedSuite, exam: Exam, given: Mapping[str, float]) -> None:
+    """Margins are for metrics that the exam measures and of which one end is better."""
+    metrics = {metric.name: metric for metric in exam.header.metrics if metric.level == "row"}
+    wrong = {name: says for name in loaded.suite.gate.margins if (says := _no_margin(name, metrics))}
+    if wrong:
+        raise loaded.mistaken(*((("gate", "margins", name), says) for name, says in wrong.items()))
+    for name in given:
+        if says := _no_margin(name, metrics):
+            raise InputError(f"--margin {name}: {says}.")
+
+
+def _no_margin(name: str, metrics: Mapping[str, RunMetric]) -> str:
+    """Why a metric can have no margin; blank where it can."""
+    if name not in metrics:
+        near = difflib.get_close_matches(name, metrics, n=1)
+        measured = f"did you mean {near[0]}?" if near else f"it measures {', '.join(metrics)}"
+        return f"the suite does not measure it; {measured}"
+    if metrics[name].better == "neither":
+        return "neither direction of it is better, so it can't become worse"
+    return ""
+
+
+def _resumed(store: Store, exam: Exam) -> str | None:
+    """Name of the run with which the exam will go on."""
+    lines = store.query("SELECT name FROM runs WHERE identity = ? ORDER BY id DESC", [exam.header.identity])
+    return str(lines[0][0]) if lines and not exam.header.fresh else None
+
+
+@contextlib.contextmanager
+def _base_before(text: str, options: GateOptions, exam: Exam, gated: Sequence[str]) -> Iterator[Side | str]:
+    """The baseline before anything is asked; its name where it is a bot of the exam itself.
+
+    Raises:
+        InputError: there is no such baseline, or it lacks a bot that has to be gated.
+    """
+    bots = [name for name, _ in exam.header.bots]
+    if split_file(text)[0] is None and text in bots:
+        if text in gated or bots == [text]:
+            raise InputError(f"{text} can't be held against itself. The exam has the bots {', '.join(bots)}.")
+        yield text
+        return
+    with open_side(text, options.database) as side:
+        there = side.run.tables
+        missing = [name for name in gated or bots if name not in there] if side.bot is None else []
+        if missing and (gated or len(missing) == len(bots)):
+            raise InputError(
+                f"The baseline {side.run.origin} (run {side.run.run}) has no bot {', '.join(missing)}; it has "
+                f"{', '.join(there)}. Name one after a colon, as in --baseline FILE:BOT."
+            )
+        yield side

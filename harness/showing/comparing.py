@@ -1,0 +1,117 @@
+"""Showing comparisons: what ``compare`` prints, for people, for machines and for a pull request."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TextIO
+
+from rich.console import Console
+
+from ...reports.comparing.comparison import Comparison
+from ...reports.comparing.comparison_markdown import comparison_markdown
+from ...reports.comparing.comparison_object import comparison_object
+from ...reports.printable import printable
+from ...reports.whole_files import check_file, whole_file
+from .comparison_table import comparison_table
+from .streams import write_json
+
+STDOUT = Path("-")
+OPEN = "no difference shown"
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """What was compared, and sentences on what was not."""
+
+    comparisons: tuple[Comparison, ...]
+    left_out: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What was typed, and how it is to be shown."""
+
+    base: str
+    head: str
+    database: Path
+    as_json: bool = False
+    markdown: Path | None = None
+
+
+def show_comparisons(found: Compared, shown: Shown, stdout: TextIO) -> None:
+    """Print the comparisons; a page that is wanted is written beside, or printed in their stead for ``-``.
+
+    Raises:
+        InputError: the page can't be written.
+    """
+    if shown.markdown is not None and shown.markdown != STDOUT:
+        check_file(shown.markdown, "--markdown", {shown.database.resolve(): "--db"})
+        with whole_file(shown.markdown) as file:
+            file.write(_page(found).encode())
+        sys.stderr.write(f"Wrote {printable(str(shown.markdown))}.\n")
+    if shown.as_json:
+        write_json(_object(found, shown), stdout)
+    elif shown.markdown == STDOUT:
+        stdout.write(_page(found))
+    else:
+        _print(found, shown, stdout)
+
+
+def _object(found: Compared, shown: Shown) -> dict[str, object]:
+    return {
+        "base": shown.base,
+        "head": shown.head,
+        "comparisons": [comparison_object(each) for each in found.comparisons],
+        "left_out": list(found.left_out),
+    }
+
+
+def _page(found: Compared) -> str:
+    return "\n".join(comparison_markdown(each) for each in found.comparisons)
+
+
+def _print(found: Compared, shown: Shown, stdout: TextIO) -> None:
+    console = Console(highlight=False, file=stdout)
+    width = console.width if console.is_terminal else 80
+    changed = [each for each in found.comparisons if not each.same_answers]
+    for place, each in enumerate(changed):
+        if place:
+            console.print(f"\n{'─' * width}\n", markup=False)
+        console.print(comparison_table(each), width=width)
+    left_out = [*_unchanged(found.comparisons), *found.left_out]
+    if left_out and changed:
+        console.print()
+    for sentence in left_out:
+        console.print(printable(sentence), markup=False, soft_wrap=True)
+    for place, (command, purpose) in enumerate(_next(changed, shown)):
+        if not place:
+            console.print("\nNext:", markup=False)
+        console.print(f"  {printable(command)}\n      {purpose}", markup=False, soft_wrap=True)
+
+
+def _unchanged(comparisons: tuple[Comparison, ...]) -> Iterator[str]:
+    bots = [each.head.bot for each in comparisons if each.same_answers]
+    if bots:
+        runs = f"runs {comparisons[0].base.run} and {comparisons[0].head.run}"
+        yield f"{', '.join(bots)}: the same kept answers in {runs}, so there is nothing to compare."
+
+
+def _next(comparisons: list[Comparison], shown: Shown) -> Iterator[tuple[str, str]]:
+    if not comparisons:
+        return
+    database = "" if shown.database == Path("proctor.db") else f" --db {shlex.quote(str(shown.database))}"
+    metrics = [each for comparison in comparisons for each in comparison.metrics if each.column.better != "neither"]
+    again = f"proctor compare {shlex.quote(shown.base)} {shlex.quote(shown.head)}{database}"
+    shown_rows = [rows.metric for comparison in comparisons for rows in comparison.rows]
+    if shown_rows:
+        yield f"{again} -m {shown_rows[0]} --flips 20", "more of the questions on which they differ"
+    open_ones = sorted((each.difference.p_value or 0, each.column.name) for each in metrics if each.verdict == OPEN)
+    undecided = [name for _, name in open_ones]
+    if undecided:
+        run = shlex.quote(f"{comparisons[0].head.origin}:{comparisons[0].head.run}")
+        yield f"proctor plan {run} --metric {undecided[0]} --delta 0.05", "how many questions would show a difference"
+    yield f"{again} --markdown compare.md", "the same, for a pull request"

@@ -1,0 +1,131 @@
+"""Gate outputs: a gate's result on the terminal, as JSON, and in files for build servers and pull requests."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TextIO
+
+from rich.console import Console
+
+from ... import InputError
+from ...reports.comparing.gate_annotations import gate_annotations, paused
+from ...reports.comparing.gate_junit import gate_junit
+from ...reports.comparing.gate_markdown import gate_markdown
+from ...reports.comparing.gate_objects import bot_object, rule_object
+from ...reports.whole_files import check_file, whole_file
+from ..deciding.gate import GateResult
+from .gate_table import gate_table, saved_lines
+from .streams import write_json
+
+STDOUT = Path("-")
+SUMMARY = "GITHUB_STEP_SUMMARY"  # names the file whose Markdown GitHub shows on the page of the job
+
+
+@dataclass(frozen=True, slots=True)
+class GateOutputs:
+    """Where the result goes; None for a file that is not wanted, ``-`` for Markdown on stdout."""
+
+    as_json: bool = False
+    junit: Path | None = None
+    markdown: Path | None = None
+    github: bool = False
+
+    def check(self, database: Path) -> None:
+        """See that everything can be written, before anything is asked.
+
+        Raises:
+            InputError: a file can't be written, or two outputs want stdout.
+        """
+        if self.as_json and self.markdown == STDOUT:
+            raise InputError("--json and --markdown - both want stdout; give one of them a file.")
+        if self.junit == STDOUT:
+            raise InputError("--junit wants the name of a file; '-' is for --markdown.")
+        taken = {database.resolve(): "--db"}
+        for option, path in (("--junit", self.junit), ("--markdown", self.markdown)):
+            if path is not None and path != STDOUT:
+                check_file(path, option, taken)
+                taken[path.resolve()] = option
+
+
+def show_gate(result: GateResult, outputs: GateOutputs, stdout: TextIO, environ: Mapping[str, str]) -> None:
+    """Write the files, then the table, the object or the page; ``environ`` names GitHub's summary file.
+
+    Raises:
+        InputError: a file can't be written.
+    """
+    page = gate_markdown(result.report, [*_causes(result), *_saved(result)])
+    if outputs.junit is not None:
+        _write(outputs.junit, gate_junit(result.report))
+    if outputs.markdown is not None and outputs.markdown != STDOUT:
+        _write(outputs.markdown, page)
+    quiet = outputs.as_json or outputs.markdown == STDOUT
+    if outputs.as_json:
+        write_json(gate_object(result), stdout)
+    elif outputs.markdown == STDOUT:
+        stdout.flush()
+        stdout.buffer.write(page.encode())
+        stdout.buffer.flush()
+    else:
+        _print(result, outputs.github, stdout)
+    if outputs.github:
+        _annotate(result, page, sys.stderr if quiet else stdout, environ)
+
+
+def gate_object(result: GateResult) -> dict[str, object]:
+    """Everything, for programs."""
+    report = result.report
+    return {
+        "suite": report.suite,
+        "run": report.run,
+        "status": report.status,
+        "baseline": {"from": report.baseline, "run": report.baseline_run},
+        "verdict": next((bot.word for bot in report.bots if bot.exit_code == report.exit_code), "not comparable"),
+        "exit_code": report.exit_code,
+        "took": result.took,
+        "rule": rule_object(report.rule),
+        "bots": {bot.bot: bot_object(bot) for bot in report.bots},
+        "notes": list(report.notes),
+        "saved": None if result.saved is None else asdict(result.saved),
+        "early_stop": None if result.early is None else result.early.as_object,
+        "attribution": None if result.explained is None else result.explained.as_object,
+    }
+
+
+def _causes(result: GateResult) -> list[str]:
+    return [] if result.explained is None else result.explained.sentences
+
+
+def _saved(result: GateResult) -> list[str]:
+    return [] if result.saved is None else list(saved_lines(result.saved))
+
+
+def _print(result: GateResult, github: bool, stdout: TextIO) -> None:
+    console = Console(highlight=False, file=stdout)
+    width = console.width if console.is_terminal else 80
+    before, after = paused() if github else ("", "")
+    if before:
+        stdout.write(f"{before}\n")
+    console.print(gate_table(result), width=width)
+    if after:
+        stdout.write(f"{after}\n")
+
+
+def _annotate(result: GateResult, page: str, stream: TextIO, environ: Mapping[str, str]) -> None:
+    stream.writelines(f"{line}\n" for line in gate_annotations(result.report))
+    stream.flush()
+    if not (named := environ.get(SUMMARY)):
+        return
+    try:
+        with Path(named).open("a", encoding="utf-8") as file:
+            file.write(f"{page}\n")
+    except OSError as error:
+        raise InputError(f"{SUMMARY} names {named}, which can't be written: {error.strerror or error}.") from error
+
+
+def _write(path: Path, text: str) -> None:
+    with whole_file(path) as file:
+        file.write(text.encode("utf-8", "replace"))
+    sys.stderr.write(f"Wrote {path}.\n")

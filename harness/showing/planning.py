@@ -1,0 +1,104 @@
+"""Showing plans: what ``plan`` prints, for people and for machines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict
+from typing import TextIO
+
+from rich.console import Console, Group, JustifyMethod, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from ...reports.comparing.comparison_words import interval, signed
+from ...reports.comparing.doubts import cluster_noun
+from ...reports.comparing.planning import CORRELATION, Need, Plan, Planned
+from ...reports.printable import printable
+from .streams import write_json
+
+NAME_WIDTH = 28
+
+
+def show_plan(plan: Plan, as_json: bool, stdout: TextIO) -> None:
+    """How many questions are needed, pair by pair."""
+    if as_json:
+        write_json(plan_object(plan), stdout)
+        return
+    console = Console(highlight=False, file=stdout)
+    console.print(plan_table(plan), width=console.width if console.is_terminal else 80)
+
+
+def plan_object(plan: Plan) -> dict[str, object]:
+    """The plan for machines."""
+    return {
+        "run": plan.run,
+        **asdict(plan.wish),
+        "level": 0.95,
+        "pairs": [_planned_object(each) for each in plan.planned],
+        "refused": dict(plan.refused),
+    }
+
+
+def _planned_object(planned: Planned) -> dict[str, object]:
+    made = {name: value for name, value in asdict(planned).items() if name != "difference"}
+    found = planned.difference
+    made["difference"] = None if found is None else found.mean
+    made["interval"] = None if found is None or found.low is None else [found.low, found.high]
+    made["correlation_assumed"] = None if planned.paired else CORRELATION
+    return made
+
+
+def plan_table(plan: Plan) -> RenderableType:
+    """A line for each pair of bots, with what was seen and how many questions it takes."""
+    wish = plan.wish
+    title = f"{printable(wish.metric)}: how many questions for a difference of {wish.delta:g}?"
+    seen = f"by the spread seen in run {printable(plan.run)}; 95 % intervals, power {wish.power * 100:g} %"
+    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, show_edge=False)
+    clustered = wish.cluster != "none"
+    lines = [cells for each in plan.planned for cells in _lines(each, plan, clustered)]
+    titles = ["", "seen", "on", *(["design"] if clustered else []), "to show", "to settle"]
+    for place, heading in enumerate(titles):
+        justify: JustifyMethod = "left" if place < 2 else "right"
+        width = None if place else min(NAME_WIDTH, max(len(line[0]) for line in lines))
+        table.add_column(Text(heading, style="dim"), justify=justify, overflow="fold", min_width=width)
+    for cells in lines:
+        table.add_row(*cells)
+    notes = [Text(printable(f"{bots}: {why}"), overflow="fold") for bots, why in plan.refused.items()]
+    legend = [Text(line, style="dim", overflow="fold") for line in _legend(plan)]
+    blank = [Text()] if notes else []
+    return Group(Text(title, style="bold"), Text(seen, style="dim"), Text(), table, *blank, *notes, Text(), *legend)
+
+
+def _lines(planned: Planned, plan: Plan, clustered: bool) -> Iterator[list[str]]:
+    """One line; where it is known what repeats buy, others below it for so many."""
+    found, known = planned.difference, planned.repeats_known
+    seen = "" if found is None else f"{signed(found.mean, plan.column)} {interval(found.low, found.high, plan.column)}"
+    effect = [f"{planned.design_effect:.1f}"] if clustered else []
+    figures = ["", ""] if known else _figures(planned.needs[0])
+    yield [printable(", ".join(planned.bots)), seen.strip(), f"{planned.questions:,}", *effect, *figures]
+    if known:
+        for need in sorted(planned.needs, key=lambda need: need.repeats):
+            yield [f"  {_times(need)}", "", "", *([""] if clustered else []), *_figures(need)]
+
+
+def _figures(need: Need) -> list[str]:
+    return [f"{need.to_show:,}", f"{need.to_settle:,}"]
+
+
+def _times(need: Need) -> str:
+    return "asked once" if need.repeats == 1 else f"asked {need.repeats} times"
+
+
+def _legend(plan: Plan) -> Iterator[str]:
+    delta = f"{plan.wish.delta:g}"
+    yield f"to show: questions that show a true difference of {delta} with that power;"
+    yield f"  with as many the gate, margin {delta}, calls an equally good bot not worse"
+    yield f"to settle: questions after which the gate, margin {delta}, decides in any case"
+    if plan.wish.cluster != "none":
+        noun = cluster_noun(plan.wish.cluster)
+        yield f"design: how many times as many it takes, as those of one {noun}"
+        yield f"  are alike; further questions are taken to come from further {noun}s"
+    if any(not each.paired for each in plan.planned):
+        yield f"one bot alone: another is taken to vary alike, and to agree by {CORRELATION:g} (correlation)"
+    if not any(each.repeats_known for each in plan.planned):
+        yield "what repeats buy is not known: a run with --repeat 3 would tell"

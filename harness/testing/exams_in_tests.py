@@ -1,0 +1,132 @@
+"""Exams in tests: suites that are held once a session, and the rows that a mark asks for."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from ... import InputError
+from ...knowledge.question_files import open_questions
+from ...reports.store import Store
+from ...reports.summary import find_run
+from ..exams.exam import hold
+from ..exams.suite_exam import RunOptions, chosen_bots, suite_exam
+from ..showing.progress import Silent
+from ..suite.mistakes import nearest
+from ..suite.suite_file import load_suite
+from .held_row import HeldRow
+from .held_run import HeldExam, HeldRun
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+OPTIONS = tuple(field.name for field in fields(RunOptions) if field.name != "only_planned")
+
+
+@dataclass(frozen=True, slots=True)
+class WantedRow:
+    """A row that a test is about; the exam is held when the test begins."""
+
+    suite: Path
+    options: RunOptions
+    bot: str
+    key: str
+
+
+class SessionExams:
+    """The exams of a session: a suite with the same options is held once; answers of earlier sessions are kept."""
+
+    def __init__(self, database: Path) -> None:
+        self._database = database
+        self._store: Store | None = None
+        self._held: dict[tuple[Path, RunOptions], HeldExam] = {}
+
+    def hold(self, suite: Path, options: RunOptions) -> HeldExam:
+        """Hold a suite, or give what came of it earlier."""
+        if (suite, options) not in self._held:
+            loaded = load_suite(suite)
+            self._store = self._store or Store.open(self._database)
+            summary = hold(suite_exam(loaded, options, os.environ), self._store, Silent()).summary
+            run_id, _ = find_run(self._store, summary.run)
+            self._held[suite, options] = HeldExam(loaded, summary, self._store, run_id)
+        return self._held[suite, options]
+
+    def row(self, wanted: WantedRow) -> HeldRow:
+        """The answer that a test is about."""
+        return self.hold(wanted.suite, wanted.options).row(wanted.bot, wanted.key)
+
+    def close(self) -> None:
+        """Close the database."""
+        if self._store is not None:
+            self._store.close()
+
+
+@dataclass(frozen=True, slots=True)
+class ExamsInTests:
+    """What the fixture ``proctor`` gives: exams, held for a test in some folder."""
+
+    exams: SessionExams
+    folder: Path
+
+    def run(self, suite: str | Path, **options: object) -> HeldRun:
+        """Hold a suite, or give what came of it earlier in this session.
+
+        Args:
+            suite: the suite file or its folder, relative to the folder of the test or to the working directory.
+            options: as those of ``proctor run``: ``bots`` (or ``bot``), ``limit``, ``repeat``, ``concurrency``,
+                ``fresh``, ``latency_run``, ``judge``, ``judge_url``, ``local_models``.
+
+        Raises:
+            InputError: the suite or an option can't be used.
+        """
+        return HeldRun(self.exams.hold(found(suite, self.folder), run_options(options)), self.folder)
+
+
+def wanted_rows(test_file: Path, mark: pytest.Mark, test: str) -> Sequence[WantedRow]:
+    """The rows that a mark asks for, one for each bot and question.
+
+    Raises:
+        pytest.Collector.CollectError: the mark, the suite or its questions can't be used.
+    """
+    if len(mark.args) != 1 or not isinstance(mark.args[0], (str, Path)):
+        raise pytest.Collector.CollectError(
+            f"{test}: the mark wants one suite file: @pytest.mark.proctor('suite.yaml')"
+        )
+    try:
+        path = found(mark.args[0], test_file.parent)
+        options = run_options(mark.kwargs)
+        loaded = load_suite(path)
+        questions = [each.id for each in open_questions(loaded.base / loaded.suite.questions, options.limit)]
+        bots = chosen_bots(options.bots, list(loaded.suite.bots))
+    except InputError as error:
+        raise pytest.Collector.CollectError(f"{test}: {error}") from None
+    return [WantedRow(path, options, bot, key) for bot in bots for key in questions]
+
+
+def run_options(given: Mapping[str, Any]) -> RunOptions:
+    """Options by name, as a test gives them; ``bot`` is one bot, ``bots`` are several.
+
+    Raises:
+        InputError: there is no such option.
+    """
+    options = dict(given)
+    if "bot" in options:
+        options["bots"] = (options.pop("bot"),)
+    for name in options:
+        if name not in OPTIONS:
+            raise InputError(f"A run has no option {name!r}{nearest(name, OPTIONS)}")
+    for name in ("bots", "local_models"):
+        if name in options:
+            options[name] = (options[name],) if isinstance(options[name], str) else tuple(options[name])
+    return RunOptions(**options)
+
+
+def found(path: str | Path, folder: Path) -> Path:
+    """A file that a test names: beside the test, else in the working directory."""
+    beside = folder / path
+    return beside if beside.exists() or not Path(path).exists() else Path(path).absolute()

@@ -1,0 +1,96 @@
+"""The pytest plugin: a fixture that holds exams, and tests with one case for each question of a suite."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import pytest
+
+if TYPE_CHECKING:  # nothing of ours is loaded before a test wants it
+    from .exams_in_tests import ExamsInTests, SessionExams
+    from .held_row import HeldRow
+
+MARK: Final = "proctor"
+ROW: Final = "row"
+_EXAMS: Final = pytest.StashKey["SessionExams"]()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Say where answers and scores are kept."""
+    about = "The SQLite file in which exams of tests are kept; else one in pytest's cache folder."
+    parser.getgroup("proctor").addoption("--proctor-db", metavar="FILE", help=about)
+    parser.addini("proctor_db", about)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Make the mark known."""
+    config.addinivalue_line(
+        "markers",
+        "proctor(suite, bots=None, limit=None, ...): run the test once for each question and bot of the suite; the "
+        "test takes the argument `row`",
+    )
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """One case for each question and bot of the suite that the mark names."""
+    mark = metafunc.definition.get_closest_marker(MARK)
+    if mark is None:
+        return
+    from .exams_in_tests import wanted_rows
+
+    if ROW not in metafunc.fixturenames:
+        raise pytest.Collector.CollectError(
+            f"{metafunc.definition.nodeid}: a test with the mark 'proctor' takes the argument '{ROW}': the answer to "
+            "one question with its scores."
+        )
+    rows = wanted_rows(metafunc.definition.path, mark, metafunc.definition.nodeid)
+    metafunc.parametrize(ROW, rows, indirect=True, ids=[f"{each.bot}-{each.key}" for each in rows])
+
+
+@pytest.fixture
+def proctor(request: pytest.FixtureRequest) -> ExamsInTests:
+    """Holds exams: ``proctor.run("suite.yaml").bot("rag").not_worse_than("baseline.json")``."""
+    from .exams_in_tests import ExamsInTests
+
+    return ExamsInTests(_exams(request.config), request.path.parent)
+
+
+@pytest.fixture
+def row(request: pytest.FixtureRequest) -> HeldRow:
+    """One question as one bot answered it, in tests with the mark ``proctor``."""
+    if not hasattr(request, "param"):
+        pytest.fail("The argument 'row' needs the mark: @pytest.mark.proctor('suite.yaml')", pytrace=False)
+    return _exams(request.config).row(request.param)
+
+
+def _exams(config: pytest.Config) -> SessionExams:
+    """The exams of the session, each held once, when the first test asks for it."""
+    from .exams_in_tests import SessionExams
+
+    if _EXAMS not in config.stash:
+        config.stash[_EXAMS] = SessionExams(_database(config))
+    return config.stash[_EXAMS]
+
+
+def _database(config: pytest.Config) -> Path:
+    if given := config.getoption("--proctor-db"):
+        return config.invocation_params.dir / str(given)
+    if given := config.getini("proctor_db"):
+        return config.rootpath / str(given)
+    cache = getattr(config, "cache", None)  # absent with -p no:cacheprovider
+    if cache is not None:
+        return Path(cache.mkdir("proctor")) / "proctor.db"
+    import tempfile
+
+    folder = tempfile.TemporaryDirectory(prefix="proctor-")
+    config.add_cleanup(folder.cleanup)
+    return Path(folder.name) / "proctor.db"
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """Close the database, where one was opened."""
+    if _EXAMS in config.stash:
+        config.stash[_EXAMS].close()
+        del config.stash[_EXAMS]

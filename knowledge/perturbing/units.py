@@ -1,0 +1,145 @@
+"""Units: the words and letters of a question that may be changed, and those that must stay as they are."""
+
+import re
+import unicodedata
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final
+
+_TOKEN = re.compile(r"\S+")
+_ADDRESS = re.compile(r"://|www\.|@|[^\W\d_]\.[^\W\d_]|^[#/\\{<$]|_|\\")
+_CURRENCY = re.compile(r"[A-Z]{2,3}|[^\w\s]+")
+_NEGATION = re.compile(r"(?i)(no|not|nor|never|none|neither|nothing|nobody|without|cannot|cant|\w+n['\u2019]t)")
+_UNSPACED: Final = frozenset({"CJK", "HIRAGANA", "KATAKANA", "THAI", "LAO", "KHMER", "MYANMAR", "TIBETAN", "BOPOMOFO"})
+_LAST_WITHOUT_MARKS: Final = "\u02ff"  # no character up to here is a mark on the one before it
+_JOINERS: Final = "\u200c\u200d"
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A word without the marks around it.
+
+    Attributes:
+        start: where it begins in the text.
+        end: where it ends.
+        text: as it stands there.
+        fixed: whether it must stay as it is: a number, what a number counts, an address, a name such as ``a_b``.
+        before: the marks between it and the blank before it.
+        after: the marks between it and the blank after it.
+    """
+
+    start: int
+    end: int
+    text: str
+    fixed: bool
+    before: str = ""
+    after: str = ""
+
+    @property
+    def plain(self) -> str:
+        """In lower case, with a plain apostrophe."""
+        return self.text.lower().replace("\u2019", "'")
+
+    @property
+    def is_negation(self) -> bool:
+        """Whether it denies something, so that a reader must be able to read it."""
+        return _NEGATION.fullmatch(self.text) is not None
+
+
+def script(letter: str) -> str:
+    """The writing system of a letter, as its name in Unicode begins: ``LATIN``, ``CYRILLIC``, ``CJK``."""
+    return unicodedata.name(letter, "").partition(" ")[0]
+
+
+def words(text: str) -> list[Word]:
+    """The words of a text: what stands between blanks, without the marks around it."""
+    found = [_word(match.start(), match[0]) for match in _TOKEN.finditer(text)]
+    made = []
+    for place, word in enumerate(found):
+        follows = place > 0 and _has_digit(found[place - 1].text)
+        precedes = place + 1 < len(found) and _has_digit(found[place + 1].text) and _CURRENCY.fullmatch(word.text)
+        if (follows or precedes) and not word.fixed:
+            word = Word(word.start, word.end, word.text, True, word.before, word.after)
+        if word.text:
+            made.append(word)
+    return made
+
+
+def letters(text: str) -> list[int]:
+    """Places of the letters that may be changed without changing what is asked.
+
+    Numbers, the word after a number, addresses and words of negation stay as they are, and so do letters that carry
+    marks of their own. In writing without blanks a number protects only the character after it.
+    """
+    return [place for word in words(text) for place in _letters_of(word, text)]
+
+
+def word_starts(text: str) -> frozenset[int]:
+    """Where words begin."""
+    return frozenset(word.start for word in words(text))
+
+
+def is_unspaced(text: str) -> bool:
+    """Whether most letters are of a writing system that puts no blanks between words."""
+    found = [letter for letter in text if letter.isalpha()]
+    return sum(_is_unspaced(letter) for letter in found) * 2 > len(found)
+
+
+def carries_mark(text: str, place: int) -> bool:
+    """Whether the character after it belongs to the one at a place."""
+    after = text[place + 1 : place + 2]
+    return after > _LAST_WITHOUT_MARKS and (unicodedata.category(after)[0] == "M" or after in _JOINERS)
+
+
+def is_name(word: Word, found: Sequence[Word]) -> bool:
+    """Whether a word that begins no sentence is written as a name, in a text that is not all in capitals."""
+    return word.text[0].isupper() and not all(each.text.isupper() for each in found)
+
+
+def like(new: str, old: str) -> str:
+    """The new word in the case of the old one: all capitals, a capital at the start, or as it is."""
+    if len(old) > 1 and old.isupper():
+        return new.upper()
+    return new[:1].upper() + new[1:] if old[:1].isupper() else new
+
+
+def _word(start: int, token: str) -> Word:
+    first = next((place for place, letter in enumerate(token) if letter.isalnum()), len(token))
+    last = next((place for place in range(len(token), 0, -1) if _ends_word(token[place - 1])), first)
+    core = token[first:last]
+    fixed = _ADDRESS.search(token) is not None or (_has_digit(token) and not _has_unspaced(core))
+    return Word(start + first, start + max(first, last), core, fixed, token[:first], token[max(first, last) :])
+
+
+def _ends_word(letter: str) -> bool:
+    return letter.isalnum() or unicodedata.category(letter)[0] == "M"
+
+
+def _letters_of(word: Word, text: str) -> Iterator[int]:
+    if word.fixed or word.is_negation:
+        return
+    if word.text.isascii() and word.text.isalpha() and text[word.end : word.end + 1] <= _LAST_WITHOUT_MARKS:
+        yield from range(word.start, word.end)
+        return
+    counted = False
+    for place in range(word.start, word.end):
+        letter = text[place]
+        if letter.isalpha() and not (counted or letter.isnumeric() or carries_mark(text, place)):
+            yield place
+        counted = letter.isnumeric()
+
+
+def _has_digit(token: str) -> bool:
+    return not (token.isascii() and token.isalpha()) and any(
+        letter.isnumeric() and not letter.isalpha() for letter in token
+    )
+
+
+def _has_unspaced(token: str) -> bool:
+    return any(letter.isalpha() and _is_unspaced(letter) for letter in token)
+
+
+@lru_cache(maxsize=10_000)
+def _is_unspaced(letter: str) -> bool:
+    return letter > "\u0e00" and script(letter) in _UNSPACED

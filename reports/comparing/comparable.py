@@ -1,0 +1,210 @@
+"""Comparable: which questions and metrics of two sides can be compared, and why the others can't."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ... import InputError
+from ..summary import MetricColumn
+from .other_versions import why_versions_differ
+from .score_table import Case, Figures, ScoreTable
+
+CLUSTERS: Final = ("source", "tag", "tag:PREFIX", "none")
+Places = NDArray[np.intp]
+
+
+@dataclass(frozen=True, slots=True)
+class Dropped:
+    """Keys of questions that have no partner on the other side.
+
+    Attributes:
+        base_only: asked on the base's side alone.
+        head_only: asked on the head's side alone.
+        reworded: another text under the same key.
+        remarked: the same text, but marked by another yardstick (accepted answers, constraints or evidence).
+    """
+
+    base_only: tuple[str, ...] = ()
+    head_only: tuple[str, ...] = ()
+    reworded: tuple[str, ...] = ()
+    remarked: tuple[str, ...] = ()
+
+    @property
+    def count(self) -> int:
+        """How many there are."""
+        return len(self.base_only) + len(self.head_only) + len(self.reworded) + len(self.remarked)
+
+
+@dataclass(frozen=True)
+class Pairing:
+    """Two score tables, question by question, with all that is left out of the comparison.
+
+    Attributes:
+        base, head: the two tables.
+        cases: the paired questions, in the order of the head.
+        base_places, head_places: where each of them stands in its table.
+        clusters: for each question the code of its cluster, from 0 on.
+        cluster_names: what the codes stand for; a question that is its own cluster gives its key.
+        cluster: how clusters are made: ``source``, ``tag``, ``tag:PREFIX`` or ``none``.
+        metrics: the comparable metrics, in the order of the head.
+        columns: by metric; the head's, whose threshold holds.
+        refused: by metric of either side that is not comparable, a sentence that says why.
+        dropped: the questions left out.
+        same_answers: whether head holds the very answers of base, kept and not asked again.
+    """
+
+    base: ScoreTable
+    head: ScoreTable
+    cases: tuple[Case, ...]
+    base_places: Places
+    head_places: Places
+    clusters: Places
+    cluster_names: tuple[str, ...]
+    cluster: str
+    metrics: tuple[str, ...]
+    columns: Mapping[str, MetricColumn]
+    refused: Mapping[str, str]
+    dropped: Dropped
+    same_answers: bool
+
+    def values(self, metric: str) -> tuple[Figures, Figures]:
+        """The values of both sides, one a question: the mean over its repeats that have one, else NaN."""
+        base, head = self.repeated_values(metric)
+        return mean_of_repeats(base), mean_of_repeats(head)
+
+    def repeated_values(self, metric: str) -> tuple[Figures, Figures]:
+        """The values of both sides, of shape (questions, repeats); the sides may have another number of repeats."""
+        return self.base.values[metric][self.base_places], self.head.values[metric][self.head_places]
+
+    @property
+    def cluster_count(self) -> int:
+        """How many clusters the questions make."""
+        return len(self.cluster_names)
+
+
+def pair(
+    base: ScoreTable, head: ScoreTable, cluster: str = "source",
+    manifests: tuple[Mapping[str, object], Mapping[str, object]] | None = None,
+) -> Pairing:  # fmt: skip
+    """Pair two tables by the keys of their questions; they may be of one run, of two, or from a baseline file.
+
+    Args:
+        base: what it is compared with.
+        head: what is looked at.
+        cluster: ``source`` for the source document, ``tag`` for the first tag, ``tag:PREFIX`` for the first tag that
+            begins so, ``none`` for every question on its own. A question without one is its own cluster.
+        manifests: of base and head, from which a refusal tells what differs.
+
+    Raises:
+        InputError: there is no such way to cluster.
+    """
+    check_cluster(cluster)
+    keys, dropped = _partners(base, head)
+    base_places = np.array([base.places[key] for key in keys], np.intp)
+    head_places = np.array([head.places[key] for key in keys], np.intp)
+    cases = tuple(head.cases[place] for place in head_places)
+    clusters, names = _clusters(cases, cluster)
+    metrics = tuple(
+        name
+        for name, column in head.columns.items()
+        if name in base.columns and same_metric(base.columns[name], column)
+    )
+    return Pairing(
+        base=base, head=head, cases=cases, base_places=base_places, head_places=head_places, clusters=clusters,
+        cluster_names=names, cluster=cluster, metrics=metrics,
+        columns={name: head.columns[name] for name in metrics}, refused=_refused(base, head, manifests),
+        dropped=dropped, same_answers=_same_answers(base, head, base_places, head_places),
+    )  # fmt: skip
+
+
+def mean_of_repeats(values: Figures) -> Figures:
+    """The mean over the repeats that have a value, one a question; NaN where none has."""
+    there = np.isfinite(values)
+    counts = there.sum(axis=1)
+    sums = np.where(there, values, 0.0).sum(axis=1)
+    means = np.full(len(values), np.nan)
+    np.divide(sums, counts, out=means, where=counts > 0)
+    return means
+
+
+def same_metric(base: MetricColumn, head: MetricColumn) -> bool:
+    """Whether values of the two mean the same."""
+    return base.version == head.version and base.better == head.better and base.aggregate == head.aggregate
+
+
+def check_cluster(cluster: str) -> None:
+    """Raise InputError where there is no such way to cluster."""
+    if cluster not in CLUSTERS[:2] and cluster != "none" and not (cluster.startswith("tag:") and cluster[4:]):
+        raise InputError(f"There is no way to cluster called {cluster!r}. There are: {', '.join(CLUSTERS)}.")
+
+
+def _partners(base: ScoreTable, head: ScoreTable) -> tuple[list[str], Dropped]:
+    """The keys that pair, in the order of the head, and those that don't."""
+    keys: list[str] = []
+    reworded, remarked = [], []
+    in_base, in_head = _asked(base), _asked(head)
+    for key, case in in_head.items():
+        other = in_base.get(key)
+        if other is None:
+            continue
+        if other.text != case.text:
+            reworded.append(key)
+        elif other.yardstick != case.yardstick:
+            remarked.append(key)
+        else:
+            keys.append(key)
+    base_only = tuple(key for key in in_base if key not in in_head)
+    head_only = tuple(key for key in in_head if key not in in_base)
+    return keys, Dropped(base_only, head_only, tuple(reworded), tuple(remarked))
+
+
+def _asked(table: ScoreTable) -> dict[str, Case]:
+    """The questions that the bot was asked at least once, by key; those of a run that ended early are fewer."""
+    return {table.cases[place].key: table.cases[place] for place in np.flatnonzero(table.asked.any(axis=1))}
+
+
+def _clusters(cases: tuple[Case, ...], cluster: str) -> tuple[Places, tuple[str, ...]]:
+    """Codes in order of first appearance; a question without a cluster never meets one of the same name."""
+    codes: dict[tuple[bool, str], int] = {}
+    made = [codes.setdefault(cluster_of(case, cluster), len(codes)) for case in cases]
+    return np.array(made, np.intp), tuple(name for _, name in codes)
+
+
+def cluster_of(case: Case, cluster: str) -> tuple[bool, str]:
+    """What a question is clustered under, and whether that is a cluster's name or the question's own key."""
+    name = ""
+    if cluster == "source":
+        name = case.source_document
+    elif cluster != "none":
+        prefix = cluster.removeprefix("tag").removeprefix(":")
+        name = next((tag for tag in case.tags if tag.startswith(prefix)), "")
+    return (True, name) if name else (False, case.key)
+
+
+def _refused(
+    base: ScoreTable, head: ScoreTable, manifests: tuple[Mapping[str, object], Mapping[str, object]] | None
+) -> dict[str, str]:
+    refused: dict[str, str] = {}
+    for name, column in {**head.columns, **base.columns}.items():
+        if name not in base.columns:
+            refused[name] = f"Only {head.bot} in run {head.run} has it: run {base.run} did not measure it."
+        elif name not in head.columns:
+            refused[name] = f"Only {base.bot} in run {base.run} has it: run {head.run} did not measure it."
+        elif not same_metric(base.columns[name], head.columns[name]):
+            refused[name] = why_versions_differ(name, column, head.columns[name], manifests)
+    return refused
+
+
+def _same_answers(base: ScoreTable, head: ScoreTable, base_places: Places, head_places: Places) -> bool:
+    """Whether head's answers are those of base, kept: a bot in the same state, and times equal to the last digit."""
+    if base.fingerprint != head.fingerprint or base.repeats != head.repeats or not len(base_places):
+        return False
+    base_ms, head_ms = base.latency_ms[base_places], head.latency_ms[head_places]
+    if not np.array_equal(base_ms, head_ms, equal_nan=True):
+        return False
+    return bool(np.isfinite(base_ms).any()) or base.run == head.run

@@ -1,0 +1,54 @@
+"""Estimate: a mean over whatever of its values is there, with its interval and what it rests on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..statistics.intervals import wilson
+from .clustered_mean import clustered_mean
+from .score_table import Figures
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A mean with its 95 % interval.
+
+    Attributes:
+        mean: over the values that are there; every value weighs the same.
+        low: lower end of the interval; None with fewer than two clusters.
+        high: upper end.
+        count: how many values there are.
+        clusters: how many clusters they come from.
+    """
+
+    mean: float
+    low: float | None
+    high: float | None
+    count: int
+    clusters: int
+
+
+def estimate(
+    values: Figures, clusters: NDArray[np.intp], low: float | None = None, high: float | None = None
+) -> Estimate | None:
+    """The mean of the values that are not NaN; None when all are.
+
+    Args:
+        values: of one dimension.
+        clusters: code of the cluster of each value.
+        low: least value that there can be.
+        high: greatest value that there can be.
+    """
+    there = np.isfinite(values)
+    values, clusters = values[there], clusters[there]
+    if not len(values):
+        return None
+    count = len(np.unique(clusters))
+    found = clustered_mean(values, clusters, low, high)
+    ends = found.low, found.high
+    if count > 1 and (low, high) == (0, 1) and np.ptp(values) == 0:
+        ends = wilson(found.value, count)  # equal in every cluster is not the same as certain
+    return Estimate(found.value, *ends, len(values), count)

@@ -1,0 +1,105 @@
+"""Gate Markdown: a gate as a comment for a pull request."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from ..leaderboard import ARROWS
+from ..markdown_text import cell_code, code, prose
+from . import gate_words as words
+from .gate_flips import GateFlip
+from .gate_report import GateReport
+from .gate_rule import NOT_WORSE, REGRESSED, UNDECIDED
+from .metric_verdicts import MetricVerdict
+from .verdicts import BotVerdict
+
+LONGEST: Final = 300  # characters of an answer
+SIGNS: Final = {NOT_WORSE: "✅", REGRESSED: "❌", UNDECIDED: "❔"}
+OTHER_SIGN: Final = "⚠️"
+
+
+def gate_markdown(report: GateReport, saved: Sequence[str] = ()) -> str:
+    """The page. Names, questions and answers in it are texts of others, and stay texts.
+
+    Args:
+        report: the verdicts.
+        saved: sentences about what was asked and what was kept.
+    """
+    return "\n".join(_page(report, saved)) + "\n"
+
+
+def _page(report: GateReport, saved: Sequence[str]) -> Iterator[str]:
+    sign = SIGNS.get(report.exit_code, OTHER_SIGN)
+    yield f"## {sign} {prose(report.suite, 100)}: {words.MEANING[report.exit_code]}"
+    yield ""
+    unfinished = "" if report.status == "finished" else f" ({prose(report.status)})"
+    yield (
+        f"Run {code(report.run)}{unfinished} compared with {code(report.baseline, 200)} "
+        f"(run {code(report.baseline_run)}). Exit code {report.exit_code}."
+    )
+    for bot in report.bots:
+        yield ""
+        yield from _bot(bot, report.rule.missing)
+    if report.notes or saved:
+        yield ""
+        yield from (f"- {prose(note)}" for note in (*report.notes, *saved))
+
+
+def _bot(bot: BotVerdict, allowed: float) -> Iterator[str]:
+    yield f"### {SIGNS.get(bot.exit_code, OTHER_SIGN)} {prose(words.headline(bot), 200)}"
+    compared = [each for each in bot.metrics if each.outcome != "unchanged"]
+    if compared:
+        yield ""
+        yield "| metric | before | now | change (95 %) | p | margin | verdict |"
+        yield "|---|--:|--:|:--|--:|--:|:--|"
+        yield from map(_line, compared)
+    notes = list(_notes(bot, allowed))
+    if notes:
+        yield ""
+        yield from notes
+    if bot.flips:
+        yield ""
+        yield f"<details><summary>What got worse most ({len(bot.flips)})</summary>"
+        yield ""
+        for flip in bot.flips:
+            yield from _flip(flip)
+        yield ""
+        yield "</details>"
+
+
+def _line(found: MetricVerdict) -> str:
+    verdict = f"**{found.outcome}**" if found.outcome in ("regressed", "not comparable") else found.outcome
+    cells = [
+        f"{cell_code(found.metric, 80)} {ARROWS[found.better]}".strip(),
+        words.mean(found, found.base_mean),
+        words.mean(found, found.head_mean),
+        words.change(found),
+        words.p_of(found).replace("<", "&lt;"),
+        f"{found.margin:g}",
+        f"{verdict}: {prose(found.sentence, 300)}",
+    ]
+    return f"| {' | '.join(cells)} |"
+
+
+def _notes(bot: BotVerdict, allowed: float) -> Iterator[str]:
+    if not bot.metrics:
+        yield "- **nothing to compare**: no gated metric has a value on both sides"
+    for each in bot.metrics:
+        if lost := words.missing(each, allowed):
+            much = "**too much missing**: " if each.too_much_missing else ""
+            yield f"- {much}{code(each.metric, 80)}: {prose(lost)}"
+    for threshold in bot.thresholds:
+        outcome = threshold.outcome if threshold.outcome == "met" else f"**{threshold.outcome}**"
+        yield f"- threshold of {code(threshold.metric, 80)} {outcome}: {prose(threshold.sentence)}"
+    if not bot.unchanged:
+        outcome = f" **{bot.latency.outcome}**" if bot.latency.outcome else ""
+        yield f"- latency{outcome}: {prose(bot.latency.sentence)}"
+    yield from (f"- {prose(note)}" for note in bot.notes)
+
+
+def _flip(flip: GateFlip) -> Iterator[str]:
+    yield f"- {code(flip.key, 80)}: {prose(flip.question, LONGEST)}"
+    yield f"  - {prose('; '.join(map(words.fall, flip.falls)))}"
+    for when, answer in words.answers(flip):
+        yield f"  - {when}: {prose(answer, LONGEST)}"

@@ -1,0 +1,85 @@
+"""Gate words: what a gate's verdicts are called wherever they are shown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..leaderboard import count, milliseconds
+from .gate_flips import Fall, GateFlip
+from .gate_rule import NOT_WORSE, REGRESSED, TOO_MUCH_MISSING, UNDECIDED, WRONG
+from .metric_sentences import p_value, shown, signed
+from .metric_verdicts import MetricVerdict
+from .verdicts import BotVerdict
+
+MEANING = {
+    NOT_WORSE: "not worse",
+    REGRESSED: "regressed",
+    WRONG: "not comparable",
+    UNDECIDED: "undecided",
+    TOO_MUCH_MISSING: "too much missing",
+}
+
+
+def headline(bot: BotVerdict) -> str:
+    """The verdict on a bot in a line."""
+    against = "" if bot.base_bot == bot.bot else f" against {bot.base_bot}"
+    if bot.unchanged:
+        same = f"the same bot and the same {count(bot.questions, 'answer')}"
+        return f"{bot.bot}: {bot.word}" + (f", {same}" if bot.word == "unchanged" else f", though {same}")
+    clusters = "" if bot.clusters == bot.questions else f" in {count(bot.clusters, 'cluster')}"
+    return f"{bot.bot}{against}: {bot.word}, {count(bot.questions, 'question')}{clusters}"
+
+
+def change(found: MetricVerdict) -> str:
+    """Head less base with its interval, such as ``-0.12 (-0.19 to -0.041)``."""
+    if found.change is None or found.column is None:
+        return "-"
+    mean, low, high = found.change
+    if low is None or high is None:
+        return signed(mean, found.column)
+    return f"{signed(mean, found.column)} ({signed(low, found.column)} to {signed(high, found.column)})"
+
+
+def mean(found: MetricVerdict, value: float | None) -> str:
+    """A mean of one side."""
+    return "-" if value is None or found.column is None else shown(value, found.column)
+
+
+def p_of(found: MetricVerdict) -> str:
+    """The corrected p value, a dash where nothing was tested."""
+    return "-" if found.adjusted_p is None else p_value(found.adjusted_p)
+
+
+def missing(found: MetricVerdict, allowed: float) -> str:
+    """How many questions lost their value, and what that could mean; blank where none did."""
+    if not found.missing:
+        return ""
+    too = f"more than the {allowed:.0%} that may be" if found.too_much_missing else f"{allowed:.0%} may be"
+    text = f"{count(found.missing, 'question')} ({found.missing_share:.0%}) lost the value; {too}"
+    if found.bounds is None or found.column is None:
+        return text
+    low, high = (signed(value, found.column) for value in found.bounds)
+    return f"{text}; with them the gain is {low} at worst, {high} at best"
+
+
+def fall(found: Fall) -> str:
+    """What became of a metric on a question."""
+    if found.head is None:
+        return f"{found.metric} {found.base:.3g} -> no value"
+    fails = ", fails now" if found.failed_now else ""
+    return f"{found.metric} {found.base:.3g} -> {found.head:.3g}{fails}"
+
+
+def answers(flip: GateFlip) -> Iterator[tuple[str, str]]:
+    """What was said before and what is said now."""
+    yield "before", "(not on record)" if flip.base_answer is None else flip.base_answer or "(nothing)"
+    if not flip.head_answered:
+        yield "now", "(no answer)"
+    else:
+        yield "now", "(not on record)" if flip.head_answer is None else flip.head_answer or "(nothing)"
+
+
+def kept(seconds: float, cost: float | None) -> str:
+    """What kept answers had cost when they were asked."""
+    money = "" if cost is None else f" and cost {cost:.4f}"
+    return f"which had taken {milliseconds(seconds * 1000)}{money}"

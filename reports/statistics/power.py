@@ -1,0 +1,226 @@
+"""Planning: how many questions a difference of some size needs, and how many more would settle a verdict."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from statistics import NormalDist
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .chance import Figures
+from .clusters import Clusters
+from .paired import Difference
+
+LIKENESS = 0.5  # between two sides' values of a question, where only one side is known
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """How much the difference of two sides varies, by question, foreseen or seen.
+
+    Attributes:
+        variance: questions times the variance of the mean difference, clusters included, with endless repeats.
+        noise: what one repeat of either side adds to it; 0 where there was a single repeat, whose noise then stands in
+            ``variance``.
+        repeats: how many each side had; the mean number where some are missing.
+        questions: how many the figures come from.
+        clusters: how many clusters these questions come from.
+        design_effect: how many times greater the variance is than that of as many independent questions.
+    """
+
+    variance: float
+    noise: float
+    repeats: float
+    questions: int
+    clusters: int
+    design_effect: float
+
+    def standard_error(self, questions: int, repeats: float | None = None) -> float:
+        """Of the mean difference over that many questions, from clusters of the same size."""
+        return math.sqrt((self.variance + self.noise / (repeats or self.repeats)) / questions)
+
+    def questions_needed(
+        self, delta: float, repeats: float | None = None, level: float = 0.95, power: float = 0.8
+    ) -> int:  # fmt: skip
+        """How many questions show a difference of ``delta``, or that it is not as great; see ``questions_needed``."""
+        error = self.standard_error(self.questions, repeats)
+        return questions_needed(error, self.questions, delta, level, power, self.clusters)
+
+    def power(self, questions: int, delta: float, repeats: float | None = None, level: float = 0.95) -> float:
+        """Chance that the interval of so many questions leaves out 0 on the side of a true difference ``delta``."""
+        error = self.standard_error(questions, repeats)
+        return power(error, delta, level) if error > 0 else 1.0
+
+    def smallest_difference(
+        self, questions: int, repeats: float | None = None, level: float = 0.95, power: float = 0.8
+    ) -> float:  # fmt: skip
+        """The least true difference that so many questions show with the power wanted."""
+        return _reach(level, power) * self.standard_error(questions, repeats)
+
+
+def spread_of_pairs(base: Figures, head: Figures, clusters: NDArray[np.intp]) -> Spread:
+    """The spread of the differences of two sides on the same questions.
+
+    Args:
+        base: of shape (questions, repeats), NaN where a value is missing.
+        head: likewise; it may have other repeats.
+        clusters: code of each question's cluster.
+
+    Raises:
+        ValueError: fewer than two questions or clusters have values on both sides.
+    """
+    both = ~(np.isnan(base).all(axis=1) | np.isnan(head).all(axis=1))
+    base, head = base[both], head[both]
+    noises, repeats = [_noise(base), _noise(head)], [_repeats(base), _repeats(head)]
+    share = noises[0] / repeats[0] + noises[1] / repeats[1]
+    mean_repeats = 2 / (1 / repeats[0] + 1 / repeats[1])
+    return _spread(_means(head) - _means(base), clusters[both], share, mean_repeats)
+
+
+def spread_of_one(values: Figures, clusters: NDArray[np.intp], likeness: float = LIKENESS) -> Spread:
+    """The spread of the differences between a side and one yet unknown, foreseen from the values of the known one.
+
+    The unknown side is taken to vary as the known one does, and its values of the questions to be correlated with the
+    known ones' by ``likeness``; questions of a cluster hang together in the differences as they do in the values.
+    Then the variance of a difference is 2 (1 - likeness) times that of a value; repeats vary on their own, so their
+    noise counts twice. Two versions of one bot are commonly more alike than that; two kinds of bot less.
+
+    Args:
+        values: of shape (questions, repeats), NaN where one is missing.
+        clusters: code of each question's cluster.
+        likeness: correlation, below 1; models of one size have 0.3 to 0.7 on common question sets (Miller 2024).
+
+    Raises:
+        ValueError: fewer than two questions or clusters have values, or ``likeness`` is not from -1 to below 1.
+    """
+    if not -1 <= likeness < 1:
+        raise ValueError(f"the correlation between two sides is from -1 to below 1, not {likeness}")
+    known = ~np.isnan(values).all(axis=1)
+    repeats = _repeats(values[known])
+    noise = _noise(values[known])
+    one = _spread(_means(values[known]), clusters[known], noise / repeats, repeats)
+    return Spread(
+        variance=2 * (1 - likeness) * one.variance,
+        noise=2 * one.noise,
+        repeats=one.repeats,
+        questions=one.questions,
+        clusters=one.clusters,
+        design_effect=one.design_effect,
+    )
+
+
+def _spread(means: Figures, codes: NDArray[np.intp], share: float, repeats: float) -> Spread:
+    """From the values of questions, of whose variance ``share`` comes from the repeats."""
+    clusters = Clusters.of(codes) if len(codes) else None
+    if clusters is None or clusters.count < 2:
+        raise ValueError("the spread needs values of at least two questions, from two clusters")
+    count = clusters.questions
+    off = clusters.sums(means - means.mean())
+    whole = float((off * off / (1 - clusters.sizes / count)).sum()) / count
+    plain = float(means.var(ddof=1))
+    return Spread(
+        variance=max(whole - share, 0.0),
+        noise=share * repeats,
+        repeats=repeats,
+        questions=count,
+        clusters=clusters.count,
+        design_effect=whole / plain if plain > 0 else 1.0,
+    )
+
+
+def _means(values: Figures) -> Figures:
+    return np.asarray(np.nanmean(values, axis=1), np.float64)
+
+
+def _repeats(values: Figures) -> float:
+    """The harmonic mean of the values of a question, which is what the noise of means goes by."""
+    counts = np.count_nonzero(~np.isnan(values), axis=1)
+    return float(len(counts) / (1 / counts).sum()) if len(counts) else 1.0
+
+
+def _noise(values: Figures) -> float:
+    """Variance of a value around the mean of its question, over the questions that have several."""
+    several = values[np.count_nonzero(~np.isnan(values), axis=1) > 1]
+    if not len(several):
+        return 0.0
+    degrees = np.count_nonzero(~np.isnan(several)) - len(several)
+    return float(np.nansum((several - np.nanmean(several, axis=1, keepdims=True)) ** 2)) / degrees
+
+
+def power(standard_error: float, delta: float, level: float = 0.95) -> float:
+    """Chance that an interval leaves out 0 on the side of the true difference ``delta``."""
+    normal = NormalDist()
+    return normal.cdf(abs(delta) / standard_error - normal.inv_cdf((1 + level) / 2))
+
+
+def _reach(level: float, power: float) -> float:
+    normal = NormalDist()
+    return normal.inv_cdf((1 + level) / 2) + normal.inv_cdf(power)
+
+
+def questions_needed(
+    standard_error: float, questions: int, delta: float, level: float = 0.95, power: float = 0.8,
+    clusters: int | None = None,
+) -> int:  # fmt: skip
+    """How many questions, those at hand included, show a difference of ``delta`` with the power wanted.
+
+    As many show that there is no loss as great as ``delta``, should there be no loss at all.
+
+    Args:
+        standard_error: of the mean difference over the questions at hand, which holds clusters and repeats.
+        questions: how many these were.
+        delta: the difference to be shown.
+        level: of the interval, which must leave out 0.
+        power: chance that it does.
+        clusters: how many clusters the questions came from; None when each is its own.
+
+    Raises:
+        ValueError: ``delta`` is 0, or level or power is not between 0 and 1.
+
+    Source: the normal approximation (Miller 2024), with Guenther's (1981) term for the unknown variance: half of the
+    squared quantile more clusters.
+    """
+    if not delta or not (0 < level < 1 and 0 < power < 1):
+        raise ValueError(f"delta must not be 0, and level and power lie between 0 and 1, not {delta}, {level}, {power}")
+    size = questions / (clusters or questions)
+    unknown = NormalDist().inv_cdf((1 + level) / 2) ** 2 / 2
+    needed = questions * (_reach(level, power) * standard_error / delta) ** 2 + unknown * size
+    return max(2, math.ceil(needed - 1e-9))
+
+
+def questions_to_settle(
+    found: Difference, margin: float, adjusted_p_value: float | None = None, level: float = 0.05
+) -> int | None:  # fmt: skip
+    """Further questions after which the gate would decide, if mean and spread stay as they are.
+
+    Either the lower end comes above -``margin``, or the upper end comes below 0 and the adjusted p value to ``level``,
+    whichever needs fewer.
+
+    Args:
+        found: the difference, turned so that higher is better.
+        margin: the margin of harm, above 0.
+        adjusted_p_value: the cautious p value, corrected for the number of metrics; None takes it as it is.
+        level: greatest p value of a regression.
+
+    Returns:
+        0 when it decides already; None where there is no interval, or no number of questions would do.
+    """
+    own = found.p_value if found.cautious_p_value is None else found.cautious_p_value
+    if found.low is None or found.high is None or own is None:
+        return None
+    adjusted = own if adjusted_p_value is None else adjusted_p_value
+    if found.low > -margin or (found.high < 0 and adjusted <= level):
+        return 0
+    ratios = []
+    if found.mean > -margin:
+        ratios.append((found.mean - found.low) / (found.mean + margin))
+    if found.mean < 0 and own < 1:
+        metrics = max(adjusted / own, 1.0)
+        normal = NormalDist()
+        wanted = normal.inv_cdf(1 - level / (2 * metrics)) / normal.inv_cdf(1 - own / 2)
+        ratios.append(max((found.high - found.mean) / -found.mean, wanted))
+    if not ratios:
+        return None
+    return max(1, math.ceil(found.questions * (min(ratios) ** 2 - 1) - 1e-9))

@@ -1,0 +1,135 @@
+"""Which questions and metrics of two sides are paired, and what is said of the others."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from proctor import InputError
+from proctor.reports.comparing.comparable import mean_of_repeats, pair
+from proctor.reports.comparing.score_table import Case
+from proctor.reports.summary import MetricColumn
+from ranked_tables import cases
+from two_sides import made
+
+NAN = float("nan")
+
+
+def test_questions_are_paired_by_key_whatever_their_order():
+    asked = cases(3)
+    base = made("a", {"recall": [0.1, 0.2, 0.3]}, asked=asked)
+    head = made("b", {"recall": [0.6, 0.4]}, asked=[asked[2], asked[0]])
+    found = pair(base, head)
+    assert [case.key for case in found.cases] == ["q2", "q0"]
+    old, new = found.values("recall")
+    assert old.tolist() == [0.3, 0.1]
+    assert new.tolist() == [0.6, 0.4]
+    assert found.dropped.base_only == ("q1",)
+
+
+def test_equal_texts_under_other_keys_stay_apart():
+    asked = [Case("a", "Why?", "y"), Case("b", "Why?", "y")]
+    found = pair(made("x", {"recall": [0.0, 1.0]}, asked=asked), made("y", {"recall": [1.0, 0.0]}, asked=asked[::-1]))
+    old, new = found.values("recall")
+    assert dict(zip([case.key for case in found.cases], zip(old, new, strict=True), strict=True)) == {
+        "a": (0.0, 0.0),
+        "b": (1.0, 1.0),
+    }
+
+
+def test_another_text_or_yardstick_is_left_out_and_named():
+    asked = cases(4)
+    others = [asked[0], replace(asked[1], text="Else?"), replace(asked[2], yardstick="other"), Case("q9", "New", "y")]
+    found = pair(made("a", {"recall": [0] * 4}, asked=asked), made("a", {"recall": [0] * 4}, asked=others))
+    assert [case.key for case in found.cases] == ["q0"]
+    assert found.dropped.reworded == ("q1",)
+    assert found.dropped.remarked == ("q2",)
+    assert found.dropped.base_only == ("q3",)
+    assert found.dropped.head_only == ("q9",)
+    assert found.dropped.count == 4
+
+
+def test_what_a_bot_was_never_asked_has_no_partner():
+    base = made("a", {"recall": [0.0, 1.0, 1.0]})
+    ended_early = replace(made("b", {"recall": [0.0, 1.0, NAN]}), asked=np.array([[True], [True], [False]]))
+    found = pair(base, ended_early)
+    assert len(found.cases) == 2
+    assert found.dropped.base_only == ("q2",)
+
+
+@pytest.mark.parametrize(
+    ("cluster", "codes"),
+    [
+        ("source", [0, 0, 1, 2]),
+        ("tag", [0, 1, 1, 2]),
+        ("tag:topic-", [0, 1, 0, 2]),
+        ("none", [0, 1, 2, 3]),
+    ],
+)
+def test_clusters(cluster, codes):
+    asked = [
+        Case("q0", "a", "y", "d1", ("easy", "topic-x")),
+        Case("q1", "b", "y", "d1", ("hard",)),
+        Case("q2", "c", "y", "d2", ("hard", "topic-x")),
+        Case("q3", "d", "y"),
+    ]
+    found = pair(*(made(bot, {"recall": [0] * 4}, asked=asked) for bot in "ab"), cluster)
+    assert found.clusters.tolist() == codes
+    assert found.cluster_count == max(codes) + 1
+
+
+def test_a_question_on_its_own_never_joins_a_document_that_is_called_as_it_is():
+    asked = [Case("guide", "a", "y"), Case("q1", "b", "y", "guide")]
+    assert pair(*(made(bot, {"recall": [0] * 2}, asked=asked) for bot in "ab")).clusters.tolist() == [0, 1]
+
+
+@pytest.mark.parametrize("cluster", ["documents", "tag:", ""])
+def test_an_unknown_way_to_cluster_is_told_what_there_is(cluster):
+    with pytest.raises(InputError, match="source, tag, tag:PREFIX, none"):
+        pair(made("a", {"recall": [0]}), made("b", {"recall": [0]}), cluster)
+
+
+def test_metrics_of_one_side_and_of_other_versions_are_refused_with_a_reason():
+    base = made("a", {"recall": [0.0], "toxicity": [0.0], "words": [3]})
+    head = made("a", {"recall": [0.0], "toxicity": [0.0], "euros": [3]}, run="run-2")
+    head = replace(head, columns={**head.columns, "recall": replace(head.columns["recall"], version="v2")})
+    found = pair(base, head)
+    assert found.metrics == ("toxicity",)
+    assert set(found.refused) == {"recall", "words", "euros"}
+    assert "another version" in found.refused["recall"]
+    assert "run-2 did not measure it" in found.refused["words"]
+    assert "run-1 did not measure it" in found.refused["euros"]
+
+
+def test_another_direction_is_another_metric():
+    head = made("b", {"recall": [0.0]})
+    turned = MetricColumn("recall", "v1", "lower", 0.0, 1.0, 0.5)
+    found = pair(made("a", {"recall": [0.0]}), replace(head, columns={"recall": turned}))
+    assert found.metrics == ()
+    assert "direction" in found.refused["recall"]
+
+
+def test_another_threshold_is_no_other_metric():
+    head = made("b", {"recall": [0.0]})
+    stricter = replace(head.columns["recall"], threshold=0.9)
+    found = pair(made("a", {"recall": [0.0]}), replace(head, columns={"recall": stricter}))
+    assert found.columns["recall"].threshold == 0.9
+
+
+def test_the_value_of_a_question_is_the_mean_of_the_repeats_that_have_one():
+    values = np.array([[1.0, 0.0, NAN], [NAN, NAN, NAN], [1.0, 1.0, 1.0]])
+    np.testing.assert_equal(mean_of_repeats(values), [0.5, NAN, 1.0])
+
+
+def test_kept_answers_are_known_by_bot_and_times():
+    base = made("a", {"recall": [0.0, 1.0]}, latency=[12.5, 13.5])
+    again = replace(base, run="run-2")
+    assert pair(base, again).same_answers
+    asked_anew = made("a", {"recall": [0.0, 1.0]}, run="run-2", latency=[12.5, 13.6])
+    assert not pair(base, asked_anew).same_answers
+    assert not pair(base, replace(again, fingerprint="edited")).same_answers
+
+
+def test_bots_without_times_are_not_taken_for_the_same_in_another_run():
+    base = made("a", {"recall": [0.0]}, latency=[NAN])
+    assert not pair(base, replace(base, run="run-2")).same_answers
+    assert pair(base, base).same_answers

@@ -1,0 +1,235 @@
+"""Head against base over every metric, with what can't be compared and why."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from proctor import InputError
+from proctor.reports.comparing.changed_parts import BotState
+from proctor.reports.comparing.comparison import Asked, Comparison, compare
+from proctor.reports.comparing.comparison_markdown import comparison_markdown
+from proctor.reports.comparing.comparison_object import comparison_object
+from proctor.reports.comparing.comparison_words import groups, headline, interval, missing_notes, refused_groups, signed
+from proctor.reports.comparing.nothing_comparable import NothingComparable
+from proctor.reports.encoding import to_json
+from proctor.reports.summary import MetricColumn
+from ranked_tables import cases
+from two_sides import made, side_of
+
+NAN = float("nan")
+RNG = np.random.default_rng(0)
+LOW, HIGH = RNG.random(40) * 0.3, 0.4 + RNG.random(40) * 0.3
+
+
+def compared(base, head, /, bots=None, asked: Asked = Asked(), **sides) -> Comparison:  # noqa: B008 - frozen
+    old = side_of(base, **sides.get("base", {}))
+    new = side_of(head, **sides.get("head", {}))
+    return compare(old, new, bots or (base.bot, head.bot), asked)
+
+
+def two(**changes: object) -> Comparison:
+    base = made("faq", {"recall": LOW, "toxicity": LOW, "words": LOW * 100, "euros": LOW})
+    return compared(base, made("rag", {"recall": HIGH, "toxicity": HIGH, "words": HIGH * 100, "euros": LOW}), **changes)
+
+
+def test_metrics_stand_by_what_became_of_them():
+    found = two()
+    assert [(heading, [each.column.name for each in of]) for _, heading, of in groups(found)] == [
+        ("rag is better", ["recall"]),
+        ("rag is worse", ["toxicity"]),
+        ("rag differs, and neither is better", ["words"]),
+        ("the same on every question", ["euros"]),
+    ]
+    assert headline(found) == "rag is better on 1 and worse on 1 of 3 metrics; no difference is shown on 1."
+
+
+def test_only_the_metrics_that_are_wanted():
+    assert [each.column.name for each in two(asked=Asked(("toxicity", "recall"))).metrics] == ["recall", "toxicity"]
+    with pytest.raises(InputError, match="Did you mean recall"):
+        two(asked=Asked(("recal",)))
+
+
+def test_a_family_names_its_metrics():
+    tables = [made(bot, {"pii.passes": LOW, "pii.failures": LOW, "recall": LOW}) for bot in ("faq", "rag")]
+    found = compared(*tables, asked=Asked(("pii",)))
+    assert [each.column.name for each in found.metrics] == ["pii.passes", "pii.failures"]
+
+
+def test_latency_is_compared_by_quantiles_and_as_a_metric_only_when_asked_for():
+    tables = [
+        made(bot, {"recall": LOW, "latency_ms": np.full(40, ms)}, latency=np.full(40, ms) + np.arange(40))
+        for bot, ms in (("faq", 100.0), ("rag", 200.0))
+    ]
+    found = compared(*tables)
+    assert [each.column.name for each in found.metrics] == ["recall"]
+    assert found.latency.p50.value == pytest.approx(219.5 / 119.5)
+    assert "latency_ms" in [each.column.name for each in compared(*tables, asked=Asked(("latency_ms",))).metrics]
+
+
+def test_failed_answers_count_as_longer_than_they_took():
+    answered = np.arange(40) >= 15
+    base = made("faq", {"recall": LOW}, latency=np.full(40, 100.0) + np.arange(40))
+    head = made("rag", {"recall": LOW}, latency=np.full(40, 100.0) + np.arange(40), answered=answered)
+    found = compared(base, head)
+    assert found.latency.head.censored == 15
+    assert found.latency.head.p50 > found.latency.base.p50
+
+
+def test_a_metric_without_values_on_one_side_says_whose_and_why():
+    base = made("faq", {"recall": LOW, "toxicity": np.full(40, NAN)})
+    found = compared(base, made("rag", {"recall": HIGH, "toxicity": HIGH}))
+    assert found.refused == {"toxicity": "faq has no value on any question (40 not applicable)."}
+    assert [each.column.name for each in found.metrics] == ["recall"]
+
+
+def test_figures_of_a_whole_run_point_to_the_metric_of_rows():
+    found = two(base={"of_run": ("accuracy", "f1")}, head={"of_run": ("accuracy",)})
+    assert refused_groups(found)[0][0] == "accuracy, f1"
+    assert "row_correct" in found.refused["accuracy"]
+    with pytest.raises(InputError, match="row_correct"):
+        compared(
+            replace(made("faq", {"recall": LOW}, latency=np.full(40, NAN))),
+            made("rag", {"recall": LOW}, latency=np.full(40, NAN)),
+            asked=Asked(("accuracy",)),
+            base={"of_run": ("accuracy",)},
+        )
+
+
+def test_nothing_comparable_says_which_part_and_why():
+    with pytest.raises(NothingComparable, match="no question stands on both sides"):
+        compared(made("faq", {"recall": LOW}, asked=cases(80)[:40]), made("rag", {"recall": LOW}, asked=cases(80)[40:]))
+    other = made("rag", {"recall": LOW}, latency=np.full(40, NAN))
+    other = replace(other, columns={"recall": replace(other.columns["recall"], version="v2")})
+    with pytest.raises(NothingComparable, match=r"though 40 questions are the same.*another version"):
+        compared(made("faq", {"recall": LOW}, latency=np.full(40, NAN)), other)
+
+
+def test_latency_alone_is_still_compared():
+    other = made("rag", {"recall": LOW})
+    found = compared(
+        made("faq", {"recall": LOW}), replace(other, columns={"recall": replace(other.columns["recall"], version="v2")})
+    )
+    assert found.metrics == ()
+    assert found.latency is not None
+    assert headline(found) == "No metric can be compared."
+
+
+def test_the_same_kept_answers_have_nothing_to_compare():
+    base = made("rag", {"recall": LOW})
+    found = compared(base, replace(base, run="run-2"))
+    assert found.same_answers
+    assert "nothing to compare" in headline(found)
+    assert (found.latency, found.rows) == (None, ())
+
+
+def test_one_bot_in_two_runs_is_called_base_and_head_and_its_changes_are_told():
+    state = BotState("rag", "small", {"top_k": 4}, {"knowledge": "a"}, {}, {})
+    found = compared(
+        made("rag", {"recall": LOW}),
+        made("rag", {"recall": HIGH}, run="run-2", fingerprint="edited"),
+        base={"states": {"rag": state}},
+        head={"states": {"rag": replace(state, settings={"top_k": 8}, parts={"knowledge": "b"})}},
+    )
+    assert (found.base.name, found.head.name) == ("base", "head")
+    assert found.changes == ("top_k from 4 to 8", "documents changed")
+    assert any("documents changed" in warning for warning in found.warnings)
+
+
+def settings(**found: object) -> dict[str, object]:
+    return {"manifest": {"settings": found, "machine": {"cores": found.pop("cores", 2)}}}
+
+
+@pytest.mark.parametrize(
+    ("base", "head", "words"),
+    [
+        ({"status": "stopped"}, {}, "Run run-1 is not complete (stopped)"),
+        (settings(concurrency=4), settings(concurrency=16), "4 in flight on the first side, 16 on the second"),
+        (settings(concurrency=4), settings(concurrency=4, latency_run=True), "one on the second"),
+        (settings(cores=2), settings(cores=8), "different machines"),
+    ],
+)
+def test_what_makes_it_weaker_is_told(base, head, words):
+    found = compared(
+        made("rag", {"recall": LOW}), made("rag", {"recall": HIGH}, run="run-2", fingerprint="x"), base=base, head=head
+    )
+    assert any(words in warning for warning in found.warnings), found.warnings
+
+
+def test_a_comparison_without_a_flaw_has_no_warning():
+    assert two().warnings == ()
+    same = settings(concurrency=4)
+    assert two(base=same, head=same).warnings == ()
+
+
+def test_few_clusters_other_repeats_and_questions_of_one_side_are_told():
+    asked = cases(40, [f"d{number % 3}" for number in range(40)])
+    base = made("faq", {"recall": LOW}, asked=asked)
+    head = made("rag", {"recall": np.stack([HIGH[:30], HIGH[:30]], axis=1)}, asked=asked[:30])
+    told = " ".join(compared(base, head).warnings)
+    assert "3 source documents only" in told
+    assert "once on the first side, 2 times on the second" in told
+    assert "10 questions asked on the first side alone: q30, q31, q32 and 7 more" in told
+
+
+def test_one_cluster_names_the_way_out():
+    tables = [made(bot, {"recall": v}, asked=cases(40, ["d"] * 40)) for bot, v in (("faq", LOW), ("rag", HIGH))]
+    found = compared(*tables)
+    assert "--cluster none" in found.warnings[0]
+    assert found.metrics[0].verdict == "cannot be told"
+    assert compared(*tables, asked=Asked(cluster="none")).metrics[0].verdict == "better"
+
+
+def test_rows_are_of_what_got_worse_or_of_what_was_asked_for():
+    assert [rows.metric for rows in two().rows] == ["toxicity"]
+    assert [rows.metric for rows in two(asked=Asked(("recall",))).rows] == ["recall"]
+    assert [rows.metric for rows in two(asked=Asked(all_flips=True)).rows] == ["recall", "toxicity"]
+    assert two(asked=Asked(flips=0)).rows == ()
+
+
+def test_missing_values_that_differ_are_told_with_bounds_and_others_in_one_line():
+    asked = cases(4)
+    base = made("faq", {"recall": [0, 0, 0, NAN], "toxicity": [0, 0, 0, NAN], "euros": [1, 1, 1, NAN]}, asked=asked)
+    head = made("rag", {"recall": [1, 1, NAN, NAN], "toxicity": [1, 0, 0, NAN], "euros": [1, NAN, 2, 2]}, asked=asked)
+    assert missing_notes(compared(base, head)) == [
+        "recall: 2 of 4 questions on both sides (faq 1 not applicable; rag 2 not applicable). Whatever is missing, the "
+        "difference is between +0.25 and +1.00.",
+        "euros: 2 of 4 questions on both sides (faq 1 not applicable; rag 1 not applicable). It has no range, so "
+        "nothing bounds what is missing.",
+        "toxicity: 3 of 4 questions, the same ones on both sides.",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"), [(0.1234, "+0.12"), (-0.1234, "-0.12"), (0.0001, "0.00"), (-0.0001, "0.00"), (0.0, "0.00")]
+)
+def test_a_difference_has_a_sign_unless_it_rounds_to_nothing(value, shown):
+    assert signed(value, MetricColumn("m", "1", "higher", 0.0, 1.0, None)) == shown
+
+
+def test_an_interval_that_rounds_to_nothing_has_no_sign():
+    assert interval(-0.001, 1.0, MetricColumn("m", "1", "higher", 0.0, 1.0, None)) == "[.00, 1.00]"
+    assert interval(None, None, MetricColumn("m", "1", "higher", 0.0, 1.0, None)) == ""
+
+
+def test_machines_get_everything_and_no_figure_that_is_none():
+    made_object = comparison_object(two())
+    assert "NaN" not in to_json(made_object)
+    recall = made_object["metrics"]["recall"]
+    assert recall["verdict"] == "better"
+    assert recall["difference"] == pytest.approx(float((HIGH - LOW).mean()))
+    assert recall["interval"][0] < recall["difference"] < recall["interval"][1]
+    assert (recall["wins"], recall["ties"], recall["losses"]) == (40, 0, 0)
+    assert made_object["metrics"]["words"]["wins"] is None
+    assert made_object["metrics"]["toxicity"]["losses"] == 40
+
+
+def test_the_page_holds_the_table_and_texts_of_others_stay_texts():
+    hostile = "<img src=x> | @everybody `code`"
+    base = replace(made("faq", {"recall": LOW}), answers=lambda *_: hostile)
+    page = comparison_markdown(compared(base, made("r|ag<b>", {"recall": HIGH})))
+    assert "| `recall` ↑ |" in page
+    assert "<img" not in page
+    assert "<b>" not in page
+    for line in page.splitlines():
+        if line.startswith("| `recall`"):
+            assert line.count("|") == 9

@@ -1,0 +1,168 @@
+"""How a user names what is to be compared."""
+
+from pathlib import Path
+
+import pytest
+from proctor import InputError
+from proctor.knowledge.questions import Question
+from proctor.reports.comparing.sides import open_side, split_file
+from small_exams import ToldBot, held, numbered
+
+
+@pytest.fixture(scope="module")
+def database(tmp_path_factory) -> Path:
+    """Three runs: two of the same suite, and one of another in between; the bots change."""
+    path = tmp_path_factory.mktemp("sides") / "exams.db"
+    held(path, [ToldBot("faq", str), ToldBot("rag", str)], numbered(range(3)))
+    held(path, [ToldBot("rag", str)], numbered(range(5)))
+    held(path, [ToldBot("rag", str, "2"), ToldBot("wide:rag", str)], numbered(range(3)), ["exact_match", "accuracy"])
+    return path
+
+
+def runs(path: Path) -> list[str]:
+    from proctor.reports.store import Store
+
+    store = Store.open(path)
+    names = [name for (name,) in store.query("SELECT name FROM runs ORDER BY id")]
+    store.close()
+    return names
+
+
+def opened(text: str, path: Path, **changes: object) -> tuple[str, str | None, list[str]]:
+    with open_side(text, path, **changes) as side:
+        return side.run.run, side.bot, list(side.run.tables)
+
+
+def test_every_way_to_name_a_side(database, tmp_path):
+    first, second, third = runs(database)
+    nowhere = tmp_path / "other.db"
+    assert opened("rag", database) == (third, "rag", ["rag"])
+    assert opened("latest", database) == (third, None, ["rag", "wide:rag"])
+    assert opened("previous", database) == (second, None, ["rag"])
+    assert opened("previous:rag", database) == (second, "rag", ["rag"])
+    assert opened(first, database) == (first, None, ["faq", "rag"])
+    assert opened(f"{first}:faq", database) == (first, "faq", ["faq"])
+    assert opened(first[:-1], database)[0] == first
+    assert opened(str(database), nowhere) == (third, None, ["rag", "wide:rag"])
+    assert opened(f"{database}:rag", nowhere) == (third, "rag", ["rag"])
+    assert opened(f"{database}:{first}", nowhere) == (first, None, ["faq", "rag"])
+    assert opened(f"{database}:{first}:faq", nowhere) == (first, "faq", ["faq"])
+    assert opened(f"{database}:latest:rag", nowhere) == (third, "rag", ["rag"])
+
+
+def test_a_bot_with_a_colon_in_its_name(database):
+    third = runs(database)[-1]
+    assert opened("wide:rag", database) == (third, "wide:rag", ["wide:rag"])
+    assert opened("latest:wide:rag", database) == (third, "wide:rag", ["wide:rag"])
+
+
+def test_only_the_bots_that_are_wanted_of_a_whole_run_are_read(database):
+    assert opened("latest", database, bots={"rag"})[2] == ["rag"]
+
+
+def test_a_side_tells_what_its_bots_are_made_of_and_what_has_nothing_to_pair(database):
+    with open_side("latest", database) as side:
+        assert side.states["rag"].parts == {"code": "2"}
+        assert side.of_run == ("accuracy",)
+        assert side.judge_variance("rag", "exact_match") == 0.0
+        assert side.run.tables["rag"].answers("q1", 0) == "What is 1"
+
+
+def test_the_one_table_of_a_side(database):
+    with (
+        open_side("rag", database) as named,
+        open_side("previous", database) as only,
+        open_side("latest", database) as two,
+    ):
+        assert named.table.bot == "rag"
+        assert only.table.bot == "rag"
+        assert two.table is None
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("rga", "Did you mean rag?"),
+        ("latest:rga", "Did you mean rag? Its bots: rag, wide:rag."),
+        ("latst", "Did you mean latest?"),
+        ("20", "is the beginning of 3 runs"),
+        ("nowhere.db", "There is no file nowhere.db"),
+        ("nowhere.db:latest:rag", "There is no file nowhere.db."),
+        ("folder/nowhere", "There is no file folder/nowhere"),
+        ("nowhere.json:rag", "There is no file nowhere.json."),
+        ("", "A side is empty"),
+        ("   ", "A side is empty"),
+        (":", "There is no bot"),
+        ("x" * 5000, "is neither a bot"),
+        ("a\0b", "is neither a bot"),
+    ],
+)
+def test_what_is_not_there_is_told_with_the_nearest(database, text, words):
+    with pytest.raises(InputError) as told, open_side(text, database):
+        pass
+    assert words in str(told.value)
+
+
+def test_the_nearest_file_is_named(database):
+    with pytest.raises(InputError, match=r"Did you mean .*exams\.db\?"):
+        split_file(str(database.with_name("exam.db")))
+
+
+@pytest.mark.parametrize("content", [b"", b"SQLite format 3\0 but broken", b"just words\n"])
+def test_a_file_that_is_no_database_is_refused_and_left_as_it_is(tmp_path, content):
+    path = tmp_path / "other.db"
+    path.write_bytes(content)
+    with pytest.raises(InputError, match=r"other\.db"), open_side(str(path), tmp_path / "p.db"):
+        pass
+    assert path.read_bytes() == content
+
+
+def test_a_json_file_that_is_no_baseline_is_refused(tmp_path):
+    path = tmp_path / "other.json"
+    path.write_text('{"some": "thing"}')
+    with pytest.raises(InputError, match=r"other\.json"), open_side(str(path), tmp_path / "p.db"):
+        pass
+
+
+def test_a_database_that_is_not_there_names_the_way_to_one(tmp_path):
+    with pytest.raises(InputError, match="proctor run"), open_side("rag", tmp_path / "p.db"):
+        pass
+    assert not (tmp_path / "p.db").exists()
+
+
+def test_a_database_without_runs_says_so(tmp_path):
+    from proctor.reports.store import Store
+
+    Store.open(tmp_path / "p.db").close()
+    with pytest.raises(InputError, match="holds no run yet"), open_side("latest", tmp_path / "p.db"):
+        pass
+
+
+def test_previous_wants_a_run_of_the_same_suite(tmp_path):
+    path = tmp_path / "p.db"
+    held(path, [ToldBot("rag", str)], [Question("a", "b")])
+    with pytest.raises(InputError, match="no run of this suite before the latest"), open_side("previous", path):
+        pass
+
+
+def test_the_longest_beginning_that_is_a_file_is_the_file(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("a.db", "a.db:b.db"):
+        Path(name).write_bytes(b"SQLite format 3\0")
+    assert split_file("a.db:b.db:run:bot") == (Path("a.db:b.db"), "run:bot")
+    assert split_file("a.db:c.db") == (Path("a.db"), "c.db")
+
+
+def test_a_drive_is_no_file_of_its_own(tmp_path, monkeypatch):
+    """On other systems C: begins a path; there is no file C here, so the whole is looked for."""
+    monkeypatch.chdir(tmp_path)
+    Path("C:\\x.db").write_bytes(b"SQLite format 3\0")
+    assert split_file("C:\\x.db:run") == (Path("C:\\x.db"), "run")
+    with pytest.raises(InputError, match=r"no file C:.y\.db"):
+        split_file("C:\\y.db:run")
+
+
+def test_a_note_that_is_called_like_a_bot_is_no_side(database, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("rag").write_text("notes on rag")
+    assert opened("rag", database)[1] == "rag"

@@ -1,0 +1,179 @@
+"""What a person reads who compares two bots or two runs."""
+
+import json
+from pathlib import Path
+
+import pytest
+from proctor.bots.base import Reply
+from small_exams import ToldBot, held, numbered
+from suites import proctor
+
+METRICS = ("exact_match", "keyword_recall", "answer_length")
+QUESTIONS = numbered(range(40))
+
+
+def right_below(limit: int):
+    """A bot's answers: right for numbers below the limit."""
+    return lambda question: number if int(number := question.split()[-1]) < limit else "no idea at all"
+
+
+@pytest.fixture(scope="module")
+def exams(tmp_path_factory) -> Path:
+    """Two runs of three bots: one stays as it is, one gets better, one worse."""
+    folder = tmp_path_factory.mktemp("compared")
+    steady = ToldBot("steady", right_below(20))
+    held(
+        folder / "proctor.db",
+        [steady, ToldBot("up", right_below(5)), ToldBot("down", right_below(35))],
+        QUESTIONS,
+        METRICS,
+    )
+    later = [steady, ToldBot("up", right_below(30), "2"), ToldBot("down", right_below(10), "2")]
+    held(folder / "proctor.db", later, QUESTIONS, METRICS)
+    return folder
+
+
+def test_two_bots_of_a_run_fit_a_terminal(exams):
+    done = proctor("compare", "down", "up", folder=exams)
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    assert lines[0] == "small: down against up"
+    assert all(len(line) <= 80 for line in lines[: lines.index("Next:")])
+    assert "up is better on 2 of 2 metrics." in lines
+    (line,) = (line for line in lines if line.startswith("  exact_match"))
+    assert line.split()[:4] == ["exact_match", "↑", "0.25", "0.75"]
+    assert "+0.50 [" in line
+    assert "<.001*" in line
+    assert line.endswith("20/20/0")
+    assert "Where up gained most, by exact_match" in lines
+    assert any("0.00 → 1.00" in line for line in lines)
+    assert "    down: no idea at all" in [line.rstrip() for line in lines]
+
+
+def test_two_runs_are_compared_bot_by_bot(exams):
+    done = proctor("compare", "previous", "latest", folder=exams)
+    assert done.returncode == 0, done.stderr
+    assert "small: up in two runs" in done.stdout
+    assert "head is better on 2 of 2 metrics." in done.stdout
+    assert "small: down in two runs" in done.stdout
+    assert "head is worse on 2 of 2 metrics." in done.stdout
+    assert "changed: code changed" in done.stdout
+    assert "steady: the same kept answers in runs" in done.stdout
+    assert "small: steady" not in done.stdout
+
+
+def test_only_one_bot_of_two_runs(exams):
+    done = proctor("compare", "previous", "latest", "--bot", "up", "--flips", "0", folder=exams)
+    assert "small: down" not in done.stdout
+    assert "gained most" not in done.stdout
+
+
+def test_machines_get_one_object_with_everything(exams):
+    done = proctor("compare", "previous", "latest", "--json", folder=exams)
+    found = {each["head"]["bot"]: each for each in json.loads(done.stdout)["comparisons"]}
+    assert found["steady"]["same_answers"] is True
+    up = found["up"]["metrics"]["exact_match"]
+    assert up["verdict"] == "better"
+    assert up["difference"] == pytest.approx(25 / 40)
+    assert up["test"] == "exact McNemar"
+    assert up["p"] == pytest.approx(2 * 0.5**25)
+    assert up["p_holm"] >= up["p_bh"] >= up["p"]
+    assert len(found["up"]["rows"]["exact_match"]["gains"]) == 3
+    assert found["down"]["metrics"]["exact_match"]["verdict"] == "worse"
+    assert found["down"]["rows"]["exact_match"]["losses"][0]["head_answer"] == "no idea at all"
+
+
+def test_the_same_seed_gives_the_same_figures(exams):
+    first, second = (proctor("compare", "up", "down", "--json", "--seed", "3", folder=exams).stdout for _ in range(2))
+    assert first == second
+
+
+def test_a_page_is_written_or_printed(exams, tmp_path):
+    page = tmp_path / "page.md"
+    done = proctor("compare", "up", "down", "--markdown", page, folder=exams)
+    assert f"Wrote {page}" in done.stderr
+    assert "small: up against down" in done.stdout
+    printed = proctor("compare", "up", "down", "--markdown", "-", folder=exams).stdout
+    assert printed == page.read_text()
+    assert printed.startswith("## small: up against down")
+
+
+def test_only_a_metric_and_another_correction(exams):
+    done = proctor("compare", "up", "down", "-m", "exact_match", "--correct", "bh", folder=exams)
+    assert "p BH" in done.stdout
+    assert "keyword_recall" not in done.stdout
+
+
+def test_a_database_file_means_its_latest_run(exams, tmp_path):
+    done = proctor("compare", f"{exams / 'proctor.db'}:previous", exams / "proctor.db", folder=tmp_path)
+    assert "small: up in two runs" in done.stdout
+    assert not (tmp_path / "proctor.db").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ([], "such as: proctor compare steady up"),
+        (["up"], "Only one side was given, up. Name both, such as: proctor compare up steady"),
+        (["up", "dwn"], "Did you mean down?"),
+        (["latest", "latest"], "Both sides are the same, all bots of run"),
+        (["up", "down", "-m", "exact_mach"], "Did you mean exact_match?"),
+        (["up", "down", "--markdown", "proctor.db"], "--markdown"),
+    ],
+)
+def test_wrong_input_is_a_sentence_and_exit_code_two(exams, arguments, words):
+    done = proctor("compare", *arguments, folder=exams)
+    assert done.returncode == 2
+    assert words in done.stderr
+    assert "Traceback" not in done.stderr
+    assert done.stdout == ""
+
+
+def test_nothing_comparable_is_exit_code_two_and_says_which_part(tmp_path):
+    bot = ToldBot("mine", str)
+    held(tmp_path / "proctor.db", [bot], numbered(range(3)))
+    held(tmp_path / "proctor.db", [bot], numbered(range(5, 8)))
+    done = proctor("compare", "previous", "latest", folder=tmp_path)
+    assert done.returncode == 2
+    assert "no question stands on both sides" in done.stderr
+
+
+def test_no_database_and_an_empty_one(tmp_path):
+    assert "such as: proctor compare previous latest" in proctor("compare", folder=tmp_path).stderr
+    assert "proctor run" in proctor("compare", "a", "b", folder=tmp_path).stderr
+    (tmp_path / "proctor.db").touch()
+    done = proctor("compare", "a", "b", folder=tmp_path)
+    assert done.returncode == 2
+    assert "holds no run yet" in done.stderr
+    assert (tmp_path / "proctor.db").stat().st_size == 0
+
+
+def test_one_question_and_hostile_names_break_nothing(tmp_path):
+    answer = "\x1b[31mred\x1b[0m [bold]no markup[/bold]"
+    bots = [ToldBot("[red]a\x1b[0m", lambda _: Reply(answer)), ToldBot("b" * 60, str)]
+    held(tmp_path / "proctor.db", bots, numbered(range(1)), METRICS)
+    done = proctor("compare", "[red]a\x1b[0m", "b" * 60, folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "\x1b" not in done.stdout
+    assert "[red]a" in done.stdout
+    assert "cannot be told from one cluster" in done.stdout
+
+
+def test_with_repeats_the_sources_of_noise_are_told_apart(tmp_path):
+    said = iter(range(10**6))
+
+    def wavering(question: str) -> str:
+        return question.split()[-1] if next(said) % 3 else "no idea"
+
+    bots = [ToldBot("calm", right_below(20)), ToldBot("wavering", wavering)]
+    held(tmp_path / "proctor.db", bots, QUESTIONS, METRICS, repeats=3)
+    done = proctor("compare", "calm", "wavering", folder=tmp_path)
+    assert "asked 3 times" in done.stdout
+    assert "noise from" in done.stdout
+    (line,) = (line for line in done.stdout.splitlines() if line.startswith("  exact_match") and "%" in line)
+    questions, bot, judge, twice_questions, twice_repeats = line.split()[1:]
+    assert judge == "0%"
+    assert int(questions[:-1]) + int(bot[:-1]) == pytest.approx(100, abs=1)
+    assert int(bot[:-1]) > 10
+    assert twice_questions == "-29%"
+    assert int(twice_repeats[:-1]) < 0

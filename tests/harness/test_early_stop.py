@@ -1,0 +1,363 @@
+"""An early stop: questions in random order, until the verdict is certain; the rest is asked another time."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from proctor.bots.base import Reply, Usage
+from proctor.harness.deciding.early_result import EarlyResult, word_of
+from proctor.harness.deciding.early_stop import EarlyStop, shuffled
+from proctor.harness.deciding.wagers import Bet, Wager
+from proctor.harness.engine.lanes import Item
+from proctor.harness.exams.exam import Outcome, hold
+from proctor.harness.showing.progress import Silent
+from proctor.knowledge.questions import Question
+from proctor.reports.comparing.run_tables import run_tables
+from proctor.reports.comparing.score_table import RunTables
+from proctor.reports.run import RunMetric, ask_key
+from proctor.reports.statistics.betting import GateBets
+from proctor.reports.store import Store
+from proctor.reports.summary import find_run
+from small_exams import ToldBot, held, numbered, small_exam
+from suites import NOTING, asked, lines, proctor, write_suite
+
+
+def right(question: str) -> str:
+    return question.split()[-1]
+
+
+def wrong_on(numbers: set[int]) -> Callable[[str], str]:
+    return lambda question: "no" if int(right(question)) in numbers else right(question)
+
+
+def baseline(path: Path, answer: Callable[[str], object], questions: list[Question], **changes: object) -> RunTables:
+    """A finished run of the bot as it was."""
+    held(path, [ToldBot("mine", answer, "old")], questions, **changes)
+    return read(path)
+
+
+def read(path: Path) -> RunTables:
+    store = Store.open(path)
+    try:
+        return run_tables(store, find_run(store)[0])
+    finally:
+        store.close()
+
+
+def stop_early(
+    path: Path, bots: list[ToldBot], questions: list[Question], wagers: list[Wager], seed: int = 0, **changes: object
+) -> tuple[Outcome, EarlyResult]:
+    early = EarlyStop(wagers, seed=seed)
+    store = Store.open(path)
+    try:
+        outcome = hold(early.arranged(small_exam(bots, questions, **changes)), store, Silent())
+    finally:
+        store.close()
+    return outcome, early.result
+
+
+def against(tables: RunTables, margin: float = 0.1, metric: str = "exact_match") -> list[Wager]:
+    return [Wager("mine", metric, margin, tables.tables["mine"])]
+
+
+@pytest.mark.parametrize("serial", [False, True])
+def test_a_clear_regression_stops_early(tmp_path, serial):
+    questions = numbered(range(300))
+    tables = baseline(tmp_path / "base.db", right, questions)
+    bot = ToldBot("mine", wrong_on(set(range(0, 300, 2))), "new")
+    outcome, result = stop_early(tmp_path / "head.db", [bot], questions, against(tables), serial=serial)
+    assert result.stopped
+    assert result.word("mine") == "regressed"
+    assert len(bot.asked) == outcome.asked < 100
+    (verdict,) = result.verdicts
+    assert verdict.high < 0
+    assert verdict.low < -0.5 < verdict.high
+    assert outcome.summary.status == "stopped"
+
+
+def test_an_equal_bot_stops_early_as_not_worse(tmp_path):
+    questions = numbered(range(400))
+    tables = baseline(tmp_path / "base.db", right, questions)
+    bot = ToldBot("mine", right, "new")
+    _, result = stop_early(tmp_path / "head.db", [bot], questions, against(tables))
+    assert (result.stopped, result.word("mine")) == (True, "not worse")
+    assert len(bot.asked) < 200
+    assert result.verdicts[0].low > -0.1
+    assert result.rows + result.rows_left == 400
+
+
+def test_a_tiny_effect_asks_all_and_leaves_the_verdict_to_the_ordinary_rule(tmp_path):
+    questions = numbered(range(60))
+    tables = baseline(tmp_path / "base.db", right, questions)
+    bot = ToldBot("mine", wrong_on({3, 33}), "new")
+    outcome, result = stop_early(tmp_path / "head.db", [bot], questions, against(tables, margin=0.03))
+    assert (result.stopped, result.word("mine")) == (False, "undecided")
+    assert sorted(bot.asked) == sorted(question.text for question in questions)
+    assert (outcome.summary.status, result.rows_left) == ("finished", 0)
+    assert "early_stop" not in json.loads(lines(tmp_path / "head.db", "SELECT manifest FROM runs")[0][0])
+    assert "ordinary rule" in result.sentence
+
+
+def test_the_same_command_without_an_early_stop_goes_on_and_asks_the_rest(tmp_path):
+    questions = numbered(range(300))
+    tables = baseline(tmp_path / "base.db", right, questions)
+    new = wrong_on(set(range(0, 300, 2)))
+    first, early = stop_early(tmp_path / "head.db", [ToldBot("mine", new, "new")], questions, against(tables))
+    manifest = json.loads(lines(tmp_path / "head.db", "SELECT manifest FROM runs")[0][0])
+    assert EarlyResult.from_object(manifest["early_stop"]) == early
+    rest = ToldBot("mine", new, "new")
+    second = held(tmp_path / "head.db", [rest], questions)
+    assert second.summary.run == first.summary.run
+    assert (len(rest.asked), second.summary.status) == (early.rows_left, "finished")
+    assert "early_stop" not in json.loads(lines(tmp_path / "head.db", "SELECT manifest FROM runs")[0][0])
+    positions = lines(tmp_path / "head.db", "SELECT position FROM run_rows ORDER BY position")
+    assert [position for (position,) in positions] == list(range(300))
+    assert [case.key for case in read(tmp_path / "head.db").tables["mine"].cases] == [each.id for each in questions]
+
+
+def test_kept_answers_count_at_once_and_are_free(tmp_path):
+    questions = numbered(range(300))
+    tables = baseline(tmp_path / "base.db", right, questions)
+    new = wrong_on(set(range(0, 300, 2)))
+    _, first = stop_early(tmp_path / "head.db", [ToldBot("mine", new, "new")], questions, against(tables))
+    bot = ToldBot("mine", new, "new")
+    outcome, again = stop_early(tmp_path / "head.db", [bot], questions, against(tables))
+    assert bot.asked == []
+    assert again.stopped
+    assert (again.rows, again.word("mine")) == (first.rows, "regressed")
+    assert (outcome.summary.status, again.saved_seconds) == ("stopped", None)
+
+
+def test_kept_answers_stand_in_a_new_run_that_rests_on_them(tmp_path):
+    """Another metric makes another run; its verdict may rest on answers that were all kept."""
+    questions = numbered(range(300))
+    tables = baseline(tmp_path / "base.db", right, questions)
+    new = wrong_on(set(range(0, 300, 2)))
+    stop_early(tmp_path / "head.db", [ToldBot("mine", new, "new")], questions, against(tables))
+    metrics = ["exact_match", "answer_length"]
+    bot = ToldBot("mine", new, "new")
+    outcome, result = stop_early(tmp_path / "head.db", [bot], questions, against(tables), metrics=metrics)
+    assert bot.asked == []
+    rows = lines(tmp_path / "head.db", f"SELECT COUNT(*) FROM answers WHERE run = '{outcome.summary.run}'")[0][0]
+    assert result.stopped
+    assert rows == result.rows >= result.verdicts[0].questions
+
+
+def test_a_run_that_has_every_answer_is_left_to_the_ordinary_rule(tmp_path):
+    questions = numbered(range(200))
+    tables = baseline(tmp_path / "base.db", right, questions)
+    new = wrong_on(set(range(0, 200, 2)))
+    held(tmp_path / "head.db", [ToldBot("mine", new, "new")], questions)
+    outcome, result = stop_early(tmp_path / "head.db", [ToldBot("mine", new, "new")], questions, against(tables))
+    assert (result.stopped, outcome.summary.status, outcome.asked) == (False, "finished", 0)
+
+
+def test_answers_that_only_have_to_be_scored_are_no_reason_to_stop(tmp_path):
+    questions = numbered(range(200))
+    tables = baseline(tmp_path / "base.db", right, questions)
+    new = wrong_on(set(range(0, 200, 2)))
+    held(tmp_path / "head.db", [ToldBot("mine", new, "new")], questions, metrics=["answer_length"])
+    outcome, result = stop_early(tmp_path / "head.db", [ToldBot("mine", new, "new")], questions, against(tables))
+    assert (result.stopped, outcome.summary.status, outcome.asked, outcome.scored) == (False, "finished", 0, 200)
+
+
+def test_a_run_that_gets_the_rest_from_another_run_is_no_longer_stopped_early(tmp_path):
+    questions = numbered(range(300))
+    tables = baseline(tmp_path / "base.db", right, questions)
+    new = wrong_on(set(range(0, 300, 2)))
+    first, _ = stop_early(tmp_path / "head.db", [ToldBot("mine", new, "new")], questions, against(tables))
+    held(tmp_path / "head.db", [ToldBot("mine", new, "new")], questions, metrics=["answer_length"])
+    again = held(tmp_path / "head.db", [ToldBot("mine", new, "new")], questions)
+    assert (again.summary.run, again.asked, again.summary.status) == (first.summary.run, 0, "finished")
+    assert "early_stop" not in json.loads(lines(tmp_path / "head.db", "SELECT manifest FROM runs")[0][0])
+
+
+@pytest.mark.parametrize("serial", [False, True])
+def test_two_bots_are_asked_the_same_questions_in_the_same_stretch(tmp_path, serial):
+    together: list[tuple[str, str]] = []
+
+    def noting(name: str, answer: Callable[[str], str]) -> ToldBot:
+        return ToldBot(name, lambda question: together.append((name, question)) or answer(question))
+
+    bots = [noting("old", right), noting("new", wrong_on(set(range(0, 300, 2))))]
+    _, result = stop_early(
+        tmp_path / "a.db", bots, numbered(range(300)), [Wager("new", "exact_match", 0.1, "old")], serial=serial
+    )
+    assert (result.stopped, result.word("new")) == (True, "regressed")
+    asked = {name: [question for each, question in together if each == name] for name in ("old", "new")}
+    assert len(asked["old"]) < 100
+    for place in range(len(together)):
+        counts = [sum(each == name for each, _ in together[:place]) for name in ("old", "new")]
+        assert abs(counts[0] - counts[1]) <= 16
+    assert set(asked["new"]) <= set(asked["old"]) | set(asked["new"][-16:])
+
+
+def test_questions_of_a_cluster_stay_together_with_all_their_repeats(tmp_path):
+    questions = [
+        Question(f"q{number}", f"What is {number}", (str(number),), source_document=f"page {number // 5}")
+        for number in range(40)
+    ]
+    items = [Item(each, repeat, ask_key(each)) for each in questions for repeat in range(2)]
+    units = shuffled(items, "source", 7)
+    assert [len(unit) for unit in units] == [10] * 8
+    assert [{item.question.source_document for item in unit} for unit in units] != [{f"page {n}"} for n in range(8)]
+    assert all(len({item.question.source_document for item in unit}) == 1 for unit in units)
+    assert sorted(item.position for unit in units for item in unit) == list(range(80))
+    assert all(items[item.position][:2] == item[:2] for unit in units for item in unit)
+
+
+def test_the_order_is_that_of_the_seed_on_every_machine():
+    items = [Item(each, 0, ask_key(each)) for each in numbered(range(8))]
+    assert [unit[0].position for unit in shuffled(items, "none", 0)] == [
+        int(place) for place in np.argsort(np.random.PCG64(0).random_raw(8))
+    ]
+    assert [unit[0].position for unit in shuffled(items, "none", 0)] != [
+        unit[0].position for unit in shuffled(items, "none", 1)
+    ]
+
+
+def test_quick_answers_do_not_count_before_slow_ones():
+    """Only the random order decides what is looked at: otherwise easy questions, answered first, would speak first."""
+    metric = RunMetric("exact_match", "1", "higher", 0.0, 1.0, None)
+    units = [[f"q{number}"] for number in range(50)]
+    bet = Bet(
+        Wager("mine", "exact_match", 0.1, "old"),
+        metric,
+        units,
+        1,
+        dict.fromkeys(map("q{}".format, range(50)), 1.0),
+        0.025,
+    )
+    late = {(f"q{number}", 0): 0.0 for number in range(1, 50)}
+    bet.look(late, {})
+    assert (bet.looked_at, bet.word) == (0, "undecided")
+    bet.look(late | {("q0", 0): 1.0}, {})
+    assert (bet.looked_at, bet.word) == (50, "regressed")
+    assert bet.verdict.mean == pytest.approx(-49 / 50)
+
+
+def test_large_clusters_weigh_as_much_as_their_questions():
+    """One cluster of 8 that lost, and 40 single questions that won: the mean is that of the 48 questions."""
+    metric = RunMetric("exact_match", "1", "lower", 0.0, 1.0, None)
+    units = [[f"a{number}" for number in range(8)], *([f"b{number}"] for number in range(40))]
+    base = {key: 0.5 for unit in units for key in unit}
+    bet = Bet(Wager("mine", "exact_match", 0.1, "old"), metric, units, 1, base, 0.025)
+    bet.look({(key, 0): 1.0 if key.startswith("a") else 0.0 for key in base}, {})
+    assert bet.verdict.mean == pytest.approx((40 * 0.5 - 8 * 0.5) / 48)
+    assert (bet.verdict.clusters, bet.verdict.questions) == (41, 48)
+    expected = GateBets(0.1, alpha=0.025)
+    expected.add(-0.5, 1.0)
+    for _ in range(40):
+        expected.add(0.5, 1 / 8)
+    assert (bet.verdict.low, bet.verdict.high) == expected.interval.bounds
+
+
+def test_a_value_is_the_mean_of_the_repeats_that_have_one():
+    metric = RunMetric("exact_match", "1", "higher", 0.0, 1.0, None)
+    bet = Bet(Wager("mine", "exact_match", 0.1, "old"), metric, [["q1"], ["q2"]], 2, None, 0.025)
+    nan = float("nan")
+    head = {("q1", 0): 1.0, ("q1", 1): nan, ("q2", 0): nan, ("q2", 1): nan}
+    bet.look(head, {("q1", 0): 0.0})
+    assert bet.looked_at == 0
+    bet.look(head, {("q1", 0): 0.0, ("q1", 1): 0.5, ("q2", 0): 1.0, ("q2", 1): 1.0})
+    assert (bet.looked_at, bet.verdict.questions, bet.verdict.mean) == (2, 1, 0.75)
+
+
+def test_a_metric_without_a_range_can_not_be_bet_on(tmp_path):
+    questions = numbered(range(30))
+    tables = baseline(tmp_path / "base.db", right, questions, metrics=["answer_length", "exact_match"])
+    bot = ToldBot("mine", right, "new")
+    _, result = stop_early(
+        tmp_path / "head.db", [bot], questions, [*against(tables), *against(tables, metric="answer_length")],
+        metrics=["answer_length", "exact_match"],
+    )  # fmt: skip
+    assert not result.stopped
+    assert "answer_length can't be bet on" in result.sentence
+    assert len(bot.asked) == 30
+
+
+def test_the_chance_of_a_wrong_word_is_split_over_all_wagers(tmp_path):
+    questions = numbered(range(60))
+    tables = baseline(tmp_path / "base.db", right, questions, metrics=["exact_match", "keyword_recall"])
+    wagers = [*against(tables), *against(tables, metric="keyword_recall")]
+    bot = ToldBot("mine", lambda question: "no", "new")
+    changes = {"metrics": ["exact_match", "keyword_recall"]}
+    _, two = stop_early(tmp_path / "two.db", [bot], questions, wagers, **changes)
+    _, one = stop_early(tmp_path / "one.db", [bot], questions, wagers[:1], **changes)
+    assert [verdict.level for verdict in two.verdicts] == [pytest.approx(0.975)] * 2
+    assert one.verdicts[0].level == pytest.approx(0.95)
+    assert one.questions < two.questions
+
+
+def test_one_metric_that_regressed_is_enough_and_all_must_be_not_worse():
+    assert word_of(["not worse", "regressed", "undecided"]) == "regressed"
+    assert word_of(["not worse", "undecided"]) == "undecided"
+    assert word_of(["not worse", "not worse"]) == "not worse"
+    assert word_of([]) == "undecided"
+
+
+def test_questions_that_the_baseline_was_asked_in_other_words_are_not_compared(tmp_path):
+    questions = numbered(range(200))
+    tables = baseline(tmp_path / "base.db", right, questions)
+    others = [Question(each.id, f"Now, what is {number}", each.expected) for number, each in enumerate(questions)]
+    bot = ToldBot("mine", lambda question: "no" if question.startswith("Now") else right(question), "new")
+    _, result = stop_early(tmp_path / "head.db", [bot], [*others[:100], *questions[100:]], against(tables))
+    assert result.word("mine") == "not worse"
+    assert result.verdicts[0].mean == 0
+
+
+def test_what_was_saved_is_reckoned_from_what_was_asked(tmp_path):
+    questions = numbered(range(300))
+    tables = baseline(tmp_path / "base.db", right, questions)
+    bot = ToldBot("mine", lambda question: Reply("no", usage=Usage(10, 5, 0.002)), "new")
+    _, result = stop_early(tmp_path / "head.db", [bot], questions, against(tables))
+    assert result.saved_cost == pytest.approx(0.002 * result.rows_left)
+    assert result.saved_seconds > 0
+    assert f"Stopped early after {result.questions} of 300 questions" in result.sentence
+
+
+def test_a_failing_bot_is_not_certain_of_anything(tmp_path):
+    """Rows without an answer have no value; where all fail, nothing is known."""
+    questions = numbered(range(50))
+    tables = baseline(tmp_path / "base.db", right, questions)
+
+    def fail(question: str) -> str:
+        raise ValueError("broken")
+
+    bot = ToldBot("mine", fail, "new")
+    _, result = stop_early(tmp_path / "head.db", [bot], questions, against(tables))
+    assert (result.stopped, len(bot.asked)) == (False, 50)
+
+
+def test_peeking_after_every_answer_seldom_says_regressed_of_a_bot_that_is_not(tmp_path):
+    """The whole path, with two bots that are equally good on the population from which questions are drawn."""
+    draws = np.random.default_rng(5)
+    words = []
+    for trial in range(30):
+        old, new = draws.random(60) < 0.3, draws.random(60) < 0.3
+        questions = numbered(range(60))
+        answers = [wrong_on(set(map(int, np.flatnonzero(missed)))) for missed in (old, new)]
+        bots = [ToldBot("old", answers[0]), ToldBot("new", answers[1])]
+        _, result = stop_early(
+            tmp_path / f"{trial}.db", bots, questions, [Wager("new", "exact_match", 0.1, "old")], seed=trial
+        )
+        words.append(result.word("new"))
+    assert words.count("regressed") <= 2
+
+
+def test_the_gate_stops_early_and_says_what_that_saved(tmp_path):
+    write_suite(tmp_path, NOTING.format(delay=0), 300, seed=3)
+    assert proctor("run", "suite.yaml", "--db", "p.db", folder=tmp_path).returncode == 0
+    (tmp_path / "asked.txt").unlink()
+    write_suite(tmp_path, NOTING.format(delay=0).replace('"It is "', '"It was "'), 300, seed=3)
+    arguments = ["gate", "suite.yaml", "--db", "p.db", "--baseline", "previous", "--margin", "exact_match=0.1"]
+    early = proctor(*arguments, "--early-stop", "--json", folder=tmp_path)
+    found = json.loads(early.stdout)
+    assert (early.returncode, found["verdict"], found["status"]) == (1, "regressed", "stopped")
+    first = len(asked(tmp_path))
+    assert first == found["early_stop"]["questions"] < 60
+    assert f"Stopped early after {first} of 300 questions" in found["early_stop"]["sentence"]
+    whole = proctor(*arguments, folder=tmp_path)
+    assert (whole.returncode, len(asked(tmp_path))) == (1, 300)

@@ -1,0 +1,318 @@
+"""What a person types to gate a run, and the exit code that a build server reads."""
+
+import json
+import sqlite3
+
+import pytest
+from gated_runs import MATCH, keep_run
+from proctor.reports.run import RunMetric
+from suites import NOTING, asked, proctor, write_suite
+
+ONES, SEVEN = [1.0] * 120, [1.0] * 84 + [0.0] * 36
+
+
+def of(**values: list) -> dict[str, dict[str, list]]:
+    return {bot: {"exact_match": found} for bot, found in values.items()}
+
+
+def two_runs(folder, base, head, **changes) -> list[str]:
+    path = folder / "proctor.db"
+    return [keep_run(path, base), keep_run(path, head, **{"milliseconds": 11.0} | changes)]
+
+
+@pytest.mark.parametrize(
+    ("base", "head", "changes", "code", "verdict"),
+    [
+        (ONES, ONES, {}, 0, "not worse"),
+        (SEVEN, ONES, {}, 0, "not worse"),
+        (ONES, SEVEN, {}, 1, "regressed"),
+        ([1.0, 0.0] * 4, [0.0, 1.0] * 4, {}, 3, "undecided"),
+        (ONES, ONES, {"failed": {"rag": range(7)}}, 4, "too much missing"),
+        (ONES, SEVEN, {"failed": {"rag": range(7)}}, 1, "regressed"),
+        (ONES, ONES, {"left_out": range(7), "status": "stopped"}, 4, "too much missing"),
+        (SEVEN, SEVEN, {"metrics": (RunMetric("exact_match", "v2", "higher", 0.0, 1.0, 1.0),)}, 2, "not comparable"),
+        (SEVEN, SEVEN, {"milliseconds": 10.0}, 0, "unchanged"),
+    ],
+)
+def test_every_exit_code(tmp_path, base, head, changes, code, verdict):
+    two_runs(tmp_path, of(rag=base), of(rag=head), **changes)
+    done = proctor("gate", "--baseline", "previous", "--json", folder=tmp_path)
+    assert done.returncode == code, done.stderr
+    made = json.loads(done.stdout)
+    assert (made["exit_code"], made["verdict"]) == (code, verdict)
+    (metric,) = made["bots"]["rag"]["metrics"].values()
+    assert metric["sentence"]
+    shown = proctor("gate", "--baseline", "previous", folder=tmp_path)
+    assert shown.returncode == code
+    assert f"(exit code {code})" in shown.stdout
+    assert f"rag: {verdict}" in shown.stdout
+    assert max(map(len, shown.stdout.splitlines())) <= 80
+
+
+def test_the_worst_bot_decides(tmp_path):
+    two_runs(tmp_path, of(good=ONES, bad=ONES, few=ONES), of(good=ONES, bad=SEVEN, few=ONES))
+    done = proctor("gate", "-b", "previous", "--json", folder=tmp_path)
+    made = json.loads(done.stdout)
+    assert done.returncode == 1
+    assert {name: bot["exit_code"] for name, bot in made["bots"].items()} == {"good": 0, "bad": 1, "few": 0}
+    assert proctor("gate", "-b", "previous", "--bot", "good", folder=tmp_path).returncode == 0
+
+
+def test_thresholds_and_latency_of_the_suite_decide(tmp_path):
+    for gate, thresholds, code in (
+        ({}, {}, 0), ({"latency": 1.2}, {}, 1), ({"latency": 9}, {}, 0), ({}, {"exact_match": 1}, 1),
+    ):  # fmt: skip
+        folder = tmp_path / f"{len(list(tmp_path.iterdir()))}"
+        folder.mkdir()
+        manifest = {"settings": {"suite": {"gate": gate, "thresholds": thresholds}}}
+        two_runs(folder, of(rag=SEVEN), of(rag=SEVEN), milliseconds=80.0, manifest=manifest)
+        done = proctor("gate", "-b", "previous", folder=folder)
+        assert done.returncode == code, done.stdout
+        assert ("threshold of exact_match missed: 0.70 (" in done.stdout) == bool(thresholds)
+
+
+def test_margins_come_from_the_manifest_and_options_go_before(tmp_path):
+    small = [1.0] * 114 + [0.0] * 6
+    manifest = {"settings": {"suite": {"gate": {"margins": {"exact_match": 0.2}}}}}
+    two_runs(tmp_path, of(rag=ONES), of(rag=small), manifest=manifest)
+    assert proctor("gate", "-b", "previous", folder=tmp_path).returncode == 0
+    done = proctor("gate", "-b", "previous", "--margin", "exact_match=0.01", "--json", folder=tmp_path)
+    assert done.returncode == 1
+    assert json.loads(done.stdout)["rule"]["margins"] == {"exact_match": 0.01}
+
+
+def test_the_worst_rows_are_named_with_both_answers(tmp_path):
+    two_runs(tmp_path, of(rag=ONES), of(rag=SEVEN), answers={"q84": "now \x1b[31m wrong"})
+    text = proctor("gate", "-b", "previous", "--flips", "2", folder=tmp_path).stdout
+    assert "q84: What of q84?" in text and "exact_match 1 -> 0, fails now" in text
+    assert "before: q84 1.0" in text and "now: now \ufffd[31m wrong" in text
+    assert "q85" in text and "q86" not in text
+    assert "Got worse" not in proctor("gate", "-b", "previous", "--flips", "0", folder=tmp_path).stdout
+
+
+def test_bots_of_one_side_are_named_and_wanted_ones_must_be_there(tmp_path):
+    first, second = two_runs(tmp_path, of(rag=ONES, old=ONES), of(rag=ONES, new=SEVEN))
+    done = proctor("gate", "-b", first, folder=tmp_path)
+    assert done.returncode == 0
+    assert "new is new, and held against nothing" in done.stdout
+    assert f"old is in the baseline and not in run {second}" in done.stdout.replace("\n", " ")
+    for bot, says in (
+        ("new", "has no bot new; it has rag, old"),
+        ("old", "There is no bot"),
+        ("rug", "Did you mean rag?"),
+    ):
+        done = proctor("gate", "-b", first, "--bot", bot, folder=tmp_path)
+        assert (done.returncode, says in done.stderr, done.stdout) == (2, True, ""), done.stderr
+
+
+def test_another_bot_of_the_run_may_be_the_baseline(tmp_path):
+    keep_run(tmp_path / "proctor.db", of(faq=ONES, rag=SEVEN, best=ONES))
+    made = json.loads(proctor("gate", "--baseline", "faq", "--json", folder=tmp_path).stdout)
+    assert {name: bot["verdict"] for name, bot in made["bots"].items()} == {"rag": "regressed", "best": "not worse"}
+    assert proctor("gate", "--baseline", "faq", "--bot", "best", folder=tmp_path).returncode == 0
+    done = proctor("gate", "--baseline", "faq", "--bot", "faq", folder=tmp_path)
+    assert (done.returncode, "can't be held against itself" in done.stderr) == (2, True)
+
+
+def test_what_was_taken_is_said(tmp_path):
+    first, second = two_runs(tmp_path, of(rag=ONES), of(rag=SEVEN))
+    assert f"Looked at run {second} of proctor.db" in proctor("gate", "-b", first, folder=tmp_path).stdout
+    done = proctor("gate", first, "-b", second, folder=tmp_path)
+    assert done.returncode == 0
+    assert f"Looked at run {first} of proctor.db" in done.stdout
+    (tmp_path / "other.db").write_bytes((tmp_path / "proctor.db").read_bytes())
+    done = proctor("gate", "other.db", "-b", f"proctor.db:{first}", folder=tmp_path)
+    assert (done.returncode, f"Looked at run {second} of other.db" in done.stdout) == (1, True)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ([], "There is nothing to compare with"),
+        (["-b", "latest"], "that would always pass"),
+        (["-b", "nowhere.json"], "There is no file nowhere.json"),
+        (["-b", "2099"], "neither a bot of the latest run nor the beginning of a run"),
+        (["2099", "-b", "previous"], "neither a bot of the latest run"),
+        (["-b", "previous", "--margin", "exact_match"], "wanted METRIC=NUMBER"),
+        (["-b", "previous", "--margin", "exact_match=-1"], "wanted METRIC=NUMBER"),
+        (["-b", "previous", "--margin", "exact_match=nan"], "wanted METRIC=NUMBER"),
+        (["-b", "previous", "--fresh", "--limit", "3"], "--limit, --fresh: nothing is asked"),
+        (["-b", "previous", "--json", "--markdown", "-"], "both want stdout"),
+        (["-b", "previous", "--junit", "-"], "--junit wants the name of a file"),
+        (["-b", "previous", "--junit", "nowhere/x.xml"], "the folder nowhere does not exist"),
+        (["-b", "previous", "--junit", "x", "--markdown", "x"], "is given for --junit already"),
+        (["-b", "previous", "--junit", "proctor.db"], "is given for --db already"),
+        (["nowhere.yaml", "-b", "previous"], "nowhere.yaml"),
+        (["--db", "nowhere.db", "-b", "previous"], "nowhere.db"),
+    ],
+)
+def test_wrong_input_is_a_sentence(tmp_path, arguments, says):
+    two_runs(tmp_path, of(rag=ONES), of(rag=SEVEN))
+    done = proctor("gate", *arguments, folder=tmp_path)
+    assert (done.returncode, done.stdout) == (2, ""), done.stdout
+    assert says in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_misspelt_margin_never_passes(tmp_path):
+    two_runs(tmp_path, of(rag=ONES), of(rag=ONES))
+    done = proctor("gate", "-b", "previous", "--margin", "exact_mach=0.02", folder=tmp_path)
+    assert done.returncode == 2
+    assert "did you mean exact_match?" in done.stdout.replace("\n ", "")
+
+
+def test_there_is_no_previous_run(tmp_path):
+    keep_run(tmp_path / "proctor.db", of(rag=ONES))
+    done = proctor("gate", "-b", "previous", folder=tmp_path)
+    assert (done.returncode, "no run of the suite 'exam' before" in done.stderr) == (2, True)
+
+
+def test_a_run_that_was_stopped_early_is_not_judged_again(tmp_path):
+    two_runs(tmp_path, of(rag=ONES), of(rag=ONES), manifest={"early_stop": {}}, status="stopped")
+    done = proctor("gate", "-b", "previous", folder=tmp_path)
+    assert (done.returncode, "was stopped early" in done.stderr) == (2, True)
+
+
+def test_a_baseline_file_is_written_and_gives_the_same_verdict(tmp_path):
+    first, _ = two_runs(tmp_path, of(rag=ONES, faq=ONES), of(rag=SEVEN, faq=ONES))
+    done = proctor("baseline", first, folder=tmp_path)
+    assert done.returncode == 0
+    assert f"Wrote baseline.json: 120 questions, 2 bots and 1 metric of run {first}" in done.stdout
+    by_file, by_run = (
+        json.loads(proctor("gate", "-b", base, "--json", folder=tmp_path).stdout) for base in ("baseline.json", first)
+    )
+    assert by_file["bots"] == by_run["bots"]
+    done = proctor("gate", "-b", "baseline.json:faq", "--bot", "rag", folder=tmp_path)
+    assert (done.returncode, "rag against faq: regressed" in done.stdout) == (1, True)
+    text = (tmp_path / "baseline.json").read_text().replace('"exact_match":1', '"exact_match":0', 1)
+    (tmp_path / "baseline.json").write_text(text)
+    done = proctor("gate", "-b", "baseline.json", folder=tmp_path)
+    assert (done.returncode, "edited by hand" in done.stderr) == (2, True)
+
+
+def test_a_baseline_holds_what_is_asked_for(tmp_path):
+    other = RunMetric("recall", "v1", "higher", 0.0, 1.0, None)
+    values = {"rag": {"exact_match": ONES, "recall": ONES}, "faq": {"exact_match": ONES, "recall": ONES}}
+    keep_run(tmp_path / "proctor.db", values, metrics=(MATCH, other))
+    options = ["--bot", "rag", "-m", "recall", "--no-answers", "--out", "b.json"]
+    assert proctor("baseline", *options, folder=tmp_path).returncode == 0
+    made = json.loads((tmp_path / "b.json").read_text())
+    assert [each["name"] for each in (*made["bots"], *made["metrics"])] == ["rag", "recall"]
+    assert all("answer" not in row for question in made["questions"] for row in question["rows"]["rag"])
+    for wrong, says in (
+        (["2099"], "is no run of"), (["--bot", "rug"], "Did you mean rag?"), (["-m", "recal"], "did you mean recall?"),
+        (["b.json"], "is no database"), (["--out", "proctor.db"], "--db"), (["--out", "no/b.json"], "does not exist"),
+    ):  # fmt: skip
+        done = proctor("baseline", *wrong, folder=tmp_path)
+        assert (done.returncode, says in done.stderr) == (2, True), done.stderr
+
+
+def test_files_for_build_servers_and_pull_requests(tmp_path):
+    two_runs(tmp_path, of(rag=ONES), of(rag=SEVEN))
+    summary = tmp_path / "summary.md"
+    summary.write_text("before\n")
+    environ = {"PATH": "", "GITHUB_STEP_SUMMARY": str(summary)}
+    command = ["gate", "-b", "previous", "--junit", "x.xml", "--markdown", "x.md", "--github"]
+    done = proctor(*command, folder=tmp_path, env=environ)
+    assert done.returncode == 1, done.stderr
+    assert "<failure" in (tmp_path / "x.xml").read_text()
+    page = (tmp_path / "x.md").read_text()
+    assert page.startswith("## ❌ exam: regressed")
+    assert summary.read_text() == f"before\n{page}\n"
+    lines = done.stdout.splitlines()
+    token = lines[0].removeprefix("::stop-commands::")
+    assert lines.index(f"::{token}::") == len(lines) - 2
+    assert lines[-1].startswith("::error title=rag%3A exact_match regressed::")
+    piped = proctor("gate", "-b", "previous", "--markdown", "-", "--github", folder=tmp_path)
+    assert piped.stdout == page
+    assert "::error" in piped.stderr
+
+
+def test_a_gate_of_two_small_runs_loads_nothing_heavy(tmp_path):
+    import subprocess
+    import sys
+
+    two_runs(tmp_path, of(rag=ONES), of(rag=SEVEN))
+    code = (
+        "import sys\nfrom proctor.harness.cli import main\nsys.argv = ['proctor', 'gate', '-b', 'previous']\n"
+        "try:\n    main()\nexcept SystemExit as end:\n    assert end.code == 1\n"
+        "print([n for n in ('scipy', 'torch', 'sklearn', 'onnxruntime', 'openai') if n in sys.modules])"
+    )
+    run = [sys.executable, "-c", code]
+    done = subprocess.run(run, cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"
+
+
+BETTER = NOTING.replace('"It is " + question.split()[-1]', '"It is " + question.split()[-1] + " indeed"')
+
+
+def test_a_suite_is_held_first_and_what_is_kept_is_not_asked(tmp_path):
+    gate = {"baseline": "kept/base.json", "margins": {"exact_match": 0.03}}
+    write_suite(tmp_path, NOTING.format(delay=0), 12, gate=gate)
+    (tmp_path / "kept").mkdir()
+    done = proctor("gate", folder=tmp_path)
+    assert (done.returncode, "which the suite names as gate.baseline" in done.stderr) == (2, True)
+    assert asked(tmp_path) == []  # told before anything is asked
+    assert proctor("run", "suite.yaml", folder=tmp_path).returncode == 0
+    assert proctor("baseline", "--out", "kept/base.json", folder=tmp_path).returncode == 0
+    done = proctor("gate", folder=tmp_path)
+    assert (done.returncode, "mine: unchanged" in done.stdout) == (0, True), done.stderr
+    assert "Held suite.yaml: run " in done.stdout and "Nothing was asked." in done.stdout
+    assert "Saved: 12 answers of mine kept" in done.stdout
+    assert len(asked(tmp_path)) == 12
+    (tmp_path / "bot.py").write_text(BETTER.format(delay=0))
+    made = json.loads(proctor("gate", "--json", folder=tmp_path).stdout)
+    assert made["saved"] | {"seconds": 0} == {
+        "asked": {"mine": 12}, "kept": {}, "seconds": 0, "cost": None, "judge_calls": 0, "judge_calls_kept": 0,
+    }  # fmt: skip
+    assert made["exit_code"] == 1
+    assert len(asked(tmp_path)) == 24
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    done = proctor("gate", "..", "--db", "../proctor.db", folder=elsewhere)  # the baseline is beside the suite
+    assert (done.returncode, "Compared with " in done.stdout) == (1, True), done.stderr
+    assert proctor("gate", "suite.yaml", "-b", "previous", folder=tmp_path).returncode == 1
+    assert proctor("gate", "suite.yaml", "-b", "previous", folder=tmp_path).returncode == 1  # again, though resumed
+
+
+@pytest.mark.parametrize(
+    ("gate", "options", "says"),
+    [
+        ({"margins": {"exact_mach": 0.1}}, [], "gate.margins.exact_mach: the suite does not measure it; did you mean"),
+        ({"margins": {"answer_length": 0.1}}, [], "neither direction of it is better"),
+        ({}, ["--margin", "rouge_l=0.1"], "--margin rouge_l: the suite does not measure it"),
+        ({}, ["--bot", "mime"], "Did you mean 'mine'?"),
+        ({}, ["-b", "mine"], "can't be held against itself"),
+    ],
+)
+def test_what_a_suite_can_not_be_gated_by_is_told_before_anything_is_asked(tmp_path, gate, options, says):
+    write_suite(tmp_path, NOTING.format(delay=0), gate=gate)
+    keep_run(tmp_path / "proctor.db", of(mine=ONES))
+    done = proctor("gate", "-b", "latest", *options, folder=tmp_path)
+    assert done.returncode == 2
+    assert says in done.stderr
+    assert asked(tmp_path) == []
+
+
+def test_an_edited_prompt_asks_that_bot_again_and_nothing_else(tmp_path):
+    """On the sample suite, with the embedded models."""
+    assert proctor("init", "mine", folder=tmp_path).returncode == 0
+    folder = tmp_path / "mine"
+    held = proctor("run", "suite.yaml", "--bots", "faq,rag", "--limit", "12", folder=folder)
+    assert held.returncode == 0, held.stderr
+    assert proctor("baseline", folder=folder).returncode == 0
+    prompt = folder / "prompts" / "rag.md"
+    prompt.write_text(prompt.read_text() + "\nBe friendly.\n")
+    options = ["-b", "baseline.json", "--bot", "faq", "--bot", "rag", "--limit", "12", "--json"]
+    done = proctor("gate", *options, folder=folder)
+    made = json.loads(done.stdout)
+    assert made["saved"]["asked"] == {"rag": 12}
+    assert made["saved"]["kept"] == {"faq": 12}
+    assert made["saved"]["seconds"] > 0
+    assert made["bots"]["faq"]["verdict"] == "unchanged"
+    assert made["bots"]["rag"]["unchanged"] is False
+    assert done.returncode == made["bots"]["rag"]["exit_code"]
+    connection = sqlite3.connect(folder / "proctor.db")
+    counts = dict(connection.execute("SELECT name, COUNT(*) FROM replies JOIN bots ON bots.id = bot_id GROUP BY name"))
+    connection.close()
+    assert counts == {"faq": 12, "rag": 24}

@@ -1,0 +1,130 @@
+import math
+
+import numpy as np
+import pytest
+from proctor.reports.statistics.latency_difference import latency_difference
+
+
+def sides(chance, questions, repeats=1, factor=1.0, size=1):
+    """Lognormal times of two bots on the same questions, which are slow or fast for both; clusters of one size."""
+    common = np.repeat(chance.normal(0, 0.3 * (size > 1), questions // size), size)
+    shared = chance.normal(0, 0.5, (questions, 1)) + common[:, None]
+    base, head = (np.exp(5 + shared + chance.normal(0, 0.4, (questions, repeats))) for _ in range(2))
+    return base, head * factor, np.arange(questions) // size
+
+
+def compare(base, head, clusters, **options):
+    return latency_difference(base, np.ones(base.shape, bool), head, np.ones(head.shape, bool), clusters, **options)
+
+
+def test_figures_are_those_of_the_leaderboard():
+    base, head, clusters = sides(np.random.default_rng(1), 60, 3, 1.5)
+    found = compare(base, head, clusters)
+    for side, times in ((found.base, base), (found.head, head)):
+        assert [side.p50, side.p95] == list(np.percentile(times, [50, 95]))
+        assert (side.rows, side.censored) == (180, 0)
+    assert found.p50.value == found.head.p50 / found.base.p50
+    assert found.p95.value == found.head.p95 / found.base.p95
+    assert found.p50_difference == found.head.p50 - found.base.p50
+    assert found.p50.low < found.p50.value < found.p50.high
+    assert (found.questions, found.clusters) == (60, 60)
+    assert found.p_value < 0.001
+
+
+def test_identical_sides_have_a_ratio_of_exactly_1():
+    base, _, clusters = sides(np.random.default_rng(2), 40, 2)
+    observed = base < np.quantile(base, 0.97)
+    found = latency_difference(base, observed, base.copy(), observed, clusters)
+    assert (found.p50.value, found.p50.low, found.p50.high) == (1.0, 1.0, 1.0)
+    assert (found.p50_difference, found.p_value) == (0.0, 1.0)
+    assert found.base == found.head
+
+
+def test_swapping_the_sides_inverts_the_ratio():
+    base, head, clusters = sides(np.random.default_rng(3), 50, 1, 1.2)
+    one, other = compare(base, head, clusters), compare(head, base, clusters)
+    assert one.p50.value == pytest.approx(1 / other.p50.value)
+    assert (one.p50.low, one.p50.high) == pytest.approx((1 / other.p50.high, 1 / other.p50.low))
+    assert one.p_value == other.p_value
+
+
+@pytest.mark.parametrize(("questions", "size", "rounds"), [(100, 1, 300), (300, 1, 150), (300, 10, 200)])
+def test_the_interval_of_the_ratio_of_medians_holds_the_truth_95_times_of_100(questions, size, rounds):
+    chance = np.random.default_rng(questions + size)
+    covered = 0
+    for seed in range(rounds):
+        found = compare(*sides(chance, questions, 1, 1.3, size), seed=seed, draws=300)
+        covered += found.p50.low <= 1.3 <= found.p50.high
+    assert 0.93 <= covered / rounds <= 0.97
+
+
+def test_the_p_value_is_fair():
+    chance = np.random.default_rng(4)
+    values = [compare(*sides(chance, 60), draws=2).p_value for _ in range(300)]
+    assert np.mean(np.array(values) <= 0.05) <= 0.08
+    assert np.mean(values) == pytest.approx(0.5, abs=0.05)
+
+
+def test_rows_that_took_too_long_count_as_longer_than_all():
+    """The head gave up on a fifth of the questions: without them it would look as fast as the base."""
+    base, _, clusters = sides(np.random.default_rng(5), 100)
+    limit = np.quantile(base, 0.8)
+    observed = base <= limit
+    found = latency_difference(base, np.ones(base.shape, bool), np.minimum(base, limit), observed, clusters)
+    assert found.head.censored == 20
+    assert found.head.p50 == pytest.approx(found.base.p50)
+    assert found.head.p95 is None
+    assert found.p95.value is None
+    assert found.p95.high is None
+    assert found.p95_difference is None
+    assert found.p_value == 1.0  # nothing tells that those twenty were faster
+
+
+def test_a_side_that_gave_up_on_most_has_no_median():
+    base, head, clusters = sides(np.random.default_rng(6), 40)
+    limit = np.quantile(head, 0.25)
+    head, observed = np.minimum(head, limit), head <= limit
+    found = latency_difference(base, np.ones(base.shape, bool), head, observed, clusters)
+    assert found.head.p50 is None
+    assert found.p50.high is None
+    back = latency_difference(head, observed, base, np.ones(base.shape, bool), clusters)
+    assert back.p50.low == 0.0
+
+
+def test_only_questions_with_a_time_on_both_sides_count_and_repeats_may_differ():
+    base, head, clusters = sides(np.random.default_rng(7), 30, 2)
+    base[0] = math.nan
+    base[1, 0] = math.nan
+    found = compare(base, head[:, :1], clusters)
+    assert (found.questions, found.clusters, found.base.rows, found.head.rows) == (29, 29, 57, 29)
+    assert found.base.p50 == np.nanmedian(base)
+    assert compare(np.full((3, 1), math.nan), head[:3], clusters[:3]) is None
+
+
+def test_one_cluster_has_figures_without_an_interval():
+    base, head, _ = sides(np.random.default_rng(8), 10)
+    found = compare(base, head, np.zeros(10, int))
+    assert found.p50.value is not None
+    assert (found.p50.low, found.p50.high, found.p_value) == (None, None, None)
+
+
+def test_copies_within_a_cluster_add_nothing():
+    base, head, clusters = sides(np.random.default_rng(9), 40)
+    alone = compare(base, head, clusters)
+    copied = compare(np.repeat(base, 4, axis=0), np.repeat(head, 4, axis=0), np.repeat(clusters, 4))
+    width = math.log(copied.p50.high / copied.p50.low) / math.log(alone.p50.high / alone.p50.low)
+    assert width == pytest.approx(1, abs=0.15)
+
+
+def test_times_of_zero_have_no_ratio():
+    zero, head, clusters = np.zeros((20, 1)), np.ones((20, 1)), np.arange(20)
+    found = compare(zero, head, clusters)
+    assert found.p50.value is None
+    assert found.p50_difference == 1.0
+    assert compare(zero, zero, clusters).p50.value == 1.0
+
+
+def test_the_seed_decides_the_draws():
+    base, head, clusters = sides(np.random.default_rng(10), 50)
+    assert compare(base, head, clusters, seed=3) == compare(base, head, clusters, seed=3)
+    assert compare(base, head, clusters, seed=3).p50 != compare(base, head, clusters, seed=4).p50

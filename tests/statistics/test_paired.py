@@ -1,0 +1,188 @@
+import numpy as np
+import pytest
+from proctor.reports.statistics.mcnemar import mcnemar
+from proctor.reports.statistics.paired import difference
+from proctor.reports.statistics.permutation import sign_flip
+
+CHANCE = np.random.default_rng(20261121)
+
+
+def even(count):
+    """Differences that lean to no side."""
+    half = CHANCE.normal(0, 0.2, count // 2)
+    return np.concatenate([half, -half]) + 0.05
+
+
+def test_alone_and_leaning_to_no_side_it_is_the_paired_t_test():
+    from scipy.stats import ttest_rel
+
+    base = CHANCE.random(80)
+    head = base + even(80)
+    found, wanted = difference(base, head, np.arange(80)), ttest_rel(head, base)
+    assert (found.low, found.high) == pytest.approx(tuple(wanted.confidence_interval()), abs=1e-9)
+    assert found.mean / found.standard_error == pytest.approx(wanted.statistic)
+    assert found.effect == pytest.approx(wanted.statistic / np.sqrt(80))
+
+
+def test_where_differences_lean_only_the_end_on_that_side_goes_farther():
+    from scipy.stats import ttest_rel
+
+    base, losses = CHANCE.random(60), CHANCE.exponential(0.1, 60)
+    found, wanted = difference(base, base - losses, np.arange(60)), ttest_rel(base - losses, base).confidence_interval()
+    assert found.high == pytest.approx(wanted.high)
+    assert found.low < wanted.low - 0.002
+    assert found.mean - found.low <= 1.5 * (found.high - found.mean) + 1e-12
+
+
+def test_bonett_and_price_by_hand():
+    """Seven of 21 got worse and one better: (1 - 7 + 0) / 23, spread (10 / 23 - (6 / 23)^2) / 23."""
+    base = np.array([1.0] * 7 + [0.0] + [1.0] * 12 + [0.0])
+    head = np.array([0.0] * 7 + [1.0] + [1.0] * 12 + [0.0])
+    found = difference(base, head, np.arange(21), 0, 1, binary=True)
+    assert found.mean == pytest.approx(-6 / 21)
+    half = 1.959964 * np.sqrt((10 / 23 - (6 / 23) ** 2) / 23)
+    assert (found.low, found.high) == pytest.approx((-6 / 23 - half, -6 / 23 + half), abs=1e-6)
+    assert (found.wins, found.ties, found.losses) == (1, 13, 7)
+    assert (found.test, found.p_value) == ("exact McNemar", mcnemar(1, 7))
+
+
+def test_no_change_in_thirty_questions_is_not_certain():
+    same = CHANCE.integers(0, 2, 30).astype(float)
+    found = difference(same, same, np.arange(30), 0, 1, binary=True)
+    assert (found.low, found.high) == pytest.approx((-0.0866, 0.0866), abs=1e-4)
+    assert (found.mean, found.p_value, found.effect, found.few_changes) == (0, 1, None, True)
+
+
+def test_no_change_in_documents_says_less_than_in_as_many_questions_alone_and_more_than_in_as_many_documents():
+    same = np.full(300, 0.5)
+    alone, documents = difference(same, same, np.arange(300), 0, 1), difference(same, same, np.arange(300) // 10, 0, 1)
+    assert alone.high < documents.high < difference(same[:30], same[:30], np.arange(30), 0, 1).high
+    assert documents.high == pytest.approx(0.0265, abs=1e-3)  # Kish: 300 / (1 + 0.2 * 9) questions
+
+
+@pytest.mark.parametrize("changed", [0, 1, 4])
+@pytest.mark.parametrize("clusters", [np.arange(40), np.arange(40) // 8])
+def test_few_changes_never_look_certain(changed, clusters):
+    base = CHANCE.random(40)
+    head = base.copy()
+    head[:changed] += 0.01
+    found = difference(base, head, clusters, 0, 1)
+    assert found.few_changes
+    assert found.high - found.low > 0.08
+    assert found.low <= found.mean <= found.high
+
+
+def test_the_same_change_everywhere_has_an_interval_of_the_size_of_the_change():
+    base = CHANCE.random(30) * 0.5
+    found = difference(base, base + 0.1, np.arange(30), 0, 1)
+    assert 0.05 < found.low < 0.1 < found.high < 0.15
+    assert found.few_changes
+
+
+def test_an_unbounded_metric_without_any_spread_has_no_interval():
+    same = np.full(30, 4.0)
+    found = difference(same, same, np.arange(30))
+    assert (found.low, found.high, found.mean) == (None, None, 0)
+
+
+def test_an_unbounded_metric_goes_by_what_was_seen():
+    base = np.arange(30.0)
+    found = difference(base, base, np.arange(30))
+    assert 0 < found.high < 29
+    assert found.low == -found.high
+
+
+def test_the_interval_stays_within_what_the_metric_allows():
+    found = difference(np.zeros(3), np.array([1.0, 1.0, 0.9]), np.arange(3), 0, 1)
+    assert found.high == 1.0
+    assert found.low >= -1
+
+
+def test_copies_within_a_cluster_add_nothing():
+    base, head = CHANCE.random(40), CHANCE.random(40)
+    alone = difference(base, head, np.arange(40))
+    copied = difference(base.repeat(5), head.repeat(5), np.arange(40).repeat(5))
+    assert (copied.low, copied.high, copied.p_value) == pytest.approx((alone.low, alone.high, alone.p_value))
+    assert (copied.questions, copied.clusters) == (200, 40)
+
+
+def test_clusters_flip_as_a_whole():
+    base, head, codes = CHANCE.random(60), CHANCE.random(60), CHANCE.integers(0, 20, 60)
+    sums = np.bincount(codes, head - base)
+    assert difference(base, head, codes).p_value == sign_flip(sums[np.unique(codes)])[0]
+
+
+def test_yes_no_in_clusters_is_not_left_to_mcnemar():
+    base, head = np.tile([0.0, 1.0], 40), np.tile([1.0, 1.0], 40)
+    assert difference(base, head, np.arange(80) // 2, 0, 1, binary=True).test == "permutation, 20,000 draws"
+
+
+def test_means_of_repeats_are_not_yes_or_no():
+    base, head = CHANCE.integers(0, 4, 50) / 3, CHANCE.integers(0, 4, 50) / 3
+    said_yes_no = difference(base, head, np.arange(50), 0, 1, binary=True)
+    assert said_yes_no == difference(base, head, np.arange(50), 0, 1)
+
+
+def test_rounding_is_a_tie():
+    base = np.array([0.3, 0.1, 0.7])
+    head = np.array([0.1 + 0.2, 0.1, 0.7])
+    assert difference(base, head, np.arange(3)).ties == 3
+
+
+def test_the_sides_swapped_give_the_mirror_image():
+    base, head, codes = CHANCE.random(90), CHANCE.beta(2, 1, 90), np.arange(90) // 4
+    there, back = difference(base, head, codes, 0, 1), difference(head, base, codes, 0, 1)
+    assert (there.mean, there.low, there.high) == pytest.approx((-back.mean, -back.high, -back.low))
+    assert (there.wins, there.losses) == (back.losses, back.wins)
+    assert (there.p_value, there.cautious_p_value) == pytest.approx((back.p_value, back.cautious_p_value))
+
+
+def test_the_order_of_questions_alters_nothing():
+    base, head, codes = CHANCE.random(60), CHANCE.random(60), np.arange(60) // 3
+    order = CHANCE.permutation(60)
+    first, second = difference(base, head, codes), difference(base[order], head[order], codes[order])
+    assert (first.low, first.high) == pytest.approx((second.low, second.high))
+
+
+def test_one_cluster_has_a_mean_alone():
+    found = difference(np.zeros(9), CHANCE.random(9), np.zeros(9, int), 0, 1)
+    assert (found.low, found.high, found.standard_error, found.p_value, found.cautious_p_value) == (None,) * 5
+    assert found.mean > 0
+    assert found.test == "none: fewer than two clusters"
+
+
+@pytest.mark.parametrize("count", [2, 3, 17])
+def test_a_wider_level_is_a_wider_interval(count):
+    base, head = CHANCE.random(count), CHANCE.random(count)
+    narrow, wide = (difference(base, head, np.arange(count), level=level) for level in (0.8, 0.99))
+    assert wide.low < narrow.low < narrow.high < wide.high
+
+
+def test_questions_without_a_value_are_refused():
+    with pytest.raises(ValueError, match="leave out questions"):
+        difference(np.array([0.1, np.nan]), np.array([0.1, 0.2]), np.arange(2))
+    with pytest.raises(ValueError, match="same questions"):
+        difference(np.zeros(2), np.zeros(3), np.arange(2))
+    with pytest.raises(ValueError, match="at least one"):
+        difference(np.zeros(0), np.zeros(0), np.arange(0))
+
+
+def test_what_was_given_stays_as_it_was():
+    base, head = CHANCE.random(20), CHANCE.random(20)
+    kept = base.copy(), head.copy()
+    difference(base, head, np.arange(20), 0, 1)
+    assert np.array_equal(base, kept[0])
+    assert np.array_equal(head, kept[1])
+
+
+def test_gating_needs_no_scipy():
+    import subprocess
+    import sys
+
+    program = (
+        "import sys, numpy as np; from proctor.reports.statistics.paired import difference;"
+        "from proctor.reports.statistics.correction import holm;"
+        "d = difference(np.zeros(30), np.arange(30.) / 30, np.arange(30) // 2, 0, 1); holm([d.p_value]);"
+        "sys.exit('scipy' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", program]).returncode == 0

@@ -1,0 +1,45 @@
+"""Two sides made from bare figures, for tests of comparisons."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import ArrayLike
+from proctor.reports.comparing.comparable import Pairing, pair
+from proctor.reports.comparing.score_table import STATUSES, RunTables, ScoreTable
+from proctor.reports.comparing.sides import Side
+from proctor.reports.summary import MetricColumn
+from ranked_tables import cases, table
+
+COLUMNS = (
+    MetricColumn("recall", "v1", "higher", 0.0, 1.0, 0.5),
+    MetricColumn("toxicity", "v1", "lower", 0.0, 1.0, 0.5),
+    MetricColumn("words", "v1", "neither", 0.0, None, None),
+    MetricColumn("euros", "v1", "lower", 0.0, None, None),
+)
+
+
+def made(bot: str, values: Mapping[str, ArrayLike], run: str = "run-1", **changes: object) -> ScoreTable:
+    """A bot's table; NaN is not applicable."""
+    raw = table(bot, values, columns=COLUMNS, **{key: changes.pop(key) for key in WRITTEN & changes.keys()})
+    statuses = {
+        name: np.where(np.isnan(figures), STATUSES.index("not_applicable"), 0).astype(np.int8)
+        for name, figures in raw.values.items()
+    }
+    return replace(raw, run=run, statuses=statuses, **changes)
+
+
+WRITTEN = {"asked", "latency", "cost", "answered", "embedded"}
+
+
+def side_of(*tables: ScoreTable, bot: str | None = None, status: str = "finished", **changes: object) -> Side:
+    """A side with the tables of one run."""
+    manifest = changes.pop("manifest", {})
+    run = RunTables("exam.db", tables[0].run, "exam", status, manifest, {each.bot: each for each in tables})
+    return Side(run, bot, **changes)
+
+
+def paired(base: ArrayLike, head: ArrayLike, metric: str = "recall", documents: Sequence[str] = ()) -> Pairing:
+    """Two bots' values of one metric."""
+    asked = cases(len(base), documents)
+    return pair(made("old", {metric: base}, asked=asked), made("new", {metric: head}, asked=asked))
