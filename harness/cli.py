@@ -17,8 +17,8 @@ from .commands.look_commands import ask, init, metrics, report
 from .commands.model_commands import models
 from .commands.perturb_commands import perturb
 from .commands.plan_commands import plan
-from .commands.robustness_commands import robustness
 from .commands.rank_commands import abstain, rank
+from .commands.robustness_commands import robustness
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -27,7 +27,25 @@ app = typer.Typer(
     rich_markup_mode=None,
     help="Put chat bots through the same exam: ask, time, score, keep, compare.",
 )
-for command in (run, score, ask, report, compare, gate, baseline, plan, rank, abstain, perturb, judge_check, label, calibrate, metrics, init, robustness):
+for command in (
+    run,
+    score,
+    ask,
+    report,
+    compare,
+    gate,
+    baseline,
+    plan,
+    rank,
+    abstain,
+    perturb,
+    judge_check,
+    label,
+    calibrate,
+    metrics,
+    init,
+    robustness,
+):
     app.command(command.__name__.replace("_", "-"))(command)
 app.add_typer(models, name="models")
 

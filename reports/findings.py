@@ -10,12 +10,12 @@ from typing import Any
 
 import orjson
 
-from .comparing.reworded_runs import source_run
 from .encoding import to_json
 from .insights import Insight, insights_of
 from .problem import Problem
 from .problems import problems_of
 from .reported_run import ReportedRun, open_reported
+from .robustness.reworded_runs import source_run
 from .row_keys import RowKey
 from .store import Store, explain, marks
 from .summary import Summary

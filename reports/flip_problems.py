@@ -6,13 +6,13 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from .comparing.comparable import same_metric
-from .comparing.flipped_pairs import Flip, flips_of
-from .comparing.metric_outcomes import is_outcome
-from .comparing.reworded_pairs import RewordedPairs, pair_rewordings
-from .comparing.reworded_runs import source_run
 from .comparing.run_tables import run_tables
 from .problem import Problem, apart, problem_in
 from .reported_run import ReportedRun, metrics_once
+from .robustness.flipped_pairs import Flip, flips_of
+from .robustness.metric_outcomes import is_outcome
+from .robustness.reworded_pairs import RewordedPairs, pair_rewordings
+from .robustness.reworded_runs import source_run
 from .row_keys import FoundRow, FoundRows, RowKey
 from .summary import MetricColumn
 

@@ -86,8 +86,6 @@ def judge_check(
     from .checking import check_suite
 
     with interruptible(STOPPED), judged_by_someone_fit(), own_stdout() as stdout:
-        report = check_suite(
-            load_named(suite), judge, judge_url, repeats, every, database, os.environ
-        )
+        report = check_suite(load_named(suite), judge, judge_url, repeats, every, database, os.environ)
         show_check(report, as_json, stdout)
     raise typer.Exit(UNABLE if report.missed else DONE)

@@ -13,7 +13,7 @@ from ..showing.outcome import outcome_object, watching
 from ..showing.progress import Silent
 
 if TYPE_CHECKING:
-    from ...reports.comparing.robustness import Robustness
+    from ...reports.robustness.robustness import Robustness
     from ...reports.store import Store
     from ..deciding.perturbed_run import PerturbedRun
 
@@ -39,8 +39,8 @@ def hold_again(
 
 def found_robust(first: Outcome, second: Outcome, store: Store) -> Robustness:
     """How the answers to reworded questions compare with those to the questions themselves."""
-    from ...reports.comparing.robustness import robustness
     from ...reports.comparing.run_tables import run_tables
+    from ...reports.robustness.robustness import robustness
 
     runs = [find_run(store, outcome.summary.run)[0] for outcome in (first, second)]
     return robustness(*(run_tables(store, run) for run in runs))
@@ -60,7 +60,7 @@ def again_object(first: Outcome, second: Outcome | None, store: Store) -> dict[s
     """The second exam for machines; nothing where there was none."""
     if second is None:
         return {}
-    from ...reports.comparing.robustness_object import robustness_object
+    from ...reports.robustness.robustness_object import robustness_object
 
     return {
         "perturbed": outcome_object(second),

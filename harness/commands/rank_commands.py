@@ -41,8 +41,8 @@ def rank(
     as_json: Json = False,
 ) -> None:
     """Say which bot is best and how sure that is, who is worth its time and money, and what a router would gain."""
-    from ...reports.comparing.ranked_run import ranked_run
     from ...reports.comparing.sides import open_side
+    from ...reports.ranking.ranked_run import ranked_run
     from ..showing.rankings import show_ranking
 
     stated = named_figures(costs, "--costs", None)
@@ -76,9 +76,9 @@ def abstain(
 ) -> None:
     """Tell right from wrong answers and refusals, what they cost, and from which confidence a bot should answer."""
     from ... import InputError
-    from ...reports.comparing.abstained_run import abstained_run
-    from ...reports.comparing.abstention import OUTCOMES, Costs
     from ...reports.comparing.sides import open_side
+    from ...reports.ranking.abstained_run import abstained_run
+    from ...reports.ranking.abstention import OUTCOMES, Costs
     from ..showing.rankings import show_abstention
 
     if not 0 < risk < 1:

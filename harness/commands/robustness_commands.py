@@ -11,7 +11,7 @@ from ... import InputError
 from .conventions import Database, Json, interruptible
 
 if TYPE_CHECKING:
-    from ...reports.comparing.robustness import Robustness
+    from ...reports.robustness.robustness import Robustness
     from ...reports.store import Store
 
 Names = list[str] | None
@@ -58,7 +58,7 @@ def robustness(
         if markdown is not None:
             _write_markdown(found, markdown, flips, stdout)
         if as_json:
-            from ...reports.comparing.robustness_object import robustness_object
+            from ...reports.robustness.robustness_object import robustness_object
             from ..showing.streams import write_json
 
             write_json(robustness_object(found), stdout)
@@ -79,7 +79,7 @@ def _check(as_json: bool, markdown: Path | None, database: Path) -> None:
 
 
 def _write_markdown(found: Robustness, path: Path, flips: int, stdout: TextIO) -> None:
-    from ...reports.comparing.robustness_markdown import robustness_markdown
+    from ...reports.robustness.robustness_markdown import robustness_markdown
     from ...reports.whole_files import whole_file
 
     page = robustness_markdown(found, flips).encode()
@@ -98,8 +98,8 @@ def _work_out(
 ) -> Robustness:
     import contextlib
 
-    from ...reports.comparing.robustness import robustness as work_out
     from ...reports.comparing.run_tables import run_tables
+    from ...reports.robustness.robustness import robustness as work_out
     from ...reports.store import Store
 
     with contextlib.closing(Store.open(database, create=False)) as store:
@@ -118,7 +118,7 @@ def _work_out(
 
 def _runs(store: Store, run: str | None, reworded: str | None) -> tuple[int, int | None]:
     """The run of the questions and that of their rewordings, if there is one."""
-    from ...reports.comparing.reworded_runs import holds_rewordings, latest_reworded, reworded_run, source_run
+    from ...reports.robustness.reworded_runs import holds_rewordings, latest_reworded, reworded_run, source_run
     from ...reports.summary import find_run
 
     if reworded is not None:

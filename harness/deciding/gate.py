@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from ... import InputError
-from ...reports.comparing.gate_report import GateReport
-from ...reports.comparing.gate_rule import GateRule
 from ...reports.comparing.score_table import RunTables
 from ...reports.comparing.sides import Side, open_side, split_file
-from ...reports.comparing.verdicts import BotVerdict, verdicts
+from ...reports.gating.gate_report import GateReport
+from ...reports.gating.gate_rule import GateRule
+from ...reports.gating.verdicts import BotVerdict, verdicts
 from ..exams.manifest import EARLY_STOP
 from ..suite.gate_settings import GateSettings
 from .gate_manifest import gate_of_manifest

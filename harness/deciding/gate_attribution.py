@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from ... import InputError
-from ...reports.comparing.gate_report import GateReport
 from ...reports.comparing.run_tables import run_tables
-from ...reports.comparing.verdicts import BotVerdict
+from ...reports.gating.gate_report import GateReport
+from ...reports.gating.verdicts import BotVerdict
 from ...reports.store import Store
 from ...reports.summary import find_run
 from ..exams.suite_exam import RunOptions

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from ...reports.comparing.gate_rule import GateRule
-from ...reports.comparing.metric_verdicts import MetricVerdict
 from ...reports.comparing.score_table import ScoreTable
 from ...reports.comparing.sides import Side
-from ...reports.comparing.verdicts import BotVerdict
+from ...reports.gating.gate_rule import GateRule
+from ...reports.gating.metric_verdicts import MetricVerdict
+from ...reports.gating.verdicts import BotVerdict
 from ...reports.leaderboard import count
 from ...reports.run import RunMetric, bot_fingerprint
 from ...reports.statistics.paired import Difference
@@ -79,7 +79,14 @@ def _early(found: MetricVerdict, said: EarlyVerdict | None) -> MetricVerdict:
     if said is None or found.gain is None or said.mean is None:
         return found
     gain: Difference = replace(
-        found.gain, mean=said.mean, low=said.low, high=said.high, standard_error=None, p_value=None, test=TEST
+        found.gain,
+        mean=said.mean,
+        low=said.low,
+        high=said.high,
+        standard_error=None,
+        p_value=None,
+        cautious_p_value=None,
+        test=TEST,
     )
     after = f"after {count(said.questions, 'question')}, at any time of looking"
     sentence = {

@@ -7,14 +7,14 @@ from collections.abc import Iterator, Sequence
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from ...reports.comparing.abstained_run import AbstainedRun, Caution
-from ...reports.comparing.abstention import OUTCOMES, Abstention
 from ...reports.comparing.clustered_mean import Mean
 from ...reports.comparing.comparison_words import interval
 from ...reports.comparing.doubts import cluster_noun
-from ...reports.comparing.promised_threshold import Promise
 from ...reports.leaderboard import count
 from ...reports.printable import printable
+from ...reports.ranking.abstained_run import AbstainedRun, Caution
+from ...reports.ranking.abstention import OUTCOMES, Abstention
+from ...reports.ranking.promised_threshold import Promise
 from ...reports.summary import MetricColumn
 from .figures import grid, percent, rounded_up
 

@@ -11,10 +11,10 @@ from typing import TextIO
 from rich.console import Console
 
 from ... import InputError
-from ...reports.comparing.gate_annotations import gate_annotations, paused
-from ...reports.comparing.gate_junit import gate_junit
-from ...reports.comparing.gate_markdown import gate_markdown
-from ...reports.comparing.gate_objects import bot_object, rule_object
+from ...reports.gating.gate_annotations import gate_annotations, paused
+from ...reports.gating.gate_junit import gate_junit
+from ...reports.gating.gate_markdown import gate_markdown
+from ...reports.gating.gate_objects import bot_object, rule_object
 from ...reports.whole_files import check_file, whole_file
 from ..deciding.gate import GateResult
 from .gate_table import gate_table, saved_lines

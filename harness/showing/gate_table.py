@@ -10,12 +10,12 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from ...reports.comparing import gate_words as words
-from ...reports.comparing.gate_flips import GateFlip
-from ...reports.comparing.gate_report import GateReport
-from ...reports.comparing.gate_rule import WRONG, GateRule
-from ...reports.comparing.metric_verdicts import MetricVerdict
-from ...reports.comparing.verdicts import BotVerdict
+from ...reports.gating import gate_words as words
+from ...reports.gating.gate_flips import GateFlip
+from ...reports.gating.gate_report import GateReport
+from ...reports.gating.gate_rule import WRONG, GateRule
+from ...reports.gating.metric_verdicts import MetricVerdict
+from ...reports.gating.verdicts import BotVerdict
 from ...reports.leaderboard import ARROWS, count
 from ...reports.markdown_text import one_line
 from ...reports.printable import printable, printable_lines

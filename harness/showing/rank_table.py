@@ -10,13 +10,13 @@ from rich.table import Table
 from rich.text import Text
 
 from ...reports.comparing.doubts import cluster_noun
-from ...reports.comparing.frontier import Offer
-from ...reports.comparing.rank_agreement import Against, RankAgreement
-from ...reports.comparing.ranked_run import InDetail, RankedMetric, RankedRun
-from ...reports.comparing.ranking import names_in_order
-from ...reports.comparing.shared_questions import as_measured
 from ...reports.leaderboard import ARROWS, count, figure, milliseconds
 from ...reports.printable import printable
+from ...reports.ranking.frontier import Offer
+from ...reports.ranking.rank_agreement import Against, RankAgreement
+from ...reports.ranking.ranked_run import InDetail, RankedMetric, RankedRun
+from ...reports.ranking.ranking import names_in_order
+from ...reports.ranking.shared_questions import as_measured
 from .figures import gain_text, grid, mean_text, percent
 from .router_table import router_table
 

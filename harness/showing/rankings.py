@@ -6,10 +6,10 @@ import sys
 
 from rich.console import Console, RenderableType
 
-from ...reports.comparing.abstained_object import abstained_object
-from ...reports.comparing.abstained_run import AbstainedRun
-from ...reports.comparing.ranked_object import ranked_object
-from ...reports.comparing.ranked_run import RankedRun
+from ...reports.ranking.abstained_object import abstained_object
+from ...reports.ranking.abstained_run import AbstainedRun
+from ...reports.ranking.ranked_object import ranked_object
+from ...reports.ranking.ranked_run import RankedRun
 from .abstention_table import abstention_table
 from .rank_table import rank_table
 from .streams import write_json

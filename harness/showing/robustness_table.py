@@ -11,11 +11,14 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from ...reports.comparing.flip_table import KindFlips
-from ...reports.comparing.flipped_pairs import FlippedPair
-from ...reports.comparing.intensity_curve import IntensityCurve
-from ...reports.comparing.robustness import BotRobustness, MetricRobustness, Robustness
-from ...reports.comparing.robustness_words import (
+from ...reports.leaderboard import figure
+from ...reports.markdown_text import one_line
+from ...reports.printable import printable
+from ...reports.robustness.flip_table import KindFlips
+from ...reports.robustness.flipped_pairs import FlippedPair
+from ...reports.robustness.intensity_curve import IntensityCurve
+from ...reports.robustness.robustness import BotRobustness, MetricRobustness, Robustness
+from ...reports.robustness.robustness_words import (
     DEMANDS,
     DETAILS_LEGEND,
     LEGEND,
@@ -29,9 +32,6 @@ from ...reports.comparing.robustness_words import (
     share,
     what_flipped,
 )  # fmt: skip
-from ...reports.leaderboard import figure
-from ...reports.markdown_text import one_line
-from ...reports.printable import printable
 
 SIDE_BY_SIDE = 4  # metrics in one table
 LONGEST = 160  # characters of a question or answer

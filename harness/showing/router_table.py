@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from rich.console import RenderableType
 from rich.text import Text
 
-from ...reports.comparing.ranked_run import InDetail, RankedRun
-from ...reports.comparing.router import Router
-from ...reports.comparing.shared_questions import as_measured
 from ...reports.leaderboard import figure, milliseconds
 from ...reports.printable import printable
+from ...reports.ranking.ranked_run import InDetail, RankedRun
+from ...reports.ranking.router import Router
+from ...reports.ranking.shared_questions import as_measured
 from ...reports.summary import MetricColumn
 from .figures import gain_text, grid, percent, rounded_up
 

@@ -5,7 +5,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-from ...reports.comparing.gate_rule import MARGIN, MISSING, GateRule
+from ...reports.gating.gate_rule import MARGIN, MISSING, GateRule
 
 Margin = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 

@@ -111,7 +111,9 @@ def _checked(document: PlacedYaml, path: Path) -> Suite:
         raise _refusal(path, [*flaws, mistake(document, (), got)])
     schema = Suite.model_json_schema()
     found = [each for spot in Walk(schema, document.values).leaves() for each in _leaf_mistakes(spot, document, path)]
-    found += [mistake(document, path, says) for path, says in (*_misnamed(document.values), *_unknown_gated(document.values))]
+    found += [
+        mistake(document, path, says) for path, says in (*_misnamed(document.values), *_unknown_gated(document.values))
+    ]
     suite = None
     try:
         suite = Suite.model_validate(document.values)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ...reports.comparing.gate_rule import NOT_WORSE, UNDECIDED
-from ...reports.comparing.verdicts import BotVerdict
+from ...reports.gating.gate_rule import NOT_WORSE, UNDECIDED
+from ...reports.gating.verdicts import BotVerdict
 from ...reports.printable import printable_lines
 
 

@@ -133,7 +133,7 @@ def _table(
         statuses={name: np.full(shape, ABSENT, np.int8) for name in columns},
         asked=np.zeros(shape, np.bool_), answered=np.zeros(shape, np.bool_), timed_out=np.zeros(shape, np.bool_),
         latency_ms=np.full(shape, np.nan), cost=np.full(shape, np.nan), declined=np.full(shape, -1, np.int8),
-        answers=answers,
+        said=np.zeros(shape, np.uint64), answers=answers,
     )  # fmt: skip
     for at, row in _placed(rows):
         _fill(table, at, row)
@@ -159,6 +159,7 @@ def _fill(table: ScoreTable, at: tuple[int, int], row: Mapping[str, Any]) -> Non
     _set(table.cost, at, row.get("cost"))
     if (declined := row.get("declined")) is not None:
         table.declined[at] = int(declined)
+    table.said[at] = int(row.get("said", "0"), 16)
     for name, found in row["scores"].items():
         if isinstance(found, str):
             table.statuses[name][at] = CODES[found]

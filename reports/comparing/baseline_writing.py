@@ -165,6 +165,8 @@ def _row(table: ScoreTable, place: int, repeat: int, metrics: Sequence[str], ans
             made[name] = _plain(float(figure))
     if table.declined[at] >= 0:
         made["declined"] = bool(table.declined[at])
+    if table.said[at]:
+        made["said"] = f"{int(table.said[at]):016x}"
     made["scores"] = {
         name: _plain(float(table.values[name][at])) if STATUSES[status] == "ok" else STATUSES[status]
         for name in metrics

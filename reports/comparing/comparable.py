@@ -56,6 +56,7 @@ class Pairing:
         refused: by metric of either side that is not comparable, a sentence that says why.
         dropped: the questions left out.
         same_answers: whether head holds the very answers of base, kept and not asked again.
+        same_words: whether both gave the same answers, word for word.
     """
 
     base: ScoreTable
@@ -71,6 +72,7 @@ class Pairing:
     refused: Mapping[str, str]
     dropped: Dropped
     same_answers: bool
+    same_words: bool
 
     def values(self, metric: str) -> tuple[Figures, Figures]:
         """The values of both sides, one a question: the mean over its repeats that have one, else NaN."""
@@ -119,6 +121,7 @@ def pair(
         cluster_names=names, cluster=cluster, metrics=metrics,
         columns={name: head.columns[name] for name in metrics}, refused=_refused(base, head, manifests),
         dropped=dropped, same_answers=_same_answers(base, head, base_places, head_places),
+        same_words=_same_words(base, head, base_places, head_places),
     )  # fmt: skip
 
 
@@ -201,10 +204,15 @@ def _refused(
 
 
 def _same_answers(base: ScoreTable, head: ScoreTable, base_places: Places, head_places: Places) -> bool:
-    """Whether head's answers are those of base, kept: a bot in the same state, and times equal to the last digit."""
+    """Whether head's answers are those of base, kept: a bot in the same state, the same words, the same times."""
     if base.fingerprint != head.fingerprint or base.repeats != head.repeats or not len(base_places):
         return False
-    base_ms, head_ms = base.latency_ms[base_places], head.latency_ms[head_places]
-    if not np.array_equal(base_ms, head_ms, equal_nan=True):
+    if not np.array_equal(base.said[base_places], head.said[head_places]):
         return False
-    return bool(np.isfinite(base_ms).any()) or base.run == head.run
+    return np.array_equal(base.latency_ms[base_places], head.latency_ms[head_places], equal_nan=True)
+
+
+def _same_words(base: ScoreTable, head: ScoreTable, base_places: Places, head_places: Places) -> bool:
+    """Whether every question was answered by both, in the same words in each repeat."""
+    said = base.said[base_places]
+    return bool(len(said) and said.all() and np.array_equal(said, head.said[head_places]))

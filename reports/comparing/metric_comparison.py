@@ -173,20 +173,15 @@ def correct_all(found: list[MetricComparison], correct: Correction) -> tuple[Met
     wrongly called different, and nothing has to be paid for them (Tarone 1990).
     """
     tested = [place for place, each in enumerate(found) if each.difference.p_value is not None and _changed(each)]
-    p_values = [_cautious(found[place].difference) or 0.0 for place in tested]
+    p_values = [found[place].difference.p_to_correct or 0.0 for place in tested]
     corrected = dict(zip(tested, zip(holm(p_values), benjamini_hochberg(p_values), strict=True), strict=True))
     made = []
     for place, each in enumerate(found):
-        alone = _cautious(each.difference)
+        alone = each.difference.p_to_correct
         by_holm, by_bh = corrected.get(place, (alone, alone))
         each = replace(each, holm=by_holm, bh=by_bh)
         made.append(replace(each, verdict=_verdict(each, correct)))
     return tuple(made)
-
-
-def _cautious(found: Difference) -> float | None:
-    """The p value to correct: far out in the tails that of the signs alone is too small where differences lean."""
-    return found.p_value if found.cautious_p_value is None else found.cautious_p_value
 
 
 def _changed(found: MetricComparison) -> bool:

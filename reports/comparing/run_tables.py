@@ -15,7 +15,7 @@ from ...knowledge.questions import Question
 from ..encoding import question_columns, to_json
 from ..store import Store
 from ..summary import MetricColumn
-from .score_table import ABSENT, STATUSES, Case, Figures, RunTables, ScoreTable
+from .score_table import ABSENT, STATUSES, Case, Figures, RunTables, ScoreTable, said_hash
 
 CASES: Final = """
 SELECT questions.id, key, text, expected, constraints, evidence, tags, source_document, answerable, extra
@@ -24,7 +24,7 @@ FROM questions JOIN (
 ) ON question_id = questions.id ORDER BY place, questions.id"""
 
 ROWS: Final = """
-SELECT question_id, run_rows.repeat, status, latency_ms, cost, declined FROM run_rows
+SELECT question_id, run_rows.repeat, status, latency_ms, cost, declined, answer FROM run_rows
 JOIN replies ON replies.id = reply_id WHERE run_id = ? AND run_rows.bot_id = ?"""
 
 SCORES: Final = """
@@ -113,7 +113,8 @@ class _Frame:
 
     def table(self, bot_id: int, bot: str, fingerprint: str, kind: str, model: str | None, embedded: int) -> ScoreTable:
         """The table of one bot."""
-        rows = self.store.query(ROWS, [self.run_id, bot_id])
+        lines = self.store.connection.execute(ROWS, [self.run_id, bot_id])
+        rows = [(*line[:6], said_hash(line[6])) for line in lines]  # the texts stay on disk
         at = self._at(rows)
         status = [row[2] for row in rows]
         values = {column.name: self._empty() for column in self.columns.values()}
@@ -136,6 +137,7 @@ class _Frame:
             latency_ms=self._filled(at, [_figure(row[3]) for row in rows], np.nan, np.float64),
             cost=self._filled(at, [_figure(row[4]) for row in rows], np.nan, np.float64),
             declined=self._filled(at, [-1 if row[5] is None else row[5] for row in rows], -1, np.int8),
+            said=self._filled(at, [row[6] for row in rows], 0, np.uint64),
             answers=partial(_answer, self.store, self.run_id, bot_id, self.ids),
         )  # fmt: skip
 

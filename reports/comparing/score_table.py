@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -47,6 +48,13 @@ class Case:
 Answers = Callable[[str, int], str | None]  # the answer to a question's key and repeat; None where there is none
 
 
+def said_hash(answer: str | None) -> int:
+    """A number of 64 bits that stands for an answer, never 0; 0 where there is none."""
+    if answer is None:
+        return 0
+    return int.from_bytes(hashlib.blake2b(answer.encode("utf-8", "replace"), digest_size=8).digest(), "big") or 1
+
+
 def no_answers(*_: object) -> None:
     """No answers are on record."""
 
@@ -72,6 +80,7 @@ class ScoreTable:
         latency_ms: the bot's own time; NaN where it is not known.
         cost: as the backend counts; NaN where it does not.
         declined: 1 when the bot says that it does not answer, 0 when not, -1 where it does not tell.
+        said: the ``said_hash`` of each answer.
         answers: gives what the bot said, by the question's key and repeat, for whoever wants to read it.
     """
 
@@ -91,6 +100,7 @@ class ScoreTable:
     latency_ms: Figures
     cost: Figures
     declined: NDArray[np.int8]
+    said: NDArray[np.uint64]
     answers: Answers = no_answers
 
     @cached_property

@@ -56,6 +56,11 @@ class Difference:
     few_changes: bool
     cautious_p_value: float | None = None
 
+    @property
+    def p_to_correct(self) -> float | None:
+        """The p value from which a correction for several metrics starts: the cautious one where there is one."""
+        return self.p_value if self.cautious_p_value is None else self.cautious_p_value
+
 
 def difference(
     base: Figures, head: Figures, clusters: NDArray[np.intp], low: float | None = None, high: float | None = None,
@@ -135,9 +140,10 @@ def _reach(base: Figures, head: Figures, low: float | None, high: float | None, 
 
 def _mean_apart(values: Figures) -> float:
     """Mean distance of two of the values (Gini 1912)."""
-    count = len(values)
-    weights = 2 * np.arange(count) - count + 1
-    return float(2 * (weights @ np.sort(values)) / (count * (count - 1))) if count > 1 else 0.0
+    count, ordered = len(values), np.sort(values)
+    if count < 2 or ordered[-1] - ordered[0] <= EQUAL * float(np.abs(ordered).max()):
+        return 0.0
+    return float(2 * ((2 * np.arange(count) - count + 1) @ ordered) / (count * (count - 1)))
 
 
 def _test(

@@ -207,7 +207,7 @@ def questions_to_settle(
     Returns:
         0 when it decides already; None where there is no interval, or no number of questions would do.
     """
-    own = found.p_value if found.cautious_p_value is None else found.cautious_p_value
+    own = found.p_to_correct
     if found.low is None or found.high is None or own is None:
         return None
     adjusted = own if adjusted_p_value is None else adjusted_p_value

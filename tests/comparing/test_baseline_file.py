@@ -11,10 +11,10 @@ from gated_runs import MATCH, keep_run, opened
 from proctor import InputError
 from proctor.reports.comparing.baseline_file import checksum, read_baseline
 from proctor.reports.comparing.baseline_writing import LONGEST_ANSWER, BaselineChoice, write_baseline
-from proctor.reports.comparing.gate_rule import GateRule
 from proctor.reports.comparing.run_tables import run_tables
 from proctor.reports.comparing.six_digits import at_six_digits
-from proctor.reports.comparing.verdicts import verdicts
+from proctor.reports.gating.gate_rule import GateRule
+from proctor.reports.gating.verdicts import verdicts
 from proctor.reports.run import RunMetric
 
 RATE = RunMetric("harmful", "v1", "lower", 0.0, 1.0, 0.5, aggregate="rate")

@@ -129,7 +129,15 @@ def test_kept_answers_are_known_by_bot_and_times():
     assert not pair(base, replace(again, fingerprint="edited")).same_answers
 
 
-def test_bots_without_times_are_not_taken_for_the_same_in_another_run():
+def test_bots_without_times_are_the_same_when_they_say_the_same():
     base = made("a", {"recall": [0.0]}, latency=[NAN])
-    assert not pair(base, replace(base, run="run-2")).same_answers
-    assert pair(base, base).same_answers
+    assert pair(base, replace(base, run="run-2")).same_answers
+    other = replace(base, run="run-2", said=base.said + np.uint64(1))
+    assert not pair(base, other).same_answers
+    assert not pair(base, other).same_words
+
+
+def test_no_answer_on_either_side_is_not_the_same_words():
+    silent = made("a", {"recall": [0.0, 1.0]})
+    silent = replace(silent, said=np.array([[0], [1]], np.uint64))
+    assert not pair(silent, replace(silent, fingerprint="other")).same_words

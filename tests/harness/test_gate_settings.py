@@ -5,7 +5,7 @@ from proctor import InputError
 from proctor.harness.deciding.gate_manifest import gate_of_manifest
 from proctor.harness.suite.gate_settings import GateSettings
 from proctor.harness.suite.suite_file import load_suite
-from proctor.reports.comparing.gate_rule import GateRule
+from proctor.reports.gating.gate_rule import GateRule
 
 SUITE = "questions: questions.csv\nbots:\n  it: {type: python, target: 'bot.py:answer'}\n"
 

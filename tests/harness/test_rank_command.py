@@ -12,9 +12,9 @@ from proctor.harness.commands.rank_commands import named_figures, only
 from proctor.harness.showing.abstention_table import abstention_table
 from proctor.harness.showing.figures import percent, rounded_up
 from proctor.harness.showing.rank_table import rank_table
-from proctor.reports.comparing.abstained_run import abstained_run
-from proctor.reports.comparing.abstention import OUTCOMES
-from proctor.reports.comparing.ranked_run import ranked_run
+from proctor.reports.ranking.abstained_run import abstained_run
+from proctor.reports.ranking.abstention import OUTCOMES
+from proctor.reports.ranking.ranked_run import ranked_run
 from ranked_tables import cases, run_of, table
 from rich.console import Console
 from suites import proctor

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from proctor.metrics.score import Score, Status
-from proctor.reports.statistics.intervals import ClusterSums, mean_interval
 from proctor.reports.run import RowStatus, RunMetric
+from proctor.reports.statistics.intervals import ClusterSums, mean_interval
 from proctor.reports.summary import summarise
 from proctor.reports.summary_object import as_object
 from report_rows import Book, ok, row

@@ -1,8 +1,10 @@
 import numpy as np
 import pytest
+from proctor.reports.statistics.clusters import Clusters
 from proctor.reports.statistics.mcnemar import mcnemar
 from proctor.reports.statistics.paired import difference
 from proctor.reports.statistics.permutation import sign_flip
+from proctor.reports.statistics.student import student_quantile
 
 CHANCE = np.random.default_rng(20261121)
 
@@ -68,8 +70,26 @@ def test_few_changes_never_look_certain(changed, clusters):
     head[:changed] += 0.01
     found = difference(base, head, clusters, 0, 1)
     assert found.few_changes
-    assert found.high - found.low > 0.08
+    assert found.high - found.low > 0.04
     assert found.low <= found.mean <= found.high
+
+
+def test_what_was_not_seen_goes_as_far_as_two_questions_are_apart_or_all_the_way_where_they_are_alike():
+    """Of 40 questions none changed; one more that did, each way, of a size that is worked out by hand."""
+    apart = 20 / 39  # of values 0.2 and 1.2, half of each: 20 of 39 others are 1 away
+    values, clusters = np.tile([0.2, 1.2], 20), np.arange(40)
+    for base, size in ((values, apart), (np.full(40, 0.7), 2.0)):
+        found = difference(base, base, clusters, 0, 2)
+        half = student_quantile(0.975, Clusters.of(clusters).degrees()) * size * np.sqrt(2) / 42
+        assert (found.low, found.high) == (pytest.approx(-half), pytest.approx(half))
+
+
+def test_a_greater_change_than_two_questions_are_apart_is_one_that_can_come_again():
+    base = np.tile([0.5, 0.6], 20)
+    head = base.copy()
+    head[0] = 0.0
+    found, small = difference(base, head, np.arange(40), 0, 1), difference(base, base, np.arange(40), 0, 1)
+    assert found.low < -0.03 < small.low
 
 
 def test_the_same_change_everywhere_has_an_interval_of_the_size_of_the_change():

@@ -55,6 +55,7 @@ def table(
         latency_ms=np.full(shape, 10.0) if latency is None else np.broadcast_to(two_dimensional(latency), shape),
         cost=np.full(shape, np.nan) if cost is None else np.broadcast_to(two_dimensional(cost), shape),
         declined=np.full(shape, -1, np.int8) if declined is None else two_dimensional(declined).astype(np.int8),
+        said=said.astype(np.uint64),
     )  # fmt: skip
 
 

@@ -1,0 +1,78 @@
+"""Gate rule: what a gate looks at, and how much harm it lets pass."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final, Literal
+
+if TYPE_CHECKING:  # suites are read with this rule, and numpy is a tenth of a second
+    from ..comparing.score_table import ScoreTable
+    from ..summary import MetricColumn
+
+Outcome = Literal["unchanged", "not worse", "regressed", "undecided", "not comparable"]
+
+NOT_WORSE: Final = 0
+REGRESSED: Final = 1
+WRONG: Final = 2
+UNDECIDED: Final = 3
+TOO_MUCH_MISSING: Final = 4
+PRECEDENCE: Final = (WRONG, REGRESSED, TOO_MUCH_MISSING, UNDECIDED, NOT_WORSE)
+
+MARGIN: Final = 0.03
+MISSING: Final = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class GateRule:
+    """What is gated and what is let pass.
+
+    Attributes:
+        margins: metric -> how much worse its mean may become, in its own units; blank gates all shares (range 0 to 1).
+        margin: of every gated metric where ``margins`` names none.
+        missing: share of paired questions that may have lost their value.
+        latency: how many times as long the median answer may take; None shows latency and decides nothing by it.
+        thresholds: metrics whose mean has to reach the threshold of the run.
+        cluster: how questions are grouped (see ``comparable.pair``).
+        flips: how many of the questions that got worse are named, of each bot.
+        seed: of the draws of tests.
+    """
+
+    margins: Mapping[str, float] = field(default_factory=dict)
+    margin: float = MARGIN
+    missing: float = MISSING
+    latency: float | None = None
+    thresholds: frozenset[str] = frozenset()
+    cluster: str = "source"
+    flips: int = 3
+    seed: int = 0
+
+    def margin_of(self, metric: str) -> float:
+        """The margin of harm of a metric."""
+        return self.margins.get(metric, self.margin)
+
+    def gated(self, base: ScoreTable, head: ScoreTable) -> tuple[str, ...]:
+        """The metrics that are to be decided on, in the order of the head; those that are named come even when absent.
+
+        Without names these are the shares with a direction that both sides have. One that only one side has is an
+        edit of the suite, which its author sees; another version of a metric is not, and stays in.
+        """
+        if self.margins:
+            order = {name: place for place, name in enumerate(head.columns)}
+            return tuple(sorted(self.margins, key=lambda name: order.get(name, len(order))))
+        return tuple(name for name, column in head.columns.items() if name in base.columns and is_share(column))
+
+
+def is_share(column: MetricColumn) -> bool:
+    """Whether a metric runs from 0 to 1 and one end is better."""
+    return column.better != "neither" and (column.low, column.high) == (0, 1)
+
+
+def worst_code(codes: Iterable[int]) -> int:
+    """The exit code that goes before the others: 2, 1, 4, 3, 0.
+
+    >>> worst_code([0, 3, 4])
+    4
+    """
+    found = set(codes)
+    return next((code for code in PRECEDENCE if code in found), NOT_WORSE)

@@ -1,0 +1,95 @@
+"""Latency verdict: whether a bot takes longer than it may, by the ratio of medians on the same questions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from ..comparing.comparable import Pairing
+from ..leaderboard import milliseconds
+from ..statistics.latency_difference import LatencyDifference, latency_difference
+from .gate_rule import NOT_WORSE, REGRESSED, UNDECIDED, WRONG, GateRule, Outcome
+
+ALPHA: Final = 0.05
+CODES: Final = {
+    "unchanged": NOT_WORSE, "not worse": NOT_WORSE, "regressed": REGRESSED, "undecided": UNDECIDED,
+    "not comparable": WRONG,
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class LatencyVerdict:
+    """The latency of one bot.
+
+    Attributes:
+        outcome: the verdict; None where latency is only shown.
+        limit: how many times as long the median may take; None likewise.
+        found: the figures; None when nothing is paired or the answers are the same.
+        sentence: the verdict in words.
+    """
+
+    outcome: Outcome | None
+    limit: float | None
+    found: LatencyDifference | None
+    sentence: str
+
+    @property
+    def exit_code(self) -> int:
+        """What the verdict alone would end with."""
+        return NOT_WORSE if self.outcome is None else CODES[self.outcome]
+
+
+def latency_verdict(pairing: Pairing, rule: GateRule) -> LatencyVerdict:
+    """The verdict on the times of the paired questions; failures count as lasting at least as long as they took.
+
+    Not worse when a ratio of the limit is ruled out; regressed when a slowdown is shown; else undecided.
+    """
+    if pairing.same_answers:
+        outcome: Outcome | None = "unchanged" if rule.latency is not None else None
+        return LatencyVerdict(outcome, rule.latency, None, "the times of the answers that were kept")
+    base, head = pairing.base_places, pairing.head_places
+    found = latency_difference(
+        pairing.base.latency_ms[base], pairing.base.answered[base], pairing.head.latency_ms[head],
+        pairing.head.answered[head], pairing.clusters, rule.seed,
+    )  # fmt: skip
+    if found is None:
+        outcome = "not comparable" if rule.latency is not None else None
+        return LatencyVerdict(outcome, rule.latency, None, "no question has a time on both sides")
+    outcome = None if rule.latency is None else _decided(found, rule.latency)
+    return LatencyVerdict(outcome, rule.latency, found, _sentence(found, outcome, rule.latency))
+
+
+def _decided(found: LatencyDifference, limit: float) -> Outcome:
+    if found.p50.high is not None and found.p50.high < limit:
+        return "not worse"
+    shown = found.p50.low is not None and found.p50.low > 1
+    if shown and found.p_value is not None and found.p_value <= ALPHA:
+        return "regressed"
+    return "undecided"
+
+
+def _sentence(found: LatencyDifference, outcome: Outcome | None, limit: float | None) -> str:
+    medians = f"median {_time(found.base.p50)}, now {_time(found.head.p50)}"
+    if found.p50.value is None:
+        ratio = ""
+    elif found.p50.low is None:
+        ratio = f": {_times(found.p50.value)} times"
+    else:
+        up_to = "any" if found.p50.high is None else _times(found.p50.high)
+        ratio = f": {_times(found.p50.value)} times ({_times(found.p50.low)} to {up_to})"
+    if outcome is None or limit is None:
+        return medians + ratio
+    means = {
+        "not worse": f"{limit:g} times is ruled out",
+        "regressed": "it is slower",
+        "undecided": f"{limit:g} times is neither ruled out nor is it shown to be slower",
+    }
+    return f"{medians}{ratio}; {means[outcome]}"
+
+
+def _times(value: float) -> str:
+    return f"{value:.2f}" if value < 10 else f"{value:.0f}"
+
+
+def _time(value: float | None) -> str:
+    return "not reached" if value is None else milliseconds(value)

@@ -1,0 +1,127 @@
+"""Shared questions: the values of one metric for all bots of a run, over the questions where each has one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...metrics.evaluator_table import RATES
+from ..comparing.comparable import mean_of_repeats, pair
+from ..comparing.score_table import Figures, RunTables, ScoreTable
+from ..summary import MetricColumn
+
+OPERATIONAL: Final = ("latency_ms", "cost")  # what an answer takes, not how good it is
+
+# Metrics that say whether an answer is right, the most telling first; a user who wants another names it.
+RIGHTNESS: Final = (
+    "answer_correctness", "row_correct", "tokens_presence.passes", "exact_match", "claim_f1", "answer_similarity",
+    "keyword_recall", "rouge_l",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class SharedQuestions:
+    """One metric of several bots, question by question.
+
+    Attributes:
+        column: the metric.
+        bots: those that have any value, in the order of the run.
+        without: those that have none, and so can't be ranked.
+        places: where the questions stand in the run.
+        values: of shape (questions, bots), the mean over the repeats of each.
+        clusters: code of the cluster of each question.
+        dropped: questions on which only some of the bots have a value.
+    """
+
+    column: MetricColumn
+    bots: tuple[str, ...]
+    without: tuple[str, ...]
+    places: NDArray[np.intp]
+    values: Figures
+    clusters: NDArray[np.intp]
+    dropped: int
+
+    @property
+    def goodness(self) -> Figures:
+        """The values turned so that higher is better."""
+        return self.values if self.column.better == "higher" else -self.values
+
+
+def share_questions(
+    tables: Mapping[str, ScoreTable], metric: str, clusters: NDArray[np.intp], bots: Sequence[str] | None = None
+) -> SharedQuestions:
+    """Put the bots side by side on the questions that all of them have a value for.
+
+    Args:
+        tables: of one run, so that all have the same cases.
+        metric: one that the run measured.
+        clusters: code of the cluster of each case.
+        bots: those to look at; None for all that have any value.
+    """
+    found = {bot: mean_of_repeats(tables[bot].values[metric]) for bot in (bots or tables)}
+    there = [bot for bot, values in found.items() if np.isfinite(values).any()]
+    every = np.column_stack([found[bot] for bot in there]) if there else np.empty((len(clusters), 0))
+    has = np.isfinite(every)
+    places = np.flatnonzero(has.all(axis=1) & bool(there))
+    return SharedQuestions(
+        column=next(iter(tables.values())).columns[metric],
+        bots=tuple(there),
+        without=tuple(bot for bot in found if bot not in there),
+        places=places,
+        values=every[places],
+        clusters=clusters[places],
+        dropped=int(has.any(axis=1).sum()) - len(places),
+    )
+
+
+def cluster_codes(table: ScoreTable, cluster: str) -> NDArray[np.intp]:
+    """Code of the cluster of each case, asked or not.
+
+    Raises:
+        InputError: there is no such way to cluster.
+    """
+    whole = replace(table, asked=np.ones_like(table.asked))
+    return pair(whole, whole, cluster).clusters
+
+
+def quality_metrics(run: RunTables) -> list[str]:
+    """The metrics by which bots can be ranked: with a direction, of quality, and one for each family of rates."""
+    table = next(iter(run.tables.values()))
+    names = [
+        name
+        for name, column in table.columns.items()
+        if column.better != "neither" and name not in OPERATIONAL and not is_repetition(name, table.columns)
+    ]
+    valued = [name for name in names if any(np.isfinite(each.values[name]).any() for each in run.tables.values())]
+    return valued or names
+
+
+def is_repetition(name: str, columns: Mapping[str, MetricColumn]) -> bool:
+    """Whether it is a further rate of a family, which says little that the first does not."""
+    family, _, rate = name.rpartition(".")
+    return rate in RATES[1:] and f"{family}.{RATES[0]}" in columns
+
+
+def leading_metric(names: Sequence[str]) -> str:
+    """The one that says most directly whether an answer is right; else the first.
+
+    >>> leading_metric(["politeness", "exact_match", "tokens_presence.passes"])
+    'tokens_presence.passes'
+    """
+    return next((name for name in RIGHTNESS if name in names), names[0])
+
+
+def goodness_range(column: MetricColumn) -> tuple[float | None, float | None]:
+    """Least and greatest value of a metric once it is turned so that higher is better."""
+    if column.better == "higher":
+        return column.low, column.high
+    return None if column.high is None else -column.high, None if column.low is None else -column.low
+
+
+def as_measured(goodness: float, column: MetricColumn) -> float:
+    """A value as the metric has it, from one that was turned so that higher is better."""
+    return goodness if column.better == "higher" else -goodness

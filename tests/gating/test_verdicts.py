@@ -1,0 +1,300 @@
+"""What a gate says of a bot, from real databases."""
+
+import contextlib
+
+import pytest
+from gated_runs import MATCH, keep_run, opened
+from proctor.reports.comparing.run_tables import run_tables
+from proctor.reports.gating.gate_rule import GateRule, worst_code
+from proctor.reports.gating.metric_verdicts import decided
+from proctor.reports.gating.verdicts import BotVerdict, verdicts
+from proctor.reports.run import RunMetric
+from proctor.reports.statistics.paired import Difference
+
+ONES, SEVEN = [1.0] * 200, [1.0] * 140 + [0.0] * 60
+TIME = RunMetric("seconds", "v1", "lower", 0.0, None, None)
+SHARE = RunMetric("recall", "v1", "higher", 0.0, 1.0, 0.5)
+
+
+def gain(
+    mean: float, low: float | None, high: float | None, p: float | None = 0.01, questions: int = 100
+) -> Difference:
+    return Difference(mean, low, high, 0.01, questions, questions, 1, 1, 1, 0.1, p, "a test", False)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "p", "word"),
+    [
+        (-0.02, 0.05, 0.5, "not worse"),
+        (-0.029, -0.01, 0.001, "not worse"),  # a loss, but within the margin
+        (-0.03, 0.0, 0.001, "undecided"),
+        (-0.2, -0.01, 0.05, "regressed"),
+        (-0.2, -0.01, 0.051, "undecided"),
+        (-0.2, 0.01, 0.001, "undecided"),
+        (-0.2, 0.0, 0.001, "undecided"),
+        (None, None, None, "undecided"),
+    ],
+)
+def test_the_rule(low, high, p, word):
+    assert decided(gain(-0.05, low, high), p, 0.03) == word
+
+
+def test_the_worst_code_goes_first():
+    assert [worst_code(codes) for codes in ([0, 3], [3, 4], [4, 1, 3], [1, 2], [0, 0], [])] == [3, 4, 1, 2, 0, 0]
+
+
+def decide(path, rule=None, bot="left", against=None, runs=(1, 2), finished=True) -> BotVerdict:
+    with contextlib.closing(opened(path)) as store:
+        base, head = (run_tables(store, run) for run in runs)
+        manifests = base.manifest, head.manifest
+        return verdicts(base.tables[against or bot], head.tables[bot], rule or GateRule(), manifests, finished)
+
+
+def two_runs(path, base, head, **changes):
+    keep_run(path, {"left": base})
+    keep_run(path, {"left": head}, **{"milliseconds": 11.0} | changes)
+
+
+def test_a_clear_loss_is_a_regression_with_its_figures(tmp_path):
+    two_runs(tmp_path / "a.db", {"exact_match": ONES}, {"exact_match": SEVEN})
+    found = decide(tmp_path / "a.db")
+    (metric,) = found.metrics
+    assert (found.word, found.exit_code, metric.outcome) == ("regressed", 1, "regressed")
+    assert (metric.base_mean, metric.head_mean) == (1.0, 0.7)
+    assert metric.gain.mean == pytest.approx(-0.3)
+    assert metric.gain.low < -0.3 < metric.gain.high < 0
+    assert (metric.gain.questions, metric.gain.clusters, metric.missing) == (200, 200, 0)
+    assert metric.adjusted_p < 0.001
+    assert [flip.key for flip in found.flips] == ["q140", "q141", "q142"]
+    assert found.flips[0].falls[0].failed_now
+    assert (found.flips[0].base_answer, found.flips[0].head_answer) == ("q140 1.0", "q140 0.0")
+
+
+def test_what_got_better_or_stayed_is_not_worse(tmp_path):
+    two_runs(tmp_path / "a.db", {"exact_match": SEVEN}, {"exact_match": ONES})
+    assert decide(tmp_path / "a.db").exit_code == 0
+    two_runs(tmp_path / "b.db", {"exact_match": SEVEN}, {"exact_match": SEVEN})
+    assert decide(tmp_path / "b.db").word == "not worse"
+
+
+def test_few_questions_are_undecided_and_say_how_many_more_would_do(tmp_path):
+    two_runs(tmp_path / "a.db", {"exact_match": [1, 1, 0, 1, 1, 0, 1, 1]}, {"exact_match": [1, 0, 1, 1, 1, 0, 1, 1]})
+    found = decide(tmp_path / "a.db")
+    (metric,) = found.metrics
+    assert (found.exit_code, metric.outcome) == (3, "undecided")
+    assert metric.further > 100
+    assert f"{metric.further:,} further questions" in metric.sentence
+
+
+def test_lower_is_better_is_a_loss_when_it_rises(tmp_path):
+    slow, quick = [5.0 + place % 3 for place in range(60)], [1.0 + place % 2 for place in range(60)]
+    path, rule = tmp_path / "a.db", GateRule(margins={"seconds": 0.5})
+    keep_run(path, {"left": {"seconds": quick}}, metrics=(TIME,))
+    keep_run(path, {"left": {"seconds": slow}}, metrics=(TIME,), milliseconds=12)
+    worse = decide(path, rule)
+    assert worse.exit_code == 1
+    (metric,) = worse.metrics
+    mean, low, high = metric.change
+    assert mean == pytest.approx(-metric.gain.mean) == pytest.approx(4.5, abs=0.1)
+    assert 0 < low < mean < high
+    assert decide(path, rule, runs=(2, 1)).exit_code == 0
+
+
+def test_p_values_are_corrected_over_the_gated_metrics(tmp_path):
+    """Alone the loss is shown; among nine others that did not change it is not."""
+    base, head = [1.0] * 40, [0.0] * 6 + [1.0] * 34
+    others = [RunMetric(f"other_{place}", "v1", "higher", 0.0, 1.0, None) for place in range(9)]
+    same = {metric.name: [0.5 + place % 2 / 4 for place in range(40)] for metric in others}
+    two = {"exact_match": base, **same}, {"exact_match": head, **same}
+    for of_run, start in zip(two, (10.0, 20.0), strict=True):
+        keep_run(tmp_path / "a.db", {"left": of_run}, metrics=(MATCH, *others), milliseconds=start)
+    alone = decide(tmp_path / "a.db", GateRule(margins={"exact_match": 0.03})).metrics[0]
+    among = decide(tmp_path / "a.db").metrics[0]
+    assert (alone.outcome, alone.adjusted_p) == ("regressed", pytest.approx(2 / 2**6))
+    assert (among.outcome, among.adjusted_p) == ("undecided", pytest.approx(20 / 2**6))
+    assert "10 metrics" in among.sentence
+    assert among.further > 0
+
+
+def test_the_same_bot_with_the_same_answers_is_unchanged(tmp_path):
+    for _ in range(2):
+        keep_run(tmp_path / "a.db", {"left": {"exact_match": [1, 0, 1]}})
+    found = decide(tmp_path / "a.db")
+    assert (found.word, found.exit_code, found.unchanged) == ("unchanged", 0, True)
+    assert [metric.outcome for metric in found.metrics] == ["unchanged"]
+
+
+def test_another_bot_that_says_the_same_word_for_word_is_not_worse_however_few_questions_there_are(tmp_path):
+    two_runs(tmp_path / "a.db", {"exact_match": [1, 0, 1]}, {"exact_match": [1, 0, 1]})
+    found = decide(tmp_path / "a.db")
+    assert (found.word, found.exit_code, found.unchanged) == ("not worse", 0, False)
+    (metric,) = found.metrics
+    assert (metric.outcome, metric.adjusted_p, metric.further) == ("unchanged", None, None)
+    assert metric.sentence == "the same 3 answers as before, word for word"
+    assert metric.gain.low < -0.3
+
+
+def test_the_same_words_with_another_value_are_tested(tmp_path):
+    """As of a metric that looks at the contexts."""
+    said = {f"q{place}": "the same" for place in range(3)}
+    two_runs(tmp_path / "a.db", {"exact_match": [1, 0, 1]}, {"exact_match": [1, 0, 0.5]}, answers=said)
+    assert decide(tmp_path / "a.db").metrics[0].outcome == "undecided"
+
+
+@pytest.mark.parametrize("said", ["as before", None])
+def test_other_words_with_the_same_values_are_tested(tmp_path, said):
+    keep_run(tmp_path / "a.db", {"left": {"exact_match": [1, 0, 1]}})
+    failed = {} if said else {"left": [2]}
+    other = {"answers": {"q2": said}} if said else {"failed": failed}
+    keep_run(tmp_path / "a.db", {"left": {"exact_match": [1, 0, 1]}}, milliseconds=11, **other)
+    assert decide(tmp_path / "a.db").metrics[0].outcome == "undecided"
+
+
+def test_equal_answers_are_unchanged_by_whatever_version_of_a_metric(tmp_path):
+    keep_run(tmp_path / "a.db", {"left": {"exact_match": [1, 0, 1]}})
+    other = RunMetric("exact_match", "v2", "higher", 0.0, 1.0, 1.0)
+    said = {f"q{place}": f"q{place} {value}" for place, value in enumerate([1, 0, 1])}
+    keep_run(tmp_path / "a.db", {"left": {"exact_match": [0, 0, 0]}}, metrics=(other,), answers=said)
+    assert decide(tmp_path / "a.db").word == "unchanged"
+
+
+def test_another_version_of_a_metric_is_not_comparable(tmp_path):
+    keep_run(tmp_path / "a.db", {"left": {"exact_match": ONES}})
+    other = RunMetric("exact_match", "v2", "higher", 0.0, 1.0, 1.0)
+    keep_run(tmp_path / "a.db", {"left": {"exact_match": ONES}}, metrics=(other,), milliseconds=11)
+    found = decide(tmp_path / "a.db")
+    assert (found.exit_code, found.word, found.metrics[0].outcome) == (2, "not comparable", "not comparable")
+    assert "version" in found.metrics[0].sentence
+
+
+@pytest.mark.parametrize("unchanged", [False, True])
+@pytest.mark.parametrize("name", ["exact_mach", "words"])
+def test_a_named_metric_that_nobody_measures_never_passes(tmp_path, name, unchanged):
+    words = RunMetric("words", "v1", "neither", 0.0, None, None)
+    of_run = {"left": {"exact_match": ONES, "words": [3.0] * 200}}
+    keep_run(tmp_path / "a.db", of_run, metrics=(MATCH, words))
+    keep_run(tmp_path / "a.db", of_run, metrics=(MATCH, words), milliseconds=10.0 if unchanged else 11.0)
+    found = decide(tmp_path / "a.db", GateRule(margins={name: 0.03}))
+    assert found.unchanged == unchanged
+    assert found.exit_code == 2
+    assert ("did you mean exact_match?" if name == "exact_mach" else "neither direction") in found.metrics[0].sentence
+
+
+def test_nothing_to_compare_is_wrong_input(tmp_path):
+    words = RunMetric("words", "v1", "neither", 0.0, None, None)
+    for start in (10.0, 11.0):
+        keep_run(tmp_path / "a.db", {"left": {"words": [3.0] * 5}}, metrics=(words,), milliseconds=start)
+    found = decide(tmp_path / "a.db")
+    assert (found.metrics, found.exit_code) == ((), 2)
+
+
+def test_a_metric_of_one_side_is_named_and_not_gated(tmp_path):
+    keep_run(tmp_path / "a.db", {"left": {"exact_match": ONES}})
+    of_head = {"left": {"exact_match": ONES, "recall": ONES}}
+    keep_run(tmp_path / "a.db", of_head, metrics=(MATCH, SHARE), milliseconds=11)
+    found = decide(tmp_path / "a.db")
+    assert [metric.metric for metric in found.metrics] == ["exact_match"]
+    assert any("only one side has recall" in note for note in found.notes)
+    assert decide(tmp_path / "a.db", GateRule(margins={"recall": 0.03})).exit_code == 2
+
+
+def test_a_metric_that_did_not_apply_is_left_out_and_one_that_failed_is_not(tmp_path):
+    for status, code in (("not_applicable", 0), ("error", 2)):
+        path = tmp_path / f"{status}.db"
+        keep_run(path, {"left": {"exact_match": ONES, "recall": [status] * 200}}, metrics=(MATCH, SHARE))
+        of_head = {"left": {"exact_match": ONES, "recall": ONES}}
+        keep_run(path, of_head, metrics=(MATCH, SHARE), milliseconds=11)
+        found = decide(path)
+        assert found.exit_code == code, status
+        assert any("recall applied to no answer" in note for note in found.notes) == (code == 0)
+
+
+def test_bots_that_fail_leave_values_missing(tmp_path):
+    keep_run(tmp_path / "a.db", {"left": {"exact_match": ONES}})
+    head = {"left": {"exact_match": ONES}}
+    keep_run(tmp_path / "a.db", head, milliseconds=11, failed={"left": range(11)})
+    found = decide(tmp_path / "a.db")
+    (metric,) = found.metrics
+    assert (found.exit_code, found.word) == (4, "too much missing")
+    assert (metric.missing, metric.missing_share, metric.too_much_missing) == (11, 0.055, True)
+    assert metric.outcome == "not worse"  # of the others
+    assert metric.bounds == (pytest.approx(-0.055), 0.0)
+    assert not found.flips[0].head_answered
+    assert decide(tmp_path / "a.db", GateRule(missing=0.055)).exit_code == 0
+
+
+def test_what_a_run_did_not_reach_is_missing_only_when_it_did_not_finish(tmp_path):
+    keep_run(tmp_path / "a.db", {"left": {"exact_match": ONES}})
+    keep_run(tmp_path / "a.db", {"left": {"exact_match": ONES}}, milliseconds=11, left_out=range(40, 60))
+    whole, stopped = decide(tmp_path / "a.db"), decide(tmp_path / "a.db", finished=False)
+    assert (whole.exit_code, whole.metrics[0].missing) == (0, 0)
+    assert any("20 questions of the baseline (q40, q41, q42, ...) were not asked now" in note for note in whole.notes)
+    assert (stopped.exit_code, stopped.metrics[0].missing, stopped.metrics[0].missing_share) == (4, 20, 0.1)
+
+
+def test_an_unfinished_run_of_kept_answers_is_not_unchanged(tmp_path):
+    keep_run(tmp_path / "a.db", {"left": {"exact_match": ONES}})
+    keep_run(tmp_path / "a.db", {"left": {"exact_match": ONES}}, left_out=range(100))
+    found = decide(tmp_path / "a.db", finished=False)
+    assert (found.unchanged, found.exit_code) == (False, 4)
+
+
+def test_a_regression_goes_before_what_is_missing(tmp_path):
+    keep_run(tmp_path / "a.db", {"left": {"exact_match": ONES}})
+    keep_run(tmp_path / "a.db", {"left": {"exact_match": SEVEN}}, milliseconds=11, failed={"left": range(30)})
+    assert decide(tmp_path / "a.db").exit_code == 1
+
+
+@pytest.mark.parametrize(
+    ("threshold", "outcome", "code"), [(0.5, "met", 0), (0.9, "missed", 1), (0.7, "undecided", 3), (1.0, "missed", 1)]
+)
+def test_thresholds_are_decided_by_the_interval_of_the_mean(tmp_path, threshold, outcome, code):
+    metric = RunMetric("exact_match", "v1", "higher", 0.0, 1.0, threshold)
+    for start in (10.0, 11.0):
+        keep_run(tmp_path / "a.db", {"left": {"exact_match": SEVEN}}, metrics=(metric,), milliseconds=start)
+    found = decide(tmp_path / "a.db", GateRule(thresholds=frozenset(["exact_match"])))
+    (verdict,) = found.thresholds
+    assert (verdict.outcome, verdict.rows, found.exit_code) == (outcome, 200, code)
+    assert verdict.low < verdict.mean == 0.7 < verdict.high
+    assert decide(tmp_path / "a.db").thresholds == ()
+
+
+def test_a_threshold_at_the_end_of_the_range_is_met_when_nothing_is_wrong(tmp_path):
+    for start in (10.0, 11.0):
+        keep_run(tmp_path / "a.db", {"left": {"exact_match": ONES}}, milliseconds=start)
+    found = decide(tmp_path / "a.db", GateRule(thresholds=frozenset(["exact_match"])))
+    assert (found.thresholds[0].outcome, found.exit_code) == ("met", 0)
+
+
+@pytest.mark.parametrize(("start", "outcome", "code"), [(10.0, "not worse", 0), (60.0, "regressed", 1)])
+def test_latency_decides_only_when_the_suite_names_a_limit(tmp_path, start, outcome, code):
+    two_runs(tmp_path / "a.db", {"exact_match": ONES}, {"exact_match": ONES}, milliseconds=start + 0.01)
+    found = decide(tmp_path / "a.db", GateRule(latency=1.25))
+    assert (found.latency.outcome, found.exit_code) == (outcome, code)
+    shown = decide(tmp_path / "a.db")
+    assert (shown.latency.outcome, shown.exit_code) == (None, 0)
+    assert "times" in shown.latency.sentence
+
+
+def test_clusters_are_counted(tmp_path):
+    keep_run(tmp_path / "a.db", {"left": {"exact_match": ONES}}, documents=20)
+    keep_run(tmp_path / "a.db", {"left": {"exact_match": SEVEN}}, documents=20, milliseconds=11)
+    assert decide(tmp_path / "a.db").clusters == 20
+    assert decide(tmp_path / "a.db", GateRule(cluster="none")).clusters == 200
+
+
+def test_two_bots_of_one_run_are_compared(tmp_path):
+    keep_run(tmp_path / "a.db", {"left": {"exact_match": ONES}, "right": {"exact_match": SEVEN}})
+    found = decide(tmp_path / "a.db", bot="right", against="left", runs=(1, 1))
+    assert (found.bot, found.base_bot, found.exit_code) == ("right", "left", 1)
+
+
+def test_flips_name_what_failed_before_what_fell_further(tmp_path):
+    base = {"exact_match": [1, 1, 0, 1], "recall": [1.0, 0.6, 1.0, 1.0]}
+    head = {"exact_match": [1, 1, 0, 1], "recall": [0.55, 0.45, 0.51, None]}
+    for values, start in ((base, 10.0), (head, 11.0)):
+        keep_run(tmp_path / "a.db", {"left": values}, metrics=(MATCH, SHARE), milliseconds=start)
+    found = decide(tmp_path / "a.db", GateRule(flips=9))
+    assert [flip.key for flip in found.flips] == ["q1", "q3", "q2", "q0"]
+    assert found.flips[1].falls[0].head is None
+    assert len(decide(tmp_path / "a.db", GateRule(flips=2)).flips) == 2

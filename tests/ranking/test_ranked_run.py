@@ -1,0 +1,109 @@
+"""A run's ranking put together: which metrics, which questions, whose costs."""
+
+import numpy as np
+import orjson
+import pytest
+from proctor import InputError
+from proctor.reports.ranking.ranked_object import ranked_object
+from proctor.reports.ranking.ranked_run import ranked_run
+from proctor.reports.ranking.shared_questions import cluster_codes, leading_metric, quality_metrics, share_questions
+from ranked_tables import cases, column, run_of, table
+
+nan = np.nan
+
+
+def two(**changes):
+    return run_of(table("a", [1.0, 1, 0, 1], **changes), table("b", [0.0, 1, 0, 1], **changes))
+
+
+def test_only_questions_with_a_value_of_every_bot_are_ranked_on():
+    tables = {"a": table("a", [1.0, nan, 0, 1]), "b": table("b", [0.0, 1, 0, nan]), "c": table("c", [nan] * 4)}
+    found = share_questions(tables, "right", np.arange(4))
+    assert (found.bots, found.without, found.dropped) == (("a", "b"), ("c",), 2)
+    assert found.values.tolist() == [[1, 0], [0, 0]]
+    assert found.places.tolist() == [0, 2]
+
+
+def test_metrics_of_quality_are_those_with_a_direction_and_one_of_each_family():
+    names = ("pii.passes", "pii.failures", "latency_ms", "length", "f1")
+    columns = [column("pii.failures", "lower"), column("latency_ms", "lower"), column("length", "neither")]
+    one = table("a", {name: [1.0] for name in names}, columns=columns)
+    assert quality_metrics(run_of(one)) == ["pii.passes", "f1"]
+
+
+def test_the_metric_that_tells_most_directly_who_is_right_leads():
+    assert leading_metric(["politeness", "exact_match", "answer_correctness"]) == "answer_correctness"
+    assert leading_metric(["politeness", "hit_rate"]) == "politeness"
+
+
+def test_clusters_are_of_all_cases_whether_asked_or_not():
+    one = table("a", [1.0, 1, 1], cases(3, documents=["x", "", "x"], tags=["s", "t", "t"]))
+    one.asked[1] = False
+    assert cluster_codes(one, "source").tolist() == [0, 1, 0]
+    assert cluster_codes(one, "tag").tolist() == [0, 1, 1]
+    with pytest.raises(InputError, match="no way to cluster"):
+        cluster_codes(one, "topic")
+
+
+def test_the_whole_of_it_is_an_object_without_nan():
+    found = ranked_run(two(latency=[1.0, 2, 3, 4]))
+    made = orjson.loads(orjson.dumps(ranked_object(found)))
+    assert made["metrics"]["right"]["ranking"]["winners"] == ["a"]
+    assert made["metrics"]["right"]["means"]["a"]["mean"] == 0.75
+    assert made["details"]["right"]["frontier"]["b"]["dominated_by"] == ["a"]
+    assert made["details"]["right"]["best_per_question"]["bound"] == 0.75
+    assert made["metric_chosen_by_default"] is True
+    assert "NaN" not in str(ranked_object(found))
+    assert " nan" not in str(ranked_object(found))
+
+
+def test_costs_are_stated_or_nothing_without_a_language_model():
+    free, paid = table("faq", [1.0, 0], embedded=True), table("rag", [1.0, 1], cost=[0.2, 0.4])
+    unknown = table("http", [1.0, 1])
+    offers = {offer.bot: offer.cost for offer in ranked_run(run_of(free, paid)).details[0].offers}
+    assert offers == {"faq": 0.0, "rag": pytest.approx(0.3)}
+    offers = {offer.bot: offer.cost for offer in ranked_run(run_of(free, unknown)).details[0].offers}
+    assert offers == {"faq": None, "http": None}
+    offers = ranked_run(run_of(free, unknown), costs={"http": 0.5}).details[0].offers
+    assert {offer.bot: offer.cost for offer in offers} == {"faq": 0.0, "http": 0.5}
+
+
+def test_a_metric_of_which_less_is_better_is_ranked_by_less():
+    noise = column("noise", "lower")
+    run = run_of(table("a", {"noise": [0.9, 0.8]}, columns=[noise]), table("b", {"noise": [0.1, 0.3]}, columns=[noise]))
+    found = ranked_run(run)
+    assert found.metrics["noise"].ranking.winners == ("b",)
+    made = ranked_object(found)
+    assert made["metrics"]["noise"]["means"]["b"]["mean"] == pytest.approx(0.2)
+    assert made["details"]["noise"]["frontier"]["b"]["quality"] == pytest.approx(0.2)
+    assert made["details"]["noise"]["best_per_question"]["bound"] == pytest.approx(0.2)
+
+
+@pytest.mark.parametrize(
+    ("run", "options", "sentence"),
+    [
+        (lambda: run_of(table("a", [1.0])), {}, "the bot a alone"),
+        (two, {"wanted": ["rigth"]}, "Did you mean right"),
+        (two, {"costs": {"aa": 1.0}}, "there is no bot 'aa'"),
+        (lambda: run_of(table("a", [1.0, nan]), table("b", [nan, 1.0])), {}, "no two bots have a value"),
+        (
+            lambda: run_of(*(table(bot, {"latency_ms": [1.0], "f1": [1.0]}) for bot in "ab")),
+            {"wanted": ["latency_ms"]},
+            "not how good it is",
+        ),
+        (
+            lambda: run_of(*(table(bot, {"length": [1.0]}, columns=[column("length", "neither")]) for bot in "ab")),
+            {"wanted": ["length"]},
+            "no direction",
+        ),
+    ],
+)
+def test_what_cannot_be_ranked_is_told(run, options, sentence):
+    with pytest.raises(InputError, match=sentence):
+        ranked_run(run(), **options)
+
+
+def test_a_family_stands_for_its_first_rate():
+    names = {"pii.passes": [1.0, 0], "pii.failures": [0.0, 1]}
+    found = ranked_run(run_of(table("a", names), table("b", names)), ["pii"])
+    assert [each.metric.column.name for each in found.details] == ["pii.passes"]
