@@ -72,6 +72,7 @@ class ExamsInTests:
 
     exams: SessionExams
     folder: Path
+    shown: list[object]
 
     def run(self, suite: str | Path, **options: object) -> HeldRun:
         """Hold a suite, or give what came of it earlier in this session.
@@ -84,7 +85,7 @@ class ExamsInTests:
         Raises:
             InputError: the suite or an option can't be used.
         """
-        return HeldRun(self.exams.hold(found(suite, self.folder), run_options(options)), self.folder)
+        return HeldRun(self.exams.hold(found(suite, self.folder), run_options(options)), self.folder, self.shown)
 
 
 def wanted_rows(test_file: Path, mark: pytest.Mark, test: str) -> Sequence[WantedRow]:

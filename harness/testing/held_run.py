@@ -56,6 +56,7 @@ class HeldRun:
 
     exam: HeldExam
     folder: Path
+    shown: list[object]  # what pytest shows in full when the test fails
 
     @property
     def summary(self) -> Summary:
@@ -135,4 +136,6 @@ class HeldBot:
         head = run_tables(exam.store, exam.run_id)
         with open_base(self.run.placed(str(baseline)), head, exam.store.path) as base:
             found = judged(head, base, [self.name], rule)
-        return Judgement(found.bots[0], or_undecided)
+        judgement = Judgement(found.bots[0], or_undecided)
+        self.run.shown.append(judgement)
+        return judgement

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -14,6 +15,7 @@ if TYPE_CHECKING:  # nothing of ours is loaded before a test wants it
 MARK: Final = "proctor"
 ROW: Final = "row"
 _EXAMS: Final = pytest.StashKey["SessionExams"]()
+_SHOWN: Final = pytest.StashKey[list[object]]()  # what a test looked at, to be shown in full when it fails
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -53,7 +55,8 @@ def proctor(request: pytest.FixtureRequest) -> ExamsInTests:
     """Holds exams: ``proctor.run("suite.yaml").bot("rag").not_worse_than("baseline.json")``."""
     from .exams_in_tests import ExamsInTests
 
-    return ExamsInTests(_exams(request.config), request.path.parent)
+    shown = request.node.stash.setdefault(_SHOWN, [])
+    return ExamsInTests(_exams(request.config), request.path.parent, shown)
 
 
 @pytest.fixture
@@ -61,7 +64,18 @@ def row(request: pytest.FixtureRequest) -> HeldRow:
     """One question as one bot answered it, in tests with the mark ``proctor``."""
     if not hasattr(request, "param"):
         pytest.fail("The argument 'row' needs the mark: @pytest.mark.proctor('suite.yaml')", pytrace=False)
-    return _exams(request.config).row(request.param)
+    found = _exams(request.config).row(request.param)
+    request.node.stash.setdefault(_SHOWN, []).append(found)
+    return found
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Show in full what a failed test looked at: pytest itself cuts long values short."""
+    report = yield
+    if report.failed and report.when == "call":
+        report.sections += [("Proctor", repr(each)) for each in item.stash.get(_SHOWN, [])]
+    return report
 
 
 def _exams(config: pytest.Config) -> SessionExams:
