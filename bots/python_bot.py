@@ -32,9 +32,11 @@ class PythonBot:
         self._owner = owner
         self._asynchronous = is_asynchronous(call)
         self._threads = Threads()
+        self._in_use = False
 
     async def prepare(self) -> None:
         """Call the owner's ``prepare``, if it has one."""
+        self._in_use = True
         await self._ask_owner("prepare")
 
     async def reply(self, question: str) -> Reply:
@@ -44,6 +46,7 @@ class PythonBot:
             TypeError: it returned something that is no reply.
             RuntimeError: it tried to leave the process.
         """
+        self._in_use = True
         try:
             if self._asynchronous:
                 return as_reply(await cast("Awaitable[object]", self._call(question)))
@@ -60,8 +63,9 @@ class PythonBot:
         )
 
     async def close(self) -> None:
-        """Call the owner's ``close``, if it has one, and let the threads go."""
-        await self._ask_owner("close")
+        """Call the owner's ``close``, if it has one and was of use, and let the threads go."""
+        if self._in_use:
+            await self._ask_owner("close")
         self._threads.close()
 
     async def _ask_owner(self, method: str) -> None:

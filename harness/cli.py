@@ -28,6 +28,7 @@ app = typer.Typer(
     help="Put chat bots through the same exam: ask, time, score, keep, compare.",
 )
 for command in (
+    init,
     run,
     score,
     ask,
@@ -39,12 +40,11 @@ for command in (
     rank,
     abstain,
     perturb,
+    robustness,
     judge_check,
     label,
     calibrate,
     metrics,
-    init,
-    robustness,
 ):
     app.command(command.__name__.replace("_", "-"))(command)
 app.add_typer(models, name="models")

@@ -18,7 +18,10 @@ if TYPE_CHECKING:
 
 
 BETWEEN: Final = " (attribution)"  # ends the name of a suite whose runs stand between two others, to explain them
-LATEST_FIRST: Final = f"suite LIKE '%{BETWEEN}', id DESC"  # nobody who asks for the latest run means one of those
+REWORDED: Final = " (perturbed)"  # ends the name of a suite whose questions are those of another, reworded
+LATEST_FIRST: Final = (  # nobody who asks for the latest run means one of those
+    f"suite LIKE '%{BETWEEN}' OR suite LIKE '%{REWORDED}', id DESC"
+)
 
 
 class RowStatus(StrEnum):

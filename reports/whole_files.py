@@ -8,9 +8,11 @@ import secrets
 import shutil
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, Final
 
 from .. import InputError
+
+DATABASE: Final = b"SQLite format 3\0"  # how every such file begins
 
 
 @contextlib.contextmanager
@@ -67,13 +69,26 @@ def check_file(path: Path, option: str, taken: Mapping[Path, str]) -> None:
         taken: resolved paths that are in use, each with the option that names it.
 
     Raises:
-        InputError: it is taken, or a folder, or in one that does not exist or may not be written to.
+        InputError: it is taken, a database, or a folder, or in one that does not exist or may not be written to.
     """
     if other := taken.get(path.resolve()):
         raise InputError(f"{option}: {path} is given for {other} already.")
+    if is_database(path):
+        raise InputError(f"{option}: {path} is a database, which would be lost. Name another file.")
     if path.is_dir():
         raise InputError(f"{option}: {path} is a folder; a file was wanted.")
     _check_parent(path, option)
+
+
+def is_database(path: Path) -> bool:
+    """Whether there is a file that begins as SQLite's do."""
+    try:
+        if not path.is_file():
+            return False
+        with path.open("rb") as file:
+            return file.read(len(DATABASE)) == DATABASE
+    except OSError:
+        return False
 
 
 def check_folder(path: Path, option: str) -> None:

@@ -1,6 +1,7 @@
 """What the README says is true where a machine can tell."""
 
 import re
+from importlib.metadata import entry_points
 from pathlib import Path
 
 import pytest
@@ -14,8 +15,11 @@ from proctor.harness.suite.suite_file import load_suite
 from proctor.knowledge.local_models.roles import ROLES
 from proctor.metrics import builtin_catalog
 from proctor.metrics.evaluators import EVALUATORS
+from suites import PLAIN, write_suite
+from typed import proctor, pytest_session
 
 README = Path(__file__).parents[1] / "README.md"
+ANSWER = 'def answer(question):\n    return "It is " + question.split()[-1]\n'
 
 
 def blocks(language: str) -> list[str]:
@@ -56,7 +60,7 @@ def test_the_metrics_of_the_evaluators_paragraph_can_be_planned():
 
 
 def test_the_suite_in_the_readme_loads(tmp_path):
-    (tmp_path / "suite.yaml").write_text(blocks("yaml")[0])
+    (tmp_path / "suite.yaml").write_text(next(block for block in blocks("yaml") if block.startswith("name:")))
     for name in (
         "documents/a.md",
         "questions.yaml",
@@ -68,6 +72,25 @@ def test_the_suite_in_the_readme_loads(tmp_path):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text("x")
     assert set(load_suite(tmp_path / "suite.yaml").suite.bots) == {"faq", "full", "rag", "mine"}
+
+
+def test_the_gate_and_the_rewordings_in_the_readme_can_be_added_to_a_suite(tmp_path):
+    gate = next(block for block in blocks("yaml") if block.startswith("gate:"))
+    perturb = re.search(r"`(perturb: .*?)` in the suite", README.read_text())[1]
+    added = read_yaml(gate + perturb).values
+    suite = load_suite(write_suite(tmp_path, ANSWER, metrics=[*PLAIN, "answer_similarity"], **added)).suite
+    assert suite.gate.margins == {"keyword_recall": 0.03, "answer_similarity": 0.03}
+    assert suite.perturb.kinds == ("keyboard_typo", "synonym", "negation")
+
+
+def test_the_tests_in_the_readme_pass(tmp_path):
+    write_suite(tmp_path, ANSWER, bots={"rag": {"type": "python", "target": "bot.py:answer"}})
+    (tmp_path / "test_bots.py").write_text(next(block for block in blocks("python") if "def test_" in block))
+    assert proctor("run", "suite.yaml", folder=tmp_path).returncode == 0
+    assert proctor("baseline", folder=tmp_path).returncode == 0
+    plugin = [] if "proctor" in entry_points(group="pytest11").names else ["-p", "proctor.harness.testing.plugin"]
+    done = pytest_session(*plugin, folder=tmp_path)
+    assert "6 passed" in done.stdout
 
 
 def test_the_metric_in_the_readme_works(tmp_path):

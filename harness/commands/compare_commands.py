@@ -48,7 +48,10 @@ def compare(
         Path | None, typer.Option("--markdown", metavar="FILE", help="A page for a pull request; '-' for stdout.")
     ] = None,
 ) -> None:
-    """Compare two bots or two runs, question by question: difference, interval, test, latency. Nothing is asked."""
+    """Say whether bot or run B is better than A.
+
+    Question by question: difference, interval, test, latency; nothing is asked.
+    """
     from ...reports.comparing.comparison import Asked
     from ..showing.comparing import Shown, show_comparisons
     from ..showing.streams import own_stdout
@@ -56,6 +59,7 @@ def compare(
 
     first, second = two_sides(base, head, database)
     asked = Asked(tuple(metric or ()), cluster, correct.value, flips, as_json, seed)
+    shown = Shown(first, second, database, as_json, markdown)
+    shown.check()
     with interruptible("Stopped. Nothing was written."), own_stdout() as stdout:
-        found = compare_sides(first, second, database, tuple(bot or ()), asked)
-        show_comparisons(found, Shown(first, second, database, as_json, markdown), stdout)
+        show_comparisons(compare_sides(first, second, database, tuple(bot or ()), asked), shown, stdout)

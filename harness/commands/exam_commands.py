@@ -70,7 +70,10 @@ def run(
     rows: Rows = None,
     as_json: Json = False,
 ) -> None:
-    """Ask the bots of a suite, score the answers, and show the leaderboard. What is kept is not asked again."""
+    """Ask the bots of a suite, and score what they say.
+
+    Shows the leaderboard; what is kept is not asked again.
+    """
     from ..exams.suite_exam import RunOptions, suite_exam
     from ..suite.suite_file import load_named
 

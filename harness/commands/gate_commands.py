@@ -73,7 +73,10 @@ def gate(
     ] = None,
     github: Annotated[bool, typer.Option("--github", help="Annotations and step summary of GitHub Actions.")] = False,
 ) -> None:
-    """Say whether the bots became worse: 0 not worse, 1 regressed, 3 undecided, 4 too much missing, 2 wrong input."""
+    """Say whether a change made bots worse than a baseline.
+
+    Exit code: 0 not worse, 1 regressed, 2 wrong input, 3 undecided, 4 too much missing.
+    """
     from ..deciding.gate import GateOptions
     from ..showing.gate_outputs import GateOutputs
     from .gating import Asking, gate_and_show, read_margins
@@ -103,7 +106,10 @@ def baseline(
     ] = None,
     no_answers: Annotated[bool, typer.Option("--no-answers", help="Leave out what the bots said.")] = False,
 ) -> None:
-    """Write a run's scores to a small JSON file, to be committed and compared with by 'proctor gate'."""
+    """Write a run's scores to a small file for 'proctor gate'.
+
+    It is JSON, to be committed with the prompts.
+    """
     from .gating import keep_baseline
 
     with interruptible("Stopped. Nothing was written."):

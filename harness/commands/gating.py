@@ -14,7 +14,7 @@ from ... import InputError
 from ...knowledge.paths import existing
 from ...reports.comparing.baseline_writing import BaselineChoice, write_baseline
 from ...reports.comparing.run_tables import run_tables
-from ...reports.comparing.sides import split_file, unknown_bot
+from ...reports.comparing.sides import find_file, split_file, unknown_bot
 from ...reports.leaderboard import count
 from ...reports.models_in_use import named
 from ...reports.printable import printable
@@ -80,21 +80,36 @@ def gate_and_show(subject: str | None, options: GateOptions, asking: Asking, out
     Raises:
         InputError: something can't be used; nothing was decided.
     """
-    outputs.check(options.database)
     suite = _suite(subject)
-    with own_stdout() as stdout:
-        if suite is None:
-            if asking.given:
-                what = subject or "the latest run"
-                raise InputError(
-                    f"{', '.join(asking.given)}: nothing is asked when {what} is looked at. Give the suite instead, "
-                    "whose exam is held first."
-                )
-            result = gate_kept(subject or LATEST, options)
-        else:
-            result = _held(suite, options, asking)
-        show_gate(result, outputs, stdout, os.environ)
+    outputs.check(_in_use(subject, suite, options))
+    result: GateResult | None = None
+    try:
+        with own_stdout() as stdout:
+            result = _looked_at(subject, options, asking) if suite is None else _held(suite, options, asking)
+            show_gate(result, outputs, stdout, os.environ)
+    except BrokenPipeError:  # such as of `| head`: click would end with 1, which says that a bot regressed
+        if result is None:
+            raise
     return result.report.exit_code
+
+
+def _in_use(subject: str | None, suite: Path | None, options: GateOptions) -> dict[Path, str]:
+    """Files that are read, and that no output may take the place of."""
+    named = [(find_file(options.baseline)[0], "--baseline"), (suite, "the suite")]
+    if suite is None and subject is not None:
+        named.append((find_file(subject)[0], "the run"))
+    files = {path.resolve(): what for path, what in named if path is not None}
+    return files | {options.database.resolve(): "--db"}
+
+
+def _looked_at(subject: str | None, options: GateOptions, asking: Asking) -> GateResult:
+    if asking.given:
+        what = subject or "the latest run"
+        raise InputError(
+            f"{', '.join(asking.given)}: nothing is asked when {what} is looked at. Give the suite instead, "
+            "whose exam is held first."
+        )
+    return gate_kept(subject or LATEST, options)
 
 
 def _suite(subject: str | None) -> Path | None:
@@ -165,6 +180,8 @@ def keep_baseline(
     path, name = split_file(text) if text else (None, "")
     if path is not None and path.suffix.lower() in (*SUITES, ".json"):
         raise InputError(f"{path} is no database. A baseline is made of a run: 'proctor run' holds one.")
+    if out == Path("-"):
+        raise InputError("--out wants the name of a file: 'proctor gate' reads it, and stdout says what was written.")
     database = path or database
     check_file(out, "--out", {database.resolve(): "--db"})
     with contextlib.closing(Store.open(database, create=False)) as store:

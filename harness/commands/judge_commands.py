@@ -30,7 +30,7 @@ def label(
     force: Annotated[bool, typer.Option("--force", help="Write over a sheet that is there already.")] = False,
     database: Database = Path("proctor.db"),
 ) -> None:
-    """Draw a random sample of a run's rows into a CSV, for people to judge in a spreadsheet."""
+    """Draw a random sample of a run's rows for people to judge. It is a CSV file, for a spreadsheet."""
     from ... import InputError
     from ..trust.labelling import Draw, draw_labels
 
@@ -53,7 +53,7 @@ def calibrate(
     database: Database = Path("proctor.db"),
     as_json: Json = False,
 ) -> None:
-    """Compare the judge with people's labels, and correct its means. Nothing is asked."""
+    """Hold the judge against people's labels. Its means are corrected by them; nothing is asked."""
     from ..showing.trust import show_calibrations
     from ..trust.calibrating import calibrate_run
 
@@ -77,7 +77,10 @@ def judge_check(
     database: Database = Path("proctor.db"),
     as_json: Json = False,
 ) -> None:
-    """Put the judge to cases whose verdict is known: good, bad and hostile ones. Exit code 1 when it fails."""
+    """Put the judge to cases whose verdict is known.
+
+    Good, bad and hostile ones; exit code 1 when it fails.
+    """
     import os
 
     from ..showing.streams import own_stdout

@@ -18,7 +18,7 @@ def ask(
     question: Annotated[str, typer.Argument(metavar="QUESTION", help="What to ask.")],
     as_json: Json = False,
 ) -> None:
-    """Ask one bot one question, and show the answer with its contexts and timing. Nothing is kept."""
+    """Ask one bot one question. Shows the answer with its contexts and timing; nothing is kept."""
     from ..suite.suite_file import load_named
     from .one_question import ask_once
 
@@ -44,7 +44,7 @@ def report(
         Path | None, typer.Option("--zip", metavar="FILE", help="All outputs of each evaluator; equal for equal runs.")
     ] = None,
 ) -> None:
-    """Write a run to files: leaderboards, problems, insights and rows. Nothing is asked."""
+    """Write a run to files. Leaderboards, problems, insights and rows; nothing is asked."""
     from ..showing.streams import own_stdout
     from .reporting import Wanted, report_run
 
@@ -65,7 +65,10 @@ def metrics(
         bool, typer.Option("--evaluators", help="List the evaluators instead: named groups of metrics.")
     ] = False,
 ) -> None:
-    """List every metric, or show all of some: what it says, needs, takes, and is not to be trusted for."""
+    """List the metrics, or show all that is known of some.
+
+    What they say, need, take, and are not to be trusted for.
+    """
     if names:
         from ..showing.metric_page import show_pages
 
@@ -83,7 +86,10 @@ def metrics(
 def init(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="A folder that does not exist yet, or is empty.")],
 ) -> None:
-    """Write a suite with questions, prompts and documents to edit, and a schema for the editor."""
+    """Write a sample suite into a folder, to be edited.
+
+    Questions, prompts, documents, and a schema for the editor.
+    """
     from .starting import start_suite
 
     start_suite(folder)

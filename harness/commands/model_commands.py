@@ -23,7 +23,7 @@ models = typer.Typer(
     invoke_without_command=True,
     add_completion=False,
     rich_markup_mode=None,
-    help="List the models that metrics run on this machine: which metrics need them, their size and licence, and "
+    help="List the models that metrics run on this machine. Which metrics need them, their size and licence, and "
     "whether they are here. Nothing is loaded, and no network is used.",
 )
 Suite = Annotated[

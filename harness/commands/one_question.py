@@ -77,7 +77,7 @@ def _as_object(bot: str, row: Row) -> dict[str, object]:
 
 
 def _show(bot: str, row: Row, stdout: TextIO) -> None:
-    console = Console(highlight=False, file=stdout)
+    console = Console(emoji=False, highlight=False, file=stdout)
     reply = row.reply
     if reply is None:
         return

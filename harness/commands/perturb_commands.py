@@ -43,7 +43,10 @@ def perturb(
     listed: Annotated[bool, typer.Option("--list", help="Only list the kinds.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Reword questions on purpose, to see whether answers stay, change or are declined as they should."""
+    """Reword questions on purpose: typos, synonyms, negations.
+
+    To see whether answers stay, change or are declined as they should.
+    """
     from ..showing.streams import own_stdout
 
     with interruptible(STOPPED), judged_by_someone_fit(), own_stdout() as stdout:

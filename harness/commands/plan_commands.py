@@ -30,7 +30,10 @@ def plan(
     database: Database = Path("proctor.db"),
     as_json: Json = False,
 ) -> None:
-    """Say how many questions show a difference, from the spread of an earlier run. Nothing is asked."""
+    """Say how many questions it takes to show a difference.
+
+    By the spread of an earlier run; nothing is asked.
+    """
     from ... import InputError
     from ...reports.comparing.matching import check_bot
     from ...reports.comparing.planning import Wish, make_plan

@@ -40,7 +40,10 @@ def rank(
     database: Database = Path("proctor.db"),
     as_json: Json = False,
 ) -> None:
-    """Say which bot is best and how sure that is, who is worth its time and money, and what a router would gain."""
+    """Say which bot is best, and how sure that is.
+
+    Also who is worth its time and money, and what a router would gain.
+    """
     from ...reports.comparing.sides import open_side
     from ...reports.ranking.ranked_run import ranked_run
     from ..showing.rankings import show_ranking
@@ -74,7 +77,10 @@ def abstain(
     database: Database = Path("proctor.db"),
     as_json: Json = False,
 ) -> None:
-    """Tell right from wrong answers and refusals, what they cost, and from which confidence a bot should answer."""
+    """Weigh wrong answers against refusals.
+
+    What they cost, and from which confidence a bot should answer.
+    """
     from ... import InputError
     from ...reports.comparing.sides import open_side
     from ...reports.ranking.abstained_run import abstained_run

@@ -49,7 +49,7 @@ def robustness(
     as_json: Json = False,
     markdown: Markdown = None,
 ) -> None:
-    """Show how reworded and repeated questions change answers and scores. Nothing is asked."""
+    """Show how reworded or repeated questions change answers. Nothing is asked."""
     from ..showing.streams import own_stdout
 
     _check(as_json, markdown, database)

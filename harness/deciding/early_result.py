@@ -24,6 +24,10 @@ class EarlyVerdict:
         level: of the interval; all intervals of an exam hold together with a chance of 95 %.
         clusters: units that were looked at.
         questions: how many questions they had.
+        base_mean: mean of the base over them; None before the first.
+        head_mean: mean of the head.
+        wins: questions on which the head was better.
+        losses: questions on which it was worse.
     """
 
     bot: str
@@ -36,6 +40,10 @@ class EarlyVerdict:
     level: float
     clusters: int
     questions: int
+    base_mean: float | None
+    head_mean: float | None
+    wins: int
+    losses: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,10 +52,10 @@ class EarlyResult:
 
     Attributes:
         stopped: questions were left out, because every verdict was certain; else the ordinary rule holds.
-        questions: how many were asked, or kept from before.
+        questions: how many the bots on which there are bets were asked, or had been before.
         of: how many the exam has.
-        rows: answers that the run has; several a question with several bots or repeats.
-        rows_left: answers that were never asked for.
+        rows: answers that were asked, or kept from before; several a question with several bots or repeats.
+        rows_left: answers that there are not; of a bot that could not go on, too.
         saved_seconds: what they would have taken, at the pace of those that were asked; None when none was.
         saved_cost: what they would have cost the bots, at the mean of those that were asked; None where not known.
         verdicts: of each metric that is gated.
@@ -72,8 +80,10 @@ class EarlyResult:
     def sentence(self) -> str:
         """What happened, for people."""
         if not self.stopped:
-            said = f"No verdict was certain early: all {self.of:,} questions were asked, and the ordinary rule holds."
-            return " ".join([said, *self.reasons])
+            said = f"all {self.of:,} questions have their answers"
+            if self.rows_left:
+                said = f"{self.rows_left:,} answers could not be had"
+            return " ".join([f"No verdict was certain early: {said}, and the ordinary rule holds.", *self.reasons])
         saved = [f"{self.rows_left:,} answers"]
         if self.saved_seconds is not None:
             saved.append(f"about {_duration(self.saved_seconds)}")

@@ -27,7 +27,7 @@ from ...reports.summary import MetricColumn
 from ..engine.lanes import Item, Lane
 from ..engine.stopping import KeptScores
 from ..exams.exam import Exam
-from .early_result import EarlyResult, word_of
+from .early_result import EarlyResult, Word, word_of
 from .wagers import Bet, Wager
 
 ALPHA = 0.05
@@ -54,7 +54,9 @@ class EarlyStop:
         self._values: dict[tuple[str, str], dict[tuple[str, int], float]] = {}
         self._bets: list[Bet] = []
         self._reasons: list[str] = []
-        self._enough = self._complete = False
+        self._not_bet_on: set[str] = set()
+        self._known = dict[int, int]()
+        self._enough = self._certain = False
         self._began = 0.0
         self._costs: list[float] = []
         self._ended: EarlyResult | None = None
@@ -83,27 +85,26 @@ class EarlyStop:
 
     @property
     def certain(self) -> bool:
-        """Whether every bot that is gated has its verdict, and every answer that it rests on stands in the run."""
-        if self._complete or not self._bets:
-            return False
-        if not self._enough:
-            bots = {wager.bot for wager in self._wagers}
-            open_ = {wager.bot for wager in self._wagers} - {bet.wager.bot for bet in self._bets}
-            self._enough = not open_ and all(self._word(bot) != "undecided" for bot in bots)
-        return self._enough and all(_passed(lane) >= self._rested_on for lane in self._lanes)
+        """Whether every bot that is gated has its verdict, and every answer that it rests on stands in the run.
+
+        Never where all answers are there or kept: the ordinary rule costs no question then.
+        """
+        if not self._certain and self._unanswered > 0 and self._bets:
+            self._enough = self._enough or all(self._word(wager.bot) != "undecided" for wager in self._wagers)
+            self._certain = self._enough and all(_passed(lane) >= self._rested_on for lane in self._lanes)
+        return self._certain
 
     def begin(self, lanes: Sequence[Lane], kept: Callable[[Lane], Iterable[KeptScores]]) -> None:
-        """Place the bets, and count at once what earlier passes left; in a run that has all answers nothing is left."""
+        """Place the bets, and count at once what earlier passes left."""
         self._lanes, self._names = lanes, {lane.bot_id: lane.name for lane in lanes}
         self._place_bets()
-        known = 0
         for lane in lanes:
+            self._known[lane.bot_id] = 0
             for answer in kept(lane):
-                known += 1
+                self._known[lane.bot_id] += 1
                 for metric, score in answer.scores.items():
                     value = self._value(metric, score.value, score.status)
                     self._note(lane.name, metric, answer.item.question.id, answer.item.repeat, value)
-        self._complete = known >= sum(lane.total for lane in lanes)
         self._began = time.monotonic()
         self._look()
 
@@ -119,15 +120,14 @@ class EarlyStop:
 
     def end(self) -> Mapping[str, object] | None:
         """What the manifest says; None where nothing was left out."""
-        asked, passed = sum(lane.asked for lane in self._lanes), sum(map(_passed, self._lanes))
-        left = sum(lane.total for lane in self._lanes) - passed
+        asked, left = sum(lane.asked for lane in self._lanes), self._unanswered
         pace = (time.monotonic() - self._began) / asked if asked else None
         cost = math.fsum(self._costs) / len(self._costs) if self._costs else None
         self._ended = EarlyResult(
-            stopped=self.certain and left > 0,
-            questions=max((-(-_passed(lane) // self._repeats) for lane in self._lanes), default=0),
+            stopped=self.certain and any(_passed(lane) < lane.total for lane in self._lanes),
+            questions=max((-(-self._answered(lane) // self._repeats) for lane in self._gated_lanes), default=0),
             of=max((lane.total // self._repeats for lane in self._lanes), default=0),
-            rows=passed,
+            rows=sum(map(self._answered, self._lanes)),
             rows_left=left,
             saved_seconds=None if pace is None else pace * left,
             saved_cost=None if cost is None else cost * left,
@@ -136,18 +136,32 @@ class EarlyStop:
         )
         return self._ended.as_object if self._ended.stopped else None
 
+    @property
+    def _gated_lanes(self) -> list[Lane]:
+        """Lanes of bots on which there are bets; the others, whose answers are all kept, go along."""
+        bots = {name for wager in self._wagers for name in (wager.bot, wager.against) if isinstance(name, str)}
+        return [lane for lane in self._lanes if lane.name in bots]
+
+    def _answered(self, lane: Lane) -> int:
+        """Rows that were asked in this pass, or before."""
+        return self._known[lane.bot_id] + lane.asked
+
+    @property
+    def _unanswered(self) -> int:
+        return sum(lane.total - self._answered(lane) for lane in self._lanes)
+
     def _place_bets(self) -> None:
         cases = [[case_of(item.question) for item in unit if item.repeat == 0] for unit in self._order]
         for wager in self._wagers:
             metric = self._metrics.get(wager.metric)
             if metric is None or metric.low is None or metric.high is None or metric.better == "neither":
-                self._reasons.append(f"{wager.metric} can't be bet on: it has no range, or no direction.")
+                self._leave_out(wager, "it has no range, or no direction")
                 continue
             if isinstance(wager.against, str):
                 base, units = None, [[case.key for case in unit] for unit in cases]
             else:
                 if not _same(wager.against, metric):
-                    self._reasons.append(f"{wager.metric} can't be bet on: the baseline has none of the same version.")
+                    self._leave_out(wager, "the baseline has none of the same version")
                     continue
                 base = _base(wager.against, wager.metric, cases)
                 units = [[case.key for case in unit if case.key in base] for unit in cases]
@@ -156,6 +170,10 @@ class EarlyStop:
             for bot in (wager.bot, wager.against):
                 if isinstance(bot, str):
                     self._values[bot, wager.metric] = {}
+
+    def _leave_out(self, wager: Wager, why: str) -> None:
+        self._not_bet_on.add(wager.bot)
+        self._reasons.append(f"{wager.metric} of {wager.bot} can't be bet on: {why}.")
 
     def _value(self, metric: str, value: float | None, status: str) -> float:
         """The value as in every mean: an unreadable verdict of a rate counts as 0."""
@@ -176,7 +194,9 @@ class EarlyStop:
                 bet.look(self._values[bet.wager.bot, bet.wager.metric], other)
 
     def _word(self, bot: str) -> str:
-        return word_of([bet.word for bet in self._bets if bet.wager.bot == bot])
+        """What is certain of a bot; a metric that can't be bet on leaves it open, but for a loss in another."""
+        words: list[Word] = [bet.word for bet in self._bets if bet.wager.bot == bot]
+        return word_of([*words, "undecided"] if bot in self._not_bet_on else words)
 
     @property
     def _rested_on(self) -> int:

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Final
 
 from ... import InputError
 from ...reports.comparing.score_table import RunTables
-from ...reports.comparing.sides import Side, open_side, split_file
+from ...reports.comparing.sides import Side, find_file, open_side
 from ...reports.gating.gate_report import GateReport
 from ...reports.gating.gate_rule import GateRule
 from ...reports.gating.verdicts import BotVerdict, verdicts
 from ..exams.manifest import EARLY_STOP
 from ..suite.gate_settings import GateSettings
 from .gate_manifest import gate_of_manifest
-from .gate_sides import matched, open_base
+from .gate_sides import matched, open_base, refuse_itself
 
 if TYPE_CHECKING:
     from .attribution_result import Explained
@@ -77,7 +77,7 @@ def gate_kept(text: str, options: GateOptions) -> GateResult:
     """
     with contextlib.ExitStack() as opened:
         side = opened.enter_context(open_side(text or LATEST, options.database))
-        home = split_file(text or LATEST)[0] or options.database
+        home = find_file(text or LATEST)[0] or options.database
         head, named = _whole(side, home, opened)
         _refuse_stopped(head)
         settings, thresholds, notes = gate_of_manifest(head.manifest)
@@ -86,7 +86,7 @@ def gate_kept(text: str, options: GateOptions) -> GateResult:
         rule = settings.rule(thresholds, options.margins, flips=options.flips)
         wanted = options.bots or ((named,) if named else settings.bots)
         base = opened.enter_context(open_base(options.baseline, head, _database(home, options.database)))
-        _refuse_itself(head, base)
+        refuse_itself(base, head.run)
         took = f"Looked at run {head.run} of {head.origin}; nothing was asked."
         found = judged(head, base, wanted, rule)
         return GateResult(took, replace(found, notes=(*notes, *found.notes)))
@@ -121,7 +121,7 @@ def judged(
 
 def _about(head: RunTables, base: RunTables) -> list[str]:
     notes = []
-    if base.status != "finished":
+    if base.status != "finished" and base.run != head.run:
         notes.append(f"the baseline's run {base.run} did not finish ({base.status})")
     if head.suite != base.suite:
         notes.append(f"the baseline is of another suite, {base.suite}")
@@ -139,15 +139,6 @@ def _whole(side: Side, home: Path, opened: contextlib.ExitStack) -> tuple[RunTab
 def _database(home: Path, database: Path) -> Path:
     """Where the baseline is looked up: in the database of the run, unless that is a baseline file itself."""
     return database if home.suffix.lower() == ".json" else home
-
-
-def _refuse_itself(head: RunTables, base: Side) -> None:
-    """A gate that holds a run against itself would pass whatever had changed."""
-    if base.bot is None and (base.run.origin, base.run.run) == (head.origin, head.run):
-        raise InputError(
-            f"The baseline is the run itself, {head.run}: that would always pass. Name an earlier run, 'previous', "
-            "a baseline file, or another bot of the run."
-        )
 
 
 def _refuse_stopped(head: RunTables) -> None:
@@ -183,10 +174,16 @@ def suite_baseline(given: str, settings: GateSettings, base: Path) -> str:
         )
     beside = base / settings.baseline
     if beside.is_file():
-        return str(beside)
+        return _from_here(beside)
     named, _, bot = settings.baseline.rpartition(":")
     if named and (base / named).is_file():
-        return f"{base / named}:{bot}"
+        return f"{_from_here(base / named)}:{bot}"
     if beside.suffix.lower() == ".json":
         raise InputError(f"There is no {beside}, which the suite names as gate.baseline. 'proctor baseline' writes it.")
     return settings.baseline
+
+
+def _from_here(path: Path) -> str:
+    """As it would be typed in the working directory: reports for others don't tell where that is."""
+    here = Path.cwd()
+    return str(path.relative_to(here) if path.is_relative_to(here) else path)

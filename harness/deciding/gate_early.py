@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from ...reports.comparing.score_table import ScoreTable
+from ...reports.comparing.score_table import RunTables, ScoreTable
 from ...reports.comparing.sides import Side
 from ...reports.gating.gate_rule import GateRule
 from ...reports.gating.metric_verdicts import MetricVerdict
@@ -69,6 +69,15 @@ def _is_share(metric: RunMetric) -> bool:
     return metric.better != "neither" and (metric.low, metric.high) == (0, 1)
 
 
+def asked_in_full(run: RunTables) -> RunTables:
+    """The run without questions of which an early stop has left out some repeats: these are not missing."""
+
+    def table(of_bot: ScoreTable) -> ScoreTable:
+        return replace(of_bot, asked=of_bot.asked & of_bot.asked.all(axis=1, keepdims=True))
+
+    return replace(run, tables={bot: table(of_bot) for bot, of_bot in run.tables.items()})
+
+
 def early_verdict(result: EarlyResult, found: BotVerdict) -> BotVerdict:
     """A bot's verdict with what the bets say in the place of intervals and p values, which don't allow for looking."""
     said = {each.metric: each for each in result.verdicts if each.bot == found.bot}
@@ -84,9 +93,16 @@ def _early(found: MetricVerdict, said: EarlyVerdict | None) -> MetricVerdict:
         low=said.low,
         high=said.high,
         standard_error=None,
+        questions=said.questions,
+        clusters=said.clusters,
+        wins=said.wins,
+        ties=said.questions - said.wins - said.losses,
+        losses=said.losses,
+        effect=None,
         p_value=None,
-        cautious_p_value=None,
         test=TEST,
+        few_changes=False,
+        cautious_p_value=None,
     )
     after = f"after {count(said.questions, 'question')}, at any time of looking"
     sentence = {
@@ -94,4 +110,7 @@ def _early(found: MetricVerdict, said: EarlyVerdict | None) -> MetricVerdict:
         "not worse": f"a loss of {found.margin:g} is ruled out {after}",
         "undecided": f"nothing is certain {after}",
     }[said.word]
-    return replace(found, outcome=said.word, gain=gain, adjusted_p=None, further=None, sentence=sentence)
+    return replace(
+        found, outcome=said.word, base_mean=said.base_mean, head_mean=said.head_mean, gain=gain, adjusted_p=None,
+        further=None, sentence=sentence,
+    )  # fmt: skip

@@ -10,7 +10,7 @@ from functools import partial
 
 from ... import InputError
 from ...reports.comparing.score_table import RunTables
-from ...reports.comparing.sides import Side, open_side, split_file
+from ...reports.comparing.sides import Side, find_file, open_side, split_file
 from ...reports.ledger import now
 from ...reports.run import RunMetric
 from ...reports.store import Store
@@ -20,9 +20,9 @@ from ..exams.suite_exam import RunOptions, suite_exam
 from ..suite.suite_file import LoadedSuite
 from .early_stop import EarlyStop
 from .gate import GateOptions, GateResult, judged, suite_baseline
-from .gate_early import early_verdict, wagers
+from .gate_early import asked_in_full, early_verdict, wagers
 from .gate_savings import savings
-from .gate_sides import open_base, settled
+from .gate_sides import open_base, refuse_itself, settled
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,14 +55,19 @@ def gate_suite(
     text = suite_baseline(options.baseline, settings, loaded.base)
     gated = options.bots or settings.bots
     _check_bots(gated, loaded)
-    split_file(text)  # a file that is not there is told before everything is read
+    if text not in loaded.suite.bots:
+        split_file(text)  # a file that is not there is told before everything is read
     exam = suite_exam(loaded, replace(run, bots=_asked(gated, text, loaded)), environ, told)
     _check_margins(loaded, exam, options.margins)
     with contextlib.closing(Store.open(options.database)) as store:
-        text = settled(text, options.database, exam.header.suite, _resumed(store, exam))
+        own = _resumed(store, exam)
+        text = settled(text, options.database, exam.header.suite, own)
         rule = settings.rule(loaded.suite.thresholds, options.margins, flips=options.flips, seed=loaded.suite.seed)
         early = None
         with _base_before(text, options, exam, gated) as base:
+            if isinstance(base, Side):
+                refuse_itself(base, own, text)
+                text = _pinned(base, text)
             if early_stop:
                 early = EarlyStop(wagers(exam, base, gated, rule, store), rule.cluster, loaded.suite.seed)
         began = now()
@@ -72,16 +77,23 @@ def gate_suite(
     says = partial(early_verdict, result) if result and result.stopped else None
     name = outcome.summary.run
     with open_side(f"{options.database}:{name}", options.database) as side:
-        head = side.run
+        head = asked_in_full(side.run) if says else side.run
         with open_base(text, head, options.database) as base:
             took = f"Held {loaded.path}: run {name} of {options.database}."
             found = judged(head, base, gated, rule, says)
-            notes = (*_same_run(head, base.run if base.bot is None else None), *found.notes)
+            notes = (*_same_run(head, base), *found.notes)
     return HeldGate(GateResult(took, replace(found, notes=notes), saved, result), outcome)
 
 
-def _same_run(head: RunTables, base: RunTables | None) -> list[str]:
-    if base is None or (head.origin, head.run) != (base.origin, base.run):
+def _pinned(base: Side, text: str) -> str:
+    """The same baseline by its full name: the exam is a run of its own, and would be the latest."""
+    if base.is_baseline:
+        return text
+    return ":".join([base.run.origin, base.run.run, *([base.bot] if base.bot else [])])
+
+
+def _same_run(head: RunTables, base: Side) -> list[str]:
+    if base.bot is not None or base.is_baseline or base.run.run != head.run:
         return []
     return [f"the exam is that of run {head.run}, with which it is compared: nothing changed since then"]
 
@@ -138,7 +150,7 @@ def _base_before(text: str, options: GateOptions, exam: Exam, gated: Sequence[st
         InputError: there is no such baseline, or it lacks a bot that has to be gated.
     """
     bots = [name for name, _ in exam.header.bots]
-    if split_file(text)[0] is None and text in bots:
+    if text in bots and find_file(text)[0] is None:
         if text in gated or bots == [text]:
             raise InputError(f"{text} can't be held against itself. The exam has the bots {', '.join(bots)}.")
         yield text

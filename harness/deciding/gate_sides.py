@@ -10,7 +10,8 @@ from pathlib import Path
 
 from ... import InputError
 from ...reports.comparing.score_table import RunTables, ScoreTable
-from ...reports.comparing.sides import Side, open_side, split_file, unknown_bot
+from ...reports.comparing.sides import MOST_NAMED, WORDS, Side, find_file, open_side, unknown_bot
+from ...reports.run import LATEST_FIRST
 from ...reports.store import Store
 
 PREVIOUS = "previous"
@@ -36,7 +37,7 @@ def open_base(text: str, head: RunTables, database: Path) -> Iterator[Side]:
     Raises:
         InputError: there is no such thing, with the nearest that there is.
     """
-    if split_file(text)[0] is None and text in head.tables:
+    if text in head.tables and find_file(text)[0] is None:
         yield Side(head, text)
         return
     with open_side(settled(text, database, head.suite, head.run), database) as side:
@@ -44,32 +45,60 @@ def open_base(text: str, head: RunTables, database: Path) -> Iterator[Side]:
 
 
 def settled(text: str, database: Path, suite: str, run: str | None) -> str:
-    """The text with ``previous`` replaced by the name of the run that it means.
+    """The text with ``previous`` or ``latest`` replaced by the name of the run that it means.
+
+    A gate that is repeated goes on with its own run. ``latest`` is then the newest of the others, or it would pass.
 
     Args:
         text: as the user typed it.
         database: where runs are looked up.
-        suite: name of the suite.
-        run: the run that it comes before; None for one that is still to be begun.
+        suite: name of the suite, of which the previous run is wanted.
+        run: the run that is gated; None for one that is still to be begun.
 
     Raises:
         InputError: there is no such run.
     """
-    if split_file(text)[0] is not None or text.partition(":")[0] != PREVIOUS:
+    word, _, bot = text.partition(":")
+    if word not in WORDS or find_file(text)[0] is not None:
         return text
     with contextlib.closing(Store.open(database, create=False)) as store:
-        lines = store.query(
-            "SELECT name FROM runs WHERE suite = ? AND id < IFNULL((SELECT id FROM runs WHERE name = ?), id + 1)"
-            " ORDER BY id DESC",
-            [suite, run],
-        )
-        names = [str(name) for (name,) in store.query("SELECT name FROM runs ORDER BY id DESC LIMIT 6")]
-    if not lines:
-        others = [name for name in names if name != run]
-        there = f" Name one of the others: {', '.join(others)}." if others else ""
-        before = f"before {run}" if run else "yet"
-        raise InputError(f"{database} holds no run of the suite {suite!r} {before}.{there}")
-    return f"{lines[0][0]}{text.removeprefix(PREVIOUS)}"
+        names = [str(name) for (name,) in store.query(f"SELECT name FROM runs ORDER BY {LATEST_FIRST}") if name != run]
+        found = names
+        if word == PREVIOUS:
+            lines = store.query(
+                "SELECT name FROM runs WHERE suite = ? AND id < IFNULL((SELECT id FROM runs WHERE name = ?), id + 1)"
+                " ORDER BY id DESC",
+                [suite, run],
+            )
+            found = [str(name) for (name,) in lines]
+    if not found:
+        there = f" Name one of the others: {', '.join(names[:MOST_NAMED])}." if names else ""
+        of_suite, relation = (f" of the suite {suite!r}", "before") if word == PREVIOUS else ("", "besides")
+        raise InputError(f"{database} holds no run{of_suite} {f'{relation} {run}' if run else 'yet'}.{there}")
+    return f"{found[0]}:{bot}" if bot else found[0]
+
+
+def refuse_itself(base: Side, run: str | None, text: str = "") -> None:
+    """A gate that holds a run against itself would pass whatever had changed.
+
+    Args:
+        base: what is held against.
+        run: the run that is gated; None for one that is still to be begun.
+        text: what the user typed, where that run is held anew: who names a finished one is only told later that
+            nothing has changed since, and another bot of it may be the baseline.
+
+    Raises:
+        InputError: the two are one run, in whatever copy of a database.
+    """
+    if base.is_baseline or base.run.run != run or (base.bot is not None and not text):
+        return
+    named = find_file(text)[1].partition(":")[0] if text else ""
+    if named and base.run.run.startswith(named) and (base.bot is not None or base.run.status == "finished"):
+        return
+    raise InputError(
+        f"The baseline is the run itself, {run}: that would always pass. Name an earlier run, 'previous', "
+        "a baseline file, or another bot of the run."
+    )
 
 
 def matched(head: RunTables, base: Side, wanted: Sequence[str]) -> Matched:

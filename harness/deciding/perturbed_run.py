@@ -13,6 +13,7 @@ from ...knowledge.perturbing.variants import Recipe, Tally, Texts, reworded, som
 from ...knowledge.question_files import open_questions
 from ...knowledge.question_list import QuestionList
 from ...knowledge.questions import Question
+from ...reports.run import REWORDED
 from ...reports.shelf import VectorShelf
 from ...reports.store import Store
 from ..engine.judging import open_judging
@@ -25,8 +26,6 @@ from .question_writer import Written, need_of_judge, rehearsed, write_questions
 if TYPE_CHECKING:
     from ..engine.judging import Judging
     from ..suite.suite_file import LoadedSuite
-
-SUFFIX = " (perturbed)"  # of the suite's name in the run of the variants
 
 
 @dataclass(slots=True)
@@ -75,7 +74,7 @@ class PerturbedRun:
         made = list(reworded(self.sources, self.recipe, self.tally, texts))
         suite = self.loaded.suite
         questions = QuestionList(self.loaded.base / suite.questions, made, (*self.warnings, *self._doubts()))
-        named = replace(self.loaded, suite=suite.model_copy(update={"name": f"{suite.name}{SUFFIX}"}))
+        named = replace(self.loaded, suite=suite.model_copy(update={"name": f"{suite.name}{REWORDED}"}))
         return suite_exam(named, self.options, environ, told, questions)
 
     def _doubts(self) -> Iterator[str]:

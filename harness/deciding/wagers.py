@@ -61,8 +61,7 @@ class Bet:
         self._sign = -1.0 if metric.better == "lower" else 1.0
         self._largest = max(map(len, units), default=1)
         self._bets = GateBets(wager.margin, -width, width, alpha)
-        self._sum = 0.0
-        self._questions = 0
+        self._pairs: list[tuple[float, float]] = []  # values of the base and the head, a question
 
     def look(self, head: Values, other: Values) -> None:
         """Take in every cluster that is complete by now; ``other`` is the bot that it is held against."""
@@ -72,38 +71,47 @@ class Bet:
             if not all((key, repeat) in side for side in sides for key in keys for repeat in self._repeats):
                 return
             self.looked_at += 1
-            self._add([gain for key in keys if not math.isnan(gain := self._gain(key, head, other))])
+            pairs = [self._pair(key, head, other) for key in keys]
+            self._add([pair for pair in pairs if not any(map(math.isnan, pair))])
 
-    def _gain(self, key: str, head: Values, other: Values) -> float:
+    def _pair(self, key: str, head: Values, other: Values) -> tuple[float, float]:
         base = self._mean(other, key) if self._base is None else self._base[key]
-        return self._sign * (self._mean(head, key) - base)
+        return base, self._mean(head, key)
 
     def _mean(self, values: Values, key: str) -> float:
         known = [value for repeat in self._repeats if not math.isnan(value := values[key, repeat])]
         return fmean(known) if known else math.nan
 
-    def _add(self, gains: Sequence[float]) -> None:
-        if not gains:
+    def _add(self, pairs: Sequence[tuple[float, float]]) -> None:
+        if not pairs:
             return
-        self._sum += sum(gains)
-        self._questions += len(gains)
-        self._bets.add(fmean(gains), len(gains) / self._largest)
+        self._pairs += pairs
+        self._bets.add(fmean(self._gains(pairs)), len(pairs) / self._largest)
         if self.word == "undecided" and self._bets.decided:
             self.word = "not worse" if self._bets.not_worse else "regressed"
+
+    def _gains(self, pairs: Sequence[tuple[float, float]]) -> list[float]:
+        return [self._sign * (head - base) for base, head in pairs]
 
     @property
     def verdict(self) -> EarlyVerdict:
         """What is known by now."""
         low, high = self._bets.interval.bounds
+        gains = self._gains(self._pairs)
+        bases, heads = zip(*self._pairs, strict=True) if self._pairs else ((), ())
         return EarlyVerdict(
             bot=self.wager.bot,
             metric=self.wager.metric,
             margin=self.wager.margin,
             word=self.word,
-            mean=self._sum / self._questions if self._questions else None,
+            mean=fmean(gains) if gains else None,
             low=low,
             high=high,
             level=1 - self._bets.interval.alpha,
             clusters=self._bets.count,
-            questions=self._questions,
+            questions=len(gains),
+            base_mean=fmean(bases) if bases else None,
+            head_mean=fmean(heads) if heads else None,
+            wins=sum(gain > 0 for gain in gains),
+            losses=sum(gain < 0 for gain in gains),
         )

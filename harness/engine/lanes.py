@@ -105,16 +105,14 @@ def todo(lane: Lane, ledger: Ledger, run: OpenRun, own_only: bool) -> Iterator[T
             yield None if found.linked and not missing else Todo(row, missing)
 
 
-def kept_items(lane: Lane, ledger: Ledger, run: OpenRun, own_only: bool) -> Iterator[list[tuple[Item, int, int]]]:
-    """What need not be asked for in a lane, chunk by chunk: each with the ids of its reply and its question."""
+def kept_items(
+    lane: Lane, ledger: Ledger, run: OpenRun, own_only: bool
+) -> Iterator[list[tuple[Item, int, int | None]]]:
+    """What need not be asked for in a lane, chunk by chunk: each with the ids of reply and question, if known."""
     items = iter(lane.items())
     while chunk := list(itertools.islice(items, CHUNK)):
         kept = _kept(lane, ledger, run, chunk, own_only)
-        yield [
-            (chunk[place], found.reply_id, found.question_id)
-            for place, found in kept.items()
-            if found.question_id is not None
-        ]
+        yield [(chunk[place], found.reply_id, found.question_id) for place, found in kept.items()]
 
 
 def _kept(lane: Lane, ledger: Ledger, run: OpenRun, chunk: Sequence[Item], own_only: bool) -> dict[int, _Kept]:

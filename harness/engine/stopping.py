@@ -51,7 +51,7 @@ def kept_scores(lane: Lane, ledger: Ledger, run: OpenRun, own_only: bool) -> Ite
     for chunk in kept_items(lane, ledger, run, own_only):
         found = ledger.score_values([reply_id for _, reply_id, _ in chunk])
         for item, reply_id, question_id in chunk:
-            of_row = found.get((reply_id, question_id), {})
+            of_row = {} if question_id is None else found.get((reply_id, question_id), {})
             yield KeptScores(item, {names[number]: score for number, score in of_row.items() if number in names})
 
 

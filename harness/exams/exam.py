@@ -198,9 +198,8 @@ class _Sitting:
             ended = "finished" if self._left_out is None else "stopped"
             self._status = "failed" if exam.judging.problem or self.problems else ended
         finally:
-            for lane in self.lanes:
-                if lane.prepared:
-                    await _close(lane)
+            for lane in self.lanes:  # one that nobody was asked of, too: it may share connections with another
+                await _close(lane)
             await exam.judging.close()
             await exam.models.close()
             await asyncio.to_thread(exam.embedder.close)

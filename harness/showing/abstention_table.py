@@ -96,16 +96,26 @@ def _notes(found: AbstainedRun) -> Iterator[Text]:
     yield Text(f"95 % intervals{clusters}. Costs: {costs} (--costs wrong=2,...).", style="dim", overflow="fold")
     if found.unanswerable == 0:
         yield Text("No question is unanswerable, so declining can only be wrong here.", style="yellow", overflow="fold")
+    if found.answerable == 0:
+        yield Text("No question is answerable, so answering can only be wrong here.", style="yellow", overflow="fold")
     for bot, each in found.bots.items():
         name = printable(bot)
         if not each.tells:
             yield Text(f"{name} does not tell whether it declines, so it counts as answering.", style="yellow")
         if each.failed:
-            yield Text(f"{name}: {count(each.failed, 'row')} left out, on which it failed.", style="yellow")
+            yield _left_out(f"{name}: {each.failed:,} of {_asked(each)} left out, on which it failed.")
         if each.unmarked:
-            yield Text(f"{name}: {count(each.unmarked, 'answer')} left out, not marked by the metric.", style="yellow")
+            yield _left_out(f"{name}: {each.unmarked:,} of {_asked(each)} left out, not marked by the metric.")
     if found.without:
         yield Text(f"Without any outcome: {', '.join(map(printable, found.without))}.", style="yellow", overflow="fold")
+
+
+def _asked(found: Abstention) -> str:
+    return count(found.rows + found.failed + found.unmarked, "row")
+
+
+def _left_out(sentence: str) -> Text:
+    return Text(sentence, style="yellow", overflow="fold")
 
 
 def _curves(found: AbstainedRun) -> RenderableType:
@@ -137,7 +147,7 @@ def _promises(found: AbstainedRun) -> Iterator[RenderableType]:
     yield Text(f"To answer at most {_risk(found.risk)} of all questions wrongly, answer from this confidence on:")
     yield table
     hidden = (sentence for bot, caution in found.cautions.items() for sentence in _hidden(bot, caution))
-    for sentence in (*_broken(found, elsewhere=False), *_broken(found, elsewhere=True), *hidden):
+    for sentence in (*_broken(found, elsewhere=False), *_broken(found, elsewhere=True), *_hollow(found), *hidden):
         yield Text(sentence, style="yellow", overflow="fold")
     yield Text(
         f"The promise (conformal risk control): answering from that threshold on, a new question is answered wrongly"
@@ -184,6 +194,15 @@ def _broken(found: AbstainedRun, elsewhere: bool) -> Iterator[str]:
             f"none: no threshold can promise {_risk(found.risk)}{whose} with"
             f" {count(questions, 'question')}; the smallest risk that can be promised is {', '.join(smallest)}."
         )
+
+
+def _hollow(found: AbstainedRun) -> Iterator[str]:
+    """Promises that are kept by declining, of bots whose surest answers are mostly wrong."""
+    promises = {bot: caution.alike for bot, caution in found.cautions.items() if caution.alike is not None}
+    hollow = [bot for bot, each in promises.items() if each.wrong and each.answered and 2 * each.wrong > each.answered]
+    if hollow:
+        names = ", ".join(map(printable, hollow))
+        yield f"Of what these would answer from their thresholds on, more is wrong than right: {names}."
 
 
 def _hidden(bot: str, caution: Caution) -> Iterator[str]:

@@ -11,11 +11,14 @@ from typing import TextIO
 
 from rich.console import Console
 
+from ... import InputError
 from ...reports.comparing.comparison import Comparison
 from ...reports.comparing.comparison_markdown import comparison_markdown
 from ...reports.comparing.comparison_object import comparison_object
+from ...reports.comparing.metric_comparison import MetricComparison
+from ...reports.comparing.sides import find_file
 from ...reports.printable import printable
-from ...reports.whole_files import check_file, whole_file
+from ...reports.whole_files import check_file, is_database, whole_file
 from .comparison_table import comparison_table
 from .streams import write_json
 
@@ -41,6 +44,19 @@ class Shown:
     as_json: bool = False
     markdown: Path | None = None
 
+    def check(self) -> None:
+        """See that everything can be written, before anything is compared.
+
+        Raises:
+            InputError: the page can't be written, or would take the place of what is compared, or of the JSON.
+        """
+        if self.as_json and self.markdown == STDOUT:
+            raise InputError("--json and --markdown - both want stdout; give one of them a file.")
+        if self.markdown is not None and self.markdown != STDOUT:
+            named = ((find_file(self.base)[0], "the first side"), (find_file(self.head)[0], "the second side"))
+            taken = {path.resolve(): what for path, what in named if path is not None}
+            check_file(self.markdown, "--markdown", taken | {self.database.resolve(): "--db"})
+
 
 def show_comparisons(found: Compared, shown: Shown, stdout: TextIO) -> None:
     """Print the comparisons; a page that is wanted is written beside, or printed in their stead for ``-``.
@@ -49,14 +65,15 @@ def show_comparisons(found: Compared, shown: Shown, stdout: TextIO) -> None:
         InputError: the page can't be written.
     """
     if shown.markdown is not None and shown.markdown != STDOUT:
-        check_file(shown.markdown, "--markdown", {shown.database.resolve(): "--db"})
         with whole_file(shown.markdown) as file:
             file.write(_page(found).encode())
         sys.stderr.write(f"Wrote {printable(str(shown.markdown))}.\n")
     if shown.as_json:
         write_json(_object(found, shown), stdout)
     elif shown.markdown == STDOUT:
-        stdout.write(_page(found))
+        stdout.flush()
+        stdout.buffer.write(_page(found).encode())
+        stdout.buffer.flush()
     else:
         _print(found, shown, stdout)
 
@@ -75,7 +92,7 @@ def _page(found: Compared) -> str:
 
 
 def _print(found: Compared, shown: Shown, stdout: TextIO) -> None:
-    console = Console(highlight=False, file=stdout)
+    console = Console(emoji=False, highlight=False, file=stdout)
     width = console.width if console.is_terminal else 80
     changed = [each for each in found.comparisons if not each.same_answers]
     for place, each in enumerate(changed):
@@ -104,14 +121,36 @@ def _next(comparisons: list[Comparison], shown: Shown) -> Iterator[tuple[str, st
     if not comparisons:
         return
     database = "" if shown.database == Path("proctor.db") else f" --db {shlex.quote(str(shown.database))}"
-    metrics = [each for comparison in comparisons for each in comparison.metrics if each.column.better != "neither"]
     again = f"proctor compare {shlex.quote(shown.base)} {shlex.quote(shown.head)}{database}"
     shown_rows = [rows.metric for comparison in comparisons for rows in comparison.rows]
     if shown_rows:
         yield f"{again} -m {shown_rows[0]} --flips 20", "more of the questions on which they differ"
-    open_ones = sorted((each.difference.p_value or 0, each.column.name) for each in metrics if each.verdict == OPEN)
-    undecided = [name for _, name in open_ones]
+    undecided = [
+        (each.difference.p_value or 0, place, each)
+        for place, comparison in enumerate(comparisons)
+        for each in comparison.metrics
+        if each.column.better != "neither" and each.verdict == OPEN
+    ]
     if undecided:
-        run = shlex.quote(f"{comparisons[0].head.origin}:{comparisons[0].head.run}")
-        yield f"proctor plan {run} --metric {undecided[0]} --delta 0.05", "how many questions would show a difference"
+        _, place, metric = min(undecided, key=lambda each: (*each[:2], each[2].column.name))
+        yield _plan(comparisons[place], metric), "how many questions would show a difference"
     yield f"{again} --markdown compare.md", "the same, for a pull request"
+
+
+def _plan(comparison: Comparison, metric: MetricComparison) -> str:
+    """What to type for the pair of bots; of two runs, for the bot alone, as the pairs of one run are others."""
+    base, head = comparison.base, comparison.head
+    run = f"{head.origin}:{head.run}" if is_database(Path(head.origin)) else head.origin
+    if (base.origin, base.run) == (head.origin, head.run):
+        side = f"{shlex.quote(run)} --bot {shlex.quote(head.bot)}"
+    else:
+        side = shlex.quote(f"{run}:{head.bot}")
+    return f"proctor plan {side} --metric {metric.column.name} --delta {_worth_showing(metric)}"
+
+
+def _worth_showing(metric: MetricComparison) -> str:
+    """Five hundredths of the scale; of a metric without an end, a tenth of what it was."""
+    low, high = metric.column.low, metric.column.high
+    bounded = low is not None and high is not None
+    worth = abs(metric.base_mean) / 10 if low is None or high is None else 0.05 * (high - low)
+    return f"{worth or 0.05:.1g}"

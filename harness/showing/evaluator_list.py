@@ -79,7 +79,7 @@ def _others(evaluator: Evaluator, catalog: Catalog) -> str:
 
 
 def _show(evaluators: Iterable[Evaluator], catalog: Catalog) -> None:
-    console = Console(highlight=False)
+    console = Console(emoji=False, highlight=False)
     width = console.width if console.is_terminal else 80
     for evaluator in evaluators:
         heading = Text(evaluator.id, style="bold")

@@ -24,6 +24,13 @@ STDOUT = Path("-")
 SUMMARY = "GITHUB_STEP_SUMMARY"  # names the file whose Markdown GitHub shows on the page of the job
 
 
+class _OwnEnd(Console):
+    """A console that leaves it to the caller what a closed pipe means; rich's own ends with exit code 1."""
+
+    def on_broken_pipe(self) -> None:
+        raise BrokenPipeError
+
+
 @dataclass(frozen=True, slots=True)
 class GateOutputs:
     """Where the result goes; None for a file that is not wanted, ``-`` for Markdown on stdout."""
@@ -33,8 +40,11 @@ class GateOutputs:
     markdown: Path | None = None
     github: bool = False
 
-    def check(self, database: Path) -> None:
+    def check(self, in_use: Mapping[Path, str]) -> None:
         """See that everything can be written, before anything is asked.
+
+        Args:
+            in_use: resolved paths of what is read, each with what names it.
 
         Raises:
             InputError: a file can't be written, or two outputs want stdout.
@@ -43,7 +53,7 @@ class GateOutputs:
             raise InputError("--json and --markdown - both want stdout; give one of them a file.")
         if self.junit == STDOUT:
             raise InputError("--junit wants the name of a file; '-' is for --markdown.")
-        taken = {database.resolve(): "--db"}
+        taken = dict(in_use)
         for option, path in (("--junit", self.junit), ("--markdown", self.markdown)):
             if path is not None and path != STDOUT:
                 check_file(path, option, taken)
@@ -103,7 +113,7 @@ def _saved(result: GateResult) -> list[str]:
 
 
 def _print(result: GateResult, github: bool, stdout: TextIO) -> None:
-    console = Console(highlight=False, file=stdout)
+    console = _OwnEnd(emoji=False, highlight=False, file=stdout)
     width = console.width if console.is_terminal else 80
     before, after = paused() if github else ("", "")
     if before:

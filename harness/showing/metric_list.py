@@ -37,7 +37,7 @@ def show_metrics(as_json: bool, as_markdown: bool = False) -> None:
     elif as_markdown:
         sys.stdout.write(markdown_table(metrics.values()))
     else:
-        console = Console(highlight=False)
+        console = Console(emoji=False, highlight=False)
         for metric, alike in _folded(metrics.values()):
             console.print(Text(metric.id, style="bold"))
             console.print(Padding(Text(metric.summary.replace("``", "`")), (0, 0, 0, 4)))

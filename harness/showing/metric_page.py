@@ -83,7 +83,7 @@ def show_pages(wanted: Sequence[str], as_json: bool) -> None:
     if as_json:
         write_json({"pages": [page.as_object for page in pages]}, sys.stdout)
         return
-    console = Console(highlight=False, soft_wrap=True)
+    console = Console(emoji=False, highlight=False, soft_wrap=True)
     width = console.width if console.is_terminal else WIDTH
     for number, page in enumerate(pages):
         console.print(*([""] if number else []), *_lines(page, width), sep="\n")

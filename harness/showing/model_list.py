@@ -32,7 +32,7 @@ _GAP: Final = 2
 def show_models(listed: Iterable[ListedModel], stdout: TextIO, fetched_by: str) -> None:
     """Print the models as a table, and the command that fetches those that are not here."""
     models = list(listed)
-    console = Console(highlight=False, file=stdout, soft_wrap=True)
+    console = Console(emoji=False, highlight=False, file=stdout, soft_wrap=True)
     if not models:
         console.print("No metric of the suite needs a local model.", markup=False)
         return

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import shlex
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -19,6 +18,7 @@ from ...reports.summary_object import as_object
 from ..engine.engine import Watcher
 from ..engine.judging import Judging
 from ..exams.exam import Outcome
+from .next_steps import next_steps
 from .progress import ProgressBars, Silent
 from .streams import write_json
 
@@ -26,7 +26,7 @@ from .streams import write_json
 @contextlib.contextmanager
 def watching() -> Iterator[Watcher]:
     """Progress bars on stderr where somebody watches, else silence."""
-    console = Console(stderr=True)
+    console = Console(emoji=False, stderr=True)
     if not console.is_terminal:
         yield Silent()
         return
@@ -62,7 +62,7 @@ def outcome_object(outcome: Outcome) -> dict[str, object]:
 
 def show_outcome(outcome: Outcome, suite: Path | None, rows: Path | None, stdout: TextIO) -> None:
     """The leaderboard, where everything is kept, and what to type next."""
-    console = Console(highlight=False, file=stdout)
+    console = Console(emoji=False, highlight=False, file=stdout)
     width = console.width if console.is_terminal else 80
     console.print(leaderboard(outcome.summary, width), width=width)
     console.print()
@@ -71,7 +71,7 @@ def show_outcome(outcome: Outcome, suite: Path | None, rows: Path | None, stdout
     if rows:
         console.print(f"Every score is a line of {rows}.", markup=False, soft_wrap=True)
     console.print("\nNext:", markup=False)
-    for command, purpose in _next(outcome, suite):
+    for command, purpose in next_steps(outcome, suite):
         console.print(f"  {command}\n      {purpose}", markup=False, soft_wrap=True)
 
 
@@ -117,21 +117,3 @@ def judge_object(outcome: Outcome) -> dict[str, object]:
         "calls_failed": calls.failed,
         "cost": calls.cost,
     }
-
-
-def _next(outcome: Outcome, suite: Path | None) -> Iterator[tuple[str, str]]:
-    if outcome.unable:
-        again = f"proctor run {shlex.quote(str(suite))}" if suite else "proctor run"
-        yield again, "once the set-up is mended: only what is missing is asked"
-    database = shlex.quote(str(outcome.database))
-    mine = f"run = '{outcome.summary.run}'"
-    worst = f"select question_id, bot, value from row_scores where {mine} and passed = 0 order by value limit 10"
-    yield f'sqlite3 {database} "{worst}"', "the worst rows (any SQLite tool will do)"
-    yield f"proctor report --db {database} --markdown report.md", "all problems and insights, for a pull request"
-    if suite is None:
-        yield "proctor init my-suite", "a copy of the sample suite, to be made your own"
-    else:
-        yield (
-            f'proctor ask {shlex.quote(str(suite))} {shlex.quote(printable(outcome.summary.bots[0].name))} "..."',
-            "one answer, with its contexts",
-        )

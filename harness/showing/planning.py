@@ -11,8 +11,9 @@ from rich.table import Table
 from rich.text import Text
 
 from ...reports.comparing.comparison_words import interval, signed
-from ...reports.comparing.doubts import cluster_noun
+from ...reports.comparing.doubts import FEW_CLUSTERS, cluster_noun
 from ...reports.comparing.planning import CORRELATION, Need, Plan, Planned
+from ...reports.leaderboard import count
 from ...reports.printable import printable
 from .streams import write_json
 
@@ -24,7 +25,7 @@ def show_plan(plan: Plan, as_json: bool, stdout: TextIO) -> None:
     if as_json:
         write_json(plan_object(plan), stdout)
         return
-    console = Console(highlight=False, file=stdout)
+    console = Console(emoji=False, highlight=False, file=stdout)
     console.print(plan_table(plan), width=console.width if console.is_terminal else 80)
 
 
@@ -98,6 +99,10 @@ def _legend(plan: Plan) -> Iterator[str]:
         noun = cluster_noun(plan.wish.cluster)
         yield f"design: how many times as many it takes, as those of one {noun}"
         yield f"  are alike; further questions are taken to come from further {noun}s"
+    fewest = min(each.clusters for each in plan.planned)
+    if fewest < FEW_CLUSTERS:
+        noun = "question" if all(each.clusters == each.questions for each in plan.planned) else cluster_noun(plan.wish.cluster)
+        yield f"a guess: the spread was seen on {count(fewest, noun)} only"
     if any(not each.paired for each in plan.planned):
         yield f"one bot alone: another is taken to vary alike, and to agree by {CORRELATION:g} (correlation)"
     if not any(each.repeats_known for each in plan.planned):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-import numpy as np
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
@@ -21,18 +20,19 @@ from .figures import gain_text, grid, mean_text, percent
 from .router_table import router_table
 
 RANKS = ("best", "2nd", "3rd", "4th")  # that have a column; with more bots the expected rank says it
-SURE = 0.95  # probability of being the best from which on we say that a bot is
+SURE = 0.95  # probability of being the best from which on we say that a bot is, where its lead is beyond chance too
 ABOUT_RANKS = "best, 2nd, ...: share of the resamples of all questions in which a bot comes there; ties share"
 ABOUT_STABILITY = "same: share of the resamples that have the winner, or the whole ranking, as it was measured"
-MOST_AGAINST = 8  # differing rankings that are shown; the rest are in --json
+MOST_AGAINST = 5  # differing rankings that are shown, the surest first; the rest are in --json
+MOST_LACKING = 3  # bots that are named where questions are left out
 
 
 def rank_table(ranked: RankedRun) -> RenderableType:
     """The bots by each wanted metric, what else speaks for them, and whether other metrics and judges agree."""
-    parts: list[RenderableType] = [_title(ranked), *(_verdict(detail.metric) for detail in ranked.details)]
+    parts: list[RenderableType] = [_title(ranked), *(_verdict(detail, ranked) for detail in ranked.details)]
+    parts += _unanswered(ranked)
     for detail in ranked.details:
         parts += [Text(), _heading(detail.metric, ranked), _standings(detail.metric), *_without(detail.metric)]
-        parts.append(Text(ABOUT_RANKS, style="dim", overflow="fold"))
         parts += [Text(), *_frontier(detail, ranked), Text(), *_best(detail), Text()]
         parts += [*router_table(detail, ranked)]
     parts += [
@@ -61,31 +61,49 @@ def _heading(metric: RankedMetric, ranked: RankedRun) -> Text:
     ranking = metric.ranking
     of = "" if ranked.cluster == "none" else f" of {count(ranking.clusters, cluster_noun(ranked.cluster))}"
     text.append(f"  {count(ranking.questions, 'question')}{of}, {ranking.draws:,} resamples")
-    if metric.shared.dropped:
-        text.append(f"; {metric.shared.dropped:,} left out: not every bot has a value", style="dim")
     return text
 
 
-def _verdict(metric: RankedMetric) -> Text:
+def _verdict(detail: InDetail, ranked: RankedRun) -> Text:
     """Who is best, as one sentence that says how sure that is."""
+    metric, lead = detail.metric, detail.lead
     ranking, name = metric.ranking, printable(metric.column.name)
-    if len(ranking.winners) > 1:
-        return Text(f"On {name} {' and '.join(map(printable, ranking.winners))} tie.", style="bold", overflow="fold")
-    first = ranking.order[0]
-    odds, who = float(ranking.best[first]), printable(ranking.bots[first])
-    if odds >= SURE:
-        return Text(f"{who} is best on {name} (probability {percent(odds)}).", style="bold green", overflow="fold")
-    second = printable(ranking.bots[max(ranking.order[1:], key=lambda place: ranking.best[place])])
-    return Text(
-        f"{who} leads on {name}, but that is not settled: it is best with a probability of {percent(odds)}, {second}"
-        f" with {percent(float(np.delete(ranking.best, first).max()))}.",
-        style="bold",
-        overflow="fold",
-    )
+    if lead is None:
+        winners = "all bots" if len(ranking.winners) == len(ranking.bots) else _names(ranking.winners)
+        return Text(f"On {name} {winners} tie.", style="bold", overflow="fold")
+    best, rival = printable(lead.bot), printable(lead.rival)
+    by = f"{gain_text(lead.by, metric.column)} over {rival}"
+    if ranking.clusters < 2:
+        what = "question" if ranked.cluster == "none" else cluster_noun(ranked.cluster)
+        sentence = f"{best} leads on {name} by {by}, but one {what} alone does not tell how sure that is."
+        return Text(sentence, style="bold", overflow="fold")
+    odds, other = (float(ranking.best[ranking.bots.index(bot)]) for bot in (lead.bot, lead.rival))
+    if odds >= SURE and lead.by.low is not None and lead.by.low > 0:
+        sentence = f"{best} is best on {name}: {by}, probability {percent(odds)}."
+        return Text(sentence, style="bold green", overflow="fold")
+    sentence = f"{best} leads on {name}, but that is not settled: {by}; {percent(odds)} to be best, {percent(other)}"
+    return Text(f"{sentence} for {rival}.", style="bold", overflow="fold")
+
+
+def _names(bots: Sequence[str]) -> str:
+    *most, last = map(printable, bots)
+    return f"{', '.join(most)} and {last}" if most else last
+
+
+def _unanswered(ranked: RankedRun) -> Iterator[Text]:
+    """Which bots failed: all that follows is about their answers."""
+    found = []
+    for bot, table in ranked.run.tables.items():
+        rows, timed_out, failed = (int(flags.sum()) for flags in (table.asked, table.timed_out, table.failed))
+        if timed_out + failed:
+            late = f" ({timed_out:,} timed out)" if timed_out else ""
+            found.append(f"{printable(bot)} on {timed_out + failed:,} of {rows:,}{late}")
+    if found:
+        yield Text(f"No answer: {', '.join(found)}. All figures are of answers.", style="yellow", overflow="fold")
 
 
 def _standings(metric: RankedMetric) -> Table:
-    ranking = metric.ranking
+    ranking, known = metric.ranking, metric.ranking.clusters > 1
     ranks = range(1, min(len(ranking.bots), len(RANKS)))
     table = grid("bot", "mean 95 %", *(RANKS[rank] for rank in (0, *ranks)), "expected rank")
     for place in ranking.order:
@@ -93,17 +111,29 @@ def _standings(metric: RankedMetric) -> Table:
         table.add_row(
             Text(printable(ranking.bots[place]), style="bold green" if first else "bold"),
             mean_text(metric.means[place], metric.column),
-            percent(float(ranking.best[place])),
-            *(percent(float(ranking.shares[place, rank])) for rank in ranks),
-            f"{ranking.expected[place]:.2f}",
+            percent(float(ranking.best[place])) if known else "-",
+            *(percent(float(ranking.shares[place, rank])) if known else "-" for rank in ranks),
+            f"{ranking.expected[place]:.2f}" if known else "-",
         )
     return table
 
 
 def _without(metric: RankedMetric) -> Iterator[Text]:
-    if metric.shared.without:
-        names = ", ".join(map(printable, metric.shared.without))
+    """What the ranking leaves out, and what its columns are."""
+    shared = metric.shared
+    if shared.without:
+        names = ", ".join(map(printable, shared.without))
         yield Text(f"Not ranked, for want of any value: {names}.", style="dim", overflow="fold")
+    if shared.dropped:
+        lacking = [f"{printable(bot)} on {number:,}" for bot, number in shared.lacking.items()]
+        more = ", ..." if len(lacking) > MOST_LACKING else ""
+        yield Text(
+            f"Without {count(shared.dropped, 'question')} on which not every bot has a value (it lacks:"
+            f" {', '.join(lacking[:MOST_LACKING])}{more}); --bot names those to rank.",
+            style="dim",
+            overflow="fold",
+        )
+    yield Text(ABOUT_RANKS, style="dim", overflow="fold")
 
 
 def _frontier(detail: InDetail, ranked: RankedRun) -> Iterator[RenderableType]:
@@ -121,6 +151,8 @@ def _frontier(detail: InDetail, ranked: RankedRun) -> Iterator[RenderableType]:
             _beaten(offer),
         )
     yield table
+    if any(offer.dominated_by for offer in detail.offers):
+        yield Text("dominated: by what was measured; a small lead may be chance", style="dim")
     if not priced:
         yield Text("No bot tells its costs; --costs BOT=COST,... states what an answer costs.", style="dim")
     elif any(offer.cost is None for offer in detail.offers):
@@ -139,18 +171,17 @@ def _best(detail: InDetail) -> Iterator[Text]:
     best, column = detail.best, detail.metric.column
     text = Text("Best bot per question: ", overflow="fold")
     text.append(figure(as_measured(best.bound, column), column), style="bold")
-    text.append(f", {gain_text(best.gain, column)} over {printable(best.single)}.")
-    yield text
+    yield text.append(f", {gain_text(best.gain, column)} over {printable(best.single)}.")
     yield Text(
-        "No choice among these bots can reach more. The figure is flattered: the greatest of several noisy values is"
-        " often a lucky one." + ("" if best.honest_gain else " Questions asked twice (--repeat 2) tell it without."),
+        "No choice among these bots can reach more; that flatters, as the best of several is often but lucky."
+        + ("" if best.honest_gain else " Questions asked twice (--repeat 2) tell what is not luck."),
         style="dim",
         overflow="fold",
     )
     if best.honest is not None and best.honest_gain is not None:
         gain = gain_text(best.honest_gain, column)
         honest = figure(as_measured(best.honest, column), column)
-        yield Text(f"Chosen on the other repeats of the question: {honest}, {gain}; that is not flattered.")
+        yield Text(f"Chosen by the other repeats of each question, without that luck: {honest}, {gain}.")
 
 
 def _stability(ranked: RankedRun) -> Table:
@@ -161,8 +192,8 @@ def _stability(ranked: RankedRun) -> Table:
         table.add_row(
             Text(f"{printable(name)} {ARROWS[metric.column.better]}"),
             _order(names_in_order(ranking)),
-            percent(ranking.same_winner),
-            percent(ranking.same_ranking),
+            percent(ranking.same_winner) if ranking.clusters > 1 else "-",
+            percent(ranking.same_ranking) if ranking.clusters > 1 else "-",
         )
     return table
 
@@ -181,7 +212,7 @@ def _agreement(found: RankAgreement) -> Iterator[Text]:
         )
     if found.against:
         yield Text("Against the majority of metrics:")
-    for each in found.against[:MOST_AGAINST]:
+    for each in sorted(found.against, key=lambda each: -each.sureness)[:MOST_AGAINST]:
         yield _against(each)
     if len(found.against) > MOST_AGAINST:
         yield Text(f"  and {len(found.against) - MOST_AGAINST:,} more, all of which are in --json", style="dim")

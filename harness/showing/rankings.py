@@ -32,5 +32,5 @@ def show_abstention(found: AbstainedRun, as_json: bool) -> None:
 
 
 def _show(table: RenderableType) -> None:
-    console = Console(highlight=False, markup=False)
+    console = Console(emoji=False, highlight=False, markup=False)
     console.print(table, width=console.width if console.is_terminal else 80)

@@ -48,7 +48,7 @@ def show_robustness(found: Robustness, stdout: TextIO, flips: int = 5, details: 
     """
     for warning in found.warnings:
         sys.stderr.write(f"proctor: {printable(warning)}\n")
-    console = Console(highlight=False, file=stdout)
+    console = Console(emoji=False, highlight=False, file=stdout)
     console.print(robustness_table(found, flips, details), width=console.width if console.is_terminal else 80)
 
 

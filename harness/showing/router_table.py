@@ -15,7 +15,7 @@ from ...reports.ranking.shared_questions import as_measured
 from ...reports.summary import MetricColumn
 from .figures import gain_text, grid, percent, rounded_up
 
-MOST_ROUTERS = 8  # that are shown; the rest are in --json
+MOST_ROUTERS = 5  # that are shown, the best first; the rest are in --json
 
 
 def router_table(detail: InDetail, ranked: RankedRun) -> Iterator[RenderableType]:

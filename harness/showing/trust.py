@@ -26,7 +26,7 @@ def show_calibrations(run: str, found: Sequence[Calibrated], as_json: bool) -> N
     if as_json:
         write_json({"run": run, "metrics": {each.metric: _object(each) for each in found}}, sys.stdout)
         return
-    console = Console(highlight=False)
+    console = Console(emoji=False, highlight=False)
     width = console.width if console.is_terminal else 80
     for each in found:
         for line in _head(run, each):
@@ -42,7 +42,7 @@ def show_check(report: CheckReport, as_json: bool, stdout: TextIO) -> None:
     if as_json:
         write_json(report.as_object, stdout)
         return
-    console = Console(highlight=False, file=stdout)
+    console = Console(emoji=False, highlight=False, file=stdout)
     console.print(check_table(report), width=console.width if console.is_terminal else 80)
 
 

@@ -44,17 +44,31 @@ class SessionExams:
     def __init__(self, database: Path) -> None:
         self._database = database
         self._store: Store | None = None
-        self._held: dict[tuple[Path, RunOptions], HeldExam] = {}
+        self._held: dict[tuple[Path, RunOptions], HeldExam | InputError] = {}
 
     def hold(self, suite: Path, options: RunOptions) -> HeldExam:
-        """Hold a suite, or give what came of it earlier."""
-        if (suite, options) not in self._held:
-            loaded = load_suite(suite)
-            self._store = self._store or Store.open(self._database)
-            summary = hold(suite_exam(loaded, options, os.environ), self._store, Silent()).summary
-            run_id, _ = find_run(self._store, summary.run)
-            self._held[suite, options] = HeldExam(loaded, summary, self._store, run_id)
-        return self._held[suite, options]
+        """Hold a suite, or give what came of it earlier; one that can't be held is not tried for every test anew.
+
+        Raises:
+            InputError: the suite can't be used.
+        """
+        place = suite, options
+        if place not in self._held:
+            try:
+                self._held[place] = self._hold(suite, options)
+            except InputError as reason:
+                self._held[place] = reason
+        held = self._held[place]
+        if isinstance(held, InputError):
+            raise held.with_traceback(None)
+        return held
+
+    def _hold(self, suite: Path, options: RunOptions) -> HeldExam:
+        loaded = load_suite(suite)
+        self._store = self._store or Store.open(self._database)
+        summary = hold(suite_exam(loaded, options, os.environ), self._store, Silent()).summary
+        run_id, _ = find_run(self._store, summary.run)
+        return HeldExam(loaded, summary, self._store, run_id)
 
     def row(self, wanted: WantedRow) -> HeldRow:
         """The answer that a test is about."""

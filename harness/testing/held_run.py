@@ -15,7 +15,7 @@ from ...reports.reported_run import open_reported
 from ...reports.store import Store
 from ...reports.summary import BotSummary, Summary
 from ..deciding.gate import judged
-from ..deciding.gate_sides import open_base
+from ..deciding.gate_sides import open_base, refuse_itself
 from ..suite.mistakes import nearest
 from .held_row import HeldRow
 from .judgement import Judgement
@@ -135,7 +135,8 @@ class HeldBot:
         rule = suite.gate.rule(suite.thresholds, margins, seed=suite.seed)
         head = run_tables(exam.store, exam.run_id)
         with open_base(self.run.placed(str(baseline)), head, exam.store.path) as base:
+            refuse_itself(base, head.run)
             found = judged(head, base, [self.name], rule)
-        judgement = Judgement(found.bots[0], or_undecided)
+        judgement = Judgement(found, or_undecided)
         self.run.shown.append(judgement)
         return judgement

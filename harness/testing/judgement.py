@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ...reports.gating.gate_report import GateReport
 from ...reports.gating.gate_rule import NOT_WORSE, UNDECIDED
+from ...reports.gating.gate_words import answers, headline, missing
 from ...reports.gating.verdicts import BotVerdict
 from ...reports.printable import printable_lines
 
@@ -13,23 +15,30 @@ from ...reports.printable import printable_lines
 class Judgement:
     """True when the bot is not worse; its text says what was found, and which answers got worse."""
 
-    verdict: BotVerdict
+    report: GateReport
     or_undecided: bool = False
+
+    @property
+    def verdict(self) -> BotVerdict:
+        """What the gate says of the bot."""
+        return self.report.bots[0]
 
     def __bool__(self) -> bool:
         """Whether an assertion of it holds."""
         return self.verdict.exit_code == NOT_WORSE or (self.or_undecided and self.verdict.exit_code == UNDECIDED)
 
     def __repr__(self) -> str:
-        """The verdict in a word, a sentence for each figure, and the questions that got worse."""
-        found = self.verdict
+        """The verdict in a line, a sentence for each figure, and the questions that got worse."""
+        found, allowed = self.verdict, self.report.rule.missing
         lines = [
-            f"{found.bot}: {found.word} than {found.base_bot} of run {found.base_run}",
+            f"{headline(found)} (compared with {self.report.baseline}, run {found.base_run})",
             *(f"{each.metric}: {each.outcome}: {each.sentence}" for each in found.metrics),
-            *(f"{each.metric}, threshold: {each.sentence}" for each in found.thresholds),
-            *([f"latency: {found.latency.sentence}"] if found.latency.sentence else []),
+            *(f"{each.metric}: {lost}" for each in found.metrics if (lost := missing(each, allowed))),
+            *(f"threshold of {each.metric} {each.outcome}: {each.sentence}" for each in found.thresholds),
+            f"latency: {found.latency.sentence}",
             *found.notes,
+            *self.report.notes,
         ]
         for flip in found.flips:
-            lines += [f"{flip.key}: {flip.question}", f"  was: {flip.base_answer}", f"  now: {flip.head_answer}"]
+            lines += [f"{flip.key}: {flip.question}", *(f"  {when}: {said}" for when, said in answers(flip))]
         return printable_lines("\n  ".join(lines))

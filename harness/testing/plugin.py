@@ -50,6 +50,13 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     metafunc.parametrize(ROW, rows, indirect=True, ids=[f"{each.bot}-{each.key}" for each in rows])
 
 
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """No test with the mark passes without an answer: pytest makes no cases of the methods of ``unittest``."""
+    if isinstance(item, pytest.Function) and item.get_closest_marker(MARK) and ROW not in item.fixturenames:
+        about = "the mark 'proctor' is for functions and plain classes, not for those of unittest"
+        pytest.fail(f"{item.nodeid}: {about}", pytrace=False)
+
+
 @pytest.fixture
 def proctor(request: pytest.FixtureRequest) -> ExamsInTests:
     """Holds exams: ``proctor.run("suite.yaml").bot("rag").not_worse_than("baseline.json")``."""
@@ -88,18 +95,22 @@ def _exams(config: pytest.Config) -> SessionExams:
 
 
 def _database(config: pytest.Config) -> Path:
-    if given := config.getoption("--proctor-db"):
-        return config.invocation_params.dir / str(given)
-    if given := config.getini("proctor_db"):
-        return config.rootpath / str(given)
+    for given, folder in (
+        (config.getoption("--proctor-db"), config.invocation_params.dir),
+        (config.getini("proctor_db"), config.rootpath),
+    ):
+        if given:
+            named: Path = folder / str(given)
+            named.parent.mkdir(parents=True, exist_ok=True)
+            return named
     cache = getattr(config, "cache", None)  # absent with -p no:cacheprovider
     if cache is not None:
         return Path(cache.mkdir("proctor")) / "proctor.db"
     import tempfile
 
-    folder = tempfile.TemporaryDirectory(prefix="proctor-")
-    config.add_cleanup(folder.cleanup)
-    return Path(folder.name) / "proctor.db"
+    temporary = tempfile.TemporaryDirectory(prefix="proctor-")
+    config.add_cleanup(temporary.cleanup)
+    return Path(temporary.name) / "proctor.db"
 
 
 @pytest.hookimpl(trylast=True)

@@ -7,84 +7,103 @@ from pathlib import Path
 from string import ascii_lowercase
 
 from .chance import Chance
-from .rewording import Change, Refused, Reworded, how_many, some_of
-from .units import letters, script, word_starts
+from .known_words import Runs
+from .rewording import Change, Refused, Reworded, changed, how_many
+from .units import script, spelled_letters, word_starts
 
 _DATA = Path(__file__).parent
 NO_LETTERS = "it has no letters that may be changed"
+_ROUNDS = 3  # what makes a word together with one change may make none together with another
+_TRIES = 4  # draws for a place
 
 
 def insert_letters(text: str, share: float, chance: Chance) -> Reworded:
     """A letter too many after some letters."""
-    return _drawn(text, share, chance, letters(text), after=1)
+    return _slipped(text, share, chance, _drawn(text, spelled_letters(text), after=1), NO_LETTERS)
 
 
 def replace_letters(text: str, share: float, chance: Chance) -> Reworded:
     """Another letter in place of some."""
-    found = letters(text)
-    alphabets = _alphabets(text, found)
-    fit = [place for place in found if len(alphabets[script(text[place])]) > 1]
-    return _drawn(text, share, chance, fit, after=0)
+    return _slipped(text, share, chance, _drawn(text, spelled_letters(text), after=0), NO_LETTERS)
 
 
 def delete_letters(text: str, share: float, chance: Chance) -> Reworded:
     """Some letters are missing, never the first one of a word."""
     starts = word_starts(text)
-    places = [Change(place, place + 1, "") for place in letters(text) if place not in starts]
-    return some_of(places, share, chance, "it has no word of two letters that may be changed", text)
+    options = {place: [Change(place, place + 1, "")] for place in spelled_letters(text) if place not in starts}
+    return _slipped(text, share, chance, options, "it has no word of two letters that may be changed")
 
 
 def mistype(text: str, share: float, chance: Chance) -> Reworded:
     """A neighbouring key of a QWERTY keyboard in place of some letters."""
     keys = _table("keyboard.json")
-    found = [place for place in letters(text) if text[place].lower() in keys]
-    if not found:
-        raise Refused("it has no letters of a QWERTY keyboard that may be changed")
-    chosen = chance.shuffled(found, how_many(len(found), share))
-    typed = [Change(at, at + 1, _cased(chance.pick(keys[text[at].lower()]), text[at])) for at in chosen]
-    return Reworded(some_of(typed, 1.0, chance, "", text).text, len(chosen), len(found))
+    options = {
+        place: [Change(place, place + 1, _cased(new, text[place])) for new in keys[text[place].lower()]]
+        for place in spelled_letters(text)
+        if text[place].lower() in keys
+    }
+    return _slipped(text, share, chance, options, "it has no letters of a QWERTY keyboard that may be changed")
 
 
 def swap_y_and_z(text: str, share: float, chance: Chance) -> Reworded:
     """Y for z and z for y, as on a keyboard of another country."""
     swapped = str.maketrans("yzYZ", "zyZY")
-    places = [Change(at, at + 1, text[at].translate(swapped)) for at in letters(text) if text[at] in "yzYZ"]
-    return some_of(places, share, chance, "it has no y and no z that may be changed", text)
+    found = [place for place in spelled_letters(text) if text[place] in "yzYZ"]
+    options = {place: [Change(place, place + 1, text[place].translate(swapped))] for place in found}
+    return _slipped(text, share, chance, options, "it has no y and no z that may be changed")
 
 
 def misread(text: str, share: float, chance: Chance) -> Reworded:
     """What text recognition takes for one another: rn and m, l and 1, O and 0; no word becomes a number."""
     table, starts = _table("ocr.json"), word_starts(text)
     longest = max(map(len, table))
-    free, places, position = letters(text), list[Change](), -1
+    free, options, position = spelled_letters(text), dict[int, Sequence[Change]](), -1
     ends = set(free)
     for place in free:
         if place < position:
             continue
         lengths = [size for size in range(1, longest + 1) if place + size - 1 in ends]
-        options = [
+        found = [
             Change(place, place + size, new)
             for size in lengths
             for new in table.get(text[place : place + size], ())
             if not (new[0].isdigit() and place in starts)
         ]
-        if options:
-            places.append(chance.pick(options))
-            position = places[-1].end
-    return some_of(places, share, chance, "it has no letters that text recognition is known to confuse", text)
+        if found:
+            chosen = chance.pick(found)
+            options[place] = [chosen]
+            position = chosen.end
+    return _slipped(text, share, chance, options, "it has no letters that text recognition is known to confuse")
 
 
-def _drawn(text: str, share: float, chance: Chance, places: Sequence[int], after: int) -> Reworded:
-    """Letters of the same writing system put after some places (``after`` 1) or in place of what is there (0)."""
+def _slipped(
+    text: str, share: float, chance: Chance, options: Mapping[int, Sequence[Change]], lacking: str
+) -> Reworded:  # fmt: skip
+    """The text with one of the options at a share of the places; no word of it becomes another word."""
+    runs = Runs(text)
+    places = [place for place, found in options.items() if runs.fits(place, found)]
     if not places:
-        raise Refused(NO_LETTERS)
+        raise Refused(lacking)
+    wanted, left = how_many(len(places), share), chance.shuffled(places)
+    for _ in range(_ROUNDS):
+        open_still: list[int] = []
+        for place in left:
+            is_done = runs.count == wanted
+            if is_done or not any(runs.take(place, chance.pick(options[place])) for _ in range(_TRIES)):
+                open_still.append(place)
+        left = open_still
+    return Reworded(changed(text, runs.changes), runs.count, len(places))
+
+
+def _drawn(text: str, places: Sequence[int], after: int) -> Mapping[int, Sequence[Change]]:
+    """Letters of the same writing system that may be put after places (``after`` 1) or in place of them (0)."""
     alphabets = _alphabets(text, places)
-    changes = []
-    for place in chance.shuffled(places, how_many(len(places), share)):
+    options = {}
+    for place in places:
         old = text[place]
         choice = [each for each in alphabets[script(old)] if after or each != _folded(old)]
-        changes.append(Change(place + after, place + 1, _cased(chance.pick(choice), old)))
-    return Reworded(some_of(changes, 1.0, chance, NO_LETTERS, text).text, len(changes), len(places))
+        options[place] = [Change(place + after, place + 1, _cased(new, old)) for new in choice]
+    return options
 
 
 def _alphabets(text: str, places: Sequence[int]) -> Mapping[str, Sequence[str]]:

@@ -38,6 +38,7 @@ _WEAK: Final = frozenset({
     "a", "am", "any", "at", "be", "been", "but", "by", "do", "for", "get", "have", "i", "if", "in", "is", "it's", "me",
     "no", "of", "on", "or", "some", "to", "was", "we", "will",
 })  # fmt: skip
+_LONGEST_PART: Final = 60  # words
 _ENOUGH: Final = 3  # words, up to which a text may do without any of these
 
 # Words that are nouns and verbs: what stands before them must tell which.
@@ -53,14 +54,17 @@ NOUNS_AND_VERBS: Final = frozenset({
     "tax", "test", "tip", "total", "trace", "track", "trade", "train", "transfer", "travel", "treatment", "trip",
     "trouble", "trust", "type", "update", "upgrade", "use", "visit", "wait", "walk", "warrant", "waste", "watch",
     "wish", "work", "attack", "block", "credits", "fall", "gain", "win", "love", "hate", "pass", "push", "pull", "like",
-    "dislike", "post",
+    "dislike", "post", "attempt", "display", "finish", "need", "offer", "purchase", "throw", "wash",
 })  # fmt: skip
 ADJECTIVES_AND_VERBS: Final = frozenset({
-    "clean", "clear", "complete", "cool", "correct", "dirty", "dry", "empty", "free", "heat", "lower", "narrow", "open",
-    "own", "secure", "separate", "slow", "warm", "wet",
+    "better", "clean", "clear", "complete", "cool", "correct", "dirty", "dry", "empty", "free", "heat", "lower",
+    "narrow", "open", "own", "secure", "separate", "slow", "warm", "wet",
 })  # fmt: skip
 
 
+NOT_ENGLISH: Final = "it does not read like English"
+_HELPING: Final = BE_FINITE | DO | HAVE | MODALS
+_CUT: Final = frozenset(["can't", "won't", "shan't"])
 _VERB_FOLLOWS: Final = frozenset({"to", "not", "and", "or", "please", "who", "let's"})
 
 
@@ -82,3 +86,38 @@ def expects_verb(before: str) -> bool:
 def expects_noun(before: str) -> bool:
     """Whether a noun, alone or after adjectives, is to be expected after this word."""
     return before in DETERMINERS | PREPOSITIONS or before.endswith("'s")
+
+
+def begins_part(found: Sequence[Word], place: int) -> bool:
+    """Whether a word begins a sentence, or a part of one after a mark."""
+    return place == 0 or bool(found[place].before) or any(mark in ".!?:;,\u2026-" for mark in found[place - 1].after)
+
+
+def part_start(found: Sequence[Word], place: int) -> int:
+    """Where the part of a sentence begins in which a word stands, not too far before it."""
+    first = max(0, place - _LONGEST_PART)
+    return next((start for start in range(place, first, -1) if begins_part(found, start)), first)
+
+
+def is_helping(word: Word) -> bool:
+    """Whether it is a helping verb, denied or not."""
+    return word.plain in _HELPING | _CUT or word.plain.removesuffix("n't") in _HELPING
+
+
+def asks_yes_or_no(found: Sequence[Word], place: int) -> bool:
+    """Whether a word stands in what a question such as "Is it open?" wants a yes or no to."""
+    start = part_start(found, place)
+    return is_helping(found[start]) and not any(word.plain in QUESTION_WORDS for word in found[start:place])
+
+
+def asked(found: Sequence[Word]) -> list[int]:
+    """Places of the words of questions, as far as question marks tell them: not of what is said before or after."""
+    if not any("?" in word.after for word in found):
+        return list(range(len(found)))
+    places, end = [], ""
+    for place in range(len(found) - 1, -1, -1):
+        after = found[place].after
+        end = after if any(mark in after for mark in ".!?\u2026") else end
+        if "?" in end:
+            places.append(place)
+    return places[::-1]

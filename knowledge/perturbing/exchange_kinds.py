@@ -1,34 +1,45 @@
 """Exchange kinds: a word gives way to one that means the same, or to one that means the opposite."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
 from typing import Final
 
 from .chance import Chance
 from .english import (
     ADJECTIVES_AND_VERBS,
     BE,
+    BE_FINITE,
     DO,
     HAVE,
     MODALS,
+    NOT_ENGLISH,
     NOUNS_AND_VERBS,
+    PRONOUNS,
+    asked,
+    asks_yes_or_no,
     expects_noun,
     expects_verb,
     is_english,
+    part_start,
 )
 from .inflection import article
 from .rewording import Change, Refused, Reworded, changed, how_many
 from .units import Word, is_name, like, words
 from .word_lists import Entry, Words, antonyms, synonyms
 
-NOT_ENGLISH: Final = "it does not read like English"
 _BASE, _THIRD, _PAST, _PARTICIPLE = range(4)  # of VERB_FORMS
 _NEAR: Final = 4  # words
 _PARTICLES: Final = frozenset(["aside", "away", "back", "down", "off", "out", "over", "up"])
-_LIGHT: Final = frozenset({
-    "get", "gets", "got", "getting", "give", "gives", "gave", "given", "giving", "keep", "keeps", "kept", "need",
-    "needs", "needed", "expect",
+_NEED: Final = frozenset(["need", "needs", "needed"])
+_OTHER_BEFORE_TO: Final = frozenset({  # "used to live", "what happened to him", "starts to charge"
+    "use", "used", "happen", "happens", "happened", "begin", "begins", "began", "begun", "start", "starts", "started",
 })  # fmt: skip
+_DEGREES: Final = frozenset(["less", "more", "most", "so", "too", "very"])
+_OF: Final = frozenset(["kind", "sort", "type"])  # of no special sense before "of" alone: "type 2", "a kind person"
+_COPULAS: Final = frozenset(["become", "becomes", "feel", "get", "gets", "look", "looks", "remain", "seem", "stay"])
 _NO_OBJECT: Final = frozenset({"", "to", "in", "on", "into", "there", "here"})
+
+SAME_FACTS: Final = "it asks for the same facts with the opposite of any word that has one in our list"
 
 _Place = tuple[int, Sequence[Entry]]
 
@@ -43,16 +54,45 @@ def use_synonyms(text: str, share: float, chance: Chance) -> Reworded:
 def use_antonym(text: str, share: float, chance: Chance) -> Reworded:  # noqa: ARG001 - two opposites may cancel out
     """The opposite of one word that has one in our list, in the same form.
 
-    Words of measure after ``how`` stay: whoever asks how short it is wants to know the same.
+    Words of measure after ``how`` stay: whoever asks how short it is wants to know the same. So does what a question
+    such as "Is it open?" wants a yes or no to, what stands in a text beside the question, and what has its opposite in
+    the same text.
     """
     found = _english(text)
-    places = [
-        (place, entries)
-        for place in range(len(found))
-        if (entries := list(_fitting(found, place, antonyms())))
-        and not (entries[0].part in ("adjective", "other") and _before(found, place) == "how")
-    ]
-    return _exchanged(text, found, places, 0.0, chance, "none of its words has an opposite in our list")
+    there = {word.plain for word in found}
+    fitting = [(place, entries) for place in asked(found) if (entries := list(_fitting(found, place, antonyms())))]
+    places = [(place, kept) for place, entries in fitting if (kept := _asking_otherwise(found, place, entries, there))]
+    lacking = SAME_FACTS if fitting else "none of its words has an opposite in our list"
+    return _exchanged(text, found, places, 0.0, chance, lacking)
+
+
+def _asking_otherwise(
+    found: Sequence[Word], place: int, entries: Sequence[Entry], there: Collection[str]
+) -> list[Entry]:  # fmt: skip
+    """The entries of a word whose opposites make a question with another answer of it, and are not there already."""
+    kept = (entry for entry in entries if not _asks_the_same(found, place, entry))
+    fresh = (replace(entry, others=tuple(other for other in entry.others if other not in there)) for entry in kept)
+    return [entry for entry in fresh if entry.others]
+
+
+def _asks_the_same(found: Sequence[Word], place: int, entry: Entry) -> bool:
+    if entry.part in ("adjective", "other") and "how" in {word.plain for word in found[max(0, place - 2) : place]}:
+        return True
+    return asks_yes_or_no(found, place) and (
+        entry.one_fact or (entry.part == "adjective" and _is_predicate(found, place))
+    )
+
+
+def _is_predicate(found: Sequence[Word], place: int) -> bool:
+    """Whether an adjective is what is asked about in "Is the big bag cheap?", as ``cheap`` is and ``big`` is not."""
+    start = part_start(found, place)
+    while place - 1 > start and found[place - 1].plain in _DEGREES:
+        place -= 1
+    before = _before(found, place)
+    if place - 1 > start and before in BE | _COPULAS:
+        return True
+    is_attribute = place - 1 == start or expects_noun(before)
+    return found[start].plain.removesuffix("n't") in BE_FINITE and not is_attribute
 
 
 def _english(text: str) -> list[Word]:
@@ -88,6 +128,7 @@ def _fitting(found: Sequence[Word], place: int, listed: Words) -> Iterator[Entry
     for entry in entries:
         if entry.part == "noun":
             fits = _is_noun(found, place, before)
+            fits = fits and not (word.plain.removesuffix("s") in _OF and _after(found, place) != "of")
         elif entry.part == "verb":
             fits = _is_verb(found, place, entry.form, before) and not _has_particle(found, place)
             if entry.form in (_PAST, _PARTICIPLE):
@@ -95,6 +136,7 @@ def _fitting(found: Sequence[Word], place: int, listed: Words) -> Iterator[Entry
         else:
             fits = not (word.plain in ADJECTIVES_AND_VERBS and _reads_as_verb(found, place, before))
             fits = fits and not (word.plain == "free" and _after(found, place) == "to")
+            fits = fits and not (word.plain == "old" and before in ("year", "years"))
         if fits:
             yield entry
 
@@ -117,6 +159,8 @@ def _is_verb(found: Sequence[Word], place: int, form: int, before: str) -> bool:
 
 
 def _reads_as_verb(found: Sequence[Word], place: int, before: str) -> bool:
+    if before in PRONOUNS and place > 1 and found[place - 2].plain.removesuffix("n't") in BE:  # "is it open"
+        return False
     return expects_verb(before) or (not expects_noun(before) and _has_near(found, place, DO | MODALS))
 
 
@@ -128,7 +172,9 @@ def _has_near(found: Sequence[Word], place: int, helpers: frozenset[str]) -> boo
 def _has_particle(found: Sequence[Word], place: int) -> bool:
     """Whether a word after it makes the verb another one, as in "send it back" and "get to"."""
     following = [word.plain for word in found[place + 1 : place + 1 + _NEAR]]
-    return not _PARTICLES.isdisjoint(following) or (found[place].plain in _LIGHT and _after(found, place) in _NO_OBJECT)
+    plain, after = found[place].plain, _after(found, place)
+    is_other = (plain in _NEED and after in _NO_OBJECT) or (plain in _OTHER_BEFORE_TO and after == "to")
+    return not _PARTICLES.isdisjoint(following) or is_other
 
 
 def _after(found: Sequence[Word], place: int) -> str:

@@ -7,11 +7,11 @@ _DOUBLING: Final = frozenset({
     "begin", "ship", "stop", "drop", "plan", "swap", "chat", "pop", "get", "put", "let", "set", "run", "cut", "spot",
     "forget", "submit", "permit", "admit", "refer", "transfer", "omit", "split", "fit", "log", "step", "tap", "scan",
     "trim", "skip", "flip", "wrap", "shut", "sit", "win", "control", "cancel", "label", "travel", "commit", "occur",
-    "prefer", "quit", "plug", "zip", "drag", "hit", "bid", "plot", "allot", "strip", "tip", "clip", "grip",
+    "prefer", "quit", "plug", "zip", "drag", "hit", "bid", "plot", "allot", "strip", "tip", "clip", "grip", "enrol",
 })  # fmt: skip
 _PLURALS: Final = {
     "person": "people", "child": "children", "man": "men", "woman": "women", "foot": "feet", "half": "halves",
-    "shelf": "shelves", "life": "lives", "staff": "staff", "series": "series", "goods": "goods",
+    "pay": "pay", "shelf": "shelves", "life": "lives", "staff": "staff", "series": "series", "goods": "goods",
 }  # fmt: skip
 # Base, past, participle.
 _IRREGULAR: Final = {
@@ -27,7 +27,8 @@ _IRREGULAR: Final = {
         "mean meant meant", "meet met met", "overcome overcame overcome", "pay paid paid", "put put put",
         "read read read", "repay repaid repaid", "resend resent resent", "rise rose risen", "run ran run",
         "say said said", "see saw seen", "seek sought sought", "sell sold sold", "send sent sent", "set set set",
-        "show showed shown", "shut shut shut", "sleep slept slept", "speak spoke spoken", "spend spent spent",
+        "show showed shown", "shrink shrank shrunk", "shut shut shut", "sleep slept slept", "speak spoke spoken",
+        "spend spent spent",
         "split split split", "stand stood stood", "take took taken", "teach taught taught", "tell told told",
         "think thought thought", "throw threw thrown", "understand understood understood", "undo undid undone",
         "wear wore worn", "win won won", "withdraw withdrew withdrawn", "write wrote written",

@@ -66,7 +66,7 @@ _SAME: Final = (
     Kind("ocr_error", "same", "character", "letters misread: rn for m, 1 for l, 0 for O", misread, "letters a to z"),
     Kind("yz_swap", "same", "character", "y for z and z for y, as on another keyboard", swap_y_and_z, "a y or z"),
     Kind("comma", "same", "word", "commas after some words", insert_commas, _SPACES),
-    Kind("word_swap", "same", "word", "some neighbouring words change places", swap_words, _SPACES),
+    Kind("word_swap", "same", "word", "some neighbouring words change places", swap_words, "English"),
     Kind("synonym", "same", "word", "a word of the same meaning for some words", use_synonyms, _ENGLISH),
     Kind(
         "lookalike_letters", "same", "character", "Cyrillic and Greek letters that look Latin", look_alike,

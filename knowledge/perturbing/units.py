@@ -11,6 +11,20 @@ _TOKEN = re.compile(r"\S+")
 _ADDRESS = re.compile(r"://|www\.|@|[^\W\d_]\.[^\W\d_]|^[#/\\{<$]|_|\\")
 _CURRENCY = re.compile(r"[A-Z]{2,3}|[^\w\s]+")
 _NEGATION = re.compile(r"(?i)(no|not|nor|never|none|neither|nothing|nobody|without|cannot|cant|\w+n['\u2019]t)")
+# Of German, Dutch, French, Spanish, Italian, Portuguese, Polish, Turkish, Russian, Greek, Arabic, Hebrew, Vietnamese.
+_FOREIGN_NEGATIONS: Final = frozenset({
+    "nicht", "nichts", "nie", "niemals", "niemand", "ohne", "kein", "keine", "keinen", "keinem", "keiner", "keines",
+    "niet", "niets", "nooit", "geen", "zonder", "ne", "pas", "jamais", "rien", "aucun", "aucune", "sans", "nunca",
+    "nada", "nadie", "sin", "ni", "ning\u00fan", "ninguna", "ninguno", "non", "mai", "niente", "nessuno", "nessuna",
+    "senza",
+    "n\u00e3o", "nem", "nenhum", "nenhuma", "sem", "bez", "nigdy", "de\u011fil", "yok", "hi\u00e7", "\u043d\u0435",
+    "\u043d\u0438", "\u043d\u0435\u0442", "\u0431\u0435\u0437", "\u03b4\u03b5\u03bd", "\u03bc\u03b7",
+    "\u03cc\u03c7\u03b9", "\u03c7\u03c9\u03c1\u03af\u03c2", "\u0644\u0627", "\u0644\u0645", "\u0644\u0646",
+    "\u0644\u064a\u0633", "\u0628\u062f\u0648\u0646", "\u05dc\u05d0", "\u05d0\u05d9\u05df", "kh\u00f4ng",
+    "ch\u01b0a", "ch\u1eb3ng",
+})  # fmt: skip
+_ROMAN: Final = re.compile(r"[ivx]{2,}|[IVXLCDM]{2,}")
+_ACRONYM: Final = re.compile(r"[^\W\d_a-z]{2,5}s?")
 _UNSPACED: Final = frozenset({"CJK", "HIRAGANA", "KATAKANA", "THAI", "LAO", "KHMER", "MYANMAR", "TIBETAN", "BOPOMOFO"})
 _LAST_WITHOUT_MARKS: Final = "\u02ff"  # no character up to here is a mark on the one before it
 _JOINERS: Final = "\u200c\u200d"
@@ -44,7 +58,7 @@ class Word:
     @property
     def is_negation(self) -> bool:
         """Whether it denies something, so that a reader must be able to read it."""
-        return _NEGATION.fullmatch(self.text) is not None
+        return _NEGATION.fullmatch(self.text) is not None or self.text.lower() in _FOREIGN_NEGATIONS
 
 
 def script(letter: str) -> str:
@@ -73,6 +87,17 @@ def letters(text: str) -> list[int]:
     marks of their own. In writing without blanks a number protects only the character after it.
     """
     return [place for word in words(text) for place in _letters_of(word, text)]
+
+
+def spelled_letters(text: str) -> list[int]:
+    """Places of the letters that may be misspelt, so that a reader still knows the word.
+
+    Single letters, acronyms and Roman numbers stay as they are as well, since another letter makes another one
+    ("vitamin C", "world war ii"), and Chinese characters, which are words and not letters.
+    """
+    is_loud = not any(letter.islower() for letter in text)
+    found = [word for word in words(text) if not _is_code(word.text, is_loud)]
+    return [place for word in found for place in _letters_of(word, text) if not _is_ideograph(text[place])]
 
 
 def word_starts(text: str) -> frozenset[int]:
@@ -128,6 +153,17 @@ def _letters_of(word: Word, text: str) -> Iterator[int]:
         if letter.isalpha() and not (counted or letter.isnumeric() or carries_mark(text, place)):
             yield place
         counted = letter.isnumeric()
+
+
+def _is_code(word: str, is_loud: bool) -> bool:
+    """Whether every letter of a word tells what it is; a text that is loud is written in capitals altogether."""
+    if len(word) == 1:
+        return word.lower() != word.upper()
+    return bool(_ROMAN.fullmatch(word)) or (not is_loud and word[:2].isupper() and bool(_ACRONYM.fullmatch(word)))
+
+
+def _is_ideograph(letter: str) -> bool:
+    return letter > "\u2e7f" and script(letter) == "CJK"
 
 
 def _has_digit(token: str) -> bool:

@@ -50,7 +50,7 @@ def read_baseline(path: Path) -> RunTables:
         )
     try:
         return _tables(path, made)
-    except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
+    except (ArithmeticError, AttributeError, IndexError, KeyError, MemoryError, TypeError, ValueError) as error:
         raise InputError(
             f"{path} can't be used as a baseline: its content is not of the form that Proctor writes"
             f" ({type(error).__name__}: {error}). {AGAIN[0].upper()}{AGAIN[1:]}."

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -110,7 +110,7 @@ def pair(
     base_places = np.array([base.places[key] for key in keys], np.intp)
     head_places = np.array([head.places[key] for key in keys], np.intp)
     cases = tuple(head.cases[place] for place in head_places)
-    clusters, names = _clusters(cases, cluster)
+    clusters, names = cluster_codes(cases, cluster)
     metrics = tuple(
         name
         for name, column in head.columns.items()
@@ -171,8 +171,11 @@ def _asked(table: ScoreTable) -> dict[str, Case]:
     return {table.cases[place].key: table.cases[place] for place in np.flatnonzero(table.asked.any(axis=1))}
 
 
-def _clusters(cases: tuple[Case, ...], cluster: str) -> tuple[Places, tuple[str, ...]]:
-    """Codes in order of first appearance; a question without a cluster never meets one of the same name."""
+def cluster_codes(cases: Sequence[Case], cluster: str) -> tuple[Places, tuple[str, ...]]:
+    """Codes in order of first appearance, with their names; a question without a cluster meets none of its key's name.
+
+    See ``pair`` for ``cluster``.
+    """
     codes: dict[tuple[bool, str], int] = {}
     made = [codes.setdefault(cluster_of(case, cluster), len(codes)) for case in cases]
     return np.array(made, np.intp), tuple(name for _, name in codes)

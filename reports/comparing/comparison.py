@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from ..statistics.latency_difference import LatencyDifference, latency_difference
+from ..statistics.latency_difference import LatencyDifference
 from .changed_parts import changed_parts
 from .changed_rows import ChangedRows, changed_rows
 from .comparable import Dropped, Pairing, pair
@@ -13,11 +13,12 @@ from .doubts import doubts
 from .metric_comparison import Correction, MetricComparison, compare_metric, correct_all, count_missing
 from .metric_names import check_names, refused_of_run, wanted
 from .nothing_comparable import nothing_comparable
+from .paired_latency import paired_latency
 from .score_table import ScoreTable
 from .sides import Side
 from .six_digits import at_six_digits
 
-LATENCY = "latency_ms"  # compared by quantiles, failed answers included, and not by its mean
+LATENCY = "latency_ms"  # compared by quantiles, timed-out answers included, and not by its mean
 JudgeNoise = Callable[[str, str], float | None]  # the variance of one verdict, by bot and metric
 
 
@@ -174,12 +175,7 @@ def _judge_variance(metric: str, base: Side, head: Side, bots: tuple[str, str]) 
 
 
 def _latency(pairing: Pairing, seed: int) -> LatencyDifference | None:
-    if not len(pairing.cases) or pairing.same_answers:
-        return None
-    base, head, old, new = pairing.base, pairing.head, pairing.base_places, pairing.head_places
-    return latency_difference(
-        base.latency_ms[old], base.answered[old], head.latency_ms[new], head.answered[new], pairing.clusters, seed
-    )
+    return None if not len(pairing.cases) or pairing.same_answers else paired_latency(pairing, seed)
 
 
 def _no_values(pairing: Pairing, metric: str, names: tuple[str, str]) -> str:

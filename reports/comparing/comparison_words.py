@@ -149,15 +149,19 @@ def _factor(value: float) -> str:
 
 
 def latency_note(comparison: Comparison) -> str:
-    """How many times were cut off, blank where none was."""
+    """How many answers timed out or failed; blank where none did."""
     found = comparison.latency
     sides = ((comparison.base.name, found.base), (comparison.head.name, found.head)) if found else ()
-    cut = [_cut(name, side) for name, side in sides if side.censored]
-    return f"{'; '.join(cut)}: counted as longer than the time until they failed." if cut else ""
+    notes = [_unanswered(name, side) for name, side in sides if side.censored or side.failed]
+    if found and found.questions < comparison.questions:
+        notes.append(f"Times are of {found.questions:,} of {comparison.questions:,} questions.")
+    return " ".join(notes)
 
 
-def _cut(name: str, side: SideLatency) -> str:
-    return f"{name} gave no answer in {side.censored:,} of {side.rows:,} cases"
+def _unanswered(name: str, side: SideLatency) -> str:
+    timed_out = f"{side.censored:,} timed out (counted as longer than that)" if side.censored else ""
+    failed = f"{side.failed:,} failed (no time, left out)" if side.failed else ""
+    return f"Answers of {name}: {', '.join(filter(None, (timed_out, failed)))}."
 
 
 def missing_notes(comparison: Comparison) -> list[str]:

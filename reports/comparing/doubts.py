@@ -54,11 +54,15 @@ def _left_out(dropped: Dropped) -> Iterator[str]:
 
 
 def _few(pairing: Pairing) -> Iterator[str]:
-    clusters = pairing.cluster_count
+    clusters, questions = pairing.cluster_count, len(pairing.cases)
     if clusters >= FEW_CLUSTERS:
         return
     noun = cluster_noun(pairing.cluster)
-    if clusters == 1:
+    if questions == 1:
+        yield "There is one question only: no interval can be worked out."
+    elif clusters == questions:
+        yield f"There are {questions} questions only: intervals are wide, and rest on few."
+    elif clusters == 1:
         other = "" if pairing.cluster == "none" else " --cluster none takes each question as its own."
         yield f"All questions come from one {noun}: no interval can be worked out.{other}"
     else:

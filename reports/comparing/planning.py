@@ -16,7 +16,7 @@ from ..leaderboard import count
 from ..statistics.paired import Difference, difference
 from ..statistics.power import LIKENESS, Spread, spread_of_one, spread_of_pairs
 from ..summary import MetricColumn
-from .comparable import mean_of_repeats, pair
+from .comparable import check_cluster, mean_of_repeats, pair
 from .metric_names import check_names
 from .score_table import RunTables, ScoreTable
 
@@ -134,6 +134,7 @@ def make_plan(run: RunTables, wish: Wish, bot: str = "") -> Plan:
 def _check(wish: Wish, column: MetricColumn) -> None:
     if not (math.isfinite(wish.delta) and wish.delta > 0):
         raise InputError(f"--delta is the difference to be shown, such as 0.05; not {wish.delta:g}.")
+    check_cluster(wish.cluster)
     if not 0 < wish.power < 1:
         raise InputError(f"--power is a chance between 0 and 1, such as 0.8; not {wish.power:g}.")
     if column.low is not None and column.high is not None and wish.delta >= column.high - column.low:
@@ -202,5 +203,8 @@ def _made(bots: tuple[str, ...], found: Difference | None, spread: Spread, wish:
 
 def _need(repeats: int, spread: Spread, wish: Wish) -> Need:
     """With half of delta on either side of it, an interval leaves out 0 or minus delta: chance does not matter."""
-    to_show = spread.questions_needed(wish.delta, repeats, LEVEL, wish.power)
-    return Need(repeats, to_show, spread.questions_needed(wish.delta / 2, repeats, LEVEL, 0.5))
+    try:
+        to_show = spread.questions_needed(wish.delta, repeats, LEVEL, wish.power)
+        return Need(repeats, to_show, spread.questions_needed(wish.delta / 2, repeats, LEVEL, 0.5))
+    except (OverflowError, ZeroDivisionError) as error:
+        raise InputError(f"no number of questions shows a difference of {wish.delta:g}.") from error

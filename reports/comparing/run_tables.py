@@ -15,7 +15,7 @@ from ...knowledge.questions import Question
 from ..encoding import question_columns, to_json
 from ..store import Store
 from ..summary import MetricColumn
-from .score_table import ABSENT, STATUSES, Case, Figures, RunTables, ScoreTable, said_hash
+from .score_table import ABSENT, STATUSES, Case, Figures, RunFigure, RunTables, ScoreTable, said_hash
 
 CASES: Final = """
 SELECT questions.id, key, text, expected, constraints, evidence, tags, source_document, answerable, extra
@@ -33,6 +33,11 @@ JOIN run_metrics ON run_metrics.run_id = run_rows.run_id
 JOIN scores ON scores.reply_id = run_rows.reply_id AND scores.question_id = run_rows.question_id
     AND scores.metric_id = run_metrics.metric_id
 WHERE run_rows.run_id = ? AND run_rows.bot_id = ?"""
+
+OF_RUN: Final = """
+SELECT value, name, version, better, low, high, threshold, level, aggregate FROM run_scores
+JOIN run_metrics ON run_metrics.run_id = run_scores.run_id AND run_metrics.metric_id = run_scores.metric_id
+JOIN metrics ON metrics.id = run_scores.metric_id WHERE run_scores.run_id = ? AND bot_id = ?"""
 
 ANSWER: Final = """
 SELECT answer FROM run_rows JOIN replies ON replies.id = reply_id
@@ -139,6 +144,10 @@ class _Frame:
             declined=self._filled(at, [-1 if row[5] is None else row[5] for row in rows], -1, np.int8),
             said=self._filled(at, [row[6] for row in rows], 0, np.uint64),
             answers=partial(_answer, self.store, self.run_id, bot_id, self.ids),
+            of_run={
+                str(column[0]): RunFigure(MetricColumn(*column), value)
+                for value, *column in self.store.query(OF_RUN, [self.run_id, bot_id])
+            },
         )  # fmt: skip
 
     @property

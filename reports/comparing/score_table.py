@@ -59,6 +59,14 @@ def no_answers(*_: object) -> None:
     """No answers are on record."""
 
 
+@dataclass(frozen=True, slots=True)
+class RunFigure:
+    """A metric over all rows of a bot at once, such as its error rate; the value is None where it has none."""
+
+    column: MetricColumn
+    value: float | None
+
+
 @dataclass(frozen=True)
 class ScoreTable:
     """The scores of one bot in one run. All arrays have the shape (questions, repeats), in the order of ``cases``.
@@ -75,13 +83,14 @@ class ScoreTable:
         values: by metric; NaN where there is none. An unreadable verdict of a rate counts as 0, as in its mean.
         statuses: by metric; a place in STATUSES, or ABSENT.
         asked: whether the row is there at all (a run may have ended early).
-        answered: whether the bot answered; where it did not, ``latency_ms`` is the time until it failed (censored).
-        timed_out: whether it was given up because it took too long: an answer would have taken longer still.
+        answered: whether the bot answered; where it did not, ``latency_ms`` is the time until it failed.
+        timed_out: whether it was given up because it took too long: an answer would have taken longer still (censored).
         latency_ms: the bot's own time; NaN where it is not known.
         cost: as the backend counts; NaN where it does not.
         declined: 1 when the bot says that it does not answer, 0 when not, -1 where it does not tell.
         said: the ``said_hash`` of each answer.
         answers: gives what the bot said, by the question's key and repeat, for whoever wants to read it.
+        of_run: figures over all rows of the bot at once, by metric; a run that goes on, or a baseline file, has none.
     """
 
     run: str
@@ -102,6 +111,7 @@ class ScoreTable:
     declined: NDArray[np.int8]
     said: NDArray[np.uint64]
     answers: Answers = no_answers
+    of_run: Mapping[str, RunFigure] = field(default_factory=dict)
 
     @cached_property
     def places(self) -> Mapping[str, int]:
@@ -112,6 +122,16 @@ class ScoreTable:
     def repeats(self) -> int:
         """How often each question was asked."""
         return int(self.asked.shape[1])
+
+    @property
+    def failed(self) -> Flags:
+        """Whether a row ended with an error, and not for want of time: when it did says nothing of an answer's time."""
+        return self.asked & ~self.answered & ~self.timed_out
+
+    @property
+    def answer_ms(self) -> Figures:
+        """What is known of how long an answer takes: the time it took, or was given; NaN where the bot failed."""
+        return np.where(self.answered | self.timed_out, self.latency_ms, np.nan)
 
 
 @dataclass(frozen=True, slots=True)

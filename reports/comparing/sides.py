@@ -14,16 +14,17 @@ from typing import Final
 from ... import InputError
 from ..run import LATEST_FIRST
 from ..store import Store
+from ..whole_files import DATABASE, is_database
 from .changed_parts import BotState, bot_states
 from .judge_noise import judge_variance
 from .other_versions import is_judged
 from .run_tables import run_tables
 from .score_table import RunTables, ScoreTable
 
-DATABASE: Final = b"SQLite format 3\0"  # how every such file begins
 SUFFIXES: Final = (".db", ".sqlite", ".sqlite3", ".json")
 MOST_NAMED: Final = 5  # runs that a message lists
 WORDS: Final = ("latest", "previous")
+MAKES_ONE: Final = "'proctor run' makes a database."
 
 Found = tuple[int, str]  # id and name of a run
 
@@ -83,7 +84,7 @@ def open_side(text: str, database: Path, bots: Collection[str] | None = None) ->
     Raises:
         InputError: no such file, run or bot, with the nearest that there is.
     """
-    path, rest = split_file(text)
+    path, rest = _file_or_name(text, database)
     if path is not None and _is_json(path):
         yield _from_baseline(path, rest)
         return
@@ -101,14 +102,39 @@ def split_file(text: str) -> tuple[Path | None, str]:
         raise InputError(
             "A side is empty. Name a bot, a run, or a file: 'rag', 'latest:rag', 'proctor.db', 'base.json'."
         )
-    ends = [len(text), *(place for place in range(len(text) - 1, 0, -1) if text[place] == ":")]
-    for end in ends:
+    path, rest = find_file(text)
+    if path is not None:
+        return path, rest
+    for end in reversed(_ends(text)):
+        if text[:end].lower().endswith(SUFFIXES) or (end == len(text) and ("/" in text or "\\" in text)):
+            raise InputError(_no_file(Path(text[:end])))
+    return None, text
+
+
+def find_file(text: str) -> tuple[Path | None, str]:
+    """As ``split_file``; a text that looks like a file that is not there is taken for the name of a bot or run."""
+    for end in _ends(text):
         if _is_file(Path(text[:end])):
             return Path(text[:end]), text[end + 1 :]
-    for end in reversed(ends):
-        if text[:end].lower().endswith(SUFFIXES) or (end == len(text) and ("/" in text or "\\" in text)):
-            raise InputError(f"There is no file {text[:end]}.{_nearest_file(Path(text[:end]))}")
     return None, text
+
+
+def _ends(text: str) -> list[int]:
+    """Where a file's name may end, the longest first."""
+    return [len(text), *(place for place in range(len(text) - 1, 0, -1) if text[place] == ":")]
+
+
+def _file_or_name(text: str, database: Path) -> tuple[Path | None, str]:
+    """As ``split_file``, but a bot may be called like a file that is not there, such as a model of a hub is."""
+    try:
+        return split_file(text)
+    except InputError:
+        if not text.strip() or not is_database(database):
+            raise
+        with contextlib.suppress(InputError), contextlib.closing(_opened(database)) as store:
+            _named(store, text, _runs(store))
+            return None, text
+        raise
 
 
 def _is_file(path: Path) -> bool:
@@ -128,13 +154,27 @@ def _beginning(path: Path) -> bytes:
         return file.read(64).lstrip(b"\xef\xbb\xbf \t\r\n")
 
 
-def _nearest_file(path: Path) -> str:
-    """A hint with the file that its folder holds instead, blank where there is none."""
+def _no_file(path: Path) -> str:
+    """The sentence for a file that is not there, with those that its folder holds instead."""
+    if path.is_dir():
+        return f"{path} is a folder; a database or a baseline file was wanted{_listed_files(path, ', such as ')}."
     if not path.parent.is_dir():
-        return f" The folder {path.parent} does not exist either."
-    there = sorted(each.name for each in path.parent.iterdir() if each.suffix.lower() in SUFFIXES)
-    near = difflib.get_close_matches(path.name, there, 1, 0.4) or there[:1]
-    return f" Did you mean {path.parent / near[0]}?" if near else " 'proctor run' makes a database."
+        return f"There is no file {path}. The folder {path.parent} does not exist either."
+    near = difflib.get_close_matches(path.name, _files(path.parent), 1, 0.4)
+    if near:
+        return f"There is no file {path}. Did you mean {path.parent / near[0]}?"
+    there = _listed_files(path.parent, " There is ")
+    return f"There is no file {path}.{f'{there}.' if there else ' ' + MAKES_ONE}"
+
+
+def _files(folder: Path) -> list[str]:
+    """Names of databases and JSON files."""
+    return sorted(each.name for each in folder.iterdir() if each.suffix.lower() in SUFFIXES)
+
+
+def _listed_files(folder: Path, words: str) -> str:
+    there = [str(folder / name) for name in _files(folder)[:MOST_NAMED]]
+    return f"{words}{', '.join(there)}" if there else ""
 
 
 def _opened(path: Path) -> Store:
@@ -155,11 +195,7 @@ def _from_baseline(path: Path, bot: str) -> Side:
 
 
 def _from_store(store: Store, text: str, wanted: Collection[str] | None) -> Side:
-    runs = [
-        (int(run_id), str(name)) for run_id, name in store.query(f"SELECT id, name FROM runs ORDER BY {LATEST_FIRST}")
-    ]
-    if not runs:
-        raise InputError(f"{store.path} holds no run yet. 'proctor run' makes one.")
+    runs = _runs(store)
     run, bot = _named(store, text, runs)
     tables = run_tables(store, run[0], wanted if bot is None else {bot})
     of_run = store.query(
@@ -171,6 +207,14 @@ def _from_store(store: Store, text: str, wanted: Collection[str] | None) -> Side
         tables, bot, bot_states(store, run[0]), tuple(str(name) for (name,) in of_run),
         judge_noise=partial(_judge_noise, store, run[0]),
     )  # fmt: skip
+
+
+def _runs(store: Store) -> list[Found]:
+    """All runs, the latest first."""
+    lines = store.query(f"SELECT id, name FROM runs ORDER BY {LATEST_FIRST}")
+    if not lines:
+        raise InputError(f"{store.path} holds no run yet. 'proctor run' makes one.")
+    return [(int(run_id), str(name)) for run_id, name in lines]
 
 
 def _judge_noise(store: Store, run_id: int, bot: str, metric: str) -> float | None:

@@ -84,9 +84,9 @@ def _cases(bot: BotVerdict, allowed: float) -> Iterator[_Case]:
     for each in bot.metrics:
         figures = "" if each.change is None else f"{words.change(each)}, p {words.p_of(each)}: "
         yield _Case(each.metric, each.outcome, f"{each.outcome}: {figures}{each.sentence}", falls)
-        if each.missing:
+        if lost := words.missing(each, allowed):
             outcome = "too much missing" if each.too_much_missing else "not worse"
-            yield _Case(f"{each.metric} (missing)", outcome, words.missing(each, allowed))
+            yield _Case(f"{each.metric} (missing)", outcome, lost)
     for threshold in bot.thresholds:
         message = f"{threshold.outcome}: {threshold.sentence}"
         yield _Case(f"{threshold.metric} (threshold)", threshold.outcome, message)

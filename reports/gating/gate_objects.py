@@ -55,6 +55,7 @@ def metric_object(found: MetricVerdict) -> dict[str, object]:
         "clusters": None if gain is None else gain.clusters,
         "further_questions": found.further,
         "missing": found.missing,
+        "missing_in_part": found.missing_in_part,
         "missing_share": found.missing_share,
         "too_much_missing": found.too_much_missing,
         "gain_bounds": None if found.bounds is None else list(found.bounds),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .gate_rule import GateRule, worst_code
+from .gate_rule import WRONG, GateRule, worst_code
 from .verdicts import BotVerdict
 
 
@@ -34,5 +34,8 @@ class GateReport:
 
     @property
     def exit_code(self) -> int:
-        """0 not worse, 1 regressed, 2 not comparable, 3 undecided, 4 too much missing; in the order 2, 1, 4, 3, 0."""
-        return worst_code(bot.exit_code for bot in self.bots)
+        """0 not worse, 1 regressed, 2 not comparable, 3 undecided, 4 too much missing; in the order 2, 1, 4, 3, 0.
+
+        Without a bot it is 2: nothing was decided.
+        """
+        return worst_code([bot.exit_code for bot in self.bots] or [WRONG])

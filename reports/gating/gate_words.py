@@ -52,14 +52,23 @@ def p_of(found: MetricVerdict) -> str:
 
 def missing(found: MetricVerdict, allowed: float) -> str:
     """How many questions lost their value, and what that could mean; blank where none did."""
-    if not found.missing:
+    if not found.missing and not found.missing_in_part:
         return ""
     too = f"more than the {allowed:.0%} that may be" if found.too_much_missing else f"{allowed:.0%} may be"
-    text = f"{count(found.missing, 'question')} ({found.missing_share:.0%}) lost the value; {too}"
+    text = f"{_lost(found)}; {too}"
     if found.bounds is None or found.column is None:
         return text
     low, high = (signed(value, found.column) for value in found.bounds)
     return f"{text}; with them the gain is {low} at worst, {high} at best"
+
+
+def _lost(found: MetricVerdict) -> str:
+    if not found.missing_in_part:
+        return f"{count(found.missing, 'question')} ({found.missing_share:.0%}) lost the value"
+    whole = f"{count(found.missing, 'question')} lost the value, and " if found.missing else ""
+    return (
+        f"{whole}{count(found.missing_in_part, 'question')} lost it in some repeats ({found.missing_share:.0%} of all)"
+    )
 
 
 def fall(found: Fall) -> str:

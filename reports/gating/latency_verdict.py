@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from ..comparing.comparable import Pairing
+from ..comparing.paired_latency import paired_latency
 from ..leaderboard import milliseconds
-from ..statistics.latency_difference import LatencyDifference, latency_difference
+from ..statistics.latency_difference import LatencyDifference
 from .gate_rule import NOT_WORSE, REGRESSED, UNDECIDED, WRONG, GateRule, Outcome
 
 ALPHA: Final = 0.05
@@ -40,20 +41,17 @@ class LatencyVerdict:
 
 
 def latency_verdict(pairing: Pairing, rule: GateRule) -> LatencyVerdict:
-    """The verdict on the times of the paired questions; failures count as lasting at least as long as they took.
+    """The verdict on the times of the paired questions, see ``paired_latency``.
 
     Not worse when a ratio of the limit is ruled out; regressed when a slowdown is shown; else undecided.
     """
     if pairing.same_answers:
         outcome: Outcome | None = "unchanged" if rule.latency is not None else None
         return LatencyVerdict(outcome, rule.latency, None, "the times of the answers that were kept")
-    base, head = pairing.base_places, pairing.head_places
-    found = latency_difference(
-        pairing.base.latency_ms[base], pairing.base.answered[base], pairing.head.latency_ms[head],
-        pairing.head.answered[head], pairing.clusters, rule.seed,
-    )  # fmt: skip
+    found = paired_latency(pairing, rule.seed)
     if found is None:
-        outcome = "not comparable" if rule.latency is not None else None
+        failed = pairing.base.failed[pairing.base_places].any() or pairing.head.failed[pairing.head_places].any()
+        outcome = None if rule.latency is None else "undecided" if failed else "not comparable"
         return LatencyVerdict(outcome, rule.latency, None, "no question has a time on both sides")
     outcome = None if rule.latency is None else _decided(found, rule.latency)
     return LatencyVerdict(outcome, rule.latency, found, _sentence(found, outcome, rule.latency))

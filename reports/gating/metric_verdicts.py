@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ...metrics.score import Better
 from ..comparing.comparable import Pairing
@@ -39,7 +40,8 @@ class MetricVerdict:
         adjusted_p: p value, corrected over the gated metrics of the bot (Holm).
         further: how many further questions would settle it; None where it is settled or nobody can tell.
         missing: questions with a value on the base's side and none on the head's.
-        missing_share: of the questions that have a value on the base's side.
+        missing_in_part: questions on which fewer repeats have a value on the head's side than on the base's.
+        missing_share: of the questions that have a value on the base's side; in part counts by its part.
         too_much_missing: whether the share is above what is let pass.
         bounds: least and greatest gain, whatever the missing values were; None where none is missing.
         sentence: the verdict in words.
@@ -55,6 +57,7 @@ class MetricVerdict:
     adjusted_p: float | None = None
     further: int | None = None
     missing: int = 0
+    missing_in_part: int = 0
     missing_share: float = 0.0
     too_much_missing: bool = False
     bounds: tuple[float, float] | None = None
@@ -73,7 +76,7 @@ class MetricVerdict:
             return None
         if self.better != "lower":
             return gain.mean, gain.low, gain.high
-        return -gain.mean, _negative(gain.high), _negative(gain.low)
+        return 0.0 - gain.mean, _negative(gain.high), _negative(gain.low)
 
 
 def decided(gain: Difference, adjusted_p: float | None, margin: float) -> Outcome:
@@ -95,8 +98,8 @@ class _Measured:
     base: Figures
     head: Figures
     gain: Difference | None
-    lost: int
-    had: int
+    bounds: tuple[float, float] | None
+    lost: Figures  # of each question that has a value on the base's side the share that the head's side lacks
 
 
 def metric_verdicts(
@@ -112,11 +115,11 @@ def metric_verdicts(
     """
     measured = {name: _measured(pairing, name, rule, (unasked or {}).get(name, 0)) for name in metrics}
     alike = {name for name, each in measured.items() if pairing.same_words and _is_alike(each)}
-    p_values = {
-        name: each.gain.p_to_correct for name, each in measured.items() if each.gain is not None and name not in alike
-    }
-    tested = {name: given for name, given in p_values.items() if given is not None}
-    corrected = dict(zip(tested, holm(list(tested.values())), strict=True))
+    gains = {name: each.gain for name, each in measured.items() if each.gain is not None and name not in alike}
+    p_values = {name: gain.p_to_correct for name, gain in gains.items() if gain.p_to_correct is not None}
+    # Where no question changed, p is 1 whatever the truth is: nothing has to be paid for it (Tarone 1990).
+    tested = [name for name in p_values if gains[name].wins + gains[name].losses]
+    corrected = p_values | dict(zip(tested, holm([p_values[name] for name in tested]), strict=True))
     made = [_verdict(name, each, rule, corrected.get(name), len(tested)) for name, each in measured.items()]
     same = f"the same {count(len(pairing.cases), 'answer')} as before, word for word"
     return [
@@ -127,7 +130,7 @@ def metric_verdicts(
 
 def _is_alike(found: _Measured) -> bool:
     """Whether every question has the value that it had; of the same words, nothing can have become worse."""
-    return not found.lost and np.array_equal(found.base, found.head, equal_nan=True)
+    return not found.lost.any() and np.array_equal(found.base, found.head, equal_nan=True)
 
 
 def unchanged(pairing: Pairing, name: str, rule: GateRule) -> MetricVerdict:
@@ -161,7 +164,22 @@ def _measured(pairing: Pairing, name: str, rule: GateRule, unasked: int) -> _Mea
             sign * base[both], sign * head[both], pairing.clusters[both], low, high, is_binary(base, head, column),
             LEVEL, rule.seed,
         )  # fmt: skip
-    return _Measured(column, base, head, gain, int((there & ~both).sum()) + unasked, int(there.sum()) + unasked)
+    lost = _lost(*pairing.repeated_values(name))[there]
+    return _Measured(
+        column,
+        base,
+        head,
+        gain,
+        _bounds(pairing, name, there) if lost.any() else None,
+        np.concatenate([lost, np.ones(unasked)]),
+    )
+
+
+def _lost(base: Figures, head: Figures) -> Figures:
+    """Of each question's values, of shape (questions, repeats), the share that the head lacks and the base has."""
+    had, has = (np.isfinite(values).mean(axis=1) for values in (base, head))
+    kept: Figures = np.divide(has, had, out=np.ones_like(has), where=had > 0)
+    return 1 - np.minimum(kept, 1)
 
 
 def is_binary(base: Figures, head: Figures, column: MetricColumn) -> bool:
@@ -173,28 +191,28 @@ def is_binary(base: Figures, head: Figures, column: MetricColumn) -> bool:
 
 def _verdict(name: str, found: _Measured, rule: GateRule, adjusted_p: float | None, tests: int) -> MetricVerdict:
     margin, gain, column = rule.margin_of(name), found.gain, found.column
-    share = found.lost / found.had if found.had else 0.0
+    share = float(found.lost.mean()) if len(found.lost) else 0.0
     outcome: Outcome = "undecided" if gain is None else decided(gain, adjusted_p, margin)
     further = questions_to_settle(gain, margin, adjusted_p) if gain is not None and outcome == "undecided" else None
     both = ~np.isnan(found.base) & ~np.isnan(found.head)
-    too_much = share > rule.missing
+    whole = int((found.lost == 1).sum())
     return MetricVerdict(
         metric=name, outcome=outcome, margin=margin, column=column, base_mean=_mean(found.base[both]),
-        head_mean=_mean(found.head[both]), gain=gain, adjusted_p=adjusted_p, further=further, missing=found.lost,
-        missing_share=share, too_much_missing=too_much, bounds=_bounds(found),
+        head_mean=_mean(found.head[both]), gain=gain, adjusted_p=adjusted_p, further=further, missing=whole,
+        missing_in_part=int(np.count_nonzero(found.lost)) - whole, missing_share=share,
+        too_much_missing=share > rule.missing, bounds=found.bounds,
         sentence=sentence_of(outcome, gain, adjusted_p, tests, margin, further, column),
     )  # fmt: skip
 
 
-def _bounds(found: _Measured) -> tuple[float, float] | None:
-    """Bounds over the questions that the base has a value for."""
-    there = ~np.isnan(found.base)
-    if not np.isnan(found.head[there]).any():
-        return None
-    made = missing_bounds(found.base[there], found.head[there], found.column.low, found.column.high)
-    if made is None or found.column.better != "lower":
+def _bounds(pairing: Pairing, name: str, there: NDArray[np.bool_]) -> tuple[float, float] | None:
+    """Least and greatest gain over the questions that the base has a value for."""
+    column = pairing.columns[name]
+    base, head = (values[there] for values in pairing.repeated_values(name))
+    made = missing_bounds(base, head, column.low, column.high)
+    if made is None or column.better != "lower":
         return made
-    return -made[1], -made[0]
+    return 0.0 - made[1], 0.0 - made[0]
 
 
 def _mean(values: Figures) -> float | None:
@@ -202,4 +220,4 @@ def _mean(values: Figures) -> float | None:
 
 
 def _negative(value: float | None) -> float | None:
-    return None if value is None else -value
+    return None if value is None else 0.0 - value  # -0.0 would be shown

@@ -9,12 +9,13 @@ from typing import Final, Literal
 import numpy as np
 
 from ...metrics.score import passed
-from ..comparing.score_table import ScoreTable
-from ..statistics.intervals import ClusterSums, mean_interval
+from ..comparing.clustered_mean import clustered_mean
+from ..comparing.comparable import cluster_codes
+from ..comparing.score_table import STATUSES, Flags, RunFigure, ScoreTable
+from ..leaderboard import count
 from ..summary import MetricColumn
 from .gate_rule import NOT_WORSE, REGRESSED, UNDECIDED
 from .metric_sentences import shown
-from .metric_verdicts import is_binary
 
 ThresholdOutcome = Literal["met", "missed", "undecided"]
 CODES: Final = {"met": NOT_WORSE, "missed": REGRESSED, "undecided": UNDECIDED}
@@ -26,8 +27,9 @@ class ThresholdVerdict:
 
     Attributes:
         metric: its name.
-        outcome: met or missed when the whole interval of the mean is on one side, else undecided.
-        threshold: what the mean has to reach.
+        outcome: met or missed when the whole interval of the mean is on one side, else undecided; a figure over the
+            whole run, which has no interval, is on one side. What lacks too many values is not met.
+        threshold: what the mean has to reach; None where the run has no such metric.
         mean: over all rows of the head that have a value.
         low: lower end of its 95 % interval.
         high: upper end.
@@ -37,7 +39,7 @@ class ThresholdVerdict:
 
     metric: str
     outcome: ThresholdOutcome
-    threshold: float
+    threshold: float | None
     mean: float | None
     low: float | None
     high: float | None
@@ -50,44 +52,63 @@ class ThresholdVerdict:
         return CODES[self.outcome]
 
 
-def threshold_verdicts(head: ScoreTable, wanted: Iterable[str]) -> list[ThresholdVerdict]:
-    """A verdict for each metric of ``wanted`` that the head has with a threshold, in the head's order."""
+def threshold_verdicts(head: ScoreTable, wanted: Iterable[str], missing: float) -> list[ThresholdVerdict]:
+    """A verdict for each metric of ``wanted``, in the head's order; ``missing`` is the share that may lack a value."""
     names = set(wanted)
+    rows = [(name, column) for name, column in head.columns.items() if name in names]
+    of_run = [(name, found) for name, found in head.of_run.items() if name in names]
+    absent = sorted(names - {name for name, _ in (*rows, *of_run)})
     return [
-        _verdict(head, column, column.threshold)
-        for name, column in head.columns.items()
-        if name in names and column.threshold is not None and column.better != "neither"
+        *(_of_rows(head, column, limit, missing) for _, column in rows if (limit := _limit(column)) is not None),
+        *(_of_run(found, limit, head) for _, found in of_run if (limit := _limit(found.column)) is not None),
+        *(
+            ThresholdVerdict(name, "undecided", None, None, None, None, 0, "the run has no value of it")
+            for name in absent
+        ),
     ]
 
 
-def own_mean(table: ScoreTable, metric: str) -> tuple[float | None, float | None, float | None, int]:
-    """Mean with its 95 % interval (clustered by source document) and the number of rows with a value."""
-    values, column = table.values[metric], table.columns[metric]
+def _limit(column: MetricColumn) -> float | None:
+    return None if column.better == "neither" else column.threshold
+
+
+def _of_rows(head: ScoreTable, column: MetricColumn, threshold: float, missing: float) -> ThresholdVerdict:
+    values, statuses = head.values[column.name], head.statuses[column.name]
     there = np.isfinite(values)
-    if not there.any():
-        return None, None, None, 0
-    names = [(True, case.source_document) if case.source_document else (False, case.key) for case in table.cases]
-    codes = {name: code for code, name in enumerate(dict.fromkeys(names))}
-    places = np.repeat(np.array([codes[name] for name in names]), values.shape[1])[there.ravel()]
-    flat = values[there]
-    counts = np.bincount(places, minlength=len(codes)).astype(float)
-    sums = np.bincount(places, flat, minlength=len(codes))
-    found = ClusterSums(
-        int((counts > 0).sum()), len(flat), float(sums.sum()), float((flat**2).sum()), float((sums**2).sum()),
-        float((sums * counts).sum()), float((counts**2).sum()), is_binary(values, values, column),
-    )  # fmt: skip
-    low, high = mean_interval(found, column.low, column.high) or (None, None)
-    return found.mean, low, high, len(flat)
-
-
-def _verdict(head: ScoreTable, column: MetricColumn, threshold: float) -> ThresholdVerdict:
-    mean, low, high, rows = own_mean(head, column.name)
+    lacking = int((head.asked & ~there & (statuses != STATUSES.index("not_applicable"))).sum())
+    rows = int(there.sum())
+    mean, low, high = _mean(head, column, there) if rows else (None, None, None)
     outcome = _outcome(mean, low, high, threshold, column)
-    bound = "at least" if column.better == "higher" else "at most"
     reached = "no value at all" if mean is None else f"{shown(mean, column)}"
     reach = "" if low is None or high is None else f" ({shown(low, column)} to {shown(high, column)})"
-    says = f"{reached}{reach}, wanted {bound} {threshold:g}"
+    says = f"{reached}{reach}, {_wanted(column, threshold)}"
+    if outcome == "met" and lacking > missing * (rows + lacking):
+        outcome = "undecided"
+        says = (
+            f"{says}; {count(lacking, 'row')} of {rows + lacking:,} have no value, more than the {missing:.0%} that may"
+        )
     return ThresholdVerdict(column.name, outcome, threshold, mean, low, high, rows, says)
+
+
+def _of_run(found: RunFigure, threshold: float, head: ScoreTable) -> ThresholdVerdict:
+    value, column = found.value, found.column
+    reached = passed(value, threshold, column.better)
+    outcome: ThresholdOutcome = "undecided" if reached is None else "met" if reached else "missed"
+    told = "no value" if value is None else shown(value, column)
+    says = f"{told} over the whole run, {_wanted(column, threshold)}"
+    return ThresholdVerdict(column.name, outcome, threshold, value, None, None, int(head.asked.sum()), says)
+
+
+def _wanted(column: MetricColumn, threshold: float) -> str:
+    return f"wanted {'at least' if column.better == 'higher' else 'at most'} {threshold:g}"
+
+
+def _mean(head: ScoreTable, column: MetricColumn, there: Flags) -> tuple[float, float | None, float | None]:
+    """The mean over rows with its 95 % interval, as leaderboards have it: clustered by source document."""
+    codes = cluster_codes(head.cases, "source")[0]
+    rows = np.broadcast_to(codes[:, None], there.shape)[there]
+    found = clustered_mean(head.values[column.name][there], rows, column.low, column.high)
+    return found.value, found.low, found.high
 
 
 def _outcome(

@@ -105,7 +105,8 @@ def verdicts(
     return BotVerdict(
         bot=head.bot, base_bot=base.bot, base_run=base.run, head_run=head.run, unchanged=pairing.same_answers,
         questions=len(pairing.cases), clusters=pairing.cluster_count, metrics=metrics,
-        thresholds=tuple(threshold_verdicts(head, rule.thresholds)), latency=latency_verdict(pairing, rule),
+        thresholds=tuple(threshold_verdicts(head, rule.thresholds, rule.missing)),
+        latency=latency_verdict(pairing, rule),
         flips=gate_flips(pairing, _by_weight(metrics, pairing), rule.flips),
         notes=tuple(_notes(pairing, gated, rule, unasked)),
     )  # fmt: skip
@@ -116,7 +117,7 @@ def _metrics(pairing: Pairing, gated: Sequence[str], rule: GateRule, unasked: Se
     if pairing.same_answers:
         yield from _unchanged(pairing, gated, rule)
         return
-    refused = {name: why for name in gated if (why := _refusal(pairing, name))}
+    refused = {name: why for name in gated if (why := _refusal(pairing, name, bool(unasked)))}
     empty = {name: _empty(pairing, name) for name in gated if name not in refused}
     compared = [name for name in gated if name not in refused and not empty[name]]
     lost = {name: _count_with_value(pairing.base, name, unasked) for name in compared}
@@ -145,15 +146,15 @@ NO_BASE = "the baseline should have values of it and has none"
 FAILED = "neither side has a value of it, though it applies to the answers"
 
 
-def _refusal(pairing: Pairing, name: str) -> str:
-    """Why a metric can't be compared; blank where it can."""
+def _refusal(pairing: Pairing, name: str, ended_early: bool = False) -> str:
+    """Why a metric can't be compared; blank where it can, and where the run ended before its first answer."""
     if name in pairing.refused:
         return pairing.refused[name]
     if name not in pairing.columns:
         return f"neither run measured it{_nearest(name, pairing.head.columns)}"
     if pairing.columns[name].better == "neither":
         return "neither direction of it is better, so it can't become worse"
-    if not pairing.cases:
+    if not pairing.cases and not ended_early:
         return "no question is the same on both sides"
     return ""
 
@@ -166,7 +167,7 @@ def _nearest(name: str, known: Iterable[str]) -> str:
 def _empty(pairing: Pairing, name: str) -> str:
     """Why a metric that could be compared has nothing to be compared with; blank where it has."""
     base, head = pairing.values(name)
-    if not np.isnan(base).all():
+    if not pairing.cases or not np.isnan(base).all():
         return ""
     statuses = pairing.base.statuses[name][pairing.base_places]
     if np.isin(statuses, (ABSENT, STATUSES.index("not_applicable"))).all() and (statuses != ABSENT).any():

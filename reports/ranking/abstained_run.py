@@ -10,14 +10,14 @@ from numpy.typing import NDArray
 
 from ... import InputError
 from ..comparing.comparable import mean_of_repeats
-from ..comparing.score_table import RunTables, ScoreTable
+from ..comparing.score_table import Figures, RunTables, ScoreTable
 from .abstention import NONE, WRONG, Abstention, Costs, Rule, abstention, costs_of
 from .confidence import Confidence, confidences
 from .promised_threshold import Promise, promise
 from .ranked_run import known_metric
 from .ranking import Goodness, Ranking, rank
 from .risk_coverage import RiskCoverage, risk_coverage
-from .shared_questions import RIGHTNESS, cluster_codes, quality_metrics
+from .shared_questions import by_directness, cluster_codes, quality_metrics
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,8 @@ class AbstainedRun:
         risk: the share of wrong answers that is accepted.
         answerable, unanswerable, unknown: how many questions there are of each kind.
         bots: by name, in the order of their cost, least first.
-        ranking: by cost, over the questions on which all have an outcome; None for one bot alone.
+        ranking: by cost, over the questions on which all have an outcome; None for one bot alone, or fewer than two
+            clusters of such questions.
         cautions: by name of the bot, where it tells a confidence.
         without: bots of which no row has an outcome.
         cluster: what keeps questions together.
@@ -130,8 +131,8 @@ def _rule(run: RunTables, metric: str, threshold: float | None) -> Rule:
         if given is None:
             raise InputError(f"{metric} has no threshold in run {run.run}. Name one with --threshold.")
         return Rule(column, given)
-    names = quality_metrics(run)
-    for name in [*(name for name in RIGHTNESS if name in names), *names]:
+    means = {name: [_mean(each.values[name]) for each in run.tables.values()] for name in quality_metrics(run)}
+    for name in by_directness(means):
         column = table.columns[name]
         given = column.threshold if threshold is None else threshold
         if given is not None:
@@ -142,11 +143,16 @@ def _rule(run: RunTables, metric: str, threshold: float | None) -> Rule:
     )
 
 
+def _mean(values: Figures) -> float:
+    known = values[np.isfinite(values)]
+    return float(known.mean()) if len(known) else 0.0
+
+
 def _ranking(found: Mapping[str, Abstention], costs: Costs, codes: NDArray[np.intp], seed: int) -> Ranking | None:
     """The bots by cost, on the questions on which all have an outcome."""
     goodness = np.column_stack([-mean_of_repeats(costs_of(each.outcomes, costs)) for each in found.values()])
     places = np.flatnonzero(np.isfinite(goodness).all(axis=1))
-    if len(found) < 2 or not len(places):
+    if len(found) < 2 or len(np.unique(codes[places])) < 2:
         return None
     return rank(Goodness(tuple(found), goodness[places], codes[places]), seed)
 

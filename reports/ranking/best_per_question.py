@@ -24,7 +24,7 @@ class BestPerQuestion:
         gain: from the single bot to the bound.
         chosen: names of the bots, each with the share of questions on which it is the best; those that tie share.
         honest: with repeats, the mean that is reached when the bot is chosen by all repeats of the question but one,
-            and has its value on that one; None without repeats.
+            and tested on that one; None without repeats.
         honest_gain: from the single bot's mean to ``honest``.
     """
 
@@ -55,21 +55,17 @@ def best_per_question(
     values = np.nanmean(repeated, axis=2)
     top = int(np.argmax(values.mean(axis=0)))
     tolerance = SAME * float(np.abs(values).max(initial=0.0))
-    best = values.max(axis=1)
+    alone, best = values[:, top], values.max(axis=1)
     shares = _favour(values, tolerance).mean(axis=0)
-    held_out = _held_out(repeated, tolerance)
-    found = BestPerQuestion(
-        single=bots[top],
-        single_mean=float(values[:, top].mean()),
-        bound=float(best.mean()),
-        gain=gain_of(values[:, top], best, clusters, low, high, seed),
-        chosen=dict(zip(bots, map(float, shares), strict=True)),
-    )
-    if held_out is None:
-        return found
-    gain = gain_of(values[:, top], held_out, clusters, low, high, seed)
+    held_out = _held_out(repeated, alone, tolerance)
     return BestPerQuestion(
-        found.single, found.single_mean, found.bound, found.gain, found.chosen, float(held_out.mean()), gain
+        single=bots[top],
+        single_mean=float(alone.mean()),
+        bound=float(best.mean()),
+        gain=gain_of(alone, best, clusters, low, high, seed),
+        chosen=dict(zip(bots, map(float, shares), strict=True)),
+        honest=None if held_out is None else float(held_out.mean()),
+        honest_gain=None if held_out is None else gain_of(alone, held_out, clusters, low, high, seed),
     )
 
 
@@ -89,22 +85,22 @@ def _favour(values: Figures, tolerance: float) -> Figures:
     return weights
 
 
-def _held_out(repeated: NDArray[np.float64], tolerance: float) -> Figures | None:
+def _held_out(repeated: NDArray[np.float64], alone: Figures, tolerance: float) -> Figures | None:
     """For each question the mean, over its repeats, of the bot that all other repeats would choose.
 
-    A question of which some bot has a single value has nothing to choose by: there it is the mean over the bots.
+    A repeat chooses among the bots that have a value on it and on another one. A question without any such bot has
+    nothing to choose by: there it is ``alone``, the value of the single bot.
     """
     questions, _, repeats = repeated.shape
     if repeats < 2:
         return None
     totals, counts = np.zeros(questions), np.zeros(questions)
     for left_out in range(repeats):
-        others = np.delete(repeated, left_out, axis=2)
-        known = (np.isfinite(others).sum(axis=2) > 0).all(axis=1)
-        tested = repeated[:, :, left_out]
-        usable = known & np.isfinite(tested).all(axis=1)
-        weights = _favour(np.nanmean(others[usable], axis=2), tolerance)
-        totals[usable] += (weights * tested[usable]).sum(axis=1)
+        tested, others = repeated[:, :, left_out], np.delete(repeated, left_out, axis=2)
+        known = np.isfinite(tested) & np.isfinite(others).any(axis=2)
+        usable = known.any(axis=1)
+        means = np.nansum(others, axis=2) / np.maximum(np.isfinite(others).sum(axis=2), 1)
+        weights = _favour(np.where(known, means, -np.inf)[usable], tolerance)
+        totals[usable] += (weights * np.nan_to_num(tested[usable])).sum(axis=1)
         counts[usable] += 1
-    blind = np.nanmean(repeated, axis=(1, 2))
-    return np.divide(totals, counts, out=blind, where=counts > 0)
+    return np.divide(totals, counts, out=alone.copy(), where=counts > 0)

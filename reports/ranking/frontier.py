@@ -58,10 +58,10 @@ def _burdens(offer: Offer) -> tuple[float | None, float | None, float | None]:
 def median_latency(table: ScoreTable) -> float | None:
     """Median time of an answer in milliseconds, over all rows; None where too few were answered to tell.
 
-    A row that failed would have taken longer than it was waited for (it is censored).
+    A row that timed out would have taken longer than it was waited for (it is censored); one that failed has no time.
     """
-    known = np.isfinite(table.latency_ms)
-    return quantile(table.latency_ms[known], table.answered[known], 0.5)
+    known = np.isfinite(table.answer_ms)
+    return quantile(table.answer_ms[known], table.answered[known], 0.5)
 
 
 def mean_cost(table: ScoreTable, stated: float | None = None) -> float | None:

@@ -6,7 +6,7 @@ import math
 from dataclasses import asdict
 
 from ..comparing.clustered_mean import Mean
-from ..comparing.score_table import Figures
+from ..comparing.score_table import Figures, ScoreTable
 from .best_per_question import BestPerQuestion
 from .judge_agreement import Judges
 from .rank_agreement import RankAgreement
@@ -24,6 +24,7 @@ def ranked_object(ranked: RankedRun) -> dict[str, object]:
         "suite": run.suite,
         "status": run.status,
         "bots": list(run.tables),
+        "without_answer": {bot: _without_answer(table) for bot, table in run.tables.items()},
         "cluster": ranked.cluster,
         "metrics": {name: _metric(each) for name, each in ranked.metrics.items()},
         "details": {each.metric.column.name: _detail(each) for each in ranked.details},
@@ -36,23 +37,31 @@ def ranked_object(ranked: RankedRun) -> dict[str, object]:
     }
 
 
+def _without_answer(table: ScoreTable) -> dict[str, int]:
+    rows, timed_out, failed = (int(flags.sum()) for flags in (table.asked, table.timed_out, table.failed))
+    return {"rows": rows, "timed_out": timed_out, "failed": failed}
+
+
 def ranking_object(ranking: Ranking) -> dict[str, object]:
-    """Who is best and how sure that is; lists over bots are in their order."""
+    """Who is best and how sure that is (None of a single cluster); lists over bots are in their order."""
+    known = ranking.clusters > 1  # resamples of a single cluster are all the same
     return {
         "order": [list(group) for group in names_in_order(ranking)],
         "winners": list(ranking.winners),
-        "same_winner": ranking.same_winner,
-        "same_ranking": ranking.same_ranking,
+        "same_winner": ranking.same_winner if known else None,
+        "same_ranking": ranking.same_ranking if known else None,
         "questions": ranking.questions,
         "clusters": ranking.clusters,
         "resamples": ranking.draws,
         "bots": {
             bot: {
                 "rank": float(ranking.ranks[place]),
-                "probability_best": float(ranking.best[place]),
-                "rank_probabilities": ranking.shares[place].tolist(),
-                "expected_rank": float(ranking.expected[place]),
-                "probability_above": dict(zip(ranking.bots, ranking.above[place].tolist(), strict=True)),
+                "probability_best": float(ranking.best[place]) if known else None,
+                "rank_probabilities": ranking.shares[place].tolist() if known else None,
+                "expected_rank": float(ranking.expected[place]) if known else None,
+                "probability_above": dict(zip(ranking.bots, ranking.above[place].tolist(), strict=True))
+                if known
+                else None,
             }
             for place, bot in enumerate(ranking.bots)
         },
@@ -71,13 +80,15 @@ def _metric(metric: RankedMetric) -> dict[str, object]:
         "means": {bot: mean_object(mean) for bot, mean in zip(metric.shared.bots, metric.means, strict=True)},
         "without_value": list(metric.shared.without),
         "questions_left_out": metric.shared.dropped,
+        "questions_without_value": dict(metric.shared.lacking),
         "ranking": ranking_object(metric.ranking),
     }
 
 
 def _detail(detail: InDetail) -> dict[str, object]:
-    column = detail.metric.column
+    column, lead = detail.metric.column, detail.lead
     return {
+        "lead": None if lead is None else {"bot": lead.bot, "rival": lead.rival, "by": asdict(lead.by)},
         "frontier": {
             offer.bot: {
                 "quality": None if offer.quality is None else as_measured(offer.quality, column),

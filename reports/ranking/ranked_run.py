@@ -13,8 +13,9 @@ from ... import InputError
 from ...metrics.evaluator_table import RATES
 from ..comparing.clustered_mean import Mean, clustered_mean
 from ..comparing.score_table import RunTables, ScoreTable
+from ..statistics.paired import Difference
 from ..summary import MetricColumn
-from .best_per_question import BestPerQuestion, best_per_question
+from .best_per_question import BestPerQuestion, best_per_question, gain_of
 from .confidence import Confidence, confidences
 from .frontier import Offer, frontier, mean_cost, median_latency
 from .judge_agreement import Judges, judges_of
@@ -24,9 +25,9 @@ from .router import Router, route
 from .shared_questions import (
     OPERATIONAL,
     SharedQuestions,
+    by_directness,
     cluster_codes,
     goodness_range,
-    leading_metric,
     quality_metrics,
     share_questions,
 )
@@ -43,10 +44,20 @@ class RankedMetric:
 
 
 @dataclass(frozen=True)
+class Lead:
+    """By how much the best bot leads the one that is likeliest to be the best in its stead."""
+
+    bot: str
+    rival: str
+    by: Difference
+
+
+@dataclass(frozen=True)
 class InDetail:
-    """What is worked out for a metric of which more is wanted than who is best."""
+    """What is worked out for a metric of which more is wanted than who is best; no lead where several bots tie."""
 
     metric: RankedMetric
+    lead: Lead | None
     offers: tuple[Offer, ...]
     best: BestPerQuestion
     routers: tuple[Router, ...]
@@ -105,7 +116,7 @@ def ranked_run(
     names = list(dict.fromkeys([*quality_metrics(run), *wanted]))
     codes = cluster_codes(table, cluster)
     ranked = _ranked(run.tables, names, codes, seed)
-    leading = list(dict.fromkeys(wanted)) or ([leading_metric(list(ranked))] if ranked else [])
+    leading = list(dict.fromkeys(wanted)) or _leading(ranked)
     missing = [name for name in leading if name not in ranked]
     if missing or not leading:
         what = f"the metric {missing[0]}" if missing else "any metric with a direction"
@@ -124,6 +135,10 @@ def ranked_run(
         costs=taken,
         unranked=tuple(name for name in names if name not in ranked),
     )
+
+
+def _leading(ranked: Mapping[str, RankedMetric]) -> list[str]:
+    return by_directness({name: [mean.value for mean in each.means] for name, each in ranked.items()})[:1]
 
 
 def _of_quality(name: str) -> str:
@@ -204,4 +219,16 @@ def _detail(
         for first in shared.bots if first in told
         for second in shared.bots if second != first
     ]  # fmt: skip
-    return InDetail(metric, tuple(offers), best, tuple(each for each in routers if each))
+    found = sorted((each for each in routers if each), key=lambda each: -each.held_out)
+    return InDetail(metric, _lead(metric, seed), tuple(offers), best, tuple(found))
+
+
+def _lead(metric: RankedMetric, seed: int) -> Lead | None:
+    ranking, goodness = metric.ranking, metric.shared.goodness
+    if len(ranking.winners) > 1:
+        return None
+    first, *others = ranking.order
+    rival = max(others, key=lambda place: ranking.best[place])
+    edges = goodness_range(metric.column)
+    by = gain_of(goodness[:, rival], goodness[:, first], metric.shared.clusters, *edges, seed)
+    return Lead(ranking.bots[first], ranking.bots[rival], by)

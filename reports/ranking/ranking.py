@@ -121,7 +121,7 @@ def _ranking(goodness: Goodness, drawn: Figures) -> Ranking:
     means = filled[:, 1:] / filled[:, :1]
     tolerance = SAME * float(np.abs(goodness.values).max())
     measured = goodness.values.mean(axis=0)
-    ((before, tied),) = [_standing(measured[None, :], tolerance)]
+    before, tied = _standing(measured[None, :], tolerance)
     ranks = before[0] + (tied[0] + 1) / 2
     above, with_me = _standing(means, tolerance)
     middles = above + (with_me + 1) / 2

@@ -13,7 +13,7 @@ from ..statistics.paired import Difference
 from ..statistics.survival import quantile
 from .best_per_question import gain_of
 from .confidence import Confidence
-from .frontier import median_latency
+from .frontier import mean_cost, median_latency
 from .ranking import SAME
 from .shared_questions import goodness_range
 
@@ -183,14 +183,21 @@ def _folds(clusters: int, seed: int) -> NDArray[np.intp]:
 
 
 def _latency(first: ScoreTable, second: ScoreTable, places: NDArray[np.intp], kept: Flags) -> float | None:
-    """Median over rows: the first bot is asked each time, the second too where its answer is not kept."""
-    times = first.latency_ms[places] + np.where(kept, 0.0, second.latency_ms[places])
+    """Median over rows: the first bot is asked each time, the second too where its answer is not kept.
+
+    Where the first one failed or timed out, the time until then is spent all the same.
+    """
+    times = first.latency_ms[places] + np.where(kept, 0.0, second.answer_ms[places])
     known = np.isfinite(times)
     return quantile(times[known], (kept | second.answered[places])[known], 0.5)
 
 
 def _costs(table: ScoreTable, stated: float | None) -> Figures:
-    return np.full(table.cost.shape, stated) if stated is not None else table.cost
+    """The cost of each row; where there is no answer, that of an answer on average, as far as it is known."""
+    mean = mean_cost(table, stated)
+    if mean is None:
+        return np.full(table.cost.shape, np.nan)
+    return np.where(table.answered & (stated is None), table.cost, mean)
 
 
 def _cost(first: Figures, second: Figures, kept: Flags) -> float | None:

@@ -21,6 +21,9 @@ RIGHTNESS: Final = (
     "answer_correctness", "row_correct", "tokens_presence.passes", "exact_match", "claim_f1", "answer_similarity",
     "keyword_recall", "rouge_l",
 )  # fmt: skip
+TELLING: Final = (
+    0.1  # of such a metric: where hardly any bot's mean reaches it, it says more of itself than of the bots
+)
 
 
 @dataclass(frozen=True)
@@ -35,6 +38,7 @@ class SharedQuestions:
         values: of shape (questions, bots), the mean over the repeats of each.
         clusters: code of the cluster of each question.
         dropped: questions on which only some of the bots have a value.
+        lacking: of those, how many each bot has no value on, by name; those that lack most first.
     """
 
     column: MetricColumn
@@ -44,6 +48,7 @@ class SharedQuestions:
     values: Figures
     clusters: NDArray[np.intp]
     dropped: int
+    lacking: Mapping[str, int]
 
     @property
     def goodness(self) -> Figures:
@@ -67,6 +72,7 @@ def share_questions(
     every = np.column_stack([found[bot] for bot in there]) if there else np.empty((len(clusters), 0))
     has = np.isfinite(every)
     places = np.flatnonzero(has.all(axis=1) & bool(there))
+    lacking = dict(zip(there, (has.any(axis=1)[:, None] & ~has).sum(axis=0).tolist(), strict=True))
     return SharedQuestions(
         column=next(iter(tables.values())).columns[metric],
         bots=tuple(there),
@@ -75,6 +81,7 @@ def share_questions(
         values=every[places],
         clusters=clusters[places],
         dropped=int(has.any(axis=1).sum()) - len(places),
+        lacking={bot: count for bot, count in sorted(lacking.items(), key=lambda item: -item[1]) if count},
     )
 
 
@@ -106,13 +113,20 @@ def is_repetition(name: str, columns: Mapping[str, MetricColumn]) -> bool:
     return rate in RATES[1:] and f"{family}.{RATES[0]}" in columns
 
 
-def leading_metric(names: Sequence[str]) -> str:
-    """The one that says most directly whether an answer is right; else the first.
+def by_directness(means: Mapping[str, Sequence[float]]) -> list[str]:
+    """The metrics, those first that say most directly whether an answer is right, and of these the telling ones.
 
-    >>> leading_metric(["politeness", "exact_match", "tokens_presence.passes"])
-    'tokens_presence.passes'
+    Exact match is telling of bots that pick answers, but where they write them hardly any answer ever matches.
+
+    Args:
+        means: of the bots, by metric.
+
+    >>> by_directness({"politeness": [0.9, 0.8], "exact_match": [0.0, 0.4], "rouge_l": [0.3, 0.5]})
+    ['rouge_l', 'exact_match', 'politeness']
     """
-    return next((name for name in RIGHTNESS if name in names), names[0])
+    direct = [name for name in RIGHTNESS if name in means]
+    telling = [name for name in direct if sum(mean >= TELLING for mean in means[name]) >= min(2, len(means[name]))]
+    return list(dict.fromkeys([*telling, *direct, *means]))
 
 
 def goodness_range(column: MetricColumn) -> tuple[float | None, float | None]:

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
+from ..run import REWORDED
 from ..store import Store
 from .rewordings import KEY
-
-SUFFIX: Final = " (perturbed)"  # of the suite's name in a run of rewordings alone
 
 # Looking for the word first is many times as fast as parsing every line. Few questions are rewordings, and only of
 # those it is looked up whether the run asked them; the cross join has each bot's row found by its whole key.
@@ -41,7 +40,7 @@ def source_run(store: Store, run_id: int) -> int | None:
     if store.query(HELD, {"run": run_id, "other": run_id}):
         return run_id
     suite = _suite(store, run_id)
-    others = _runs(store, [suite.removesuffix(SUFFIX), suite], run_id)
+    others = _runs(store, [suite.removesuffix(REWORDED), suite], run_id)
     holding = [other for other in others if store.query(HELD, {"run": run_id, "other": other})]
     return _nearest(store, run_id, holding)
 
@@ -53,7 +52,7 @@ def reworded_run(store: Store, run_id: int) -> int | None:
     """
     if holds_rewordings(store, run_id):
         return run_id
-    others = _runs(store, [_suite(store, run_id) + SUFFIX], run_id)
+    others = _runs(store, [_suite(store, run_id) + REWORDED], run_id)
     holding = [other for other in others if store.query(HELD, {"run": other, "other": run_id})]
     return _nearest(store, run_id, holding)
 

@@ -27,19 +27,21 @@ LEAST_MS = 1e-3  # what a duration of 0 counts as where its logarithm is taken
 
 @dataclass(frozen=True, slots=True)
 class SideLatency:
-    """Latencies of one side, failures counted as lasting at least as long as they took.
+    """Latencies of one side, those that were cut off counted as lasting at least as long.
 
     Attributes:
         p50: median in milliseconds; None when too much is censored to tell.
         p95: 95th percentile; None likewise.
         rows: with a known time.
-        censored: those of them that did not end with an answer.
+        censored: those of them that were cut off before there was an answer.
+        failed: rows of any question that have no time because they ended with an error.
     """
 
     p50: float | None
     p95: float | None
     rows: int
     censored: int
+    failed: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,8 +94,8 @@ def latency_difference(
 ) -> LatencyDifference | None:  # fmt: skip
     """Compare the latencies of two sides.
 
-    Quantiles are over rows, by Kaplan and Meier's curve (see ``survival.quantile``), so that a bot that fails where it
-    would be slow does not look fast. Intervals of ratios rest on a bootstrap that draws whole clusters, and with each
+    Quantiles are over rows, by Kaplan and Meier's curve (see ``survival.quantile``), so that a bot that is given up
+    where it would be slow does not look fast. Intervals of ratios rest on a bootstrap that draws whole clusters, and with each
     question both its sides: Student's t with the standard deviation of the logarithms of its ratios, as its percentiles
     hold the truth too often (98 of 100 times with 100 questions); they serve where draws don't reach the quantile.
     The p value flips signs of the differences of mean logarithms.

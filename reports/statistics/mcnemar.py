@@ -17,7 +17,7 @@ def mcnemar(gained: int, lost: int) -> float:
     Source: McNemar 1947; the exact form is the binomial test of the changed questions at one half.
     """
     changed, fewer = gained + lost, min(gained, lost)
-    if gained == lost:
+    if changed - fewer <= fewer + 1:  # the tails meet, and rounding must not leave a gap
         return 1.0
     # The most likely term of the tail, then the others as shares of it: no term is too small to be told from 0.
     log_top = math.lgamma(changed + 1) - math.lgamma(fewer + 1) - math.lgamma(changed - fewer + 1)

@@ -13,8 +13,8 @@ def missing_bounds(base: Figures, head: Figures, low: float | None, high: float 
     Nothing is assumed of why values are missing. Neither bound holds the uncertainty of the sample.
 
     Args:
-        base: one value a question, NaN where it is missing; means of repeats count as one value.
-        head: likewise, of the same questions.
+        base: one value a question, or (questions, repeats), NaN where it is missing.
+        head: likewise, of the same questions; it may have other repeats.
         low: least value of the metric; None when it has none.
         high: greatest value of the metric; None when it has none.
 
@@ -29,6 +29,8 @@ def missing_bounds(base: Figures, head: Figures, low: float | None, high: float 
         if np.isnan(base).any() or np.isnan(head).any():
             return None
         low = high = 0.0
-    least = np.where(np.isnan(head), low, head) - np.where(np.isnan(base), high, base)
-    greatest = np.where(np.isnan(head), high, head) - np.where(np.isnan(base), low, base)
-    return float(least.mean()), float(greatest.mean())
+    return _filled(head, low) - _filled(base, high), _filled(head, high) - _filled(base, low)
+
+
+def _filled(values: Figures, missing: float) -> float:
+    return float(np.where(np.isnan(values), missing, values).mean())

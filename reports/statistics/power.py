@@ -216,10 +216,10 @@ def questions_to_settle(
     ratios = []
     if found.mean > -margin:
         ratios.append((found.mean - found.low) / (found.mean + margin))
-    if found.mean < 0 and own < 1:
+    normal = NormalDist()
+    if found.mean < 0 and (moved := -normal.inv_cdf(own / 2)) > 0:  # from 0, in standard errors
         metrics = max(adjusted / own, 1.0)
-        normal = NormalDist()
-        wanted = normal.inv_cdf(1 - level / (2 * metrics)) / normal.inv_cdf(1 - own / 2)
+        wanted = normal.inv_cdf(1 - level / (2 * metrics)) / moved
         ratios.append(max((found.high - found.mean) / -found.mean, wanted))
     if not ratios:
         return None

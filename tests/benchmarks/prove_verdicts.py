@@ -1,6 +1,6 @@
 """Three edits of a prompt, and what the gate says of each: one that helps, one that hurts, one that does nothing.
 
-    python tests/benchmarks/prove_verdicts.py [sample clapnq]
+    python tests/benchmarks/prove_verdicts.py [sample clapnq] [options of the gate, such as --early-stop]
 
 Holds the RAG bot with its first prompt, writes the baseline, edits the prompt and runs the gate, as a person would:
 every command is printed with its output and exit code. `clapnq` reads the human-labelled data beside the checkout
@@ -71,7 +71,7 @@ def clapnq(folder: Path) -> None:
     (folder / "questions.jsonl").write_text("".join(json.dumps(each) + "\n" for each in questions), "utf-8")
 
 
-def prove(name: str, folder: Path) -> None:
+def prove(name: str, folder: Path, options: list[str]) -> None:
     """The three edits on one set of questions."""
     {"sample": sample, "clapnq": clapnq}[name](folder)
     prompt = folder / "prompts" / "rag.md"
@@ -94,13 +94,15 @@ def prove(name: str, folder: Path) -> None:
         assert old in first, old
         print(f"\n# {name}: the edit that {what}: {old!r} becomes {new!r}")
         prompt.write_text(first.replace(old, new))
-        proctor(folder, "gate", "suite.yaml")
+        proctor(folder, "gate", "suite.yaml", *options)
 
 
 if __name__ == "__main__":
-    for chosen in sys.argv[1:] or ["sample", "clapnq"]:
+    typed = sys.argv[1:]
+    options = typed[next((place for place, word in enumerate(typed) if word.startswith("-")), len(typed)) :]
+    for chosen in typed[: len(typed) - len(options)] or ["sample", "clapnq"]:
         if chosen == "clapnq" and not DATA.is_dir():
             print("clapnq: skipped: the human-labelled data are not beside the checkout (../shared/data)")
             continue
         with tempfile.TemporaryDirectory() as made:
-            prove(chosen, Path(made) / chosen)
+            prove(chosen, Path(made) / chosen, options)

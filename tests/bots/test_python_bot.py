@@ -98,6 +98,12 @@ def test_a_class_is_made_with_its_options_and_an_object_is_prepared_and_closed()
     assert parrot.calls == ["prepare", "close"]
 
 
+def test_an_object_that_was_of_no_use_has_nothing_to_close():
+    parrot = Parrot()
+    asyncio.run(as_bot(parrot).close())
+    assert parrot.calls == []
+
+
 def test_options_of_a_function_are_handed_over_at_every_call():
     def answer(question, mark="."):
         return question + mark

@@ -9,7 +9,15 @@ from proctor.reports.comparing.changed_parts import BotState
 from proctor.reports.comparing.comparison import Asked, Comparison, compare
 from proctor.reports.comparing.comparison_markdown import comparison_markdown
 from proctor.reports.comparing.comparison_object import comparison_object
-from proctor.reports.comparing.comparison_words import groups, headline, interval, missing_notes, refused_groups, signed
+from proctor.reports.comparing.comparison_words import (
+    groups,
+    headline,
+    interval,
+    latency_note,
+    missing_notes,
+    refused_groups,
+    signed,
+)
 from proctor.reports.comparing.nothing_comparable import NothingComparable
 from proctor.reports.encoding import to_json
 from proctor.reports.summary import MetricColumn
@@ -66,13 +74,26 @@ def test_latency_is_compared_by_quantiles_and_as_a_metric_only_when_asked_for():
     assert "latency_ms" in [each.column.name for each in compared(*tables, asked=Asked(("latency_ms",))).metrics]
 
 
-def test_failed_answers_count_as_longer_than_they_took():
-    answered = np.arange(40) >= 15
+def test_answers_that_timed_out_count_as_longer_than_they_were_given():
+    late = np.arange(40) < 15
     base = made("faq", {"recall": LOW}, latency=np.full(40, 100.0) + np.arange(40))
-    head = made("rag", {"recall": LOW}, latency=np.full(40, 100.0) + np.arange(40), answered=answered)
+    head = made("rag", {"recall": LOW}, latency=np.full(40, 100.0) + np.arange(40), answered=~late, timed_out=late)
     found = compared(base, head)
-    assert found.latency.head.censored == 15
+    assert (found.latency.head.censored, found.latency.head.failed) == (15, 0)
     assert found.latency.head.p50 > found.latency.base.p50
+    assert latency_note(found) == "Answers of rag: 15 timed out (counted as longer than that)."
+
+
+def test_answers_that_failed_have_no_time():
+    """A bot that raises slowly is not a slow one, nor is one that raises at once a fast one; how often is told."""
+    raised = np.arange(40) < 15
+    base = made("faq", {"recall": LOW}, latency=np.full(40, 100.0))
+    for until in (1.0, 10_000.0):
+        head = made("rag", {"recall": LOW}, latency=np.where(raised, until, 100.0), answered=~raised)
+        found = compared(base, head)
+        assert (found.latency.head.p50, found.latency.head.p95) == (100.0, 100.0)
+        assert (found.latency.head.rows, found.latency.head.censored, found.latency.head.failed) == (25, 0, 15)
+        assert latency_note(found) == "Answers of rag: 15 failed (no time, left out). Times are of 25 of 40 questions."
 
 
 def test_a_metric_without_values_on_one_side_says_whose_and_why():

@@ -166,3 +166,21 @@ def test_a_note_that_is_called_like_a_bot_is_no_side(database, tmp_path, monkeyp
     monkeypatch.chdir(tmp_path)
     Path("rag").write_text("notes on rag")
     assert opened("rag", database)[1] == "rag"
+
+
+def test_a_bot_may_be_called_like_a_file_that_is_not_there(tmp_path):
+    path = tmp_path / "p.db"
+    held(path, [ToldBot("meta/llama-3", str), ToldBot("old.db", str)], numbered(range(3)))
+    (run,) = runs(path)
+    assert opened("meta/llama-3", path) == (run, "meta/llama-3", ["meta/llama-3"])
+    assert opened("latest:meta/llama-3", path) == (run, "meta/llama-3", ["meta/llama-3"])
+    assert opened("old.db", path) == (run, "old.db", ["old.db"])
+    with pytest.raises(InputError, match="There is no file meta/llama-4"), open_side("meta/llama-4", path):
+        pass
+
+
+def test_a_folder_is_told_with_the_files_in_it(database, tmp_path):
+    with pytest.raises(InputError, match=r"is a folder; .* wanted, such as .*exams\.db\."):
+        split_file(str(database.parent))
+    with pytest.raises(InputError, match=r"is a folder; a database or a baseline file was wanted\."):
+        split_file(str(tmp_path))

@@ -101,12 +101,13 @@ def test_lower_is_better_is_a_loss_when_it_rises(tmp_path):
 
 
 def test_p_values_are_corrected_over_the_gated_metrics(tmp_path):
-    """Alone the loss is shown; among nine others that did not change it is not."""
+    """Alone the loss is shown, and among nine others that did not change; not among nine that did."""
     base, head = [1.0] * 40, [0.0] * 6 + [1.0] * 34
     others = [RunMetric(f"other_{place}", "v1", "higher", 0.0, 1.0, None) for place in range(9)]
     same = {metric.name: [0.5 + place % 2 / 4 for place in range(40)] for metric in others}
-    two = {"exact_match": base, **same}, {"exact_match": head, **same}
-    for of_run, start in zip(two, (10.0, 20.0), strict=True):
+    turned = {name: values[1:] + values[:1] for name, values in same.items()}
+    two = {"exact_match": base, **same}, {"exact_match": head, **turned}, {"exact_match": head, **same}
+    for of_run, start in zip(two, (10.0, 20.0, 30.0), strict=True):
         keep_run(tmp_path / "a.db", {"left": of_run}, metrics=(MATCH, *others), milliseconds=start)
     alone = decide(tmp_path / "a.db", GateRule(margins={"exact_match": 0.03})).metrics[0]
     among = decide(tmp_path / "a.db").metrics[0]
@@ -114,6 +115,9 @@ def test_p_values_are_corrected_over_the_gated_metrics(tmp_path):
     assert (among.outcome, among.adjusted_p) == ("undecided", pytest.approx(20 / 2**6))
     assert "10 metrics" in among.sentence
     assert among.further > 0
+    quiet = decide(tmp_path / "a.db", runs=(1, 3)).metrics
+    assert (quiet[0].outcome, quiet[0].adjusted_p) == ("regressed", alone.adjusted_p)
+    assert {each.adjusted_p for each in quiet[1:]} == {1.0}
 
 
 def test_the_same_bot_with_the_same_answers_is_unchanged(tmp_path):
@@ -274,6 +278,14 @@ def test_latency_decides_only_when_the_suite_names_a_limit(tmp_path, start, outc
     shown = decide(tmp_path / "a.db")
     assert (shown.latency.outcome, shown.exit_code) == (None, 0)
     assert "times" in shown.latency.sentence
+
+
+def test_a_bot_that_fails_everywhere_has_no_time_and_is_told_by_what_is_missing(tmp_path):
+    keep_run(tmp_path / "a.db", {"left": {"exact_match": ONES}})
+    keep_run(tmp_path / "a.db", {"left": {"exact_match": ONES}}, milliseconds=11, failed={"left": range(200)})
+    found = decide(tmp_path / "a.db", GateRule(latency=1.25))
+    assert (found.latency.outcome, found.latency.found) == ("undecided", None)
+    assert (found.exit_code, found.word) == (4, "too much missing")
 
 
 def test_clusters_are_counted(tmp_path):

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from judged_books import says, write_run
-from suites import proctor
+from typed import proctor
 
 COUNT = 100
 
@@ -118,3 +118,8 @@ def test_a_bot_without_a_confidence_has_no_curve(tmp_path):
     words = told(tmp_path)
     assert "No bot tells a confidence" in words
     assert "No question is unanswerable" in words
+
+
+def test_where_no_question_can_be_answered_that_is_told(tmp_path):
+    write_run(tmp_path / "proctor.db", {"rag": rag}, 6, answerable=[False] * 6)
+    assert "No question is answerable, so answering can only be wrong here." in told(tmp_path)

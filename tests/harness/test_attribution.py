@@ -22,7 +22,8 @@ from proctor.reports.comparing.run_tables import run_tables
 from proctor.reports.store import Store
 from proctor.reports.summary import find_run
 from rich.console import Console
-from suites import lines, proctor
+from suites import lines
+from typed import proctor
 
 QUESTIONS = 40
 OLD_PROMPT, NEW_PROMPT = "Be careful.\n{context}\n{question}", "Be quick.\n{context}\n{question}"

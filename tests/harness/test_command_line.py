@@ -5,7 +5,8 @@ import subprocess
 import sys
 
 import pytest
-from suites import NOTING, PROGRAM, lines, proctor, write_suite
+from suites import NOTING, PROGRAM, lines, write_suite
+from typed import proctor
 
 
 @pytest.mark.parametrize(
@@ -38,6 +39,7 @@ def test_the_help_names_every_command_and_loads_nothing_heavy(tmp_path):
     done = proctor("--help", folder=tmp_path)
     assert done.returncode == 0
     assert all(name in done.stdout for name in ("run", "score", "ask", "metrics", "init"))
+    assert "..." not in done.stdout.split("Commands:")[1]  # what a command does is said in a line that is not cut off
     heavy = [
         "torch",
         "sklearn",

@@ -1,12 +1,13 @@
 """What a person reads who compares two bots or two runs."""
 
 import json
+import shlex
 from pathlib import Path
 
 import pytest
 from proctor.bots.base import Reply
 from small_exams import ToldBot, held, numbered
-from suites import proctor
+from typed import proctor
 
 METRICS = ("exact_match", "keyword_recall", "answer_length")
 QUESTIONS = numbered(range(40))
@@ -177,3 +178,33 @@ def test_with_repeats_the_sources_of_noise_are_told_apart(tmp_path):
     assert int(bot[:-1]) > 10
     assert twice_questions == "-29%"
     assert int(twice_repeats[:-1]) < 0
+
+
+def test_names_stay_what_they_are(tmp_path):
+    """A console of rich makes a picture of ``:b:``, in names of others too."""
+    for version in "12":
+        bots = [ToldBot("a:b:", right_below(20)), ToldBot("c", right_below(10), version)]
+        held(tmp_path / "proctor.db", bots, QUESTIONS, METRICS)
+    done = proctor("compare", "previous", "latest", folder=tmp_path)
+    assert "a:b:: the same kept answers" in done.stdout, done.stderr
+    assert "proctor compare a:b: c " in proctor("compare", "a:b:", "c", folder=tmp_path).stdout
+
+
+def test_json_and_a_page_do_not_share_stdout(exams):
+    done = proctor("compare", "down", "up", "--json", "--markdown", "-", folder=exams)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "both want stdout" in done.stderr
+
+
+def test_what_to_type_next_can_be_typed(tmp_path):
+    """The plan is for the pair that was compared, from whatever file it came."""
+    bots = [ToldBot("steady", right_below(20)), ToldBot("up", right_below(22)), ToldBot("down", right_below(9))]
+    held(tmp_path / "proctor.db", bots, QUESTIONS, METRICS)
+    assert proctor("baseline", "-o", "base.json", folder=tmp_path).returncode == 0
+    for sides in (("base.json:steady", "base.json:up"), ("steady", "base.json:up"), ("steady", "up")):
+        shown = proctor("compare", *sides, "-m", "keyword_recall", folder=tmp_path).stdout
+        (line,) = (line for line in shown.splitlines() if line.startswith("  proctor plan"))
+        planned = proctor(*shlex.split(line)[1:], folder=tmp_path)
+        assert planned.returncode == 0, planned.stderr
+        assert "to show" in planned.stdout
+        assert "up" in planned.stdout

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from proctor.bots.base import Reply, Usage
+from proctor.bots.base import BotMisconfigured, Reply, Usage
 from proctor.harness.deciding.early_result import EarlyResult, word_of
 from proctor.harness.deciding.early_stop import EarlyStop, shuffled
 from proctor.harness.deciding.wagers import Bet, Wager
@@ -21,7 +21,8 @@ from proctor.reports.statistics.betting import GateBets
 from proctor.reports.store import Store
 from proctor.reports.summary import find_run
 from small_exams import ToldBot, held, numbered, small_exam
-from suites import NOTING, asked, lines, proctor, write_suite
+from suites import NOTING, asked, lines, write_suite
+from typed import proctor
 
 
 def right(question: str) -> str:
@@ -265,17 +266,19 @@ def test_a_value_is_the_mean_of_the_repeats_that_have_one():
     assert (bet.looked_at, bet.verdict.questions, bet.verdict.mean) == (2, 1, 0.75)
 
 
-def test_a_metric_without_a_range_can_not_be_bet_on(tmp_path):
-    questions = numbered(range(30))
-    tables = baseline(tmp_path / "base.db", right, questions, metrics=["answer_length", "exact_match"])
-    bot = ToldBot("mine", right, "new")
-    _, result = stop_early(
-        tmp_path / "head.db", [bot], questions, [*against(tables), *against(tables, metric="answer_length")],
-        metrics=["answer_length", "exact_match"],
-    )  # fmt: skip
-    assert not result.stopped
-    assert "answer_length can't be bet on" in result.sentence
-    assert len(bot.asked) == 30
+@pytest.mark.parametrize(("answer", "stops"), [(right, False), (lambda question: "no", True)])
+def test_a_metric_that_can_not_be_bet_on_leaves_its_bot_open_unless_another_regressed(tmp_path, answer, stops):
+    questions = numbered(range(120))
+    metrics = ["answer_length", "exact_match"]
+    tables = baseline(tmp_path / "base.db", right, questions, metrics=metrics)
+    bot = ToldBot("mine", answer, "new")
+    wagers = [*against(tables, 0.2), *against(tables, metric="answer_length")]
+    _, alone = stop_early(tmp_path / "alone.db", [ToldBot("mine", right)], questions, wagers[:1], metrics=metrics)
+    assert alone.stopped
+    _, result = stop_early(tmp_path / "head.db", [bot], questions, wagers, metrics=metrics)
+    assert (result.stopped, len(bot.asked) < 120) == (stops, stops)
+    assert result.reasons == ("answer_length of mine can't be bet on: it has no range, or no direction.",)
+    assert stops or "answer_length of mine can't be bet on" in result.sentence
 
 
 def test_the_chance_of_a_wrong_word_is_split_over_all_wagers(tmp_path):
@@ -316,6 +319,46 @@ def test_what_was_saved_is_reckoned_from_what_was_asked(tmp_path):
     assert result.saved_cost == pytest.approx(0.002 * result.rows_left)
     assert result.saved_seconds > 0
     assert f"Stopped early after {result.questions} of 300 questions" in result.sentence
+
+
+def test_a_bot_that_can_not_go_on_is_certain_of_nothing_and_its_answers_were_not_asked(tmp_path):
+    questions = numbered(range(60))
+    tables = baseline(tmp_path / "base.db", right, questions)
+    left = [5]
+
+    def gone(question: str) -> str:
+        left[0] -= 1
+        if left[0] < 0:
+            raise BotMisconfigured("the key is wrong")
+        return right(question)
+
+    outcome, result = stop_early(tmp_path / "head.db", [ToldBot("mine", gone, "new")], questions, against(tables))
+    assert (outcome.summary.status, result.stopped, result.rows_left) == ("failed", False, 55)
+    assert "55 answers could not be had" in result.sentence
+
+
+def test_answers_of_a_stopped_run_are_counted_again_by_the_next_pass(tmp_path):
+    """What was in flight when the verdict was certain is in the run, though no verdict rests on it."""
+    questions = numbered(range(300))
+    tables = baseline(tmp_path / "base.db", right, questions)
+    new = wrong_on(set(range(0, 300, 2)))
+    held(tmp_path / "head.db", [ToldBot("mine", new, "new")], questions[200:])
+    bot = ToldBot("mine", new, "new")
+    _, first = stop_early(tmp_path / "head.db", [bot], questions, against(tables))
+    assert (first.stopped, first.rows, first.rows_left) == (True, 100 + len(bot.asked), 200 - len(bot.asked))
+    _, again = stop_early(tmp_path / "head.db", [ToldBot("mine", new, "new")], questions, against(tables))
+    assert (again.rows, again.rows_left, again.questions) == (first.rows, first.rows_left, first.questions)
+
+
+def test_what_is_kept_altogether_is_no_reason_to_stop_whatever_the_questions_expect(tmp_path):
+    """Another expected answer makes another question, and the answers to it are the kept ones."""
+    questions = numbered(range(200))
+    others = [Question(each.id, each.text, (*each.expected, "or so")) for each in questions]
+    tables = baseline(tmp_path / "base.db", right, others)
+    new = wrong_on(set(range(0, 200, 2)))
+    held(tmp_path / "head.db", [ToldBot("mine", new, "new")], questions)
+    outcome, result = stop_early(tmp_path / "head.db", [ToldBot("mine", new, "new")], others, against(tables))
+    assert (result.stopped, outcome.summary.status, outcome.asked) == (False, "finished", 0)
 
 
 def test_a_failing_bot_is_not_certain_of_anything(tmp_path):

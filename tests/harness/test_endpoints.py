@@ -6,7 +6,8 @@ import threading
 
 import pytest
 from openai_server import BROKEN_JSON, DROP, HANG, Answer, OpenAIServer, status, throttle
-from suites import lines, proctor, write_suite
+from suites import lines, write_suite
+from typed import proctor
 
 KEY = "sk-very-secret-4711-abcdef"
 PLAIN_BOT = "def answer(question): return 'It is ' + question.split()[-1]"

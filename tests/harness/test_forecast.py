@@ -14,7 +14,8 @@ from proctor.harness.exams.suite_exam import RunOptions, suite_exam
 from proctor.harness.forecast.forecast import forecast
 from proctor.harness.showing.forecast import forecast_object
 from proctor.harness.suite.suite_file import load_suite
-from suites import lines, proctor, write_suite
+from suites import lines, write_suite
+from typed import proctor
 
 EVERYTHING = [
     "faithfulness", "answer_relevancy", "context_precision", "context_recall", "answer_correctness",

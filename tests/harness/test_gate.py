@@ -1,12 +1,19 @@
 """What a person types to gate a run, and the exit code that a build server reads."""
 
+import contextlib
+import io
 import json
 import sqlite3
+from pathlib import Path
 
 import pytest
 from gated_runs import MATCH, keep_run
+from proctor.harness.commands.gating import Asking, gate_and_show
+from proctor.harness.deciding.gate import GateOptions
+from proctor.harness.showing.gate_outputs import GateOutputs
 from proctor.reports.run import RunMetric
-from suites import NOTING, asked, proctor, write_suite
+from suites import NOTING, asked, write_suite
+from typed import proctor
 
 ONES, SEVEN = [1.0] * 120, [1.0] * 84 + [0.0] * 36
 
@@ -30,6 +37,7 @@ def two_runs(folder, base, head, **changes) -> list[str]:
         (ONES, ONES, {"failed": {"rag": range(7)}}, 4, "too much missing"),
         (ONES, SEVEN, {"failed": {"rag": range(7)}}, 1, "regressed"),
         (ONES, ONES, {"left_out": range(7), "status": "stopped"}, 4, "too much missing"),
+        (ONES, ONES, {"left_out": range(120), "status": "failed"}, 4, "too much missing"),
         (SEVEN, SEVEN, {"metrics": (RunMetric("exact_match", "v2", "higher", 0.0, 1.0, 1.0),)}, 2, "not comparable"),
         (SEVEN, SEVEN, {"milliseconds": 10.0}, 0, "unchanged"),
     ],
@@ -202,6 +210,7 @@ def test_a_baseline_holds_what_is_asked_for(tmp_path):
     for wrong, says in (
         (["2099"], "is no run of"), (["--bot", "rug"], "Did you mean rag?"), (["-m", "recal"], "did you mean recall?"),
         (["b.json"], "is no database"), (["--out", "proctor.db"], "--db"), (["--out", "no/b.json"], "does not exist"),
+        (["--out", "-"], "wants the name of a file"),
     ):  # fmt: skip
         done = proctor("baseline", *wrong, folder=tmp_path)
         assert (done.returncode, says in done.stderr) == (2, True), done.stderr
@@ -266,6 +275,7 @@ def test_a_suite_is_held_first_and_what_is_kept_is_not_asked(tmp_path):
         "asked": {"mine": 12}, "kept": {}, "seconds": 0, "cost": None, "judge_calls": 0, "judge_calls_kept": 0,
     }  # fmt: skip
     assert made["exit_code"] == 1
+    assert made["baseline"]["from"] == "kept/base.json"  # in reports for others, no folder of this machine
     assert len(asked(tmp_path)) == 24
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
@@ -316,3 +326,43 @@ def test_an_edited_prompt_asks_that_bot_again_and_nothing_else(tmp_path):
     counts = dict(connection.execute("SELECT name, COUNT(*) FROM replies JOIN bots ON bots.id = bot_id GROUP BY name"))
     connection.close()
     assert counts == {"faq": 12, "rag": 24}
+
+
+def test_no_output_takes_the_place_of_what_is_read(tmp_path):
+    path = tmp_path / "proctor.db"
+    first, second = two_runs(tmp_path, of(rag=ONES), of(rag=ONES))
+    (tmp_path / "other.db").write_bytes(path.read_bytes())
+    assert proctor("baseline", first, "-o", "base.json", folder=tmp_path).returncode == 0
+    kept = {each: each.read_bytes() for each in (path, tmp_path / "other.db", tmp_path / "base.json")}
+    for arguments, says in (
+        (["gate", f"other.db:{second}", "-b", f"proctor.db:{first}", "--markdown", "other.db"], "for the run already"),
+        (["gate", "-b", "base.json", "--markdown", "./base.json"], "for --baseline already"),
+        (["gate", "-b", "base.json", "--junit", "other.db"], "other.db is a database, which would be lost"),
+        (["baseline", "-o", "other.db"], "other.db is a database, which would be lost"),
+        (["compare", "base.json", "latest", "--markdown", "base.json"], "for the first side already"),
+    ):
+        done = proctor(*arguments, folder=tmp_path)
+        assert (done.returncode, says in done.stderr) == (2, True), done.stderr
+    assert {each: each.read_bytes() for each in kept} == kept
+
+
+class Closed(io.RawIOBase):
+    """A pipe that nobody reads any more."""
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, _: object) -> int:
+        raise BrokenPipeError
+
+
+@pytest.mark.parametrize("output", [GateOutputs(), GateOutputs(as_json=True), GateOutputs(markdown=Path("-"))])
+def test_a_reader_that_leaves_early_does_not_change_the_verdict(tmp_path, output):
+    for head, code in ((ONES, 0), (SEVEN, 1)):
+        two_runs(tmp_path, of(rag=ONES), of(rag=head))
+        options = GateOptions(tmp_path / "proctor.db", "previous")
+        pipe = io.TextIOWrapper(io.BufferedWriter(Closed()), write_through=True)
+        with contextlib.redirect_stdout(pipe):
+            assert gate_and_show(None, options, Asking(), output) == code
+        with contextlib.suppress(BrokenPipeError):
+            pipe.detach().detach()

@@ -18,7 +18,8 @@ from proctor.harness.trust.check_report import CheckReport
 from proctor.harness.trust.judge_check import check_judge
 from proctor.metrics import builtin_catalog
 from scripted_judge import ScriptedJudge
-from suites import count, lines, proctor, write_suite
+from suites import count, lines, write_suite
+from typed import proctor
 
 BOT = "def answer(question):\n    return {'answer': 'It is ' + question.split()[-1] + '.', 'contexts': ['It is 1.']}"
 JUDGED = ["faithfulness", "sexism"]

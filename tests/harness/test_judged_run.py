@@ -26,7 +26,8 @@ from proctor.reports.run import Row
 from proctor.reports.run_scores import run_facts
 from proctor.reports.store import Store
 from scripted_judge import ScriptedJudge
-from suites import count, lines, proctor, start
+from suites import count, lines, start
+from typed import proctor
 
 A_ROW = ("answer_claims", "check_answer", "check_expected")
 

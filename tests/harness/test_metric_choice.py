@@ -8,7 +8,8 @@ from proctor import InputError
 from proctor.harness.suite.metric_choice import DEFAULTS, JUDGED, LACKING, choose_metrics
 from proctor.metrics import Catalog, builtin_catalog, metric
 from proctor.metrics.evaluators import EVALUATORS, named, names
-from suites import NOTING, asked, lines, proctor, write_suite
+from suites import NOTING, asked, lines, write_suite
+from typed import proctor
 
 EVERYTHING = dict.fromkeys(LACKING, 1)
 

@@ -16,7 +16,7 @@ from proctor.knowledge.local_models.roles import ROLES
 from proctor.metrics import builtin_catalog
 from proctor.metrics.declaring import Wanted
 from proctor.metrics.evaluators import EVALUATORS, GROUPS, options_of
-from suites import proctor
+from typed import proctor
 
 CATALOG = builtin_catalog()
 NAMES = list(dict.fromkeys([*CATALOG.metrics, *EVALUATORS, *GROUPS, *CATALOG.artefacts]))

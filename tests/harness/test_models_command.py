@@ -14,8 +14,10 @@ from proctor.knowledge.local_models.roles import ROLES
 from proctor.metrics import builtin_catalog
 from proctor.metrics.evaluators import EVALUATORS
 from proctor.metrics.facts import LOCAL_MODELS
-from suites import proctor, write_suite
+from suites import proctor as own_process
+from suites import write_suite
 from tiny_classifier import classifier_folder
+from typed import proctor
 
 BOT = "def answer(question): return {'answer': 'It is so.', 'contexts': ['It is so.']}"
 
@@ -194,7 +196,8 @@ def test_a_model_is_fetched_from_the_hub_and_is_here_from_then_on(tmp_path, envi
     write_suite(tmp_path, BOT, metrics=["toxicity"], local_models={"toxicity": "tests/tiny"})
     with serving({"tests/tiny": toxic}) as hub:
         online = {**environ, "HF_ENDPOINT": hub.url, "HF_HUB_OFFLINE": "0", "NO_PROXY": "127.0.0.1"}
-        done = proctor("models", "fetch", "--suite", "suite.yaml", folder=tmp_path, env=online)
+        # in a process of its own: whether the hub may be reached is read when its library is loaded
+        done = own_process("models", "fetch", "--suite", "suite.yaml", folder=tmp_path, env=online)
         assert done.returncode == 0, done.stderr
     commit = COMMIT[:12]
     assert done.stdout.startswith(f"The toxicity model tests/tiny@{commit} is here: {tmp_path / 'hub'}")

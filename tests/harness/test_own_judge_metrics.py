@@ -5,7 +5,8 @@ import json
 import pytest
 from judge_server import JudgeServer, judged
 from judged_runs import KEY, metrics_of, run, suite_with_judge
-from suites import count, lines, proctor
+from suites import count, lines
+from typed import proctor
 
 OWN = '''
 """How an answer sounds, as the judge has it."""

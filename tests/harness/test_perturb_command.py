@@ -11,7 +11,7 @@ from proctor import InputError
 from proctor.harness.cli import app
 from proctor.knowledge.question_files import open_questions
 from question_judge import writing
-from suites import proctor
+from typed import proctor
 from typer.testing import CliRunner
 
 QUESTIONS = [

@@ -1,5 +1,6 @@
 """A suite with ``perturb``: the second run, what is kept of it, what it costs, and what is said where it can't be."""
 
+import contextlib
 import json
 import os
 
@@ -9,8 +10,11 @@ from proctor import InputError
 from proctor.harness.deciding.perturbed_run import perturbed_run
 from proctor.harness.exams.suite_exam import RunOptions
 from proctor.harness.suite.suite_file import load_suite
+from proctor.reports.store import Store
+from proctor.reports.summary import find_run
 from question_judge import writing
-from suites import NOTING, asked, count, lines, proctor, write_suite
+from suites import NOTING, asked, count, lines, write_suite
+from typed import proctor
 
 QUESTIONS = [
     {
@@ -48,6 +52,8 @@ def test_the_suite_is_held_and_then_its_questions_reworded(tmp_path):
     assert (made["suite"], made["asked"], made["bots"]["mine"]["rows"]) == ("test", 8, 8)
     assert (again["suite"], again["asked"], again["bots"]["mine"]["rows"]) == ("test (perturbed)", 15, 15)
     assert made["robustness"]
+    with contextlib.closing(Store.open(tmp_path / "proctor.db")) as store:
+        assert find_run(store)[1] == made["run"]  # who asks for the latest run means that of the suite itself
     kept = lines(tmp_path / "proctor.db", "SELECT key, text, expected, extra FROM questions WHERE key LIKE '%~%'")
     assert len(kept) == 15
     for key, text, expected, extra in kept:

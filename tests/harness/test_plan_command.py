@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from small_exams import ToldBot, held, numbered
-from suites import proctor
+from typed import proctor
 
 
 def modulo(step: int) -> Callable[[str], str]:

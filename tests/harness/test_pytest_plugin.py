@@ -1,4 +1,4 @@
-"""Proctor inside somebody's pytest: real sessions in a process of their own."""
+"""Proctor inside somebody's pytest: whole sessions, some of them in a process of their own."""
 
 import importlib.metadata
 import json
@@ -9,7 +9,8 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from suites import NOTING, proctor, write_suite
+from suites import NOTING, write_suite
+from typed import proctor, pytest_session
 
 BETTER = 'def answer(question):\n    return "It is " + question.split()[-1]\n'
 WORSE = 'def answer(question):\n    return "No idea"\n'
@@ -37,6 +38,10 @@ def plugin() -> list[str]:
 
 
 def session(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return pytest_session(*plugin(), *arguments, folder=folder)
+
+
+def own_process(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     program = [sys.executable, "-m", "pytest", "-q", *plugin(), "--rootdir", str(folder), *arguments]
     return subprocess.run(program, cwd=folder, capture_output=True, text=True, timeout=120)
 
@@ -52,7 +57,7 @@ def folder(tmp_path):
 
 
 def test_a_bot_that_stayed_as_it_was_passes(folder):
-    done = session(folder)
+    done = own_process(folder)
     assert done.returncode == 0, done.stdout
     assert "1 passed" in done.stdout
 
@@ -148,6 +153,74 @@ def test_without_a_cache_folder_a_temporary_one_will_do(tmp_path):
     assert not list(tmp_path.rglob("*.db"))
 
 
+def test_the_projects_settings_may_name_a_database_in_a_folder_that_is_still_to_be_made(tmp_path):
+    write_suite(tmp_path, BETTER, 2)
+    (tmp_path / "test_it.py").write_text(RIGHT)
+    (tmp_path / "pyproject.toml").write_text('[tool.pytest.ini_options]\nproctor_db = "kept/exams.db"\n')
+    assert session(tmp_path).returncode == 0
+    assert (tmp_path / "kept" / "exams.db").is_file()
+
+
+def test_two_sessions_at_once_share_a_database_and_ask_each_question_once(tmp_path):
+    """As the workers of pytest-xdist do."""
+    write_suite(tmp_path, NOTING.format(delay=0.02), 40)
+    (tmp_path / "test_each.py").write_text(EACH.replace(", limit=3", ""))
+    options = ["--proctor-db", "shared.db", "-p", "no:cacheprovider"]
+    program = [sys.executable, "-m", "pytest", "-q", *plugin(), "--rootdir", str(tmp_path), *options]
+    with subprocess.Popen(program, cwd=tmp_path, stdout=subprocess.PIPE, text=True) as other:
+        ours = session(tmp_path, *options)
+        theirs, _ = other.communicate(timeout=120)
+    assert "40 passed" in ours.stdout, ours.stdout
+    assert "40 passed" in theirs, theirs
+    assert sorted((tmp_path / "asked.txt").read_text().split("\n")[:-1]) == sorted(f"What is {n}" for n in range(40))
+
+
+def test_one_of_many_questions_can_be_chosen_in_a_folder_below_and_in_a_class(tmp_path):
+    write_suite(tmp_path, WORSE, 12)
+    (tmp_path / "below").mkdir()
+    method = "    @pytest.mark.proctor('../suite.yaml')\n    def test_it(self, row): assert row.answer == 'No idea'\n"
+    (tmp_path / "below" / "test_it.py").write_text(f"import pytest\n\nclass TestEach:\n{method}")
+    (tmp_path / "test_each.py").write_text(EACH)
+    done = session(tmp_path, "-k", "TestEach and (q3 or q11)")
+    assert "2 passed, 13 deselected" in done.stdout, done.stdout
+    assert "1 failed" in session(tmp_path, "-x", "test_each.py").stdout
+
+
+def test_a_mark_on_unittest_never_passes_unseen(tmp_path):
+    write_suite(tmp_path, BETTER, 2)
+    (tmp_path / "test_it.py").write_text(
+        "import pytest, unittest\n\n@pytest.mark.proctor('suite.yaml')\nclass TestIt(unittest.TestCase):\n"
+        '    def test_it(self): pass\n\ndef plain():\n    """\n    >>> plain()\n    """\n'
+    )
+    done = session(tmp_path, "--doctest-modules")
+    assert "1 failed, 1 passed" in done.stdout or "1 passed, 1 error" in done.stdout, done.stdout
+    assert "not for those of unittest" in done.stdout
+
+
+def test_a_suite_that_cannot_be_held_is_tried_once(tmp_path):
+    write_suite(tmp_path, BETTER, 3)
+    (tmp_path / "bot.py").write_text("open('tried.txt', 'a').close()\nraise RuntimeError('no key')\n")
+    (tmp_path / "test_each.py").write_text(EACH)
+    done = session(tmp_path)
+    assert "3 errors" in done.stdout, done.stdout
+    assert "no key" in done.stdout
+
+
+def test_a_run_is_not_held_against_itself(tmp_path):
+    write_suite(tmp_path, BETTER, 2)
+    (tmp_path / "test_it.py").write_text(NOT_WORSE.replace("baseline.json", "latest"))
+    done = session(tmp_path)
+    assert done.returncode == 1
+    assert "that would always pass" in done.stdout
+
+
+def test_what_is_missing_is_told(folder):
+    (folder / "bot.py").write_text(f"{BETTER}".replace("return", "return 1 / 0 if question.endswith('1') else"))
+    done = session(folder)
+    assert "exact_match: 12 questions (10%) lost the value; more than the 5% that may be" in done.stdout, done.stdout
+    assert "now: (no answer)" in done.stdout
+
+
 def test_a_session_that_does_not_use_it_loads_nothing_of_it(tmp_path):
     """Only the plugin's own file, and the packages in which it lies."""
     (tmp_path / "test_it.py").write_text(
@@ -156,7 +229,7 @@ def test_a_session_that_does_not_use_it_loads_nothing_of_it(tmp_path):
         "    ours -= {'proctor', 'proctor.harness', 'proctor.harness.testing'}\n"
         "    assert ours == {'proctor.harness.testing.plugin'}\n"
     )
-    done = session(tmp_path)
+    done = own_process(tmp_path)
     assert "1 passed" in done.stdout, done.stdout
     assert not (tmp_path / ".pytest_cache" / "d" / "proctor").exists()
 

@@ -2,6 +2,7 @@
 
 import io
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,12 +13,14 @@ from proctor.harness.commands.rank_commands import named_figures, only
 from proctor.harness.showing.abstention_table import abstention_table
 from proctor.harness.showing.figures import percent, rounded_up
 from proctor.harness.showing.rank_table import rank_table
-from proctor.reports.ranking.abstained_run import abstained_run
+from proctor.reports.ranking.abstained_run import Caution, abstained_run
 from proctor.reports.ranking.abstention import OUTCOMES
+from proctor.reports.ranking.confidence import Confidence
+from proctor.reports.ranking.promised_threshold import promise
 from proctor.reports.ranking.ranked_run import ranked_run
 from ranked_tables import cases, run_of, table
 from rich.console import Console
-from suites import proctor
+from typed import proctor
 
 
 def faq(number: int):
@@ -57,7 +60,7 @@ def test_what_a_user_reads_fits_80_columns_and_says_who_is_best(folder):
     said = ranked(folder)
     assert max(map(len, said.splitlines())) <= 80
     words = " ".join(said.split())
-    assert "rag is best on right (probability >99 %)." in words
+    assert "rag is best on right: +0.30 [.06, .53] over faq, probability >99 %." in words
     assert "60 questions of 30 source documents, 10,000 resamples" in words
     assert "dominated by faq, rag" in words
     assert "rag > faq > bad" in words
@@ -157,6 +160,47 @@ def test_long_names_and_many_bots_stay_within_80_columns():
         for name in names:  # folded over lines, maybe, but never cut
             assert name[:16] in said
             assert name[-3:] in said
+
+
+def shown(run) -> str:
+    console = Console(file=io.StringIO(), width=80, highlight=False, markup=False)
+    console.print(run)
+    return " ".join(console.file.getvalue().split())
+
+
+def test_a_few_questions_settle_nothing():
+    """All three resample to the same winner, which is no proof."""
+    few = run_of(table("a", [1.0, 1, 1]), table("b", [0.0, 0, 0]))
+    said = shown(rank_table(ranked_run(few)))
+    assert "a leads on right, but that is not settled" in said
+    assert "100 % to be best" in said
+    one = shown(rank_table(ranked_run(run_of(table("a", [1.0]), table("b", [0.0])))))
+    assert "a leads on right by +1.00 over b, but one source document alone does not tell how sure that is" in one
+    assert "100 %" not in one
+
+
+def test_who_failed_and_what_is_left_out_are_told():
+    late = np.arange(20) < 3
+    gone = np.arange(20) < 8
+    rag = table("rag", np.where(gone, np.nan, 1.0), answered=~gone, timed_out=late)
+    said = shown(rank_table(ranked_run(run_of(table("faq", np.arange(20) % 2), rag))))
+    assert "No answer: rag on 8 of 20 (3 timed out). All figures are of answers." in said
+    assert "Without 8 questions on which not every bot has a value (it lacks: rag on 8)" in said
+
+
+def test_a_promise_that_is_kept_by_declining_is_told():
+    asked = cases(100, answerable=[True] * 100)
+    cautions = {}
+    source = np.random.default_rng(0)
+    sure = source.random((100, 1))
+    for bot, right in (("good", sure[:, 0] > 0.5), ("bad", np.zeros(100))):
+        run = run_of(table(bot, right.astype(float), asked, declined=[0] * 100))
+        found = abstained_run(run)
+        wrong = found.bots[bot].outcomes == OUTCOMES.index("wrong")
+        caution = Caution(Confidence(bot, "score", sure), None, promise(wrong, sure, 0.1), None, 0)
+        cautions[bot] = shown(abstention_table(replace(found, cautions={bot: caution})))
+    assert "more is wrong than right: bad." in cautions["bad"]
+    assert "more is wrong than right" not in cautions["good"]
 
 
 def test_figures_by_name():

@@ -4,7 +4,8 @@ import json
 import sqlite3
 
 import pytest
-from suites import asked, count, lines, proctor, write_suite
+from suites import asked, count, lines, write_suite
+from typed import proctor
 
 PAGE = "# Returns\n\nBikes can be returned within 14 days.\n\nThe refund takes 5 working days.\n"
 OTHER = "# Delivery\n\nDelivery costs 29 euros.\n"

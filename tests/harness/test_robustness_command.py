@@ -2,19 +2,17 @@
 
 import json
 import sqlite3
-import subprocess
-import sys
 
 import numpy as np
 import pytest
 from reworded_runs import asked, kept_run, reworded, rewordings
+from typed import proctor as typed
 
 KINDS = ("identity", "keyboard_typo", "lookalike_letters")
 
 
 def proctor(folder, *arguments):
-    command = [sys.executable, "-c", "from proctor.harness.cli import main; main()", "robustness", *arguments]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=60)
+    return typed("robustness", *arguments, folder=folder)
 
 
 def fragile(question, _):

@@ -3,7 +3,9 @@
 import json
 
 import pytest
-from suites import NOTING, PLAIN, asked, count, interrupt, lines, proctor, start, wait_for_answers, write_suite
+from suites import NOTING, PLAIN, asked, count, interrupt, lines, start, wait_for_answers, write_suite
+from suites import proctor as own_process
+from typed import proctor
 
 
 def outcome(folder, *arguments):
@@ -214,7 +216,7 @@ def _small_files():
 def test_a_full_disk_is_a_sentence_and_what_was_kept_stays(tmp_path):
     long = "def answer(question): return question + ' x' * 20_000"
     write_suite(tmp_path, long, 60)
-    done = proctor("run", "suite.yaml", folder=tmp_path, preexec_fn=_small_files)
+    done = own_process("run", "suite.yaml", folder=tmp_path, preexec_fn=_small_files)
     assert done.returncode == 2
     assert "Traceback" not in done.stderr
     assert "the database says" in done.stderr

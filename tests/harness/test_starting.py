@@ -65,3 +65,16 @@ def test_folders_made_for_nothing_go_again(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="can't be written: file name too long"):
         start_suite(too_long)
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("section", ["gate", "perturb"])
+def test_the_sections_that_are_comments_in_the_sample_can_be_had_without_the_signs(
+    tmp_path: Path, section: str
+) -> None:
+    start_suite(tmp_path)
+    path = tmp_path / "suite.yaml"
+    before, _, after = path.read_text("utf-8").partition(f"# {section}:\n")
+    within, blank, rest = after.partition("\n\n")
+    lines = [f"{section}:", *(line.removeprefix("# ") for line in within.splitlines()), blank]
+    path.write_text(before + "\n".join(lines) + rest, "utf-8")
+    assert getattr(load_suite(path).suite, section) != getattr(load_suite(sample_suite()).suite, section)

@@ -20,19 +20,33 @@ def all_of(reword: Reword, text: str, share: float = 0.01) -> set[str]:
 
 
 def test_neighbouring_words_change_places_and_marks_stay() -> None:
-    assert all_of(swap_words, "May I return, please?") == {"I May return, please?", "May return I, please?"}
+    assert all_of(swap_words, "Can I return, please?") == {"I Can return, please?"}
 
 
 def test_words_of_denial_numbers_and_equal_words_keep_their_places() -> None:
     assert all_of(swap_words, "shoes are not sold 14 days so So here") == {
         "are shoes not sold 14 days so So here",
-        "shoes are not sold 14 days so here So",
     }
 
 
+@pytest.mark.parametrize(
+    "text", ["convert dollars to euros", "dollars than euros", "who shot jfk", "did he beat jfk", "only the first"]
+)
+def test_words_that_say_who_does_what_to_whom_keep_their_places(text: str) -> None:
+    words = text.split()
+    for seed in range(20):
+        try:
+            found = swap_words(text, 1.0, Chance(seed)).text.split()
+        except Refused:
+            continue
+        for first, second in (("dollars", "to"), ("to", "euros"), ("than", "euros"), ("shot", "jfk"), ("beat", "jfk"),
+                              ("only", "the")):  # fmt: skip
+            assert first not in words or second not in words or found.index(first) < found.index(second)
+
+
 def test_no_word_is_swapped_twice() -> None:
-    found = swap_words("one two three four", 1.0, Chance(0))
-    assert (found.text, found.changed, found.units) == ("two one four three", 4, 4)
+    found = swap_words("was the app a scam", 1.0, Chance(0))
+    assert (found.text, found.changed, found.units) == ("the was a app scam", 4, 4)
 
 
 def test_commas_stand_where_nothing_stood() -> None:
@@ -53,12 +67,12 @@ def test_writing_without_blanks_is_refused(reword: Reword, text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "possible"),
     [
-        ("Can I cancel it?", {"Can I call off it?"}),
-        ("Which bicycles were returned?", {"Which bikes were returned?", "Which bicycles were sent back?"}),
+        ("Can I delete it?", {"Can I remove it?", "Can I erase it?"}),
+        ("Which bicycles were refunded?", {"Which bikes were refunded?", "Which bicycles were reimbursed?"}),
         ("DO YOU MIND REPAIRING IT?", {"DO YOU MIND FIXING IT?", "DO YOU MIND MENDING IT?"}),
         ("An apartment, now", {"A flat, now"}),
         ("How often may I call?", {"How frequently may I call?"}),
-        ("The parcel arrives when?", {"The package arrives when?", "The parcel turns up when?"}),
+        ("The parcel arrives when?", {"The package arrives when?"}),
     ],
 )  # fmt: skip
 def test_synonyms_come_in_the_same_form(text: str, possible: set[str]) -> None:
@@ -83,18 +97,22 @@ def test_what_has_no_fitting_synonym_is_refused(text: str) -> None:
 
 
 def test_nouns_and_verbs_of_one_spelling_are_told_apart() -> None:
-    assert all_of(use_synonyms, "Where is my refund?") == {"Where is my reimbursement?", "Where is my repayment?"}
-    assert all_of(use_synonyms, "Do you refund it?") == {"Do you reimburse it?", "Do you pay back it?"}
+    assert all_of(use_synonyms, "Where is my refund?") == {"Where is my reimbursement?"}
+    assert all_of(use_synonyms, "Do you refund it?") == {"Do you reimburse it?"}
 
 
 @pytest.mark.parametrize(
     ("text", "possible"),
     [
-        ("Is the shop open?", {"Is the shop closed?"}),
+        ("When is the shop open?", {"When is the shop closed?"}),
+        ("Do you know what you accept?", {"Do you know what you reject?"}),
+        ("It is hot. When do you open?", {"It is hot. When do you close?"}),
+        ("Is the big bag cheap?", {"Is the small bag cheap?"}),
+        ("Can I return a damaged bag?", {"Can I return an undamaged bag?"}),
         ("When do you open?", {"When do you close?"}),
         ("I lost the key", {"I found the key"}),
         ("May I pay before delivery?", {"May I pay after delivery?"}),
-        ("Is it cheap and safe?", {"Is it expensive and safe?", "Is it cheap and dangerous?"}),
+        ("Which is cheap and safe?", {"Which is expensive and safe?", "Which is cheap and dangerous?"}),
         ("Which payments were accepted?", {"Which payments were rejected?"}),
     ],
 )
@@ -102,9 +120,17 @@ def test_one_word_becomes_its_opposite(text: str, possible: set[str]) -> None:
     assert all_of(use_antonym, text, 1.0) == possible
 
 
-def test_measures_after_how_have_no_opposite() -> None:
-    with pytest.raises(Refused, match="has an opposite"):
-        use_antonym("How long is it?", 1.0, Chance(0))
+@pytest.mark.parametrize(
+    "text",
+    [
+        "How long is it?", "How much longer do I wait?", "Is it open?", "Are they more expensive?", "Will it be free?",
+        "Do you accept it?", "Are they always here?", "I bought it. Where is it?", "Is she 8 years old?",
+        "Which are cheap and which expensive?",
+    ],
+)  # fmt: skip
+def test_an_opposite_that_asks_for_the_same_facts_is_refused(text: str) -> None:
+    with pytest.raises(Refused, match=r"same facts|has an opposite"):
+        use_antonym(text, 1.0, Chance(0))
 
 
 @pytest.mark.parametrize(
@@ -135,6 +161,12 @@ def test_what_is_said_is_denied_and_what_was_denied_is_said(text: str, denied: s
     ("text", "why"),
     [
         ("Can I return it?", "same facts"),
+        ("Isn't it open?", "same facts"),
+        ("Do you not ship it?", "same facts"),
+        ("Can't I return it?", "same facts"),
+        ("Can I return it or not?", "same facts"),
+        ("Do you ship it, if not sold?", "same facts"),
+        ("It did not come. How much is it?", "same facts"),
         ("How long does it take?", "same facts"),
         ("How much is the fee?", "same facts"),
         ("The shop, now", "no helping verb"),
@@ -186,13 +218,14 @@ def test_the_article_follows_the_sound(noun: str, wanted: str) -> None:
 
 def test_the_lists_that_ship_are_long_and_sound() -> None:
     same, other = list(groups("synonyms.json")), list(groups("antonyms.json"))
-    assert len(same) >= 400 and len(other) >= 150
+    assert len(same) >= 250 and len(other) >= 150
     for listed in (same, other):
-        assert len({(part, group[0]) if listed is same else (part, group) for part, group in listed}) == len(listed)
-        for _, group in listed:
+        assert len({(part, group[0]) if listed is same else (part, group) for part, group, _ in listed}) == len(listed)
+        for _, group, _ in listed:
             assert len(group) == len(set(group)) > 1, group
             assert all(word == word.strip().lower() and word.isascii() and word.strip("~ ") for word in group), group
-    assert all(len(group) == 2 for _, group in other)
+    assert all(len(group) == 2 for _, group, _ in other)
+    assert not any(one_fact for *_, one_fact in same) and any(one_fact for *_, one_fact in other)
 
 
 def test_every_form_has_others_in_the_same_form() -> None:

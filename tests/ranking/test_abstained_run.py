@@ -44,6 +44,13 @@ def test_the_rule_is_the_metric_that_tells_most_directly_with_a_threshold():
     assert abstained_run(run, "politeness").rule.sentence == "politeness is at least 0.5"
 
 
+def test_one_cluster_alone_does_not_tell_who_is_cheapest():
+    asked = cases(4, documents=["x"] * 4, answerable=KNOWN)
+    run = run_of(*(table(bot, [1.0, 1, 0, 0], asked, declined=[0] * 4) for bot in "ab"))
+    assert abstained_run(run).ranking is None
+    assert abstained_run(run, cluster="none").ranking is not None
+
+
 def test_a_bot_without_outcome_is_named():
     found = abstained_run(bots(("a", [1, 1, 1, 1], [0, 0, 0, 0]), ("b", [nan] * 4, [0, 0, 0, 0])))
     assert (list(found.bots), found.without) == (["a", "b"], ())  # b has one: its answer to the unanswerable one

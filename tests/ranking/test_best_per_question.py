@@ -42,9 +42,22 @@ def test_choices_that_tie_share():
     assert found.honest == pytest.approx((0.5 + (0.5 + 0.1) / 2) / 2)  # repeat 1 by repeat 2: a; repeat 2 by 1: a tie
 
 
-def test_a_question_that_some_bot_answered_once_has_nothing_to_choose_by():
-    found = bound([[[0.2, np.nan], [0.8, 0.8]], [[0.0, 0.0], [1.0, 1.0]]])
-    assert found.honest == pytest.approx(((0.2 + 0.8 + 0.8) / 3 + 1.0) / 2)
+def test_a_bot_with_a_single_value_of_a_question_is_not_chosen_there():
+    found = bound([[[0.9, np.nan], [0.8, 0.7]], [[0.0, 0.0], [1.0, 1.0]]])
+    assert found.honest == pytest.approx(((0.8 + 0.7) / 2 + 1.0) / 2)
+
+
+def test_where_there_is_nothing_to_choose_by_it_is_the_single_bot():
+    found = bound([[[0.9, np.nan], [np.nan, 0.8]], [[0.0, 0.0], [1.0, 1.0]]])
+    assert found.single == "b"
+    assert found.honest == pytest.approx((0.8 + 1.0) / 2)
+
+
+def test_a_bot_that_mostly_fails_takes_nothing_from_the_others():
+    values = np.random.default_rng(0).integers(0, 2, (300, 2, 1)).repeat(3, axis=2).astype(float)
+    failing = np.full((300, 1, 3), np.nan)
+    failing[:, :, 0] = 0.0
+    assert bound(np.concatenate([values, failing], axis=1)).honest == bound(values).honest == bound(values).bound
 
 
 def test_noise_flatters_the_bound_and_not_the_honest_figure():

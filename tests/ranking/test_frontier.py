@@ -25,12 +25,18 @@ def test_what_is_not_known_of_all_plays_no_part():
     assert beaten(("a", None, None, None), ("b", 0.4, 2.0, 0.1)) == {"a": (), "b": ()}
 
 
-def test_the_median_time_counts_those_that_were_given_up_as_longer():
+def test_the_median_time_counts_those_that_timed_out_as_longer_and_leaves_out_those_that_failed():
     said = [True, True, True, False, False]
+    late = [False, False, False, True, True]
     assert median_latency(table("a", [1, 1, 1, 1, 1], latency=[1, 2, 3, 4, 5])) == 3
-    late = median_latency(table("a", [1, 1, 1, 1, 1], latency=[1, 2, 3, 60, 60], answered=said))
-    assert late == pytest.approx(3)
-    assert median_latency(table("a", [1, 1, 1], latency=[5, 5, 5], answered=[False] * 3)) is None
+    given_up = table("a", [1, 1, 1, 1, 1], latency=[1, 2, 3, 60, 60], answered=said, timed_out=late)
+    assert median_latency(given_up) == pytest.approx(3)
+    for until in (0.1, 60):  # whenever it failed
+        raised = table("a", [1, 1, 1, 1, 1], latency=[1, 2, 3, until, until], answered=said)
+        assert median_latency(raised) == pytest.approx(2)
+    never = [False] * 3
+    assert median_latency(table("a", [1, 1, 1], latency=[5, 5, 5], answered=never, timed_out=[True] * 3)) is None
+    assert median_latency(table("a", [1, 1, 1], latency=[5, 5, 5], answered=never)) is None
     assert median_latency(table("a", [1, 1], latency=[np.nan, np.nan])) is None
 
 

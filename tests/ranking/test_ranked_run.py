@@ -6,7 +6,7 @@ import pytest
 from proctor import InputError
 from proctor.reports.ranking.ranked_object import ranked_object
 from proctor.reports.ranking.ranked_run import ranked_run
-from proctor.reports.ranking.shared_questions import cluster_codes, leading_metric, quality_metrics, share_questions
+from proctor.reports.ranking.shared_questions import by_directness, cluster_codes, quality_metrics, share_questions
 from ranked_tables import cases, column, run_of, table
 
 nan = np.nan
@@ -22,6 +22,17 @@ def test_only_questions_with_a_value_of_every_bot_are_ranked_on():
     assert (found.bots, found.without, found.dropped) == (("a", "b"), ("c",), 2)
     assert found.values.tolist() == [[1, 0], [0, 0]]
     assert found.places.tolist() == [0, 2]
+    assert found.lacking == {"a": 1, "b": 1}
+
+
+def test_whose_values_are_lacking_is_told_most_first():
+    tables = {
+        "a": table("a", [1.0, nan, 0, nan]),
+        "b": table("b", [0.0, nan, nan, nan]),
+        "c": table("c", [1.0, 1, 1, 1]),
+    }
+    found = share_questions(tables, "right", np.arange(4))
+    assert list(found.lacking.items()) == [("b", 3), ("a", 2)]
 
 
 def test_metrics_of_quality_are_those_with_a_direction_and_one_of_each_family():
@@ -32,8 +43,44 @@ def test_metrics_of_quality_are_those_with_a_direction_and_one_of_each_family():
 
 
 def test_the_metric_that_tells_most_directly_who_is_right_leads():
-    assert leading_metric(["politeness", "exact_match", "answer_correctness"]) == "answer_correctness"
-    assert leading_metric(["politeness", "hit_rate"]) == "politeness"
+    means = {"politeness": [0.9, 0.8], "exact_match": [0.5, 0.4], "answer_correctness": [0.6, 0.7]}
+    assert by_directness(means)[0] == "answer_correctness"
+    assert by_directness({"politeness": [0.9, 0.8], "hit_rate": [0.5, 0.6]})[0] == "politeness"
+
+
+def test_a_metric_that_hardly_any_bot_reaches_leads_only_where_there_is_no_better():
+    """Answers that are written in full sentences never match, and all but one bot would be equally bad."""
+    written = {"exact_match": [0.5, 0.01, 0.0], "answer_similarity": [0.6, 0.7, 0.5]}
+    assert by_directness(written)[0] == "answer_similarity"
+    assert by_directness({"exact_match": [0.0, 0.05]})[0] == "exact_match"
+    assert by_directness({"exact_match": [0.3], "rouge_l": [0.5]})[0] == "exact_match"  # one bot alone
+
+
+def test_the_lead_is_over_the_bot_that_is_likeliest_to_be_the_best_instead():
+    source = np.random.default_rng(0)
+    rag = source.random(200)
+    run = run_of(table("faq", rag - 0.3), table("rag", rag), table("near", np.roll(rag, 1) - 0.01))
+    lead = ranked_run(run).details[0].lead
+    assert (lead.bot, lead.rival) == ("rag", "near")
+    assert lead.by.mean == pytest.approx(0.01)
+    assert lead.by.low < 0 < lead.by.high
+    assert ranked_run(run_of(table("a", [1.0, 0]), table("b", [0.0, 1]))).details[0].lead is None
+
+
+def test_one_cluster_has_no_probabilities():
+    asked = cases(2, documents=["x", "x"])
+    made = ranked_object(ranked_run(run_of(table("a", [1.0, 1], asked), table("b", [0.0, 1], asked))))
+    ranking = made["metrics"]["right"]["ranking"]
+    assert (ranking["winners"], ranking["same_winner"], ranking["same_ranking"]) == (["a"], None, None)
+    assert {ranking["bots"]["a"][name] for name in ("probability_best", "expected_rank", "probability_above")} == {None}
+
+
+def test_bots_that_failed_are_counted():
+    said = [True, True, False, False]
+    failing = table("b", [1.0, 1, nan, nan], answered=said, timed_out=[False, False, True, False])
+    made = ranked_object(ranked_run(run_of(table("a", [1.0, 0, 1, 1]), failing)))
+    assert made["without_answer"]["b"] == {"rows": 4, "timed_out": 1, "failed": 1}
+    assert made["metrics"]["right"]["questions_without_value"] == {"b": 2}
 
 
 def test_clusters_are_of_all_cases_whether_asked_or_not():

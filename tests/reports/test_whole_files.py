@@ -78,5 +78,8 @@ def test_places_are_checked_before_work_is_done(tmp_path):
     for check, words in checks:
         with pytest.raises(InputError, match=words):
             check()
+    (tmp_path / "runs.sqlite").write_bytes(b"SQLite format 3\0")
+    with pytest.raises(InputError, match=r"--json: .*runs\.sqlite is a database, which would be lost"):
+        check_file(tmp_path / "runs.sqlite", "--json", {})
     check_file(tmp_path / "new", "--json", {tmp_path / "file": "--db"})
     check_folder(tmp_path / "new", "--csv")

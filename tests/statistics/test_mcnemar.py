@@ -21,6 +21,11 @@ def test_as_many_gained_as_lost_is_no_evidence(both):
     assert mcnemar(both, both) == 1.0
 
 
+@pytest.mark.parametrize("fewer", [0, 34, 567])  # rounding made 0.9999999999999999 of the last two
+def test_one_more_or_less_is_no_evidence_either(fewer):
+    assert mcnemar(fewer, fewer + 1) == mcnemar(fewer + 1, fewer) == 1.0
+
+
 def test_a_great_many_changes():
     assert mcnemar(500_000, 502_000) == pytest.approx(0.0458, abs=1e-3)
     assert 0 <= mcnemar(0, 1_000_000) < 1e-300

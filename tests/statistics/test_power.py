@@ -1,4 +1,5 @@
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -181,3 +182,9 @@ def test_a_loss_that_only_the_correction_doubts_needs_more():
 def test_what_has_no_interval_cannot_be_settled():
     alone_in_its_cluster = difference(np.zeros(5), np.ones(5), np.zeros(5, int), 0, 1)
     assert questions_to_settle(alone_in_its_cluster, 0.03) is None
+
+
+@pytest.mark.parametrize("own", [1.0, 1 - 2**-53])
+def test_a_loss_that_is_no_evidence_at_all_is_settled_by_the_margin(own):
+    found = replace(found_with(-0.001), p_value=own, cautious_p_value=own)
+    assert questions_to_settle(found, 0.03) == pytest.approx(100 * ((found.mean - found.low) / 0.029) ** 2 - 100, abs=1)

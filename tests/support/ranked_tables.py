@@ -39,7 +39,8 @@ def two_dimensional(figures: ArrayLike) -> np.ndarray:
 def table(
     bot: str, values: Mapping[str, ArrayLike] | ArrayLike, asked: Sequence[Case] = (), *,
     columns: Sequence[MetricColumn] = (), latency: ArrayLike | None = None, cost: ArrayLike | None = None,
-    declined: ArrayLike | None = None, answered: ArrayLike | None = None, embedded: bool = False,
+    declined: ArrayLike | None = None, answered: ArrayLike | None = None, timed_out: ArrayLike | None = None,
+    embedded: bool = False,
 ) -> ScoreTable:  # fmt: skip
     """The scores of a bot; bare figures are of the metric ``right``."""
     by_metric = values if isinstance(values, Mapping) else {RIGHT.name: values}
@@ -51,7 +52,8 @@ def table(
         run="run-1", bot=bot, fingerprint=bot, kind="python", model=None, embedded=embedded,
         cases=tuple(asked) or cases(shape[0]), columns={name: known.get(name) or column(name) for name in arrays},
         values=arrays, statuses={name: np.zeros(shape, np.int8) for name in arrays},
-        asked=np.ones(shape, np.bool_), answered=said, timed_out=np.zeros(shape, np.bool_),
+        asked=np.ones(shape, np.bool_), answered=said,
+        timed_out=np.zeros(shape, np.bool_) if timed_out is None else two_dimensional(timed_out).astype(np.bool_),
         latency_ms=np.full(shape, 10.0) if latency is None else np.broadcast_to(two_dimensional(latency), shape),
         cost=np.full(shape, np.nan) if cost is None else np.broadcast_to(two_dimensional(cost), shape),
         declined=np.full(shape, -1, np.int8) if declined is None else two_dimensional(declined).astype(np.int8),

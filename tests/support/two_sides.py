@@ -29,7 +29,7 @@ def made(bot: str, values: Mapping[str, ArrayLike], run: str = "run-1", **change
     return replace(raw, run=run, statuses=statuses, **changes)
 
 
-WRITTEN = {"asked", "latency", "cost", "answered", "embedded"}
+WRITTEN = {"asked", "latency", "cost", "answered", "timed_out", "embedded"}
 
 
 def side_of(*tables: ScoreTable, bot: str | None = None, status: str = "finished", **changes: object) -> Side:

@@ -1,0 +1,73 @@
+"""Next steps: what to type after a run, ready to be copied."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Final
+
+from ...reports.printable import printable
+from ..exams.exam import Outcome
+
+MOST: Final = 4
+DATABASE: Final = Path("proctor.db")  # where every command looks when --db names no other
+
+
+def next_steps(outcome: Outcome, suite: Path | None) -> list[tuple[str, str]]:
+    """The commands that are worth most after this run, each with what it is for.
+
+    Args:
+        outcome: what came of the run.
+        suite: the suite as it was typed; None where none was, or where recorded answers were scored.
+    """
+    return list(islice(_steps(outcome, suite), MOST))
+
+
+def _steps(outcome: Outcome, suite: Path | None) -> Iterator[tuple[str, str]]:
+    bots = [_quoted(bot.name) for bot in outcome.summary.bots]
+    if outcome.unable:
+        again = f"proctor run {_quoted(suite)}" if suite else "proctor run"
+        yield again, "once the set-up is mended: only what is missing is asked"
+    if len(bots) > 1:
+        first, last = (_quoted(f"{_run(outcome)}{outcome.summary.bots[place].name}") for place in (0, -1))
+        yield f"proctor compare {first} {last}{_database(outcome)}", f"whether {bots[-1]} is better than {bots[0]}"
+    if suite is not None and suite.exists() and not outcome.unable:
+        yield _baseline(outcome, suite)
+    yield _worst(outcome), "the worst rows (any SQLite tool will do)"
+    run = f" {outcome.summary.run}" if outcome.kept else ""
+    report = f"proctor report{run}{_database(outcome)} --markdown report.md"
+    yield report, "all problems and insights, for a pull request"
+    if suite is None:
+        yield "proctor init my-suite", "a copy of the sample suite, to be made your own"
+    else:
+        yield f'proctor ask {_quoted(suite)} {bots[0]} "..."', "one answer, with its contexts"
+
+
+def _baseline(outcome: Outcome, suite: Path) -> tuple[str, str]:
+    folder = suite if suite.is_dir() else suite.parent
+    file = _quoted(folder / "baseline.json")
+    run = f" {outcome.summary.run}" if outcome.kept else ""
+    write = f"proctor baseline{run}{_database(outcome)} --out {file}"
+    gate = f"proctor gate {_quoted(suite)}{_database(outcome)} --baseline {file}"
+    return write, f"keeps these scores; after a change of prompt or documents: {gate}"
+
+
+def _worst(outcome: Outcome) -> str:
+    mine = f"run = '{outcome.summary.run}'"
+    worst = f"select question_id, bot, value from row_scores where {mine} and passed = 0 order by value limit 10"
+    return f'sqlite3 {_quoted(outcome.database)} "{worst}"'
+
+
+def _run(outcome: Outcome) -> str:
+    """What goes before a bot's name: nothing where the run was begun just now, and so is the latest."""
+    return f"{outcome.summary.run}:" if outcome.kept else ""
+
+
+def _database(outcome: Outcome) -> str:
+    return "" if outcome.database == DATABASE else f" --db {_quoted(outcome.database)}"
+
+
+def _quoted(text: object) -> str:
+    return shlex.quote(printable(str(text)))

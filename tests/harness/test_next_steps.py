@@ -1,0 +1,76 @@
+"""What a run suggests to type next: commands that work as they stand."""
+
+import shlex
+from pathlib import Path
+
+import pytest
+from proctor.harness.cli import app
+from proctor.harness.showing.next_steps import MOST, next_steps
+from small_exams import ToldBot, held, numbered
+from typer.testing import CliRunner
+
+
+def told(*names):
+    return [ToldBot(name, str) for name in names]
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "suite.yaml").touch()
+    return tmp_path
+
+
+def commands(*names, suite="suite.yaml", database="proctor.db", again=False):
+    path = Path(database)
+    outcome = held(path, told(*names), numbered(range(6)))
+    if again:
+        outcome = held(path, told(*names), numbered(range(6)))
+    return [command for command, _ in next_steps(outcome, None if suite is None else path.with_name(suite))]
+
+
+@pytest.mark.usefixtures("folder")
+def test_two_bots_are_compared_first_and_then_kept_as_a_baseline():
+    found = commands("faq", "big one", "rag")
+    assert found[:2] == ["proctor compare faq rag", "proctor baseline --out baseline.json"]
+    assert len(found) == MOST
+
+
+@pytest.mark.usefixtures("folder")
+def test_one_bot_alone_is_compared_with_nothing():
+    assert not any("compare" in command for command in commands("rag"))
+
+
+@pytest.mark.usefixtures("folder")
+def test_without_a_suite_there_is_no_gate_to_write_a_baseline_for():
+    found = commands("faq", "rag", suite=None)
+    assert not any("baseline" in command for command in found)
+    assert found[-1] == "proctor init my-suite"
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_run_that_was_kept_need_not_be_the_latest_and_is_named():
+    found = commands("faq", "rag", database="my runs.db", again=True)
+    run = found[0].split()[2].removesuffix(":faq")
+    assert found[0] == f"proctor compare {run}:faq {run}:rag --db 'my runs.db'"
+    assert found[1] == f"proctor baseline {run} --db 'my runs.db' --out baseline.json"
+
+
+def test_a_bot_that_could_not_answer_comes_before_all_and_is_no_baseline(folder):
+    def broken(question):
+        raise RuntimeError("no answer")
+
+    outcome = held(folder / "proctor.db", [ToldBot("mine", broken)], numbered(range(2)))
+    found = [command for command, _ in next_steps(outcome, folder / "suite.yaml")]
+    assert found[0] == f"proctor run {folder / 'suite.yaml'}"
+    assert not any("baseline" in command for command in found)
+
+
+@pytest.mark.parametrize("again", [False, True])
+def test_what_is_suggested_can_be_typed(folder, again):
+    found = [each for each in commands("left hand", "right", again=again) if each.startswith("proctor")]
+    assert len(found) == 3
+    for command in found:
+        done = CliRunner().invoke(app, shlex.split(command)[1:])
+        assert done.exit_code == 0, (command, done.output)
+    assert all((folder / name).is_file() for name in ("baseline.json", "report.md"))
