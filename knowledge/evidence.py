@@ -43,7 +43,7 @@ class EvidenceFinder:
         return tuple(self._pages)
 
     def locate(self, question: Question) -> Located:
-        """The question with the evidence that stands in the documents; groups of which nothing is left are dropped.
+        """The question with the spans of its evidence; a quote that the documents don't hold stays, without a span.
 
         A quote that stands several times becomes as many members of its group, because any of them will do; one with
         a span of its own is only the occurrence nearest to it. Evidence without a quote is taken as it is.
@@ -54,7 +54,7 @@ class EvidenceFinder:
             members: list[Evidence] = []
             for evidence in group:
                 found = list(self._members(evidence))
-                members += found
+                members += found or self._unplaced(evidence)
                 stale += [] if found else [evidence]
             groups += [tuple(dict.fromkeys(members))] if members else []
         return Located(replace(question, evidence=tuple(groups)), tuple(stale))
@@ -94,6 +94,10 @@ class EvidenceFinder:
         spans = self._spans(page.id, evidence.quote)
         for span in [_nearest(spans, told)] if spans and told else spans:
             yield Evidence(page.id, evidence.quote, *span)
+
+    def _unplaced(self, evidence: Evidence) -> list[Evidence]:
+        page = self._page(evidence.document)
+        return [Evidence(page.id if page else evidence.document, evidence.quote)] if evidence.quote.strip() else []
 
     def _find_page(self, name: str) -> "_Page | None":
         if name in self._pages:

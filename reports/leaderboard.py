@@ -165,6 +165,8 @@ def figure(value: float, column: MetricColumn) -> str:
     """A value in as many digits as its scale deserves."""
     if column.high is not None and column.high <= 1:
         return f"{value:.2f}"
+    if abs(value) >= 1e7:
+        return f"{value:.2g}"  # in full it would not fit a column, and a figure folded in two is misread
     if 0 < abs(value) < 0.05:
         return f"{value:.2g}"  # the cost of one answer is often a small part of a cent
     return f"{value:.1f}" if abs(value) < 10 else f"{value:.0f}"

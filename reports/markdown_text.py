@@ -28,22 +28,30 @@ def cell_code(text: str, most: int = MOST) -> str:
     >>> cell_code("a|b")
     '<code>a&#124;b</code>'
     """
-    plain = one_line(text, most)
-    if "|" not in plain:
-        return code(text, most)
-    return f"<code>{MARKS.sub(_entity, plain)}</code>"
+    return html_code(text, most) if "|" in one_line(text, most) else code(text, most)
+
+
+def html_code(text: str, most: int = MOST) -> str:
+    """As ``code``, for a line of HTML such as a summary, in which no Markdown is read.
+
+    >>> html_code("a_b")
+    '<code>a&#95;b</code>'
+    """
+    return f"<code>{MARKS.sub(_entity, one_line(text, most))}</code>"
 
 
 def prose(text: str, most: int = MOST) -> str:
     r"""A sentence of ours that repeats names of others: every mark of Markdown and HTML in it is taken literally.
 
-    An ``@`` or ``#`` is followed by an invisible word joiner, so that it calls nobody and refers to nothing.
+    An ``@`` or ``#`` is followed by an invisible word joiner, so that it calls nobody and refers to nothing; so is what
+    an address of the web begins with, so that it is no link.
 
     >>> prose("<b> *x* [y](z)")
     '&lt;b&gt; \\*x\\* \\[y\\](z)'
     """
     escaped = re.sub(r"([\\`*_\[\]~!])", r"\\\1", one_line(text, most))
     escaped = re.sub(r"^(\d*)([-+.)])", r"\1\\\2", escaped)  # else a list would begin there
+    escaped = re.sub(r"(?i)(:)(?=//)|\bwww(?=\.)", "\\g<0>\N{WORD JOINER}", escaped)  # else a link
     escaped = re.sub("([@#])", "\\1\N{WORD JOINER}", escaped)  # before there are entities, in which a # has to stay
     return escaped.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("|", "&#124;")
 

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ... import InputError
+from ...reports.comparing.comparable import NothingComparable
 from ...reports.comparing.comparison import Asked, Comparison, compare
 from ...reports.comparing.matching import match_bots
-from ...reports.comparing.nothing_comparable import NothingComparable
 from ...reports.comparing.sides import open_side
 from ..showing.comparing import Compared
 

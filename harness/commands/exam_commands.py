@@ -70,10 +70,7 @@ def run(
     rows: Rows = None,
     as_json: Json = False,
 ) -> None:
-    """Ask the bots of a suite, and score what they say.
-
-    Shows the leaderboard; what is kept is not asked again.
-    """
+    """Ask the bots of a suite, and score what they say. Shows the leaderboard; what is kept is not asked again."""
     from ..exams.suite_exam import RunOptions, suite_exam
     from ..suite.suite_file import load_named
 
@@ -168,23 +165,26 @@ def _hold(
     with interruptible(STOPPED), judged_by_someone_fit(), own_stdout() as stdout, contextlib.ExitStack() as opened:
         with watching() as watcher:
             exam = make(say if isinstance(watcher, Silent) else watcher.said)
+            reworded = again()  # what it wants and can't have is told before anything is asked
             store = opened.enter_context(contextlib.closing(Store.open(database)))
             outcome = hold(exam, store, watcher)
-        second, unwritten = hold_again(again, outcome, store, os.environ, say)
         if rows:
             write_row_lines(store, outcome.summary.run, rows)
-        for held in filter(None, (outcome, second)):
-            show_warnings(held)
+        show_warnings(outcome)
         if outcome.judge_problem:
             complain(outcome.judge_problem)
         if outcome.unmeasured:
             complain(f"No answer has a value of {named(outcome.unmeasured)}: the problems of the run say why.")
+        if not as_json:
+            show_outcome(outcome, suite, rows, stdout)
+            stdout.flush()  # what is known stays on the screen, whatever becomes of the second exam
+        second, unwritten = hold_again(reworded, outcome, store, os.environ, say)
+        if second is not None:
+            show_warnings(second)
         if as_json:
             show_json(outcome, stdout, again_object(outcome, second, store))
-        else:
-            show_outcome(outcome, suite, rows, stdout)
-            if second is not None:
-                show_again(outcome, second, store, stdout)
+        elif second is not None:
+            show_again(outcome, second, store, stdout)
     lacking = outcome.unable or outcome.judge_problem or outcome.unmeasured
     lacking_again = unwritten or (second is not None and (second.unable or second.judge_problem))
     raise typer.Exit(UNABLE if lacking or lacking_again else DONE)

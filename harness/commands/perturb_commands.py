@@ -43,10 +43,7 @@ def perturb(
     listed: Annotated[bool, typer.Option("--list", help="Only list the kinds.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Reword questions on purpose: typos, synonyms, negations.
-
-    To see whether answers stay, change or are declined as they should.
-    """
+    """Reword questions on purpose: typos, synonyms, negations. Each variant says what must become of the answer."""
     from ..showing.streams import own_stdout
 
     with interruptible(STOPPED), judged_by_someone_fit(), own_stdout() as stdout:

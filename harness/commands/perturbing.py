@@ -17,20 +17,15 @@ if TYPE_CHECKING:
     from ...reports.store import Store
     from ..deciding.perturbed_run import PerturbedRun
 
-    Again = Callable[[], PerturbedRun | None]
-
 
 def hold_again(
-    again: Again, first: Outcome, store: Store, environ: Mapping[str, str], say: Callable[[str], None]
+    run: PerturbedRun | None, first: Outcome, store: Store, environ: Mapping[str, str], say: Callable[[str], None]
 ) -> tuple[Outcome | None, str]:
-    """Hold the exam of the reworded questions; None where the suite wants none, or the first one came to nothing.
+    """Hold the exam of the reworded questions; None where there is none, or where the first one came to nothing.
 
     Beside it stands why a judge could not write questions that it should have; blank where it could.
     """
-    if first.judge_problem or len(first.unable) == len(first.summary.bots):
-        return None, ""
-    run = again()
-    if run is None:
+    if run is None or first.judge_problem or len(first.unable) == len(first.summary.bots):
         return None, ""
     with watching() as watcher:
         exam: Exam = run.exam(environ, say if isinstance(watcher, Silent) else watcher.said, store)

@@ -74,6 +74,11 @@ def attribute(
     return Attribution(plan.bot, base.run, head.run, changes, tuple(found), len(plan.between), asked)
 
 
+def comparable_keys(base: ScoreTable, head: ScoreTable) -> frozenset[str]:
+    """The questions that are asked of the configurations between: what can't be compared in the end need not be."""
+    return frozenset(case.key for case in pair(base, head).cases)
+
+
 def _held(
     plan: AttributionPlan,
     new: frozenset[str],

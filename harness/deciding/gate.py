@@ -14,9 +14,8 @@ from ...reports.comparing.sides import Side, find_file, open_side
 from ...reports.gating.gate_report import GateReport
 from ...reports.gating.gate_rule import GateRule
 from ...reports.gating.verdicts import BotVerdict, verdicts
-from ..exams.manifest import EARLY_STOP
-from ..suite.gate_settings import GateSettings
-from .gate_manifest import gate_of_manifest
+from ...reports.run import EARLY_STOP
+from ..suite.gate_settings import GateSettings, KeptGate
 from .gate_sides import matched, open_base, refuse_itself
 
 if TYPE_CHECKING:
@@ -80,16 +79,18 @@ def gate_kept(text: str, options: GateOptions) -> GateResult:
         home = find_file(text or LATEST)[0] or options.database
         head, named = _whole(side, home, opened)
         _refuse_stopped(head)
-        settings, thresholds, notes = gate_of_manifest(head.manifest)
+        kept = KeptGate.of(head.manifest)
         if not options.baseline:
-            raise InputError(_no_baseline(settings.baseline))
-        rule = settings.rule(thresholds, options.margins, flips=options.flips)
-        wanted = options.bots or ((named,) if named else settings.bots)
+            raise InputError(_no_baseline(kept.settings.baseline))
+        rule = kept.rule(options.margins, options.flips)
+        if named and any(bot != named for bot in options.bots):
+            raise InputError(f"{text} names the bot {named}, and --bot {', '.join(options.bots)}. Give one of the two.")
+        wanted = options.bots or ((named,) if named else kept.settings.bots)
         base = opened.enter_context(open_base(options.baseline, head, _database(home, options.database)))
         refuse_itself(base, head.run)
         took = f"Looked at run {head.run} of {head.origin}; nothing was asked."
         found = judged(head, base, wanted, rule)
-        return GateResult(took, replace(found, notes=(*notes, *found.notes)))
+        return GateResult(took, replace(found, notes=(*kept.notes, *found.notes)))
 
 
 def judged(
@@ -122,7 +123,12 @@ def judged(
 def _about(head: RunTables, base: RunTables) -> list[str]:
     notes = []
     if base.status != "finished" and base.run != head.run:
-        notes.append(f"the baseline's run {base.run} did not finish ({base.status})")
+        why = (
+            "was stopped early, and says no more than its own verdict"
+            if EARLY_STOP in base.manifest
+            else (f"did not finish ({base.status})")
+        )
+        notes.append(f"the baseline's run {base.run} {why}")
     if head.suite != base.suite:
         notes.append(f"the baseline is of another suite, {base.suite}")
     return notes
@@ -172,15 +178,14 @@ def suite_baseline(given: str, settings: GateSettings, base: Path) -> str:
             "name it in the suite (gate: {baseline: baseline.json}), or give --baseline: a file, a run, 'previous' or "
             "a bot."
         )
-    beside = base / settings.baseline
-    if beside.is_file():
-        return _from_here(beside)
-    named, _, bot = settings.baseline.rpartition(":")
-    if named and (base / named).is_file():
-        return f"{_from_here(base / named)}:{bot}"
-    if beside.suffix.lower() == ".json":
-        raise InputError(f"There is no {beside}, which the suite names as gate.baseline. 'proctor baseline' writes it.")
-    return settings.baseline
+    text = settings.baseline
+    for end in (len(text), *(place for place in range(len(text) - 1, 0, -1) if text[place] == ":")):
+        if (base / text[:end]).is_file():
+            return f"{_from_here(base / text[:end])}{text[end:]}"
+    if text.lower().endswith(".json"):
+        said = "which the suite names as gate.baseline. 'proctor baseline' writes it."
+        raise InputError(f"There is no {base / text}, {said}")
+    return text
 
 
 def _from_here(path: Path) -> str:

@@ -14,7 +14,7 @@ from ...reports.store import Store
 from ...reports.summary import find_run
 from ..exams.suite_exam import RunOptions
 from ..suite.suite_file import LoadedSuite
-from .attribution import Watching, attribute
+from .attribution import Watching, attribute, comparable_keys
 from .attribution_plan import plan_attribution
 from .attribution_result import Attribution, Explained
 
@@ -43,7 +43,7 @@ def explained(
         plan = plan_attribution(baseline, base_id, bot.bot, loaded, run, environ, old_knowledge, bot.base_bot)
         head = run_tables(store, find_run(store, bot.head_run)[0], [bot.bot]).tables[bot.bot]
         base = run_tables(baseline, base_id, [bot.base_bot]).tables[bot.base_bot]
-        told(plan.sentence(store, frozenset(head.places)))
+        told(plan.sentence(store, comparable_keys(base, head)))
         gated = [each.metric for each in bot.metrics]
         return attribute(plan, store, base, head, watching, told, report.rule.cluster, report.rule.seed, gated)
 

@@ -7,11 +7,11 @@ from dataclasses import replace
 
 from ...reports.comparing.score_table import RunTables, ScoreTable
 from ...reports.comparing.sides import Side
-from ...reports.gating.gate_rule import GateRule
+from ...reports.gating.gate_rule import GateRule, is_share
 from ...reports.gating.metric_verdicts import MetricVerdict
 from ...reports.gating.verdicts import BotVerdict
 from ...reports.leaderboard import count
-from ...reports.run import RunMetric, bot_fingerprint
+from ...reports.run import bot_fingerprint
 from ...reports.statistics.paired import Difference
 from ...reports.store import Store
 from ..exams.exam import Exam
@@ -60,13 +60,9 @@ def _metrics(exam: Exam, against: ScoreTable | str, rule: GateRule) -> Iterator[
     for metric in exam.header.metrics:
         if metric.level == "row" and (
             metric.name in rule.margins
-            or (not rule.margins and _is_share(metric) and (isinstance(against, str) or metric.name in against.columns))
+            or (not rule.margins and is_share(metric) and (isinstance(against, str) or metric.name in against.columns))
         ):
             yield metric.name
-
-
-def _is_share(metric: RunMetric) -> bool:
-    return metric.better != "neither" and (metric.low, metric.high) == (0, 1)
 
 
 def asked_in_full(run: RunTables) -> RunTables:

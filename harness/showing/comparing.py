@@ -9,8 +9,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TextIO
 
-from rich.console import Console
-
 from ... import InputError
 from ...reports.comparing.comparison import Comparison
 from ...reports.comparing.comparison_markdown import comparison_markdown
@@ -21,6 +19,7 @@ from ...reports.printable import printable
 from ...reports.whole_files import check_file, is_database, whole_file
 from .comparison_table import comparison_table
 from .streams import write_json
+from .table_console import TableConsole
 
 STDOUT = Path("-")
 OPEN = "no difference shown"
@@ -92,22 +91,21 @@ def _page(found: Compared) -> str:
 
 
 def _print(found: Compared, shown: Shown, stdout: TextIO) -> None:
-    console = Console(emoji=False, highlight=False, file=stdout)
-    width = console.width if console.is_terminal else 80
+    console = TableConsole(stdout)
     changed = [each for each in found.comparisons if not each.same_answers]
     for place, each in enumerate(changed):
         if place:
-            console.print(f"\n{'─' * width}\n", markup=False)
-        console.print(comparison_table(each), width=width)
+            console.print(f"\n{'─' * console.width}\n")
+        console.print(comparison_table(each))
     left_out = [*_unchanged(found.comparisons), *found.left_out]
     if left_out and changed:
         console.print()
     for sentence in left_out:
-        console.print(printable(sentence), markup=False, soft_wrap=True)
+        console.print(printable(sentence), soft_wrap=True)
     for place, (command, purpose) in enumerate(_next(changed, shown)):
         if not place:
-            console.print("\nNext:", markup=False)
-        console.print(f"  {printable(command)}\n      {purpose}", markup=False, soft_wrap=True)
+            console.print("\nNext:")
+        console.print(f"  {printable(command)}\n      {purpose}", soft_wrap=True)
 
 
 def _unchanged(comparisons: tuple[Comparison, ...]) -> Iterator[str]:
@@ -151,6 +149,5 @@ def _plan(comparison: Comparison, metric: MetricComparison) -> str:
 def _worth_showing(metric: MetricComparison) -> str:
     """Five hundredths of the scale; of a metric without an end, a tenth of what it was."""
     low, high = metric.column.low, metric.column.high
-    bounded = low is not None and high is not None
     worth = abs(metric.base_mean) / 10 if low is None or high is None else 0.05 * (high - low)
     return f"{worth or 0.05:.1g}"

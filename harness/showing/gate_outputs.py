@@ -8,8 +8,6 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TextIO
 
-from rich.console import Console
-
 from ... import InputError
 from ...reports.gating.gate_annotations import gate_annotations, paused
 from ...reports.gating.gate_junit import gate_junit
@@ -19,16 +17,10 @@ from ...reports.whole_files import check_file, whole_file
 from ..deciding.gate import GateResult
 from .gate_table import gate_table, saved_lines
 from .streams import write_json
+from .table_console import TableConsole
 
 STDOUT = Path("-")
 SUMMARY = "GITHUB_STEP_SUMMARY"  # names the file whose Markdown GitHub shows on the page of the job
-
-
-class _OwnEnd(Console):
-    """A console that leaves it to the caller what a closed pipe means; rich's own ends with exit code 1."""
-
-    def on_broken_pipe(self) -> None:
-        raise BrokenPipeError
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,12 +105,10 @@ def _saved(result: GateResult) -> list[str]:
 
 
 def _print(result: GateResult, github: bool, stdout: TextIO) -> None:
-    console = _OwnEnd(emoji=False, highlight=False, file=stdout)
-    width = console.width if console.is_terminal else 80
     before, after = paused() if github else ("", "")
     if before:
         stdout.write(f"{before}\n")
-    console.print(gate_table(result), width=width)
+    TableConsole(stdout).print(gate_table(result))
     if after:
         stdout.write(f"{after}\n")
 

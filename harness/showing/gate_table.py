@@ -13,7 +13,7 @@ from rich.text import Text
 from ...reports.gating import gate_words as words
 from ...reports.gating.gate_flips import GateFlip
 from ...reports.gating.gate_report import GateReport
-from ...reports.gating.gate_rule import WRONG, GateRule
+from ...reports.gating.gate_rule import MEANING, WRONG, GateRule
 from ...reports.gating.metric_verdicts import MetricVerdict
 from ...reports.gating.verdicts import BotVerdict
 from ...reports.leaderboard import ARROWS, count
@@ -53,7 +53,7 @@ def gate_table(result: GateResult) -> RenderableType:
         parts += [Text(printable(line), overflow="fold") for line in saved_lines(result.saved)]
     if report.exit_code == WRONG:
         parts.append(Text("If what can't be compared was meant to change, write the baseline anew: proctor baseline"))
-    word = words.MEANING[report.exit_code]
+    word = MEANING[report.exit_code]
     parts.append(Text.assemble("Verdict: ", (word, STYLES[word]), f" (exit code {report.exit_code})"))
     return Group(*parts)
 
@@ -121,9 +121,12 @@ def _sentences(bot: BotVerdict, rule: GateRule) -> Iterator[tuple[str, str]]:
     for margin in dict.fromkeys(each.margin for each in passed):
         names = ", ".join(each.metric for each in passed if each.margin == margin)
         yield f"{names}: a loss of {margin:g} is ruled out", ""
+    told = set()
     for each in bot.metrics:
-        if each.outcome not in ("not worse", "unchanged"):
-            yield f"{each.metric}: {each.sentence}", STYLES[each.outcome]
+        if each.outcome not in ("not worse", "unchanged") and each.metric not in told:
+            alike = [other.metric for other in bot.metrics if _same_reason(other, each)] or [each.metric]
+            told.update(alike)
+            yield f"{', '.join(alike)}: {each.sentence}", STYLES[each.outcome]
         if lost := words.missing(each, rule.missing):
             yield f"{each.metric}: {lost}", STYLES["too much missing"] if each.too_much_missing else ""
     for threshold in bot.thresholds:
@@ -135,6 +138,11 @@ def _sentences(bot: BotVerdict, rule: GateRule) -> Iterator[tuple[str, str]]:
         yield f"latency{verdict}: {bot.latency.sentence}", STYLES[outcome] if outcome else ""
     for note in bot.notes:
         yield note, "dim"
+
+
+def _same_reason(one: MetricVerdict, other: MetricVerdict) -> bool:
+    """Whether two metrics can't be compared for the same reason, which is told once."""
+    return one.outcome == other.outcome == "not comparable" and one.sentence == other.sentence
 
 
 def _flip(flip: GateFlip) -> Iterator[RenderableType]:

@@ -111,7 +111,7 @@ def _listed() -> Iterator[str]:
     for must, title in (
         ("same", "The answer must stay the same"),
         ("other", "Another answer must come"),
-        ("decline", "The bot must decline, or correct what it is told"),
+        ("decline", "The bot must decline"),
     ):
         yield f"{title}:"
         for kind in (kind for kind in KINDS.values() if kind.must == must):
@@ -124,8 +124,9 @@ def _listed() -> Iterator[str]:
     yield from _folded(f"Several at once: {', '.join(groups)}.", "")
     yield from _folded(
         "Intensity is a share of the letters or words that a kind can change, at least one of them. Numbers, what they"
-        " count, addresses and words of denial are left as they are by all kinds that keep the answer. The words for"
-        " synonym and antonym ship with Proctor.", "",
+        " count, addresses and words of denial are left as they are by all kinds that keep the answer; a misspelt word"
+        " is never another common word of English, and acronyms and single letters stay. The word lists ship with"
+        " Proctor.", "",
     )  # fmt: skip
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from typing import TextIO
 
-from rich.console import Console, Group, JustifyMethod, RenderableType
+from rich.console import Group, JustifyMethod, RenderableType
 from rich.table import Table
 from rich.text import Text
 
@@ -16,6 +16,7 @@ from ...reports.comparing.planning import CORRELATION, Need, Plan, Planned
 from ...reports.leaderboard import count
 from ...reports.printable import printable
 from .streams import write_json
+from .table_console import TableConsole
 
 NAME_WIDTH = 28
 
@@ -25,8 +26,7 @@ def show_plan(plan: Plan, as_json: bool, stdout: TextIO) -> None:
     if as_json:
         write_json(plan_object(plan), stdout)
         return
-    console = Console(emoji=False, highlight=False, file=stdout)
-    console.print(plan_table(plan), width=console.width if console.is_terminal else 80)
+    TableConsole(stdout).print(plan_table(plan))
 
 
 def plan_object(plan: Plan) -> dict[str, object]:
@@ -94,14 +94,15 @@ def _legend(plan: Plan) -> Iterator[str]:
     delta = f"{plan.wish.delta:g}"
     yield f"to show: questions that show a true difference of {delta} with that power;"
     yield f"  with as many the gate, margin {delta}, calls an equally good bot not worse"
-    yield f"to settle: questions after which the gate, margin {delta}, decides in any case"
+    yield f"to settle: questions after which the gate, margin {delta}, nearly always decides"
     if plan.wish.cluster != "none":
         noun = cluster_noun(plan.wish.cluster)
         yield f"design: how many times as many it takes, as those of one {noun}"
         yield f"  are alike; further questions are taken to come from further {noun}s"
     fewest = min(each.clusters for each in plan.planned)
     if fewest < FEW_CLUSTERS:
-        noun = "question" if all(each.clusters == each.questions for each in plan.planned) else cluster_noun(plan.wish.cluster)
+        alone = all(each.clusters == each.questions for each in plan.planned)
+        noun = "question" if alone else cluster_noun(plan.wish.cluster)
         yield f"a guess: the spread was seen on {count(fewest, noun)} only"
     if any(not each.paired for each in plan.planned):
         yield f"one bot alone: another is taken to vary alike, and to agree by {CORRELATION:g} (correlation)"

@@ -8,7 +8,9 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from ...reports.comparing.comparison_words import p_value, signed
 from ...reports.comparing.doubts import cluster_noun
+from ...reports.comparing.metric_comparison import ALPHA
 from ...reports.leaderboard import ARROWS, count, figure, milliseconds
 from ...reports.printable import printable
 from ...reports.ranking.frontier import Offer
@@ -20,10 +22,11 @@ from .figures import gain_text, grid, mean_text, percent
 from .router_table import router_table
 
 RANKS = ("best", "2nd", "3rd", "4th")  # that have a column; with more bots the expected rank says it
-SURE = 0.95  # probability of being the best from which on we say that a bot is, where its lead is beyond chance too
+SURE = 0.95  # probability of being the best from which on we say that a bot is, where its lead passes the test too
 ABOUT_RANKS = "best, 2nd, ...: share of the resamples of all questions in which a bot comes there; ties share"
 ABOUT_STABILITY = "same: share of the resamples that have the winner, or the whole ranking, as it was measured"
 MOST_AGAINST = 5  # differing rankings that are shown, the surest first; the rest are in --json
+MOST_BEATING = 2  # bots that are named where one is dominated
 MOST_LACKING = 3  # bots that are named where questions are left out
 
 
@@ -72,17 +75,18 @@ def _verdict(detail: InDetail, ranked: RankedRun) -> Text:
         winners = "all bots" if len(ranking.winners) == len(ranking.bots) else _names(ranking.winners)
         return Text(f"On {name} {winners} tie.", style="bold", overflow="fold")
     best, rival = printable(lead.bot), printable(lead.rival)
-    by = f"{gain_text(lead.by, metric.column)} over {rival}"
+    by = f"{signed(lead.by.mean, metric.column)} over {rival}"
     if ranking.clusters < 2:
         what = "question" if ranked.cluster == "none" else cluster_noun(ranked.cluster)
         sentence = f"{best} leads on {name} by {by}, but one {what} alone does not tell how sure that is."
         return Text(sentence, style="bold", overflow="fold")
     odds, other = (float(ranking.best[ranking.bots.index(bot)]) for bot in (lead.bot, lead.rival))
-    if odds >= SURE and lead.by.low is not None and lead.by.low > 0:
-        sentence = f"{best} is best on {name}: {by}, probability {percent(odds)}."
+    tested = f"p {p_value(lead.by.p_value)}"
+    if odds >= SURE and lead.by.p_value is not None and lead.by.p_value <= ALPHA:
+        sentence = f"{best} is best on {name}: {by} ({tested}), probability {percent(odds)}."
         return Text(sentence, style="bold green", overflow="fold")
-    sentence = f"{best} leads on {name}, but that is not settled: {by}; {percent(odds)} to be best, {percent(other)}"
-    return Text(f"{sentence} for {rival}.", style="bold", overflow="fold")
+    sentence = f"{best} leads on {name}, but that is not settled: {by} ({tested}); {percent(odds)} to be best,"
+    return Text(f"{sentence} {percent(other)} for {rival}.", style="bold", overflow="fold")
 
 
 def _names(bots: Sequence[str]) -> str:
@@ -164,7 +168,9 @@ def _frontier(detail: InDetail, ranked: RankedRun) -> Iterator[RenderableType]:
 def _beaten(offer: Offer) -> Text:
     if not offer.dominated_by:
         return Text("on the frontier")
-    return Text(f"dominated by {', '.join(map(printable, offer.dominated_by))}", style="dim", overflow="fold")
+    names = [printable(bot) for bot in offer.dominated_by]
+    more = f" and {len(names) - MOST_BEATING} more" if len(names) > MOST_BEATING else ""
+    return Text(f"dominated by {', '.join(names[:MOST_BEATING])}{more}", style="dim", overflow="fold")
 
 
 def _best(detail: InDetail) -> Iterator[Text]:

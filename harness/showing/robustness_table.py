@@ -139,6 +139,7 @@ def _details(bot: BotRobustness) -> Iterator[RenderableType]:
     for metric in bot.metrics:
         if metric.kinds:
             yield Text()
+            yield Text(printable(metric.column.name), style="bold", overflow="fold")
             yield _counts(metric)
         if metric.curves:
             yield Text()
@@ -151,7 +152,7 @@ def _details(bot: BotRobustness) -> Iterator[RenderableType]:
 
 def _counts(metric: MetricRobustness) -> Table:
     """A line a kind: what passed before and fails now, the reverse, and how both differ from before."""
-    table = _table(f"{metric.column.name}", padding=1)
+    table = _table("rewording", padding=1)
     for name in ("lost", "won", "n/a"):
         table.add_column(name, justify="right", header_style="dim")
     for name in ("flips", "against control", "score change"):

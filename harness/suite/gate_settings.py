@@ -1,9 +1,10 @@
 """Gate settings: how much worse the bots of a suite may become, and what they are held against."""
 
 from collections.abc import Iterable, Mapping
-from typing import Annotated
+from dataclasses import dataclass
+from typing import Annotated, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from ...reports.gating.gate_rule import MARGIN, MISSING, GateRule
 
@@ -53,3 +54,42 @@ class GateSettings(BaseModel):
             margins={**self.margins, **(margins or {})}, margin=self.margin, missing=self.missing,
             latency=self.latency, thresholds=frozenset(thresholds), flips=flips, seed=seed,
         )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class KeptGate:
+    """What the manifest of a run says of its gate.
+
+    Attributes:
+        settings: of the suite as it was when the run was held.
+        thresholds: the metrics whose thresholds it names.
+        seed: of the suite.
+        notes: sentences about what could not be read.
+    """
+
+    settings: GateSettings
+    thresholds: tuple[str, ...] = ()
+    seed: int = 0
+    notes: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, manifest: Mapping[str, object]) -> Self:
+        """Read a manifest; what it lacks has the default."""
+        of_run = _inner(manifest, "settings")
+        suite, seed = _inner(of_run, "suite"), of_run.get("seed")
+        try:
+            settings, notes = GateSettings.model_validate(_inner(suite, "gate")), []
+        except ValidationError:  # of a Proctor that knew no gate, and took anything
+            notes = ["the gate settings in the run's manifest can't be read by this version; the defaults hold"]
+            settings = GateSettings()
+        thresholds = tuple(map(str, _inner(suite, "thresholds")))
+        return cls(settings, thresholds, seed if isinstance(seed, int) else 0, tuple(notes))
+
+    def rule(self, margins: Mapping[str, float], flips: int) -> GateRule:
+        """The rule by which the run is judged, the same as when it was held."""
+        return self.settings.rule(self.thresholds, margins, flips, self.seed)
+
+
+def _inner(mapping: Mapping[str, object], key: str) -> Mapping[str, object]:
+    inner = mapping.get(key)
+    return inner if isinstance(inner, Mapping) else {}

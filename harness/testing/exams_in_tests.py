@@ -66,9 +66,9 @@ class SessionExams:
     def _hold(self, suite: Path, options: RunOptions) -> HeldExam:
         loaded = load_suite(suite)
         self._store = self._store or Store.open(self._database)
-        summary = hold(suite_exam(loaded, options, os.environ), self._store, Silent()).summary
-        run_id, _ = find_run(self._store, summary.run)
-        return HeldExam(loaded, summary, self._store, run_id)
+        outcome = hold(suite_exam(loaded, options, os.environ), self._store, Silent())
+        run_id, _ = find_run(self._store, outcome.summary.run)
+        return HeldExam(loaded, outcome.summary, self._store, run_id, outcome.problems)
 
     def row(self, wanted: WantedRow) -> HeldRow:
         """The answer that a test is about."""

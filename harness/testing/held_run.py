@@ -32,6 +32,7 @@ class HeldExam:
     summary: Summary
     store: Store
     run_id: int
+    problems: Mapping[str, str]  # why a bot could not be asked, or not to the end
 
     @cached_property
     def rows(self) -> Mapping[tuple[str, str], HeldRow]:
@@ -46,7 +47,8 @@ class HeldExam:
         """The answer of a bot to a question, by its id; raises InputError where it was not asked such a one."""
         if (bot, key) not in self.rows:
             asked = [each for name, each in self.rows if name == bot]
-            raise InputError(f"{bot} was not asked {key!r}{nearest(key, asked)}")
+            why = f": {self.problems[bot]}" if bot in self.problems else nearest(key, asked)
+            raise InputError(f"{bot} was not asked {key!r}{why}")
         return self.rows[bot, key]
 
 

@@ -95,7 +95,7 @@ def _is_predicate(found: Sequence[Word], place: int) -> bool:
     return found[start].plain.removesuffix("n't") in BE_FINITE and not is_attribute
 
 
-def _english(text: str) -> list[Word]:
+def _english(text: str) -> Sequence[Word]:
     found = words(text)
     if not is_english(found):
         raise Refused(NOT_ENGLISH)

@@ -1,24 +1,31 @@
-"""Known words: common words of English, so that a slip of a finger makes none of them by chance."""
+"""Known words: words of English, so that a slip of a finger makes none of them by chance."""
 
-import json
 import re
 from collections.abc import Sequence
 from functools import cache
-from pathlib import Path
 from typing import Final
 
+from ..onnx_encoder import packaged_folder
 from .rewording import Change, changed
 from .word_lists import antonyms, synonyms
 
-_WORDS: Final = Path(__file__).parent / "words.json"  # counted in encyclopaedic texts, up to eight letters
+_LONGEST: Final = 8  # letters: a slip hardly makes another word of a longer one
+_SHORT: Final = "ad ah am an as at be by do go he hi if in is it me my no of oh ok on or ox so to up us we"
 _RUN: Final = re.compile(r"[^\W\d_]+")
 
 
 @cache
 def known_words() -> frozenset[str]:
-    """Common words of English of two letters and more, and all that our lists of synonyms and antonyms know."""
-    lines: list[str] = json.loads(_WORDS.read_text("utf-8"))
-    return frozenset({word for line in lines for word in line.split()} | synonyms().keys() | antonyms().keys())
+    """The words in the vocabulary of the embedded model, and all that our lists of synonyms and antonyms know.
+
+    Of two letters only those that are words: the vocabulary has nearly every pair.
+
+    Raises:
+        InputError: the embedded model is not installed.
+    """
+    vocabulary = (packaged_folder() / "vocab.txt").read_text("utf-8").split()
+    words = {word for word in vocabulary if word.isascii() and word.isalpha() and 2 < len(word) <= _LONGEST}
+    return frozenset(words | set(_SHORT.split()) | synonyms().keys() | antonyms().keys())
 
 
 class Runs:

@@ -66,7 +66,8 @@ def script(letter: str) -> str:
     return unicodedata.name(letter, "").partition(" ")[0]
 
 
-def words(text: str) -> list[Word]:
+@lru_cache(maxsize=4)
+def words(text: str) -> tuple[Word, ...]:
     """The words of a text: what stands between blanks, without the marks around it."""
     found = [_word(match.start(), match[0]) for match in _TOKEN.finditer(text)]
     made = []
@@ -77,7 +78,7 @@ def words(text: str) -> list[Word]:
             word = Word(word.start, word.end, word.text, True, word.before, word.after)
         if word.text:
             made.append(word)
-    return made
+    return tuple(made)
 
 
 def letters(text: str) -> list[int]:

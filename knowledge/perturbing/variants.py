@@ -165,6 +165,12 @@ def _written(question: Question, kind: Kind, number: int, written: Texts) -> Rew
     return Reworded(texts[number], 1, 1)
 
 
+def _short(share: float) -> str:
+    """As it is usually written, unless another share would be written alike."""
+    text = f"{share:g}"
+    return text if float(text) == share else repr(share)
+
+
 def variant(question: Question, kind: Kind, share: float, number: int, found: Reworded) -> Question:
     """The question that a text becomes.
 
@@ -178,7 +184,7 @@ def variant(question: Question, kind: Kind, share: float, number: int, found: Re
         mark |= {"changed": found.changed, "units": found.units}
     made = replace(
         question,
-        id=f"{question.id}~{kind.name}-{share:g}-{number}",
+        id=f"{question.id}~{kind.name}-{_short(share)}-{number}",
         text=found.text,
         tags=tuple(dict.fromkeys((*question.tags, TAG))),
         source_document=question.source_document or question.id,

@@ -67,7 +67,7 @@ def _apart(pairs: Sequence[int]) -> list[int]:
     return sorted(moved)
 
 
-def _words(text: str) -> list[Word]:
+def _words(text: str) -> Sequence[Word]:
     if is_unspaced(text):
         raise Refused(UNSPACED)
     return words(text)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ..statistics.paired import Difference, difference
 from ..summary import MetricColumn
-from .score_table import Figures
+from .score_table import Figures, is_binary
 
 Lattice = Mapping[frozenset[str], Figures]  # what is new -> the values of all questions
 
@@ -102,7 +102,7 @@ def effects(
     def compared(old: Figures, new: Figures, binary: bool = False) -> Difference:
         return difference(old, new, clusters[there], column.low, column.high, binary, seed=seed)
 
-    binary = (column.low, column.high) == (0, 1) and bool(np.isin([base[there], head[there]], (0.0, 1.0)).all())
+    binary = is_binary(column, base[there], head[there])
     shares = {first: known[frozenset()] - base[there]} if first else {}
     shares |= shapley(known, factors) if factors else {}
     return MetricEffects(

@@ -14,11 +14,10 @@ import orjson
 from ... import InputError
 from ...knowledge.paths import existing, unreadable
 from ..summary import MetricColumn
-from .score_table import ABSENT, STATUSES, Case, Figures, RunTables, ScoreTable
+from .score_table import ABSENT, CODES, Case, Figures, RunTables, ScoreTable
 
 FORMAT: Final = 1
 MARK: Final = "proctor_baseline"
-CODES: Final = {status: code for code, status in enumerate(STATUSES)}
 AGAIN: Final = "'proctor baseline' writes it anew"
 
 

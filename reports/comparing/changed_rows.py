@@ -8,7 +8,7 @@ import numpy as np
 
 from .comparable import Pairing
 from .flips import Direction, flip_of_values
-from .score_table import ScoreTable
+from .score_table import ScoreTable, passes
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,10 +57,7 @@ def changed_rows(pairing: Pairing, metric: str, most: int) -> ChangedRows:
     base, head = pairing.values(metric)
     sign = 1 if column.better == "higher" else -1
     gain = sign * (head - base)
-    flipped = np.zeros(len(gain), np.int8)
-    if column.threshold is not None:
-        passed, passes = (sign * values >= sign * column.threshold for values in (base, head))
-        flipped = passes.astype(np.int8) - passed
+    flipped = passes(column, head).astype(np.int8) - passes(column, base)
     places = np.flatnonzero(np.isfinite(gain) & (gain != 0))
     order = places[np.lexsort((places, gain[places], flipped[places]))]
     losses = [_row(pairing, metric, int(place)) for place in order[:most] if gain[place] < 0]

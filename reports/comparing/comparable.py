@@ -18,6 +18,10 @@ CLUSTERS: Final = ("source", "tag", "tag:PREFIX", "none")
 Places = NDArray[np.intp]
 
 
+class NothingComparable(InputError):  # noqa: N818 - an outcome, of which other bots of the run may be free
+    """The message says which part can't be compared, and why."""
+
+
 @dataclass(frozen=True, slots=True)
 class Dropped:
     """Keys of questions that have no partner on the other side.
@@ -123,6 +127,24 @@ def pair(
         dropped=dropped, same_answers=_same_answers(base, head, base_places, head_places),
         same_words=_same_words(base, head, base_places, head_places),
     )  # fmt: skip
+
+
+def nothing_comparable(pairing: Pairing, refused: Mapping[str, str]) -> NothingComparable:
+    """The error for two bots without a common question, or without a metric or a time on both sides."""
+    who = f"{pairing.base.bot} of run {pairing.base.run} and {pairing.head.bot} of run {pairing.head.run}"
+    if not len(pairing.cases):
+        dropped = pairing.dropped
+        return NothingComparable(
+            f"Nothing can be compared between {who}: no question stands on both sides with the same id, text and "
+            f"yardstick ({len(dropped.base_only):,} on the first side alone, {len(dropped.head_only):,} on the second "
+            f"alone, {len(dropped.reworded):,} worded and {len(dropped.remarked):,} marked in another way)."
+        )
+    together: dict[str, list[str]] = {}
+    for name, why in refused.items():
+        together.setdefault(why, []).append(name)
+    reasons = " ".join(f"{', '.join(names)}: {why}" for why, names in together.items())
+    questions = f"{len(pairing.cases):,} questions are the same on both sides"
+    return NothingComparable(f"Nothing can be compared between {who}, though {questions}. {reasons}".strip())
 
 
 def mean_of_repeats(values: Figures) -> Figures:

@@ -8,11 +8,10 @@ from dataclasses import dataclass
 from ..statistics.latency_difference import LatencyDifference
 from .changed_parts import changed_parts
 from .changed_rows import ChangedRows, changed_rows
-from .comparable import Dropped, Pairing, pair
+from .comparable import Dropped, Pairing, nothing_comparable, pair
 from .doubts import doubts
 from .metric_comparison import Correction, MetricComparison, compare_metric, correct_all, count_missing
 from .metric_names import check_names, refused_of_run, wanted
-from .nothing_comparable import nothing_comparable
 from .paired_latency import paired_latency
 from .score_table import ScoreTable
 from .sides import Side

@@ -74,7 +74,7 @@ def legend(comparison: Comparison) -> Iterator[str]:
     yield f"difference: {head} - {base}, with its 95 % interval over the questions"
     tests = sorted({each.difference.test.partition(",")[0] for each in comparison.metrics if each.difference.p_value})
     tested = sum(1 for each in comparison.metrics if each.difference.wins + each.difference.losses)
-    if tests:
+    if tests and tested:  # of metrics that are the same on every question nothing is corrected
         over = f", corrected over {count(tested, 'metric')} ({METHODS[comparison.correct]})"
         yield f"p: {' or '.join(tests)}{over}; * at most .05"
     yield "d_z: difference over its standard deviation; w/t/l: questions won, tied, lost"
@@ -152,16 +152,17 @@ def latency_note(comparison: Comparison) -> str:
     """How many answers timed out or failed; blank where none did."""
     found = comparison.latency
     sides = ((comparison.base.name, found.base), (comparison.head.name, found.head)) if found else ()
-    notes = [_unanswered(name, side) for name, side in sides if side.censored or side.failed]
+    notes = [f"Answers of {name}: {without_answer(side)}." for name, side in sides if without_answer(side)]
     if found and found.questions < comparison.questions:
         notes.append(f"Times are of {found.questions:,} of {comparison.questions:,} questions.")
     return " ".join(notes)
 
 
-def _unanswered(name: str, side: SideLatency) -> str:
+def without_answer(side: SideLatency) -> str:
+    """How many answers of one side timed out or failed; blank where none did."""
     timed_out = f"{side.censored:,} timed out (counted as longer than that)" if side.censored else ""
     failed = f"{side.failed:,} failed (no time, left out)" if side.failed else ""
-    return f"Answers of {name}: {', '.join(filter(None, (timed_out, failed)))}."
+    return ", ".join(filter(None, (timed_out, failed)))
 
 
 def missing_notes(comparison: Comparison) -> list[str]:

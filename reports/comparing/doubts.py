@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from ..leaderboard import count
-from .comparable import Dropped, Pairing
+from ..run import EARLY_STOP
+from .comparable import Dropped, Pairing, cluster_of
 from .score_table import RunTables
 from .sides import Side
 
@@ -25,7 +26,7 @@ def cluster_noun(cluster: str) -> str:
 
 def doubts(base: Side, head: Side, pairing: Pairing) -> tuple[str, ...]:
     """Sentences for one pair of bots, the gravest first; none where there is nothing to say."""
-    found = [*_unfinished(base.run, head.run), *_left_out(pairing.dropped), *_few(pairing)]
+    found = [*_unfinished(base.run, head.run), *_left_out(pairing.dropped), *_few(pairing), *_untagged(pairing)]
     if base.run.run != head.run.run:
         found += [*_other_runs(base, head, pairing), *_other_speed(base.run.manifest, head.run.manifest)]
     if pairing.base.repeats != pairing.head.repeats:
@@ -35,10 +36,14 @@ def doubts(base: Side, head: Side, pairing: Pairing) -> tuple[str, ...]:
 
 
 def _unfinished(base: RunTables, head: RunTables) -> Iterator[str]:
-    for run in dict.fromkeys([base.run, head.run]):
-        status = base.status if run == base.run else head.status
-        if status != "finished":
-            yield f"Run {run} is not complete ({status}): only what was asked on both sides is compared."
+    for run in {base.run: base, head.run: head}.values():
+        if EARLY_STOP in run.manifest:
+            yield (
+                f"Run {run.run} was stopped early, as soon as a verdict on it was certain: intervals and p values take "
+                "the number of questions for chosen beforehand, and are too sure of themselves."
+            )
+        elif run.status != "finished":
+            yield f"Run {run.run} is not complete ({run.status}): only what was asked on both sides is compared."
 
 
 def _left_out(dropped: Dropped) -> Iterator[str]:
@@ -67,6 +72,18 @@ def _few(pairing: Pairing) -> Iterator[str]:
         yield f"All questions come from one {noun}: no interval can be worked out.{other}"
     else:
         yield f"The questions come from {count(clusters, noun)} only: intervals are wide, and rest on few."
+
+
+def _untagged(pairing: Pairing) -> Iterator[str]:
+    """Questions without the tag by which they were to be clustered make intervals narrower than was asked for."""
+    if not pairing.cluster.startswith("tag"):
+        return
+    alone = sum(not cluster_of(case, pairing.cluster)[0] for case in pairing.cases)
+    if alone:
+        prefix = pairing.cluster.partition(":")[2]
+        which = f"no tag that begins with {prefix}" if prefix else "no tag"
+        whole = f"{alone:,} of {len(pairing.cases):,} questions have"
+        yield f"{whole} {which}: each of them is taken as its own, as with --cluster none."
 
 
 def _other_runs(base: Side, head: Side, pairing: Pairing) -> Iterator[str]:

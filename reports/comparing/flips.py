@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -43,15 +42,3 @@ def flip_of_values(
 ) -> Direction | None:
     """The direction of a flip between two values of a metric; reaching the threshold exactly passes."""
     return flip(passed(source, threshold, better), passed(perturbed, threshold, better))
-
-
-def flip_rate(pairs: Iterable[tuple[bool | None, bool | None]]) -> FlipRate:
-    """Count flips among (source, perturbed) outcomes; a pair without both outcomes is not comparable."""
-    flips = comparable = not_comparable = 0
-    for source, perturbed in pairs:
-        if source is None or perturbed is None:
-            not_comparable += 1
-        else:
-            comparable += 1
-            flips += source != perturbed
-    return FlipRate(flips, comparable, not_comparable)

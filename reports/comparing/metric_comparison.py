@@ -8,14 +8,14 @@ from typing import Final, Literal
 
 import numpy as np
 
-from ..leaderboard import figure
+from ..leaderboard import count, figure
 from ..statistics.correction import benjamini_hochberg, holm
 from ..statistics.missing_bounds import missing_bounds
 from ..statistics.paired import Difference, difference
 from ..statistics.variance_parts import VarianceParts, variance_parts
 from ..summary import MetricColumn
 from .comparable import Pairing
-from .score_table import ABSENT, STATUSES, Figures, ScoreTable
+from .score_table import ABSENT, STATUSES, Figures, ScoreTable, is_binary, passes
 
 ALPHA: Final = 0.05
 Correction = Literal["holm", "bh"]
@@ -117,7 +117,7 @@ class MetricComparison:
         if self.verdict == "the same":
             return f"the same on all {found.questions:,} questions" + self._range(", so the true one lies")
         if found.low is None or found.high is None:
-            return f"cannot be told: {found.questions:,} question(s) of one cluster are no sample"
+            return f"cannot be told: {count(found.questions, 'question')} of one cluster: no sample"
         if self.verdict == "no difference shown":
             after = " after correction" if found.low > 0 or found.high < 0 else ""
             return f"no difference shown{after}: between {self.shown(found.low)} and {self.shown(found.high)}"
@@ -155,13 +155,12 @@ def compare_metric(pairing: Pairing, metric: str, judge_variance: float | None, 
         return None
     both = np.isfinite(base) & np.isfinite(head)
     old, new, clusters = base[both], head[both], pairing.clusters[both]
-    binary = (column.low, column.high) == (0, 1) and bool(np.isin(old, (0, 1)).all() and np.isin(new, (0, 1)).all())
-    found = difference(old, new, clusters, column.low, column.high, binary, seed=seed)
+    found = difference(old, new, clusters, column.low, column.high, is_binary(column, old, new), seed=seed)
     made = MetricComparison(column, float(old.mean()), float(new.mean()), found, missing)
     if missing.differs:
         made = replace(made, bounds=missing_bounds(base, head, column.low, column.high))
     if column.threshold is not None and column.better != "neither":
-        were, are = _passes(old, column), _passes(new, column)
+        were, are = passes(column, old), passes(column, new)
         made = replace(made, pass_to_fail=int((were & ~are).sum()), fail_to_pass=int((are & ~were).sum()))
     return replace(made, noise=_noise(pairing, metric, judge_variance))
 
@@ -201,11 +200,6 @@ def _verdict(found: MetricComparison, correct: Correction) -> Verdict:
     if found.column.better == "neither":
         return "higher" if rose else "lower"
     return "better" if rose == (found.column.better == "higher") else "worse"
-
-
-def _passes(values: Figures, column: MetricColumn) -> np.ndarray[tuple[int, ...], np.dtype[np.bool_]]:
-    threshold = np.float64(column.threshold or 0.0)
-    return np.asarray(values >= threshold if column.better == "higher" else values <= threshold, np.bool_)
 
 
 def count_missing(pairing: Pairing, metric: str, base: Figures, head: Figures) -> Missing:

@@ -18,7 +18,7 @@ from ..statistics.power import LIKENESS, Spread, spread_of_one, spread_of_pairs
 from ..summary import MetricColumn
 from .comparable import check_cluster, mean_of_repeats, pair
 from .metric_names import check_names
-from .score_table import RunTables, ScoreTable
+from .score_table import RunTables, ScoreTable, is_binary
 
 LEVEL: Final = 0.95
 CORRELATION: Final = LIKENESS  # of two bots over the questions, where only one was asked
@@ -51,7 +51,8 @@ class Need:
         repeats: answers to each question.
         to_show: questions that show a difference of delta with the power wanted. As many let the gate, with delta as
             its margin of harm, call a bot that is as good as before not worse, with that power.
-        to_settle: questions after which the gate decides whatever the truth is: its interval is as wide as the margin.
+        to_settle: questions after which the gate decides nearly always, whatever the truth is: its interval is then
+            about as wide as the margin.
     """
 
     repeats: int
@@ -165,8 +166,7 @@ def _planned(tables: Sequence[ScoreTable], wish: Wish) -> Planned:
         return _made((pairing.head.bot,), None, spread_of_one(head, clusters), wish)
     column = pairing.columns[wish.metric]
     old, new = mean_of_repeats(base), mean_of_repeats(head)
-    binary = (column.low, column.high) == (0, 1) and bool(np.isin([old, new], (0, 1)).all())
-    found = difference(old, new, clusters, column.low, column.high, binary)
+    found = difference(old, new, clusters, column.low, column.high, is_binary(column, old, new))
     return _made(
         (pairing.base.bot, pairing.head.bot), found, _believed(spread_of_pairs(base, head, clusters), found), wish
     )

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
-from collections.abc import Collection, Iterable, Mapping
+import sqlite3
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final
@@ -13,9 +15,9 @@ import orjson
 
 from ...knowledge.questions import Question
 from ..encoding import question_columns, to_json
-from ..store import Store
+from ..store import Store, explain
 from ..summary import MetricColumn
-from .score_table import ABSENT, STATUSES, Case, Figures, RunFigure, RunTables, ScoreTable, said_hash
+from .score_table import ABSENT, CODES, Case, Figures, RunFigure, RunTables, ScoreTable, said_hash
 
 CASES: Final = """
 SELECT questions.id, key, text, expected, constraints, evidence, tags, source_document, answerable, extra
@@ -43,11 +45,30 @@ ANSWER: Final = """
 SELECT answer FROM run_rows JOIN replies ON replies.id = reply_id
 WHERE run_id = ? AND run_rows.bot_id = ? AND question_id = ? AND run_rows.repeat = ?"""
 
-CODES: Final = {status: code for code, status in enumerate(STATUSES)}
-
 
 def run_tables(store: Store, run_id: int, bots: Collection[str] | None = None) -> RunTables:
-    """Read a run; ``bots`` names those that are wanted, None means all. The store stays open for its answers."""
+    """Read a run; ``bots`` names those that are wanted, None means all. The store stays open for its answers.
+
+    Raises:
+        StoreError: the database is damaged.
+    """
+    with _one_moment(store):
+        return _read(store, run_id, bots)
+
+
+@contextlib.contextmanager
+def _one_moment(store: Store) -> Iterator[None]:
+    """Everything is read as it stood at the first look, even while a run goes on and adds questions."""
+    store.query("SAVEPOINT one_moment")
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise explain(store.path, error) from error
+    finally:
+        store.query("RELEASE one_moment")
+
+
+def _read(store: Store, run_id: int, bots: Collection[str] | None) -> RunTables:
     name, suite, status, manifest = store.query(
         "SELECT name, suite, status, manifest FROM runs WHERE id = ?", [run_id]
     )[0]
@@ -90,7 +111,9 @@ def _case(
     key: str, text: str, expected: str, constraints: str, evidence: str, tags: str, source_document: str,
     answerable: int | None, extra: str | None,
 ) -> Case:  # fmt: skip
-    quotes = [[(one.get("document"), one.get("quote")) for one in group] for group in orjson.loads(evidence or "[]")]
+    # A quote has as many members as places; how many these are today, or whether any, is no matter of the question.
+    groups = [[(one.get("document"), one.get("quote")) for one in group] for group in orjson.loads(evidence or "[]")]
+    quotes = [list(dict.fromkeys(group)) for group in groups]
     marked_by = to_json([text, orjson.loads(expected or "[]"), orjson.loads(constraints or "[]"), quotes, answerable])
     return Case(
         key=str(key),

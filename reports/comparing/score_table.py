@@ -19,6 +19,7 @@ Flags = NDArray[np.bool_]
 # What stands in ``ScoreTable.statuses``: a place in this list, or ABSENT where the row has no score of the metric.
 STATUSES: Final = ("ok", "not_applicable", "parse_failure", "bot_error", "error")
 ABSENT: Final = -1
+CODES: Final = {status: code for code, status in enumerate(STATUSES)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,3 +154,18 @@ class RunTables:
     status: str
     manifest: Mapping[str, object]
     tables: Mapping[str, ScoreTable]
+
+
+def is_binary(column: MetricColumn, *sides: Figures) -> bool:
+    """Whether every value there is says yes or no: costs that are all zero don't."""
+    if (column.low, column.high) != (0, 1):
+        return False
+    return all(bool(np.isin(values[~np.isnan(values)], (0.0, 1.0)).all()) for values in sides)
+
+
+def passes(column: MetricColumn, values: Figures) -> Flags:
+    """Which values reach the threshold; none where there is no threshold, and NaN never does."""
+    if column.threshold is None or column.better == "neither":
+        return np.zeros(values.shape, np.bool_)
+    reached = values >= column.threshold if column.better == "higher" else values <= column.threshold
+    return np.asarray(reached, np.bool_)

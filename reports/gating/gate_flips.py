@@ -7,10 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...metrics.score import passed
 from ..comparing.comparable import Pairing
-from ..comparing.flips import flip
-from ..comparing.score_table import Figures, ScoreTable
+from ..comparing.score_table import Figures, ScoreTable, passes
 from ..summary import MetricColumn
 
 
@@ -77,9 +75,8 @@ def _falling(pairing: Pairing, name: str) -> _Falling:
     column = pairing.columns[name]
     base, head = pairing.values(name)
     fall = base - head if column.better == "higher" else head - base
-    flipped = [
-        flip(_passed(was, column), _passed(now, column)) == "pass_to_fail" for was, now in zip(base, head, strict=True)
-    ]
+    failed_now = ~np.isnan(head) & ~passes(column, head)
+    flipped = (passes(column, base) & failed_now).tolist()
     lost = (~np.isnan(base) & np.isnan(head)).tolist()
     return _Falling(column, base, head, fall / _scale(column, base, head), flipped, lost)
 
@@ -90,10 +87,6 @@ def _scale(column: MetricColumn, base: Figures, head: Figures) -> float:
         return column.high - column.low
     values = np.abs(np.concatenate([base, head]))
     return float(values[~np.isnan(values)].max(initial=0.0)) or 1.0
-
-
-def _passed(value: float, column: MetricColumn) -> bool | None:
-    return passed(None if np.isnan(value) else float(value), column.threshold, column.better)
 
 
 def _worse(found: _Falling, place: int) -> bool:

@@ -10,7 +10,7 @@ from ..markdown_text import cell_code, code, prose
 from . import gate_words as words
 from .gate_flips import GateFlip
 from .gate_report import GateReport
-from .gate_rule import NOT_WORSE, REGRESSED, UNDECIDED
+from .gate_rule import MEANING, NOT_WORSE, REGRESSED, UNDECIDED
 from .metric_verdicts import MetricVerdict
 from .verdicts import BotVerdict
 
@@ -31,7 +31,7 @@ def gate_markdown(report: GateReport, saved: Sequence[str] = ()) -> str:
 
 def _page(report: GateReport, saved: Sequence[str]) -> Iterator[str]:
     sign = SIGNS.get(report.exit_code, OTHER_SIGN)
-    yield f"## {sign} {prose(report.suite, 100)}: {words.MEANING[report.exit_code]}"
+    yield f"## {sign} {prose(report.suite, 100)}: {MEANING[report.exit_code]}"
     yield ""
     unfinished = "" if report.status == "finished" else f" ({prose(report.status)})"
     yield (

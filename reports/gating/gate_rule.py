@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final, Literal
 
 if TYPE_CHECKING:  # suites are read with this rule, and numpy is a tenth of a second
     from ..comparing.score_table import ScoreTable
+    from ..run import RunMetric
     from ..summary import MetricColumn
 
 Outcome = Literal["unchanged", "not worse", "regressed", "undecided", "not comparable"]
@@ -18,6 +19,15 @@ WRONG: Final = 2
 UNDECIDED: Final = 3
 TOO_MUCH_MISSING: Final = 4
 PRECEDENCE: Final = (WRONG, REGRESSED, TOO_MUCH_MISSING, UNDECIDED, NOT_WORSE)
+MEANING: Final = {
+    NOT_WORSE: "not worse", REGRESSED: "regressed", WRONG: "not comparable", UNDECIDED: "undecided",
+    TOO_MUCH_MISSING: "too much missing",
+}  # fmt: skip
+# What the outcome of one metric, one threshold or latency alone would end with.
+CODES: Final[Mapping[str, int]] = {
+    "unchanged": NOT_WORSE, "not worse": NOT_WORSE, "met": NOT_WORSE, "regressed": REGRESSED, "missed": REGRESSED,
+    "undecided": UNDECIDED, "not comparable": WRONG,
+}  # fmt: skip
 
 MARGIN: Final = 0.03
 MISSING: Final = 0.05
@@ -63,7 +73,7 @@ class GateRule:
         return tuple(name for name, column in head.columns.items() if name in base.columns and is_share(column))
 
 
-def is_share(column: MetricColumn) -> bool:
+def is_share(column: MetricColumn | RunMetric) -> bool:
     """Whether a metric runs from 0 to 1 and one end is better."""
     return column.better != "neither" and (column.low, column.high) == (0, 1)
 

@@ -6,18 +6,9 @@ from collections.abc import Iterator
 
 from ..leaderboard import count, milliseconds
 from .gate_flips import Fall, GateFlip
-from .gate_rule import NOT_WORSE, REGRESSED, TOO_MUCH_MISSING, UNDECIDED, WRONG
 from .metric_sentences import p_value, shown, signed
 from .metric_verdicts import MetricVerdict
 from .verdicts import BotVerdict
-
-MEANING = {
-    NOT_WORSE: "not worse",
-    REGRESSED: "regressed",
-    WRONG: "not comparable",
-    UNDECIDED: "undecided",
-    TOO_MUCH_MISSING: "too much missing",
-}
 
 
 def headline(bot: BotVerdict) -> str:
@@ -58,8 +49,9 @@ def missing(found: MetricVerdict, allowed: float) -> str:
     text = f"{_lost(found)}; {too}"
     if found.bounds is None or found.column is None:
         return text
-    low, high = (signed(value, found.column) for value in found.bounds)
-    return f"{text}; with them the gain is {low} at worst, {high} at best"
+    ends = found.bounds if found.better != "lower" else (-found.bounds[1], -found.bounds[0])
+    low, high = (signed(value, found.column) for value in ends)
+    return f"{text}; with them the change is between {low} and {high}"
 
 
 def _lost(found: MetricVerdict) -> str:

@@ -6,16 +6,13 @@ from dataclasses import dataclass
 from typing import Final
 
 from ..comparing.comparable import Pairing
+from ..comparing.comparison_words import without_answer
 from ..comparing.paired_latency import paired_latency
 from ..leaderboard import milliseconds
 from ..statistics.latency_difference import LatencyDifference
-from .gate_rule import NOT_WORSE, REGRESSED, UNDECIDED, WRONG, GateRule, Outcome
+from .gate_rule import CODES, NOT_WORSE, GateRule, Outcome
 
 ALPHA: Final = 0.05
-CODES: Final = {
-    "unchanged": NOT_WORSE, "not worse": NOT_WORSE, "regressed": REGRESSED, "undecided": UNDECIDED,
-    "not comparable": WRONG,
-}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,14 +72,16 @@ def _sentence(found: LatencyDifference, outcome: Outcome | None, limit: float | 
     else:
         up_to = "any" if found.p50.high is None else _times(found.p50.high)
         ratio = f": {_times(found.p50.value)} times ({_times(found.p50.low)} to {up_to})"
+    cut = [f"; {when} {what}" for when, side in (("before", found.base), ("now", found.head))
+           if (what := without_answer(side))]  # fmt: skip
     if outcome is None or limit is None:
-        return medians + ratio
+        return f"{medians}{ratio}{''.join(cut)}"
     means = {
         "not worse": f"{limit:g} times is ruled out",
         "regressed": "it is slower",
         "undecided": f"{limit:g} times is neither ruled out nor is it shown to be slower",
     }
-    return f"{medians}{ratio}; {means[outcome]}"
+    return f"{medians}{ratio}; {means[outcome]}{''.join(cut)}"
 
 
 def _times(value: float) -> str:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ...metrics.score import Better
 from ..comparing.comparable import Pairing
-from ..comparing.score_table import Figures
+from ..comparing.score_table import Figures, is_binary
 from ..leaderboard import count
 from ..statistics.correction import holm
 from ..statistics.missing_bounds import missing_bounds
@@ -161,7 +161,7 @@ def _measured(pairing: Pairing, name: str, rule: GateRule, unasked: int) -> _Mea
     if both.any():
         low, high = (column.low, column.high) if sign > 0 else (_negative(column.high), _negative(column.low))
         gain = difference(
-            sign * base[both], sign * head[both], pairing.clusters[both], low, high, is_binary(base, head, column),
+            sign * base[both], sign * head[both], pairing.clusters[both], low, high, is_binary(column, base, head),
             LEVEL, rule.seed,
         )  # fmt: skip
     lost = _lost(*pairing.repeated_values(name))[there]
@@ -180,13 +180,6 @@ def _lost(base: Figures, head: Figures) -> Figures:
     had, has = (np.isfinite(values).mean(axis=1) for values in (base, head))
     kept: Figures = np.divide(has, had, out=np.ones_like(has), where=had > 0)
     return 1 - np.minimum(kept, 1)
-
-
-def is_binary(base: Figures, head: Figures, column: MetricColumn) -> bool:
-    """Whether every value is yes or no: costs that are all zero are not."""
-    if (column.low, column.high) != (0, 1):
-        return False
-    return all(bool(np.isin(side[~np.isnan(side)], (0.0, 1.0)).all()) for side in (base, head))
 
 
 def _verdict(name: str, found: _Measured, rule: GateRule, adjusted_p: float | None, tests: int) -> MetricVerdict:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -14,11 +14,10 @@ from ..comparing.comparable import cluster_codes
 from ..comparing.score_table import STATUSES, Flags, RunFigure, ScoreTable
 from ..leaderboard import count
 from ..summary import MetricColumn
-from .gate_rule import NOT_WORSE, REGRESSED, UNDECIDED
+from .gate_rule import CODES
 from .metric_sentences import shown
 
 ThresholdOutcome = Literal["met", "missed", "undecided"]
-CODES: Final = {"met": NOT_WORSE, "missed": REGRESSED, "undecided": UNDECIDED}
 
 
 @dataclass(frozen=True, slots=True)

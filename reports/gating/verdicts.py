@@ -14,20 +14,12 @@ from ..comparing.six_digits import at_six_digits
 from ..leaderboard import count
 from ..summary import MetricColumn
 from .gate_flips import GateFlip, gate_flips
-from .gate_rule import NOT_WORSE, REGRESSED, TOO_MUCH_MISSING, UNDECIDED, WRONG, GateRule, worst_code
+from .gate_rule import CODES, MEANING, NOT_WORSE, TOO_MUCH_MISSING, WRONG, GateRule, worst_code
 from .latency_verdict import LatencyVerdict, latency_verdict
 from .metric_verdicts import MetricVerdict, metric_verdicts, not_comparable, unchanged
 from .threshold_verdicts import ThresholdVerdict, threshold_verdicts
 
 Manifests = tuple[Mapping[str, object], Mapping[str, object]]
-CODES = {
-    "unchanged": NOT_WORSE, "not worse": NOT_WORSE, "regressed": REGRESSED, "undecided": UNDECIDED,
-    "not comparable": WRONG,
-}  # fmt: skip
-WORDS = {
-    NOT_WORSE: "not worse", REGRESSED: "regressed", WRONG: "not comparable", UNDECIDED: "undecided",
-    TOO_MUCH_MISSING: "too much missing",
-}  # fmt: skip
 MOST_NAMED = 3  # keys of dropped questions that a note names
 
 
@@ -81,7 +73,7 @@ class BotVerdict:
         """The verdict on the whole bot in a word or two."""
         if self.exit_code == NOT_WORSE and self.unchanged:
             return "unchanged"
-        return WORDS[self.exit_code]
+        return MEANING[self.exit_code]
 
 
 def verdicts(
@@ -203,20 +195,27 @@ def _notes(pairing: Pairing, gated: Sequence[str], rule: GateRule, unasked: Sequ
         yield f"{_questions(dropped.reworded)} left out, because the text changed"
     if dropped.remarked:
         yield f"{_questions(dropped.remarked)} left out, because what answers are marked by changed"
-    if pairing.same_answers:
-        return
-    if rule.margins:
-        return
-    one_sided = [
-        name
-        for name in (*pairing.head.columns, *(set(pairing.base.columns) - set(pairing.head.columns)))
-        if name not in pairing.base.columns or name not in pairing.head.columns
-    ]
+    if not pairing.same_answers and not rule.margins:
+        yield from _not_gated(pairing, gated)
+
+
+def _not_gated(pairing: Pairing, gated: Sequence[str]) -> Iterator[str]:
+    """Metrics that nobody chose to leave out, and that decide nothing."""
+    base, head = pairing.base.columns, pairing.head.columns
+    one_sided = [name for name in {**head, **base} if name not in base or name not in head]
     if one_sided:
         yield f"only one side has {', '.join(one_sided)}: not gated; name it under gate.margins if it has to be there"
+    others = [name for name, column in head.items() if name in base and name not in gated and _is_bounded(column)]
+    if others:
+        yield f"{', '.join(others)} {'is' if len(others) == 1 else 'are'} on another scale than 0 to 1: not gated"
     silent = [name for name in gated if not _refusal(pairing, name) and _empty(pairing, name) == NOT_APPLICABLE]
     if silent:
         yield f"{', '.join(silent)} applied to no answer of the baseline: not gated"
+
+
+def _is_bounded(column: MetricColumn) -> bool:
+    """Whether a metric has a direction and two ends, so that a margin could be named for it."""
+    return column.better != "neither" and column.low is not None and column.high is not None
 
 
 def _questions(keys: Sequence[str], where: str = "") -> str:

@@ -72,7 +72,7 @@ def share_questions(
     every = np.column_stack([found[bot] for bot in there]) if there else np.empty((len(clusters), 0))
     has = np.isfinite(every)
     places = np.flatnonzero(has.all(axis=1) & bool(there))
-    lacking = dict(zip(there, (has.any(axis=1)[:, None] & ~has).sum(axis=0).tolist(), strict=True))
+    lacking = dict(zip(there, (~has[has.any(axis=1)]).sum(axis=0).tolist(), strict=True))
     return SharedQuestions(
         column=next(iter(tables.values())).columns[metric],
         bots=tuple(there),

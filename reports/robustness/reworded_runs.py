@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
+from ...knowledge.questions import PERTURBS
 from ..run import REWORDED
 from ..store import Store
-from .rewordings import KEY
 
 # Looking for the word first is many times as fast as parsing every line. Few questions are rewordings, and only of
 # those it is looked up whether the run asked them; the cross join has each bot's row found by its whole key.
@@ -15,10 +15,11 @@ ASKED: Final = """EXISTS (SELECT 1 FROM run_bots CROSS JOIN run_rows
     ON run_rows.run_id = run_bots.run_id AND run_rows.bot_id = run_bots.bot_id
     WHERE run_bots.run_id = :{run} AND run_rows.question_id = {questions}.id)"""
 MARKED: Final = f"""
-SELECT CAST(CASE json_type(marked.extra, '$.{KEY}') WHEN 'object' THEN json_extract(marked.extra, '$.{KEY}.id')
-    ELSE json_extract(marked.extra, '$.{KEY}') END AS TEXT)
+SELECT CAST(CASE json_type(marked.extra, '$.{PERTURBS}')
+    WHEN 'object' THEN json_extract(marked.extra, '$.{PERTURBS}.id')
+    ELSE json_extract(marked.extra, '$.{PERTURBS}') END AS TEXT)
 FROM questions AS marked
-WHERE instr(marked.extra, '"{KEY}"') AND json_type(marked.extra, '$.{KEY}') IS NOT NULL
+WHERE instr(marked.extra, '"{PERTURBS}"') AND json_type(marked.extra, '$.{PERTURBS}') IS NOT NULL
     AND {ASKED.format(run="run", questions="marked")}"""
 
 HELD: Final = f"""

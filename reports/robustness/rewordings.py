@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Final, Literal, cast, get_args
+from typing import Final, cast, get_args
 
+from ...knowledge.perturbing.kinds import IDENTITY, Must
+from ...knowledge.questions import PERTURBS
 from ..comparing.score_table import Case
 
-Must = Literal["same", "other", "decline"]
-KEY: Final = "perturbs"  # under which a question's line says it
-CONTROL: Final = "identity"  # the kind that changes nothing, to tell what chance does
+CONTROL: Final = IDENTITY  # the kind that changes nothing, to tell what chance does
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ def rewording_of(extra: Mapping[str, object]) -> Rewording | None:
     >>> rewording_of({"perturbs": {"id": "q1", "kind": "comma", "intensity": 0.1}})
     Rewording(source='q1', kind='comma', intensity=0.1, variant=0, must='same')
     """
-    mark = extra.get(KEY)
+    mark = extra.get(PERTURBS)
     if mark is None:
         return None
     given: Mapping[str, object] = mark if isinstance(mark, Mapping) else {"id": mark}

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ..board_objects import table
 from ..leaderboard import figure
-from ..markdown_text import cell_code, code, prose
+from ..markdown_text import cell_code, code, html_code, prose
 from .flipped_pairs import FlippedPair
 from .robustness import BotRobustness, MetricRobustness, Robustness
 from .robustness_words import (
@@ -104,7 +104,7 @@ def _counts(metric: MetricRobustness) -> Iterator[str]:
             f"{kind.counts.not_comparable:,}", share(kind.rate), change(kind.above_control), change(kind.score_change),
             where.sentence if where else "-",
         ])  # fmt: skip
-    yield f"<details><summary>{cell_code(metric.column.name)} by kind</summary>"
+    yield f"<details><summary>{html_code(metric.column.name)} by kind</summary>"
     yield ""
     headings = ["rewording", "pass to fail", "fail to pass", "not comparable", "flips", "against the control"]
     yield from table([*headings, "score change", "breaks down"], lines, numbers=1)

@@ -99,7 +99,7 @@ def _above_control(bot: BotRobustness) -> Iterator[str]:
                 breaks = f"; {curve.breakdown.sentence}" if curve and curve.breakdown else ""
                 yield f"{kind.kind}, {metric.column.name}: {_excess(kind)}{breaks}"
     if tested and not any(kind.is_above for metric in bot.metrics for kind in metric.kinds):
-        yield "no kind of rewording flips more than the control does"
+        yield "no kind of rewording is shown to flip more than the control does"
 
 
 def _excess(kind: KindFlips) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -75,7 +76,7 @@ def _spread(
     width = None if column.low is None or column.high is None else column.high - column.low
     of = clusters[owners]
     found = estimate(plain[owners], of, column.low, column.high)
-    spread = estimate(deviation, of, 0.0)
+    spread = estimate(deviation, of, 0.0, None if width is None else width / math.sqrt(2))  # two scores, far apart
     between = estimate(greatest - least, of, 0.0, width)
     if found is None or spread is None or between is None:
         return None

@@ -121,45 +121,20 @@ class BettingInterval:
         self._bounds = (lower, upper) if lower <= upper else ((lower + upper) / 2,) * 2
 
 
-def capitals(values: Figures, mean: float, low: float, weights: Figures | None = None) -> Figures:
-    """The capital of the bet against "the mean is so much or less" after every unit, for many courses at once.
-
-    What ``GateBets`` does one unit at a time; for simulations and plans.
-
-    Args:
-        values: (courses, units), from ``low`` up.
-        mean: the hypothesis, above ``low``.
-        low: least value of a unit.
-        weights: (courses, units), see ``GateBets.add``.
-    """
-    held = np.ones((len(values), STAKES))
-    found = np.empty(values.shape)
-    gains = (values - mean) * (1.0 if weights is None else weights)
-    for unit in range(values.shape[1]):
-        found[:, unit] = _grown(held, _stakes(mean, low), gains[:, unit, None])
-    return found
-
-
 class _Capital:
-    """Capitals of bets against "the mean is m or less", one for each m, grown by one unit after the other."""
+    """Capitals of bets against "the mean is m or less", one for each m, grown by one unit after the other.
+
+    Stakes are for each unit of gain; a whole stake of 1 would be lost with a value of ``low``.
+    """
 
     def __init__(self, means: Figures, low: float) -> None:
+        shares = np.sin(np.pi / 2 * (np.arange(STAKES) + 0.5) / STAKES) ** 2
         self._means = means
-        self._stakes = _stakes(means[:, None], low)
+        self._stakes = shares / (means[:, None] - low)
         self._held = np.ones((len(means), STAKES))
 
     def add(self, value: float, weight: float) -> Figures:
-        return _grown(self._held, self._stakes, (weight * (value - self._means))[:, None])
-
-
-def _stakes(mean: Figures | float, low: float) -> Figures:
-    """Bets for each unit of gain; a whole stake of 1 would be lost with a value of ``low``."""
-    shares = np.sin(np.pi / 2 * (np.arange(STAKES) + 0.5) / STAKES) ** 2
-    return np.asarray(shares / (mean - low))
-
-
-def _grown(held: Figures, stakes: Figures, gains: Figures) -> Figures:
-    """Let the capitals grow in place; returns their means over the stakes."""
-    held *= 1 + stakes * gains
-    np.minimum(held, MOST_CAPITAL, out=held)
-    return np.asarray(held.mean(axis=1))
+        """Let the capitals grow by one unit; returns their means over the stakes."""
+        self._held *= 1 + self._stakes * (weight * (value - self._means))[:, None]
+        np.minimum(self._held, MOST_CAPITAL, out=self._held)
+        return np.asarray(self._held.mean(axis=1))

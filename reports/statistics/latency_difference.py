@@ -95,9 +95,10 @@ def latency_difference(
     """Compare the latencies of two sides.
 
     Quantiles are over rows, by Kaplan and Meier's curve (see ``survival.quantile``), so that a bot that is given up
-    where it would be slow does not look fast. Intervals of ratios rest on a bootstrap that draws whole clusters, and with each
-    question both its sides: Student's t with the standard deviation of the logarithms of its ratios, as its percentiles
-    hold the truth too often (98 of 100 times with 100 questions); they serve where draws don't reach the quantile.
+    where it would be slow does not look fast. Intervals of ratios rest on a bootstrap that draws whole clusters, and
+    with each question both its sides: Student's t with the standard deviation of the logarithms of its ratios, as its
+    percentiles hold the truth too often (98 of 100 times with 100 questions); they serve where draws don't reach the
+    quantile.
     The p value flips signs of the differences of mean logarithms.
 
     Args:

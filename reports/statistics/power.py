@@ -48,17 +48,6 @@ class Spread:
         error = self.standard_error(self.questions, repeats)
         return questions_needed(error, self.questions, delta, level, power, self.clusters)
 
-    def power(self, questions: int, delta: float, repeats: float | None = None, level: float = 0.95) -> float:
-        """Chance that the interval of so many questions leaves out 0 on the side of a true difference ``delta``."""
-        error = self.standard_error(questions, repeats)
-        return power(error, delta, level) if error > 0 else 1.0
-
-    def smallest_difference(
-        self, questions: int, repeats: float | None = None, level: float = 0.95, power: float = 0.8
-    ) -> float:  # fmt: skip
-        """The least true difference that so many questions show with the power wanted."""
-        return _reach(level, power) * self.standard_error(questions, repeats)
-
 
 def spread_of_pairs(base: Figures, head: Figures, clusters: NDArray[np.intp]) -> Spread:
     """The spread of the differences of two sides on the same questions.

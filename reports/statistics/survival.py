@@ -97,4 +97,4 @@ class _Steps:
         """The first place at which each of these draws has more than its mass; the last where none has."""
         width = self.ended.shape[1]
         found: NDArray[np.intp] = np.searchsorted(self._flat, masses + 2.0 * lines, side="right")
-        return np.minimum(found - lines * np.intp(width), width - 1)
+        return np.asarray(np.minimum(found - lines * np.intp(width), width - 1))

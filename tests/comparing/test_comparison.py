@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from proctor import InputError
 from proctor.reports.comparing.changed_parts import BotState
+from proctor.reports.comparing.comparable import NothingComparable
 from proctor.reports.comparing.comparison import Asked, Comparison, compare
 from proctor.reports.comparing.comparison_markdown import comparison_markdown
 from proctor.reports.comparing.comparison_object import comparison_object
@@ -18,7 +19,6 @@ from proctor.reports.comparing.comparison_words import (
     refused_groups,
     signed,
 )
-from proctor.reports.comparing.nothing_comparable import NothingComparable
 from proctor.reports.encoding import to_json
 from proctor.reports.summary import MetricColumn
 from ranked_tables import cases
@@ -164,6 +164,7 @@ def settings(**found: object) -> dict[str, object]:
     ("base", "head", "words"),
     [
         ({"status": "stopped"}, {}, "Run run-1 is not complete (stopped)"),
+        ({}, {"status": "stopped", "manifest": {"early_stop": {}}}, "Run run-2 was stopped early, as soon as"),
         (settings(concurrency=4), settings(concurrency=16), "4 in flight on the first side, 16 on the second"),
         (settings(concurrency=4), settings(concurrency=4, latency_run=True), "one on the second"),
         (settings(cores=2), settings(cores=8), "different machines"),

@@ -54,6 +54,21 @@ def test_a_fall_is_the_other_way_round(metric, verdict):
     assert "-" not in found.sentence("rag")
 
 
+@pytest.mark.parametrize(
+    ("low", "high", "p_value", "verdict"),
+    [(0.01, 0.3, 0.05, "better"), (0.01, 0.3, 0.051, "no difference shown"), (0.0, 0.3, 0.01, "no difference shown")],
+)
+def test_interval_and_test_must_both_say_so(low, high, p_value, verdict):
+    found = one(LEVEL, raised())
+    seen = replace(found.difference, low=low, high=high, p_value=p_value, cautious_p_value=None)
+    assert correct_all([replace(found, difference=seen)], "holm")[0].verdict == verdict
+
+
+def test_the_cautious_p_value_is_the_one_that_is_corrected():
+    found = one([0.6] * 30, [0.0, 0.1, 0.2, *[0.59] * 12, *[0.6] * 15])
+    assert found.holm == found.bh == found.difference.cautious_p_value > found.difference.p_value
+
+
 def test_wins_are_of_the_better_side():
     assert one([0.5, 0.5, 0.1], [0.1, 0.5, 0.2], "toxicity").wins_ties_losses == (1, 1, 1)
     assert one([0.5, 0.5, 0.5, 0.1], [0.1, 0.2, 0.5, 0.2], "toxicity").wins_ties_losses == (2, 1, 1)
@@ -118,7 +133,7 @@ def test_missing_values_are_counted_by_side_and_bounded_when_they_differ():
     found = one([0.0, 0.5, NAN, NAN, 1.0], [0.0, NAN, 0.5, NAN, 0.5])
     missing = found.missing
     assert (missing.both, missing.base_only, missing.head_only, missing.neither) == (2, 1, 1, 1)
-    assert missing.base_reasons == {"not applicable".replace(" ", "_"): 2}
+    assert missing.base_reasons == {"not_applicable": 2}
     assert found.difference.mean == pytest.approx(-0.25)
     # By hand: known -0.5; q1 from -0.5 to 0.5; q2 from -0.5 to 0.5; q3 from -1 to 1.
     assert found.bounds == pytest.approx(((-0.5 - 0.5 - 0.5 - 1) / 5, (-0.5 + 0.5 + 0.5 + 1) / 5))

@@ -11,9 +11,8 @@ from ranked_tables import cases
 from two_sides import made, side_of
 
 NORMAL = NormalDist()
-RNG = np.random.default_rng(5)
-BASE = RNG.random(200)
-HEAD = np.clip(BASE + RNG.normal(0, 0.2, 200), 0, 1)
+BASE, CHANGE = np.random.default_rng(5).random(200), np.random.default_rng(6).normal(0, 0.2, 200)
+HEAD = np.clip(BASE + CHANGE, 0, 1)
 
 
 def plan(*tables, bot: str = "", **wish) -> Plan:
@@ -47,7 +46,7 @@ SIZES = ({"delta": 0.05}, {"delta": 0.1}, {"delta": 0.1, "power": 0.95})
 
 def test_questions_that_are_alike_count_for_less():
     documents = [f"d{number // 10}" for number in range(200)]
-    shift = np.repeat(RNG.normal(0, 0.2, 20), 10)
+    shift = np.repeat(np.random.default_rng(7).normal(0, 0.2, 20), 10)
     tables = two(head=BASE + shift, asked=cases(200, documents))
     clustered, alone = (plan(*tables, cluster=cluster).planned[0] for cluster in ("source", "none"))
     assert clustered.design_effect > 5
@@ -56,7 +55,7 @@ def test_questions_that_are_alike_count_for_less():
 
 
 def test_every_pair_is_planned_or_those_of_one_bot():
-    tables = [made(bot, {"recall": BASE + shift}) for bot, shift in (("a", 0), ("b", RNG.random(200)), ("c", HEAD))]
+    tables = [made(bot, {"recall": BASE + shift}) for bot, shift in (("a", 0), ("b", CHANGE), ("c", HEAD))]
     assert [each.bots for each in plan(*tables).planned] == [("a", "b"), ("a", "c"), ("b", "c")]
     assert [each.bots for each in plan(*tables, bot="b").planned] == [("a", "b"), ("b", "c")]
 
@@ -69,7 +68,8 @@ def test_one_bot_is_planned_under_a_stated_assumption():
 
 
 def test_what_repeats_buy_is_known_when_the_run_had_some():
-    tables = [made(bot, {"recall": BASE[:, None] + RNG.normal(0, 0.3, (200, 3))}) for bot in "ab"]
+    chance = np.random.default_rng(8)
+    tables = [made(bot, {"recall": BASE[:, None] + chance.normal(0, 0.3, (200, 3))}) for bot in "ab"]
     (found,) = plan(*tables).planned
     assert found.repeats_known
     needs = {need.repeats: need.to_show for need in found.needs}
@@ -103,7 +103,8 @@ def test_a_spread_of_nothing_is_not_believed():
         ({"delta": 5}, "Five points of a hundred are 0.05"),
         ({"power": 1.0}, "between 0 and 1"),
         ({"power": 80}, "between 0 and 1"),
-        ({"cluster": "pages"}, "tag:PREFIX"),
+        ({"cluster": "pages"}, "There is no way to cluster called 'pages'"),
+        ({"delta": 1e-300}, "no number of questions shows a difference of 1e-300"),
     ],
 )
 def test_wishes_that_make_no_sense(wish, words):
@@ -133,3 +134,8 @@ def test_pairs_that_tell_nothing_are_named_beside_the_others():
     found = plan(*tables)
     assert [each.bots for each in found.planned] == [("faq", "rag")]
     assert set(found.refused) == {"faq, mute", "rag, mute"}
+
+
+def test_a_way_to_cluster_that_is_not_there_is_not_blamed_on_the_run():
+    with pytest.raises(InputError, match=r"^There is no way to cluster called 'pages'"):
+        plan(*two(), cluster="pages")

@@ -120,6 +120,14 @@ def test_p_values_are_corrected_over_the_gated_metrics(tmp_path):
     assert {each.adjusted_p for each in quiet[1:]} == {1.0}
 
 
+def test_the_cautious_p_value_is_the_one_that_is_corrected(tmp_path):
+    """A few great losses and many small ones: the signs alone take that for more than it shows."""
+    base = [0.6] * 30
+    two_runs(tmp_path / "a.db", {"exact_match": base}, {"exact_match": [0.0, 0.1, 0.2, *[0.59] * 12, *[0.6] * 15]})
+    (metric,) = decide(tmp_path / "a.db").metrics
+    assert metric.adjusted_p == metric.gain.cautious_p_value > metric.gain.p_value
+
+
 def test_the_same_bot_with_the_same_answers_is_unchanged(tmp_path):
     for _ in range(2):
         keep_run(tmp_path / "a.db", {"left": {"exact_match": [1, 0, 1]}})
@@ -192,6 +200,18 @@ def test_nothing_to_compare_is_wrong_input(tmp_path):
     assert (found.metrics, found.exit_code) == ((), 2)
 
 
+def test_a_metric_of_another_scale_is_named_and_gated_only_by_a_margin_of_its_own(tmp_path):
+    cosine = RunMetric("cosine", "v1", "higher", -1.0, 1.0, None)
+    for start, value in ((10.0, 0.9), (11.0, 0.1)):
+        of_run = {"left": {"exact_match": ONES, "cosine": [value] * 200, "seconds": ONES}}
+        keep_run(tmp_path / "a.db", of_run, metrics=(MATCH, cosine, TIME), milliseconds=start)
+    found = decide(tmp_path / "a.db")
+    assert [metric.metric for metric in found.metrics] == ["exact_match"]
+    assert "cosine is on another scale than 0 to 1: not gated" in found.notes
+    named = decide(tmp_path / "a.db", GateRule(margins={"cosine": 0.03}))
+    assert (named.exit_code, any("another scale" in note for note in named.notes)) == (1, False)
+
+
 def test_a_metric_of_one_side_is_named_and_not_gated(tmp_path):
     keep_run(tmp_path / "a.db", {"left": {"exact_match": ONES}})
     of_head = {"left": {"exact_match": ONES, "recall": ONES}}
@@ -211,6 +231,15 @@ def test_a_metric_that_did_not_apply_is_left_out_and_one_that_failed_is_not(tmp_
         found = decide(path)
         assert found.exit_code == code, status
         assert any("recall applied to no answer" in note for note in found.notes) == (code == 0)
+        assert decide(path, GateRule(margins={"exact_match": 0.03, "recall": 0.03})).exit_code == 2, "it was named"
+
+
+def test_a_metric_of_which_no_score_was_written_never_passes_as_one_that_did_not_apply(tmp_path):
+    for start in (10.0, 11.0):
+        keep_run(tmp_path / "a.db", {"left": {"exact_match": ONES}}, metrics=(MATCH, SHARE), milliseconds=start)
+    found = decide(tmp_path / "a.db")
+    assert [metric.outcome for metric in found.metrics] == ["unchanged", "not comparable"]
+    assert found.exit_code == 2
 
 
 def test_bots_that_fail_leave_values_missing(tmp_path):
@@ -224,6 +253,7 @@ def test_bots_that_fail_leave_values_missing(tmp_path):
     assert metric.outcome == "not worse"  # of the others
     assert metric.bounds == (pytest.approx(-0.055), 0.0)
     assert not found.flips[0].head_answered
+    assert found.latency.sentence.endswith("; now 11 failed (no time, left out)")
     assert decide(tmp_path / "a.db", GateRule(missing=0.055)).exit_code == 0
 
 
@@ -241,6 +271,13 @@ def test_an_unfinished_run_of_kept_answers_is_not_unchanged(tmp_path):
     keep_run(tmp_path / "a.db", {"left": {"exact_match": ONES}}, left_out=range(100))
     found = decide(tmp_path / "a.db", finished=False)
     assert (found.unchanged, found.exit_code) == (False, 4)
+
+
+def test_the_same_words_as_far_as_they_go_are_tested_where_the_run_did_not_finish(tmp_path):
+    keep_run(tmp_path / "a.db", {"left": {"exact_match": ONES}})
+    keep_run(tmp_path / "a.db", {"left": {"exact_match": ONES}}, milliseconds=11, left_out=range(170))
+    whole, stopped = decide(tmp_path / "a.db"), decide(tmp_path / "a.db", finished=False)
+    assert [found.metrics[0].outcome for found in (whole, stopped)] == ["unchanged", "undecided"]
 
 
 def test_a_regression_goes_before_what_is_missing(tmp_path):

@@ -10,6 +10,7 @@ from proctor.reports.gating.gate_rule import GateRule
 from proctor.reports.gating.gate_words import missing
 from proctor.reports.gating.verdicts import verdicts
 from proctor.reports.summary import MetricColumn
+from ranked_tables import cases
 from two_sides import made
 
 NAN = float("nan")
@@ -64,6 +65,22 @@ def test_the_bounds_fill_every_missing_repeat_with_the_worst_and_the_best(metric
     head[1] = 0.7
     _, moved = decide({metric: base}, {metric: head}, GateRule(margins={metric: 0.05}))
     assert moved.bounds == (pytest.approx(sign * 0.05 - 0.5 / 8), pytest.approx(sign * 0.05 + 0.5 / 8))
+
+
+def test_what_is_left_keeps_its_clusters():
+    documents = [f"{place // 4}.md" for place in range(40)]
+    base, head = np.linspace(0, 1, 40), np.linspace(0, 1, 40) - np.repeat(np.linspace(-0.2, 0.3, 10), 4)
+    sides = [
+        made(bot, {"recall": values}, asked=cases(40, documents)) for bot, values in (("old", base), ("new", head))
+    ]
+    left = [
+        made(bot, {"recall": values[9:]}, asked=cases(40, documents)[9:])
+        for bot, values in (("old", base), ("new", head))
+    ]
+    sides[1].values["recall"][:9] = NAN
+    (lacking,), (alone,) = (verdicts(*two, RECALL).metrics for two in (sides, left))
+    assert (lacking.gain, lacking.missing) == (alone.gain, 9)
+    assert (alone.gain.questions, alone.gain.clusters) == (31, 8)
 
 
 def with_threshold(table: ScoreTable, threshold: float, failed: int = 0, inapplicable: int = 0) -> ScoreTable:

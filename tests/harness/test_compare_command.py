@@ -51,6 +51,15 @@ def test_two_bots_of_a_run_fit_a_terminal(exams):
     assert "    down: no idea at all" in [line.rstrip() for line in lines]
 
 
+def test_of_bots_that_say_the_same_no_p_value_is_told_to_be_corrected(tmp_path):
+    twins = [ToldBot("left", right_below(20)), ToldBot("right", right_below(20))]
+    held(tmp_path / "proctor.db", twins, QUESTIONS, METRICS)
+    done = proctor("compare", "left", "right", folder=tmp_path)
+    assert "the same on every question" in done.stdout
+    assert "difference: right - left" in done.stdout
+    assert "corrected" not in done.stdout
+
+
 def test_two_runs_are_compared_bot_by_bot(exams):
     done = proctor("compare", "previous", "latest", folder=exams)
     assert done.returncode == 0, done.stderr
@@ -208,3 +217,10 @@ def test_what_to_type_next_can_be_typed(tmp_path):
         assert planned.returncode == 0, planned.stderr
         assert "to show" in planned.stdout
         assert "up" in planned.stdout
+
+
+def test_a_tag_that_no_question_has_is_told(exams):
+    """Each question would silently count as its own, and intervals come out narrower than was asked for."""
+    said = " ".join(proctor("compare", "down", "up", "--cluster", "tag:topic-", folder=exams).stdout.split())
+    assert "40 of 40 questions have no tag that begins with topic-: each of them is taken as its own" in said
+    assert "no tag" not in proctor("compare", "down", "up", folder=exams).stdout

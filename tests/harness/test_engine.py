@@ -182,6 +182,19 @@ def test_a_bot_that_can_not_close_spoils_nothing(tmp_path):
     assert made.summary.status == "finished"
 
 
+def test_a_bot_of_which_nothing_is_asked_is_closed_like_the_others(tmp_path):
+    """It shares connections with one that is asked: the last user closes them."""
+    closed = []
+
+    class Sharing(ToldBot):
+        async def close(self):
+            closed.append(self.name)
+
+    held(tmp_path / "a.db", [ToldBot("kept", echo)], numbered([1]))
+    held(tmp_path / "a.db", [Sharing("kept", echo), Sharing("new", echo)], numbered([1]))
+    assert closed == ["kept", "new"]
+
+
 class TestRunMetrics:
     METRICS = ("exact_match", "bot_error_rate", "empty_context_rate", "parse_failure_rate")
 

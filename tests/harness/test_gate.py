@@ -9,10 +9,11 @@ from pathlib import Path
 import pytest
 from gated_runs import MATCH, keep_run
 from proctor.harness.commands.gating import Asking, gate_and_show
-from proctor.harness.deciding.gate import GateOptions
+from proctor.harness.deciding.gate import GateOptions, suite_baseline
 from proctor.harness.showing.gate_outputs import GateOutputs
+from proctor.harness.suite.gate_settings import GateSettings
 from proctor.reports.run import RunMetric
-from suites import NOTING, asked, write_suite
+from suites import NOTING, asked, lines, write_suite
 from typed import proctor
 
 ONES, SEVEN = [1.0] * 120, [1.0] * 84 + [0.0] * 36
@@ -133,11 +134,19 @@ def test_what_was_taken_is_said(tmp_path):
     assert (done.returncode, f"Looked at run {second} of other.db" in done.stdout) == (1, True)
 
 
+def test_a_run_is_never_held_against_itself(tmp_path):
+    first, second = two_runs(tmp_path, of(rag=ONES), of(rag=SEVEN))
+    done = proctor("gate", "-b", second, folder=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "that would always pass" in done.stderr
+    newest_of_the_others = proctor("gate", "-b", "latest", folder=tmp_path)
+    assert f"Compared with proctor.db, run {first}" in newest_of_the_others.stdout
+
+
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
         ([], "There is nothing to compare with"),
-        (["-b", "latest"], "that would always pass"),
         (["-b", "nowhere.json"], "There is no file nowhere.json"),
         (["-b", "2099"], "neither a bot of the latest run nor the beginning of a run"),
         (["2099", "-b", "previous"], "neither a bot of the latest run"),
@@ -285,6 +294,41 @@ def test_a_suite_is_held_first_and_what_is_kept_is_not_asked(tmp_path):
     assert proctor("gate", "suite.yaml", "-b", "previous", folder=tmp_path).returncode == 1  # again, though resumed
 
 
+def test_the_latest_run_is_the_one_before_the_exam_however_often_the_gate_is_repeated(tmp_path):
+    write_suite(tmp_path, NOTING.format(delay=0), 12, gate={"margins": {"exact_match": 0.03}})
+    assert proctor("run", "suite.yaml", folder=tmp_path).returncode == 0
+    (first,) = [name for (name,) in lines(tmp_path / "proctor.db", "SELECT name FROM runs")]
+    done = proctor("gate", "suite.yaml", "-b", "latest", folder=tmp_path)
+    assert (done.returncode, f"holds no run besides {first}" in done.stderr) == (2, True)
+    done = proctor("gate", "suite.yaml", "-b", first, folder=tmp_path)  # who names it knows what it is
+    assert (done.returncode, "nothing changed since then" in " ".join(done.stdout.split())) == (0, True)
+    (tmp_path / "bot.py").write_text(BETTER.format(delay=0))
+    done = proctor("gate", "suite.yaml", "-b", "proctor.db", folder=tmp_path)
+    assert (done.returncode, f"Compared with proctor.db, run {first}" in done.stdout) == (1, True)
+    for baseline, code in (
+        ("latest", 1),
+        (first, 1),
+        ("proctor.db", 2),
+        ("proctor.db:mine", 2),
+        (tmp_path / "proctor.db", 2),
+    ):
+        done = proctor("gate", "suite.yaml", "-b", baseline, folder=tmp_path)
+        assert (done.returncode, "that would always pass" in done.stderr) == (code, code == 2), baseline
+    assert len(asked(tmp_path)) == 24
+
+
+def test_an_exam_that_was_broken_off_is_not_held_against_what_there_is_of_itself(tmp_path):
+    write_suite(tmp_path, NOTING.format(delay=0), 12)
+    assert proctor("run", "suite.yaml", folder=tmp_path).returncode == 0
+    (run,) = [name for (name,) in lines(tmp_path / "proctor.db", "SELECT name FROM runs")]
+    connection = sqlite3.connect(tmp_path / "proctor.db")
+    connection.execute("UPDATE runs SET status = 'stopped'")
+    connection.commit()
+    connection.close()
+    done = proctor("gate", "suite.yaml", "-b", run, folder=tmp_path)
+    assert (done.returncode, "that would always pass" in done.stderr) == (2, True)
+
+
 @pytest.mark.parametrize(
     ("gate", "options", "says"),
     [
@@ -366,3 +410,41 @@ def test_a_reader_that_leaves_early_does_not_change_the_verdict(tmp_path, output
             assert gate_and_show(None, options, Asking(), output) == code
         with contextlib.suppress(BrokenPipeError):
             pipe.detach().detach()
+
+
+def test_what_can_not_be_compared_for_one_reason_is_told_once(tmp_path):
+    names = ("exact_match", "recall", "precision")
+    values = {"rag": dict.fromkeys(names, SEVEN)}
+    for version in ("v1", "v2"):
+        metrics = tuple(RunMetric(name, version, "higher", 0.0, 1.0, 1.0) for name in names)
+        keep_run(tmp_path / "proctor.db", values, metrics, milliseconds=float(len(version) + int(version[1])))
+    shown = proctor("gate", "-b", "previous", folder=tmp_path).stdout
+    assert "exact_match, recall, precision: It was worked out by another version" in shown
+    assert shown.count("worked out") == 1
+
+
+def test_missing_is_told_in_the_direction_of_the_table(tmp_path):
+    """Of a metric of which less is better, a gain is a fall: the table and the sentences speak of the change."""
+    slow = RunMetric("toxicity", "v1", "lower", 0.0, 1.0, 0.5)
+    for head in ([0.0] * 100, [0.0] * 90 + ["error"] * 10):
+        keep_run(tmp_path / "proctor.db", {"rag": {"toxicity": head}}, (slow,), milliseconds=float(len(set(head))))
+    shown = " ".join(proctor("gate", "-b", "previous", folder=tmp_path).stdout.split())
+    assert "10 questions (10%) lost the value" in shown
+    assert "with them the change is between 0.000 and +0.10" in shown
+
+
+@pytest.mark.parametrize("more", ["", ":2026", ":rag", ":2026:rag"])
+def test_a_file_beside_the_suite_is_found_whatever_of_it_is_meant(tmp_path, more):
+    (tmp_path / "kept.db").touch()
+    settings = GateSettings(baseline=f"kept.db{more}")
+    assert suite_baseline("", settings, tmp_path) == f"{tmp_path / 'kept.db'}{more}"
+    assert suite_baseline("previous", settings, tmp_path) == "previous"
+    assert suite_baseline("", GateSettings(baseline=f"other.db{more}"), tmp_path) == f"other.db{more}"
+
+
+def test_two_answers_to_which_bot_are_refused(tmp_path):
+    two_runs(tmp_path, of(rag=ONES, faq=ONES), of(rag=ONES, faq=SEVEN))
+    done = proctor("gate", "rag", "-b", "previous", "--bot", "faq", folder=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "names the bot rag, and --bot faq" in done.stderr
+    assert proctor("gate", "rag", "-b", "previous", "--bot", "rag", folder=tmp_path).returncode == 0

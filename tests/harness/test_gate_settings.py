@@ -2,8 +2,7 @@
 
 import pytest
 from proctor import InputError
-from proctor.harness.deciding.gate_manifest import gate_of_manifest
-from proctor.harness.suite.gate_settings import GateSettings
+from proctor.harness.suite.gate_settings import GateSettings, KeptGate
 from proctor.harness.suite.suite_file import load_suite
 from proctor.reports.gating.gate_rule import GateRule
 
@@ -66,9 +65,11 @@ def test_a_baseline_that_is_not_there_yet_is_no_mistake_of_the_suite(folder):
 
 def test_a_manifest_gives_the_settings_of_its_suite():
     suite = {"gate": {"margins": {"rouge_l": 0.1}}, "thresholds": {"exact_match": 1}}
-    settings, thresholds, notes = gate_of_manifest({"settings": {"suite": suite}})
-    assert (settings, thresholds, notes) == (GateSettings(margins={"rouge_l": 0.1}), ("exact_match",), ())
-    assert gate_of_manifest({}) == (GateSettings(), (), ())
-    old, _, notes = gate_of_manifest({"settings": {"suite": {"gate": {"maximum": 3}}}})
-    assert old == GateSettings()
-    assert "can't be read" in notes[0]
+    kept = KeptGate.of({"settings": {"suite": suite, "seed": 7}})
+    assert kept == KeptGate(GateSettings(margins={"rouge_l": 0.1}), ("exact_match",), 7)
+    rule = kept.rule({"exact_match": 0.02}, 5)
+    assert (rule.margins, rule.flips, rule.seed) == ({"rouge_l": 0.1, "exact_match": 0.02}, 5, 7)
+    assert KeptGate.of({}) == KeptGate(GateSettings())
+    old = KeptGate.of({"settings": {"suite": {"gate": {"maximum": 3}}}})
+    assert old.settings == GateSettings()
+    assert "can't be read" in old.notes[0]

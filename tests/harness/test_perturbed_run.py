@@ -30,6 +30,15 @@ FRAGILE = """
 def answer(question):
     return "It is " + question.split()[-1] if question.startswith("Which parcel is it") else "I do not know."
 """
+# Stops its process when a question is reworded.
+STOPPING = """
+import os, signal, time
+def answer(question):
+    if "," in question:
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(1)
+    return "It is 1"
+"""
 TYPOS = {"kinds": ["keyboard_typo", "negation"], "intensities": [0.3], "questions": 5}
 FIRST = "(SELECT MIN(id) FROM runs)"
 
@@ -154,6 +163,18 @@ def test_kinds_that_want_a_judge_are_refused_without_one_and_left_out_of_all(tmp
     found = perturbed_run(load_suite(tmp_path), RunOptions(), {})
     assert found is not None and not found.recipe.written
     assert found.warnings == ("paraphrase and misinformation are left out: no language model is the judge.",)
+
+
+def test_what_the_second_exam_lacks_is_told_before_anything_is_asked(tmp_path):
+    write_suite(tmp_path, FRAGILE, QUESTIONS, perturb=JUDGED)
+    assert "must be written by a language model" in run(tmp_path, code=2).stderr
+    assert not (tmp_path / "proctor.db").exists()
+
+
+def test_the_first_board_is_shown_although_the_second_exam_is_stopped(tmp_path):
+    write_suite(tmp_path, STOPPING, QUESTIONS, perturb={"kinds": ["comma"], "questions": 2})
+    done = run(tmp_path, code=130)
+    assert "8 questions" in done.stdout and "(perturbed)" not in done.stdout
 
 
 def test_the_limit_is_of_the_questions_that_may_be_drawn(tmp_path):

@@ -67,7 +67,7 @@ def test_a_bot_that_became_worse_fails_with_the_answers_that_did(folder):
     done = session(folder)
     assert done.returncode == 1
     assert "exact_match: regressed" in done.stdout
-    assert "was: It is 0" in done.stdout
+    assert "before: It is 0" in done.stdout
     assert "now: No idea" in done.stdout
 
 
@@ -208,8 +208,8 @@ def test_a_suite_that_cannot_be_held_is_tried_once(tmp_path):
 
 def test_a_run_is_not_held_against_itself(tmp_path):
     write_suite(tmp_path, BETTER, 2)
-    (tmp_path / "test_it.py").write_text(NOT_WORSE.replace("baseline.json", "latest"))
-    done = session(tmp_path)
+    (tmp_path / "test_it.py").write_text(NOT_WORSE.replace("baseline.json", "exams.db"))
+    done = session(tmp_path, "--proctor-db", "exams.db")
     assert done.returncode == 1
     assert "that would always pass" in done.stdout
 

@@ -60,7 +60,7 @@ def test_what_a_user_reads_fits_80_columns_and_says_who_is_best(folder):
     said = ranked(folder)
     assert max(map(len, said.splitlines())) <= 80
     words = " ".join(said.split())
-    assert "rag is best on right: +0.30 [.06, .53] over faq, probability >99 %." in words
+    assert "rag is best on right: +0.30 over faq (p .006), probability >99 %." in words
     assert "60 questions of 30 source documents, 10,000 resamples" in words
     assert "dominated by faq, rag" in words
     assert "rag > faq > bad" in words
@@ -173,7 +173,7 @@ def test_a_few_questions_settle_nothing():
     few = run_of(table("a", [1.0, 1, 1]), table("b", [0.0, 0, 0]))
     said = shown(rank_table(ranked_run(few)))
     assert "a leads on right, but that is not settled" in said
-    assert "100 % to be best" in said
+    assert "+1.00 over b (p .25); 100 % to be best, 0 % for b." in said
     one = shown(rank_table(ranked_run(run_of(table("a", [1.0]), table("b", [0.0])))))
     assert "a leads on right by +1.00 over b, but one source document alone does not tell how sure that is" in one
     assert "100 %" not in one

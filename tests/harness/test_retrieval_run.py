@@ -62,11 +62,13 @@ def test_contexts_without_spans_are_located_and_measured(tmp_path):
 
 
 def test_the_store_holds_the_evidence_where_it_was_found(tmp_path):
-    write(tmp_path, [RETURNS], [[RETURNED, {"document": "returns.md", "quote": "long gone"}]])
+    gone = {"document": "returns.md", "quote": "long gone"}
+    write(tmp_path, [RETURNS], [[RETURNED, gone]])
     outcome(tmp_path)
     ((evidence,),) = lines(tmp_path / "proctor.db", "SELECT evidence FROM questions")
     start = PAGE.index("returned within")
-    assert json.loads(evidence) == [[{**RETURNED, "start": start, "end": start + 23}]]
+    nowhere = {**gone, "start": None, "end": None}
+    assert json.loads(evidence) == [[{**RETURNED, "start": start, "end": start + 23}, nowhere]]
 
 
 def test_stale_evidence_is_told_and_left_out(tmp_path):
@@ -174,3 +176,15 @@ def test_the_database_counts_labels_and_predictions(tmp_path):
     connection = sqlite3.connect(tmp_path / "proctor.db")
     details = [json.loads(line) for (line,) in connection.execute("SELECT details FROM row_scores")]
     assert {(one["label"], one["prediction"]) for one in details} >= {("it is 0", "its 0")}
+
+
+def test_a_gate_compares_questions_whose_evidence_was_edited_away(tmp_path):
+    """Who takes a page away is to see what that cost; what was retrieved can't be marked any more, and is missing."""
+    write(tmp_path, [RETURNS], [RETURNED], metrics=["exact_match", "hit_rate"])
+    outcome(tmp_path)
+    write(tmp_path, [RETURNS], [RETURNED], metrics=["exact_match", "hit_rate"], page="# Moved\n")
+    (tmp_path / "bot.py").write_text(f"{RETRIEVING}\n# another edition\n")
+    done = proctor("gate", "suite.yaml", "--baseline", "latest", "--json", folder=tmp_path)
+    found = json.loads(done.stdout)["bots"]["mine"]
+    assert (done.returncode, found["questions"]) == (4, 1)
+    assert {name: metric["missing"] for name, metric in found["metrics"].items()} == {"exact_match": 0, "hit_rate": 1}

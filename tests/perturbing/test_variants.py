@@ -53,6 +53,11 @@ def test_graded_kinds_are_made_at_every_intensity_and_others_once():
     assert tally.reasons["negation"] == {"no further variant differs from the others": 1}
 
 
+def test_intensities_that_are_nearly_alike_have_ids_of_their_own():
+    variants, _ = made([FULL], "comma", intensities=(0.1, 0.10000001, 1e-9), control=False)
+    assert [each.id for each in variants] == ["q1~comma-0.1-0", "q1~comma-0.10000001-0", "q1~comma-1e-09-0"]
+
+
 def test_variants_made_alike_differ():
     variants, _ = made([FULL], "keyboard_typo", variants=20)
     assert len({each.text for each in variants}) == 21

@@ -130,6 +130,16 @@ def test_stated_costs_stand_in_and_unknown_ones_stay_unknown():
     assert found.single_cost == 1.0
 
 
+def test_an_answer_that_failed_costs_what_one_costs_on_average_as_on_the_frontier():
+    values, cost = [[0.0, 0], [0, 0], [1, 1], [1, np.nan]], [[0.2, 0.2], [0.2, 0.2], [0.4, 0.4], [0.2, np.nan]]
+    second = table("second", values, cost=cost, answered=np.isfinite(cost))
+    first = table("first", [[1.0, 1], [1, 1], [0, 0], [0, 0]], cost=np.zeros((4, 2)))
+    found = routed(first, second, [[0.9] * 2, [0.9] * 2, [0.1] * 2, [0.1] * 2])
+    mean = (5 * 0.2 + 2 * 0.4) / 7
+    assert found.single_cost == pytest.approx(mean)
+    assert found.cost == pytest.approx((0.4 + 0.4 + 0.2 + mean) / 8)
+
+
 def test_a_metric_of_which_less_is_better_is_turned():
     worse = column("noise", "lower")
     asked = cases(20)

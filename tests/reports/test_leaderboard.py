@@ -63,7 +63,9 @@ def test_durations_read_well(value, text):
 COST = MetricColumn("cost", "1", "lower", 0.0, None, None)
 
 
-@pytest.mark.parametrize(("value", "text"), [(0.0, "0.0"), (0.0000781, "7.8e-05"), (0.012, "0.012"), (1.25, "1.2")])
+@pytest.mark.parametrize(
+    ("value", "text"), [(0.0, "0.0"), (0.0000781, "7.8e-05"), (0.012, "0.012"), (1.25, "1.2"), (-81327023, "-8.1e+07")]
+)
 def test_the_cost_of_an_answer_is_no_zero_for_being_a_small_part_of_a_cent(value, text):
     assert figure(value, COST) == text
 

@@ -103,3 +103,4 @@ def test_long_texts_are_cut():
 
 def test_marks_in_a_sentence_are_entities_that_a_reader_sees_as_marks():
     assert html.unescape(prose("a|b <c> &#124; #12")) == "a|b <c> &#\u2060124; #\u206012"
+    assert prose("at http://a.b or WWW.a.b") == "at http:\u2060//a.b or WWW\u2060.a.b"

@@ -66,6 +66,7 @@ def test_spread_and_worst_case_by_hand(tmp_path):
     assert spread.range.mean == pytest.approx((0.6 + 0.2) / 2)
     assert spread.deviation.mean == pytest.approx((np.std([1, 0.4, 1], ddof=1) + np.std([0.6, 0.8], ddof=1)) / 2)
     assert spread.without_value == 1
+    assert spread.deviation.high <= 1 / np.sqrt(2) + 1e-12  # no two scores from 0 to 1 lie further apart
     assert bot.metrics[0].repeats is None
 
 
@@ -275,6 +276,7 @@ def test_the_object_is_plain_json_and_the_page_keeps_texts_texts(tmp_path):
     assert made["bots"]["rag"]["flips"][0]["flips"][0]["direction"] == "pass_to_fail"
     assert made["bots"]["rag"]["metrics"]["keyword_recall"]["kinds"][1]["flip_rate"] == 0.5
     page = robustness_markdown(found)
+    assert "<summary>`" not in page and "<summary><code>" in page
     assert "<b>no</b> |" not in page
     assert "| `comma` |" in page and "keyword\\_recall 1.00 → 0.00" in page
 

@@ -2,7 +2,7 @@ import itertools
 
 import numpy as np
 import pytest
-from proctor.reports.statistics.betting import BettingInterval, GateBets, capitals
+from proctor.reports.statistics.betting import STAKES, BettingInterval, GateBets
 
 UNITS = 500
 
@@ -17,6 +17,14 @@ def nulls(mean, seed, rounds):
     yield "binary", (flips < 0.2 + mean / 2) * 1.0 - (flips > 0.8 + mean / 2)
     yield "mostly ties", (flips < 0.04 + mean / 2) * 1.0 - (flips > 0.96 + mean / 2)
     yield "narrow", mean + chance.uniform(-0.1, 0.1, shape)
+
+
+def capitals(values, mean, low, weights=1.0):
+    """The capital of the bet against "the mean is so much or less" after every unit, a course of units a line."""
+    stakes = np.sin(np.pi / 2 * (np.arange(STAKES) + 0.5) / STAKES) ** 2 / (mean - low)
+    with np.errstate(over="ignore"):
+        held = [(1 + stake * weights * (values - mean)).cumprod(axis=1) for stake in stakes]
+        return np.mean(held, axis=0)
 
 
 def share_ever(values, harm, low, alpha):

@@ -1,0 +1,49 @@
+"""A metric of which less is better gets the verdict of its mirror image."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+from proctor.reports.gating.gate_rule import GateRule
+from proctor.reports.gating.metric_verdicts import MetricVerdict
+from proctor.reports.gating.verdicts import verdicts
+from two_sides import made
+
+CHANCE = np.random.default_rng(7)
+YES_NO = CHANCE.integers(0, 2, 60).astype(float)
+SHARES = CHANCE.random(60).round(2)
+ALIKE = np.full(60, 0.5)
+
+
+def decide(metric: str, base: np.ndarray, head: np.ndarray) -> MetricVerdict:
+    rule = GateRule(margins={metric: 0.03}, missing=0.5)
+    new = made("new", {metric: head})
+    new = dataclasses.replace(new, said=new.said + 1)
+    (found,) = verdicts(made("old", {metric: base}), new, rule).metrics
+    return found
+
+
+def changed(values: np.ndarray, count: int, by: float) -> np.ndarray:
+    found = values.copy()
+    found[:count] = np.clip(found[:count] + by, 0, 1)
+    return found
+
+
+@pytest.mark.parametrize("lost", [0, 5])
+@pytest.mark.parametrize("base", [YES_NO, SHARES, ALIKE], ids=["yes-no", "shares", "alike"])
+@pytest.mark.parametrize(("count", "by"), [(0, 0.0), (3, -1.0), (30, -1.0), (30, 1.0), (60, -0.25), (2, 0.25)])
+def test_turning_a_metric_round_turns_nothing_but_its_figures(base, count, by, lost):
+    head = changed(base, count, by)
+    head[len(head) - lost :] = np.nan
+    higher, lower = decide("recall", base, head), decide("toxicity", 1 - base, 1 - head)
+    assert (lower.outcome, lower.sentence, lower.further) == (higher.outcome, higher.sentence, higher.further)
+    for figure in ("mean", "low", "high", "standard_error", "p_value", "cautious_p_value", "wins", "ties", "losses"):
+        assert getattr(lower.gain, figure) == pytest.approx(getattr(higher.gain, figure), abs=1e-9), figure
+    assert lower.gain.few_changes == higher.gain.few_changes
+    mean, low, high = higher.change
+    assert lower.change == pytest.approx((-mean, -high, -low), abs=1e-9)
+    assert low <= mean <= high
+    assert (lower.bounds is None) == (higher.bounds is None) == (not lost)
+    if lost:
+        assert lower.bounds == pytest.approx(higher.bounds, abs=1e-9)
+        assert higher.bounds[0] <= higher.bounds[1]
