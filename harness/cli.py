@@ -9,7 +9,7 @@ import typer
 
 from .. import InputError, __version__
 from .commands.compare_commands import compare
-from .commands.conventions import WRONG_INPUT, complain
+from .commands.conventions import BROKEN, WRONG_INPUT, complain
 from .commands.exam_commands import run, score
 from .commands.gate_commands import baseline, gate
 from .commands.judge_commands import calibrate, judge_check, label
@@ -78,3 +78,7 @@ def main() -> None:
     except OSError as error:  # stdout on a full disk, a folder that went away
         complain(f"{error.filename or 'The output'}: {error.strerror or error}.")
         sys.exit(WRONG_INPUT)
+    except Exception:  # noqa: BLE001 - shown in full; only the exit code is ours
+        sys.excepthook(*sys.exc_info())
+        complain("This is a fault of Proctor. What was answered is kept.")
+        sys.exit(BROKEN)

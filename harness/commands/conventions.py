@@ -13,6 +13,7 @@ import typer
 DONE: Final = 0
 UNABLE: Final = 1  # a bot or the judge could not work at all
 WRONG_INPUT: Final = 2
+BROKEN: Final = 70  # a fault of ours (EX_SOFTWARE): 1 would say that a bot became worse
 INTERRUPTED: Final = 130
 STOPPED: Final = "Stopped. All that was answered is kept; the same command goes on from there."
 

@@ -129,6 +129,8 @@ def _about(head: RunTables, base: RunTables) -> list[str]:
             else (f"did not finish ({base.status})")
         )
         notes.append(f"the baseline's run {base.run} {why}")
+    if base.run == head.run and base.origin != head.origin:
+        notes.append(f"the baseline was written from this very run, {head.run}: nothing changed since then")
     if head.suite != base.suite:
         notes.append(f"the baseline is of another suite, {base.suite}")
     return notes

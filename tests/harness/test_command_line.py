@@ -31,6 +31,17 @@ def test_wrong_input_is_a_sentence_and_exit_code_two(tmp_path, arguments, words)
     assert done.stdout == ""
 
 
+def test_a_fault_of_ours_is_shown_in_full_and_never_reads_as_a_verdict():
+    code = (
+        "import sys; from proctor.harness import cli; cli.app.command('broken')(lambda: 1 / 0); "
+        "sys.argv = ['proctor', 'broken']; cli.main()"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 70
+    assert "ZeroDivisionError" in done.stderr
+    assert done.stderr.endswith("proctor: This is a fault of Proctor. What was answered is kept.\n")
+
+
 def test_a_wrong_option_is_exit_code_two(tmp_path):
     assert proctor("run", "--limit", "none", folder=tmp_path).returncode == 2
 

@@ -190,6 +190,14 @@ def test_a_run_that_was_stopped_early_is_not_judged_again(tmp_path):
     assert (done.returncode, "was stopped early" in done.stderr) == (2, True)
 
 
+def test_a_baseline_of_the_very_run_says_that_nothing_changed_since_then(tmp_path):
+    keep_run(tmp_path / "proctor.db", of(rag=ONES))
+    assert proctor("baseline", folder=tmp_path).returncode == 0
+    done = proctor("gate", "-b", "baseline.json", folder=tmp_path)
+    assert done.returncode == 0
+    assert "written from this very run" in " ".join(done.stdout.split())
+
+
 def test_a_baseline_file_is_written_and_gives_the_same_verdict(tmp_path):
     first, _ = two_runs(tmp_path, of(rag=ONES, faq=ONES), of(rag=SEVEN, faq=ONES))
     done = proctor("baseline", first, folder=tmp_path)
