@@ -23,7 +23,7 @@ from ..bots.base import Usage
 from ..bots.chat import Completion
 from ..metrics.judge.requests import JudgeRequest
 from .encoding import to_json
-from .judge_calls import CallRecord, KeptCall
+from .judging.judge_calls import CallRecord, KeptCall
 from .row_tables import AnswerColumns, answer_columns, found_row
 from .run import Row, RowStatus
 from .store import PATIENCE

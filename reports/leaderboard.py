@@ -11,10 +11,10 @@ from rich.text import Text
 
 from ..metrics.evaluator_table import RATES
 from ..metrics.score import Reason
-from .corrected import KeptCalibration
 from .printable import printable
 from .statistics.prediction_powered import FEWEST
 from .summary import BotSummary, MetricColumn, MetricSummary, Summary
+from .trust.corrected import KeptCalibration
 
 NAME_WIDTH = 20
 CELL_WIDTH = 19

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from .board_objects import board_markdown, table
 from .insights import Insight
-from .judge_in_use import families
+from .judging.judge_in_use import families
 from .leaderboard import ARROWS, about_corrections, best_bots, corrected_figures, count, figure, milliseconds
 from .markdown_text import cell_code, code, prose
 from .problem import Problem, counted

@@ -8,7 +8,7 @@ from typing import Any
 
 import orjson
 
-from .judge_in_use import families
+from .judging.judge_in_use import families
 from .store import Store
 
 NAMED = 4  # metrics that a sentence names

@@ -10,13 +10,13 @@ import numpy as np
 
 from ..metrics.declaring import Level
 from ..metrics.score import Aggregate, Better
-from .corrected import KeptCalibration, calibrations_for
-from .judge_in_use import JudgeInUse, judge_in_use
+from .judging.judge_in_use import JudgeInUse, judge_in_use
 from .models_in_use import ModelInUse, models_in_use
 from .run import LATEST_FIRST
 from .run_scores import run_facts
 from .statistics.intervals import ClusterSums, mean_interval
 from .store import Store, StoreError
+from .trust.corrected import KeptCalibration, calibrations_for
 
 PARSE_FAILURE_TOLERANCE = 0.2  # above this share of unreadable judge replies a mean says nothing
 

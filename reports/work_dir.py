@@ -9,15 +9,15 @@ from typing import BinaryIO
 
 from .board_objects import FILES, board_markdown, board_object
 from .boards import Board
-from .corrected import KeptCalibration
 from .file_names import file_names
 from .findings import insight_object, problem_object
 from .frames import FrameRow, about_csv, about_json, csv_heading, csv_line, frame_rows, row_csv, row_json
-from .judge_files import write_judge_files
+from .judging.judge_files import write_judge_files
 from .markdown import markdown
 from .markdown_text import prose
 from .report import Report
 from .run_json import as_json
+from .trust.corrected import KeptCalibration
 
 FRAME = "llm-eval-results"  # the names of the outputs are those of the H2O evaluators page
 PROBLEM_CELLS = (

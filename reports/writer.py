@@ -12,7 +12,7 @@ from typing import NamedTuple
 from ..metrics.score import Score
 from .call_journal import CallJournal, left_calls
 from .encoding import to_json
-from .judge_calls import CallRecord, FoundCalls, KeptCall, RowCalls, write_calls, write_links
+from .judging.judge_calls import CallRecord, FoundCalls, KeptCall, RowCalls, write_calls, write_links
 from .row_tables import FoundRows, RowTables
 from .run import Row
 from .store import StoreError, connect, explain, insert_many, transaction

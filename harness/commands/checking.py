@@ -7,7 +7,7 @@ import contextlib
 from collections.abc import Mapping
 from pathlib import Path
 
-from ...reports.kept_checks import keep_check
+from ...reports.judging.kept_checks import keep_check
 from ...reports.store import Store
 from ..engine.interrupts import Interrupts
 from ..exams.exam import Exam

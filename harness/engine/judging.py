@@ -16,8 +16,8 @@ from ...bots.models import open_chat_model
 from ...metrics.facts import LOCAL_MODELS
 from ...metrics.judge.panel import Panel
 from ...metrics.judge.prompted import PromptedJudge
-from ...reports.judge_calls import CallRecord
-from ...reports.judge_shelf import CallNotes, JudgeShelf, KeptModel
+from ...reports.judging.judge_calls import CallRecord
+from ...reports.judging.judge_shelf import CallNotes, JudgeShelf, KeptModel
 from ..suite.judge_settings import JudgeSettings
 from ..suite.secret_values import redactor
 from .judge_thread import JudgeThread

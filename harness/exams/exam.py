@@ -15,7 +15,7 @@ import orjson
 from ...bots.base import Reply
 from ...metrics.score import Reason
 from ...reports.findings import Findings, keep_findings
-from ...reports.judge_calls import link_kept_calls
+from ...reports.judging.judge_calls import link_kept_calls
 from ...reports.ledger import Ledger, OpenRun
 from ...reports.run import EARLY_STOP, RunHeader, RunMetric
 from ...reports.run_scores import keep_run_scores

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ...metrics.evaluator_table import RATES
 from ...metrics.score import Reason
-from ...reports.judge_in_use import families
+from ...reports.judging.judge_in_use import families
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

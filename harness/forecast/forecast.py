@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ...metrics.judge.panel import Panel
-from ...reports.kept_checks import kept_check
+from ...reports.judging.kept_checks import kept_check
 from ...reports.ledger import Ledger
 from ...reports.store import Store
 from ..engine.lanes import Lane, Todo, todo

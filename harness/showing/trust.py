@@ -8,10 +8,10 @@ from typing import TextIO
 
 from rich.console import Console
 
-from ...reports.calibration_object import calibration_object
-from ...reports.calibration_table import calibration_table
 from ...reports.leaderboard import count
 from ...reports.printable import printable
+from ...reports.trust.calibration_object import calibration_object
+from ...reports.trust.calibration_table import calibration_table
 from ..trust.calibrating import Calibrated
 from ..trust.check_report import CheckReport
 from .check_table import check_table

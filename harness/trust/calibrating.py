@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ... import InputError
-from ...reports.calibration import Calibration, calibrate
-from ...reports.human_verdicts import HumanVerdict, Label, Scale
-from ...reports.kept_calibrations import keep_calibrations
-from ...reports.kept_labels import keep_labels, kept_labels
-from ...reports.label_sheet import Written, read_sheet
-from ...reports.labelled_rows import ScoredRow, scored_rows, shown_rows
 from ...reports.reported_run import ReportedRun
 from ...reports.store import Store, transaction
+from ...reports.trust.calibration import Calibration, calibrate
+from ...reports.trust.human_verdicts import HumanVerdict, Label, Scale
+from ...reports.trust.kept_calibrations import keep_calibrations
+from ...reports.trust.kept_labels import keep_labels, kept_labels
+from ...reports.trust.label_sheet import Written, read_sheet
+from ...reports.trust.labelled_rows import ScoredRow, scored_rows, shown_rows
 from .labelling import metric_of, open_run, scale_of
 
 MOST_NAMED = 5  # mistakes, or rows that are not there, that are told one by one

@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from ...reports.judge_calls import CallRecord
+from ...reports.judging.judge_calls import CallRecord
 from ..suite.judge_settings import CheckSettings
 from .canaries import Canary, Probe, Variant
 

@@ -14,8 +14,8 @@ from ...metrics.judge.rendering import prompt_hash
 from ...metrics.plan import Plan
 from ...metrics.score import JudgeUnavailable, NotApplicable, Unreadable
 from ...metrics.tools import Judge
-from ...reports.judge_calls import CallRecord
-from ...reports.kept_checks import keep_check, kept_check
+from ...reports.judging.judge_calls import CallRecord
+from ...reports.judging.kept_checks import keep_check, kept_check
 from ...reports.store import Store
 from ..engine.judging import Judging
 from ..suite.judge_settings import CheckSettings

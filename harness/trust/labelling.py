@@ -10,15 +10,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ... import InputError
-from ...reports.calibration import is_binary
-from ...reports.human_verdicts import HumanVerdict, Scale
-from ...reports.kept_labels import kept_labels
-from ...reports.label_sheet import SheetRow, sheet
-from ...reports.labelled_rows import ScoredRow, drawn, scored_rows, shown_rows
 from ...reports.reported_run import ReportedRun, open_reported
 from ...reports.statistics.prediction_powered import FEWEST
 from ...reports.store import Store
 from ...reports.summary import find_run
+from ...reports.trust.calibration import is_binary
+from ...reports.trust.human_verdicts import HumanVerdict, Scale
+from ...reports.trust.kept_labels import kept_labels
+from ...reports.trust.label_sheet import SheetRow, sheet
+from ...reports.trust.labelled_rows import ScoredRow, drawn, scored_rows, shown_rows
 from ...reports.whole_files import check_file, whole_file
 
 LATEST = "latest"

@@ -13,7 +13,7 @@ from proctor.bots.base import Identity, Usage
 from proctor.bots.chat import Completion
 from proctor.metrics.judge.requests import JudgeRequest
 from proctor.reports.archive import write_archive
-from proctor.reports.judge_calls import CallRecord, KeptCall
+from proctor.reports.judging.judge_calls import CallRecord, KeptCall
 from proctor.reports.ledger import Ledger
 from proctor.reports.report import make_report
 from proctor.reports.run import RunEvaluator, RunHeader, RunMetric

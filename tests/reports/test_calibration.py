@@ -8,16 +8,16 @@ import pytest
 from examined_runs import reported
 from hypothesis import given
 from hypothesis import strategies as st
-from proctor.reports.calibration import calibrate, is_binary
-from proctor.reports.corrected import ANSWERS_CHANGED, JUDGE_CHANGED
-from proctor.reports.human_verdicts import HumanVerdict, Label, Scale
-from proctor.reports.kept_calibrations import keep_calibrations
-from proctor.reports.kept_labels import keep_labels, kept_labels
-from proctor.reports.labelled_rows import ScoredRow, drawn, scored_rows, shown_rows
 from proctor.reports.leaderboard import leaderboard
 from proctor.reports.run import RunMetric
 from proctor.reports.store import transaction
 from proctor.reports.summary import MetricColumn, summarise
+from proctor.reports.trust.calibration import calibrate, is_binary
+from proctor.reports.trust.corrected import ANSWERS_CHANGED, JUDGE_CHANGED
+from proctor.reports.trust.human_verdicts import HumanVerdict, Label, Scale
+from proctor.reports.trust.kept_calibrations import keep_calibrations
+from proctor.reports.trust.kept_labels import keep_labels, kept_labels
+from proctor.reports.trust.labelled_rows import ScoredRow, drawn, scored_rows, shown_rows
 from report_rows import Book, context, ok, row
 from rich.console import Console
 

@@ -9,7 +9,7 @@ from proctor.bots.base import Usage
 from proctor.bots.chat import Completion
 from proctor.metrics.judge.requests import JudgeRequest
 from proctor.reports.call_journal import SEGMENT, CallJournal, left_calls
-from proctor.reports.judge_calls import CallRecord, KeptCall
+from proctor.reports.judging.judge_calls import CallRecord, KeptCall
 from proctor.reports.run import RowStatus
 from report_rows import Book, context, row
 

@@ -17,7 +17,7 @@ from proctor.bots.limits import Turnstile
 from proctor.bots.openai_chat import OpenAIChat, Prices
 from proctor.metrics.judge.requests import JudgeRequest
 from proctor.metrics.score import JudgeUnavailable
-from proctor.reports.judge_shelf import RECENT, CallNotes, JudgeShelf, KeptModel
+from proctor.reports.judging.judge_shelf import RECENT, CallNotes, JudgeShelf, KeptModel
 from proctor.reports.writer import RowWriter
 from report_rows import Book, header, row
 
@@ -482,7 +482,7 @@ from openai_asking import endpoint
 from proctor.bots.judge_model import ChatJudgeModel
 from proctor.bots.openai_chat import OpenAIChat
 from proctor.metrics.judge.requests import JudgeRequest
-from proctor.reports.judge_shelf import CallNotes, JudgeShelf, KeptModel
+from proctor.reports.judging.judge_shelf import CallNotes, JudgeShelf, KeptModel
 from report_rows import Book
 
 async def run():

@@ -5,7 +5,7 @@ from proctor.bots.base import Usage
 from proctor.bots.chat import Completion
 from proctor.metrics import builtin_catalog
 from proctor.metrics.judge.requests import JudgeRequest
-from proctor.reports.judge_calls import CallRecord, KeptCall
+from proctor.reports.judging.judge_calls import CallRecord, KeptCall
 from proctor.reports.run_scores import run_facts
 from proctor.reports.writer import RowWriter
 from report_rows import Book, header, row

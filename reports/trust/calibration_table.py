@@ -8,12 +8,12 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from ..leaderboard import CELL_WIDTH, NAME_WIDTH, figure
+from ..printable import printable
+from ..statistics.prediction_powered import Estimate
+from ..statistics.rater_agreement import Share
+from ..summary import MetricColumn
 from .calibration import Calibration
-from .leaderboard import CELL_WIDTH, NAME_WIDTH, figure
-from .printable import printable
-from .statistics.prediction_powered import Estimate
-from .statistics.rater_agreement import Share
-from .summary import MetricColumn
 
 ALL_BOTS = "all bots"
 

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from .. import InputError
-from ..knowledge.row_files import open_rows
-from ..knowledge.rows import Reading
-from .frames import csv_line
+from ... import InputError
+from ...knowledge.row_files import open_rows
+from ...knowledge.rows import Reading
+from ..frames import csv_line
 from .labelled_rows import ScoredRow, ShownRow
 
 COLUMNS = (

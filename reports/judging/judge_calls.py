@@ -7,11 +7,11 @@ import sqlite3
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from ..bots.chat import Completion
-from ..metrics.judge.requests import JudgeReply, JudgeRequest
-from .encoding import storable, to_json
-from .run import Row
-from .store import MOST_BOUND, Store, insert_many, insert_or_find, marks, transaction
+from ...bots.chat import Completion
+from ...metrics.judge.requests import JudgeReply, JudgeRequest
+from ..encoding import storable, to_json
+from ..run import Row
+from ..store import MOST_BOUND, Store, insert_many, insert_or_find, marks, transaction
 
 Remembered = dict[bytes, int]  # ids of texts by their fingerprints
 

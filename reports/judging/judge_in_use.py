@@ -8,8 +8,8 @@ from typing import Any
 
 import orjson
 
-from ..metrics.evaluator_table import RATES
-from .store import Store
+from ...metrics.evaluator_table import RATES
+from ..store import Store
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from .store import Store
+from ..store import Store
 
 Measure = Literal["mean", "pass_rate"]
 JUDGE_CHANGED = "the judge, its prompt or the metric changed since"

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
+from ..encoding import to_json
+from ..store import Store
 from .calibration import Calibration
 from .calibration_object import calibration_object
-from .encoding import to_json
-from .store import Store
 
 
 def keep_calibrations(

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import orjson
 
-from .file_names import file_names
-from .reported_run import ReportedRun
+from ..file_names import file_names
+from ..reported_run import ReportedRun
 
 # Without ids, dates and measured times, and in an order that rests on texts alone: equal runs give equal files.
 NAMES = (

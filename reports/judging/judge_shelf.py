@@ -9,16 +9,16 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from ..bots.base import BotMisconfigured, BotRefused
-from ..bots.chat import Completion
-from ..bots.judge_model import ChatJudgeModel, finish_reason
-from ..bots.limits import TurnedAway
-from ..metrics.judge.requests import JudgeReply, JudgeRequest
-from ..metrics.score import JudgeUnavailable
+from ...bots.base import BotMisconfigured, BotRefused
+from ...bots.chat import Completion
+from ...bots.judge_model import ChatJudgeModel, finish_reason
+from ...bots.limits import TurnedAway
+from ...metrics.judge.requests import JudgeReply, JudgeRequest
+from ...metrics.score import JudgeUnavailable
+from ..ledger import now
+from ..store import connect, explain
+from ..writer import RowWriter
 from .judge_calls import CallRecord, KeptCall, call_key
-from .ledger import now
-from .store import connect, explain
-from .writer import RowWriter
 
 MOST_KEYS = 200_000  # held in memory, at about 100 bytes each
 FRESHNESS = 1.0  # seconds after which new keys are looked for

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import UTC, datetime
 
-from .encoding import to_json
-from .store import Store, transaction
+from ..encoding import to_json
+from ..store import Store, transaction
 
 
 def keep_check(

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import orjson
 
-from .reported_run import ReportedRun
-from .store import MOST_BOUND, marks
+from ..reported_run import ReportedRun
+from ..store import MOST_BOUND, marks
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from ..statistics.prediction_powered import Estimate
+from ..statistics.rater_agreement import Share
 from .calibration import Calibration
-from .statistics.prediction_powered import Estimate
-from .statistics.rater_agreement import Share
 
 
 def calibration_object(found: Calibration) -> dict[str, object]:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
-from .encoding import storable
+from ..encoding import storable
+from ..reported_run import ReportedRun
+from ..store import insert_many
 from .human_verdicts import HumanVerdict, Label
 from .labelled_rows import ScoredRow, shown_rows
-from .reported_run import ReportedRun
-from .store import insert_many
 
 KEPT = "SELECT content, question, value, passes, seed FROM calibration_labels WHERE metric = ?"
 

@@ -6,13 +6,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean, pvariance
 
+from ..statistics.prediction_powered import FEWEST, Estimate, Stratum, design_effect, stratified_mean
+from ..statistics.rater_agreement import Confusion
+from ..statistics.rater_agreement import share as share_of
+from ..summary import MetricColumn
 from .corrected import Measure, population_of
 from .human_verdicts import Label, Scale
 from .labelled_rows import ScoredRow, drawn
-from .statistics.prediction_powered import FEWEST, Estimate, Stratum, design_effect, stratified_mean
-from .statistics.rater_agreement import Confusion
-from .statistics.rater_agreement import share as share_of
-from .summary import MetricColumn
 
 MOST_HOLES = 0.1  # share of the rows of a draw that may lack a label before it counts as picked
 FAR = 3.0  # standard errors between labelled and other rows that chance hardly makes

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from ..metrics.score import passed
+from ...metrics.score import passed
+from ..summary import MetricColumn
 from .labelled_rows import ScoredRow
-from .summary import MetricColumn
 
 # The second line of each is what spreadsheets in other languages make of a typed "true" or "false".
 YES = frozenset({"yes", "y", "true", "t", "pass", "passes", "passed"}) | frozenset(

@@ -1,0 +1,1 @@
+"""How far a judge says what people say: labels, calibration, corrected figures."""
