@@ -22,8 +22,12 @@ def proctor(*arguments: object, folder: Path, env: Mapping[str, str] | None = No
 
 
 def pytest_session(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    """Run a session of pytest on the tests of a folder; its modules are forgotten afterwards."""
-    options = ["-q", "--import-mode=importlib", "--capture=sys", "--rootdir", str(folder), *arguments]
+    """Run a session of pytest on the tests of a folder; its modules are forgotten afterwards.
+
+    Within a session it would answer for what the outer one left to the collector of garbage: it is told nothing of it.
+    """
+    silent = ["-p", "no:unraisableexception", "-p", "no:threadexception"]
+    options = ["-q", "--import-mode=importlib", "--capture=sys", *silent, "--rootdir", str(folder), *arguments]
     return _typed(lambda: pytest.main(options), ["pytest", *options], folder)
 
 
