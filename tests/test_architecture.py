@@ -85,6 +85,24 @@ def test_a_room_of_the_harness_imports_only_earlier_ones(room: str) -> None:
     assert rooms <= allowed
 
 
+RESTING = {"statistics", "comparing", "trust", "judging", ""}  # blank stands for the modules outside of rooms
+
+
+@pytest.mark.parametrize(
+    ("room", "others"),
+    [
+        ("statistics", {"statistics"}),
+        ("comparing", RESTING),
+        *((room, RESTING | {room}) for room in ("gating", "ranking", "robustness")),
+    ],
+)
+def test_a_room_of_the_reports_imports_only_what_it_rests_on(room: str, others: set[str]) -> None:
+    """Figures know no store, and comparisons no verdicts."""
+    ours = {name for module in MODULES if module.startswith(f"proctor.reports.{room}.") for name in imports(module)}
+    parts = [name.split(".") for name in ours if name.startswith("proctor.reports.")]
+    assert {part[2] if f"proctor.reports.{part[2]}.__init__" in MODULES else "" for part in parts} <= others
+
+
 def test_no_folder_of_ours_is_imported_by_a_bare_name() -> None:
     bare = {(module, name) for module in MODULES for name in imports(module) if name.split(".")[0] in BELOW}
     assert bare == set()

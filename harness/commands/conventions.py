@@ -54,12 +54,14 @@ Plan = Annotated[
 @contextlib.contextmanager
 def interruptible(sentence: str) -> Iterator[None]:
     """End with a sentence and exit code 130 on Ctrl-C, and on SIGTERM as well."""
-    signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
+    before = signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
     try:
         yield
     except KeyboardInterrupt:
         complain(sentence)
         raise typer.Exit(INTERRUPTED) from None
+    finally:
+        signal.signal(signal.SIGTERM, before or signal.SIG_DFL)
 
 
 @contextlib.contextmanager
