@@ -12,7 +12,7 @@ from ..metrics.declaring import Level
 from ..metrics.score import Aggregate, Better
 from .judging.judge_in_use import JudgeInUse, judge_in_use
 from .models_in_use import ModelInUse, models_in_use
-from .run import LATEST_FIRST
+from .run import LATEST, LATEST_FIRST
 from .run_scores import run_facts
 from .statistics.intervals import ClusterSums, mean_interval
 from .store import Store, StoreError
@@ -114,8 +114,8 @@ class Summary:
 
 
 def find_run(store: Store, name: str | None = None) -> tuple[int, str]:
-    """Id and name of a run, by name or beginning of one; the latest when none is given."""
-    if name is None:
+    """Id and name of a run, by name or beginning of one; the latest by ``latest`` or when none is given."""
+    if name is None or name == LATEST:
         lines = store.query(f"SELECT id, name FROM runs ORDER BY {LATEST_FIRST} LIMIT 1")
         if not lines:
             raise StoreError(f"{store.path} holds no run yet. 'proctor run' makes one.")

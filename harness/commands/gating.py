@@ -18,10 +18,11 @@ from ...reports.comparing.sides import find_file, split_file, unknown_bot
 from ...reports.leaderboard import count
 from ...reports.models_in_use import named
 from ...reports.printable import printable
+from ...reports.run import LATEST
 from ...reports.store import Store
 from ...reports.summary import find_run
 from ...reports.whole_files import check_file
-from ..deciding.gate import LATEST, GateOptions, GateResult, gate_kept
+from ..deciding.gate import GateOptions, GateResult, gate_kept
 from ..showing.gate_outputs import GateOutputs, show_gate
 from ..showing.streams import own_stdout
 from ..suite.mistakes import nearest
@@ -185,7 +186,7 @@ def keep_baseline(
     database = path or database
     check_file(out, "--out", {database.resolve(): "--db"})
     with contextlib.closing(Store.open(database, create=False)) as store:
-        run_id, _ = find_run(store, None if name in ("", LATEST) else name)
+        run_id, _ = find_run(store, name or LATEST)
         _check(store, run_id, bots, metrics)
         choice = BaselineChoice(bots or None, metrics or None, answers)
         run = write_baseline(store, run_id, out, choice)

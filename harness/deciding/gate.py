@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from ... import InputError
 from ...reports.comparing.score_table import RunTables
@@ -14,7 +14,7 @@ from ...reports.comparing.sides import Side, find_file, open_side
 from ...reports.gating.gate_report import GateReport
 from ...reports.gating.gate_rule import GateRule
 from ...reports.gating.verdicts import BotVerdict, verdicts
-from ...reports.run import EARLY_STOP
+from ...reports.run import EARLY_STOP, LATEST
 from ..suite.gate_settings import GateSettings, KeptGate
 from .gate_sides import matched, open_base, refuse_itself
 
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from .attribution_result import Explained
     from .early_result import EarlyResult
     from .gate_savings import Savings
-
-LATEST: Final = "latest"
 
 
 @dataclass(frozen=True, slots=True)

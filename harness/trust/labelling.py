@@ -21,8 +21,6 @@ from ...reports.trust.label_sheet import SheetRow, sheet
 from ...reports.trust.labelled_rows import ScoredRow, drawn, scored_rows, shown_rows
 from ...reports.whole_files import check_file, whole_file
 
-LATEST = "latest"
-
 
 @dataclass(frozen=True, slots=True)
 class Draw:
@@ -39,7 +37,7 @@ class Draw:
 
 def open_run(store: Store, name: str | None) -> ReportedRun:
     """A run by its name or the beginning of it; the latest by ``latest`` or no name."""
-    run_id, _ = find_run(store, None if name == LATEST else name)
+    run_id, _ = find_run(store, name)
     return open_reported(store, run_id)
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from ... import InputError
-from ..run import LATEST_FIRST
+from ..run import LATEST, LATEST_FIRST
 from ..store import Store
 from ..whole_files import DATABASE, is_database
 from .changed_parts import BotState, bot_states
@@ -23,7 +23,7 @@ from .score_table import RunTables, ScoreTable
 
 SUFFIXES: Final = (".db", ".sqlite", ".sqlite3", ".json")
 MOST_NAMED: Final = 5  # runs that a message lists
-WORDS: Final = ("latest", "previous")
+WORDS: Final = (LATEST, "previous")
 MAKES_ONE: Final = "'proctor run' makes a database."
 
 Found = tuple[int, str]  # id and name of a run
@@ -242,7 +242,7 @@ def _named(store: Store, text: str, runs: Sequence[Found]) -> tuple[Found, str |
 
 def _run(store: Store, name: str, runs: Sequence[Found]) -> Found | None:
     """The run of that name; None where there is none, or where several begin so."""
-    if name == "latest":
+    if name == LATEST:
         return runs[0]
     if name == "previous":
         return _previous(store, runs)

@@ -120,7 +120,7 @@ def test_row_lines_hold_every_score(book, tmp_path):
 
 
 def test_runs_are_found_by_the_beginning_of_their_name(book):
-    assert find_run(book.store) == (book.run.id, book.run.name)
+    assert find_run(book.store) == find_run(book.store, "latest") == (book.run.id, book.run.name)
     assert find_run(book.store, book.run.name[:10])[1] == book.run.name
     for pattern in ("%", "_", "2%"):
         with pytest.raises(StoreError, match="is no run"):
