@@ -16,7 +16,7 @@ from ...reports.run import RunMetric
 from ...reports.store import Store
 from ..engine.engine import Watcher
 from ..exams.exam import Exam, Outcome, hold
-from ..exams.suite_exam import RunOptions, suite_exam
+from ..exams.suite_exam import RunOptions, chosen_bots, suite_exam
 from ..suite.suite_file import LoadedSuite
 from .early_stop import EarlyStop
 from .gate import GateOptions, GateResult, judged, suite_baseline
@@ -54,7 +54,7 @@ def gate_suite(
     settings = loaded.suite.gate
     text = suite_baseline(options.baseline, settings, loaded.base)
     gated = options.bots or settings.bots
-    _check_bots(gated, loaded)
+    chosen_bots(gated, list(loaded.suite.bots))  # refuses what the suite does not have
     if text not in loaded.suite.bots:
         split_file(text)  # a file that is not there is told before everything is read
     exam = suite_exam(loaded, replace(run, bots=_asked(gated, text, loaded)), environ, told)
@@ -103,15 +103,6 @@ def _asked(gated: Sequence[str], text: str, loaded: LoadedSuite) -> tuple[str, .
     if not gated:
         return ()
     return (*gated, *([text] if text in loaded.suite.bots and text not in gated else []))
-
-
-def _check_bots(gated: Sequence[str], loaded: LoadedSuite) -> None:
-    known = list(loaded.suite.bots)
-    for name in gated:
-        if name not in known:
-            near = difflib.get_close_matches(name, known, n=1)
-            hint = f" Did you mean {near[0]!r}?" if near else ""
-            raise InputError(f"The suite has no bot {name!r}; it has {', '.join(known)}.{hint}")
 
 
 def _check_margins(loaded: LoadedSuite, exam: Exam, given: Mapping[str, float]) -> None:
