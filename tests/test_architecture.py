@@ -20,11 +20,11 @@ BELOW = {
     "harness": {"harness", "reports", "bots", "knowledge", "metrics"},
 }
 HARNESS_ROOMS = (  # each imports earlier ones
-    "suite", "engine", "trust", "exams", "deciding", "forecast", "showing", "testing", "commands"
+    "suite", "engine", "trust", "exams", "deciding", "forecast", "showing", "viewing", "testing", "commands"
 )  # fmt: skip
 HEAVY = {
-    "aiohttp", "faiss", "langchain", "langchain_core", "langchain_text_splitters", "nltk", "onnxruntime", "openai",
-    "rouge_score", "scipy", "sentence_transformers", "sklearn", "tokenizers", "torch", "transformers",
+    "aiohttp", "faiss", "jinja2", "langchain", "langchain_core", "langchain_text_splitters", "nltk", "onnxruntime",
+    "openai", "rouge_score", "scipy", "sentence_transformers", "sklearn", "tokenizers", "torch", "transformers",
 }  # fmt: skip
 SOURCES = sorted(path for floor in BELOW for path in (ROOT / floor).rglob("*.py") if "__pycache__" not in path.parts)
 MODULES = {".".join(("proctor", *path.relative_to(ROOT).with_suffix("").parts)): path for path in SOURCES}
@@ -94,6 +94,7 @@ RESTING = {"statistics", "comparing", "trust", "judging", ""}  # blank stands fo
         ("statistics", {"statistics"}),
         ("comparing", RESTING),
         *((room, RESTING | {room}) for room in ("gating", "ranking", "robustness")),
+        ("pages", RESTING | {"gating", "ranking", "robustness", "pages"}),
     ],
 )
 def test_a_room_of_the_reports_imports_only_what_it_rests_on(room: str, others: set[str]) -> None:

@@ -1,0 +1,124 @@
+"""Page: sections, styles, scripts and data put together into one file that asks nothing of anybody."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from importlib.resources import files
+from typing import Final
+
+from markupsafe import Markup
+
+from .packing import embedded_json, packed
+from .templating import render
+
+DATA: Final = "<!-- data -->"  # where the template wants the blocks; no text of others can spell it, being escaped
+SHARED_SCRIPTS: Final = ("elements", "shown", "source", "address", "navigation")
+SHARED_STYLES: Final = ("base", "layout")
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """One part of a page, which the reader chooses by its title.
+
+    Attributes:
+        id: what its address ends in.
+        title: in the navigation.
+        body: its HTML, from a template.
+    """
+
+    id: str
+    title: str
+    body: Markup
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A page before its data.
+
+    Attributes:
+        title: of the window.
+        subtitle: one line below it: which run, when, which version.
+        sections: its parts, the first one shown first.
+        scripts: names of files in ``scripts/`` beyond the shared ones, in the order in which they are to run.
+        styles: names of files in ``styles/`` beyond the shared ones.
+        settings: what scripts are told (JSON); ``{"blocks": "/runs/x/data/"}`` for a page that a server gives its
+            data, nothing for one that carries them.
+    """
+
+    title: str
+    subtitle: str
+    sections: tuple[Section, ...]
+    scripts: tuple[str, ...] = ()
+    styles: tuple[str, ...] = ()
+    settings: Mapping[str, object] = field(default_factory=dict)
+
+    @property
+    def is_served(self) -> bool:
+        """Whether a server gives the data."""
+        return "blocks" in self.settings
+
+
+def page_bytes(page: Page, blocks: Iterable[tuple[str, bytes]] = ()) -> Iterator[bytes]:
+    """The file in pieces: all that is shown at once first, then the data, each block when its turn comes.
+
+    Args:
+        page: what is shown.
+        blocks: names and JSON of the data that scripts read; they are compressed.
+    """
+    style, script = _style(page.styles), _script(page.scripts)
+    html = render(
+        "page.html.j2",
+        page=page,
+        policy=content_policy(page, style, script),
+        style=style,
+        script=script,
+        settings=embedded_json(dict(page.settings)),
+    )
+    before, _, after = html.partition(DATA)
+    yield before.encode("utf-8", "replace")
+    for name, data in blocks:
+        yield b'<script type="application/gzip" id="block-%s">' % name.encode()
+        yield packed(data)
+        yield b"</script>\n"
+    yield after.encode("utf-8", "replace")
+
+
+def content_policy(page: Page, style: str, script: str) -> str:
+    """The content security policy: this style and this script, and nothing else; a server's page may ask its server."""
+    rules = {
+        "default-src": "'none'",
+        "script-src": _hash(script),
+        "style-src": _hash(style),
+        "img-src": "data:",
+        "connect-src": "'self'" if page.is_served else "'none'",
+        "base-uri": "'none'",
+        "form-action": "'self'" if page.is_served else "'none'",
+        "require-trusted-types-for": "'script'",
+        "trusted-types": "'none'",
+    }
+    return "; ".join(f"{name} {value}" for name, value in rules.items())
+
+
+def _hash(text: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+
+
+@cache
+def _style(more: tuple[str, ...]) -> Markup:
+    return _joined("styles", [f"{name}.css" for name in (*SHARED_STYLES, *more)])
+
+
+@cache
+def _script(more: tuple[str, ...]) -> Markup:
+    return _joined("scripts", [f"{name}.js" for name in (*SHARED_SCRIPTS, *more)])
+
+
+def _joined(folder: str, names: list[str]) -> Markup:
+    """Files of ours, one after the other; the line ends are those that a browser hashes."""
+    there = files(__package__) / folder
+    texts = [(there / name).read_text("utf-8").replace("\r\n", "\n") for name in names]
+    return Markup("\n" + "\n".join(texts))  # noqa: S704 - files of the package, not texts of others

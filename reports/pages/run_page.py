@@ -1,0 +1,33 @@
+"""Run page: a run as one page: overview, boards, questions, manifest."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from ..report import Report
+from .columns import columns_of
+from .data_blocks import data_blocks
+from .page import Page, Section, page_bytes
+from .templating import render
+
+SCRIPTS = ("questions",)
+STYLES = ("questions",)
+
+
+def run_page(report: Report, settings: Mapping[str, object] | None = None) -> Page:
+    """The page of a run before its data.
+
+    Args:
+        report: the run, whose store is still open.
+        settings: what a server tells the page, see ``Page``; left out for a file that carries its data.
+    """
+    summary = report.run.summary
+    sections = (Section("questions", "Questions", render("questions.html.j2")),)
+    ended = report.finished_at or report.started_at
+    subtitle = f"Run {summary.run}, {summary.status}, {ended[:16].replace('T', ' ')} UTC"
+    return Page(f"{summary.suite}", subtitle, sections, SCRIPTS, STYLES, settings or {})
+
+
+def run_file(report: Report) -> Iterator[bytes]:
+    """The page with its data, in pieces."""
+    return page_bytes(run_page(report), data_blocks(columns_of(report.run)))

@@ -1,0 +1,32 @@
+/* Address: what is being looked at, kept in the part of the address after the hash, so that it can be sent to others. */
+
+const addressListeners = [];
+
+/** {view, ...parameters} of an address such as #questions?bot=rag&open=12. */
+function address() {
+  const [view, query = ""] = location.hash.slice(1).split("?");
+  return { view, ...Object.fromEntries(new URLSearchParams(query)) };
+}
+
+function addressOf({ view, ...parameters }) {
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(parameters)) if (value !== "" && value !== null && value !== undefined) query.set(name, value);
+  return `#${view}${query.size ? `?${query}` : ""}`;
+}
+
+/** Goes to another view of the page; `replace` leaves no step to go back to. */
+function goTo(place, replace = false) {
+  history[replace ? "replaceState" : "pushState"](null, "", addressOf(place));
+  tellOfAddress();
+}
+
+function onAddress(listener) {
+  addressListeners.push(listener);
+}
+
+function tellOfAddress() {
+  const place = address();
+  for (const listener of addressListeners) listener(place);
+}
+
+addEventListener("popstate", tellOfAddress);
