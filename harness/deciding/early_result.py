@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
-from typing import Any, Literal
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from typing import Literal
 
 Word = Literal["regressed", "not worse", "undecided"]
 
@@ -98,14 +98,6 @@ class EarlyResult:
     def as_object(self) -> dict[str, object]:
         """For a manifest, and for machines."""
         return {**asdict(self), "sentence": self.sentence}
-
-    @classmethod
-    def from_object(cls, made: Mapping[str, Any]) -> EarlyResult:
-        """What ``as_object`` made, read back; keys of a later version are passed over."""
-        known = {field.name: made[field.name] for field in fields(cls) if field.name in made}
-        names = {field.name for field in fields(EarlyVerdict)}
-        verdicts = [EarlyVerdict(**{name: each[name] for name in names if name in each}) for each in known["verdicts"]]
-        return cls(**known | {"verdicts": tuple(verdicts), "reasons": tuple(known["reasons"])})
 
 
 def word_of(words: Iterable[Word]) -> Word:
