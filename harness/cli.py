@@ -19,6 +19,7 @@ from .commands.perturb_commands import perturb
 from .commands.plan_commands import plan
 from .commands.rank_commands import abstain, rank
 from .commands.robustness_commands import robustness
+from .commands.view_commands import explore, view
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -33,6 +34,8 @@ for command in (
     score,
     ask,
     report,
+    view,
+    explore,
     compare,
     gate,
     baseline,

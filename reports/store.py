@@ -91,13 +91,13 @@ class Store:
 def _bring_up_to_date(path: Path, connection: sqlite3.Connection) -> None:
     from .schema import migrations
 
-    if not _pending(path, connection):
+    if not pending(path, connection):
         return
     from sqlite_utils import Database
 
     _write_ahead(connection)
     with transaction(path, connection):  # of two programs that open a new file, one makes the tables
-        if _pending(path, connection):
+        if pending(path, connection):
             migrations.apply(Database(connection))
 
 
@@ -123,7 +123,7 @@ def _is_busy(error: sqlite3.Error) -> bool:
     return error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_BUSY  # the upper bits say which kind of busy
 
 
-def _pending(path: Path, connection: sqlite3.Connection) -> bool:
+def pending(path: Path, connection: sqlite3.Connection) -> bool:
     """Whether tables are missing; raises StoreError for a file that is not ours to change."""
     from .schema import migrations
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -18,6 +19,7 @@ from .statistics.intervals import ClusterSums, mean_interval
 from .store import Store, StoreError
 from .trust.corrected import KeptCalibration, calibrations_for
 
+MOST_NEAR = 1_000  # runs among which the nearest name is looked for
 PARSE_FAILURE_TOLERANCE = 0.2  # above this share of unreadable judge replies a mean says nothing
 
 
@@ -122,9 +124,12 @@ def find_run(store: Store, name: str | None = None) -> tuple[int, str]:
     else:
         lines = store.query("SELECT id, name FROM runs WHERE SUBSTR(name, 1, LENGTH(?)) = ?", [name, name])
         if len(lines) != 1:
-            known = [str(line[0]) for line in store.query("SELECT name FROM runs ORDER BY id DESC LIMIT 5")]
+            known = [str(line[0]) for line in store.query("SELECT name FROM runs ORDER BY id DESC")]
             what = "is no run" if not lines else f"is the beginning of {len(lines)} runs"
-            raise StoreError(f"{name!r} {what} of {store.path}. The latest runs: {', '.join(known) or 'none'}.")
+            near = [] if lines else difflib.get_close_matches(name, known[:MOST_NEAR], 1, 0.6)
+            hint = f" Did you mean {near[0]}?" if near else ""
+            latest = ", ".join(known[:5]) or "none"
+            raise StoreError(f"{name!r} {what} of {store.path}.{hint} The latest runs: {latest}.")
     return int(lines[0][0]), str(lines[0][1])
 
 

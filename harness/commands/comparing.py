@@ -7,11 +7,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ... import InputError
-from ...reports.comparing.comparable import NothingComparable
-from ...reports.comparing.comparison import Asked, Comparison, compare
-from ...reports.comparing.matching import match_bots
-from ...reports.comparing.sides import open_side
-from ..showing.comparing import Compared
+from ...reports.comparing.compared_sides import Compared, compare_bots
+from ...reports.comparing.comparison import Asked
+from ...reports.comparing.sides import Side, open_side
 
 
 def two_sides(base: str | None, head: str | None, database: Path) -> tuple[str, str]:
@@ -49,21 +47,28 @@ def compare_sides(first: str, second: str, database: Path, bots: tuple[str, ...]
     Raises:
         InputError: a side is not there, or nothing at all can be compared.
     """
+    with opened_sides(first, second, database) as (base, head):
+        return compared(base, head, bots, asked)
+
+
+@contextlib.contextmanager
+def opened_sides(first: str, second: str, database: Path) -> Iterator[tuple[Side, Side]]:
+    """Both sides, open until the block ends.
+
+    Raises:
+        InputError: a side is not there.
+    """
     with open_side(first, database) as base, open_side(second, database) as head:
-        matched = match_bots(base, head, bots)
-        found: list[Comparison] = []
-        refused: list[str] = []
-        for pair in matched.pairs:
-            try:
-                found.append(compare(base, head, pair, asked))
-            except NothingComparable as why:
-                refused.append(str(why))
-        if not found:
-            raise InputError(" ".join(refused))
-        alone = [*_alone(base.run.run, matched.base_only), *_alone(head.run.run, matched.head_only)]
-        return Compared(tuple(found), (*refused, *alone))
+        yield base, head
 
 
-def _alone(run: str, bots: tuple[str, ...]) -> Iterator[str]:
-    if bots:
-        yield f"Only run {run} has {', '.join(bots)}."
+def compared(base: Side, head: Side, bots: tuple[str, ...], asked: Asked) -> Compared:
+    """The comparison of two open sides.
+
+    Raises:
+        InputError: nothing at all can be compared.
+    """
+    found = compare_bots(base, head, bots, asked)
+    if not found.comparisons:
+        raise InputError(" ".join(found.refused.values()))
+    return found

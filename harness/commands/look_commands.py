@@ -28,29 +28,49 @@ def ask(
 
 def report(
     run: Annotated[
-        str | None, typer.Argument(metavar="[RUN]", help="The run's name or its beginning; left out, the latest.")
+        str | None,
+        typer.Argument(metavar="[RUN]", help="The run's name or its beginning; left out, the latest. Or, with HEAD, "
+                       "the BASE of two sides, as 'proctor compare' takes them."),
+    ] = None,
+    head: Annotated[
+        str | None, typer.Argument(metavar="[HEAD]", help="The other side: what changed from BASE to HEAD.")
     ] = None,
     database: Database = Path("proctor.db"),
+    html: Annotated[
+        Path | None,
+        typer.Option("--html", metavar="FILE", help="The page; '-' for stdout. With nothing named: RUN.html here."),
+    ] = None,
+    show: Annotated[bool, typer.Option("--open", help="Write the page, and open it in the browser.")] = False,
+    markdown: Annotated[
+        Path | None, typer.Option("--markdown", metavar="FILE", help="A page for a pull request; '-' for stdout.")
+    ] = None,
+    junit: Annotated[
+        Path | None, typer.Option("--junit", metavar="FILE", help="JUnit XML: a case for each metric with a threshold.")
+    ] = None,
     csv: Annotated[
         Path | None, typer.Option("--csv", metavar="DIR", help="Tables for a spreadsheet: rows, leaderboard, problems.")
     ] = None,
     json: Annotated[
         Path | None, typer.Option("--json", metavar="FILE", help="Everything, for programs; '-' for stdout.")
     ] = None,
-    markdown: Annotated[
-        Path | None, typer.Option("--markdown", metavar="FILE", help="A page for a pull request; '-' for stdout.")
-    ] = None,
     archive: Annotated[
         Path | None, typer.Option("--zip", metavar="FILE", help="All outputs of each evaluator; equal for equal runs.")
     ] = None,
-) -> None:
-    """Write a run to files. Leaderboards, problems, insights and rows; nothing is asked."""
+    github: Annotated[bool, typer.Option("--github", help="Annotations and step summary of GitHub Actions.")] = False,
+) -> None:  # fmt: skip
+    """Write a run, or what changed between two, to a page or files. Nothing is asked."""
     from ..showing.streams import own_stdout
-    from .reporting import Wanted, report_run
+    from .pair_reporting import report_pair
+    from .report_files import Wanted
+    from .reporting import report_run
 
-    wanted = Wanted(csv, json, markdown, archive)
+    wanted = Wanted(html, markdown, json, junit, csv, archive, github, show)
     with interruptible("Stopped. What is not finished is not there."), own_stdout() as stdout:
-        for sentence in report_run(database, run, wanted, stdout):
+        if run is not None and head is not None:
+            written = report_pair(database, (run, head), wanted, stdout, os.environ)
+        else:
+            written = report_run(database, run, wanted, stdout, os.environ)
+        for sentence in written:
             typer.echo(sentence, err=True)
 
 

@@ -32,10 +32,12 @@ from ..suite.own_prompts import with_own_prompts
 from ..suite.secret_values import named_variables, redactor
 from .embedders import open_embedder
 from .exam import Exam, run_metrics
-from .manifest import manifest
+from .manifest import documents_read, manifest
 from .sketches import sketches
 
 if TYPE_CHECKING:
+    from functools import _lru_cache_wrapper
+
     from ...bots.wrapping import BuiltBot
     from ...knowledge.batching import BatchingEmbedder
     from ...knowledge.reading import Knowledge
@@ -92,9 +94,7 @@ def suite_exam(
         suite=suite.name,
         bots=[(bot.name, bot.identity) for bot in bots],
         metrics=run_metrics(choice.plan, choice.thresholds),
-        manifest=manifest(
-            _effective(loaded, options, scored.embedder, repeats, concurrency, questions) | scored.described, warnings
-        ),
+        manifest=manifest(_effective(loaded, options, scored, repeats, concurrency, knowledge), warnings),
         questions=questions.fingerprint + gold.fingerprint,
         repeats=repeats,
         fresh=options.fresh,
@@ -275,19 +275,21 @@ def _items(questions: Iterable[Question], repeats: int) -> Iterator[Item]:
 
 
 def _effective(
-    loaded: LoadedSuite, options: RunOptions, embedder: BatchingEmbedder, repeats: int, concurrency: int,
-    questions: Questions,
+    loaded: LoadedSuite, options: RunOptions, scored: _Scored, repeats: int, concurrency: int,
+    knowledge: _lru_cache_wrapper[Knowledge],
 ) -> dict[str, object]:  # fmt: skip
     return {
         "suite": redacted(loaded.suite.model_dump(mode="json", exclude_unset=True)),
         "suite_file": loaded.path.name,
         "suite_hash": loaded.text_hash,
-        "questions": {"count": questions.count, "hash": questions.fingerprint},
+        "questions": {"count": scored.questions.count, "hash": scored.questions.fingerprint},
         "bots": list(options.bots) or list(loaded.suite.bots),
         "limit": options.limit,
         "repeat": repeats,
         "concurrency": concurrency,
         "latency_run": options.latency_run,
         "seed": loaded.suite.seed,
-        "embedder": embedder.model_id,
+        "embedder": scored.embedder.model_id,
+        **scored.described,
+        **documents_read(knowledge),
     }

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TextIO
 
 from ... import InputError
+from ...reports.comparing.compared_sides import Compared
 from ...reports.comparing.comparison import Comparison
 from ...reports.comparing.comparison_markdown import comparison_markdown
 from ...reports.comparing.comparison_object import comparison_object
@@ -23,14 +24,6 @@ from .table_console import TableConsole
 
 STDOUT = Path("-")
 OPEN = "no difference shown"
-
-
-@dataclass(frozen=True, slots=True)
-class Compared:
-    """What was compared, and sentences on what was not."""
-
-    comparisons: tuple[Comparison, ...]
-    left_out: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +45,14 @@ class Shown:
         if self.as_json and self.markdown == STDOUT:
             raise InputError("--json and --markdown - both want stdout; give one of them a file.")
         if self.markdown is not None and self.markdown != STDOUT:
-            named = ((find_file(self.base)[0], "the first side"), (find_file(self.head)[0], "the second side"))
-            taken = {path.resolve(): what for path, what in named if path is not None}
-            check_file(self.markdown, "--markdown", taken | {self.database.resolve(): "--db"})
+            taken = files_of_sides(self.base, self.head) | {self.database.resolve(): "--db"}
+            check_file(self.markdown, "--markdown", taken)
+
+
+def files_of_sides(base: str, head: str) -> dict[Path, str]:
+    """The files that sides name, resolved: no output may take their place."""
+    named = ((find_file(base)[0], "the first side"), (find_file(head)[0], "the second side"))
+    return {path.resolve(): what for path, what in named if path is not None}
 
 
 def show_comparisons(found: Compared, shown: Shown, stdout: TextIO) -> None:
@@ -65,28 +63,30 @@ def show_comparisons(found: Compared, shown: Shown, stdout: TextIO) -> None:
     """
     if shown.markdown is not None and shown.markdown != STDOUT:
         with whole_file(shown.markdown) as file:
-            file.write(_page(found).encode())
+            file.write(comparisons_page(found).encode())
         sys.stderr.write(f"Wrote {printable(str(shown.markdown))}.\n")
     if shown.as_json:
-        write_json(_object(found, shown), stdout)
+        write_json(comparisons_object(found, shown.base, shown.head), stdout)
     elif shown.markdown == STDOUT:
         stdout.flush()
-        stdout.buffer.write(_page(found).encode())
+        stdout.buffer.write(comparisons_page(found).encode())
         stdout.buffer.flush()
     else:
         _print(found, shown, stdout)
 
 
-def _object(found: Compared, shown: Shown) -> dict[str, object]:
+def comparisons_object(found: Compared, base: str, head: str) -> dict[str, object]:
+    """All comparisons for programs, with both sides as they were typed."""
     return {
-        "base": shown.base,
-        "head": shown.head,
+        "base": base,
+        "head": head,
         "comparisons": [comparison_object(each) for each in found.comparisons],
         "left_out": list(found.left_out),
     }
 
 
-def _page(found: Compared) -> str:
+def comparisons_page(found: Compared) -> str:
+    """The Markdown of all comparisons, one after the other."""
     return "\n".join(comparison_markdown(each) for each in found.comparisons)
 
 

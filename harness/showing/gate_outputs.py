@@ -9,18 +9,19 @@ from pathlib import Path
 from typing import TextIO
 
 from ... import InputError
-from ...reports.gating.gate_annotations import gate_annotations, paused
+from ...reports.gating.gate_annotations import gate_annotations
 from ...reports.gating.gate_junit import gate_junit
 from ...reports.gating.gate_markdown import gate_markdown
 from ...reports.gating.gate_objects import bot_object, rule_object
 from ...reports.whole_files import check_file, whole_file
+from ...reports.workflow_commands import paused
 from ..deciding.gate import GateResult
 from .gate_table import gate_table, saved_lines
+from .step_summary import write_step
 from .streams import write_json
 from .table_console import TableConsole
 
 STDOUT = Path("-")
-SUMMARY = "GITHUB_STEP_SUMMARY"  # names the file whose Markdown GitHub shows on the page of the job
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +74,9 @@ def show_gate(result: GateResult, outputs: GateOutputs, stdout: TextIO, environ:
     else:
         _print(result, outputs.github, stdout)
     if outputs.github:
-        _annotate(result, page, sys.stderr if quiet else stdout, environ)
+        stream = sys.stderr if quiet else stdout
+        if told := write_step(page, gate_annotations(result.report), stream, environ):
+            sys.stderr.write(f"{told}\n")
 
 
 def gate_object(result: GateResult) -> dict[str, object]:
@@ -111,18 +114,6 @@ def _print(result: GateResult, github: bool, stdout: TextIO) -> None:
     TableConsole(stdout).print(gate_table(result))
     if after:
         stdout.write(f"{after}\n")
-
-
-def _annotate(result: GateResult, page: str, stream: TextIO, environ: Mapping[str, str]) -> None:
-    stream.writelines(f"{line}\n" for line in gate_annotations(result.report))
-    stream.flush()
-    if not (named := environ.get(SUMMARY)):
-        return
-    try:
-        with Path(named).open("a", encoding="utf-8") as file:
-            file.write(f"{page}\n")
-    except OSError as error:
-        raise InputError(f"{SUMMARY} names {named}, which can't be written: {error.strerror or error}.") from error
 
 
 def _write(path: Path, text: str) -> None:

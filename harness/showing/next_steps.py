@@ -30,15 +30,14 @@ def _steps(outcome: Outcome, suite: Path | None) -> Iterator[tuple[str, str]]:
     if outcome.unable:
         again = f"proctor run {_quoted(suite)}" if suite else "proctor run"
         yield again, "once the set-up is mended: only what is missing is asked"
+    run = f" {outcome.summary.run}" if outcome.kept else ""
+    yield f"proctor report{run}{_database(outcome)} --open", "the page: which bot is best, how sure, and every answer"
     if len(bots) > 1:
         first, last = (_quoted(f"{_run(outcome)}{outcome.summary.bots[place].name}") for place in (0, -1))
         yield f"proctor compare {first} {last}{_database(outcome)}", f"whether {bots[-1]} is better than {bots[0]}"
     if suite is not None and suite.exists() and not outcome.unable:
         yield _baseline(outcome, suite)
     yield _worst(outcome), "the worst rows (any SQLite tool will do)"
-    run = f" {outcome.summary.run}" if outcome.kept else ""
-    report = f"proctor report{run}{_database(outcome)} --markdown report.md"
-    yield report, "all problems and insights, for a pull request"
     if suite is None:
         yield "proctor init my-suite", "a copy of the sample suite, to be made your own"
     else:

@@ -38,8 +38,14 @@ def _put_back(spare: int, number: int) -> None:
 def write_json(made: object, stdout: TextIO) -> None:
     """One object on stdout, in UTF-8 whatever the locale."""
     stdout.flush()
-    stdout.buffer.write(orjson.dumps(made, option=orjson.OPT_INDENT_2 | orjson.OPT_NON_STR_KEYS, default=str) + b"\n")
+    stdout.buffer.write(json_bytes(made))
     stdout.buffer.flush()
+
+
+def json_bytes(made: object) -> bytes:
+    """One object as indented JSON with a line end."""
+    options = orjson.OPT_INDENT_2 | orjson.OPT_NON_STR_KEYS | orjson.OPT_APPEND_NEWLINE
+    return orjson.dumps(made, option=options, default=str)
 
 
 def forgive() -> None:

@@ -6,7 +6,7 @@ import difflib
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Literal
 
 import orjson
 
@@ -28,6 +28,26 @@ class BotState:
     models: Mapping[str, str]
 
 
+What = Literal["type", "model", "prompt", "setting", "part", "revision"]
+
+
+@dataclass(frozen=True, slots=True)
+class PartChange:
+    """One thing that is not the same on both sides.
+
+    Attributes:
+        what: its kind; a ``part`` is known by its hash alone, a ``revision`` is that of a model.
+        name: of the prompt, setting (with dots), part or model; blank for the type and the chat model.
+        base: what it was; None where there was none.
+        head: what it is.
+    """
+
+    what: What
+    name: str
+    base: object
+    head: object
+
+
 def bot_states(store: Store, run_id: int) -> dict[str, BotState]:
     """The bots of a run by name."""
     lines = store.query(
@@ -45,37 +65,58 @@ def changed_parts(base: BotState, head: BotState) -> tuple[str, ...]:
     >>> changed_parts(rag, BotState("rag", "small", {"top_k": 8}, {}, {"prompt": "Answer briefly."}, {}))
     ('prompt: 1 line out, 1 in', 'top_k from 4 to 8')
     """
-    return tuple(_changes(base, head))
+    return tuple(_words(each) for each in part_changes(base, head))
 
 
-def _changes(base: BotState, head: BotState) -> Iterator[str]:
+def part_changes(base: BotState, head: BotState) -> Iterator[PartChange]:
+    """What differs between two states of a bot, with what it was and is."""
     if base.kind != head.kind:
-        yield f"type from {base.kind} to {head.kind}"
+        yield PartChange("type", "", base.kind, head.kind)
     if base.model != head.model:
-        yield f"model from {base.model or 'none'} to {head.model or 'none'}"
-    for name in _names(base.prompts, head.prompts):
-        yield f"{name}: {_edited(base.prompts.get(name, ''), head.prompts.get(name, ''))}"
-    settings = [dict(_flat(state.settings)) for state in (base, head)]
-    for name in _names(*settings):
-        yield _setting(name, settings[0].get(name), settings[1].get(name))
-    for name in _names(base.parts, head.parts):
-        yield f"{'documents' if name == 'knowledge' else name} changed"
-    for name in _names(base.models, head.models):
-        if (base.models.get(name), head.models.get(name)) != (base.model, head.model):  # else it is told above
-            yield _setting(name, base.models.get(name), head.models.get(name))
+        yield PartChange("model", "", base.model, head.model)
+    for name, before, after in differing(base.prompts, head.prompts):
+        yield PartChange("prompt", name, before, after)
+    for name, before, after in differing(flat(base.settings), flat(head.settings)):
+        yield PartChange("setting", name, before, after)
+    for name, before, after in differing(base.parts, head.parts):
+        yield PartChange("part", name, before, after)
+    for name, before, after in differing(base.models, head.models):
+        if (before, after) != (base.model, head.model):  # else it is told above
+            yield PartChange("revision", name, before, after)
 
 
-def _names(base: Mapping[str, object], head: Mapping[str, object]) -> list[str]:
-    """The names under which the two differ, in order."""
-    return [name for name in {**base, **head} if base.get(name) != head.get(name)]
+def differing(base: Mapping[str, object], head: Mapping[str, object]) -> Iterator[tuple[str, object, object]]:
+    """The names under which two mappings differ, in order, with both values; None where there is none."""
+    for name in {**base, **head}:
+        if base.get(name) != head.get(name):
+            yield name, base.get(name), head.get(name)
 
 
-def _flat(settings: Mapping[str, object], above: str = "") -> Iterator[tuple[str, object]]:
+def flat(settings: Mapping[str, object]) -> dict[str, object]:
+    """Settings within settings by their whole names.
+
+    >>> flat({"top_k": 4, "model": {"name": "small"}})
+    {'top_k': 4, 'model.name': 'small'}
+    """
+    return dict(_flat(settings, ""))
+
+
+def _flat(settings: Mapping[str, object], above: str) -> Iterator[tuple[str, object]]:
     for name, value in settings.items():
         if isinstance(value, Mapping):
             yield from _flat(value, f"{above}{name}.")
         else:
             yield f"{above}{name}", value
+
+
+def _words(change: PartChange) -> str:
+    if change.what in ("type", "model"):
+        return f"{change.what} from {change.base or 'none'} to {change.head or 'none'}"
+    if change.what == "prompt":
+        return f"{change.name}: {_edited(str(change.base or ''), str(change.head or ''))}"
+    if change.what == "part":
+        return f"{'documents' if change.name == 'knowledge' else change.name} changed"
+    return _setting(change.name, change.base, change.head)
 
 
 def _setting(name: str, base: object, head: object) -> str:

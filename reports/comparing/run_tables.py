@@ -34,7 +34,7 @@ SELECT run_rows.question_id, run_rows.repeat, scores.metric_id, value, scores.st
 JOIN run_metrics ON run_metrics.run_id = run_rows.run_id
 JOIN scores ON scores.reply_id = run_rows.reply_id AND scores.question_id = run_rows.question_id
     AND scores.metric_id = run_metrics.metric_id
-WHERE run_rows.run_id = ? AND run_rows.bot_id = ?"""
+WHERE run_rows.run_id = ? AND run_rows.bot_id = ? AND run_metrics.metric_id IN (SELECT value FROM json_each(?))"""
 
 OF_RUN: Final = """
 SELECT value, name, version, better, low, high, threshold, level, aggregate FROM run_scores
@@ -46,14 +46,18 @@ SELECT answer FROM run_rows JOIN replies ON replies.id = reply_id
 WHERE run_id = ? AND run_rows.bot_id = ? AND question_id = ? AND run_rows.repeat = ?"""
 
 
-def run_tables(store: Store, run_id: int, bots: Collection[str] | None = None) -> RunTables:
-    """Read a run; ``bots`` names those that are wanted, None means all. The store stays open for its answers.
+def run_tables(
+    store: Store, run_id: int, bots: Collection[str] | None = None, metrics: Collection[str] | None = None
+) -> RunTables:
+    """Read a run; ``bots`` and ``metrics`` name those that are wanted, None means all.
+
+    The store stays open for its answers.
 
     Raises:
         StoreError: the database is damaged.
     """
     with _one_moment(store):
-        return _read(store, run_id, bots)
+        return _read(store, run_id, bots, metrics)
 
 
 @contextlib.contextmanager
@@ -68,7 +72,7 @@ def _one_moment(store: Store) -> Iterator[None]:
         store.query("RELEASE one_moment")
 
 
-def _read(store: Store, run_id: int, bots: Collection[str] | None) -> RunTables:
+def _read(store: Store, run_id: int, bots: Collection[str] | None, metrics: Collection[str] | None) -> RunTables:
     name, suite, status, manifest = store.query(
         "SELECT name, suite, status, manifest FROM runs WHERE id = ?", [run_id]
     )[0]
@@ -77,7 +81,7 @@ def _read(store: Store, run_id: int, bots: Collection[str] | None) -> RunTables:
     cases = tuple(_case(*line[1:]) for line in lines)
     ((most,),) = store.query("SELECT MAX(repeat) FROM run_rows WHERE run_id = ?", [run_id])
     frame = _Frame(
-        store, run_id, str(name), cases, places, 1 if most is None else int(most) + 1, _columns(store, run_id),
+        store, run_id, str(name), cases, places, 1 if most is None else int(most) + 1, _columns(store, run_id, metrics),
         {case.key: line[0] for case, line in zip(cases, lines, strict=True)},
     )  # fmt: skip
     bots_of_run = store.query(
@@ -89,7 +93,7 @@ def _read(store: Store, run_id: int, bots: Collection[str] | None) -> RunTables:
     return RunTables(str(store.path), str(name), str(suite), str(status), orjson.loads(manifest), tables)
 
 
-def _columns(store: Store, run_id: int) -> dict[int, MetricColumn]:
+def _columns(store: Store, run_id: int, wanted: Collection[str] | None) -> dict[int, MetricColumn]:
     """The metrics of rows by their ids; figures of a whole run have nothing to pair."""
     return {
         metric_id: MetricColumn(*rest)
@@ -98,6 +102,7 @@ def _columns(store: Store, run_id: int) -> dict[int, MetricColumn]:
             " JOIN metrics ON metrics.id = metric_id WHERE run_id = ? AND level = 'row' ORDER BY position",
             [run_id],
         )
+        if wanted is None or rest[0] in wanted
     }
 
 
@@ -147,10 +152,9 @@ class _Frame:
         status = [row[2] for row in rows]
         values = {column.name: self._empty() for column in self.columns.values()}
         statuses = {name: np.full(self._shape, ABSENT, np.int8) for name in values}
-        for question, repeat, metric, value, how in self.store.connection.execute(SCORES, [self.run_id, bot_id]):
-            column, place = self.columns.get(metric), self.places[question]
-            if column is None:
-                continue
+        found = self.store.connection.execute(SCORES, [self.run_id, bot_id, to_json(list(self.columns))])
+        for question, repeat, metric, value, how in found:
+            column, place = self.columns[metric], self.places[question]
             statuses[column.name][place, repeat] = CODES[how]
             if value is not None:
                 values[column.name][place, repeat] = value

@@ -44,6 +44,7 @@ class Side:
         of_run: names of its metrics that are figures of a whole run, and so have nothing to pair.
         is_baseline: it comes from a baseline file, whose figures are rounded.
         judge_noise: variance of one verdict by bot and metric, as far as it can be known.
+        source: the database, open as long as the side is, and the key of the run in it; None for a baseline file.
     """
 
     run: RunTables
@@ -52,6 +53,7 @@ class Side:
     of_run: tuple[str, ...] = ()
     is_baseline: bool = False
     judge_noise: Callable[[str, str], float | None] = field(default=_not_known, repr=False)
+    source: tuple[Store, int] | None = field(default=None, repr=False)
 
     def judge_variance(self, bot: str, metric: str) -> float | None:
         """Variance of one verdict by the judge's chance alone: 0 without a judge, None where it is not known."""
@@ -89,7 +91,7 @@ def open_side(text: str, database: Path, bots: Collection[str] | None = None) ->
         yield _from_baseline(path, rest)
         return
     with contextlib.closing(_opened(path or database)) as store:
-        yield _from_store(store, rest, bots)
+        yield side_in(store, rest, bots)
 
 
 def split_file(text: str) -> tuple[Path | None, str]:
@@ -132,7 +134,7 @@ def _file_or_name(text: str, database: Path) -> tuple[Path | None, str]:
         if not text.strip() or not is_database(database):
             raise
         with contextlib.suppress(InputError), contextlib.closing(_opened(database)) as store:
-            _named(store, text, _runs(store))
+            named_side(store, text, all_runs(store))
             return None, text
         raise
 
@@ -194,9 +196,10 @@ def _from_baseline(path: Path, bot: str) -> Side:
     return Side(run, bot, is_baseline=True)
 
 
-def _from_store(store: Store, text: str, wanted: Collection[str] | None) -> Side:
-    runs = _runs(store)
-    run, bot = _named(store, text, runs)
+def side_in(store: Store, text: str, wanted: Collection[str] | None = None) -> Side:
+    """The side that a text without a file names in an open database; see ``open_side``."""
+    runs = all_runs(store)
+    run, bot = named_side(store, text, runs)
     tables = run_tables(store, run[0], wanted if bot is None else {bot})
     of_run = store.query(
         "SELECT name FROM run_metrics JOIN metrics ON metrics.id = metric_id WHERE run_id = ? AND level = 'run'"
@@ -205,11 +208,11 @@ def _from_store(store: Store, text: str, wanted: Collection[str] | None) -> Side
     )
     return Side(
         tables, bot, bot_states(store, run[0]), tuple(str(name) for (name,) in of_run),
-        judge_noise=partial(_judge_noise, store, run[0]),
+        judge_noise=partial(_judge_noise, store, run[0]), source=(store, run[0]),
     )  # fmt: skip
 
 
-def _runs(store: Store) -> list[Found]:
+def all_runs(store: Store) -> list[Found]:
     """All runs, the latest first."""
     lines = store.query(f"SELECT id, name FROM runs ORDER BY {LATEST_FIRST}")
     if not lines:
@@ -222,7 +225,7 @@ def _judge_noise(store: Store, run_id: int, bot: str, metric: str) -> float | No
     return None if found is None else found.variance
 
 
-def _named(store: Store, text: str, runs: Sequence[Found]) -> tuple[Found, str | None]:
+def named_side(store: Store, text: str, runs: Sequence[Found]) -> tuple[Found, str | None]:
     """The run, and the bot where one is named; ``text`` may be blank, a bot, a run, or both."""
     if not text:
         return runs[0], None

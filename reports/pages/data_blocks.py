@@ -6,39 +6,63 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
+from .block_queries import Wanted, all_of_them, block_numbers
+from .carried import Carried, Limits, carried
 from .columns import Column, origins
-from .row_details import detail_block, detail_blocks, passage_block, passage_blocks
+from .row_calls import call_block, prompt_block
+from .row_details import PASSAGES_A_BLOCK, detail_block, passage_block, passage_ids
 from .row_index import row_index
 
-Numbers = Callable[[Sequence[Column]], list[int]]
-Block = Callable[[Sequence[Column], int], bytes]
+Block = Callable[[Sequence[Column], int, Wanted], bytes]
 
 # Those of a run, by the beginning of their names; NAME-ORIGIN-NUMBER is the whole name.
-_NUMBERED: Final[dict[str, tuple[Numbers, Block]]] = {
-    "details": (detail_blocks, detail_block),
-    "passages": (passage_blocks, passage_block),
+_NUMBERED: Final[dict[str, Block]] = {
+    "details": detail_block,
+    "passages": passage_block,
+    "calls": call_block,
+    "prompts": prompt_block,
 }
-_NAME: Final = re.compile(r"(\w+)-(\d{1,6})-(\d{1,12})")
+_NAME: Final = re.compile(r"([a-z]+)-(0|[1-9][0-9]{0,3})-(0|[1-9][0-9]{0,11})")
+PARTS: Final = ("details", "passages", "calls")  # of which a file may hold less than there is
+NO_CALLS: Final = b'{"requests":[],"questions":{}}'
+EMPTY: Final = (b"{}", NO_CALLS)
 
 
-def data_blocks(columns: Sequence[Column]) -> Iterator[tuple[str, bytes]]:
-    """All blocks of a page with their JSON, one after the other."""
-    yield "rows", row_index(columns)
-    for origin in range(len(origins(columns))):
-        own = _own(columns, origin)
-        for name, (numbers, block) in _NUMBERED.items():
-            for number in numbers(own):
-                yield f"{name}-{origin}-{number}", block(own, number)
+def data_blocks(columns: Sequence[Column], limits: Limits = Limits()) -> Iterator[tuple[str, bytes]]:  # noqa: B008 - frozen
+    """All blocks of a page with their JSON, one after the other; what would make the file too large is left out."""
+    index = row_index(columns, limits.texts)
+    runs = [_own(columns, origin) for origin in origins(columns)]
+    kept = [carried(own, index.worst_first(place), limits) for place, own in enumerate(runs)]
+    yield "rows", index.written({part: [getattr(each, part).left_out for each in kept] for part in PARTS})
+    del index  # as large as the run
+    for own, part in zip(runs, kept, strict=True):
+        yield from _blocks_of(own, part)
+
+
+def _blocks_of(own: Sequence[Column], kept: Carried) -> Iterator[tuple[str, bytes]]:
+    origin = own[0].origin
+    for number in block_numbers(own):
+        yield f"details-{origin}-{number}", detail_block(own, number, kept.details.wanted)
+        calls = call_block(own, number, kept.calls.wanted)
+        if calls != NO_CALLS:
+            yield f"calls-{origin}-{number}", calls
+    prompts = prompt_block(own)
+    if prompts != b"{}":
+        yield f"prompts-{origin}-0", prompts
+    needed = {passage for passage in passage_ids(own) if kept.passages.wanted(passage)}
+    for number in sorted({passage // PASSAGES_A_BLOCK for passage in needed}):
+        yield f"passages-{origin}-{number}", passage_block(own, number, needed.__contains__)
 
 
 def data_block(columns: Sequence[Column], name: str) -> bytes | None:
-    """One block by its name; None where there is no such block."""
+    """One block by its name, whole however large the run is; None where there is no such block."""
     if name == "rows":
-        return row_index(columns)
+        return row_index(columns).written({part: [0] * len(origins(columns)) for part in PARTS})
     found = _NAME.fullmatch(name)
     if found is None or found[1] not in _NUMBERED or not (own := _own(columns, int(found[2]))):
         return None
-    return _NUMBERED[found[1]][1](own, int(found[3]))
+    made = _NUMBERED[found[1]](own, int(found[3]), all_of_them)
+    return None if made in EMPTY else made
 
 
 def _own(columns: Sequence[Column], origin: int) -> list[Column]:

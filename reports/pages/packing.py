@@ -2,20 +2,40 @@
 
 from __future__ import annotations
 
-import base64
 import zlib
 from typing import Final
 
+import numpy as np
 import orjson
 from markupsafe import Markup
 
 LEVEL: Final = 6
+# 85 characters that come one after the other, but for "<", which could end the script.
+_DIGITS: Final = np.frombuffer(bytes(range(0x28, 0x7D)).replace(b"<", b"}"), np.uint8)
 
 
 def packed(data: bytes) -> bytes:
-    """JSON compressed (gzip) and in base64, which holds no character that ends a script."""
+    """JSON compressed (gzip) and written in base 85, which holds no character that ends a script."""
     squeezed = zlib.compressobj(LEVEL, zlib.DEFLATED, zlib.MAX_WBITS | 16)
-    return base64.b64encode(squeezed.compress(data) + squeezed.flush())
+    return in_base_85(squeezed.compress(data) + squeezed.flush())
+
+
+def in_base_85(data: bytes) -> bytes:
+    """Bytes as printable ASCII, a quarter longer; base64 would make them a third longer.
+
+    Four bytes, the first of them the highest, are a number of five digits, the first the highest. At the end, up to
+    three bytes are as many digits and one more.
+
+    >>> in_base_85(bytes(4)), in_base_85(bytes([255]) * 4), in_base_85(b"a")
+    (b'(((((', b'z?^4(', b'G6')
+    """
+    lacking = -len(data) % 4
+    words = np.frombuffer(data + bytes(lacking), ">u4").astype(np.uint32)
+    digits = np.empty((len(words), 5), np.uint8)
+    for place in range(4, -1, -1):
+        words, digits[:, place] = np.divmod(words, np.uint32(85))
+    text = _DIGITS[digits].tobytes()
+    return text[: len(text) - lacking]
 
 
 def embedded_json(value: object) -> Markup:

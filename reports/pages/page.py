@@ -17,7 +17,7 @@ from .templating import render
 
 DATA: Final = "<!-- data -->"  # where the template wants the blocks; no text of others can spell it, being escaped
 SHARED_SCRIPTS: Final = ("elements", "shown", "source", "address", "navigation")
-SHARED_STYLES: Final = ("base", "layout")
+SHARED_STYLES: Final = ("base", "layout", "charts")
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +85,11 @@ def page_bytes(page: Page, blocks: Iterable[tuple[str, bytes]] = ()) -> Iterator
         yield packed(data)
         yield b"</script>\n"
     yield after.encode("utf-8", "replace")
+
+
+def page_policy(page: Page) -> str:
+    """The policy of a page, for a server that says it in a header as well."""
+    return content_policy(page, _style(page.styles), _script(page.scripts))
 
 
 def content_policy(page: Page, style: str, script: str) -> str:

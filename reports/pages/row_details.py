@@ -2,120 +2,113 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 import orjson
 
 from ..store import marks
+from .block_queries import OF_BLOCK, BlockQuery, Wanted, all_of_them, bots_of
 from .columns import Column
+from .kept_json import bounded, cut, fragment, rounded, short
+from .row_contexts import RowContexts
 
-QUESTIONS_A_BLOCK: Final = 50
 PASSAGES_A_BLOCK: Final = 100
-LONGEST: Final = 50_000  # characters of a text that a page shows; the database has the whole
 
-REPLIES = """
+REPLIES = f"""
 SELECT run_rows.bot_id, run_rows.question_id, run_rows.repeat, run_rows.reply_id, replies.answer, replies.error,
     replies.declined, replies.retrieved, replies.latency_ms, replies.queue_ms, replies.attempts_ms, replies.in_flight,
     replies.tokens_in, replies.tokens_out, replies.cost, replies.reasoning, replies.trace, replies.asked_at
 FROM run_rows JOIN replies ON replies.id = run_rows.reply_id
-WHERE run_rows.run_id = ? AND run_rows.bot_id IN ({bots}) AND run_rows.question_id BETWEEN ? AND ?"""
+WHERE {OF_BLOCK} ORDER BY run_rows.question_id, run_rows.bot_id, run_rows.repeat"""
 
-CONTEXTS = """
-SELECT reply_id, passage_id, score FROM contexts WHERE reply_id IN ({replies}) ORDER BY reply_id, rank"""
+CONTEXTS = f"""
+SELECT DISTINCT contexts.reply_id, contexts.passage_id, contexts.score, contexts.rank
+FROM run_rows JOIN contexts ON contexts.reply_id = run_rows.reply_id
+WHERE {OF_BLOCK} ORDER BY contexts.reply_id, contexts.rank"""
 
-SCORES = """
-SELECT scores.reply_id, scores.question_id, metrics.name, value, status, reason, details FROM scores
-JOIN metrics ON metrics.id = scores.metric_id
-JOIN run_metrics ON run_metrics.metric_id = scores.metric_id AND run_metrics.run_id = ?
-LEFT JOIN score_details ON score_details.reply_id = scores.reply_id
-    AND score_details.question_id = scores.question_id AND score_details.metric_id = scores.metric_id
-WHERE scores.reply_id IN ({replies}) AND scores.question_id BETWEEN ? AND ?"""
+PASSAGES = f"""
+SELECT id, document, start, "end", text FROM passages WHERE id IN (
+    SELECT contexts.passage_id FROM run_rows JOIN contexts ON contexts.reply_id = run_rows.reply_id WHERE {OF_BLOCK})"""
 
-QUESTIONS = """
-SELECT DISTINCT questions.id, questions.key, questions.text, questions.expected, questions.constraints,
-    questions.evidence, questions.extra
-FROM questions JOIN run_rows ON run_rows.question_id = questions.id
-WHERE run_rows.run_id = ? AND questions.id BETWEEN ? AND ?"""
+# A score with a value and nothing to say of it stands in the index alone. Details are not joined to scores: that would
+# look for those of every score.
+MISSING = f"""
+SELECT scores.reply_id, scores.question_id, scores.metric_id, scores.status, scores.reason FROM run_rows
+JOIN scores ON scores.reply_id = run_rows.reply_id AND scores.question_id = run_rows.question_id
+WHERE {OF_BLOCK} AND scores.value IS NULL"""
+DETAILS = f"""
+SELECT score_details.reply_id, score_details.question_id, score_details.metric_id, details FROM run_rows
+JOIN score_details ON score_details.reply_id = run_rows.reply_id AND score_details.question_id = run_rows.question_id
+WHERE {OF_BLOCK}"""
 
-
-def detail_blocks(columns: Sequence[Column]) -> list[int]:
-    """Numbers of the blocks of a run that hold anything."""
-    run = columns[0].run
-    lines = run.store.query(
-        "SELECT DISTINCT question_id / ? FROM run_rows WHERE run_id = ? ORDER BY 1", [QUESTIONS_A_BLOCK, run.id]
-    )
-    return [int(number) for (number,) in lines]
+QUESTIONS = f"""
+SELECT questions.id, questions.key, questions.text, questions.expected, questions.constraints, questions.evidence,
+    questions.extra
+FROM questions WHERE questions.id IN (SELECT run_rows.question_id FROM run_rows WHERE {OF_BLOCK})
+ORDER BY questions.id"""
 
 
-def detail_block(columns: Sequence[Column], number: int) -> bytes:
+def detail_block(columns: Sequence[Column], number: int, wanted: Wanted = all_of_them) -> bytes:
     """The questions of one block: a JSON object by question id; its form is written down in ``DATA.md``.
 
     Args:
         columns: of one run.
         number: of the block: the question id, divided by ``QUESTIONS_A_BLOCK``.
+        wanted: tells of a question id whether it is to be in the block.
     """
-    run = columns[0].run
-    span = [number * QUESTIONS_A_BLOCK, (number + 1) * QUESTIONS_A_BLOCK - 1]
-    made: dict[str, dict[str, Any]] = {
-        str(line[0]): _question(line) for line in run.store.query(QUESTIONS, [run.id, *span])
-    }
-    places = {column.bot_id: column.name for column in columns}
-    replies = run.store.query(REPLIES.format(bots=marks(places)), [run.id, *places, *span])
-    ids = sorted({line[3] for line in replies})
-    contexts = _contexts(run.store.query(CONTEXTS.format(replies=marks(ids)), ids))
-    scores = _scores(run.store.query(SCORES.format(replies=marks(ids)), [run.id, *ids, *span]))
-    for line in replies:
-        bot_id, question_id, repeat, reply_id = line[:4]
-        row = _reply(line) | {
-            "contexts": contexts.get(reply_id, []),
-            "scores": scores.get((reply_id, question_id), {}),
-        }
-        made[str(question_id)]["rows"].setdefault(places[bot_id], {})[str(repeat)] = row
-    return orjson.dumps(made)
+    asked = BlockQuery(columns, number)
+    kept = {line[0]: line for line in asked.lines(QUESTIONS) if wanted(line[0])}
+    made = {question: _question(line) for question, line in kept.items()}
+    contexts = RowContexts(
+        {question: line[5] for question, line in kept.items()}, asked.lines(PASSAGES),
+        _grouped((reply, (passage, score)) for reply, passage, score, _ in asked.lines(CONTEXTS)),
+    )  # fmt: skip
+    scores = _scores(columns[0].run.metric_ids, asked.lines(MISSING), asked.lines(DETAILS))
+    for line in asked.lines(REPLIES):
+        bot_id, question, repeat, reply = line[:4]
+        if question not in made:
+            continue
+        row = {
+            **_reply(line), **contexts.of_row(question, reply, has_retriever=line[7] is not None),
+            "scores": scores.get((reply, question), {}),
+        }  # fmt: skip
+        for name in asked.names[bot_id]:
+            made[question]["rows"].setdefault(name, {})[str(repeat)] = row
+    return orjson.dumps({str(question): entry for question, entry in made.items()})
 
 
-def passage_blocks(columns: Sequence[Column]) -> list[int]:
-    """Numbers of the blocks of passages that the answers of a run rest on."""
-    run, bots = columns[0].run, [column.bot_id for column in columns]
+def passage_ids(columns: Sequence[Column]) -> list[int]:
+    """The passages that the answers of a run rest on."""
+    run, bots = columns[0].run, bots_of(columns)
     lines = run.store.query(
-        "SELECT DISTINCT passage_id / ? FROM contexts JOIN run_rows ON run_rows.reply_id = contexts.reply_id"
+        "SELECT DISTINCT passage_id FROM run_rows JOIN contexts ON contexts.reply_id = run_rows.reply_id"
         f" WHERE run_id = ? AND bot_id IN ({marks(bots)}) ORDER BY 1",
-        [PASSAGES_A_BLOCK, run.id, *bots],
+        [run.id, *bots],
     )
-    return [int(number) for (number,) in lines]
+    return [int(passage) for (passage,) in lines]
 
 
-def passage_block(columns: Sequence[Column], number: int) -> bytes:
-    """The passages of one block: a JSON object by passage id, without those of other runs."""
-    run, bots = columns[0].run, [column.bot_id for column in columns]
-    lines = run.store.query(
-        'SELECT id, document, start, "end", text FROM passages WHERE id BETWEEN ? AND ? AND id IN'
-        " (SELECT passage_id FROM contexts JOIN run_rows ON run_rows.reply_id = contexts.reply_id"
-        f" WHERE run_id = ? AND bot_id IN ({marks(bots)}))",
-        [number * PASSAGES_A_BLOCK, (number + 1) * PASSAGES_A_BLOCK - 1, run.id, *bots],
+def passage_block(columns: Sequence[Column], number: int, wanted: Wanted = all_of_them) -> bytes:
+    """The passages of one block, a JSON object by passage id: all of them, or those that are wanted."""
+    lines = columns[0].run.store.query(
+        'SELECT id, document, start, "end", text FROM passages WHERE id BETWEEN ? AND ?',
+        [number * PASSAGES_A_BLOCK, (number + 1) * PASSAGES_A_BLOCK - 1],
     )
     return orjson.dumps(
         {
-            str(key): {"document": document, "start": start, "end": end, **_cut("text", text)}
+            str(key): {"document": document, "start": start, "end": end, **cut("text", text)}
             for key, document, start, end, text in lines
+            if wanted(key)
         }
     )
-
-
-def _cut(name: str, text: str | None) -> dict[str, object]:
-    """A text under its name; when it is cut, ``NAME_length`` says how long it is."""
-    if text is None or len(text) <= LONGEST:
-        return {name: text}
-    return {name: text[:LONGEST], f"{name}_length": len(text)}
 
 
 def _question(line: Sequence[Any]) -> dict[str, Any]:
     _, key, text, expected, constraints, evidence, extra = line
     return {
-        "key": key, **_cut("text", text), "expected": orjson.Fragment(expected),
-        "constraints": orjson.Fragment(constraints), "evidence": orjson.Fragment(evidence),
-        "extra": orjson.Fragment(extra), "rows": {},
+        "key": key, **cut("text", text), **bounded("expected", expected), **bounded("constraints", constraints),
+        **bounded("evidence", evidence), **bounded("extra", extra), "rows": {},
     }  # fmt: skip
 
 
@@ -123,24 +116,33 @@ def _reply(line: Sequence[Any]) -> dict[str, Any]:
     (_, _, _, reply_id, answer, error, declined, retrieved, latency, queue, attempts, in_flight, tokens_in, tokens_out,
      cost, reasoning, trace, asked_at) = line  # fmt: skip
     return {
-        "reply_id": reply_id, **_cut("answer", answer), **_cut("error", error), "declined": declined,
-        "retrieved": retrieved, "latency_ms": latency, "queue_ms": queue,
-        "attempts_ms": orjson.Fragment(attempts or "[]"), "in_flight": in_flight, "tokens_in": tokens_in,
-        "tokens_out": tokens_out, "cost": cost, **_cut("reasoning", reasoning), **_cut("trace", trace),
+        "reply_id": reply_id, **cut("answer", answer), **cut("error", error), "declined": declined,
+        "retrieved": retrieved, "latency_ms": short(latency), "queue_ms": short(queue),
+        "attempts_ms": fragment(attempts or "[]"), "in_flight": in_flight, "tokens_in": tokens_in,
+        "tokens_out": tokens_out, "cost": cost, **cut("reasoning", reasoning), **cut("trace", trace),
         "asked_at": asked_at,
     }  # fmt: skip
 
 
-def _contexts(lines: Sequence[Sequence[Any]]) -> Mapping[int, list[list[Any]]]:
-    found: dict[int, list[list[Any]]] = {}
-    for reply_id, passage_id, score in lines:
-        found.setdefault(reply_id, []).append([passage_id, score])
+def _grouped(pairs: Iterable[tuple[int, Any]]) -> dict[int, list[Any]]:
+    found: dict[int, list[Any]] = {}
+    for key, value in pairs:
+        found.setdefault(key, []).append(value)
     return found
 
 
-def _scores(lines: Sequence[Sequence[Any]]) -> Mapping[tuple[int, int], dict[str, Any]]:
+def _scores(
+    metrics: Mapping[str, int], missing: Sequence[Sequence[Any]], details: Sequence[Sequence[Any]]
+) -> dict[tuple[int, int], dict[str, Any]]:
+    """What there is to say of the scores of each reply to each question, by metric; other runs may have other ones."""
+    names = {key: name for name, key in metrics.items()}
     found: dict[tuple[int, int], dict[str, Any]] = {}
-    for reply_id, question_id, name, value, status, reason, details in lines:
-        score = {"value": value, "status": status, "reason": reason, "details": orjson.Fragment(details or "{}")}
-        found.setdefault((reply_id, question_id), {})[name] = score
+    for reply, question, metric, status, reason in missing:
+        if metric in names:
+            told = {"status": status, "reason": reason} if reason else {"status": status}
+            found.setdefault((reply, question), {})[names[metric]] = told
+    for reply, question, metric, text in details:
+        if metric in names:
+            score = found.setdefault((reply, question), {}).setdefault(names[metric], {})
+            score |= bounded("details", rounded(text))
     return found

@@ -5,13 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from ..report import Report
+from .boards_section import boards_section
 from .columns import columns_of
 from .data_blocks import data_blocks
+from .manifest_section import manifest_section
+from .overview import overview_section
 from .page import Page, Section, page_bytes
-from .templating import render
+from .questions_section import LIST_SCRIPTS, questions_section
 
-SCRIPTS = ("questions",)
-STYLES = ("questions",)
+# What shows an opened question; it stands before the list, which calls it.
+DETAIL_SCRIPTS = (
+    "question_text", "question_nearest", "question_words", "question_value", "question_items", "question_claims",
+    "question_evidence", "question_context", "question_contexts", "question_calls", "question_scores",
+    "question_answer", "question_detail",
+)  # fmt: skip
+SCRIPTS = (*DETAIL_SCRIPTS, *LIST_SCRIPTS, "copy")
+STYLES = ("overview", "boards", "questions", "question", "manifest")
 
 
 def run_page(report: Report, settings: Mapping[str, object] | None = None) -> Page:
@@ -22,7 +31,12 @@ def run_page(report: Report, settings: Mapping[str, object] | None = None) -> Pa
         settings: what a server tells the page, see ``Page``; left out for a file that carries its data.
     """
     summary = report.run.summary
-    sections = (Section("questions", "Questions", render("questions.html.j2")),)
+    sections = (
+        Section("overview", "Overview", overview_section(report)),
+        Section("heatmap", "Heatmap", boards_section(report)),
+        questions_section(),
+        Section("manifest", "Manifest", manifest_section(report)),
+    )
     ended = report.finished_at or report.started_at
     subtitle = f"Run {summary.run}, {summary.status}, {ended[:16].replace('T', ' ')} UTC"
     return Page(f"{summary.suite}", subtitle, sections, SCRIPTS, STYLES, settings or {})

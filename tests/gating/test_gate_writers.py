@@ -8,13 +8,14 @@ from xml.etree import ElementTree
 import pytest
 from gated_runs import MATCH, keep_run, opened
 from proctor.reports.comparing.run_tables import run_tables
-from proctor.reports.gating.gate_annotations import command, gate_annotations, paused
+from proctor.reports.gating.gate_annotations import gate_annotations
 from proctor.reports.gating.gate_junit import gate_junit
 from proctor.reports.gating.gate_markdown import gate_markdown
 from proctor.reports.gating.gate_report import GateReport
 from proctor.reports.gating.gate_rule import GateRule
 from proctor.reports.gating.verdicts import verdicts
 from proctor.reports.run import RunMetric
+from proctor.reports.workflow_commands import command, paused
 
 SHARE = RunMetric("recall", "v1", "higher", 0.0, 1.0, 0.5)
 HOSTILE = 'x\x00\x1b[31m]]><b>&"\r\n::error::no\n| **bold** | <!-- @all #1 \ufffe %0A ```'

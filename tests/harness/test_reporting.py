@@ -29,7 +29,7 @@ def done(tmp_path_factory):
 def test_problems_are_counted_after_the_leaderboard_and_listed_for_machines(done):
     again = proctor("run", "suite.yaml", folder=done)
     assert "1 problem (1 medium); mine: exact_match is 0.8, wanted at least 1." in again.stdout
-    assert re.search(r"proctor report \d+-\d+-\w+ --markdown report\.md", again.stdout)
+    assert re.search(r"Next:\n  proctor report \d+-\d+-\w+ --open\n", again.stdout)
     made = json.loads(proctor("run", "suite.yaml", "--json", folder=done).stdout)
     assert [(each["metric"], each["rows"]) for each in made["problems"]] == [
         ("exact_match", [{"question_id": "q3", "repeat": 0}])
@@ -94,7 +94,6 @@ def test_a_run_is_found_by_the_beginning_of_its_name(done):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ([], "Give --csv DIR"),
         (["--db", "nowhere.db", "--json", "r.json"], "There is no database nowhere.db"),
         (["--json", "nowhere/r.json"], "--json: the folder nowhere does not exist"),
         (["--json", "."], "is a folder; a file was wanted"),
@@ -122,17 +121,17 @@ def test_a_full_disk_leaves_the_files_of_before_and_nothing_else(tmp_path):
     target.mkdir()
     write_suite(source, WRONG, questions=400)
     proctor("run", "suite.yaml", folder=source)
-    for name in ("r.json", "r.zip"):
+    for name in ("r.json", "r.zip", "r.html"):
         (target / name).write_text("as it was")
     (target / "tables").mkdir()
-    for option, name in (("--json", "r.json"), ("--zip", "r.zip"), ("--csv", "tables")):
+    for option, name in (("--json", "r.json"), ("--zip", "r.zip"), ("--html", "r.html"), ("--csv", "tables")):
         limited = ["bash", "-c", 'ulimit -f 33; exec "$@"', "bash", *PROGRAM, "report", option, str(target / name)]
         made = subprocess.run(limited, cwd=source, capture_output=True, text=True, timeout=60)
         assert made.returncode == 2, made.stderr
         assert f"{target / name} could not be written: File too large." in made.stderr
-    assert sorted(path.name for path in target.iterdir()) == ["r.json", "r.zip", "tables"]
+    assert sorted(path.name for path in target.iterdir()) == ["r.html", "r.json", "r.zip", "tables"]
     assert list((target / "tables").iterdir()) == []
-    assert (target / "r.json").read_text() == (target / "r.zip").read_text() == "as it was"
+    assert {(target / name).read_text() for name in ("r.json", "r.zip", "r.html")} == {"as it was"}
 
 
 def test_tables_are_written_anew_beside_files_of_others(done, tmp_path):

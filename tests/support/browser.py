@@ -20,6 +20,12 @@ FLAGS = (
     "--force-color-profile=srgb", "--lang=en-US",
 )  # fmt: skip
 HARMLESS = ("data:", "about:", "blob:", "chrome:", "chrome-extension:")
+# What is out of sight is not drawn until it is scrolled to, and would be blank in a picture of the whole page.
+DRAW_ALL = """
+const style = new CSSStyleSheet();
+style.replaceSync("* { content-visibility: visible !important }");
+document.adoptedStyleSheets = [style];
+"""
 
 
 @contextlib.contextmanager
@@ -100,6 +106,7 @@ class Shown:
 
     def picture(self, path: Path) -> None:
         """A picture of the whole page, for the eyes of whoever writes tests."""
+        self.run(DRAW_ALL)
         size = self.driver.execute_cdp_cmd("Page.getLayoutMetrics", {})["cssContentSize"]
         clip = {"x": 0, "y": 0, "width": size["width"], "height": min(size["height"], 6000), "scale": 1}
         made = self.driver.execute_cdp_cmd("Page.captureScreenshot", {"captureBeyondViewport": True, "clip": clip})

@@ -1,10 +1,225 @@
-/* Questions: the list of all questions, a line each with what every bot got. */
+/* Questions: the list of all cases in step with the address: read when it is first looked at, or when there is time. */
 
-async function drawQuestions() {
-  const index = await block("rows");
-  const place = byId("question-list");
-  place.replaceChildren(make("p", { class: "quiet" }, counted(index.cases.key.length, "row")));
-  place.removeAttribute("aria-busy");
+const TYPED_MS = 250; // without a key until the address follows what was typed
+const SAID_MS = 500;
+
+class Questions {
+  #rows = null;
+  #search = null;
+  #order = { key: null, places: null };
+  #now = null;
+  #place = {};
+  #timers = {};
+  #started = null;
+  #reading = 0;
+  #isClicked = false;
+  #bottom;
+
+  constructor(element) {
+    this.element = element;
+    this.view = element.closest("section.view");
+    const change = (values, isTyped) => this.#change(values, isTyped);
+    this.controls = new QuestionControls(byId("question-controls"), change);
+    this.table = new QuestionTable(element, {
+      open: (place, column) => this.#open(place, column),
+      sort: (bot) => change({ bot, sort: this.#rows.metrics.length ? "value" : "latency" }),
+      drew: () => this.#drew(),
+    });
+    const more = () => this.table.more();
+    const button = byId("question-more");
+    button.addEventListener("click", () => {
+      const next = this.table.drawn;
+      if (more()) this.table.focus(this.#now.places[next]);
+    });
+    this.#bottom = new IntersectionObserver((seen) => seen.at(-1).isIntersecting && more(), { rootMargin: "600px" });
+    listenForKeys(element, this.controls.fields.q, { more, close: () => this.#close() });
+    onAddress((place) => this.#follow(place));
+  }
+
+  get isSeen() {
+    return !this.view.hidden;
+  }
+
+  /** Reads and draws, once. */
+  start() {
+    this.#started ??= this.read();
+    return this.#started;
+  }
+
+  /** Reads the index, anew where there was one, and draws it as the address has it. */
+  async read() {
+    const reading = ++this.#reading;
+    try {
+      const index = await block("rows");
+      if (reading !== this.#reading) return; // there is more already
+      if (!index) throw new Error("the page carries no rows");
+      this.#take(new QuestionRows(index));
+    } catch (error) {
+      if (reading === this.#reading && !this.#rows) this.#fail(error);
+    }
+  }
+
+  #take(rows) {
+    const isFirst = !this.#rows;
+    this.#rows = rows;
+    this.#search = new QuestionSearch(rows);
+    this.#order = { key: null, places: null };
+    this.controls.fill(rows);
+    if (isFirst) {
+      this.#apply(address());
+      whenIdle(() => this.#search.prepare());
+      this.controls.fields.q.addEventListener("focus", () => this.#search.prepare());
+    } else {
+      this.#apply({ ...this.#place }, Math.max(this.table.drawn, LINES_AT_ONCE), true);
+    }
+  }
+
+  #fail(error) {
+    const what = globalThis.DecompressionStream
+      ? `The questions of this page can't be read: ${shown(error.message)}. `
+      : "This browser can't unpack the questions of this page: a newer one can. ";
+    const way = settings.blocks ? "Is proctor view still running?" : "proctor report writes the page anew.";
+    const again = make("button", { type: "button", on: { click: () => { forgetBlocks(); this.read(); } } }, "Try again");
+    this.element.replaceChildren(make("p", { class: "bad", role: "alert" }, what, way), ...(settings.blocks ? [again] : []));
+    this.element.removeAttribute("aria-busy");
+  }
+
+  /** Another address: ours is drawn, any other is none of our business. */
+  #follow(place) {
+    clearTimeout(this.#timers.typed);
+    if (!this.isSeen || place.view === "main") return;
+    if (this.#rows) this.#apply(place);
+    else this.start();
+  }
+
+  #apply(place, count = LINES_AT_ONCE, isGrown = false) {
+    const rows = this.#rows;
+    const state = questionState(rows, place);
+    const words = searchedWords(state.named.q);
+    this.#place = place;
+    if (words.length && !this.#search.isReady) {
+      byId("question-count").textContent = "Searching\u2026";
+      this.#search.prepare().then(() => this.#rows === rows && this.#place === place && this.#apply(place, count, isGrown));
+      return;
+    }
+    const before = this.#now;
+    const { open, at, ...list } = state.named;
+    const key = JSON.stringify([list, state.metric, state.unknown]);
+    if (before?.key === key && !isGrown) this.#reopen(state, before);
+    else this.#draw(state, words, key, count, isGrown);
+  }
+
+  #draw(state, words, key, count, isGrown) {
+    const rows = this.#rows;
+    const before = this.#now;
+    const tests = questionTests(rows, state, this.#search.test(words));
+    const places = filteredPlaces(this.#ordered(state), tests);
+    const anchor = isGrown ? anchored(this.element) : () => {};
+    this.#now = { rows, state, places, words, tests, key };
+    this.table.draw(this.#now, count);
+    this.controls.show(rows, state);
+    this.#tell();
+    anchor();
+    if (!isGrown) this.#reveal(state, before);
+  }
+
+  #reopen(state, before) {
+    if (before.state.open === state.open && before.state.named.at === state.named.at) return;
+    this.#now = { ...before, state };
+    this.table.reopen(state);
+    this.#reveal(state, before);
+  }
+
+  /** Brings what was opened into sight: to the top for whoever came by an address, hardly at all for whoever clicked. */
+  #reveal(state, before) {
+    if (state.open >= 0 && state.open !== before?.state.open) this.table.reveal(state.open, this.#isClicked ? "nearest" : "start");
+    this.#isClicked = false;
+  }
+
+  #ordered(state) {
+    const key = [state.named.sort, state.column, state.metric].join();
+    if (this.#order.key !== key) this.#order = { key, places: questionOrder(this.#rows, state) };
+    return this.#order.places;
+  }
+
+  /** How many there are, for eyes at once and for ears when typing rests; and what to do when there are none. */
+  #tell() {
+    const { rows, state, places, tests } = this.#now;
+    const noun = rows.hasRepeats ? "row" : "question";
+    const isAll = places.length === rows.count;
+    const sentence = isAll ? counted(rows.count, noun) : `${places.length.toLocaleString("en")} of ${counted(rows.count, noun)}`;
+    byId("question-count").textContent = sentence;
+    byId("question-notes").replaceChildren(...questionNotes(rows, state, this.#ordered(state), places, tests, (values) => this.#change(values)));
+    clearTimeout(this.#timers.said);
+    if (this.isSeen) this.#timers.said = setTimeout(() => announce(places.length ? sentence : `Nothing found. ${sentence}`), SAID_MS);
+  }
+
+  /** Tells how many lines are still to be drawn, and draws more when the last one comes near. */
+  #drew() {
+    const rest = this.#now.places.length - this.table.drawn;
+    const button = byId("question-more");
+    button.hidden = rest <= 0;
+    button.textContent = `Show ${Math.min(rest, LINES_AT_ONCE)} more (${rest.toLocaleString("en")} left)`;
+    this.#bottom.disconnect();
+    if (rest > 0) this.#bottom.observe(button.parentElement); // anew, so that it tells of one that is still near
+  }
+
+  /** New values of fields; what is being typed shows at once, and comes to the address when typing rests. */
+  #change(values, isTyped = false) {
+    const known = Object.fromEntries(QUESTION_PARAMETERS.map((name) => [name, this.#place[name]]));
+    const place = tidied({ ...address(), ...known, ...values, view: this.view.id }, this.#rows);
+    clearTimeout(this.#timers.typed);
+    if (!isTyped) return goTo(place);
+    this.#apply(place);
+    this.#timers.typed = setTimeout(() => goTo(place, Boolean(address().q)), TYPED_MS);
+  }
+
+  /** Opens a case; what other parts of the page keep in the address belongs to the one that was open. */
+  #open(place, column) {
+    const known = Object.fromEntries(QUESTION_PARAMETERS.map((name) => [name, this.#place[name]]));
+    const open = place < 0 ? "" : this.#rows.idOf(place);
+    const at = column < 0 ? "" : this.#rows.columns[column].name;
+    this.#isClicked = true;
+    goTo({ ...tidied(known, this.#rows), view: this.view.id, open, at });
+  }
+
+  #close() {
+    const place = this.#now?.state.open ?? -1;
+    if (place < 0) return;
+    this.#open(-1, -1);
+    this.table.focus(place);
+  }
 }
 
-if (byId("question-list")) await drawQuestions();
+/** Leaves out what says no more than nothing at all. */
+function tidied(place) {
+  const { show, sort, metric } = place;
+  return { ...place, show: show === "all" ? "" : show, sort: sort === (settings.pair ? "flips" : "order") ? "" : sort, metric };
+}
+
+/** Does something when the browser has time for it. */
+function whenIdle(task) {
+  if (globalThis.requestIdleCallback) requestIdleCallback(task, { timeout: 1000 });
+  else setTimeout(task, 200);
+}
+
+/** Remembers which line stands on top of the window; what it returns puts it there again. */
+function anchored(element) {
+  const top = [...element.querySelectorAll(".question-line")].find((line) => line.getBoundingClientRect().bottom > 0);
+  if (!top || scrollY === 0) return () => {};
+  const before = top.getBoundingClientRect().top;
+  return () => {
+    const line = element.querySelector(`.question-line[data-place="${top.dataset.place}"]`);
+    if (line) scrollBy(0, line.getBoundingClientRect().top - before);
+  };
+}
+
+const questions = byId("question-list") && new Questions(byId("question-list"));
+
+/** The data has grown, and blocks were forgotten: reads anew, and keeps filter, place and what is open. */
+async function refreshQuestions() {
+  if (questions) await questions.read();
+}
+
+if (questions?.isSeen) questions.start();
+else if (questions) whenIdle(() => questions.start());

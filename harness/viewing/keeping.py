@@ -1,0 +1,44 @@
+"""Keeping: what was made of a database and still holds, so that no page is worked out twice."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from typing import Final, Generic, TypeVar
+
+Made = TypeVar("Made")
+
+MOST_BYTES: Final = 128 * 1024**2
+
+
+class Kept(Generic[Made]):
+    """Things by a key that changes with all that they were made of; the one that lay longest goes first.
+
+    Args:
+        most: how much is kept, by the measure of ``size``.
+        size: how much a thing takes; left out, each counts as one.
+    """
+
+    def __init__(self, most: int, size: Callable[[Made], int] = lambda _: 1) -> None:
+        self._most = most
+        self._size = size
+        self._total = 0
+        self._things: OrderedDict[Hashable, Made] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def get(self, key: Hashable, make: Callable[[], Made]) -> Made:
+        """The thing of that key, made where it is not there; what ``make`` raises is not kept."""
+        with self._lock:
+            if key in self._things:
+                self._things.move_to_end(key)
+                return self._things[key]
+        made = make()  # two at once may both make it; neither waits for the other
+        with self._lock:
+            if key not in self._things:
+                self._things[key] = made
+                self._total += self._size(made)
+            while self._total > self._most and len(self._things) > 1:
+                _, gone = self._things.popitem(last=False)
+                self._total -= self._size(gone)
+        return made

@@ -1,0 +1,78 @@
+"""Looking: a report database opened to be read and never changed, whatever its place or age."""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import quote
+
+from ...reports.store import PATIENCE, Store, StoreError, explain, pending
+
+
+@contextlib.contextmanager
+def looked_at(path: Path) -> Iterator[Store]:
+    """The database as it is at one moment, even while a run goes on; nothing can be written to it.
+
+    A database of an older Proctor is refused, not brought up to date: whoever only looks changes nothing.
+
+    Raises:
+        StoreError: it is not there, can't be read, or its tables are those of an older or newer Proctor.
+    """
+    _check_there(path)
+    try:
+        connection = _connect(path)
+    except sqlite3.Error as error:
+        raise explain(path, error) from error
+    try:
+        _check_tables(path, connection)
+        connection.execute("BEGIN")
+        yield Store(path, connection)
+    except sqlite3.Error as error:
+        raise explain(path, error) from error
+    finally:
+        connection.close()
+
+
+def _check_there(path: Path) -> None:
+    if path.is_dir():
+        raise StoreError(f"{path} is a folder; a database was wanted.")
+    if not path.is_file():
+        raise StoreError(f"There is no database {path}. 'proctor run --db {path}' makes one.")
+    if path.stat().st_size == 0:
+        raise StoreError(f"{path} is empty: it holds no run yet. 'proctor run --db {path}' makes one.")
+
+
+def _connect(path: Path) -> sqlite3.Connection:
+    """A connection that can only read.
+
+    SQLite wants to put its index of the write-ahead log beside a database; where it may not, the file is read
+    without, which is right as long as there is nothing in that log.
+    """
+    try:
+        return _opened(path, "mode=ro")
+    except sqlite3.OperationalError:
+        log = path.with_name(f"{path.name}-wal")
+        if log.exists() and log.stat().st_size:
+            raise
+        return _opened(path, "immutable=1")
+
+
+def _opened(path: Path, how: str) -> sqlite3.Connection:
+    address = f"file:{quote(str(path.absolute()))}?{how}"
+    connection = sqlite3.connect(address, uri=True, timeout=PATIENCE, isolation_level=None)
+    try:
+        connection.execute("SELECT COUNT(*) FROM sqlite_master").fetchone()
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _check_tables(path: Path, connection: sqlite3.Connection) -> None:
+    if pending(path, connection):
+        raise StoreError(
+            f"{path} was made by an older Proctor and lacks some tables; looking at it does not add them. "
+            f"Bring it up to date first: proctor report --db {path} --markdown -"
+        )

@@ -1,0 +1,25 @@
+/* Copy: buttons that copy the text of another element, or select it where the browser has no clipboard for us. */
+
+function showCopyButtons() {
+  for (const button of document.querySelectorAll("button[data-copy]")) button.hidden = false;
+}
+
+showCopyButtons();
+addEventListener("redrawn", showCopyButtons); // a page that follows its run has new ones
+addEventListener("click", ({ target }) => {
+  const button = target.closest("button[data-copy]");
+  if (button) copyText(button, byId(button.dataset.copy));
+});
+
+async function copyText(button, source) {
+  try {
+    await navigator.clipboard.writeText(source.textContent);
+    button.textContent = "Copied";
+    announce("Copied.");
+  } catch {
+    // A page from disk may have no clipboard: what is selected is one keystroke away from it.
+    getSelection().selectAllChildren(source);
+    button.textContent = "Selected: press Ctrl+C";
+    announce("The text is selected; press Control C to copy it.");
+  }
+}

@@ -1,0 +1,147 @@
+"""Run JUnit: a run as JUnit XML, which build servers read: a test case for every metric that has a threshold."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from ..metrics.evaluator_table import RATES
+from ..metrics.score import Reason
+from .junit_xml import Case, CaseSuite, junit_xml
+from .leaderboard import count, figure
+from .markdown_text import one_line
+from .problem import Problem, apart
+from .report import Report
+from .reported_run import metrics_once, misses
+from .row_keys import FoundRows, RowKey, failed_rows, failing_rows
+from .run import RunEvaluator
+from .said_rows import SaidRow, said_rows
+from .summary import BotSummary, MetricColumn, MetricSummary
+
+MOST_ROWS: Final = 10  # that a case shows; its last line counts the rest
+LONGEST: Final = 400  # characters of a question, an answer or an error
+NO_ROWS: Final = FoundRows((), 0)
+ANSWERS: Final = "answers"  # the case that says whether the bot answered at all
+
+
+@dataclass(frozen=True, slots=True)
+class _Checked:
+    """What a case is about, with the rows that it shows."""
+
+    case: Case
+    rows: FoundRows = NO_ROWS
+
+
+def run_junit(report: Report) -> str:
+    """The XML document: a test suite for each bot.
+
+    The first case of a bot says whether it answered: an error where it was stopped or rows failed. A metric fails when
+    its mean misses its threshold, is skipped when it has no value because it does not apply, and is an error when it
+    could not be worked out. Metrics without a threshold have no case.
+    """
+    suites = [_suite(report, bot) for bot in report.run.bots]
+    return junit_xml(f"proctor {report.run.summary.suite}", suites)
+
+
+def _suite(report: Report, bot: BotSummary) -> CaseSuite:
+    found = [_answers(report, bot), *_metrics(report, bot)]
+    keys = {row.key for each in found for row in each.rows.rows[:MOST_ROWS]}
+    said = said_rows(report.run, bot.name, keys, LONGEST)
+    summary = report.run.summary
+    properties = {
+        "run": summary.run, "status": summary.status, "kind": bot.kind, "model": bot.model or "",
+        "embedded": "true" if bot.embedded else "false", "rows": str(bot.rows),
+    }  # fmt: skip
+    return CaseSuite(bot.name, [_with_rows(each, said) for each in found], properties)
+
+
+def _with_rows(checked: _Checked, said: dict[RowKey, SaidRow]) -> Case:
+    case, rows = checked.case, checked.rows
+    lines = [line for row in rows.rows[:MOST_ROWS] for line in _lines(row.key, row.value, said.get(row.key))]
+    if (more := rows.total - min(len(rows.rows), MOST_ROWS)) > 0:
+        lines.append(f"and {count(more, 'more row')}")
+    return Case(case.name, case.kind, case.message, "\n".join([*filter(None, [case.text]), *lines]), case.type)
+
+
+def _lines(key: RowKey, value: float | None, said: SaidRow | None) -> Iterator[str]:
+    repeat = f" (repeat {key.repeat + 1})" if key.repeat else ""
+    reached = "" if value is None else f": {value:.4g}"
+    yield f"{one_line(key.question_id)}{repeat}{reached}"
+    if said is not None:
+        yield f"  asked: {one_line(said.question, LONGEST)}"
+        yield f"  {'answered' if said.is_answer else 'failed'}: {one_line(said.said, LONGEST)}"
+
+
+def _answers(report: Report, bot: BotSummary) -> _Checked:
+    if not bot.failed and not bot.problem:
+        return _Checked(Case(ANSWERS, "passed", f"all {count(bot.rows, 'row')} answered"))
+    how = ", ".join(f"{number:,} {status.replace('_', ' ')}" for status, number in bot.failures.items())
+    message = f"{bot.failed:,} of {count(bot.rows, 'row')} gave no answer" + (f": {how}" if how else "")
+    if bot.problem:
+        message += f"; the bot was stopped: {bot.problem}"
+    kind = "stopped" if bot.problem else "no answer"
+    return _Checked(Case(ANSWERS, "error", message, type=kind), failed_rows(report.run, bot.name))
+
+
+def _metrics(report: Report, bot: BotSummary) -> Iterator[_Checked]:
+    for evaluator, metric in metrics_once(report.run):
+        column, cell = report.run.columns[metric], bot.metrics.get(metric)
+        if cell is None or column.threshold is None or column.better == "neither" or _is_repetition(evaluator, metric):
+            continue
+        yield _metric(report, bot, evaluator, column, cell)
+        for problem in _unmeasured(report, bot.name, metric) if cell.mean is not None else ():
+            yield _Checked(Case(f"{metric} (evaluation)", "error", problem.what, problem.action, "evaluation"))
+
+
+def _is_repetition(evaluator: RunEvaluator, metric: str) -> bool:
+    """Whether it is a rate that says what the primary one says already: so problems see it, too."""
+    is_rate = evaluator.board == "bool" and metric.rpartition(".")[2] in RATES
+    return is_rate and metric != evaluator.primary and not evaluator.parameters.get("all_metrics")
+
+
+def _metric(
+    report: Report, bot: BotSummary, evaluator: RunEvaluator, column: MetricColumn, cell: MetricSummary
+) -> _Checked:
+    wanted = f"wanted {'at least' if column.better == 'higher' else 'at most'} {column.threshold:g}"
+    is_unread = not cell.n_ok and cell.n_parse_failure > 0
+    if cell.mean is None or is_unread:
+        reasons = ", ".join(
+            f"{reason} on {count(rows, 'row')}" for reason, rows in sorted(cell.reasons.items(), key=_most_first)
+        )
+        message = f"no value: {reasons or 'no rows'}; {wanted}"
+        # Where the bot gave no answer, the first case says so.
+        broken = cell.n_failed - cell.reasons.get(Reason.BOT_RAISED, 0)
+        if broken <= 0:
+            return _Checked(Case(column.name, "skipped", message))
+        advice = "\n".join(f"{each.what} {each.action}" for each in _unmeasured(report, bot.name, column.name))
+        return _Checked(Case(column.name, "error", message, advice, "no value"))
+    message = f"{_reached(cell, column)}, {wanted}; {count(cell.n_ok, 'row')} of {bot.rows:,} with a value"
+    if not misses(cell.mean, column):
+        return _Checked(Case(column.name, "passed", message))
+    rows = failing_rows(report.run, evaluator, column.name, bot.name)
+    return _Checked(Case(column.name, "failure", message, type="threshold"), rows)
+
+
+def _most_first(reason: tuple[str, int]) -> tuple[int, str]:
+    return -reason[1], reason[0]
+
+
+def _reached(cell: MetricSummary, column: MetricColumn) -> str:
+    """The mean, in enough digits to be told from the threshold, with its interval."""
+    mean = cell.mean or 0.0
+    shown = figure(mean, column)
+    if misses(mean, column) and float(shown) == column.threshold:
+        shown = apart(mean, column.threshold)
+    if cell.ci_low is None or cell.ci_high is None:
+        return shown
+    return f"{shown} ({figure(cell.ci_low, column)} to {figure(cell.ci_high, column)})"
+
+
+def _unmeasured(report: Report, bot: str, metric: str) -> Sequence[Problem]:
+    """Problems that say that a judge, a model or a metric could not do its work."""
+    return [
+        each
+        for each in report.findings.problems
+        if each.type == "evaluation" and each.severity == "high" and (each.bot, each.metric) == (bot, metric)
+    ]

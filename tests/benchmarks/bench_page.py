@@ -1,0 +1,223 @@
+"""What the page of a large run takes: bytes, seconds, peak memory; in Chromium first paint and a filter keystroke.
+
+    python tests/benchmarks/bench_page.py [QUESTIONS] [BOTS] [METRICS] [--keep FOLDER]
+
+Writes a run of 2,000 questions, 5 bots and 30 metrics (unless told otherwise) by the real writer. It has 300 documents
+in which words follow one another as in the sample's, so that they compress like real ones; passages of 600 characters
+out of them, and answers of 40 to 80 words out of these passages; claims with verdicts, sentences and a judge's reasons
+as details of six metrics; a judge's call for each row; ten of the metrics are 0 or 1, as the rates of boolean
+evaluators are. Then writes the page in a process of its own. Beside it stands what `proctor report --json` takes.
+"""
+
+import itertools
+import json
+import os
+import random
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+
+from proctor.bots.base import Context, Identity, Reply, Usage
+from proctor.bots.chat import Completion
+from proctor.knowledge.questions import Evidence, Question
+from proctor.metrics.judge.requests import JudgeRequest
+from proctor.metrics.score import Score, Status
+from proctor.reports.findings import keep_findings
+from proctor.reports.judging.judge_calls import CallRecord, KeptCall, call_key
+from proctor.reports.ledger import Ledger
+from proctor.reports.run import Row, RunHeader, RunMetric, ask_key
+from proctor.reports.store import Store
+from proctor.reports.writer import RowWriter
+
+SAMPLE = Path(__file__).resolve().parents[2] / "knowledge" / "samples" / "help_centre" / "documents"
+DOCUMENTS = 300
+CLAIMED = ("faithfulness", "answer_correctness", "context_recall", "groundedness", "judge_relevance", "judge_safety")
+JUDGE = "openai:judge {}"
+EMBEDDER = "sentence-transformers/all-MiniLM-L6-v2@c9745ed1d9f2 (packaged, onnx fp32)"
+
+
+class Words:
+    """Text in which each word follows another as it does in the sample's documents."""
+
+    def __init__(self, seed: int) -> None:
+        self.random = random.Random(seed)
+        words = [word for path in sorted(SAMPLE.glob("*.md")) for word in path.read_text("utf-8").split()]
+        self.after: dict[str, list[str]] = {}
+        for one, other in itertools.pairwise(words):
+            self.after.setdefault(one, []).append(other)
+        self.first = words
+
+    def text(self, count: int) -> str:
+        made = [self.random.choice(self.first)]
+        while len(made) < count:
+            made.append(self.random.choice(self.after.get(made[-1]) or self.first))
+        return " ".join(made)
+
+
+def details_of(name: str, claims: list[str], expected: list[str], words: Words) -> dict[str, object]:
+    """As the metrics on claims and sentences, and the judge's grades, have them."""
+    if name.startswith("judge_"):
+        return {"reason": words.text(14), "judge": JUDGE}
+    if name == "groundedness":
+        near = [words.random.random() for _ in claims]
+        sentences = [
+            {"sentence": each, "similarity": one, "context": 0} for each, one in zip(claims, near, strict=True)
+        ]
+        return {"model": EMBEDDER, "truncated": False, "least_grounded": claims[0], "sentences": sentences}
+    if name == "context_recall":
+        return {"sentences": [verdict("sentence", each, words) for each in expected], "judge": JUDGE}
+    said = [verdict("claim", each, words) for each in claims]
+    if name == "faithfulness":
+        return {"claims": said, "any_chunk": 2 / 3, "judge": JUDGE}
+    parts = {"TP": [each for each in said if each["supported"]], "FP": [each for each in said if not each["supported"]]}
+    return {**parts, "FN": [verdict("claim", expected[0], words)], "factual_f1": 2 / 3, "judge": JUDGE}
+
+
+def verdict(kind: str, text: str, words: Words) -> dict[str, object]:
+    """What a judge says of a claim."""
+    holds = words.random.random() < 0.75
+    more: dict[str, object] = {"chunks": [1, 3]} if holds else {"why": words.text(8)}
+    return {kind: text, "supported": holds, **more}
+
+
+def write_run(path: Path, questions: int, bots: int, metrics: int) -> None:
+    """Write the run as the engine would."""
+    words = Words(7)
+    documents = {f"page-{number}.md": words.text(900) for number in range(DOCUMENTS)}
+    names = [*CLAIMED, *(f"measure_{number:02}" for number in range(metrics - len(CLAIMED)))]
+    columns = [RunMetric(name, "v1", "higher", 0.0, 1.0, 0.75) for name in names]
+    identities = [(f"bot-{number}", Identity("rag", {"n": number}, "openai:chat")) for number in range(bots)]
+    store = Store.open(path)
+    ledger = Ledger(store)
+    run = ledger.begin(RunHeader("bench", identities, columns, {}))
+    writer = RowWriter(path, run.id, run.metric_ids)
+    for place in range(questions):
+        question, passages = asked(place, words, documents)
+        for bot in run.bot_ids:
+            put(writer, Row(question, run.bot_ids[bot], 0, ask_key(question), asked_at="2026-01-01", position=place),
+                names, passages, words)  # fmt: skip
+        while writer.crowded:
+            time.sleep(0.01)
+    writer.close()
+    ledger.end(run, "finished", {})
+    keep_findings(store, run.id)
+    store.close()
+
+
+def asked(place: int, words: Words, documents: dict[str, str]) -> tuple[Question, list[Context]]:
+    """A question with its gold evidence, and the passages that retrievers may find for it."""
+    pick = words.random
+    name = f"page-{place % len(documents)}.md"
+    pages = [name, *(f"page-{pick.randrange(len(documents))}.md" for _ in range(5))]
+    places = [(page, 600 * pick.randrange(6)) for page in pages]
+    passages = [Context(documents[page][start : start + 600], page, start, start + 600, 0.8) for page, start in places]
+    begin = places[0][1] + 100
+    evidence = ((Evidence(name, documents[name][begin : begin + 90], begin, begin + 90),),)
+    expected = (f"{words.text(12)}. {words.text(12)}.",)
+    key, tags = f"question-{place:05}", (f"tag {place % 9}",)
+    return Question(key, words.text(12) + "?", expected, (), evidence, tags, name), passages
+
+
+def put(writer: RowWriter, row: Row, names: list[str], passages: list[Context], words: Words) -> None:
+    """An answer with its contexts, scores and the judge's call."""
+    pick = words.random
+    found = tuple(pick.sample(passages, 4))
+    claims = [stretch(pick.choice(found).text.split(), pick) for _ in range(3)]
+    row.reply = Reply(". ".join(claims) + ".", found, Usage(900, 80, 0.0004))
+    row.latency_ms = pick.lognormvariate(6.5, 0.4)
+    scores = [score(name, claims, row.question.expected[0].split(". "), words) for name in names]
+    prompt = "\n".join([*(each.text for each in found), *claims])
+    request = JudgeRequest("check_answer", "Say of each claim whether the passages support it.", prompt)
+    said = json.dumps([{"claim": claim, "supported": True} for claim in claims])
+    key = call_key(JUDGE, request, 0.0)
+    call = CallRecord(key, JUDGE, request, "2026-01-01", KeptCall(said, "stop"), Completion(said))
+    writer.row(row)
+    writer.judge_call(call)
+    writer.scores(row, scores)
+    writer.judge_notes(row, [call.kept])
+
+
+def stretch(words: list[str], pick: random.Random) -> str:
+    """A claim in the words of a passage."""
+    count = pick.randrange(13, 27)
+    start = pick.randrange(1, len(words) - count)
+    return " ".join(words[start : start + count])
+
+
+def score(name: str, claims: list[str], expected: list[str], words: Words) -> Score:
+    value = words.random.betavariate(4, 1.5)
+    if name.startswith("measure_0"):
+        value = round(value)
+    if words.random.random() < 0.02:
+        return Score(name, None, Status.NOT_APPLICABLE, "no_claims")
+    details = details_of(name, claims, expected, words) if name in CLAIMED else {}
+    return Score(name, value, Status.OK, details=details)
+
+
+def measured(folder: Path, *arguments: str) -> tuple[float, float]:
+    """Seconds and peak megabytes of one call of the program."""
+    code = "from proctor.harness.cli import main; main()"
+    start = time.perf_counter()
+    process = subprocess.Popen(
+        [sys.executable, "-c", code, *arguments], cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+    )
+    _, status, used = os.wait4(process.pid, 0)
+    if os.waitstatus_to_exitcode(status) not in (0, 1):
+        raise SystemExit(process.stderr.read().decode() if process.stderr else "it failed")
+    return time.perf_counter() - start, used.ru_maxrss / 1024
+
+
+# From the event to the frame after the one in which its work was done.
+KEYSTROKE = """
+const [text, done] = [arguments[0], arguments[arguments.length - 1]];
+const box = document.querySelector('#questions input[type=search]');
+const begin = performance.now();
+box.value = text;
+box.dispatchEvent(new InputEvent('input', {bubbles: true}));
+const worked = performance.now() - begin;
+requestAnimationFrame(() => requestAnimationFrame(() => done([worked, performance.now() - begin])));
+"""
+
+
+def shown(page: Path, folder: Path) -> Iterator[str]:
+    """What the page takes in the browser; nothing where there is none."""
+    from browser import Shown, chromium
+
+    with chromium(folder / "profile") as driver:
+        paints = []
+        for _ in range(5):
+            Shown(driver).open(page)
+            paints.append(Shown(driver).run(
+                "return performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? NaN"))  # fmt: skip
+        yield f"first contentful paint  {min(paints):>7.0f} ms (of 5: {', '.join(f'{each:.0f}' for each in paints)})"
+        driver.get(f"{page.absolute().as_uri()}#questions")
+        Shown(driver).wait("return document.querySelector('#questions [aria-busy]') === null")
+        Shown(driver).wait("return document.querySelector('#questions input[type=search]') !== null")
+        times = [driver.execute_async_script(KEYSTROKE, "delivery"[: 1 + number % 8]) for number in range(24)]
+        for title, place in (("keystroke, its work", 0), ("keystroke to next frame", 1)):
+            sorted_times = sorted(each[place] for each in times)
+            yield f"{title:<24}{sorted_times[12]:>7.1f} ms median, {sorted_times[-1]:.1f} worst of 24"
+
+
+def main() -> None:
+    arguments = [int(each) for each in sys.argv[1:] if each.isdigit()]
+    questions, bots, metrics = [*arguments, *(2000, 5, 30)[len(arguments) :]]
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(sys.argv[sys.argv.index("--keep") + 1]) if "--keep" in sys.argv else Path(name)
+        if not (folder / "proctor.db").exists():
+            write_run(folder / "proctor.db", questions, bots, metrics)
+        print(f"{bots} bots x {questions:,} questions x {metrics} metrics   seconds  peak MB  file MB")
+        for title, file, option in (("the page", "page.html", "--html"), ("--json, to compare", "run.json", "--json")):
+            seconds, memory = measured(folder, "report", option, file)
+            print(f"{title:<42}{seconds:>9.1f}{memory:>9.0f}{(folder / file).stat().st_size / 1e6:>9.2f}")
+        for line in shown(folder / "page.html", Path(name)):
+            print(line)
+
+
+if __name__ == "__main__":
+    main()

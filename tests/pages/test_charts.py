@@ -1,0 +1,189 @@
+"""Charts: values stand where they belong, names don't cover one another, and a screen reader is told what is drawn."""
+
+import itertools
+import math
+import random
+
+import pytest
+from page_html import read_html
+from proctor.reports.pages.charts.histogram import Histogram
+from proctor.reports.pages.charts.intervals import DotIntervals, Line, interval_scale
+from proctor.reports.pages.charts.lines import LINE_HEIGHT, Lines, Series, Value
+from proctor.reports.pages.charts.marks import shape, shortened, text_width
+from proctor.reports.pages.charts.scale import Scale, linear_scale, log_scale
+from proctor.reports.pages.charts.scatter import Box, Point, Scatter, x_range, y_range
+from proctor.reports.pages.templating import environment
+
+SERIES = 9
+
+
+def drawn(macro: str, chart: object) -> str:
+    template = f'{{% from "charts.html.j2" import {macro} %}}{{{{ {macro}(chart) }}}}'
+    return environment().from_string(template).render(chart=chart)
+
+
+def scatter(points: list[Point], **changes: bool) -> Scatter:
+    heights = [value for point in points for value in (point.y, point.low, point.high) if value is not None]
+    axes = log_scale([point.x for point in points], *x_range()), linear_scale(heights, *y_range(), (0, 1))
+    return Scatter("Quality", "What is shown.", *axes, "time", "f1", tuple(points), **changes)
+
+
+def test_a_value_stands_at_its_share_of_a_linear_axis() -> None:
+    axis = linear_scale([0.2, 0.8], 40.0, 340.0)
+    assert (axis.low, axis.high) == pytest.approx((0.2, 0.8))
+    assert axis.at(0.35) == pytest.approx(115.0)
+    assert [tick.label for tick in axis.ticks()] == ["0.2", "0.4", "0.6", "0.8"]
+    assert [tick.at for tick in axis.ticks()] == pytest.approx([40.0, 140.0, 240.0, 340.0])
+
+
+def test_equal_factors_are_equal_distances_on_a_logarithmic_axis() -> None:
+    axis = Scale(1.0, 1000.0, 0.0, 300.0, is_log=True)
+    assert [axis.at(value) for value in (1, 10, 100, 1000)] == [0.0, 100.0, 200.0, 300.0]
+    assert axis.at(0.001) == 0.0, "what is beyond the axis stands at its end"
+
+
+def test_an_axis_that_grows_upwards_has_its_high_end_above() -> None:
+    axis = linear_scale([0.0, 1.0], 200.0, 0.0)
+    assert axis.at(0.25) == 150.0
+
+
+def test_an_axis_is_never_wider_than_what_can_be() -> None:
+    axis = linear_scale([0.96, 1.0], 0.0, 100.0, (0.0, 1.0))
+    assert axis.high == 1.0
+    assert axis.low <= 0.96
+
+
+@pytest.mark.parametrize("is_log", [False, True])
+def test_ticks_are_few_rising_told_apart_and_within_the_axis(is_log: bool) -> None:
+    chance = random.Random(7)
+    for _ in range(300):
+        low = 10 ** chance.uniform(-6, 6)
+        values = [low, low * 10 ** chance.uniform(0.001, 6)]
+        axis = (log_scale if is_log else linear_scale)(values, 0.0, 300.0)
+        ticks = axis.ticks()
+        assert 1 < len(ticks) <= 6, (values, ticks)
+        assert len({tick.label for tick in ticks}) == len(ticks), (values, ticks)
+        assert all(-0.01 <= tick.at <= 300.01 for tick in ticks)
+        assert all(before.at < after.at for before, after in itertools.pairwise(ticks))
+        assert axis.low <= values[0] < values[1] <= axis.high * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("values", [[], [0.5], [0.0, 0.0], [-3.0], [math.nan, math.inf], [1e-300], [0.0, 5.0]])
+@pytest.mark.parametrize("make", [linear_scale, log_scale])
+def test_an_axis_is_had_for_whatever_there_is(values: list[float], make) -> None:
+    axis = make(values, 0.0, 100.0)
+    assert axis.low < axis.high
+    assert axis.ticks()
+    assert all(0.0 <= axis.at(value) <= 100.0 for value in values if math.isfinite(value))
+
+
+def test_a_long_name_keeps_both_its_ends() -> None:
+    assert shortened("rag-with-a-very-long-name-of-gpt-4o", 16) == "rag-with-a…pt-4o"
+    assert shortened("two\nlines") == "two lines"
+    assert text_width("日本") > text_width("ab")
+
+
+def test_no_two_of_nine_series_have_the_same_shape() -> None:
+    assert len({shape(number) for number in range(SERIES)}) == SERIES
+
+
+def test_names_of_points_cover_neither_one_another_nor_a_point() -> None:
+    chance = random.Random(3)
+    for _ in range(60):
+        points = [
+            Point(f"bot-{number}" * chance.randint(1, 3), 10 ** chance.uniform(0, 3), chance.random(), series=number)
+            for number in range(6)
+        ]
+        chart = scatter(points)
+        boxes = []
+        for each in chart.drawn:
+            if each.label:
+                left = {"start": 0.0, "middle": 0.5, "end": 1.0}[each.anchor] * text_width(each.label)
+                start = each.label_x - left
+                boxes.append(Box(start, each.label_y - 10, start + text_width(each.label), each.label_y + 3))
+        marks = [Box(each.x - 5, each.y - 5, each.x + 5, each.y + 5) for each in chart.drawn]
+        assert all(one.overlap(other) == 0 for one, other in itertools.combinations(boxes, 2))
+        assert all(box.overlap(mark) == 0 for box in boxes for mark in marks)
+        assert all(box.is_within(chart.plot) for box in boxes)
+
+
+def test_a_point_without_room_for_its_name_still_tells_it() -> None:
+    points = [Point(f"bot number {number} of many", 5.0, 0.5) for number in range(40)]
+    html = drawn("scatter", scatter(points))
+    titles = [each.text for each in read_html(html).all("title")]
+    assert len(read_html(html).all("text", class_="beside")) < len(points)
+    assert all(point.name in titles for point in points)
+
+
+def test_the_frontier_goes_by_steps_from_bot_to_better_bot() -> None:
+    points = [
+        Point("slow", 100.0, 0.8, on_frontier=True), Point("fast", 1.0, 0.2, on_frontier=True),
+        Point("bad", 50.0, 0.1),
+    ]  # fmt: skip
+    chart = scatter(points)
+    slow, fast, _ = chart.drawn
+    assert chart.frontier == f"M{fast.x:g},{fast.y:g}H{slow.x:g}V{slow.y:g}"
+    marks = read_html(drawn("scatter", chart)).all("path", class_="mark")
+    assert [("hollow" in mark.attributes["class"]) for mark in marks] == [False, False, True]
+
+
+def test_an_interval_stands_between_its_ends() -> None:
+    lines = (Line("f1", 0.1, -0.1, 0.3, "+0.10", "good"), Line("none", None, figures="no value"))
+    chart = DotIntervals("Differences", "All of them.", interval_scale(lines, (0.0,)), lines, reference=0.0)
+    first, second = chart.drawn
+    assert chart.x.low <= -0.1
+    assert first.x is not None
+    assert first.x == pytest.approx((first.low + first.high) / 2)
+    assert first.low < chart.reference_x < first.x < first.high
+    assert (second.x, second.low) == (None, None)
+    tree = read_html(drawn("dot_intervals", chart))
+    assert len(tree.all("path", class_="whisker")) == 1
+    assert "no value" in [text.text for text in tree.all("text")]
+
+
+def test_a_bar_is_as_high_as_its_count() -> None:
+    chart = Histogram("Values", "Two bars.", (0.0, 0.5, 1.0), (10, 5))
+    first, second = chart.bars
+    assert first.height == pytest.approx(2 * second.height)
+    assert first.y + first.height == pytest.approx(chart.baseline)
+    assert second.x == chart.x.at(0.5)
+    assert second.note == "0.5 to 1: 5"
+    beside = Histogram("Values", "Two bars.", (0.0, 0.5, 1.0), (10, 5), most=20)
+    assert beside.bars[0].height == pytest.approx(second.height)
+
+
+def test_a_line_is_broken_where_a_value_is_missing() -> None:
+    values = (Value(0.1), Value(0.2), None, Value(0.4), Value(0.5))
+    chart = Lines("Trend", "One line.", ("a", "b", "c", "d", "e"), (Series("f1", values),))
+    path = chart.drawn[0].path
+    assert path.count("M") == 2
+    assert [tick.label for tick in chart.x_ticks][-1] == "e"
+    assert chart.drawn[0].values[3].x == chart.x(4)
+
+
+def test_names_at_the_ends_of_lines_have_a_line_of_text_each() -> None:
+    series = tuple(Series(f"bot {number}", (Value(0.5), Value(0.5 + number / 1000)), number) for number in range(8))
+    places = sorted(each.label_y for each in Lines("Trend", "Many.", ("a", "b"), series).drawn)
+    assert all(after - before >= LINE_HEIGHT - 0.02 for before, after in itertools.pairwise(places))
+
+
+@pytest.mark.parametrize(
+    ("macro", "chart"),
+    [
+        ("scatter", scatter([Point("<b>one</b>", 1.0, 0.5, 0.4, 0.6, on_frontier=True), Point("two", 9.0, 0.6)])),
+        ("dot_intervals", DotIntervals("Q", "What is shown.", linear_scale([0, 1], 0, 9), (Line("<b>one</b>", 0.5),))),
+        ("histogram", Histogram("Q", "What is shown.", (0.0, 1.0), (3,))),
+        ("lines", Lines("Q", "What is shown.", ("<b>",), (Series("<b>one</b>", (Value(1.0, 0.5, 1.5),)),))),
+    ],
+)
+def test_a_chart_tells_what_it_shows_and_holds_no_style_and_no_html_of_others(macro: str, chart: object) -> None:
+    html = drawn(macro, chart)
+    tree = read_html(html)
+    svg = tree.one("svg")
+    assert svg.attributes["role"] == "img"
+    first, second = [each for each in svg.inside if not isinstance(each, str)][:2]
+    assert (first.tag, second.tag, second.text) == ("title", "desc", "What is shown.")
+    assert first.text
+    assert not tree.all("b")
+    assert " style=" not in html
+    assert "nan" not in html.lower()

@@ -1,0 +1,141 @@
+"""A page fills while its run goes on, keeps the reader's place, and finds a server again that went away."""
+
+import sqlite3
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from browser import Shown
+from gated_runs import keep_run
+from selenium.webdriver.remote.webdriver import WebDriver
+from served import served
+from suites import NOTING, end_all, start, wait_for_answers, write_suite
+
+ROWS = "return document.querySelectorAll('#question-list tbody tr').length"
+LIVE = "return (document.querySelector('.live')?.innerText ?? '')"
+
+
+@pytest.fixture
+def shown(driver: WebDriver) -> Iterator[Shown]:
+    made = Shown(driver)
+    made.media()
+    yield made
+    driver.get("about:blank")
+    made.logged(), made.requests()
+    end_all()
+
+
+def slow_run(folder: Path, questions: int, delay: float) -> subprocess.Popen[str]:
+    """A run that goes on, of which some answers are there."""
+    write_suite(folder, NOTING.format(delay=delay), questions, concurrency=2)
+    run = start("run", "suite.yaml", folder=folder)
+    wait_for_answers(folder / "proctor.db", 2)
+    return run
+
+
+def test_a_page_fills_while_its_run_goes_on(shown: Shown, tmp_path: Path) -> None:
+    run = slow_run(tmp_path, 40, 0.5)
+    with served("view", "proctor.db", "--port", 0, folder=tmp_path) as server:
+        shown.open(f"{server.address}runs/latest#questions")
+        shown.wait(f"{LIVE}.includes('of 40 rows')")
+        before = shown.run(ROWS)
+        shown.run("window.kept = true")
+        shown.wait(f"return document.querySelectorAll('#question-list tbody tr').length > {before + 2}", 30)
+        assert "running" in shown.run(LIVE)
+        shown.wait("return document.querySelector('.live .label').textContent === 'finished'", 60)
+        shown.wait("return document.querySelector('.subtitle').textContent.includes('finished')")
+        shown.wait(f"{ROWS} === 40")
+        assert shown.run("return window.kept"), "the page was loaded anew"
+        assert "40 rows" in shown.run(LIVE)
+        assert shown.logged() == []
+        assert all(address.startswith(server.address) for address in shown.requests())
+    assert run.wait(60) == 0
+
+
+def keep_running(path: Path) -> None:
+    """One run after which the latest goes on, as far as anybody can see."""
+    manifest = {"command": ["proctor", "run", "suite.yaml"], "settings": {}}
+    keep_run(path, {"rag": {"exact_match": [1.0]}, "faq": {"exact_match": [0.0]}}, manifest=manifest)
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("UPDATE runs SET status = 'running' WHERE id = (SELECT MAX(id) FROM runs)")
+        connection.commit()
+
+
+def test_what_is_open_scrolled_focused_or_chosen_stays(shown: Shown, tmp_path: Path) -> None:
+    path = tmp_path / "proctor.db"
+    for number in range(29):
+        keep_run(path, {"rag": {"exact_match": [1.0]}, "faq": {"exact_match": [0.0]}}, milliseconds=number + 1)
+    keep_running(path)
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("UPDATE runs SET suite = suite || ' (perturbed)' WHERE id = 1")
+        connection.commit()
+    with served("view", path, "--port", 0, folder=tmp_path) as server:
+        shown.open(server.address)
+        shown.wait(f"{LIVE}.includes('running')")
+        shown.run("""
+            document.querySelector('#runs details').open = true;
+            document.querySelectorAll('table.runs a')[20].focus();
+            document.querySelector('#base').value = document.querySelector('#base').options[9].value;
+            scrollTo(0, 500); window.first = document.querySelector('table.runs')""")
+        focused = shown.run("return document.activeElement.href")
+        chosen = shown.run("return document.querySelector('#base').value")
+        keep_run(path, {"rag": {"exact_match": [1.0]}}, milliseconds=99)
+        shown.wait("return document.querySelector('table.runs') !== window.first")
+        shown.wait("return document.querySelector('table.runs tbody').rows.length === 30")
+        assert shown.run("return document.querySelector('#runs details').open")
+        assert shown.run("return document.activeElement.href") == focused
+        assert shown.run("return document.querySelector('#base').value") == chosen
+        assert shown.run("return scrollY") == 500
+        assert shown.logged() == []
+
+
+def test_buttons_of_a_part_that_was_drawn_anew_work(shown: Shown, tmp_path: Path) -> None:
+    path = tmp_path / "proctor.db"
+    keep_running(path)
+    with served("view", path, "--port", 0, folder=tmp_path) as server:
+        shown.open(f"{server.address}runs/latest#manifest")
+        shown.run("window.redrawn = []; addEventListener('redrawn', ({target}) => redrawn.push(target.id))")
+        with closing(sqlite3.connect(path)) as connection:
+            connection.execute("DELETE FROM scores WHERE reply_id = 1")
+            connection.commit()
+        shown.wait("return window.redrawn.includes('manifest')")
+        assert "questions" not in shown.run("return window.redrawn")
+        button = "#manifest button[data-copy]"
+        before = shown.text(button)
+        shown.click(button)
+        shown.wait(f"return document.querySelector('{button}').innerText !== '{before}'")
+
+
+def test_a_server_that_went_away_is_told_and_found_again(shown: Shown, tmp_path: Path) -> None:
+    path = tmp_path / "proctor.db"
+    keep_running(path)
+    with served("view", path, "--port", 0, folder=tmp_path) as server:
+        shown.open(server.address)
+        shown.wait(f"{LIVE}.includes('running')")
+        server.end()
+    shown.wait(f"{LIVE}.includes('not connected')", 40)
+    assert len(shown.texts("table.runs tbody tr")) == 1
+    assert "does not answer" in shown.run("return document.querySelector('#announcement').textContent")
+    keep_run(path, {"rag": {"exact_match": [0.0]}}, milliseconds=50)
+    with served("view", path, "--port", server.port, folder=tmp_path):
+        shown.wait("return document.querySelectorAll('table.runs tbody tr').length === 2", 40)
+        shown.wait(f"{LIVE.replace('return ', 'return !')}.includes('not connected')")
+
+
+def test_a_hidden_page_asks_nothing(shown: Shown, tmp_path: Path) -> None:
+    path = tmp_path / "proctor.db"
+    keep_running(path)
+    with served("view", path, "--port", 0, folder=tmp_path) as server:
+        shown.open(server.address)
+        shown.wait(f"{LIVE}.includes('running')")
+        shown.run("Object.defineProperty(document, 'hidden', {configurable: true, get: () => true});"
+                  "document.dispatchEvent(new Event('visibilitychange'))")  # fmt: skip
+        shown.requests()
+        time.sleep(3)  # longer than between two questions
+        assert shown.requests() == []
+        shown.run("delete document.hidden; document.dispatchEvent(new Event('visibilitychange'))")
+        shown.wait("return performance.getEntriesByType('resource').length > 2")
+        assert f"{server.address}state" in shown.requests()

@@ -1,0 +1,327 @@
+"""Overview: its figures are those of the run, its sentences are true of it, and a phone shows them."""
+
+import contextlib
+from collections.abc import Iterator, Sequence
+from html import unescape
+from pathlib import Path
+from urllib.parse import parse_qs
+
+import pytest
+from browser import Shown
+from page_books import PageBook, page_book, report_of
+from page_html import Element, read_html
+from proctor.metrics.score import Score, Status
+from proctor.reports.comparing.comparison import Asked, compare
+from proctor.reports.comparing.comparison_words import p_value
+from proctor.reports.comparing.run_tables import run_tables
+from proctor.reports.comparing.sides import Side
+from proctor.reports.leaderboard import best_bots, figure, milliseconds
+from proctor.reports.pages.leaderboard_lines import NONE
+from proctor.reports.pages.leading import leading_of
+from proctor.reports.pages.overview import overview_section
+from proctor.reports.pages.run_page import run_file
+from proctor.reports.pages.verdict import Verdict, verdict_of
+from proctor.reports.ranking.ranked_run import ranked_run
+from proctor.reports.report import Report, make_report
+from proctor.reports.run import RowStatus, RunMetric
+from report_rows import LENGTH, MATCH, Book, ok, row
+
+ERRORS = RunMetric("error_share", "v1", "lower", 0.0, 1.0, 0.2)
+HOSTILE = '<img src=x onerror="alert(1)">&\u202e\x1b[31m'
+KEYS = tuple(f"q{number}" for number in range(20))
+
+
+@pytest.fixture(scope="module")
+def rich(tmp_path_factory: pytest.TempPathFactory) -> PageBook:
+    return page_book(tmp_path_factory.mktemp("rich") / "proctor.db")
+
+
+@pytest.fixture
+def report(rich: PageBook) -> Iterator[Report]:
+    with contextlib.closing(rich.store()) as store:
+        yield report_of(store)
+
+
+@contextlib.contextmanager
+def reported(path: Path, values: dict[str, Sequence[float | None]], **changes) -> Iterator[Report]:
+    """A run in which each bot has these values of its first metric, None where it has none."""
+    metrics = changes.pop("metrics", (MATCH,))
+    status = changes.pop("status", "finished")
+    with contextlib.closing(Book(path / "proctor.db", bots=tuple(values), metrics=metrics, **changes)) as book:
+        for bot, of_bot in values.items():
+            for key, value in zip(KEYS, of_bot, strict=False):
+                score = Score(metrics[0].name, None, Status.NOT_APPLICABLE, "expected_missing")
+                book.put(
+                    row(book.run, bot, key, latency_ms=20.0), score if value is None else ok(metrics[0].name, value)
+                )
+        book.writer.close()
+        book.ledger.end(book.run, status, {})
+        yield make_report(book.store, book.run.id)
+
+
+def said(report: Report) -> Verdict:
+    return verdict_of(report.run.summary, leading_of(report.run))
+
+
+def tree_of(report: Report) -> Element:
+    return read_html(overview_section(report))
+
+
+def body_cells(tree: Element) -> dict[tuple[str, str], Element]:
+    found: dict[tuple[str, str], Element] = {}
+    for table in tree.all("table", class_="standings"):
+        bots = [each.text for each in table.one("thead").all("bdi", class_="bot")]
+        for body in table.all("tbody"):
+            for line in body.all("tr"):
+                if entries := line.all("td"):
+                    name = line.all("th")[0].all("bdi")[0].text
+                    found |= {(name, bot): entry for bot, entry in zip(bots, entries, strict=True)}
+    return found
+
+
+def test_the_leaderboard_has_the_figures_of_the_run(report: Report) -> None:
+    found, summary = body_cells(tree_of(report)), report.run.summary
+    for column in summary.metrics:
+        if column.name == "latency_ms":
+            continue
+        best = best_bots(column, summary.bots)
+        for bot in summary.bots:
+            cell, metric = found[column.name, bot.name], bot.metrics[column.name]
+            shown = cell.one(class_="mean")
+            assert shown.text == (NONE if metric.mean is None else figure(metric.mean, column))
+            assert ("★ best" in cell.text) == (bot.name in best), (column.name, bot.name)
+            if metric.mean is not None and metric.ci_low is not None and metric.ci_high is not None:
+                assert f"{figure(metric.ci_low, column)} to {figure(metric.ci_high, column)}" in cell.text
+    for bot in summary.bots:
+        assert bot.latency is not None
+        cell = found["latency p95", bot.name]
+        assert cell.one(class_="mean").text == milliseconds(bot.latency.p95)
+        assert f"up to {bot.latency.in_flight} in flight" in cell.text
+
+
+def test_a_threshold_is_met_or_missed_in_words(report: Report) -> None:
+    found, columns = body_cells(tree_of(report)), report.run.columns
+    told = {"✓ met": 0, "✗ missed": 0}
+    for (name, bot), cell in found.items():
+        column = columns.get(name)
+        mean = next(each for each in report.run.bots if each.name == bot).metrics[name].mean if column else None
+        if column and column.threshold is not None and mean is not None and column.better == "higher":
+            word = "✓ met" if mean >= column.threshold else "✗ missed"
+            assert word in cell.text
+            told[word] += 1
+    assert all(told.values())
+
+
+def test_a_figure_leads_to_its_rows(report: Report) -> None:
+    for (name, bot), cell in body_cells(tree_of(report)).items():
+        for link in cell.all("a", class_="mean"):
+            asked = parse_qs(link.attributes["href"].removeprefix("#questions?"))
+            assert asked["bot"] == [bot]
+            if name in report.run.columns:
+                assert asked["metric"] == [name]
+                assert asked["sort"] == ["value"]
+
+
+def test_a_missing_value_is_a_dash_with_the_reason(report: Report) -> None:
+    cell = body_cells(tree_of(report))["context_precision", "faq"]
+    faq = next(bot for bot in report.run.bots if bot.name == "faq")
+    assert cell.text.startswith(NONE)
+    assert f"0 of {faq.rows}: {faq.rows} contexts missing" in cell.text
+    assert "show=missing" in cell.one("a").attributes["href"]
+
+
+def test_some_missing_values_are_counted_with_their_reasons(report: Report) -> None:
+    cell = body_cells(tree_of(report))["answer_correctness", "rag"]
+    rag = next(bot for bot in report.run.bots if bot.name == "rag").metrics["answer_correctness"]
+    assert f"{rag.n_ok} of 28: 2 bot raised" in cell.text
+
+
+def test_bots_without_a_language_model_say_so(report: Report) -> None:
+    heads = tree_of(report).all("table", class_="standings")[0].one("thead").all("th")
+    assert {head.one("bdi", class_="bot").text: "no LLM" in head.text for head in heads} == {
+        bot.name: bot.embedded for bot in report.run.bots
+    }
+    assert report.run.summary.judge is not None
+    assert report.run.summary.judge.name in tree_of(report).one(class_="standings-notes").text
+
+
+def test_the_metric_and_the_leader_are_those_of_the_ranking(report: Report) -> None:
+    leading = leading_of(report.run)
+    whole = ranked_run(run_tables(report.run.store, report.run.id)).details[0]
+    assert leading is not None
+    assert leading.detail.metric.column == whole.metric.column
+    assert leading.detail.metric.ranking.order == whole.metric.ranking.order
+    assert leading.detail.offers == whole.offers
+
+
+def test_the_verdict_has_the_figures_of_the_comparison(tmp_path: Path) -> None:
+    values = {"left": [0.0] * 16 + [1.0] * 4, "right": [1.0] * 18 + [0.0] * 2}
+    with reported(tmp_path, values) as report:
+        side = Side(run_tables(report.run.store, report.run.id))
+        found = compare(side, side, ("left", "right"), Asked()).metrics[0]
+        verdict = said(report)
+    by = found.difference
+    assert found.verdict == "better"
+    assert verdict.tone == "shown"
+    assert by.low is not None
+    assert by.high is not None
+    assert "right is better than left on exact_match: 0.90 against 0.20, higher by 0.70." in verdict.text
+    assert f"between {by.low:.2f} and {by.high:.2f} (95 % interval, p {p_value(found.holm)})" in verdict.text
+    assert "right is the best of the 2 bots with a probability of over 99 %." in verdict.text
+    assert "An answer of right takes 20 ms; one of left takes 20 ms (median time)." in verdict.text
+    assert "right leads, but misses the threshold of at least 1." in verdict.doubts
+
+
+def test_the_next_best_is_named_and_whoever_may_be_best_instead(tmp_path: Path) -> None:
+    lead = [0.5 + 0.01 * number for number in range(20)]
+    values = {"lead": lead, "next": [value - 0.05 for value in lead], "wild": [1.0, 0.0] * 10}
+    with reported(tmp_path, values) as report:
+        verdict, leading = said(report), leading_of(report.run)
+    assert leading is not None
+    assert leading.detail.lead is not None
+    assert leading.detail.lead.rival == "wild"
+    assert "lead is better than next on exact_match: 0.59 against 0.54, higher by 0.05." in verdict.text
+    assert "Against wild (0.50) no difference is shown." in verdict.text
+    assert verdict.tone == "open"
+
+
+def test_where_lower_is_better_the_lower_bot_is(tmp_path: Path) -> None:
+    values = {"left": [0.0] * 18 + [0.1] * 2, "right": [0.9] * 20}
+    with reported(tmp_path, values, metrics=(ERRORS,)) as report:
+        assert "left is better than right on error_share: 0.01 against 0.90, lower by 0.89." in said(report).text
+
+
+def test_what_may_be_chance_is_not_called_a_difference(tmp_path: Path) -> None:
+    values = {"left": [1.0] * 10 + [0.0] * 10, "right": [1.0] * 11 + [0.0] * 9}
+    with reported(tmp_path, values) as report:
+        verdict = said(report)
+    assert verdict.tone == "open"
+    assert verdict.text.startswith("No difference is shown between right and left on exact_match: 0.55 against 0.50.")
+
+
+def test_bots_that_tie_are_said_to_tie(tmp_path: Path) -> None:
+    with reported(tmp_path, {"left": [1.0, 0.0], "right": [0.0, 1.0], "last": [0.0, 0.0]}) as report:
+        verdict = said(report)
+        tree = tree_of(report)
+    assert verdict.text.startswith("left and right tie on exact_match at 0.50, ahead of 1 other bot.")
+    starred = [bot for (name, bot), cell in body_cells(tree).items() if name == "exact_match" and "★" in cell.text]
+    assert sorted(starred) == ["left", "right"]
+
+
+def test_one_bot_alone_is_held_to_its_thresholds(tmp_path: Path) -> None:
+    with reported(tmp_path, {"left": [1.0] * 10 + [0.0] * 10}) as report:
+        verdict = said(report)
+        assert not tree_of(report).all("figure")
+    assert verdict.text.startswith("left reaches 0.50 on exact_match and misses the threshold of at least 1.")
+
+
+def test_what_is_not_known_is_not_said(tmp_path: Path) -> None:
+    with reported(tmp_path, {"left": [3.0], "right": [4.0]}, metrics=(LENGTH,), status="stopped") as report:
+        verdict = said(report)
+        assert verdict.text == "Nothing says which bot is better: no metric of this run has a better and a worse side."
+        assert "is not complete (stopped)" in verdict.doubts[0]
+
+
+def test_bots_with_values_on_other_questions_are_not_ranked(tmp_path: Path) -> None:
+    with reported(tmp_path, {"left": [1.0, None], "right": [None, 0.0]}) as report:
+        assert "no two bots have a value of one metric on the same questions" in said(report).text
+
+
+def test_questions_that_only_some_bots_answered_are_counted(tmp_path: Path) -> None:
+    with reported(tmp_path, {"left": [1.0] * 9 + [None], "right": [0.0] * 10}) as report:
+        doubts = said(report).doubts
+    assert any("The ranking rests on 9 questions; left out: 1" in doubt for doubt in doubts)
+
+
+def test_a_run_without_a_question_has_a_page(tmp_path: Path) -> None:
+    with reported(tmp_path, {"left": [], "right": []}, status="running") as report:
+        assert said(report).text == "No question has been asked yet."
+        assert "No question has been asked yet." in tree_of(report).one(class_="sentence").text
+
+
+def test_a_run_in_which_all_failed_says_so(tmp_path: Path) -> None:
+    with contextlib.closing(Book(tmp_path / "proctor.db", metrics=(MATCH,))) as book:
+        for bot, key in (("left", "a"), ("right", "a")):
+            made = row(book.run, bot, key, status=RowStatus.RAISED, error="no")
+            book.put(made, Score("exact_match", None, Status.BOT_ERROR, "bot_raised"))
+        book.writer.close()
+        report = make_report(book.store, book.run.id)
+        assert said(report).text == "No bot gave an answer: all 2 rows failed."
+        failed = body_cells(tree_of(report))["failed", "left"]
+    assert "1 of 1" in failed.text
+    assert "1 raised" in failed.text
+    assert "show=errors" in failed.one("a").attributes["href"]
+
+
+def test_names_of_others_stay_text(tmp_path: Path) -> None:
+    metric = RunMetric(HOSTILE, "v1", "higher", 0.0, 1.0, 0.5)
+    with reported(tmp_path, {HOSTILE: [1.0, 0.0], "right": [0.0, 0.0]}, metrics=(metric,)) as report:
+        html = overview_section(report)
+    tree = read_html(html)
+    assert not tree.all("img")
+    assert "\x1b" not in html
+    assert "\u202e" not in html
+    (line,) = [each for each in tree.all("th", scope="row") if "onerror" in each.text]
+    assert line.text.startswith('<img src=x onerror="alert(1)">&')
+    link = next(each for each in tree.all("a", class_="mean") if "metric" in each.attributes["href"])
+    asked = parse_qs(unescape(link.attributes["href"]).removeprefix("#questions?"))
+    assert asked["metric"] == [HOSTILE]
+
+
+def problem_lines(tree: Element) -> list[Element]:
+    """The lines that are of one problem each."""
+    return [
+        line
+        for actions in tree.all("ul", class_="actions")
+        for line in actions.all("li")
+        if line.all("span") and not line.all("li")
+    ]
+
+
+def test_an_action_is_given_once_for_all_its_problems(report: Report) -> None:
+    tree = tree_of(report)
+    for severe in tree.all("ul", class_="actions"):
+        actions = [each.text for each in severe.all("p", class_="action")]
+        assert len(set(actions)) == len(actions)
+    shown = [each.all("bdi")[0].text for each in problem_lines(tree)]
+    for problem in report.findings.problems:
+        assert any(problem.what in text for text in shown), problem.what
+
+
+def test_a_problem_leads_to_the_rows_behind_it(report: Report, rich: PageBook) -> None:
+    lines = problem_lines(tree_of(report))
+    no_answer = next(each for each in lines if each.text.startswith("rag gave no answer"))
+    whole, *rows = [parse_qs(each.attributes["href"].removeprefix("#questions?")) for each in no_answer.all("a")]
+    assert whole == {"bot": ["rag"], "show": ["errors"]}
+    assert {"bot": ["rag"], "open": [rich.notable["raised"][1]]} in rows
+    missed = next(each for each in lines if each.text.startswith("faq: answer_correctness is"))
+    asked = parse_qs(missed.all("a")[0].attributes["href"].removeprefix("#questions?"))
+    assert asked == {"bot": ["faq"], "metric": ["answer_correctness"], "show": ["failed"], "sort": ["value"]}
+
+
+def test_a_decision_maker_with_a_phone_sees_the_verdict_and_the_leaderboard(
+    page: Shown, tmp_path: Path, report: Report
+) -> None:
+    written = tmp_path / "page.html"
+    with written.open("wb") as file:
+        file.writelines(run_file(report))
+    page.open(written, width=390, height=844)
+    place = "return document.querySelector(arguments[0]).getBoundingClientRect().toJSON()"
+    verdict, table = (page.run(place, each) for each in (".verdict .sentence", "table.standings"))
+    assert verdict["top"] >= 0
+    assert verdict["bottom"] < 844
+    assert verdict["right"] <= 390
+    assert table["top"] < 1200
+    assert page.run("return document.documentElement.scrollWidth <= innerWidth")
+    height = page.run("""
+        const sizes = [...document.querySelectorAll("#overview svg.chart text")].map((each) => {
+            const { a, b } = each.getScreenCTM();
+            return parseFloat(getComputedStyle(each).fontSize) * Math.hypot(a, b);
+        });
+        return Math.min(...sizes);
+    """)
+    assert height >= 10
+    sizes = "return ['.sentence', 'h2:not(.unseen)', '.mean'].map((each) => "
+    sizes += "parseFloat(getComputedStyle(document.querySelector(`#overview ${each}`)).fontSize))"
+    sentence, *others = page.run(sizes)
+    assert sentence > max(others), "the verdict is the largest on the page"
