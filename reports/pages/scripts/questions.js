@@ -166,8 +166,9 @@ class Questions {
 
   /** New values of fields; what is being typed shows at once, and comes to the address when typing rests. */
   #change(values, isTyped = false) {
+    if (!this.#rows) return; // there is nothing to choose from yet
     const known = Object.fromEntries(QUESTION_PARAMETERS.map((name) => [name, this.#place[name]]));
-    const place = tidied({ ...address(), ...known, ...values, view: this.view.id }, this.#rows);
+    const place = tidied({ ...address(), ...known, ...values, view: this.view.id });
     clearTimeout(this.#timers.typed);
     if (!isTyped) return goTo(place);
     this.#apply(place);
@@ -180,7 +181,7 @@ class Questions {
     const open = place < 0 ? "" : this.#rows.idOf(place);
     const at = column < 0 ? "" : this.#rows.columns[column].name;
     this.#isClicked = true;
-    goTo({ ...tidied(known, this.#rows), view: this.view.id, open, at });
+    goTo({ ...tidied(known), view: this.view.id, open, at });
   }
 
   #close() {
