@@ -89,6 +89,6 @@ def _compared(base: Side, head: Side, wanted: Wanted) -> Compared | None:
 def _page(base: Side, head: Side, wanted: Wanted, stdout: TextIO, browse: Browse | None) -> Iterator[str]:
     if wanted.html is None:
         return
-    from ...reports.pages.pair_page import pair_file
+    from ...reports.pages.pairs.pair_page import pair_file
 
     yield from write_page(wanted, pair_file(base, head), stdout, browse)

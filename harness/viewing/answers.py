@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from ...reports.pages.page import Page, page_bytes, page_policy
-from ...reports.pages.runs_page import trouble_page
+from ...reports.pages.runs.runs_page import trouble_page
 
 HTML: Final = "text/html; charset=utf-8"
 JSON: Final = "application/json"

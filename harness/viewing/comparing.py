@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from ...reports.comparing.sides import all_runs, named_side, side_in
-from ...reports.pages.columns import Column
-from ...reports.pages.paired_runs import PairedRuns, paired_runs
-from ...reports.pages.run_lines import Summaries
+from ...reports.pages.pairs.paired_runs import PairedRuns, paired_runs
+from ...reports.pages.rows.columns import Column
+from ...reports.pages.runs.run_lines import Summaries
 from ...reports.reported_run import ReportedRun, open_reported
 from ...reports.store import Store
 

@@ -8,7 +8,7 @@ from typing import TypedDict
 
 import orjson
 
-from ...reports.pages.run_lines import expected_rows
+from ...reports.pages.runs.run_lines import expected_rows
 from ...reports.store import Store, marks
 
 

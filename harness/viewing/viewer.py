@@ -14,13 +14,13 @@ from urllib.parse import unquote, urlencode
 import orjson
 
 from ... import InputError
-from ...reports.pages.columns import Column, columns_of
-from ...reports.pages.data_blocks import data_block
 from ...reports.pages.page import Page
-from ...reports.pages.pair_page import pair_page
-from ...reports.pages.run_lines import run_address
+from ...reports.pages.pairs.pair_page import pair_page
+from ...reports.pages.rows.columns import Column, columns_of
+from ...reports.pages.rows.data_blocks import data_block
 from ...reports.pages.run_page import run_page
-from ...reports.pages.runs_page import Wanted, runs_page
+from ...reports.pages.runs.run_lines import run_address
+from ...reports.pages.runs.runs_page import Wanted, runs_page
 from ...reports.report import make_report
 from ...reports.reported_run import open_reported
 from ...reports.store import Store, StoreError

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from ..report import Report
-from .boards_section import boards_section
-from .columns import columns_of
-from .data_blocks import data_blocks
-from .manifest_section import manifest_section
-from .overview import overview_section
+from .boards.boards_section import boards_section
+from .manifest.manifest_section import manifest_section
+from .overview.overview_section import overview_section
 from .page import Page, Section, page_bytes
 from .questions_section import LIST_SCRIPTS, questions_section
+from .rows.columns import columns_of
+from .rows.data_blocks import data_blocks
 
 # What shows an opened question; it stands before the list, which calls it.
 DETAIL_SCRIPTS = (

@@ -298,7 +298,7 @@ def test_a_name_for_the_page_is_one_that_every_file_system_takes(tmp_path):
 
 
 def test_the_command_of_the_manifest_holds_the_same_run_again(tmp_path):
-    from proctor.reports.pages.holding_again import holding_again
+    from proctor.reports.pages.manifest.holding_again import holding_again
 
     write_suite(tmp_path, WRONG, metrics=["exact_match", "answer_length"], seed=7)
     assert (
@@ -320,7 +320,7 @@ def test_the_command_of_the_manifest_holds_the_same_run_again(tmp_path):
 
 
 def test_a_run_from_python_is_told_by_the_command_that_does_the_same(tmp_path):
-    from proctor.reports.pages.holding_again import holding_again
+    from proctor.reports.pages.manifest.holding_again import holding_again
 
     write_suite(tmp_path, WRONG, metrics=["exact_match"])
     proctor("run", "suite.yaml", "--limit", "3", "--repeat", "2", folder=tmp_path)

@@ -18,8 +18,8 @@ from proctor.harness.viewing.keeping import Kept
 from proctor.harness.viewing.looking import looked_at
 from proctor.harness.viewing.serving import PORT, bound_socket
 from proctor.harness.viewing.viewer import Viewer
-from proctor.reports.pages.columns import columns_of
-from proctor.reports.pages.data_blocks import data_blocks
+from proctor.reports.pages.rows.columns import columns_of
+from proctor.reports.pages.rows.data_blocks import data_blocks
 from proctor.reports.store import StoreError
 from served import Server, digest, served
 

@@ -14,7 +14,7 @@ from markupsafe import Markup
 from page_books import page_book, report_of
 from proctor.metrics.score import Score, Status
 from proctor.reports.board_objects import cell_text
-from proctor.reports.pages.boards_section import boards_section
+from proctor.reports.pages.boards.boards_section import boards_section
 from proctor.reports.pages.page import Page, Section, page_bytes
 from proctor.reports.report import Report, make_report
 from proctor.reports.run import RunEvaluator, RunMetric

@@ -9,8 +9,8 @@ import pytest
 from examined_runs import alone, missing, reported
 from page_books import page_book, report_of
 from proctor.metrics.score import Score, Status
-from proctor.reports.pages.breakdowns import Breakdown, MetricBreakdowns, breakdowns
-from proctor.reports.pages.score_values import score_values
+from proctor.reports.pages.boards.breakdowns import Breakdown, MetricBreakdowns, breakdowns
+from proctor.reports.pages.boards.score_values import score_values
 from proctor.reports.run import RunMetric
 from proctor.reports.statistics.intervals import wilson
 from report_rows import Book, ok, row

@@ -2,7 +2,7 @@
 
 from proctor.metrics.classification import confusion_matrix
 from proctor.reports.boards import ClassificationBoard, ClassificationRow
-from proctor.reports.pages.confusion import ConfusionTable, confusions
+from proctor.reports.pages.boards.confusion import ConfusionTable, confusions
 from proctor.reports.run import RunEvaluator
 
 

@@ -10,9 +10,9 @@ from typing import Any
 import orjson
 import pytest
 from page_books import PageBook, page_book
-from proctor.reports.pages.carried import Limits
-from proctor.reports.pages.columns import Column, columns_of, opened_run
-from proctor.reports.pages.data_blocks import data_block, data_blocks
+from proctor.reports.pages.rows.carried import Limits
+from proctor.reports.pages.rows.columns import Column, columns_of, opened_run
+from proctor.reports.pages.rows.data_blocks import data_block, data_blocks
 from proctor.reports.run import RowStatus
 from proctor.reports.store import Store
 from proctor.reports.summary import find_run
@@ -160,7 +160,7 @@ def test_a_run_of_an_old_version_has_no_evaluators_and_opens(tmp_path: Path) -> 
 
 def contract() -> dict[str, set[str]]:
     """All names in code marks that DATA.md has, by its headings."""
-    text = (files("proctor.reports.pages") / "DATA.md").read_text("utf-8")
+    text = (files("proctor.reports.pages.rows") / "DATA.md").read_text("utf-8")
     parts = re.split(r"^## (\w+).*$", text, flags=re.MULTILINE)
     return {
         name: {

@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from examined_runs import book_of, missing, reported
-from proctor.reports.pages.distributions import Bins, bins_for, distributions, round_width
-from proctor.reports.pages.score_values import score_values
+from proctor.reports.pages.boards.distributions import Bins, bins_for, distributions, round_width
+from proctor.reports.pages.boards.score_values import score_values
 from proctor.reports.run import RunMetric
 
 OPEN = RunMetric("cost", "v1", "lower", None, None, 2.0)

@@ -2,7 +2,7 @@
 
 import pytest
 from proctor.knowledge.questions import Evidence
-from proctor.reports.pages.gold_marks import GoldMarks, PassagePlace, gold_marks, gold_ranks
+from proctor.reports.pages.rows.gold_marks import GoldMarks, PassagePlace, gold_marks, gold_ranks
 
 DOCUMENT = "Bikes are fun. Refunds take 14 days. Keep the receipt."
 QUOTE = "Refunds take 14 days."

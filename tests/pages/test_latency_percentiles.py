@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from proctor.reports.pages.latency_percentiles import PERCENTILES, BotLatency, Crowd, crowds, latency_percentiles
+from proctor.reports.pages.boards.latency_percentiles import PERCENTILES, BotLatency, Crowd, crowds, latency_percentiles
 from proctor.reports.reported_run import open_reported
 from proctor.reports.run import RowStatus
 from report_rows import Book, row

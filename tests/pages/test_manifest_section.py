@@ -12,10 +12,10 @@ import pytest
 from browser import Shown
 from page_books import page_book, report_of
 from proctor.harness.suite.suite_file import sample_suite
-from proctor.reports.pages.holding_again import holding_again
-from proctor.reports.pages.manifest_section import LONGEST_PROMPT, manifest_section
+from proctor.reports.pages.manifest.holding_again import holding_again
+from proctor.reports.pages.manifest.manifest_section import LONGEST_PROMPT, manifest_section
+from proctor.reports.pages.manifest.settings_text import settings_text
 from proctor.reports.pages.page import Page, Section, page_bytes
-from proctor.reports.pages.settings_text import settings_text
 from proctor.reports.report import BotRecord, Report
 from ruamel.yaml import YAML
 

@@ -16,11 +16,11 @@ from proctor.reports.comparing.comparison_words import p_value
 from proctor.reports.comparing.run_tables import run_tables
 from proctor.reports.comparing.sides import Side
 from proctor.reports.leaderboard import best_bots, figure, milliseconds
-from proctor.reports.pages.leaderboard_lines import NONE
-from proctor.reports.pages.leading import leading_of
-from proctor.reports.pages.overview import overview_section
+from proctor.reports.pages.overview.leaderboard_lines import NONE
+from proctor.reports.pages.overview.leading import leading_of
+from proctor.reports.pages.overview.overview_section import overview_section
+from proctor.reports.pages.overview.verdict import Verdict, verdict_of
 from proctor.reports.pages.run_page import run_file
-from proctor.reports.pages.verdict import Verdict, verdict_of
 from proctor.reports.ranking.ranked_run import ranked_run
 from proctor.reports.report import Report, make_report
 from proctor.reports.run import RowStatus, RunMetric

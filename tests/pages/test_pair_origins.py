@@ -2,8 +2,8 @@
 
 from proctor.reports.comparing.changed_parts import BotState
 from proctor.reports.comparing.sides import Side
-from proctor.reports.pages.pair_origins import ValueLine, bot_origins, is_unchanged, run_origins, text_difference
-from proctor.reports.pages.paired_runs import BotPair, PairedRuns
+from proctor.reports.pages.pairs.pair_origins import ValueLine, bot_origins, is_unchanged, run_origins, text_difference
+from proctor.reports.pages.pairs.paired_runs import BotPair, PairedRuns
 from two_sides import made, side_of
 
 

@@ -20,8 +20,8 @@ from proctor.reports.comparing.comparison_object import comparison_object
 from proctor.reports.comparing.sides import open_side
 from proctor.reports.leaderboard import figure
 from proctor.reports.ledger import Ledger
-from proctor.reports.pages.pair_page import pair_file
-from proctor.reports.pages.paired_runs import paired_runs
+from proctor.reports.pages.pairs.pair_page import pair_file
+from proctor.reports.pages.pairs.paired_runs import paired_runs
 from proctor.reports.run import Row, RunHeader, ask_key
 from proctor.reports.store import Store
 from proctor.reports.summary import find_run

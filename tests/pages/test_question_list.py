@@ -21,7 +21,7 @@ from listed_questions import (
     written,
 )
 from page_books import page_book, report_of
-from proctor.reports.pages.columns import Column
+from proctor.reports.pages.rows.columns import Column
 from selenium.webdriver.common.keys import Keys
 
 Facts = dict[Case, dict[str, Got]]

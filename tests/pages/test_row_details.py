@@ -11,11 +11,11 @@ from page_books import PageBook, page_book
 from proctor.bots.base import Context
 from proctor.knowledge.questions import Evidence, Question
 from proctor.metrics.score import Score, Status
-from proctor.reports.pages.block_queries import QUESTIONS_A_BLOCK, block_numbers
-from proctor.reports.pages.columns import Column, columns_of, opened_run
-from proctor.reports.pages.kept_json import LONGEST, bounded, fragment, loaded, rounded
-from proctor.reports.pages.row_calls import call_block, prompt_block
-from proctor.reports.pages.row_details import detail_block, passage_block, passage_ids
+from proctor.reports.pages.rows.block_queries import QUESTIONS_A_BLOCK, block_numbers
+from proctor.reports.pages.rows.columns import Column, columns_of, opened_run
+from proctor.reports.pages.rows.kept_json import LONGEST, bounded, fragment, loaded, rounded
+from proctor.reports.pages.rows.row_calls import call_block, prompt_block
+from proctor.reports.pages.rows.row_details import detail_block, passage_block, passage_ids
 from proctor.reports.run import Row, RowStatus, ask_key
 from proctor.reports.store import Store
 from proctor.reports.summary import find_run

@@ -12,8 +12,8 @@ from page_books import PageBook, page_book
 from proctor.bots.base import Reply
 from proctor.knowledge.questions import Question
 from proctor.metrics.score import Score, Status
-from proctor.reports.pages.columns import Column, columns_of, opened_run
-from proctor.reports.pages.row_index import LONGEST, SHORTEST, STATUSES, row_index
+from proctor.reports.pages.rows.columns import Column, columns_of, opened_run
+from proctor.reports.pages.rows.row_index import LONGEST, SHORTEST, STATUSES, row_index
 from proctor.reports.reported_run import open_reported
 from proctor.reports.run import Row, RowStatus, RunMetric, ask_key
 from proctor.reports.summary import find_run

@@ -10,10 +10,10 @@ import pytest
 from browser import Shown
 from gated_runs import MATCH, keep_run
 from proctor.harness.viewing.looking import looked_at
-from proctor.reports.pages.run_lines import comparison_address, count_runs, expected_rows, run_lines, suites
-from proctor.reports.pages.runs_page import Wanted, runs_page
-from proctor.reports.pages.trend import segments, trend_of
-from proctor.reports.pages.trend_chart import trend_chart
+from proctor.reports.pages.runs.run_lines import comparison_address, count_runs, expected_rows, run_lines, suites
+from proctor.reports.pages.runs.runs_page import Wanted, runs_page
+from proctor.reports.pages.runs.trend import segments, trend_of
+from proctor.reports.pages.runs.trend_chart import trend_chart
 from proctor.reports.run import BETWEEN, REWORDED, RunMetric
 from selenium.webdriver.remote.webdriver import WebDriver
 from served import Server, served

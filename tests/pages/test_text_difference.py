@@ -3,7 +3,7 @@
 import random
 from itertools import pairwise
 
-from proctor.reports.pages.text_difference import Line, line_difference, stretches
+from proctor.reports.pages.pairs.text_difference import Line, line_difference, stretches
 
 
 def sides(lines: list[Line]) -> tuple[list[str], list[str]]:

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from browser import Shown
-from proctor.reports.pages.columns import Column, columns_of
-from proctor.reports.pages.data_blocks import data_blocks
 from proctor.reports.pages.page import Page, page_bytes
 from proctor.reports.pages.questions_section import LIST_SCRIPTS, questions_section
+from proctor.reports.pages.rows.columns import Column, columns_of
+from proctor.reports.pages.rows.data_blocks import data_blocks
 from proctor.reports.pages.run_page import DETAIL_SCRIPTS
 from proctor.reports.report import Report
 

@@ -1,0 +1,1 @@
+"""The page of two runs: what changed, by how much, and what stood behind it."""

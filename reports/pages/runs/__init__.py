@@ -1,0 +1,1 @@
+"""The pages over many runs: their list, and the trend of a metric."""
