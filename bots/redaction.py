@@ -1,7 +1,7 @@
 """Redaction: settings as they may be kept and shown, with what looks like a secret taken out."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from urllib.parse import parse_qsl, quote, urlsplit, urlunsplit
 
 HIDDEN = "***"
@@ -11,6 +11,7 @@ _SECRET_NAME = re.compile(
 )
 
 _ADDRESS = re.compile(r" at 0x[0-9A-Fa-f]+")
+_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://\S*")
 
 
 def redacted(settings: object) -> object:
@@ -29,6 +30,30 @@ def redacted(settings: object) -> object:
 def without_addresses(written: str) -> str:
     """What an object writes of itself, without its place in memory, which is another in every process."""
     return _ADDRESS.sub("", written)
+
+
+def redacted_command(words: Iterable[str]) -> list[str]:
+    """The words of a command line without users and passwords in addresses, and without what secret options are given.
+
+    >>> redacted_command(["run", "--judge-url", "http://me:pw@host/v1", "--api-key", "k", "--token=t"])
+    ['run', '--judge-url', 'http://***@host/v1', '--api-key', '***', '--token=***']
+    """
+    shown: list[str] = []
+    option = ""  # that stands before a word and takes it
+    for word in words:
+        name, equals, value = word.partition("=") if word.startswith("-") else (option, "", word)
+        hidden = str(_redacted_value(name, _URL.sub(_redacted_address, value)))
+        shown.append(f"{name}={hidden}" if equals else word if word.startswith("-") else hidden)
+        option = word if word.startswith("-") and not equals else ""
+    return shown
+
+
+def _redacted_address(found: re.Match[str]) -> str:
+    try:
+        _ = urlsplit(found[0]).port
+        return redacted_url(found[0])
+    except ValueError:  # what nobody can read as an address may hold anything
+        return HIDDEN
 
 
 def redacted_url(url: str) -> str:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cache
 from typing import TypeAlias
 
 from ..metrics.classification import ConfusionMatrix, confusion_matrix
@@ -50,14 +51,30 @@ class WeakPoints:
     found: FoundRows
 
 
+# Looks for them once it is asked: that takes a look at every score of the run, and not every report wants them.
+FindWeak: TypeAlias = Callable[[], tuple[WeakPoints, ...]]
+
+
+class _Weak:
+    """What a board was weak at."""
+
+    __slots__ = ()
+    find_weak: FindWeak
+
+    @property
+    def weak_points(self) -> tuple[WeakPoints, ...]:
+        """By metric, while the store is open."""
+        return self.find_weak()
+
+
 @dataclass(frozen=True, slots=True)
-class HeatmapBoard:
+class HeatmapBoard(_Weak):
     """Bots by metrics, the best bot by the primary metric first."""
 
     evaluator: RunEvaluator
     columns: tuple[MetricColumn, ...]
     rows: tuple[BoardRow, ...]
-    weak_points: tuple[WeakPoints, ...]
+    find_weak: FindWeak = field(compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,13 +87,13 @@ class BoolRow:
 
 
 @dataclass(frozen=True, slots=True)
-class BoolBoard:
+class BoolBoard(_Weak):
     """Bots by the rates of a boolean evaluator, most passes first."""
 
     evaluator: RunEvaluator
     columns: tuple[MetricColumn, ...]
     rows: tuple[BoolRow, ...]
-    weak_points: tuple[WeakPoints, ...]
+    find_weak: FindWeak = field(compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,13 +109,13 @@ class ClassificationRow:
 
 
 @dataclass(frozen=True, slots=True)
-class ClassificationBoard:
+class ClassificationBoard(_Weak):
     """Bots by the figures of a classification, the best first."""
 
     evaluator: RunEvaluator
     columns: tuple[MetricColumn, ...]
     rows: tuple[ClassificationRow, ...]
-    weak_points: tuple[WeakPoints, ...]
+    find_weak: FindWeak = field(compare=False, repr=False)
 
 
 Board: TypeAlias = HeatmapBoard | BoolBoard | ClassificationBoard
@@ -114,7 +131,7 @@ def board_of(run: ReportedRun, evaluator: RunEvaluator) -> Board:
     columns = _columns(run, evaluator)
     bots = _ranked(run.bots, run.columns.get(evaluator.primary))
     cells = {bot.name: _cells(bot, columns, run.bots) for bot in bots}
-    weak = tuple(_weak_points(run, evaluator, columns))
+    weak = cache(lambda: tuple(_weak_points(run, evaluator, columns)))
     match evaluator.board:
         case "bool":
             parsed = [BoolRow(bot.name, cells[bot.name], _passes_parsed(bot, evaluator)) for bot in bots]

@@ -12,6 +12,7 @@ _RUN: Final = f"COALESCE(NULLIF(:run, ''), (SELECT name FROM runs ORDER BY {LATE
 _METRIC: Final = f"""COALESCE(NULLIF(:metric, ''), (
     SELECT metrics.name FROM run_metrics JOIN metrics ON metrics.id = metric_id JOIN runs ON runs.id = run_id
     WHERE runs.name = {_RUN} AND metrics.level = 'row' ORDER BY position LIMIT 1))"""
+_METRIC_OF_LATEST: Final = _METRIC.replace(_RUN, f"(SELECT name FROM runs ORDER BY {LATEST_FIRST} LIMIT 1)")
 _IS_BOT: Final = "(:bot = '' OR {bot} = :bot)"
 _BLANK: Final = "Leave run blank for the latest."
 _BLANKS: Final = "Blank: the latest run, its first metric, every bot."
@@ -165,12 +166,26 @@ ORDER BY flip DESC, now.bot, now.question_id, now.repeat""",
     ),
     CannedQuery(
         "metric_versions", "Versions of a metric over runs",
-        "Which run measured a metric by which version, with the means; only equal versions can be compared.",
-        """SELECT runs.name AS run, runs.suite, metrics.name AS metric, SUBSTR(metrics.version, 1, 8) AS version,
-    leaderboard.bot, leaderboard.mean, leaderboard.n_ok
-FROM run_metrics JOIN runs ON runs.id = run_id JOIN metrics ON metrics.id = metric_id
-JOIN leaderboard ON leaderboard.run = runs.name AND leaderboard.metric = metrics.name
-WHERE metrics.name = :metric ORDER BY runs.id DESC, leaderboard.bot""",
+        "Which run measured a metric by which version, with the means; only equal versions can be compared. Blank: the "
+        "first metric of the latest run.",
+        f"""WITH wanted AS MATERIALIZED (
+    SELECT runs.id AS run_id, runs.name AS run, runs.suite, metrics.id AS metric_id, metrics.name AS metric,
+        metrics.version, metrics.aggregate
+    FROM metrics JOIN run_metrics ON metric_id = metrics.id JOIN runs ON runs.id = run_id
+    WHERE metrics.name = {_METRIC_OF_LATEST}),
+measured AS (
+    SELECT wanted.*, bot_id, CASE aggregate
+            WHEN 'rate' THEN TOTAL(value) / NULLIF(SUM(scores.status IN ('ok', 'parse_failure')), 0)
+            ELSE AVG(value) END AS mean, SUM(scores.status = 'ok') AS n_ok
+    FROM wanted CROSS JOIN run_rows ON run_rows.run_id = wanted.run_id
+    JOIN scores ON scores.reply_id = run_rows.reply_id AND scores.question_id = run_rows.question_id
+        AND scores.metric_id = wanted.metric_id
+    GROUP BY wanted.run_id, wanted.metric_id, bot_id
+    UNION ALL
+    SELECT wanted.*, bot_id, run_scores.value, run_scores.rows * (run_scores.status = 'ok')
+    FROM wanted JOIN run_scores ON run_scores.run_id = wanted.run_id AND run_scores.metric_id = wanted.metric_id)
+SELECT run, suite, metric, SUBSTR(version, 1, 8) AS version, bots.name AS bot, mean, n_ok
+FROM measured JOIN bots ON bots.id = bot_id ORDER BY run_id DESC, bots.name""",
         ("metric",),
     ),
 )  # fmt: skip

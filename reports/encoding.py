@@ -1,13 +1,17 @@
 """How records become columns: JSON text, fingerprints, and text that SQLite can hold."""
 
 import hashlib
+import sys
 from collections.abc import Iterable
 from dataclasses import replace
+from typing import Any, Final
 
 import orjson
 
 from ..bots.base import Context, Identity, Reply
 from ..knowledge.questions import Question
+
+_LARGEST: Final = int(sys.float_info.max)
 
 
 def storable(text: str) -> str:
@@ -20,13 +24,32 @@ def storable(text: str) -> str:
 
 
 def to_json(value: object) -> str:
-    """JSON text of records, numbers of numpy and anything with a ``str``."""
+    """JSON text of records, numbers of numpy and anything with a ``str``.
+
+    Whatever reads JSON can read it: what is not finite is null, half a surrogate pair U+FFFD, and an integer that no
+    float can hold a text.
+    """
     try:
         return orjson.dumps(value, default=_plain, option=orjson.OPT_SERIALIZE_NUMPY | orjson.OPT_NON_STR_KEYS).decode()
     except orjson.JSONEncodeError:  # lone surrogates, integers of more than 64 bits
         import json
 
-        return storable(json.dumps(value, default=_plain, ensure_ascii=True))
+        plain = json.loads(json.dumps(value, default=_plain), parse_constant=lambda _: None)
+        return json.dumps(_standard(plain), ensure_ascii=False)
+
+
+def _standard(value: Any) -> object:  # noqa: ANN401 - any JSON
+    """JSON with texts and numbers that all readers of JSON take."""
+    match value:
+        case str():
+            return storable(value)
+        case int():
+            return value if abs(value) <= _LARGEST else str(value)
+        case dict():
+            return {storable(key): _standard(member) for key, member in value.items()}
+        case list():
+            return [_standard(member) for member in value]
+    return value
 
 
 def _plain(value: object) -> object:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -10,6 +10,7 @@ import orjson
 
 from ..metrics.score import Better
 from .hard_cases import most_difficult_case
+from .leaderboard import milliseconds
 from .reported_run import ROUNDING, ReportedRun, family_of
 from .row_keys import failing_rows
 from .run import RunEvaluator
@@ -133,9 +134,9 @@ def _speed(run: ReportedRun) -> Iterator[Insight]:
     bots = [bot.name for bot in run.bots if bot.latency]
     values, rows = _totals(run, bots, "latency_ms")
     if len(values) >= 2 and _differ(values):
-        unit = f" ms in all, {_over(rows)}"
-        yield _extreme("fastest", values, "lower", None, "fastest", "latency_ms", unit, rows=rows)
-        yield _extreme("slowest", values, "higher", None, "slowest", "latency_ms", unit, rows=rows)
+        in_all = f" in all, {_over(rows)}"
+        yield _extreme("fastest", values, "lower", None, "fastest", "latency_ms", in_all, milliseconds, rows=rows)
+        yield _extreme("slowest", values, "higher", None, "slowest", "latency_ms", in_all, milliseconds, rows=rows)
 
 
 def _cost(run: ReportedRun) -> Iterator[Insight]:
@@ -164,7 +165,7 @@ def _means(run: ReportedRun, metric: str) -> dict[str, float]:
 
 def _extreme(
     type: InsightType, values: Mapping[str, float], better: Better, evaluator: RunEvaluator | None, what: str,
-    metric: str, unit: str = "", **details: object,
+    metric: str, unit: str = "", write: Callable[[float], str] = "{:.3g}".format, **details: object,
 ) -> Insight:  # fmt: skip
     """Who is at one end; all who are there when several tie."""
     end = max(values.values()) if better == "higher" else min(values.values())
@@ -172,9 +173,9 @@ def _extreme(
     figures = {"value": end, "bots": there, "of": dict(values), **details}
     id = evaluator.id if evaluator else None
     if len(there) == 1:
-        return Insight(type, id, metric, there[0], f"{there[0]} is {what}: {end:.3g}{unit}.", figures)
+        return Insight(type, id, metric, there[0], f"{there[0]} is {what}: {write(end)}{unit}.", figures)
     names = f"{', '.join(there[:-1])} and {there[-1]}"
-    return Insight(type, id, metric, None, f"{names} tie as {what}: {end:.3g}{unit}.", figures)
+    return Insight(type, id, metric, None, f"{names} tie as {what}: {write(end)}{unit}.", figures)
 
 
 def _differ(values: Mapping[str, float]) -> bool:

@@ -102,7 +102,7 @@ def _is_repetition(column: MetricColumn, cells: Sequence[MetricSummary], summary
 def _heading(name: str, arrow: str = "") -> Text:
     """Name and direction; a name that is too long for its column goes on below, after a dot or an underscore."""
     indent = " " * (2 + len(name) - len(name.lstrip()))
-    lines, rest = [], f"{name} {arrow}".rstrip()
+    lines, rest = [], printable(f"{name} {arrow}".rstrip())
     while len(rest) > NAME_WIDTH - 1:
         end = 1 + max(rest.rfind(mark, len(indent), NAME_WIDTH - 1) for mark in "._")
         if not end:
@@ -130,7 +130,7 @@ def best_bots(column: MetricColumn, bots: Sequence[BotSummary]) -> set[str]:
 def _cell(metric: MetricSummary, bot: BotSummary, column: MetricColumn, best: bool) -> Text:
     if metric.mean is None:
         reason = max(metric.reasons, key=lambda name: metric.reasons[name], default="no rows")
-        return Text(f"- {reason}", style="dim", overflow="fold")
+        return Text(f"- {printable(reason)}", style="dim", overflow="fold")
     text = Text(figure(metric.mean, column), style="bold green" if best else "")
     if metric.ci_low is not None and metric.ci_high is not None:
         low, high = (figure(value, column).removeprefix("0") or "0" for value in (metric.ci_low, metric.ci_high))

@@ -83,10 +83,11 @@ def number_of_rows(number: int) -> str:
 def apart(value: float, threshold: float | None) -> str:
     """The value in as few digits as keep it apart from the threshold.
 
-    >>> apart(0.7499, 0.75)
-    '0.7499'
+    >>> apart(0.7499, 0.75), apart(3589.2, 2000)
+    ('0.7499', '3600')
     """
-    texts = (f"{value:.{digits}g}" for digits in (2, 3, 4, 6, 9))
+    rounded = (f"{value:.{digits}g}" for digits in (2, 3, 4, 6, 9))
+    texts = (f"{float(text):.0f}" if "e+" in text else text for text in rounded)
     return next((text for text in texts if float(text) != threshold), str(value))
 
 

@@ -12,6 +12,7 @@ from .reported_run import ReportedRun, family_of, misses
 from .row_keys import FoundRows, failed_rows, failing_rows, rows_with_failing_contexts, rows_with_negative_cost
 from .run import RunEvaluator
 from .summary import BotSummary, MetricColumn, MetricSummary
+from .thresholds import bound
 from .unmeasured import unmeasured
 from .unread_texts import unread_texts
 
@@ -76,11 +77,10 @@ def _is_unread(cell: MetricSummary | None) -> bool:
 
 
 def _missed(run: ReportedRun, evaluator: RunEvaluator, column: MetricColumn, bot: BotSummary, value: float) -> Problem:
-    bound = "at least" if column.better == "higher" else "at most"
     type: ProblemType = evaluator.problem_type  # type: ignore[assignment] # from the table of evaluators
     return problem_in(
         severity_of(value, column), type, f"{bot.name}: {column.name} is {apart(value, column.threshold)},"
-        f" wanted {bound} {column.threshold:g}.", ACTIONS[type], failing_rows(run, evaluator, column.name, bot.name),
+        f" wanted {bound(column)}.", ACTIONS[type], failing_rows(run, evaluator, column.name, bot.name),
         bot=bot.name, evaluator=evaluator.id, metric=column.name, threshold=column.threshold, value=value,
     )  # fmt: skip
 

@@ -9,7 +9,7 @@ import orjson
 
 from .run import RunEvaluator
 from .store import Store
-from .summary import BotSummary, MetricColumn, Summary, summarise
+from .summary import BotSummary, MetricColumn, Summary, bot_keys, summarise
 
 ROUNDING = 1e-9  # a mean of values that all stand on the threshold may miss it by less than this
 
@@ -31,6 +31,10 @@ class ReportedRun:
         """The bots in the order of the suite."""
         return tuple(self.summary.bots)
 
+    def bot(self, name: str) -> BotSummary:
+        """The bot of that name, which the run has."""
+        return next(bot for bot in self.summary.bots if bot.name == name)
+
     def mean(self, bot: BotSummary, metric: str) -> float | None:
         """A bot's aggregate of a metric; None where there is none."""
         found = bot.metrics.get(metric)
@@ -44,9 +48,8 @@ def open_reported(store: Store, run_id: int, summary: Summary | None = None) -> 
     metrics = store.query(
         "SELECT name, metric_id FROM run_metrics JOIN metrics ON metrics.id = metric_id WHERE run_id = ?", [run_id]
     )
-    bots = store.query("SELECT name, bot_id FROM run_bots JOIN bots ON bots.id = bot_id WHERE run_id = ?", [run_id])
     evaluators = tuple(_evaluators(store, run_id, columns))
-    return ReportedRun(store, run_id, summary, evaluators, columns, dict(bots), dict(metrics))
+    return ReportedRun(store, run_id, summary, evaluators, columns, bot_keys(store, run_id), dict(metrics))
 
 
 def _evaluators(store: Store, run_id: int, columns: Mapping[str, MetricColumn]) -> Iterator[RunEvaluator]:

@@ -11,13 +11,14 @@ from ..metrics.score import Reason
 from .junit_xml import Case, CaseSuite, junit_xml
 from .leaderboard import count, figure
 from .markdown_text import one_line
-from .problem import Problem, apart
+from .problem import Problem
 from .report import Report
 from .reported_run import metrics_once, misses
 from .row_keys import FoundRows, RowKey, failed_rows, failing_rows
 from .run import RunEvaluator
 from .said_rows import SaidRow, said_rows
 from .summary import BotSummary, MetricColumn, MetricSummary
+from .thresholds import bound, figure_apart
 
 MOST_ROWS: Final = 10  # that a case shows; its last line counts the rest
 LONGEST: Final = 400  # characters of a question, an answer or an error
@@ -103,7 +104,7 @@ def _is_repetition(evaluator: RunEvaluator, metric: str) -> bool:
 def _metric(
     report: Report, bot: BotSummary, evaluator: RunEvaluator, column: MetricColumn, cell: MetricSummary
 ) -> _Checked:
-    wanted = f"wanted {'at least' if column.better == 'higher' else 'at most'} {column.threshold:g}"
+    wanted = f"wanted {bound(column)}"
     is_unread = not cell.n_ok and cell.n_parse_failure > 0
     if cell.mean is None or is_unread:
         reasons = ", ".join(
@@ -129,10 +130,7 @@ def _most_first(reason: tuple[str, int]) -> tuple[int, str]:
 
 def _reached(cell: MetricSummary, column: MetricColumn) -> str:
     """The mean, in enough digits to be told from the threshold, with its interval."""
-    mean = cell.mean or 0.0
-    shown = figure(mean, column)
-    if misses(mean, column) and float(shown) == column.threshold:
-        shown = apart(mean, column.threshold)
+    shown = figure_apart(cell.mean or 0.0, column)
     if cell.ci_low is None or cell.ci_high is None:
         return shown
     return f"{shown} ({figure(cell.ci_low, column)} to {figure(cell.ci_high, column)})"

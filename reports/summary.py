@@ -137,14 +137,7 @@ def summarise(store: Store, run_id: int) -> Summary:
     """Add up a run from the database."""
     name, suite, status = store.query("SELECT name, suite, status FROM runs WHERE id = ?", [run_id])[0]
     (questions,) = store.query("SELECT COUNT(DISTINCT question_id) FROM run_rows WHERE run_id = ?", [run_id])[0]
-    columns = {
-        metric_id: MetricColumn(*rest)
-        for metric_id, *rest in store.query(
-            "SELECT metric_id, name, version, better, low, high, threshold, level, aggregate FROM run_metrics"
-            " JOIN metrics ON metrics.id = metric_id WHERE run_id = ? ORDER BY position",
-            [run_id],
-        )
-    }
+    columns = metric_columns(store, run_id)
     bots = store.query(
         "SELECT bot_id, name, kind, model, embedded, problem FROM run_bots JOIN bots ON bots.id = bot_id"
         " WHERE run_id = ? ORDER BY position",
@@ -155,6 +148,24 @@ def summarise(store: Store, run_id: int) -> Summary:
     models = models_in_use(store, run_id)
     metrics = tuple(columns.values())
     return Summary(str(name), str(suite), str(status), int(questions), metrics, summaries, judge, models)
+
+
+def metric_columns(store: Store, run_id: int) -> dict[int, MetricColumn]:
+    """The metrics of a run by their keys, in the order of the suite."""
+    lines = store.query(
+        "SELECT metric_id, name, version, better, low, high, threshold, level, aggregate FROM run_metrics"
+        " JOIN metrics ON metrics.id = metric_id WHERE run_id = ? ORDER BY position",
+        [run_id],
+    )
+    return {metric_id: MetricColumn(*rest) for metric_id, *rest in lines}
+
+
+def bot_keys(store: Store, run_id: int) -> dict[str, int]:
+    """The keys of a run's bots by name, in the order of the suite; a bot that is made otherwise has another key."""
+    lines = store.query(
+        "SELECT name, bot_id FROM run_bots JOIN bots ON bots.id = bot_id WHERE run_id = ? ORDER BY position", [run_id]
+    )
+    return {str(name): int(bot_id) for name, bot_id in lines}
 
 
 def _bot(

@@ -11,6 +11,7 @@ from .markdown_text import one_line
 Level = Literal["error", "warning", "notice"]
 MOST: Final = 10  # annotations of a level that GitHub shows of a step
 LONGEST: Final = 1000
+LONGEST_TITLE: Final = 255  # of an annotation, as GitHub has it
 
 
 class Annotation(NamedTuple):
@@ -43,7 +44,7 @@ def command(level: Level, title: str, message: str) -> str:
     >>> command("error", "a,b: c", "50%\nworse")
     '::error title=a%2Cb%3A c::50%25 worse'
     """
-    return f"::{level} title={_property(one_line(title, LONGEST))}::{_data(one_line(message, LONGEST))}"
+    return f"::{level} title={_property(one_line(title, LONGEST_TITLE))}::{_data(one_line(message, LONGEST))}"
 
 
 def paused(token: str = "") -> tuple[str, str]:

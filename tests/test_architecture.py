@@ -104,6 +104,48 @@ def test_a_room_of_the_reports_imports_only_what_it_rests_on(room: str, others: 
     assert {part[2] if f"proctor.reports.{part[2]}.__init__" in MODULES else "" for part in parts} <= others
 
 
+PAGE_ROOMS: dict[str, set[str]] = {  # of the pages, with the other rooms of them that each may import
+    "rows": set(),
+    "charts": set(),
+    "manifest": set(),
+    "boards": {"charts"},
+    "overview": {"charts"},
+    "pairs": {"charts", "rows", "manifest"},
+    "runs": {"charts"},
+}
+WHOLE_PAGES = {"page", "questions_section", "run_page"}  # modules that make pages out of sections
+
+
+def of_pages(room: str) -> set[str]:
+    """The rooms and modules of the pages that a room imports."""
+    prefix = "proctor.reports.pages."
+    ours = {name for module in MODULES if module.startswith(f"{prefix}{room}.") for name in imports(module)}
+    return {name.removeprefix(prefix).split(".")[0] for name in ours if name.startswith(prefix)} - {room}
+
+
+def test_the_rooms_of_the_pages_are_the_known_ones() -> None:
+    rooms = {path.parent.name for path in (ROOT / "reports" / "pages").glob("*/__init__.py")}
+    assert rooms == PAGE_ROOMS.keys()
+
+
+@pytest.mark.parametrize("room", PAGE_ROOMS)
+def test_a_room_of_the_pages_imports_only_what_it_rests_on(room: str) -> None:
+    """Charts and rows know no other part of the pages, and no section knows another, or the page that it stands on."""
+    modules = of_pages(room) - PAGE_ROOMS.keys()
+    assert of_pages(room) & PAGE_ROOMS.keys() <= PAGE_ROOMS[room]
+    assert not modules or room not in {"rows", "charts"}
+    assert not modules & WHOLE_PAGES or room in {"pairs", "runs"}
+    assert "run_page" not in modules
+
+
+def test_charts_are_drawn_from_figures_alone() -> None:
+    """They could draw anybody's."""
+    ours = {
+        name for module in MODULES if module.startswith("proctor.reports.pages.charts.") for name in imports(module)
+    }
+    assert {name for name in ours if name.startswith("proctor") and ".pages.charts" not in name} == set()
+
+
 def test_no_folder_of_ours_is_imported_by_a_bare_name() -> None:
     bare = {(module, name) for module in MODULES for name in imports(module) if name.split(".")[0] in BELOW}
     assert bare == set()

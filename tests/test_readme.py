@@ -18,7 +18,9 @@ from proctor.metrics.evaluators import EVALUATORS
 from suites import PLAIN, write_suite
 from typed import proctor, pytest_session
 
-README = Path(__file__).parents[1] / "README.md"
+ROOT = Path(__file__).parents[1]
+README = ROOT / "README.md"
+METRICS = ROOT / "metrics" / "METRICS.md"
 ANSWER = 'def answer(question):\n    return "It is " + question.split()[-1]\n'
 
 
@@ -26,13 +28,32 @@ def blocks(language: str) -> list[str]:
     return re.findall(rf"^```{language}\n(.*?)^```", README.read_text(), re.DOTALL | re.MULTILINE)
 
 
+def places(page: Path) -> set[str]:
+    """What the headings of a page are called in an address, as GitHub makes it."""
+    headings = re.findall(
+        r"^#+ (.*)", re.sub(r"^```.*?^```", "", page.read_text(), flags=re.DOTALL | re.MULTILINE), re.M
+    )
+    return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("page", [README, METRICS], ids=lambda page: page.name)
+def test_links_lead_somewhere(page):
+    links = re.findall(r"\]\((?!https?:)([^)#]*)(?:#([^)]*))?\)", page.read_text())
+    if page == README:
+        assert len(links) > 10
+    for name, place in links:
+        target = page.parent / name if name else page
+        assert target.is_file(), name
+        assert not place or place in places(target), f"{name}#{place}"
+
+
 def test_the_table_of_metrics_is_that_of_the_program():
-    shown = re.search(r"<!-- metrics: .*? -->\n(.*?)<!-- /metrics -->", README.read_text(), re.DOTALL)[1]
+    shown = re.search(r"<!-- metrics: .*? -->\n(.*?)<!-- /metrics -->", METRICS.read_text(), re.DOTALL)[1]
     assert shown == markdown_table(builtin_catalog().metrics.values())
 
 
 def test_the_table_of_evaluators_is_that_of_the_program():
-    shown = re.search(r"<!-- evaluators: .*? -->\n(.*?)<!-- /evaluators -->", README.read_text(), re.DOTALL)[1]
+    shown = re.search(r"<!-- evaluators: .*? -->\n(.*?)<!-- /evaluators -->", METRICS.read_text(), re.DOTALL)[1]
     assert shown == evaluator_table(EVALUATORS.values(), builtin_catalog())
 
 
@@ -53,7 +74,7 @@ def test_the_local_models_of_the_readme_can_be_taken_and_their_metrics_planned()
 
 
 def test_the_metrics_of_the_evaluators_paragraph_can_be_planned():
-    text = re.search(r"^```\n(metrics:\n.*?)^```", README.read_text(), re.DOTALL | re.MULTILINE)[1]
+    text = re.search(r"^```\n(metrics:\n.*?)^```", METRICS.read_text(), re.DOTALL | re.MULTILINE)[1]
     made = read_yaml(text).values
     choice = choose_metrics(builtin_catalog(), made["metrics"], made["thresholds"], {}, {})
     assert choice.thresholds == {"groundedness": 0.6, "rouge_1": 0.4}

@@ -54,7 +54,7 @@ Plan = Annotated[
 @contextlib.contextmanager
 def interruptible(sentence: str) -> Iterator[None]:
     """End with a sentence and exit code 130 on Ctrl-C, and on SIGTERM as well."""
-    before = signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
+    before = signal.signal(signal.SIGTERM, _interrupt)
     try:
         yield
     except KeyboardInterrupt:
@@ -62,6 +62,13 @@ def interruptible(sentence: str) -> Iterator[None]:
         raise typer.Exit(INTERRUPTED) from None
     finally:
         signal.signal(signal.SIGTERM, before or signal.SIG_DFL)
+
+
+def _interrupt(*_: object) -> None:
+    """As Ctrl-C does, even where that is ignored: a script begins so what it leaves in the background."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.raise_signal(signal.SIGINT)
 
 
 @contextlib.contextmanager

@@ -13,7 +13,7 @@ from .conventions import DONE, UNABLE, Database, Json, Judge, JudgeUrl, interrup
 STOPPED = "Stopped. Nothing was written."
 
 Run = Annotated[
-    str | None, typer.Argument(metavar="[RUN]", help="The run's name or its beginning; left out, the latest.")
+    str | None, typer.Argument(metavar="RUN", help="The run's name or its beginning; left out, the latest.")
 ]
 
 
@@ -32,13 +32,14 @@ def label(
 ) -> None:
     """Draw a random sample of a run's rows for people to judge. It is a CSV file, for a spreadsheet."""
     from ... import InputError
+    from ...reports.printable import printable
     from ..trust.labelling import Draw, draw_labels
 
     if not metric:
         raise InputError("Name the metric that people are to judge with --metric ID, such as --metric faithfulness.")
     with interruptible(STOPPED):
         for sentence in draw_labels(database, run, Draw(metric, number, out, seed, bot, show, force)):
-            typer.echo(fill(sentence, 80, break_long_words=False, break_on_hyphens=False))
+            typer.echo(fill(printable(sentence), 80, break_long_words=False, break_on_hyphens=False))
 
 
 def calibrate(

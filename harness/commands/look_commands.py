@@ -29,11 +29,11 @@ def ask(
 def report(
     run: Annotated[
         str | None,
-        typer.Argument(metavar="[RUN]", help="The run's name or its beginning; left out, the latest. Or, with HEAD, "
+        typer.Argument(metavar="RUN", help="The run's name or its beginning; left out, the latest. Or, with HEAD, "
                        "the BASE of two sides, as 'proctor compare' takes them."),
     ] = None,
     head: Annotated[
-        str | None, typer.Argument(metavar="[HEAD]", help="The other side: what changed from BASE to HEAD.")
+        str | None, typer.Argument(metavar="HEAD", help="The other side: what changed from BASE to HEAD.")
     ] = None,
     database: Database = Path("proctor.db"),
     html: Annotated[
@@ -60,15 +60,17 @@ def report(
 ) -> None:  # fmt: skip
     """Write a run, or what changed between two, to a page or files. Nothing is asked."""
     from ..showing.streams import own_stdout
-    from .pair_reporting import report_pair
     from .report_files import Wanted
-    from .reporting import report_run
 
     wanted = Wanted(html, markdown, json, junit, csv, archive, github, show)
     with interruptible("Stopped. What is not finished is not there."), own_stdout() as stdout:
         if run is not None and head is not None:
+            from .pair_reporting import report_pair
+
             written = report_pair(database, (run, head), wanted, stdout, os.environ)
         else:
+            from .reporting import report_run
+
             written = report_run(database, run, wanted, stdout, os.environ)
         for sentence in written:
             typer.echo(sentence, err=True)

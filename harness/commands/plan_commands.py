@@ -13,7 +13,7 @@ from .conventions import Database, Json, interruptible
 def plan(
     run: Annotated[
         str | None,
-        typer.Argument(metavar="[RUN]", help="An earlier run: RUN[:BOT] or FILE.db[:RUN]; left out, the latest."),
+        typer.Argument(metavar="RUN", help="An earlier run: RUN[:BOT] or FILE.db[:RUN]; left out, the latest."),
     ] = None,
     metric: Annotated[str, typer.Option("--metric", "-m", metavar="ID", help="The metric that is to differ.")] = "",
     delta: Annotated[

@@ -17,7 +17,7 @@ STOPPED = "Stopped. Nothing was written."
 
 Run = Annotated[
     str | None,
-    typer.Argument(metavar="[RUN]", help="A run, its beginning, 'previous', or a database; left out, the latest run."),
+    typer.Argument(metavar="RUN", help="A run, its beginning, 'previous', or a database; left out, the latest run."),
 ]
 Cluster = Annotated[
     str, typer.Option("--cluster", metavar="HOW", help="What keeps questions together: source, tag, tag:PREFIX, none.")

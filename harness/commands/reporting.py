@@ -49,10 +49,10 @@ def report_run(
         report = make_report(store, run_id)
         yield from _page(report, wanted, stdout, browse)
         yield from _written(report, wanted, stdout)
-    if wanted.github:
-        stream = sys.stderr if wanted.takes_stdout else stdout
-        if told := write_step(markdown(report), run_annotations(report), stream, environ):
-            yield told
+        if wanted.github:
+            stream = sys.stderr if wanted.takes_stdout else stdout
+            if told := write_step(markdown(report), run_annotations(report), stream, environ):
+                yield told
 
 
 def _page(report: Report, wanted: Wanted, stdout: TextIO, browse: Browse | None) -> Iterator[str]:

@@ -18,7 +18,7 @@ Names = list[str] | None
 STDOUT = Path("-")
 Run = Annotated[
     str | None,
-    typer.Argument(metavar="[RUN]", help="The run's name or its beginning; left out, the latest with rewordings."),
+    typer.Argument(metavar="RUN", help="The run's name or its beginning; left out, the latest with rewordings."),
 ]
 Reworded = Annotated[
     str | None,

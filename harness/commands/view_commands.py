@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from ..showing.browser import shown_in_browser
 from .conventions import interruptible, say
 
-Looked = Annotated[Path, typer.Argument(metavar="[DB]", help="The SQLite file that keeps everything.")]
+Looked = Annotated[Path, typer.Argument(metavar="DB", help="The SQLite file that keeps everything.")]
 Port = Annotated[
     int | None,
     typer.Option("--port", min=0, max=65535, metavar="N", help="The port; left out, the first free one from ours on."),
@@ -23,23 +25,23 @@ def view(database: Looked = Path("proctor.db"), port: Port = None, is_opened: Op
 
     Only this machine can reach it, and nothing can be changed.
     """
-    from ..viewing.looking import looked_at
+    from ..viewing.looking import left_as_found, looked_at
     from ..viewing.serving import bound_socket, serve
 
-    with looked_at(database):
-        pass  # a mistake is told before anything is opened
-    with interruptible(ENDED):
+    with interruptible(ENDED), left_as_found(database):
+        with looked_at(database):
+            pass  # a mistake is told before anything is opened
         serve(database, bound_socket(port), lambda address: _ready(address, is_opened))
 
 
 def explore(database: Looked = Path("proctor.db"), port: Port = None, is_opened: Open = False) -> None:
     """Ask the database anything, in Datasette. Tables explained, queries ready; needs the extra 'explore'."""
     from ..viewing.exploring import explore_database
-    from ..viewing.looking import looked_at
+    from ..viewing.looking import left_as_found, looked_at
 
-    with looked_at(database):
-        pass
-    with interruptible(ENDED):
+    with interruptible(ENDED), left_as_found(database):
+        with looked_at(database):
+            pass
         explore_database(database, port, lambda address: _ready(address, is_opened))
 
 
@@ -47,7 +49,10 @@ def _ready(address: str, is_opened: bool) -> None:
     """Tell the address, on stdout for whoever reads it from a pipe; the rest is for people."""
     typer.echo(address)
     say("Ctrl-C ends it.")
-    if is_opened:
-        import webbrowser
+    if is_opened:  # apart, as some browsers come back when they are closed only: meanwhile we answer
+        threading.Thread(target=_show, args=(address,), name="browser", daemon=True).start()
 
-        webbrowser.open(address)
+
+def _show(address: str) -> None:
+    if not shown_in_browser(address):
+        say(f"There is no browser here. Only this machine can reach {address}, so a browser elsewhere needs a tunnel.")

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from ... import __version__
+from ...bots.redaction import redacted_command
 
 if TYPE_CHECKING:
     from functools import _lru_cache_wrapper
@@ -37,7 +38,7 @@ def manifest(effective: Mapping[str, object], warnings: tuple[str, ...] = ()) ->
             "processor": platform.machine(),
             "cores": os.cpu_count(),
         },
-        "command": ["proctor", *sys.argv[1:]],
+        "command": ["proctor", *redacted_command(sys.argv[1:])],
         "settings": dict(effective),
         "warnings": list(warnings),
     }

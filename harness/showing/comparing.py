@@ -143,7 +143,7 @@ def _plan(comparison: Comparison, metric: MetricComparison) -> str:
         side = f"{shlex.quote(run)} --bot {shlex.quote(head.bot)}"
     else:
         side = shlex.quote(f"{run}:{head.bot}")
-    return f"proctor plan {side} --metric {metric.column.name} --delta {_worth_showing(metric)}"
+    return f"proctor plan {side} --metric {shlex.quote(metric.column.name)} --delta {_worth_showing(metric)}"
 
 
 def _worth_showing(metric: MetricComparison) -> str:

@@ -109,7 +109,7 @@ def broken(name: str, width: int) -> list[str]:
     >>> broken("tokens_presence.passes", 20)
     ['  tokens_presence.', '    passes']
     """
-    lines, rest = [], f"  {name}"
+    lines, rest = [], f"  {printable(name)}"
     while cell_len(rest) > width:
         end = 1 + max(rest.rfind(mark, 4, width) for mark in "._ ")
         end = end or width

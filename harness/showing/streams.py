@@ -7,6 +7,7 @@ import io
 import os
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TextIO
 
 import orjson
@@ -49,7 +50,13 @@ def json_bytes(made: object) -> bytes:
 
 
 def forgive() -> None:
-    """Let a character that the locale can't write become a question mark instead of an error."""
-    for stream in (sys.stdout, sys.stderr):
+    """Let a character that the locale can't write become a question mark instead of an error.
+
+    Where whoever started us closed a stream, what is written to it goes nowhere: the next file that is opened would
+    take its place, and programs that bots start would write into that.
+    """
+    for name in ("stdout", "stderr"):
+        if (stream := getattr(sys, name)) is None:
+            setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115 - for as long as we live
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")

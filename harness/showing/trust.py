@@ -48,7 +48,7 @@ def show_check(report: CheckReport, as_json: bool, stdout: TextIO) -> None:
 
 def _head(run: str, found: Calibrated) -> Iterator[str]:
     judge = f", judged by {printable(found.judge_name)}" if found.judge else ""
-    yield f"{found.metric}{judge}, run {run}"
+    yield f"{printable(found.metric)}{judge}, run {run}"
     parts = [count(found.from_file, "label")] if found.from_file or not found.from_before else []
     if found.from_before:
         parts.append(f"{count(found.from_before, 'label')} from before")

@@ -85,7 +85,8 @@ def _command(database: Path, port: int, folder: Path) -> list[str]:
 def _started(command: list[str], log: Path) -> Iterator[subprocess.Popen[bytes]]:
     """The program, which is ended when the ``with`` is left, however that comes."""
     with log.open("wb") as out:
-        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, stderr=out)  # noqa: S603 - ours
+        # Its stdin stays open as long as this program lives: that is how our plugin sees the end of it.
+        process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=out, stderr=out)  # noqa: S603 - ours
     try:
         yield process
     finally:

@@ -1,7 +1,11 @@
-"""Host guard: a plugin of Datasette that answers only to this machine's own names, and only to those who read."""
+"""Host guard: a plugin of Datasette that answers this machine alone, who only reads, and while it is wanted."""
 
 from __future__ import annotations
 
+import os
+import signal
+import sys
+import threading
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 
@@ -25,6 +29,19 @@ SAID = ((b"content-security-policy", POLICY.encode()), (b"referrer-policy", b"no
 def asgi_wrapper() -> Callable[[App], App]:
     """What Datasette puts around its application."""
     return guarded
+
+
+@hookimpl  # type: ignore[untyped-decorator, unused-ignore]
+def startup() -> None:
+    """What Datasette does before it answers."""
+    threading.Thread(target=_end_with_parent, args=(sys.stdin.fileno(),), daemon=True).start()
+
+
+def _end_with_parent(stdin: int) -> None:
+    """End when the program that began us has ended, however that came: its end of our stdin is closed then."""
+    while os.read(stdin, 1024):  # not by the stream, which a thread may not hold when Python ends
+        pass
+    os.kill(os.getpid(), signal.SIGTERM)
 
 
 def guarded(app: App) -> App:

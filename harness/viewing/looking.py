@@ -6,33 +6,66 @@ import contextlib
 import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Final
 from urllib.parse import quote
 
-from ...reports.store import PATIENCE, Store, StoreError, explain, pending
+from ...reports.store import Store, StoreError, explain, pending
+
+PATIENCE: Final = 5.0  # seconds for which a reader waits for a program that lets nobody read
 
 
 @contextlib.contextmanager
-def looked_at(path: Path) -> Iterator[Store]:
+def looked_at(path: Path, patience: float = PATIENCE) -> Iterator[Store]:
     """The database as it is at one moment, even while a run goes on; nothing can be written to it.
 
     A database of an older Proctor is refused, not brought up to date: whoever only looks changes nothing.
+
+    Args:
+        path: the file.
+        patience: seconds to wait for a program that lets nobody read.
 
     Raises:
         StoreError: it is not there, can't be read, or its tables are those of an older or newer Proctor.
     """
     _check_there(path)
     try:
-        connection = _connect(path)
+        connection = _connect(path, patience)
     except sqlite3.Error as error:
-        raise explain(path, error) from error
+        raise _explained(path, error) from error
     try:
         _check_tables(path, connection)
         connection.execute("BEGIN")
         yield Store(path, connection)
     except sqlite3.Error as error:
-        raise explain(path, error) from error
+        raise _explained(path, error) from error
     finally:
         connection.close()
+
+
+@contextlib.contextmanager
+def left_as_found(path: Path) -> Iterator[None]:
+    """Take away what SQLite put beside the database while it was looked at; not what others need or left there.
+
+    Whoever may write and is the last to close a database takes its empty log and index away; who only reads may not.
+    """
+    log = _log(path)
+    was_there = log.exists()
+    try:
+        yield
+    finally:
+        if not was_there and path.is_file() and log.exists() and not log.stat().st_size:
+            with contextlib.suppress(sqlite3.Error):
+                _opened(path, "mode=rw").close()
+
+
+def _log(path: Path) -> Path:
+    return Path(f"{path}-wal")
+
+
+def _explained(path: Path, error: sqlite3.Error) -> StoreError:
+    if "locked" in str(error):
+        return StoreError(f"{path}: another program holds it and lets nobody read just now. Look again in a while.")
+    return explain(path, error)
 
 
 def _check_there(path: Path) -> None:
@@ -44,24 +77,26 @@ def _check_there(path: Path) -> None:
         raise StoreError(f"{path} is empty: it holds no run yet. 'proctor run --db {path}' makes one.")
 
 
-def _connect(path: Path) -> sqlite3.Connection:
+def _connect(path: Path, patience: float) -> sqlite3.Connection:
     """A connection that can only read.
 
     SQLite wants to put its index of the write-ahead log beside a database; where it may not, the file is read
     without, which is right as long as there is nothing in that log.
     """
     try:
-        return _opened(path, "mode=ro")
-    except sqlite3.OperationalError:
-        log = path.with_name(f"{path.name}-wal")
+        return _opened(path, "mode=ro", patience)
+    except sqlite3.OperationalError as error:
+        if "locked" in str(error):
+            raise
+        log = _log(path)
         if log.exists() and log.stat().st_size:
             raise
-        return _opened(path, "immutable=1")
+        return _opened(path, "immutable=1", patience)
 
 
-def _opened(path: Path, how: str) -> sqlite3.Connection:
+def _opened(path: Path, how: str, patience: float = PATIENCE) -> sqlite3.Connection:
     address = f"file:{quote(str(path.absolute()))}?{how}"
-    connection = sqlite3.connect(address, uri=True, timeout=PATIENCE, isolation_level=None)
+    connection = sqlite3.connect(address, uri=True, timeout=patience, isolation_level=None)
     try:
         connection.execute("SELECT COUNT(*) FROM sqlite_master").fetchone()
     except BaseException:

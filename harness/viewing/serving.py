@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import errno
+import logging
 import socket
+import threading
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from ... import InputError
-from .answers import Request
+from .answers import Answer, Request
 from .viewer import Viewer
 
 if TYPE_CHECKING:
@@ -21,6 +23,7 @@ LOOPBACK: Final = "127.0.0.1"
 PORT: Final = 8765  # where none was asked for; the next free one where it is taken
 TRIES: Final = 50
 AT_ONCE: Final = 4  # requests that are answered at the same time; each reads the database in a thread of its own
+PARTING: Final = 0.2  # seconds for answers that are on their way when somebody ends it
 
 
 def bound_socket(port: int | None) -> socket.socket:
@@ -67,8 +70,7 @@ def serve(database: Path, listening: socket.socket, ready: Callable[[str], None]
     """
     port = listening.getsockname()[1]
     viewer = Viewer(database, hosts_of(port))
-    with ThreadPoolExecutor(AT_ONCE, thread_name_prefix="viewer") as threads:
-        asyncio.run(_serve(viewer, listening, threads, lambda: ready(f"http://{LOOPBACK}:{port}/")))
+    asyncio.run(_serve(viewer, listening, lambda: ready(f"http://{LOOPBACK}:{port}/")))
 
 
 def hosts_of(port: int) -> set[str]:
@@ -77,27 +79,59 @@ def hosts_of(port: int) -> set[str]:
     return {f"{name}:{port}" for name in names} | ({*names} if port == 80 else set())
 
 
-async def _serve(
-    viewer: Viewer, listening: socket.socket, threads: ThreadPoolExecutor, ready: Callable[[], None]
-) -> None:
+async def _serve(viewer: Viewer, listening: socket.socket, ready: Callable[[], None]) -> None:
     from aiohttp import web
 
+    turns = asyncio.Semaphore(AT_ONCE)
+
     async def handle(request: web.BaseRequest) -> web.StreamResponse:
-        asked = _asked(request)
-        answer = await asyncio.get_running_loop().run_in_executor(threads, viewer.answer, asked)
+        async with turns:
+            answer = await _answered(viewer, _asked(request))
         return web.Response(status=answer.status, body=answer.body, headers=answer.headers)
 
-    runner = web.ServerRunner(web.Server(handle, access_log=None), handle_signals=False)
+    server = web.Server(handle, access_log=None, logger=_silent())
+    runner = web.ServerRunner(server, handle_signals=False, shutdown_timeout=PARTING)
     await runner.setup()
     try:
-        await web.SockSite(runner, listening, shutdown_timeout=1.0).start()
+        await web.SockSite(runner, listening).start()
         ready()
         await asyncio.Event().wait()
     finally:
         await runner.cleanup()
 
 
+async def _answered(viewer: Viewer, asked: Request) -> Answer:
+    """The answer, worked out in a thread that the end of the program does not wait for, as that of a pool would be."""
+    loop = asyncio.get_running_loop()
+    done: asyncio.Future[Answer] = loop.create_future()
+
+    def tell(answer: Answer) -> None:
+        if not done.done():  # whoever asked may have gone
+            done.set_result(answer)
+
+    def work() -> None:
+        answer = viewer.answer(asked)
+        with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits any longer
+            loop.call_soon_threadsafe(tell, answer)
+
+    threading.Thread(target=work, name="viewer", daemon=True).start()
+    return await done
+
+
+def _silent() -> logging.Logger:
+    """A log for what is no HTTP or breaks off: it gets an answer, and is nothing for the terminal of our user.
+
+    A fault of ours is told by the viewer.
+    """
+    logger = logging.getLogger(__name__)
+    logger.addHandler(logging.NullHandler())
+    logger.propagate = False
+    return logger
+
+
 def _asked(request: web.BaseRequest) -> Request:
     path = request.rel_url.raw_path
     takes_gzip = "gzip" in request.headers.get("Accept-Encoding", "")
-    return Request(request.method, request.headers.get("Host", ""), path, dict(request.query), takes_gzip)
+    # A form sends the line ends of a name as two characters each, whatever they were.
+    query = {name: value.replace("\r\n", "\n") for name, value in request.query.items()}
+    return Request(request.method, request.headers.get("Host", ""), path, query, takes_gzip)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import time
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TypedDict
 
 import orjson
@@ -16,7 +18,8 @@ class State(TypedDict):
     """What a page is told of its runs.
 
     ``tag`` changes when there is something new to show; ``rows`` and ``expected`` are those of the runs that go on,
-    or of all where none does; ``expected`` is None where that is not known.
+    or of all where none does; ``expected`` is None where that is not known. ``silence`` is the seconds since anything
+    was written to the database: a run that was killed goes on for its status, but writes nothing.
     """
 
     tag: str
@@ -24,6 +27,7 @@ class State(TypedDict):
     running: bool
     rows: int
     expected: int | None
+    silence: int
 
 
 def state_of(store: Store, run_ids: Sequence[int]) -> State:
@@ -38,7 +42,16 @@ def state_of(store: Store, run_ids: Sequence[int]) -> State:
         "running": any(status == "running" for _, status, _ in lines),
         "rows": sum(_rows(store, run_id) for run_id, _, _ in shown),
         "expected": sum(known) if known and len(known) == len(expected) else None,
+        "silence": _silence(store.path),
     }
+
+
+def _silence(path: Path) -> int:
+    """Seconds since the database was last written to, by whomever."""
+    log = Path(f"{path}-wal")
+    written = [each.stat() for each in (path, log) if each.exists()]
+    last = max((each.st_mtime for each in written if each.st_size), default=time.time())
+    return max(0, int(time.time() - last))
 
 
 def state_of_all(store: Store) -> State:

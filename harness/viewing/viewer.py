@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 import traceback
 from collections.abc import Callable, Collection
@@ -181,9 +180,9 @@ def _found(store: Store, name: str) -> tuple[int, str]:
     try:
         return find_run(store, name)
     except StoreError as error:
-        names = [str(each) for (each,) in store.query("SELECT name FROM runs ORDER BY id DESC")]
-        near = difflib.get_close_matches(name, names, 1, 0.5)
-        raise NotThereError(f"{error} Did you mean {near[0]}?" if near else str(error)) from None
+        if error.__cause__:  # of SQLite's
+            raise
+        raise NotThereError(str(error)) from None
 
 
 def _block(columns: list[Column] | tuple[Column, ...], name: str) -> Answer:

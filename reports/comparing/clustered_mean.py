@@ -45,7 +45,7 @@ def clustered_mean(
         total_squared=float((totals**2).sum()),
         total_count=float((totals * sizes).sum()),
         count_squared=float((sizes**2).sum()),
-        binary=(low, high) == (0, 1) and bool(np.isin(values, (0.0, 1.0)).all()),
+        binary=(low, high) == (0, 1) and bool(((values == 0) | (values == 1)).all()),
     )
     interval = mean_interval(sums, low, high) or (None, None)
     return Mean(float(values.mean()), *interval)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from ..manifest_parts import mapping_in
 from ..summary import MetricColumn
 
 Manifests = tuple[Mapping[str, object], Mapping[str, object]]
@@ -27,11 +28,11 @@ def why_versions_differ(metric: str, base: MetricColumn, head: MetricColumn, man
 
 
 def _reasons(metric: str, manifests: Manifests) -> Iterator[str]:
-    base, head = (_mapping(manifest.get("settings")) for manifest in manifests)
+    base, head = (mapping_in(manifest.get("settings")) for manifest in manifests)
     options = [_options(metric, settings) for settings in (base, head)]
     if options[0] != options[1]:
         yield f"its options were {_shown(options[0])}, now {_shown(options[1])}"
-    judges = [_mapping(settings.get("judge")) for settings in (base, head)]
+    judges = [mapping_in(settings.get("judge")) for settings in (base, head)]
     if any(is_judged(metric, judge) for judge in judges):
         yield from _judges(*judges)
     else:
@@ -59,16 +60,12 @@ def is_judged(metric: str, judge: Mapping[str, object]) -> bool:
 
 def _options(metric: str, settings: Mapping[str, object]) -> object:
     """What the suite says of the metric beyond its name; None where it says nothing."""
-    listed = _mapping(settings.get("suite")).get("metrics")
+    listed = mapping_in(settings.get("suite")).get("metrics")
     for entry in listed if isinstance(listed, list) else []:
         for name, options in entry.items() if isinstance(entry, Mapping) else []:
             if metric == name or metric.startswith(f"{name}."):
                 return options
     return None
-
-
-def _mapping(given: object) -> Mapping[str, object]:
-    return given if isinstance(given, Mapping) else {}
 
 
 def _shown(value: object) -> str:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import math
 import sqlite3
+from array import array
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -12,11 +14,12 @@ from typing import Any, Final
 
 import numpy as np
 import orjson
+from numpy.typing import NDArray
 
 from ...knowledge.questions import Question
 from ..encoding import question_columns, to_json
 from ..store import Store, explain
-from ..summary import MetricColumn
+from ..summary import MetricColumn, metric_columns
 from .score_table import ABSENT, CODES, Case, Figures, RunFigure, RunTables, ScoreTable, said_hash
 
 CASES: Final = """
@@ -96,13 +99,9 @@ def _read(store: Store, run_id: int, bots: Collection[str] | None, metrics: Coll
 def _columns(store: Store, run_id: int, wanted: Collection[str] | None) -> dict[int, MetricColumn]:
     """The metrics of rows by their ids; figures of a whole run have nothing to pair."""
     return {
-        metric_id: MetricColumn(*rest)
-        for metric_id, *rest in store.query(
-            "SELECT metric_id, name, version, better, low, high, threshold, level, aggregate FROM run_metrics"
-            " JOIN metrics ON metrics.id = metric_id WHERE run_id = ? AND level = 'row' ORDER BY position",
-            [run_id],
-        )
-        if wanted is None or rest[0] in wanted
+        metric_id: column
+        for metric_id, column in metric_columns(store, run_id).items()
+        if column.level == "row" and (wanted is None or column.name in wanted)
     }
 
 
@@ -150,16 +149,7 @@ class _Frame:
         rows = [(*line[:6], said_hash(line[6])) for line in lines]  # the texts stay on disk
         at = self._at(rows)
         status = [row[2] for row in rows]
-        values = {column.name: self._empty() for column in self.columns.values()}
-        statuses = {name: np.full(self._shape, ABSENT, np.int8) for name in values}
-        found = self.store.connection.execute(SCORES, [self.run_id, bot_id, to_json(list(self.columns))])
-        for question, repeat, metric, value, how in found:
-            column, place = self.columns[metric], self.places[question]
-            statuses[column.name][place, repeat] = CODES[how]
-            if value is not None:
-                values[column.name][place, repeat] = value
-            elif how == "parse_failure" and column.aggregate == "rate":
-                values[column.name][place, repeat] = 0.0
+        values, statuses = self._scores(bot_id)
         return ScoreTable(
             run=self.run, bot=bot, fingerprint=fingerprint, kind=kind, model=model, embedded=bool(embedded),
             cases=self.cases, columns={column.name: column for column in self.columns.values()}, values=values,
@@ -177,12 +167,28 @@ class _Frame:
             },
         )  # fmt: skip
 
+    def _scores(self, bot_id: int) -> tuple[dict[str, Figures], dict[str, NDArray[np.int8]]]:
+        """Values and statuses by metric; plain arrays take single figures three times as fast as numpy's."""
+        size = len(self.cases) * self.repeats
+        values = {metric: array("d", [math.nan]) * size for metric in self.columns}
+        statuses = {metric: array("b", [ABSENT]) * size for metric in self.columns}
+        found = self.store.connection.execute(SCORES, [self.run_id, bot_id, to_json(list(self.columns))])
+        for question, repeat, metric, value, how in found:
+            place = self.places[question] * self.repeats + repeat
+            statuses[metric][place] = CODES[how]
+            if value is not None:
+                values[metric][place] = value
+            elif how == "parse_failure" and self.columns[metric].aggregate == "rate":
+                values[metric][place] = 0.0
+        names = {metric: column.name for metric, column in self.columns.items()}
+        return (
+            {names[metric]: np.array(each).reshape(self._shape) for metric, each in values.items()},
+            {names[metric]: np.array(each, np.int8).reshape(self._shape) for metric, each in statuses.items()},
+        )
+
     @property
     def _shape(self) -> tuple[int, int]:
         return len(self.cases), self.repeats
-
-    def _empty(self) -> Figures:
-        return np.full(self._shape, np.nan)
 
     def _at(self, rows: Iterable[tuple[Any, ...]]) -> tuple[list[int], list[int]]:
         return [self.places[row[0]] for row in rows], [row[1] for row in rows]

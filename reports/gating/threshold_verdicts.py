@@ -14,6 +14,7 @@ from ..comparing.comparable import cluster_codes
 from ..comparing.score_table import STATUSES, Flags, RunFigure, ScoreTable
 from ..leaderboard import count
 from ..summary import MetricColumn
+from ..thresholds import bound
 from .gate_rule import CODES
 from .metric_sentences import shown
 
@@ -99,7 +100,7 @@ def _of_run(found: RunFigure, threshold: float, head: ScoreTable) -> ThresholdVe
 
 
 def _wanted(column: MetricColumn, threshold: float) -> str:
-    return f"wanted {'at least' if column.better == 'higher' else 'at most'} {threshold:g}"
+    return f"wanted {bound(column, threshold)}"
 
 
 def _mean(head: ScoreTable, column: MetricColumn, there: Flags) -> tuple[float, float | None, float | None]:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import zlib
+from collections import deque
+from collections.abc import Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Final
 
 import numpy as np
@@ -10,6 +13,7 @@ import orjson
 from markupsafe import Markup
 
 LEVEL: Final = 6
+AHEAD: Final = 6  # blocks that wait for being compressed or written
 # 85 characters that come one after the other, but for "<", which could end the script.
 _DIGITS: Final = np.frombuffer(bytes(range(0x28, 0x7D)).replace(b"<", b"}"), np.uint8)
 
@@ -18,6 +22,19 @@ def packed(data: bytes) -> bytes:
     """JSON compressed (gzip) and written in base 85, which holds no character that ends a script."""
     squeezed = zlib.compressobj(LEVEL, zlib.DEFLATED, zlib.MAX_WBITS | 16)
     return in_base_85(squeezed.compress(data) + squeezed.flush())
+
+
+def packed_ahead(blocks: Iterable[tuple[str, bytes]]) -> Iterator[tuple[str, bytes]]:
+    """The blocks packed, in their order: a thread compresses one while the next ones are made."""
+    waiting: deque[tuple[str, Future[bytes]]] = deque()
+    with ThreadPoolExecutor(1) as thread:
+        for name, data in blocks:
+            waiting.append((name, thread.submit(packed, data)))
+            if len(waiting) > AHEAD:
+                first, made = waiting.popleft()
+                yield first, made.result()
+        for first, made in waiting:
+            yield first, made.result()
 
 
 def in_base_85(data: bytes) -> bytes:

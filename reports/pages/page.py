@@ -12,11 +12,11 @@ from typing import Final
 
 from markupsafe import Markup
 
-from .packing import embedded_json, packed
+from .packing import embedded_json, packed_ahead
 from .templating import render
 
 DATA: Final = "<!-- data -->"  # where the template wants the blocks; no text of others can spell it, being escaped
-SHARED_SCRIPTS: Final = ("elements", "shown", "source", "address", "navigation")
+SHARED_SCRIPTS: Final = ("elements", "shown", "source", "address", "navigation", "copy")
 SHARED_STYLES: Final = ("base", "layout", "charts")
 
 
@@ -80,9 +80,9 @@ def page_bytes(page: Page, blocks: Iterable[tuple[str, bytes]] = ()) -> Iterator
     )
     before, _, after = html.partition(DATA)
     yield before.encode("utf-8", "replace")
-    for name, data in blocks:
+    for name, data in packed_ahead(blocks):
         yield b'<script type="application/gzip" id="block-%s">' % name.encode()
-        yield packed(data)
+        yield data
         yield b"</script>\n"
     yield after.encode("utf-8", "replace")
 

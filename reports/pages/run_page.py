@@ -9,17 +9,11 @@ from .boards.boards_section import boards_section
 from .manifest.manifest_section import manifest_section
 from .overview.overview_section import overview_section
 from .page import Page, Section, page_bytes
-from .questions_section import LIST_SCRIPTS, questions_section
+from .questions_section import DETAIL_SCRIPTS, LIST_SCRIPTS, questions_section
 from .rows.columns import columns_of
 from .rows.data_blocks import data_blocks
 
-# What shows an opened question; it stands before the list, which calls it.
-DETAIL_SCRIPTS = (
-    "question_text", "question_nearest", "question_words", "question_value", "question_items", "question_claims",
-    "question_evidence", "question_context", "question_contexts", "question_calls", "question_scores",
-    "question_answer", "question_detail",
-)  # fmt: skip
-SCRIPTS = (*DETAIL_SCRIPTS, *LIST_SCRIPTS, "copy")
+SCRIPTS = (*DETAIL_SCRIPTS, *LIST_SCRIPTS, "group_links")
 STYLES = ("overview", "boards", "questions", "question", "manifest")
 
 
@@ -33,7 +27,7 @@ def run_page(report: Report, settings: Mapping[str, object] | None = None) -> Pa
     summary = report.run.summary
     sections = (
         Section("overview", "Overview", overview_section(report)),
-        Section("heatmap", "Heatmap", boards_section(report)),
+        Section("heatmap", "Metrics", boards_section(report)),
         questions_section(),
         Section("manifest", "Manifest", manifest_section(report)),
     )

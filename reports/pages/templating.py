@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from markupsafe import Markup
 
 from ..leaderboard import ARROWS, count, figure, milliseconds
+from .row_addresses import rows_address
 from .shown import shown
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ def environment() -> Environment:
         finalize=_finalized,
     )
     made.filters |= {"figure": figure, "milliseconds": milliseconds, "count": count, "shown": shown}
-    made.globals |= {"ARROWS": ARROWS}
+    made.globals |= {"ARROWS": ARROWS, "rows_address": rows_address}
     return made
 
 

@@ -13,6 +13,7 @@ from ...metrics.score import passed
 from ..comparing.clustered_mean import Mean, clustered_mean
 from ..comparing.score_table import Figures, ScoreTable
 from ..summary import MetricColumn
+from ..thresholds import bound
 
 OUTCOMES: Final = ("right", "wrong", "declined_rightly", "declined_wrongly")
 RIGHT, WRONG, DECLINED_RIGHTLY, DECLINED_WRONGLY = range(4)
@@ -46,8 +47,7 @@ class Rule:
     @property
     def sentence(self) -> str:
         """As people read it."""
-        sign = "at least" if self.column.better == "higher" else "at most"
-        return f"{self.column.name} is {sign} {self.threshold:g}"
+        return f"{self.column.name} is {bound(self.column, self.threshold)}"
 
 
 @dataclass(frozen=True)

@@ -120,7 +120,10 @@ def ranked_run(
     missing = [name for name in leading if name not in ranked]
     if missing or not leading:
         what = f"the metric {missing[0]}" if missing else "any metric with a direction"
-        raise InputError(f"Run {run.run}: no two bots have a value of {what} on the same questions.")
+        none = f"no two bots have a value of {what} on the same questions"
+        if len(run.tables) > 2:
+            none = f"there is no question on which all bots that have values of {what} have one; --bot names some"
+        raise InputError(f"Run {run.run}: {none}.")
     taken = _costs(run.tables, costs or {})
     told = confidences(run)
     return RankedRun(
@@ -177,7 +180,7 @@ def _ranked(
     goodness = {name: Goodness(each.bots, each.goodness, each.clusters) for name, each in whole.items()}
     return {
         name: RankedMetric(whole[name].column, whole[name], _means(whole[name]), ranking)
-        for name, ranking in rank_all(goodness, seed).items()
+        for name, ranking in rank_all(goodness, seed, clusters=int(codes.max()) + 1).items()
     }
 
 

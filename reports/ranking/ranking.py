@@ -69,21 +69,29 @@ class Goodness:
     clusters: NDArray[np.intp]
 
 
-def rank_all(measured: Mapping[str, Goodness], seed: int = 0, draws: int | None = None) -> dict[str, Ranking]:
+def rank_all(
+    measured: Mapping[str, Goodness], seed: int = 0, draws: int | None = None, clusters: int | None = None
+) -> dict[str, Ranking]:
     """Rank bots on several metrics, with the same resamples of clusters for all, so that metrics can be compared.
 
     A resample takes whole clusters, with replacement, and all bots on each: the pairing and the likeness of questions
-    of one document are kept. Metrics without a question, or without a bot, are left out. Left out, ``draws`` is 10,000,
-    or fewer with more than 10,000 clusters.
+    of one document are kept. Metrics without a question, or without a bot, are left out.
+
+    Args:
+        measured: what is ranked, by metric.
+        seed: of the resamples.
+        draws: how many; left out, 10,000, or fewer with more than 10,000 clusters.
+        clusters: how many codes of clusters there are, so that a metric's odds don't hang on which others are ranked;
+            left out, those of which any metric has a question.
 
     Source: Efron and Tibshirani 1993, chapter 8 (resampling of whole units); Hall and Miller 2009 (ranks).
     """
     whole = {name: each for name, each in measured.items() if len(each.values) and each.bots}
     if not whole:
         return {}
-    count = 1 + max(int(each.clusters.max()) for each in whole.values())
-    names = np.unique(np.concatenate([each.clusters for each in whole.values()]))
-    codes = np.zeros(count, np.intp)
+    found = np.concatenate([each.clusters for each in whole.values()])
+    names = np.unique(found) if clusters is None else np.arange(clusters)
+    codes = np.zeros(1 + int(max(found.max(), names.max())), np.intp)
     codes[names] = np.arange(len(names))
     sums = np.concatenate([_sums(each.values, codes[each.clusters], len(names)) for each in whole.values()], axis=1)
     ends = np.cumsum([1 + len(each.bots) for each in whole.values()])[:-1]

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...metrics.evaluator_table import RATES
-from ..comparing.comparable import mean_of_repeats, pair
+from ..comparing.comparable import check_cluster, mean_of_repeats
+from ..comparing.comparable import cluster_codes as codes_of_cases
 from ..comparing.score_table import Figures, RunTables, ScoreTable
 from ..summary import MetricColumn
 
@@ -86,28 +87,33 @@ def share_questions(
 
 
 def cluster_codes(table: ScoreTable, cluster: str) -> NDArray[np.intp]:
-    """Code of the cluster of each case, asked or not.
+    """Code of the cluster of each case, asked or not, also of one that was corrected between two passes.
 
     Raises:
         InputError: there is no such way to cluster.
     """
-    whole = replace(table, asked=np.ones_like(table.asked))
-    return pair(whole, whole, cluster).clusters
+    check_cluster(cluster)
+    return codes_of_cases(table.cases, cluster)[0]
 
 
 def quality_metrics(run: RunTables) -> list[str]:
     """The metrics by which bots can be ranked: with a direction, of quality, and one for each family of rates."""
-    table = next(iter(run.tables.values()))
-    names = [
-        name
-        for name, column in table.columns.items()
-        if column.better != "neither" and name not in OPERATIONAL and not is_repetition(name, table.columns)
-    ]
+    names = of_quality(next(iter(run.tables.values())).columns)
     valued = [name for name in names if any(np.isfinite(each.values[name]).any() for each in run.tables.values())]
     return valued or names
 
 
-def is_repetition(name: str, columns: Mapping[str, MetricColumn]) -> bool:
+def of_quality(columns: Mapping[str, MetricColumn]) -> list[str]:
+    """The metrics of rows that say how good answers are: with a direction, and one for each family of rates."""
+    return [
+        name
+        for name, column in columns.items()
+        if column.level == "row" and column.better != "neither" and name not in OPERATIONAL
+        and not _is_repetition(name, columns)
+    ]  # fmt: skip
+
+
+def _is_repetition(name: str, columns: Mapping[str, MetricColumn]) -> bool:
     """Whether it is a further rate of a family, which says little that the first does not."""
     family, _, rate = name.rpartition(".")
     return rate in RATES[1:] and f"{family}.{RATES[0]}" in columns

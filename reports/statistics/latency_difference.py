@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .chance import resamples
-from .intervals import t_quantile
 from .permutation import sign_flip
+from .student import student_quantile
 from .survival import quantile, quantiles
 
 Figures = NDArray[np.float64]
@@ -139,7 +139,7 @@ def latency_difference(
 
 @dataclass(frozen=True, slots=True)
 class _Rows:
-    """The rows of one side with a known time, with the cluster of each."""
+    """The rows of one side with a known time, the shortest first, with the cluster of each."""
 
     times: Figures
     observed: Flags
@@ -148,7 +148,9 @@ class _Rows:
     @classmethod
     def of(cls, times: Figures, observed: Flags, codes: NDArray[np.intp]) -> _Rows:
         known = ~np.isnan(times)
-        return cls(times[known], observed[known], np.broadcast_to(codes[:, None], times.shape)[known])
+        times, observed, clusters = times[known], observed[known], np.broadcast_to(codes[:, None], known.shape)[known]
+        order = np.lexsort((~observed, times))
+        return cls(times[order], observed[order], clusters[order])
 
     def summary(self) -> SideLatency:
         p50, p95 = (quantile(self.times, self.observed, share) for share in SHARES)
@@ -191,7 +193,7 @@ def _interval(
     """
     if value and (base > 0).all() and (head > 0).all():  # NaN is not above 0
         spread = float(np.log(head / base).std())
-        half = t_quantile((1 + level) / 2, degrees) * spread
+        half = student_quantile((1 + level) / 2, degrees) * spread
         return value * math.exp(-half), value * math.exp(half)
     with np.errstate(divide="ignore", invalid="ignore"):
         ratios = np.where(np.isnan(head), np.inf, np.where(np.isnan(base), 0.0, head / base))

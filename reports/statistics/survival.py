@@ -50,7 +50,11 @@ def quantiles(
         (draws, shares), NaN where a quantile is not reached.
     """
     order = np.lexsort((~observed, times))
-    weights = np.ones((1, len(times))) if counts is None else counts[:, order].astype(np.float64)
+    if counts is None:
+        counts = np.ones((1, len(times)), np.int8)
+    elif (order != np.arange(len(order))).any():  # a bootstrap sorts once, not for all its draws anew
+        counts = counts[:, order]
+    weights = counts.astype(np.float64)
     return _weighted(times[order], observed[order], weights, q)
 
 
@@ -76,14 +80,14 @@ def _weighted(times: Figures, observed: Flags, weights: Figures, q: Sequence[flo
 
 def _ended(weights: Figures, observed: Flags) -> Figures:
     """Mass up to and with each complete duration, for every draw."""
-    with np.errstate(invalid="ignore"):  # a draw of nothing
-        upto = np.cumsum(weights, axis=1)
-        if observed.all():
-            return np.nan_to_num(upto / upto[:, -1:])
-        complete = np.flatnonzero(observed)
-        drawn = weights[:, complete]
-        left = upto[:, -1:] - upto[:, complete] + drawn  # still lasting when each one ends
-        return 1 - np.cumprod(1 - np.divide(drawn, left, out=np.zeros_like(drawn), where=drawn > 0), axis=1)
+    upto: Figures = np.cumsum(weights, axis=1)
+    if observed.all():
+        upto /= np.maximum(upto[:, -1:], 1)  # a draw of nothing stays 0
+        return upto
+    complete = np.flatnonzero(observed)
+    drawn = weights[:, complete]
+    left = upto[:, -1:] - upto[:, complete] + drawn  # still lasting when each one ends
+    return np.asarray(1 - np.cumprod(1 - np.divide(drawn, left, out=np.zeros_like(drawn), where=drawn > 0), axis=1))
 
 
 class _Steps:

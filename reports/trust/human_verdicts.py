@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from ...metrics.score import passed
 from ..summary import MetricColumn
+from ..thresholds import bound
 from .labelled_rows import ScoredRow
 
 # The second line of each is what spreadsheets in other languages make of a typed "true" or "false".
@@ -60,8 +61,7 @@ class Scale:
         number = f"a number{self._range}"
         if not self.decides:
             return number
-        bound = "at least" if self.column.better == "higher" else "at most"
-        return f"yes (passes: {bound} {self.column.threshold:g}) or no, or {number}"
+        return f"yes (passes: {bound(self.column)}) or no, or {number}"
 
     @property
     def _range(self) -> str:

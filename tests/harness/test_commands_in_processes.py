@@ -1,5 +1,6 @@
 """The commands that decide, each in a process of its own: the same words and exit code as in the process of a test."""
 
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -41,3 +42,12 @@ def test_a_command_says_the_same_in_a_process_of_its_own(folder, arguments, code
     assert (apart.returncode, apart.stdout, apart.stderr) == (here.returncode, here.stdout, here.stderr)
     assert here.returncode == code
     assert says in here.stdout + here.stderr
+
+
+@pytest.mark.parametrize("closed", [">&-", "2>&-"])
+def test_a_stream_that_is_closed_is_no_fault(folder, tmp_path, closed):
+    page = tmp_path / "page.html"
+    command = ["bash", "-c", f'exec "$@" {closed}', "bash", *suites.PROGRAM, "report", "--html", str(page)]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120)
+    assert (done.returncode, "Traceback" in done.stdout + done.stderr) == (0, False)
+    assert page.read_text("utf-8").startswith("<!doctype html>")

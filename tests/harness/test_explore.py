@@ -5,6 +5,7 @@ import socket
 import sqlite3
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -175,7 +176,10 @@ def test_without_datasette_a_sentence_says_how_to_install_it(book: PageBook) -> 
     assert "pip install 'proctor[explore]'" in ended.stderr
 
 
-def test_a_name_of_a_file_that_needs_care_is_no_matter(book: PageBook, tmp_path: Path) -> None:
+def test_a_name_of_a_file_that_needs_care_is_no_matter_and_datasette_ends_with_us(
+    book: PageBook, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
     pytest.importorskip("datasette", reason="the extra 'explore' is not installed")
     odd = tmp_path / "my runs & 100%.db"
     odd.write_bytes(book.path.read_bytes())
@@ -184,4 +188,42 @@ def test_a_name_of_a_file_that_needs_care_is_no_matter(book: PageBook, tmp_path:
         told = started.ask(path)
         location = told.headers.get("location", path)
         assert "The worst rows of a metric" in started.ask(location).text
-        started.end()
+        started.process.kill()  # so that it can't clean up after itself
+        started.process.communicate(timeout=60)
+        end = time.monotonic() + 60
+        while (closed := is_closed(started.port)) is False and time.monotonic() < end:
+            time.sleep(0.05)
+        assert closed, "Datasette outlived us"
+
+
+def is_closed(port: int) -> bool:
+    with socket.socket() as again:
+        return again.connect_ex(("127.0.0.1", port)) != 0
+
+
+def test_versions_of_a_metric_have_the_figures_of_the_leaderboard(book: PageBook) -> None:
+    with closing(sqlite3.connect(book.path)) as connection:
+        metrics = [name for (name,) in connection.execute("SELECT DISTINCT name FROM metrics")]
+        assert len(metrics) > 20
+        for metric in metrics:
+            board = connection.execute(
+                "SELECT run, bot, mean, n_ok FROM leaderboard WHERE metric = ? ORDER BY run DESC, bot", [metric]
+            ).fetchall()
+            found = asked(book, named("metric_versions"), metric=metric)
+            assert [tuple(line[name] for name in ("run", "bot", "mean", "n_ok")) for line in found] == board, metric
+    assert asked(book, named("metric_versions"), metric="")[0]["run"] == book.head
+
+
+def test_versions_of_a_metric_are_found_without_the_scores_of_others(book: PageBook) -> None:
+    """By the steps of SQLite's machine, which no busy computer changes."""
+    query = named("metric_versions")
+    everything = steps(book, "SELECT * FROM leaderboard", {})
+    assert steps(book, query.sql, given(book, query)) < everything / 4
+
+
+def steps(book: PageBook, sql: str, values: dict[str, str]) -> int:
+    counted: list[int] = []
+    with closing(sqlite3.connect(book.path)) as connection:
+        connection.set_progress_handler(lambda: counted.append(1), 50)
+        connection.execute(sql, values).fetchall()
+    return len(counted)

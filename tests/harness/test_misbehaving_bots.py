@@ -9,7 +9,9 @@ import time
 from pathlib import Path
 
 import pytest
-from suites import NOTING, PROGRAM, asked, lines, proctor, start, start_other, wait_for_answers, write_suite
+import suites
+from suites import NOTING, PROGRAM, asked, lines, start, start_other, wait_for_answers, write_suite
+from typed import proctor
 
 NOISY = """
 import os, sys
@@ -27,7 +29,7 @@ def answer(question):
 @pytest.mark.parametrize("command", [["run", "suite.yaml", "--json"], ["ask", "suite.yaml", "mine", "What?", "--json"]])
 def test_what_a_bot_prints_never_stands_on_stdout(tmp_path, command):
     write_suite(tmp_path, NOISY)
-    done = proctor(*command, folder=tmp_path)
+    done = suites.proctor(*command, folder=tmp_path)
     assert done.returncode == 0, done.stderr
     json.loads(done.stdout)
     assert all(said in done.stderr for said in ("noise at import", "noise of a child", "noise without Python"))
@@ -140,7 +142,7 @@ def test_rows_into_a_pipe_are_written_to_it_and_it_stays_a_pipe(tmp_path):
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     reader = start_other("cat", pipe, folder=tmp_path)
-    done = proctor("run", "suite.yaml", "--rows", pipe, folder=tmp_path)
+    done = suites.proctor("run", "suite.yaml", "--rows", pipe, folder=tmp_path)
     assert done.returncode == 0, done.stderr
     said, _ = reader.communicate(timeout=60)
     assert len(said.splitlines()) == 6

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from urllib.parse import parse_qsl
 
 import pytest
 from browser import Shown
@@ -16,6 +17,7 @@ from proctor.metrics.score import Score, Status
 from proctor.reports.board_objects import cell_text
 from proctor.reports.pages.boards.boards_section import boards_section
 from proctor.reports.pages.page import Page, Section, page_bytes
+from proctor.reports.ranking.lead_metric import lead_metric
 from proctor.reports.report import Report, make_report
 from proctor.reports.run import RunEvaluator, RunMetric
 from report_rows import Book, ok, row
@@ -32,7 +34,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Report, 
         report = report_of(store)
         sections = (Section("heatmap", "Heatmap", boards_section(report)), Section("questions", "Questions", Markup()))
         with (folder / "page.html").open("wb") as file:
-            file.writelines(page_bytes(Page("exam", "a run", sections, styles=("boards",))))
+            file.writelines(page_bytes(Page("exam", "a run", sections, ("group_links",), ("boards",))))
         yield report, folder / "page.html"
 
 
@@ -77,6 +79,33 @@ def test_a_cell_leads_to_its_rows(page: Shown, written: tuple[Report, Path]) -> 
     assert query == "#questions?bot=rag&metric=faithfulness&sort=value"
 
 
+def test_figures_of_a_tag_lead_to_their_rows_once_they_are_unfolded(page: Shown, written: tuple[Report, Path]) -> None:
+    show(page, written[1])
+    linked = (
+        "return [...document.querySelectorAll('#heatmap .groups')]"
+        ".map((each) => each.querySelectorAll('td a[href]').length)"
+    )
+    before = page.run(linked)
+    assert before[0] > 3
+    assert 0 in before
+    page.run("for (const each of document.querySelectorAll('#heatmap details')) each.open = true")
+    page.wait(f"{linked}.every((count) => count > 0)")
+    figures = page.run("""
+        return [...document.querySelectorAll('#heatmap table.groups')].flatMap((table) =>
+          [...table.querySelectorAll('tbody tr:not(.overall)')].flatMap((line) =>
+            [...line.querySelectorAll('td a')].map((link) => [
+              link.getAttribute('href'), table.caption.textContent, line.cells[0].innerText,
+              table.tHead.rows[0].cells[link.closest('td').cellIndex].innerText])))""")
+    assert len(figures) > 100
+    for address, caption, group, bot in figures:
+        metric, _, kind = caption.partition(" by ")
+        wanted = {kind.removeprefix("source "): group, "metric": metric, "bot": bot, "sort": "value"}
+        assert dict(parse_qsl(address.removeprefix("#questions?"))) == wanted
+    page.click("#heatmap table.groups td a")
+    page.wait("return !document.getElementById('questions').hidden")
+    assert page.run("return location.hash") == figures[0][0]
+
+
 def test_a_phone_scrolls_tables_and_not_the_page_with_all_unfolded(page: Shown, written: tuple[Report, Path]) -> None:
     show(page, written[1], 390)
     page.run("for (const each of document.querySelectorAll('#heatmap details')) each.open = true")
@@ -101,14 +130,38 @@ def test_parts_are_there_with_headings_captions_and_names(page: Shown, written: 
     assert page.run(f"{reached} && each.ariaLabel)")
 
 
+def test_a_link_to_a_part_of_the_metrics_leads_there(page: Shown, written: tuple[Report, Path]) -> None:
+    show(page, written[1])
+    assert page.texts("#heatmap nav.parts a") == page.texts("#heatmap h2")[1:]
+    page.click("#heatmap nav.parts a[href$='part=groups']")
+    page.wait("return document.activeElement.id === 'heatmap-groups'")
+    assert page.run("return document.getElementById('heatmap').hidden") is False
+    top = "return Math.abs(document.activeElement.getBoundingClientRect().top)"
+    at_end = "return innerHeight + scrollY >= document.documentElement.scrollHeight - 2"
+    assert page.run(top) < 80 or page.run(at_end)
+
+
+def test_the_metric_of_the_verdict_is_unfolded_first(written: tuple[Report, Path]) -> None:
+    report, _ = written
+    lead = lead_metric(report.run.summary)
+    assert lead is not None
+    body = str(boards_section(report))
+    assert lead.name != report.run.summary.metrics[0].name, "a run in which it would not come first by itself"
+    for part in ("distributions", "groups"):
+        after = body[body.index(f'id="heatmap-{part}"') :]
+        opened = re.search(r"<details[^>]* open>\s*<summary>(.*?)</summary>", after, re.DOTALL)
+        assert opened is not None
+        assert lead.name in re.sub(r"<[^>]+>", "", opened[1])
+
+
 def test_numbers_of_rows_of_a_histogram_add_up_to_its_values(written: tuple[Report, Path]) -> None:
     body = str(boards_section(written[0]))
     drawings = re.findall(r'<svg class="chart histogram".*?</svg>', body, re.DOTALL)
     assert len(drawings) > 40
     for drawing in drawings:
-        bars = [
-            int(number.replace(",", "")) for number in re.findall(r"<title>[^<]*: ([\d,]+)</title></rect>", drawing)
-        ]
+        note = re.search(r"<title>([^<]*)</title><path", drawing)
+        assert note is not None
+        bars = [int(line.rpartition(": ")[2].replace(",", "")) for line in note[1].split("\n")]
         said = re.search(r"(?:of ([\d,]+) miss|([\d,]+) values?)", drawing)
         assert said is not None
         assert sum(bars) == int((said[1] or said[2]).replace(",", ""))
@@ -126,7 +179,7 @@ def test_rates_and_passes_among_the_readable_are_told(tmp_path: Path) -> None:
         book.writer.close()
         report = make_report(book.store, book.run.id)
         body = str(boards_section(report))
-    table = body[body.index("Yes-or-no checks") :]
+    table = body[body.index('id="heatmap-checks"') :]
     line = re.sub(r"<[^>]+>", " ", table[table.index("<bdi>a</bdi>") : table.index("</tbody>")]).split()
     assert [word for word in line if re.fullmatch(r"\d\.\d\d", word)] == [
         "0.50",

@@ -102,6 +102,13 @@ def test_groups_of_few_questions_come_last_and_are_marked(tmp_path: Path) -> Non
     ]  # fmt: skip
 
 
+def test_of_groups_of_few_questions_only_some_are_shown(tmp_path: Path) -> None:
+    few = {f"few{place}": [place / 10] for place in range(8)}
+    made = part(broken_down(tmp_path / "p.db", {"many": [0.9] * 5, **few}), "document")
+    assert [line.name for line in made.lines] == ["many", "few0", "few1", "few2", "few3", "few4"]
+    assert made.rest == 3
+
+
 def test_of_many_groups_the_worst_20_are_shown_and_the_rest_counted(tmp_path: Path) -> None:
     values = {f"d{place:02}": [place / 30] * 5 for place in range(30)}
     made = part(broken_down(tmp_path / "p.db", values), "document")

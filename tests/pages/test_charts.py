@@ -3,6 +3,8 @@
 import itertools
 import math
 import random
+import re
+from typing import NamedTuple
 
 import pytest
 from page_html import read_html
@@ -143,13 +145,36 @@ def test_an_interval_stands_between_its_ends() -> None:
 
 def test_a_bar_is_as_high_as_its_count() -> None:
     chart = Histogram("Values", "Two bars.", (0.0, 0.5, 1.0), (10, 5))
-    first, second = chart.bars
-    assert first.height == pytest.approx(2 * second.height)
-    assert first.y + first.height == pytest.approx(chart.baseline)
-    assert second.x == chart.x.at(0.5)
-    assert second.note == "0.5 to 1: 5"
-    beside = Histogram("Values", "Two bars.", (0.0, 0.5, 1.0), (10, 5), most=20)
-    assert beside.bars[0].height == pytest.approx(second.height)
+    first, second = bars_of(chart)
+    assert first.bottom == second.bottom == chart.baseline
+    assert first.bottom - first.top == pytest.approx(2 * (second.bottom - second.top))
+    assert (first.left, second.left) == (chart.x.at(0), chart.x.at(0.5))
+    assert chart.x.at(0.5) - 2 < first.left + first.width < chart.x.at(0.5)
+    assert chart.note == "0 to 0.5: 10\n0.5 to 1: 5"
+    beside = bars_of(Histogram("Values", "Two bars.", (0.0, 0.5, 1.0), (10, 5), most=20))
+    assert beside[0].top == second.top
+
+
+def test_parts_without_rows_have_no_bar_and_a_single_row_has_one_that_is_seen() -> None:
+    chart = Histogram("Values", "Two bars.", (0.0, 0.25, 0.5, 1.0), (1, 0, 100_000))
+    first, second = bars_of(chart)
+    assert (first.left, second.left) == (chart.x.at(0), chart.x.at(0.5))
+    assert first.bottom - first.top == 1
+
+
+class Bar(NamedTuple):
+    left: float
+    bottom: float
+    top: float
+    width: float
+
+
+def bars_of(chart: Histogram) -> list[Bar]:
+    pattern = r"M(\S+) (\S+)V(\S+?)h(\S+?)V(\S+?)z"
+    found = re.findall(pattern, chart.outline)
+    assert "".join(f"M{x} {base}V{top}h{width}V{end}z" for x, base, top, width, end in found) == chart.outline
+    assert all(base == end for _, base, _, _, end in found)
+    return [Bar(*map(float, each[:4])) for each in found]
 
 
 def test_a_line_is_broken_where_a_value_is_missing() -> None:
@@ -165,6 +190,19 @@ def test_names_at_the_ends_of_lines_have_a_line_of_text_each() -> None:
     series = tuple(Series(f"bot {number}", (Value(0.5), Value(0.5 + number / 1000)), number) for number in range(8))
     places = sorted(each.label_y for each in Lines("Trend", "Many.", ("a", "b"), series).drawn)
     assert all(after - before >= LINE_HEIGHT - 0.02 for before, after in itertools.pairwise(places))
+
+
+@pytest.mark.parametrize(
+    ("macro", "chart"),
+    [
+        ("dot_intervals", DotIntervals("Q", "", linear_scale([0, 1], 0, 9), (Line("one", 0.5, href="#there"),))),
+        ("lines", Lines("Q", "", ("a",), (Series("one", (Value(1.0, href="#there"),)),))),
+    ],
+)
+def test_links_of_a_chart_are_not_hidden_within_an_image(macro: str, chart: object) -> None:
+    svg = read_html(drawn(macro, chart)).one("svg")
+    assert svg.attributes["role"] == "group"
+    assert svg.one("a").attributes["href"] == "#there"
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from proctor.reports.run import RunEvaluator
 
 def tables(counts: dict[tuple[str, str], int] | None) -> list[ConfusionTable]:
     row = ClassificationRow("a", (), None if counts is None else confusion_matrix(counts))
-    return confusions(ClassificationBoard(RunEvaluator("labels", "Labels", "accuracy", []), (), (row,), ()))
+    return confusions(ClassificationBoard(RunEvaluator("labels", "Labels", "accuracy", []), (), (row,), tuple))
 
 
 def test_counts_stand_by_label_and_answer_and_the_diagonal_is_right() -> None:

@@ -54,12 +54,34 @@ def merged(blocks: Blocks, kind: str, origin: int = 0) -> dict[str, Any]:
 
 def test_a_server_gives_each_block_of_a_file(columns: tuple[Column, ...]) -> None:
     for name, data in data_blocks(columns):
-        if not name.startswith("passages"):  # of which a file has those alone that its rows need
-            assert data_block(columns, name) == data
-        else:
-            asked = data_block(columns, name)
-            assert asked is not None
+        asked = data_block(columns, name)
+        assert asked is not None
+        if name.startswith("passages"):  # of which a file has those alone that its rows need
             assert orjson.loads(data).items() <= orjson.loads(asked).items()
+        elif not name.startswith("details"):
+            assert asked == data
+
+
+def test_details_of_a_file_with_its_index_are_those_that_a_server_gives(columns: tuple[Column, ...]) -> None:
+    blocks = blocks_of(columns, texts=6_000)
+    index = blocks["rows"]
+    assert 60 <= index["longest"] < 500
+    left_out = cut = 0
+    for at, column in enumerate(index["columns"]):
+        for place, ids in enumerate(index["cases"]["ids"]):
+            if (question := ids[column["origin"]]) is None or index["rows"][at]["status"][place] is None:
+                continue
+            where = str(question), "rows", column["name"], str(index["cases"]["repeat"][place])
+            name = f"details-{column['origin']}-{question // 50}"
+            own, asked = blocks[name], orjson.loads(data_block(columns, name) or b"")
+            for key in where:
+                own, asked = own[key], asked[key]
+            beside = {key: index["rows"][at][key][place] for key in ("answer", "latency_ms")}
+            assert {**beside, **own} == asked
+            left_out += "answer" not in own
+            cut += beside["answer"] != asked["answer"] and asked["answer"] is not None
+    assert left_out > 5
+    assert cut > 5
 
 
 def test_a_file_has_all_kinds_of_blocks_of_both_runs(columns: tuple[Column, ...]) -> None:
@@ -199,7 +221,7 @@ REQUIRED = {
     "rows": """columns metrics statuses reasons longest cases rows left_out name bot run origin kind model embedded
         better low high threshold key repeat ids text expected tags document answerable tag_names status answer declined
         latency_ms values passed missing details passages calls""",
-    "details": """key text expected constraints evidence extra rows reply_id answer error declined retrieved latency_ms
+    "details": """key text expected constraints evidence extra rows answer error declined retrieved
         queue_ms attempts_ms in_flight tokens_in tokens_out cost reasoning trace asked_at contexts gold scores document
         quote start end status reason details""",
     "passages": "document start end text",

@@ -57,6 +57,17 @@ def test_bots_stand_in_the_order_of_the_first_board(heat: Heatmap) -> None:
     assert heat.bots == ("a", "b", "c")
 
 
+def test_bots_stand_by_the_metric_of_the_verdict_though_another_board_comes_first(tmp_path: Path) -> None:
+    evaluators = [alone(metric) for metric in (SAME, RECALL)]
+    with contextlib.closing(
+        Book(tmp_path / "p.db", bots=["a", "b"], metrics=(SAME, RECALL), evaluators=evaluators)
+    ) as book:
+        for bot, polite, recall in (("a", 0.9, 0.3), ("b", 0.1, 0.8)):
+            book.put(row(book.run, bot, "q"), ok("politeness", polite), ok("keyword_recall", recall))
+        book.writer.close()
+        assert heatmap(make_report(book.store, book.run.id)).bots == ("b", "a")
+
+
 def test_the_best_is_10_and_the_worst_0_with_the_rest_between(heat: Heatmap) -> None:
     cells = line(heat, "keyword_recall").cells
     assert [cell.cell.value for cell in cells] == pytest.approx([0.9, 0.58, 0.4])

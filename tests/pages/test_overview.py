@@ -1,7 +1,9 @@
 """Overview: its figures are those of the run, its sentences are true of it, and a phone shows them."""
 
 import contextlib
+import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from html import unescape
 from pathlib import Path
 from urllib.parse import parse_qs
@@ -21,6 +23,7 @@ from proctor.reports.pages.overview.leading import leading_of
 from proctor.reports.pages.overview.overview_section import overview_section
 from proctor.reports.pages.overview.verdict import Verdict, verdict_of
 from proctor.reports.pages.run_page import run_file
+from proctor.reports.problem import counted
 from proctor.reports.ranking.ranked_run import ranked_run
 from proctor.reports.report import Report, make_report
 from proctor.reports.run import RowStatus, RunMetric
@@ -88,7 +91,10 @@ def test_the_leaderboard_has_the_figures_of_the_run(report: Report) -> None:
         for bot in summary.bots:
             cell, metric = found[column.name, bot.name], bot.metrics[column.name]
             shown = cell.one(class_="mean")
-            assert shown.text == (NONE if metric.mean is None else figure(metric.mean, column))
+            if metric.mean is None or (column.name, bot.name) == ("rouge_l", "rag"):
+                assert shown.text == (NONE if metric.mean is None else "0.748")  # rounded it would seem to reach 0.75
+            else:
+                assert shown.text == figure(metric.mean, column)
             assert ("★ best" in cell.text) == (bot.name in best), (column.name, bot.name)
             if metric.mean is not None and metric.ci_low is not None and metric.ci_high is not None:
                 assert f"{figure(metric.ci_low, column)} to {figure(metric.ci_high, column)}" in cell.text
@@ -97,6 +103,37 @@ def test_the_leaderboard_has_the_figures_of_the_run(report: Report) -> None:
         cell = found["latency p95", bot.name]
         assert cell.one(class_="mean").text == milliseconds(bot.latency.p95)
         assert f"up to {bot.latency.in_flight} in flight" in cell.text
+
+
+def test_odds_are_those_of_a_ranking_by_all_metrics(report: Report) -> None:
+    """Though the page reads only the metrics of which one leads: the same documents are drawn."""
+    leading = leading_of(report.run)
+    assert leading is not None
+    name = leading.detail.metric.column.name
+    whole = ranked_run(run_tables(report.run.store, report.run.id)).metrics[name].ranking
+    assert leading.detail.metric.ranking.best.tolist() == whole.best.tolist()
+
+
+def test_time_and_money_that_miss_their_thresholds_count_for_a_lone_bot(tmp_path: Path) -> None:
+    slow = RunMetric("latency_ms", "v1", "lower", 0.0, None, 10.0)
+    with contextlib.closing(Book(tmp_path / "proctor.db", bots=("left",), metrics=(MATCH, slow))) as book:
+        for key in KEYS:
+            book.put(row(book.run, "left", key, latency_ms=20.0), ok("exact_match", 1.0), ok("latency_ms", 20.0))
+        book.writer.close()
+        verdict = verdict_of(make_report(book.store, book.run.id).run.summary, None)
+    assert "It meets 1 of its 2 thresholds." in verdict.text
+    assert verdict.tone == "open"
+
+
+def test_an_end_of_an_interval_that_is_nearly_nothing_is_not_told_as_nothing(tmp_path: Path) -> None:
+    left = [0.5 + 0.09 * (number % 3) for number in range(20)]
+    right = [value - (0.0021 if number % 2 else 0.0061) for number, value in enumerate(left)]
+    metric = RunMetric("rouge_l", "v1", "higher", 0.0, 1.0, None)
+    with reported(tmp_path, {"left": left, "right": right}, metrics=(metric,)) as report:
+        verdict = verdict_of(report.run.summary, leading_of(report.run))
+    assert verdict.tone == "shown"
+    ends = verdict.text.partition("lies between ")[2].split(" (")[0].split(" and ")
+    assert 0 < float(ends[0]) < 0.005
 
 
 def test_a_threshold_is_met_or_missed_in_words(report: Report) -> None:
@@ -227,6 +264,12 @@ def test_bots_with_values_on_other_questions_are_not_ranked(tmp_path: Path) -> N
         assert "no two bots have a value of one metric on the same questions" in said(report).text
 
 
+def test_of_many_bots_it_is_not_said_that_no_two_can_be_compared(tmp_path: Path) -> None:
+    values = {"left": [1.0, None, 0.0], "middle": [0.0, 1.0, None], "right": [None, 0.0, 1.0]}
+    with reported(tmp_path, values) as report:
+        assert "there is no question on which all bots that have values of a metric have one" in said(report).text
+
+
 def test_questions_that_only_some_bots_answered_are_counted(tmp_path: Path) -> None:
     with reported(tmp_path, {"left": [1.0] * 9 + [None], "right": [0.0] * 10}) as report:
         doubts = said(report).doubts
@@ -269,34 +312,80 @@ def test_names_of_others_stay_text(tmp_path: Path) -> None:
 
 
 def problem_lines(tree: Element) -> list[Element]:
-    """The lines that are of one problem each."""
-    return [
-        line
-        for actions in tree.all("ul", class_="actions")
-        for line in actions.all("li")
-        if line.all("span") and not line.all("li")
-    ]
+    """The lines that are of what is wrong, each with the bots that have it."""
+    return [line for actions in tree.all("ul", class_="actions") for line in actions.all("li") if not line.all("li")]
 
 
 def test_an_action_is_given_once_for_all_its_problems(report: Report) -> None:
     tree = tree_of(report)
-    for severe in tree.all("ul", class_="actions"):
-        actions = [each.text for each in severe.all("p", class_="action")]
-        assert len(set(actions)) == len(actions)
-    shown = [each.all("bdi")[0].text for each in problem_lines(tree)]
+    actions = [each.text for each in tree.one("ul", class_="actions").all("p", class_="action")]
+    assert actions == list(dict.fromkeys(problem.action for problem in report.findings.problems))
+    assert counted(report.findings.problems) in tree.text
+
+
+def test_each_problem_of_each_bot_is_told_with_its_severity(report: Report) -> None:
+    lines = problem_lines(tree_of(report))
+    told = [(line.one(class_="label").text, line.text) for line in lines]
     for problem in report.findings.problems:
-        assert any(problem.what in text for text in shown), problem.what
+        parts = problem.what.removeprefix(f"{problem.bot}: ").rstrip(".").partition(" is ")
+        wanted = (problem.bot or "", *(re.split(", wanted ", parts[2]) if problem.value is not None else parts[:1]))
+        assert any(label == problem.severity and all(part in text for part in wanted) for label, text in told), problem
+
+
+def test_bots_that_miss_the_same_threshold_as_badly_share_a_line(tmp_path: Path) -> None:
+    wanted = replace(MATCH, threshold=0.9)
+    values = {"one": [0.8, 0.7], "two": [0.6, 0.6], "three": [0.1, 0.2]}
+    with reported(tmp_path, values, metrics=(wanted,)) as found:
+        high, medium = problem_lines(tree_of(found))
+    assert high.one(class_="label").text == "high"
+    assert "exact_match, wanted at least 0.9: three 0.15" in " ".join(high.text.split())
+    links = [parse_qs(each.attributes["href"].removeprefix("#questions?"))["bot"] for each in medium.all("a")]
+    assert "two 0.6" in medium.text
+    assert "one 0.75" in medium.text
+    assert links == [["two"], ["one"]], "each bot's rows, the one first that is further from the threshold"
 
 
 def test_a_problem_leads_to_the_rows_behind_it(report: Report, rich: PageBook) -> None:
     lines = problem_lines(tree_of(report))
-    no_answer = next(each for each in lines if each.text.startswith("rag gave no answer"))
+    no_answer = next(each for each in lines if "rag gave no answer" in each.text)
     whole, *rows = [parse_qs(each.attributes["href"].removeprefix("#questions?")) for each in no_answer.all("a")]
     assert whole == {"bot": ["rag"], "show": ["errors"]}
     assert {"bot": ["rag"], "open": [rich.notable["raised"][1]]} in rows
-    missed = next(each for each in lines if each.text.startswith("faq: answer_correctness is"))
-    asked = parse_qs(missed.all("a")[0].attributes["href"].removeprefix("#questions?"))
-    assert asked == {"bot": ["faq"], "metric": ["answer_correctness"], "show": ["failed"], "sort": ["value"]}
+    missed = [each for each in lines if "answer_correctness, wanted" in each.text]
+    asked = [parse_qs(each.attributes["href"].removeprefix("#questions?")) for line in missed for each in line.all("a")]
+    assert {"bot": ["faq"], "metric": ["answer_correctness"], "show": ["failed"], "sort": ["value"]} in asked
+
+
+def test_a_question_that_is_hardest_by_several_metrics_is_told_once(tmp_path: Path) -> None:
+    other = replace(MATCH, name="keyword_recall", threshold=0.9)
+    with contextlib.closing(Book(tmp_path / "proctor.db", bots=("one", "two"), metrics=(MATCH, other))) as book:
+        for bot, values in {"one": (1.0, 0.0), "two": (1.0, 0.0)}.items():
+            for key, value in zip(KEYS, values, strict=False):
+                book.put(row(book.run, bot, key), ok(MATCH.name, value), ok(other.name, value))
+        book.writer.close()
+        book.ledger.end(book.run, "finished", {})
+        report = make_report(book.store, book.run.id)
+        told = [each.text for each in tree_of(report).one("ul", class_="insights").all("li")]
+    assert sum("Hardest question" in text for text in told) == 1
+    assert "failed by both bots on exact_match, keyword_recall: q1" in told[0]
+    assert "Several bots tie for the best mean on 2 metrics: exact_match, keyword_recall." in told[-1]
+
+
+def test_what_all_bots_lack_alike_is_told_once(tmp_path: Path) -> None:
+    with reported(tmp_path, {"one": [1.0, None], "two": [0.0, None]}) as found:
+        line = tree_of(found).one("table", class_="standings").all("tbody")[0].all("tr")[0]
+    head = line.all("th")[0]
+    assert "1 of 2: 1 expected missing" in head.text
+    assert "show=missing" in head.one("a").attributes["href"]
+    assert not any("expected missing" in cell.text for cell in line.all("td"))
+
+
+def test_the_metric_of_the_verdict_is_explained(report: Report) -> None:
+    leading = leading_of(report.run)
+    assert leading is not None
+    metric = leading.detail.metric.column.name
+    ((summary,),) = report.run.store.query("SELECT summary FROM metrics WHERE name = ?", [metric])
+    assert f"{metric}: {summary}" in tree_of(report).one(class_="verdict").text
 
 
 def test_a_decision_maker_with_a_phone_sees_the_verdict_and_the_leaderboard(

@@ -2,13 +2,15 @@
 
 import base64
 import random
+import threading
+from collections.abc import Iterator
 from pathlib import Path
 
 import orjson
 import pytest
 from browser import Shown
 from markupsafe import Markup
-from proctor.reports.pages.packing import in_base_85, packed
+from proctor.reports.pages.packing import AHEAD, in_base_85, packed, packed_ahead
 from proctor.reports.pages.page import Page, Section, page_bytes
 
 DIGITS = bytes(range(0x28, 0x7D)).replace(b"<", b"}")
@@ -30,6 +32,31 @@ def test_nothing_in_it_can_end_a_script_or_begin_a_comment() -> None:
     text = packed(b"</script><!--" * 10_000)
     assert b"<" not in text
     assert set(in_base_85(random.Random(3).randbytes(100_000))) == set(DIGITS)
+
+
+def test_blocks_come_in_their_order_and_few_of_them_wait() -> None:
+    made: list[str] = []
+
+    def blocks() -> Iterator[tuple[str, bytes]]:
+        for number in range(60):
+            made.append(f"block-{number}")
+            yield made[-1], b"%d" % number * (1 if number % 2 else 300_000)  # one that takes long, one that does not
+
+    found = []
+    for name, text in packed_ahead(blocks()):
+        found.append((name, text))
+        assert len(made) - len(found) <= AHEAD
+    assert found == [(name, packed(data)) for name, data in blocks()]
+
+
+def test_a_block_that_fails_is_told_and_nothing_goes_on() -> None:
+    def blocks() -> Iterator[tuple[str, bytes]]:
+        yield "first", b"1"
+        raise ValueError("the disk is gone")
+
+    with pytest.raises(ValueError, match="the disk is gone"):
+        list(packed_ahead(blocks()))
+    assert not [thread for thread in threading.enumerate() if "ThreadPoolExecutor" in thread.name]
 
 
 def test_the_browser_reads_what_was_packed(page: Shown, tmp_path: Path) -> None:

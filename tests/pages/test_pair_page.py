@@ -2,6 +2,7 @@
 
 import contextlib
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,7 @@ from proctor.reports.comparing.comparison_object import comparison_object
 from proctor.reports.comparing.sides import open_side
 from proctor.reports.leaderboard import figure
 from proctor.reports.ledger import Ledger
+from proctor.reports.pages.pairs.pair_changes import forest
 from proctor.reports.pages.pairs.pair_page import pair_file
 from proctor.reports.pages.pairs.paired_runs import paired_runs
 from proctor.reports.run import Row, RunHeader, ask_key
@@ -101,6 +103,45 @@ def test_the_figures_are_those_of_the_comparison(page: Shown, book: PageBook, tm
         assert cells[7:9] == ["-" if flip is None else str(flip) for flip in flips]
         assert cells[10] == metric["verdict"]
     assert {each["verdict"] for each in told["metrics"].values()} >= {"no difference shown", "the same"}
+
+
+def test_a_small_change_of_a_prompt_stands_with_the_verdict(page: Shown, book: PageBook, tmp_path: Path) -> None:
+    page.open(write(tmp_path / "page.html", f"{book.base}:rag", f"{book.head}:rag", book.path))
+    added = page.texts("#changes .pair-brief .come .line")
+    wanted = "Say \"I don't know.\" when the passages don't tell."
+    assert [line.removeprefix("added:").strip() for line in added] == [wanted]
+    assert not page.texts("#changes .pair-brief tr:not(.come)"), "what is the same stands under What was changed"
+    assert "at two times" in page.text("#changes caption:not(.unseen)")
+
+
+def test_a_great_change_of_a_prompt_is_left_to_its_own_part(page: Shown, tmp_path: Path) -> None:
+    path = tmp_path / "proctor.db"
+    texts = ["\n".join(f"{word} {number}" for number in range(10)) for word in ("old", "new")]
+    runs = [small_run(path, {"rag": (Identity("rag", prompts={"prompt": text}), figures(20, 1))}) for text in texts]
+    page.open(write(tmp_path / "page.html", runs[0], runs[1], path))
+    assert not page.texts("#changes .pair-brief")
+    assert len(page.texts("#origins .pair-text .come")) == 10
+
+
+def test_two_bots_of_one_run_were_timed_together(page: Shown, book: PageBook, tmp_path: Path) -> None:
+    page.open(write(tmp_path / "page.html", f"{book.head}:rag", f"{book.head}:full_context", book.path))
+    assert "at two times" not in page.run("return document.getElementById('changes').textContent")
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "is_drawn"), [(0.0, 1.0, True), (-0.25, 1.0, True), (0.0, 5.0, False), (0.0, None, False)]
+)
+def test_metrics_of_one_scale_share_an_axis(tmp_path: Path, low: float, high: float | None, is_drawn: bool) -> None:
+    path = tmp_path / "proctor.db"
+    base = small_run(path, {"rag": (Identity("python"), figures(20, 1, 2, 3))})
+    head = small_run(path, {"rag": (Identity("python", {"k": 2}), figures(20, 4))})
+    with open_side(base, path) as one, open_side(head, path) as other:
+        (comparison,) = compare_bots(one, other, (), Asked()).comparisons
+    (found,) = comparison.metrics
+    ranged = replace(comparison, metrics=(replace(found, column=replace(found.column, low=low, high=high)),))
+    chart = forest(ranged)
+    assert [line.value for line in chart.lines] == [found.difference.mean] if chart else not is_drawn
+    assert (chart is not None) == is_drawn
 
 
 def test_flips_both_ways_stand_first_and_open_with_what_changed(page: Shown, tmp_path: Path) -> None:

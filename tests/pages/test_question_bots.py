@@ -53,5 +53,5 @@ def test_says_so_when_the_file_has_no_details_of_a_question(page: Shown, tmp_pat
     file.write_text(text[:start] + text[text.index("</script>", start) + len("</script>") :], "utf-8")
     page.open(f"{file.as_uri()}?again#questions?open=how")
     page.wait("return document.querySelector('.detail')")
-    assert "left out of this file" in page.text(".detail")
+    assert "leaves out the details" in page.text(".detail")
     assert "proctor view" in page.text(".detail")

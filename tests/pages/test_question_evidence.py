@@ -6,6 +6,7 @@ import pytest
 from browser import Shown
 from detail_opening import choose, opened
 from detail_rows import detail_page
+from page_scripts import told_by_scripts
 
 
 @pytest.fixture(scope="module")
@@ -43,3 +44,17 @@ def test_marks_spans_of_the_answer_to_the_character(page: Shown, file: Path, met
     opened(page, file)
     choose(page, metric)
     assert marked in page.texts("article[aria-label='Answer of right'] mark.bad")
+
+
+@pytest.mark.parametrize(("similarity", "kinds"), [(0.9, ["good"]), (0.2, ["bad", "doubt"])])
+def test_the_least_grounded_sentence_is_marked_only_where_it_is_not_grounded(
+    page: Shown, similarity: float, kinds: list[str]
+) -> None:
+    needed = ["elements", "shown", "question_text", "question_nearest", "question_words", "question_value"]
+    details = {"sentences": [{"sentence": "Cats nap.", "similarity": similarity}], "least_grounded": "Cats nap."}
+    code = "return verdictRanges(...arguments).map(({ kind }) => kind)"
+    metric = {"name": "groundedness", "better": "higher", "threshold": 0.75}
+    told = told_by_scripts(
+        page, [*needed, "question_items"], code, "Cats nap. All day.", "answer", {"details": details}, metric
+    )
+    assert told == kinds

@@ -99,7 +99,7 @@ def test_what_was_found_is_marked_as_it_stands(page: Shown, found: Path, query: 
 def test_what_stands_in_an_answer_is_shown_with_its_bot(page: Shown, found: Path) -> None:
     page.open(found)
     search(page, "nine", 1)
-    assert page.text(".question-snippet") == "left: It opens at NINE o'clock, every day."
+    assert page.text(".question-snippets > span") == "left: It opens at NINE o'clock, every day."
 
 
 def test_fifty_lines_at_a_time(page: Shown, tmp_path: Path) -> None:

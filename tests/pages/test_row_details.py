@@ -59,9 +59,9 @@ def test_rows_are_those_of_the_view_of_answers(rich: PageBook) -> None:
     with contextlib.closing(rich.store()) as store:
         found = details(all_columns(store, rich.head))
         lines = store.query(
-            "SELECT question_id, bot, repeat, answer, error, declined, retrieved, tokens_in, tokens_out, cost, reply_id"
+            "SELECT question_id, bot, repeat, answer, error, declined, retrieved, tokens_in, tokens_out, cost"
             " FROM answers WHERE run = ?", [rich.head])  # fmt: skip
-    names = ("answer", "error", "declined", "retrieved", "tokens_in", "tokens_out", "cost", "reply_id")
+    names = ("answer", "error", "declined", "retrieved", "tokens_in", "tokens_out", "cost")
     assert len(lines) == 100
     for key, bot, repeat, *wanted in lines:
         told = found[key]["rows"][bot][str(repeat)]

@@ -1,5 +1,6 @@
 """The page of all runs: its list, the trend of a metric, the choice of two; as Python and as a browser has them."""
 
+import contextlib
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -16,7 +17,7 @@ from proctor.reports.pages.runs.trend import segments, trend_of
 from proctor.reports.pages.runs.trend_chart import trend_chart
 from proctor.reports.run import BETWEEN, REWORDED, RunMetric
 from selenium.webdriver.remote.webdriver import WebDriver
-from served import Server, served
+from served import Site, viewed
 
 NEW = RunMetric("exact_match", "v2", "higher", 0.0, 1.0, 1.0)
 HOSTILE = "<script>throw 1</script>\"'><img src=x onerror=alert(1)>/..%2F?#\u202egnp&"
@@ -46,26 +47,23 @@ def path(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def watched(path: Path, driver: WebDriver) -> Iterator[Callable[[], tuple[Server, Shown]]]:
+def watched(path: Path, driver: WebDriver) -> Iterator[Callable[[], tuple[Site, Shown]]]:
     """Starts a server and a browser on it; the browser must log nothing and ask nobody else."""
     shown = Shown(driver)
     shown.media()
-    started: list[Server] = []
-    context = served("view", path, "--port", 0, folder=path.parent)
+    started: list[Site] = []
+    with contextlib.ExitStack() as stack:
 
-    def begin() -> tuple[Server, Shown]:
-        server = context.__enter__()
-        started.append(server)
-        shown.open(server.address)
-        return server, shown
+        def begin() -> tuple[Site, Shown]:
+            site = stack.enter_context(viewed(path))
+            started.append(site)
+            stack.callback(driver.get, "about:blank")
+            shown.open(site.address)
+            return site, shown
 
-    try:
         yield begin
         assert shown.logged() == []
         assert all(address.startswith(started[0].address) for address in shown.requests())
-    finally:
-        driver.get("about:blank")
-        context.__exit__(None, None, None)
 
 
 def test_a_line_tells_what_a_run_is(path: Path) -> None:
@@ -131,6 +129,19 @@ def test_only_values_of_one_version_are_joined(path: Path) -> None:
     assert [value and value.value for value in rag.values] == [0.25, 0.5, None, None, 0.75, 1.0]
     assert rag.values[0] and (rag.values[0].low, rag.values[0].high) != (None, None)
     assert rag.values[0].href == trend.runs[0].address
+
+
+def test_a_threshold_without_a_direction_is_no_line_in_a_trend(path: Path) -> None:
+    found = []
+    for better in ("higher", "neither"):
+        metric = RunMetric("answer_length", better, better, 0.0, None, 4.0)
+        keep_run(path, {"rag": {"answer_length": [3.0, 5.0]}}, [metric])
+        with looked_at(path) as store:
+            suite = next(iter(suites(store)))
+            trend = trend_of(store, suite, "answer_length")
+        assert trend
+        found.append(trend_chart(trend).reference)
+    assert found == [4.0, None]
 
 
 def test_a_metric_that_no_run_has_has_no_trend(path: Path) -> None:

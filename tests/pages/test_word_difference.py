@@ -9,7 +9,7 @@ from browser import Shown
 from page_scripts import told_by_scripts
 
 NEEDED = ("word_difference",)
-ASKED = "return arguments[0].map(([before, after]) => wordDifference(before, after));"
+ASKED = "return arguments[0].map(([before, after]) => wordsCompared(before, after).parts);"
 WORDS = (
     "free", "bike", "14", "days", "Straße", "naïve", "مرحبا", "日本語", "👩\u200d🚀",
     "e\u0301", "don't", "\u202e", "2.5", "-",

@@ -1,5 +1,7 @@
 """A run's ranking put together: which metrics, which questions, whose costs."""
 
+from dataclasses import replace
+
 import numpy as np
 import orjson
 import pytest
@@ -92,6 +94,12 @@ def test_clusters_are_of_all_cases_whether_asked_or_not():
         cluster_codes(one, "topic")
 
 
+def test_a_question_that_was_corrected_between_passes_stands_twice_in_its_cluster():
+    twice = cases(3, documents=["x", "", "x"])
+    one = table("a", [1.0, 1, 1], (*twice[:2], replace(twice[2], key=twice[1].key)))
+    assert cluster_codes(one, "source").tolist() == [0, 1, 0]
+
+
 def test_the_whole_of_it_is_an_object_without_nan():
     found = ranked_run(two(latency=[1.0, 2, 3, 4]))
     made = orjson.loads(orjson.dumps(ranked_object(found)))
@@ -133,6 +141,11 @@ def test_a_metric_of_which_less_is_better_is_ranked_by_less():
         (two, {"wanted": ["rigth"]}, "Did you mean right"),
         (two, {"costs": {"aa": 1.0}}, "there is no bot 'aa'"),
         (lambda: run_of(table("a", [1.0, nan]), table("b", [nan, 1.0])), {}, "no two bots have a value"),
+        (
+            lambda: run_of(table("a", [1.0, 1.0, nan]), table("b", [nan, 1.0, 1.0]), table("c", [1.0, nan, 1.0])),
+            {},
+            "no question on which all bots that have values",
+        ),
         (
             lambda: run_of(*(table(bot, {"latency_ms": [1.0], "f1": [1.0]}) for bot in "ab")),
             {"wanted": ["latency_ms"]},

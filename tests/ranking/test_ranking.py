@@ -122,6 +122,16 @@ def test_metrics_are_resampled_together():
     assert rank_all({}) == {}
 
 
+def test_odds_do_not_hang_on_which_other_metrics_are_ranked():
+    values = np.random.default_rng(8).random((24, 2))
+    clusters = np.arange(24) // 3
+    some = goodness(values[:12], clusters[:12])
+    alone = rank_all({"some": some}, clusters=8)["some"]
+    beside = rank_all({"some": some, "whole": goodness(values, clusters)}, clusters=8)["some"]
+    assert alone.best.tolist() == beside.best.tolist()
+    assert alone.clusters == 4
+
+
 def test_more_clusters_than_are_drawn_at_once():
     source = np.random.default_rng(7)
     noise = source.normal(size=3000)

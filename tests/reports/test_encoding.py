@@ -1,8 +1,9 @@
 """What a bot hands over is made fit to be kept, or refused with a sentence."""
 
+import orjson
 import pytest
 from proctor.bots.base import Context, Reply, Usage
-from proctor.reports.encoding import clean_reply
+from proctor.reports.encoding import clean_reply, to_json
 
 HALF = "\ud83d"
 
@@ -37,3 +38,15 @@ ODD = {
 def test_what_no_column_can_hold_is_refused_with_its_name(sentence):
     with pytest.raises((TypeError, ValueError), match=sentence):
         clean_reply(ODD[sentence])
+
+
+@pytest.mark.parametrize(
+    ("value", "kept"),
+    [
+        (10**400, str(10**400)), (-(10**400), str(-(10**400))), (10**300, 1e300), (2**70, float(2**70)), (True, True),
+        ([2**64, float("nan"), float("inf")], [float(2**64), None, None]), (f"a{HALF}\U0001f600", "a\ufffd\U0001f600"),
+        ({HALF: {"deep": [HALF]}}, {"\ufffd": {"deep": ["\ufffd"]}}),
+    ],
+)  # fmt: skip
+def test_json_of_a_bot_can_be_read_again_whatever_numbers_and_texts_it_holds(value, kept):
+    assert orjson.loads(to_json({"odd": 2**64, "value": value})) == {"odd": float(2**64), "value": kept}

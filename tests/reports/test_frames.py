@@ -69,8 +69,8 @@ def test_it_begins_with_a_mark_that_spreadsheets_know_utf_8_by():
     assert read(csv_heading(["m"]) + b"x\r\n")[0]["bot"] == "x"
 
 
-def test_nul_is_replaced_since_readers_stop_at_it():
-    assert cell("a\0b") == "a\ufffdb"
+def test_control_characters_are_replaced_since_readers_stop_at_nul_and_terminals_obey_the_others():
+    assert cell("a\0b\x1b[31m\x07\x9b2J\x7f\tc\r\nd") == "a\ufffdb\ufffd[31m\ufffd\ufffd2J\ufffd\tc\r\nd"
 
 
 def test_rows_are_in_the_order_of_bots_and_test_cases(tmp_path):

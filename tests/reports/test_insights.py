@@ -146,6 +146,7 @@ def test_fastest_slowest_cheapest_and_most_expensive_by_their_totals(tmp_path):
             costly(book, bot, f"q{place}", float(latency), float(cost))
     book.writer.close()
     assert insights(book) == {"fastest": "Z", "slowest": "Y", "cheapest": "Z", "most_expensive": "Y"}
+    assert found(book, "fastest").text == "Z is fastest: 81 ms in all, over the 2 rows that all answered."
     assert found(book, "slowest").details == {
         "value": 110,
         "bots": ["Y"],

@@ -2,7 +2,7 @@ import math
 import random
 
 import pytest
-from proctor.reports.statistics.intervals import ClusterSums, mean_interval, t_quantile
+from proctor.reports.statistics.intervals import ClusterSums, mean_interval
 
 
 def sums(clusters: list[list[float]]) -> ClusterSums:
@@ -19,13 +19,6 @@ def sums(clusters: list[list[float]]) -> ClusterSums:
     )
 
 
-@pytest.mark.parametrize("degrees", [1, 2, 3, 4, 5, 10, 29, 200])
-def test_t_quantile_agrees_with_scipy(degrees):
-    from scipy.stats import t
-
-    assert t_quantile(0.975, degrees) == pytest.approx(t.ppf(0.975, degrees), rel=0.01)
-
-
 def test_independent_values_give_the_textbook_interval():
     from scipy.stats import t
 
@@ -33,7 +26,18 @@ def test_independent_values_give_the_textbook_interval():
     mean = sum(values) / 6
     deviation = math.sqrt(sum((value - mean) ** 2 for value in values) / 5)
     half = t.ppf(0.975, 5) * deviation / math.sqrt(6)
-    assert mean_interval(sums([[value] for value in values])) == pytest.approx((mean - half, mean + half), rel=1e-3)
+    assert mean_interval(sums([[value] for value in values])) == pytest.approx((mean - half, mean + half), rel=1e-9)
+
+
+@pytest.mark.parametrize("clusters", [2, 3, 4, 5, 6, 11, 30, 201])
+def test_intervals_are_those_of_student_s_t_however_few_the_clusters(clusters):
+    from scipy.stats import t
+
+    values = [0.3 + 0.4 * (number % 2) for number in range(clusters)]
+    mean = sum(values) / clusters
+    error = math.sqrt(sum((value - mean) ** 2 for value in values) / (clusters - 1) / clusters)
+    low, high = mean_interval(sums([[value] for value in values]))
+    assert (high - low) / 2 == pytest.approx(t.ppf(0.975, clusters - 1) * error, rel=1e-8)
 
 
 def test_ten_of_ten_is_not_certain():

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from selenium import webdriver
+from selenium.common.exceptions import SessionNotCreatedException
 from selenium.webdriver.remote.webdriver import WebDriver
 from selenium.webdriver.support.ui import WebDriverWait
 
@@ -19,6 +20,7 @@ FLAGS = (
     "--disable-background-networking", "--disable-component-update", "--disable-sync", "--hide-scrollbars",
     "--force-color-profile=srgb", "--lang=en-US",
 )  # fmt: skip
+UNFIT = "only supports Chrome version"  # what a driver says to a browser of another version
 HARMLESS = ("data:", "about:", "blob:", "chrome:", "chrome-extension:")
 # What is out of sight is not drawn until it is scrolled to, and would be blank in a picture of the whole page.
 DRAW_ALL = """
@@ -40,7 +42,13 @@ def chromium(profile: Path) -> Iterator[WebDriver]:
     for flag in (*FLAGS, f"--user-data-dir={profile}"):
         options.add_argument(flag)
     options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-    started = webdriver.Chrome(options, webdriver.ChromeService(driver))
+    try:
+        started = webdriver.Chrome(options, webdriver.ChromeService(driver))
+    except SessionNotCreatedException as refused:
+        if UNFIT not in (refused.msg or ""):
+            raise
+        said = " ".join((refused.msg or "").partition("Stacktrace:")[0].split())
+        pytest.skip(f"chromedriver and Chromium on this machine don't fit each other: {said}")
     try:
         yield started
     finally:

@@ -8,6 +8,7 @@ from typing import Any
 
 from browser import Shown
 from proctor.reports.pages.page import Page, page_bytes
+from proctor.reports.pages.pairs.pair_page import PAIR_SCRIPTS
 from proctor.reports.pages.questions_section import LIST_SCRIPTS, questions_section
 from proctor.reports.pages.rows.columns import Column, columns_of
 from proctor.reports.pages.rows.data_blocks import data_blocks
@@ -36,7 +37,8 @@ class Got:
 
 def list_page(columns: Sequence[Column], **settings: object) -> Iterator[bytes]:
     """A page with nothing but the list and its data."""
-    page = Page("Questions", "", (questions_section(),), (*DETAIL_SCRIPTS, *LIST_SCRIPTS), ("questions",), settings)
+    scripts = (*DETAIL_SCRIPTS, *(PAIR_SCRIPTS if settings.get("pair") else ()), *LIST_SCRIPTS)
+    page = Page("Questions", "", (questions_section(),), scripts, ("questions",), settings)
     return page_bytes(page, data_blocks(columns))
 
 

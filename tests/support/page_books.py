@@ -1,5 +1,7 @@
 """A small database that is rich in all that a page can show: two runs of one suite, written by the real writer."""
 
+import functools
+import tempfile
 from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
@@ -61,17 +63,28 @@ def report_of(store: Store, run: str | None = None) -> Report:
 
 
 def page_book(path: Path, questions: int = QUESTIONS) -> PageBook:
-    """Write the database; the same one, but for dates and names of runs, each time."""
+    """Write the database: a copy of one that is made once a session."""
+    content, book = _made(questions)
+    path.write_bytes(content)
+    return replace(book, path=path)
+
+
+@functools.cache
+def _made(questions: int) -> tuple[bytes, PageBook]:
+    """The database as bytes, and what is in it."""
     exam = _Exam(questions)
-    store = Store.open(path)
-    try:
-        base = _write(store, exam, is_head=False)
-        head = _write(store, exam, is_head=True)
-    finally:
-        store.close()
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "proctor.db"
+        store = Store.open(path)
+        try:
+            base = _write(store, exam, is_head=False)
+            head = _write(store, exam, is_head=True)
+        finally:
+            store.close()  # the last to close it writes everything into the one file
+        content = path.read_bytes()
     keys = [question.id for question in exam.questions]
     notable = {name: (bot, keys[place % len(keys)]) for name, (bot, place) in NOTABLE.items()}
-    return PageBook(path, base, head, notable)
+    return content, PageBook(path, base, head, notable)
 
 
 # Places of questions on which something out of the ordinary happens.

@@ -1,18 +1,23 @@
-"""A server of ours as a program of its own, and what it answers to a plain client."""
+"""A server of ours, as a program of its own or in a thread of the tests, and what it answers to a plain client."""
 
+import asyncio
 import contextlib
+import functools
 import gzip
 import hashlib
 import http.client
 import json
 import signal
 import subprocess
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from proctor.harness.viewing.serving import bound_socket, serve
 from suites import PROGRAM
 
 
@@ -35,12 +40,10 @@ class Told:
 
 
 @dataclass
-class Server:
-    """A program that told its address."""
+class Site:
+    """What answers at an address."""
 
-    process: subprocess.Popen[str]
     address: str
-    ended: subprocess.CompletedProcess[str] | None = field(default=None)
 
     @property
     def port(self) -> int:
@@ -58,6 +61,14 @@ class Server:
             return Told(reply.status, {name.lower(): value for name, value in reply.getheaders()}, reply.read())
         finally:
             connection.close()
+
+
+@dataclass
+class Server(Site):
+    """A program that told its address."""
+
+    process: subprocess.Popen[str]
+    ended: subprocess.CompletedProcess[str] | None = field(default=None)
 
     def end(self, how: signal.Signals = signal.SIGINT) -> subprocess.CompletedProcess[str]:
         """End it as Ctrl-C does."""
@@ -77,11 +88,41 @@ def served(*arguments: object, folder: Path) -> Iterator[Server]:
         assert process.stdout is not None
         address = process.stdout.readline().strip()
         assert address.startswith("http://127.0.0.1:"), f"{address}{process.communicate(timeout=60)}"
-        yield Server(process, address)
+        yield Server(address, process)
     finally:
         if process.poll() is None:
             process.kill()
             process.communicate(timeout=60)
+
+
+@contextlib.contextmanager
+def viewed(database: Path, port: int = 0) -> Iterator[Site]:
+    """What ``proctor view`` serves, without the seconds that a process of its own takes to begin."""
+    listening = bound_socket(port)
+    begun: Future[Callable[[], object]] = Future()
+
+    def ready(address: str) -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        begun.set_result(functools.partial(asyncio.get_running_loop().call_soon_threadsafe, task.cancel))
+
+    def run() -> None:
+        try:
+            serve(database, listening, ready)
+        except asyncio.CancelledError:
+            return  # as Ctrl-C ends it
+        except BaseException as fault:  # noqa: BLE001 - it fails the test, which waits for the beginning
+            begun.set_exception(fault)
+
+    thread = threading.Thread(target=run, daemon=True)
+    thread.start()
+    end = begun.result(60)
+    try:
+        yield Site(f"http://127.0.0.1:{listening.getsockname()[1]}/")
+    finally:
+        end()
+        thread.join(60)
+        listening.close()
 
 
 def digest(path: Path) -> tuple[str, int]:

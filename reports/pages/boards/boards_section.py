@@ -5,6 +5,7 @@ from __future__ import annotations
 from markupsafe import Markup
 
 from ...boards import BoolBoard, ClassificationBoard
+from ...ranking.lead_metric import lead_metric
 from ...report import Report
 from ...summary import MetricSummary
 from ..templating import render
@@ -27,20 +28,23 @@ def boards_section(report: Report) -> Markup:
     heat = heatmap(report)
     scores = score_values(run)
     latencies = latency_percentiles(run)
-    means = {bot.name: bot for bot in run.bots}
+    places = [bot.name for bot in run.bots]
+    lead = lead_metric(run.summary)
+    leading = lead.name if lead else ""
+    spreads = sorted(distributions(run, scores, heat.bots), key=lambda each: each.column.name != leading)
     return render(
         "boards.html.j2",
         heat=heat,
-        reason_of=lambda bot, metric: _reason(means[bot].metrics[metric]),
+        reason_of=lambda bot, metric: _reason(run.bot(bot).metrics[metric]),
         bool_boards=boards_with_values(report.boards, BoolBoard),
         classification_boards=boards_with_values(report.boards, ClassificationBoard),
         board_cells=board_cells,
         confusions=confusions,
-        distributions=[histograms(each, list(means)) for each in distributions(run, scores, heat.bots)],
+        distributions=[histograms(each, places) for each in spreads],
         latencies=latencies,
         latency_chart=latency_chart(latencies),
         percentiles=PERCENTILES,
-        breakdowns=breakdowns(run, scores, heat.bots),
+        breakdowns=breakdowns(run, scores, heat.bots, leading),
         small=SMALL,
     )
 

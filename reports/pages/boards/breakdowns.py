@@ -22,6 +22,7 @@ WHERE id IN (SELECT question_id FROM run_rows WHERE run_id = ?)"""
 MOST_GROUPS: Final = 20  # of a kind that are shown for the first metric; the worst first
 FEWER_GROUPS: Final = 10  # for the others: there may be dozens of them
 SMALL: Final = 5  # questions below which a mean says little
+MOST_SMALL: Final = 5  # groups of so few questions that are shown
 
 Kind = Literal["tag", "document"]
 Figures = NDArray[np.float64]
@@ -104,6 +105,12 @@ class _Groups:
         """Whether they tell more than a mean over all questions does."""
         return len(self.names) > 1 or 0 < len(self.members) < len(self.clusters)
 
+    def holds(self, group: int) -> NDArray[np.bool_]:
+        """By question, whether it is in a group."""
+        found = np.zeros(len(self.clusters), np.bool_)
+        found[self.members[self.codes == group]] = True
+        return found
+
     def sums(self, by_question: NDArray[np.generic]) -> Figures:
         """Figures of questions added up by group."""
         weights = by_question[self.members].astype(np.float64)
@@ -120,15 +127,22 @@ class _BotRows:
     unreadable: Codes
 
 
-def breakdowns(run: ReportedRun, scores: ScoreValues, bots: Sequence[str]) -> list[MetricBreakdowns]:
-    """By the metric that tells of rows in each evaluator; none where questions have neither tags nor documents."""
+def breakdowns(run: ReportedRun, scores: ScoreValues, bots: Sequence[str], leading: str = "") -> list[MetricBreakdowns]:
+    """By the metric that tells of rows in each evaluator; none where questions have neither tags nor documents.
+
+    Args:
+        run: the run.
+        scores: its values.
+        bots: those that are shown.
+        leading: the metric that comes first.
+    """
     lines = run.store.connection.execute(QUESTIONS, [run.id]).fetchall()
     kinds = [groups for groups in _groups(lines) if groups.parts_questions]
     if not kinds:
         return []
     ids = np.array([line[0] for line in lines], np.int64)
     found: list[MetricBreakdowns] = []
-    for evaluator, column in _columns(run):
+    for evaluator, column in sorted(_columns(run), key=lambda each: each[1].name != leading):
         rows = [_bot_rows(run, bot, column, scores.get((bot, column.name)), ids) for bot in bots]
         if any(each.overall is not None for each in rows):
             most = FEWER_GROUPS if found else MOST_GROUPS
@@ -166,7 +180,7 @@ def _bot_rows(
     run: ReportedRun, bot: str, column: MetricColumn, scores: RowScores | None, ids: NDArray[np.int64]
 ) -> _BotRows:
     """The mean of a rate counts rows that can't be read as rows on which the thing did not happen."""
-    overall = next(each for each in run.bots if each.name == bot).metrics[column.name].mean
+    overall = run.bot(bot).metrics[column.name].mean
     if scores is None:
         return _BotRows(None, np.empty(0), np.empty(0, np.intp), np.empty(0, np.intp))
     is_rate = column.aggregate == "rate"
@@ -184,7 +198,8 @@ def _breakdown(
     counts = np.array([_questions(groups, each) for each in rows])
     overall = tuple(each.overall for each in rows)
     away = means - np.array([np.nan if each is None else each for each in overall])[:, np.newaxis]
-    order = _worst_first(column, away, counts)
+    order, small = _worst_first(column, away, counts)
+    most = min(most, len(order) - small + MOST_SMALL)
     lines = tuple(
         GroupLine(groups.names[group], tuple(_group_mean(groups, group, column, each) for each in rows))
         for group in order[:most]
@@ -209,24 +224,29 @@ def _questions(groups: _Groups, rows: _BotRows) -> Figures:
     return groups.sums(np.bincount(rows.questions, minlength=len(groups.clusters)) > 0)
 
 
-def _worst_first(column: MetricColumn, away: Figures, counts: Figures) -> list[int]:
-    """Groups of some size first, by how much the bot falls short that falls short most there; ties by name."""
+def _worst_first(column: MetricColumn, away: Figures, counts: Figures) -> tuple[list[int], int]:
+    """Groups of some size first, by how much the bot falls short that falls short most there; ties by name.
+
+    Returns:
+        The groups, and how many of them, the last ones, are small.
+    """
     sign = {"higher": -1.0, "lower": 1.0, "neither": 0.0}[column.better]
     there = np.isfinite(away)
     short = np.where(there, sign * away if sign else np.abs(away), -np.inf)
     large = there & (counts >= SMALL)
-    is_small = ~large.any(axis=0)
+    is_small = np.asarray(~large.any(axis=0))
     worst = np.where(is_small, short.max(axis=0), np.where(large, short, -np.inf).max(axis=0))
     order = np.lexsort((-worst, is_small))  # stable, and groups stand in the order of their names
-    return [int(group) for group in order if there[:, group].any()]
+    shown = [int(group) for group in order if there[:, group].any()]
+    return shown, int(is_small[shown].sum())
 
 
 def _group_mean(groups: _Groups, group: int, column: MetricColumn, rows: _BotRows) -> GroupMean:
-    members = groups.members[groups.codes == group]
-    inside = np.isin(rows.questions, members)
+    is_member = groups.holds(group)
+    inside = is_member[rows.questions]
     values, questions = rows.values[inside], rows.questions[inside]
     count = len(np.unique(questions))
-    unreadable = int(np.isin(rows.unreadable, members).sum())
+    unreadable = int(is_member[rows.unreadable].sum())
     if rows.overall is None or not count or unreadable > PARSE_FAILURE_TOLERANCE * (len(values) + unreadable):
         return GroupMean(None, None, None, count, None)
     mean = clustered_mean(values, groups.clusters[questions], column.low, column.high)

@@ -100,7 +100,7 @@ def distributions(run: ReportedRun, scores: ScoreValues, bots: Sequence[str]) ->
 
 def _distribution(run: ReportedRun, bot: str, column: MetricColumn, bins: Bins, scores: RowScores) -> Distribution:
     values = scores.known
-    summary = next(each for each in run.bots if each.name == bot).metrics[column.name]
+    summary = run.bot(bot).metrics[column.name]
     return Distribution(
         bot=bot, counts=bins.counts(values), known=len(values), missing=scores.missing,
         median=float(np.median(values)) if len(values) else None, failing=_failing(values, column), summary=summary,

@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from typing import Final
 
 from ...boards import Board, BoardRow, BoolBoard, BoolRow, Cell, ClassificationBoard, ClassificationRow, HeatmapBoard
-from ...leaderboard import figure
+from ...ranking.lead_metric import lead_metric
 from ...report import Report
 from ...reported_run import misses
 from ...run import RunEvaluator
 from ...summary import MetricColumn
+from ...thresholds import figure_apart
+from ..row_addresses import BOT_ERRORS
 
 SHADES: Final = 10  # the worst bot is heat-0, the best heat-10
 
@@ -25,7 +27,7 @@ class HeatCell:
     Attributes:
         bot: its name.
         cell: the figure with its counts.
-        text: the figure rounded, but never so far that a missed threshold seems to be met; empty without one.
+        text: the figure rounded, but never so far that it seems to be beyond its threshold; empty without one.
         heat: shade from 0 (worst bot) to 10 (best); None without a value.
         is_missed: whether the figure misses the threshold of its metric.
         asks: what the list of questions is asked for to show the rows behind it, worst first.
@@ -70,7 +72,7 @@ class Heatmap:
     """All evaluators of a run.
 
     Attributes:
-        bots: in the order of the first evaluator's board, the best first.
+        bots: the best first, by the metric that the verdict rests on.
         groups: the metrics that have a value for some bot.
         empty: those that have none for any.
     """
@@ -82,11 +84,18 @@ class Heatmap:
 
 def heatmap(report: Report) -> Heatmap:
     """The heatmap over all boards; of a boolean evaluator only what ranks the bots, its rates have a board."""
-    bots = tuple(row.bot for row in report.boards[0].rows) if report.boards else ()
+    bots = _best_first(report)
     groups = [HeatGroup(board.evaluator, _lines(board, bots)) for board in report.boards]
     empty = {line.column.name: line for group in groups for line in group.lines if line.is_empty}
     valued = (HeatGroup(each.evaluator, tuple(line for line in each.lines if not line.is_empty)) for each in groups)
     return Heatmap(bots, tuple(group for group in valued if group.lines), tuple(empty.values()))
+
+
+def _best_first(report: Report) -> tuple[str, ...]:
+    """The bots by the metric that the verdict rests on; where it ranks no board, as the first board has them."""
+    lead = lead_metric(report.run.summary)
+    boards = [board for board in report.boards if lead and board.evaluator.primary == lead.name] or report.boards
+    return tuple(row.bot for row in boards[0].rows) if boards else ()
 
 
 def board_cells(board: Board, row: AnyRow) -> tuple[HeatCell, ...]:
@@ -117,17 +126,9 @@ def _lines(board: Board, bots: Sequence[str]) -> tuple[HeatLine, ...]:
 
 def _heat_cell(board: Board, bot: str, column: MetricColumn, cell: Cell) -> HeatCell:
     is_missed = misses(cell.value, column)
-    text = "" if cell.value is None else _rounded(cell.value, column, is_missed=is_missed)
+    text = "" if cell.value is None else figure_apart(cell.value, column)
     heat = None if cell.position is None else int(cell.position * SHADES + 0.5)
     return HeatCell(bot, cell, text, heat, is_missed, _asks(board, bot, column, cell))
-
-
-def _rounded(value: float, column: MetricColumn, *, is_missed: bool) -> str:
-    text = figure(value, column)
-    if is_missed and column.threshold is not None and text == figure(column.threshold, column):
-        digits = range(3, 10)
-        return next((more for each in digits if float(more := f"{value:.{each}f}") != column.threshold), text)
-    return text
 
 
 def _asks(board: Board, bot: str, column: MetricColumn, cell: Cell) -> dict[str, str]:
@@ -137,4 +138,4 @@ def _asks(board: Board, bot: str, column: MetricColumn, cell: Cell) -> dict[str,
         return {"bot": bot, "metric": column.name, **rest}
     if not isinstance(board, HeatmapBoard) and "row_correct" in board.evaluator.metrics:
         return {"bot": bot, "metric": "row_correct", "sort": "value"}
-    return {"bot": bot, "show": "errors"} if column.name == "bot_error_rate" else {"bot": bot}
+    return {"bot": bot, "show": "errors"} if column.name == BOT_ERRORS else {"bot": bot}

@@ -12,17 +12,6 @@ LEFT, RIGHT, TOP, BOTTOM = 36.0, 14.0, 8.0, 24.0
 
 
 @dataclass(frozen=True, slots=True)
-class Bar:
-    """One part of the axis: its place and what it holds."""
-
-    x: float
-    y: float
-    width: float
-    height: float
-    note: str
-
-
-@dataclass(frozen=True, slots=True)
 class Histogram:
     """A distribution.
 
@@ -68,18 +57,27 @@ class Histogram:
         return self.height - BOTTOM
 
     @property
-    def bars(self) -> tuple[Bar, ...]:
-        """The parts that hold rows, with a gap of one pixel where they are wide enough for it."""
-        axis, rows = self.x, self.y
+    def outline(self) -> str:
+        """A path of all parts that hold rows, with a gap of one pixel where they are wide enough for it."""
+        axis, rows, base = self.x, self.y, self.baseline
         made = []
-        for low, high, count in zip(self.edges, self.edges[1:], self.counts, strict=False):
-            if count:
-                left, right, top = axis.at(low), axis.at(high), rows.at(count)
-                gap = 1.0 if right - left > 4 else 0.0
-                note = f"{self._written(low)} to {self._written(high)}: {count:,}"
-                bar = Bar(left, min(top, self.baseline - 1), right - left - gap, max(self.baseline - top, 1.0), note)
-                made.append(bar)
-        return tuple(made)
+        for low, high, count in self._filled:
+            left, right, top = axis.at(low), axis.at(high), min(rows.at(count), base - 1)
+            width = right - left - (1.0 if right - left > 4 else 0.0)
+            made.append(f"M{left:.6g} {base:.6g}V{top:.6g}h{width:.4g}V{base:.6g}z")
+        return "".join(made)
+
+    @property
+    def note(self) -> str:
+        """How many rows there are between which values, a line for each part that holds any."""
+        return "\n".join(
+            f"{self._written(low)} to {self._written(high)}: {count:,}" for low, high, count in self._filled
+        )
+
+    @property
+    def _filled(self) -> list[tuple[float, float, int]]:
+        parts = zip(self.edges, self.edges[1:], self.counts, strict=False)
+        return [(low, high, count) for low, high, count in parts if count]
 
     def _written(self, value: float) -> str:
         return self.label(value) if self.label else f"{value:.3g}"

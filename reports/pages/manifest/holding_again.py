@@ -8,7 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from ....bots.redaction import HIDDEN, redacted_url
+from ....bots.redaction import HIDDEN, redacted_command
+from ...manifest_parts import mapping_in
 from ...run import BETWEEN, REWORDED
 
 HOLDING: Final = ("run", "score", "gate")  # commands that hold an exam
@@ -41,7 +42,7 @@ class HoldingAgain:
 
 def holding_again(manifest: Mapping[str, Any], suite: str) -> HoldingAgain:
     """What holds a run again; ``suite`` is its name, which tells what a run was made for."""
-    settings = _mapping(manifest.get("settings"))
+    settings = mapping_in(manifest.get("settings"))
     typed = _typed(manifest.get("command"))
     words = typed or list(_rebuilt(settings))
     command = shlex.join(words)
@@ -54,17 +55,7 @@ def _typed(command: object) -> list[str]:
     """What was typed, with no secret; empty where something else than the program held the exam."""
     if not isinstance(command, Sequence) or isinstance(command, str) or len(command) < 2 or command[1] not in HOLDING:
         return []
-    return ["proctor", *(_without_secrets(str(word)) for word in command[1:])]
-
-
-def _without_secrets(word: str) -> str:
-    option, equals, value = word.partition("=") if word.startswith("-") else ("", "", word)
-    if "://" not in value:
-        return word
-    try:
-        return f"{option}{equals}{redacted_url(value)}"
-    except ValueError:  # an address that nobody can read may hold anything
-        return f"{option}{equals}{HIDDEN}"
+    return ["proctor", *redacted_command(map(str, command[1:]))]
 
 
 def _rebuilt(settings: Mapping[str, Any]) -> Iterator[str]:
@@ -74,10 +65,10 @@ def _rebuilt(settings: Mapping[str, Any]) -> Iterator[str]:
         return
     if not (file := settings.get("suite_file")):
         return
-    suite = _mapping(settings.get("suite"))
+    suite = mapping_in(settings.get("suite"))
     yield from ("proctor", "run", str(file))
     bots = [str(name) for name in settings.get("bots") or ()]
-    if bots != list(_mapping(suite.get("bots"))):
+    if bots != list(mapping_in(suite.get("bots"))):
         yield from ("--bots", ",".join(bots))
     if settings.get("limit"):
         yield from ("--limit", str(settings["limit"]))
@@ -91,7 +82,7 @@ def _rebuilt(settings: Mapping[str, Any]) -> Iterator[str]:
 def _packages(manifest: Mapping[str, Any]) -> str:
     found = [
         f"{name}=={_LOCAL_VERSION.sub('', str(version))}"
-        for name, version in _mapping(manifest.get("packages")).items()
+        for name, version in mapping_in(manifest.get("packages")).items()
     ]
     fit = [each for each in found if all(map(_REQUIREMENT.fullmatch, each.split("==")))]
     return shlex.join(["pip", "install", *fit]) if fit else ""
@@ -124,7 +115,3 @@ def _variables(value: object, name: str = "") -> Iterator[str]:
             yield value
         case str() if found := _VARIABLE.fullmatch(value):
             yield found[1]
-
-
-def _mapping(value: object) -> Mapping[str, Any]:
-    return value if isinstance(value, Mapping) else {}

@@ -15,10 +15,13 @@ from markupsafe import Markup
 from .... import knowledge
 from ....bots.redaction import redacted
 from ...leaderboard import count
+from ...manifest_parts import mapping_in
 from ...problem import counted
 from ...report import BotRecord, Report
 from ...run import EARLY_STOP
 from ...summary import MetricColumn
+from ...thresholds import bound
+from ..metric_meanings import metric_meanings
 from ..templating import render
 from .holding_again import HoldingAgain, holding_again
 from .models_of_run import models_of_run
@@ -48,7 +51,7 @@ def manifest_section(report: Report, prefix: str = "", heading: str = "Manifest"
         heading: what it is called on the page.
     """
     manifest = report.manifest
-    settings = _mapping(manifest.get("settings"))
+    settings = mapping_in(manifest.get("settings"))
     again = holding_again(manifest, report.run.summary.suite)
     return render(
         "manifest.html.j2",
@@ -60,9 +63,10 @@ def manifest_section(report: Report, prefix: str = "", heading: str = "Manifest"
         bots=[_bot(bot, report) for bot in report.bots],
         documents=_documents(settings),
         metrics=[_metric(column) for column in report.run.summary.metrics],
-        left_out=_mapping(settings.get("metrics_left_out")),
+        meanings=metric_meanings(report.run),
+        left_out=mapping_in(settings.get("metrics_left_out")),
         settings=settings_text(redacted(settings.get("suite"))) if settings.get("suite") else "",
-        packages=_mapping(manifest.get("packages")),
+        packages=mapping_in(manifest.get("packages")),
         warnings=[str(each) for each in manifest.get("warnings") or ()],
     )
 
@@ -76,13 +80,13 @@ def _of_run(report: Report) -> Iterator[Fact]:
         yield Fact("Ended", f"{moment(report.finished_at)}{_took(report.started_at, report.finished_at)}")
     found = report.findings
     yield Fact("Findings", f"{counted(found.problems)}, {count(len(found.insights), 'insight')}")
-    early = _mapping(report.manifest.get(EARLY_STOP))
+    early = mapping_in(report.manifest.get(EARLY_STOP))
     if early.get("sentence"):
         yield Fact("Stopped early", str(early["sentence"]))
 
 
 def _of_questions(report: Report, settings: Mapping[str, Any]) -> Iterator[Fact]:
-    asked = _mapping(settings.get("questions"))
+    asked = mapping_in(settings.get("questions"))
     number = asked.get("count", report.run.summary.questions)
     limit = f", the first {settings['limit']:,} of the file" if isinstance(settings.get("limit"), int) else ""
     yield Fact(
@@ -99,7 +103,7 @@ def _of_questions(report: Report, settings: Mapping[str, Any]) -> Iterator[Fact]
 
 
 def _of_making(manifest: Mapping[str, Any], again: HoldingAgain) -> Iterator[Fact]:
-    settings = _mapping(manifest.get("settings"))
+    settings = mapping_in(manifest.get("settings"))
     if settings.get("suite_file"):
         text_hash = str(settings.get("suite_hash", ""))
         sample = ", the sample that comes with Proctor" if text_hash == _sample_hash() else ""
@@ -110,7 +114,7 @@ def _of_making(manifest: Mapping[str, Any], again: HoldingAgain) -> Iterator[Fac
         yield Fact("Environment", "the suite takes values from these variables", ", ".join(again.variables))
     python = f"Python {manifest['python']}" if manifest.get("python") else "Python of an unknown version"
     yield Fact("Proctor", f"{manifest.get('proctor', 'of an unknown version')}, {python}")
-    machine = _mapping(manifest.get("machine"))
+    machine = mapping_in(manifest.get("machine"))
     if machine:
         parts = [str(machine[name]) for name in ("system", "release", "processor") if machine.get(name)]
         cores = [count(machine["cores"], "core")] if isinstance(machine.get("cores"), int) else []
@@ -143,8 +147,8 @@ def _bot(bot: BotRecord, report: Report) -> dict[str, object]:
 
 def _documents(settings: Mapping[str, Any]) -> dict[str, object] | None:
     """The documents as the manifest has them; None where it does not name them."""
-    found = _mapping(settings.get("documents"))
-    each = list(_mapping(found.get("each")).items())[:MOST_DOCUMENTS]
+    found = mapping_in(settings.get("documents"))
+    each = list(mapping_in(found.get("each")).items())[:MOST_DOCUMENTS]
     number = found.get("count")
     if not isinstance(number, int):
         return None
@@ -152,10 +156,9 @@ def _documents(settings: Mapping[str, Any]) -> dict[str, object] | None:
 
 
 def _metric(column: MetricColumn) -> dict[str, str]:
-    wanted = "none"
-    if column.threshold is not None and column.better != "neither":
-        wanted = f"{'at least' if column.better == 'higher' else 'at most'} {column.threshold:g}"
-    return {"name": column.name, "better": column.better, "threshold": wanted, "version": column.version}
+    return {
+        "name": column.name, "better": column.better, "threshold": bound(column) or "none", "version": column.version,
+    }  # fmt: skip
 
 
 def moment(written: str) -> str:
@@ -185,7 +188,3 @@ def _cut(text: str) -> str:
     if len(text) <= LONGEST_PROMPT:
         return text
     return f"{text[:LONGEST_PROMPT]}…\n({len(text):,} characters; the database has them all)"
-
-
-def _mapping(value: object) -> Mapping[str, Any]:
-    return value if isinstance(value, Mapping) else {}

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Final
 
 from ....bots.redaction import redacted
 from ...judging.judge_in_use import families
+from ...leaderboard import count
+from ...manifest_parts import mapping_in
 from ...report import Report
 from .settings_text import settings_text
 
@@ -64,13 +66,13 @@ def _of_bots(report: Report) -> Iterator[ModelOfRun]:
 
 
 def _judge(report: Report) -> Iterator[ModelOfRun]:
-    settings = _mapping(_mapping(report.manifest.get("settings")).get("judge"))
+    settings = mapping_in(mapping_in(report.manifest.get("settings")).get("judge"))
     metrics = settings.get("metrics")
     if not metrics:
         return
     graded = f"judge of {', '.join(families(metrics))}"
     if votes := settings.get("votes"):
-        graded += f"; {votes} vote{'' if votes == 1 else 's'} a verdict"
+        graded += f"; {count(votes, 'vote')} a verdict"
     embedded = bool(settings.get("embedded"))
     asked = settings.get("models")
     if not isinstance(asked, list) or not asked:
@@ -78,21 +80,21 @@ def _judge(report: Report) -> Iterator[ModelOfRun]:
         yield ModelOfRun(name, graded, "" if embedded else NATURES["chat"], embedded)
         return
     for model in asked:
-        made = _mapping(model)
+        made = mapping_in(model)
         yield ModelOfRun(
             str(made.get("name")), graded, NATURES["chat"], embedded, settings=_lines(made.get("settings"))
         )
 
 
 def _embedder(report: Report) -> Iterator[ModelOfRun]:
-    if model := _mapping(report.manifest.get("settings")).get("embedder"):
+    if model := mapping_in(report.manifest.get("settings")).get("embedder"):
         yield ModelOfRun(str(model), "embedder of the metrics", NATURES["embedder"])
 
 
 def _local(report: Report) -> Iterator[ModelOfRun]:
-    told = _mapping(_mapping(report.manifest.get("settings")).get("local_models"))
+    told = mapping_in(mapping_in(report.manifest.get("settings")).get("local_models"))
     for model in report.run.summary.local_models:
-        origin = str(_mapping(told.get(model.role)).get("from", ""))
+        origin = str(mapping_in(told.get(model.role)).get("from", ""))
         runs = "not here: its metrics have no value" if model.is_absent else ORIGINS.get(origin, "")
         licence = f", licence {model.licence}" if model.licence else ""
         yield ModelOfRun(model.model_id, f"{model.role}: {', '.join(families(model.metrics))}", f"{runs}{licence}")
@@ -100,7 +102,3 @@ def _local(report: Report) -> Iterator[ModelOfRun]:
 
 def _lines(settings: object) -> str:
     return settings_text(redacted(settings)) if settings else ""
-
-
-def _mapping(value: object) -> Mapping[str, Any]:
-    return value if isinstance(value, Mapping) else {}

@@ -74,13 +74,26 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A metric, or what an answer takes, of all bots; ``wanted`` is its threshold in words."""
+    """A metric, or what an answer takes, of all bots.
+
+    Attributes:
+        name: of the metric.
+        cells: one for each bot.
+        arrow, better: its direction, as a sign and in words.
+        wanted: its threshold in words.
+        notes: which rows have no value and why, where that is the same for all bots.
+        missing: where these rows are.
+        meaning: what the metric measures, in a sentence.
+    """
 
     name: str
     cells: tuple[Cell, ...]
     arrow: str = ""
     better: str = ""
     wanted: str = ""
+    notes: str = ""
+    missing: str = ""
+    meaning: str = ""
 
     @property
     def pieces(self) -> list[str]:

@@ -14,7 +14,7 @@ from ...comparing.score_table import RunTables
 from ...comparing.sides import Side
 from ...leaderboard import count
 from ...ranking.ranked_run import InDetail, ranked_run
-from ...ranking.shared_questions import OPERATIONAL, RIGHTNESS, SharedQuestions, is_repetition
+from ...ranking.shared_questions import RIGHTNESS, SharedQuestions, of_quality
 from ...reported_run import ReportedRun
 
 CLUSTER = "source"  # what keeps questions together, as for the intervals of the leaderboard
@@ -62,13 +62,7 @@ def leading_of(run: ReportedRun) -> Leading | None:
 
 def _choices(run: ReportedRun) -> Iterator[Sequence[str]]:
     """The metrics to choose from: those that say who is right; else the first that has values, else any."""
-    columns = {column.name: column for column in run.summary.metrics if column.level == "row"}
-    valued = [
-        name
-        for name, column in columns.items()
-        if column.better != "neither" and name not in OPERATIONAL and not is_repetition(name, columns)
-        and sum(bot.metrics[name].n_ok > 0 for bot in run.bots) > 1
-    ]  # fmt: skip
+    valued = [name for name in of_quality(run.columns) if sum(bot.metrics[name].n_ok > 0 for bot in run.bots) > 1]
     direct = [name for name in RIGHTNESS if name in valued]
     yield from (names for names in (direct, valued[:1], valued) if names)
 

@@ -90,8 +90,13 @@ def about_offers(detail: InDetail) -> str:
     shared = detail.metric.shared
     beaten = [offer for offer in detail.offers if offer.dominated_by]
     rest = f"{count(len(shared.values), 'question')} that {'both' if len(shared.bots) == 2 else 'all'} have a value on"
-    said = f"Over the {rest}, with 95 % intervals. Filled marks and the dashed line: no other bot is better in both."
+    said = (
+        f"{detail.metric.column.name} over the {rest}, with 95 % intervals; time over all rows, of which those that"
+        " timed out count as longer; cost over those with an answer. Filled marks and the dashed line: no other bot is"
+        " better in both."
+    )
     if not beaten:
         return said
     told = ", ".join(f"{offer.bot} (by {offer.dominated_by[0]})" for offer in beaten[:6])
-    return f"{said} Beaten in all that is known: {told}{f' and {len(beaten) - 6} more' if len(beaten) > 6 else ''}."
+    more = f" and {len(beaten) - 6} more" if len(beaten) > 6 else ""
+    return f"{said} Behind in all that was measured, perhaps by chance: {told}{more}."

@@ -6,7 +6,9 @@ from markupsafe import Markup
 
 from ...leaderboard import about_corrections, count
 from ...problem import counted
+from ...ranking.lead_metric import lead_metric
 from ...report import Report
+from ..metric_meanings import metric_meanings
 from ..templating import render
 from .insight_list import insight_list
 from .leading import Leading, leading_of
@@ -22,12 +24,17 @@ def overview_section(report: Report) -> Markup:
     leading = leading_of(run)
     series = {bot.name: number for number, bot in enumerate(run.bots)}
     insights, more_insights = insight_list(run, report.findings.insights)
+    meanings, metric = metric_meanings(run), _metric(report, leading)
+    charts = offer_charts(leading.detail, series) if leading else ()
     return render(
         "overview.html.j2",
         verdict=verdict_of(summary, leading),
         basis=_basis(report),
-        standings=standings_of(run, _order(leading), _metric(leading), report.metrics),
-        charts=offer_charts(leading.detail, series) if leading else (),
+        metric=metric,
+        meaning=meanings.get(metric, ""),
+        standings=standings_of(run, _order(leading), metric, report.metrics, meanings),
+        charts=charts,
+        burdens=[chart.title.rpartition(" ")[2] for chart in charts],
         about_charts=about_offers(leading.detail) if leading else "",
         notes=_notes(report),
         counted=counted(report.findings.problems),
@@ -45,8 +52,10 @@ def _order(leading: Leading | None) -> list[str]:
     return [ranking.bots[place] for place in ranking.order]
 
 
-def _metric(leading: Leading | None) -> str:
-    return leading.detail.metric.column.name if leading else ""
+def _metric(report: Report, leading: Leading | None) -> str:
+    """The metric that the verdict rests on; blank where there is none."""
+    column = leading.detail.metric.column if leading else lead_metric(report.run.summary)
+    return column.name if column else ""
 
 
 def _basis(report: Report) -> str:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from ...leaderboard import ARROWS, best_bots, corrected_figures, figure
 from ...ranking.shared_questions import by_directness
 from ...reported_run import ReportedRun, metrics_once, misses
 from ...summary import BotSummary, MetricColumn, MetricSummary
+from ...thresholds import bound, figure_apart
 from ..charts.marks import colour, shape
 from ..row_addresses import has_rows, rows_address
 from .leaderboard_lines import NONE, Bar, Cell, Heading, Line
@@ -51,7 +52,9 @@ class Standings:
         return sum(len(group.lines) for group in self.groups)
 
 
-def standings_of(run: ReportedRun, order: Sequence[str], leading: str, metrics: Sequence[str]) -> Standings:
+def standings_of(
+    run: ReportedRun, order: Sequence[str], leading: str, metrics: Sequence[str], meanings: Mapping[str, str]
+) -> Standings:
     """The leaderboard of a run.
 
     Args:
@@ -59,6 +62,7 @@ def standings_of(run: ReportedRun, order: Sequence[str], leading: str, metrics: 
         order: bots by their rank, the best first; those that are not in it come last.
         leading: the metric that the verdict rests on; blank where there is none.
         metrics: those that are shown.
+        meanings: what metrics measure, by name.
     """
     places = {name: place for place, name in enumerate(order)}
     bots = sorted(run.bots, key=lambda bot: places.get(bot.name, len(places)))
@@ -68,10 +72,10 @@ def standings_of(run: ReportedRun, order: Sequence[str], leading: str, metrics: 
     groups: dict[str, list[Line]] = {}
     for evaluator, name in metrics_once(run):
         if name in shown and name not in first:
-            groups.setdefault(evaluator.title, []).append(_line(run, run.columns[name], bots))
+            groups.setdefault(evaluator.title, []).append(_line(run, run.columns[name], bots, meanings.get(name, "")))
     return Standings(
         headings=tuple(_heading(bot, series[bot.name]) for bot in bots),
-        first=tuple(_line(run, run.columns[name], bots) for name in first),
+        first=tuple(_line(run, run.columns[name], bots, meanings.get(name, "")) for name in first),
         operations=tuple(operation_lines(bots)),
         groups=tuple(Group(title, tuple(lines)) for title, lines in groups.items()),
     )
@@ -97,15 +101,23 @@ def _heading(bot: BotSummary, number: int) -> Heading:
     return Heading(bot.name, bot.embedded, nature, bot.problem or "", shape(number), colour(number))
 
 
-def _line(run: ReportedRun, column: MetricColumn, bots: Sequence[BotSummary]) -> Line:
+def _line(run: ReportedRun, column: MetricColumn, bots: Sequence[BotSummary], meaning: str) -> Line:
     best = best_bots(column, run.bots)
     ends = _range(column, [bot.metrics[column.name] for bot in bots])
     cells = tuple(_cell(run, column, bot, bot.name in best, ends) for bot in bots)
-    wanted = ""
-    if column.threshold is not None and column.better != "neither":
-        wanted = f"{'at least' if column.better == 'higher' else 'at most'} {column.threshold:g}"
     better = "" if column.better == "neither" else f"{column.better} is better"
-    return Line(column.name, cells, ARROWS[column.better].strip(), better, wanted)
+    line = Line(column.name, cells, ARROWS[column.better].strip(), better, bound(column), meaning=meaning)
+    return _with_common_notes(run, line)
+
+
+def _with_common_notes(run: ReportedRun, line: Line) -> Line:
+    """What is missing from all bots alike is told once, beside the metric; who has no value at all says so itself."""
+    notes = {cell.notes for cell in line.cells}
+    if len(line.cells) < 2 or len(notes) > 1 or notes == {""} or any(cell.text == NONE for cell in line.cells):
+        return line
+    missing = rows_address(metric=line.name, show="missing") if has_rows(run, line.name) else ""
+    cells = tuple(replace(cell, notes="", missing="") for cell in line.cells)
+    return replace(line, cells=cells, notes=notes.pop(), missing=missing)
 
 
 def _cell(run: ReportedRun, column: MetricColumn, bot: BotSummary, is_best: bool, ends: tuple[float, float]) -> Cell:
@@ -124,10 +136,10 @@ def _cell(run: ReportedRun, column: MetricColumn, bot: BotSummary, is_best: bool
     if found.ci_low is not None and found.ci_high is not None:
         interval = f"{figure(found.ci_low, column)} to {figure(found.ci_high, column)}"
     mark = ""
-    if column.threshold is not None and column.better != "neither":
+    if bound(column):
         mark = "missed" if misses(found.mean, column) else "met"
     return Cell(
-        figure(found.mean, column), interval, address, is_best, mark, without, lacking if without else "",
+        figure_apart(found.mean, column), interval, address, is_best, mark, without, lacking if without else "",
         _corrected(found, column), _bar(found, column, ends),
     )  # fmt: skip
 

@@ -10,11 +10,14 @@ from typing import Literal
 from ...comparing.comparison_words import p_value
 from ...comparing.metric_comparison import MetricComparison
 from ...leaderboard import count, figure, milliseconds
+from ...problem import apart
 from ...ranking.frontier import Offer
+from ...ranking.lead_metric import lead_metric
 from ...ranking.ranking import Ranking
-from ...ranking.shared_questions import OPERATIONAL, as_measured, by_directness
+from ...ranking.shared_questions import OPERATIONAL, as_measured
 from ...reported_run import misses
 from ...summary import BotSummary, MetricColumn, Summary
+from ...thresholds import bound, figure_apart
 from .leading import Leading
 
 Tone = Literal["shown", "open", "none"]
@@ -84,55 +87,44 @@ def _words(text: str) -> Words:
 
 def _alone(summary: Summary, bot: BotSummary) -> Verdict:
     doubts, price = tuple(_state(summary)), tuple(_bots_price(bot))
-    means = {
-        column.name: [mean]
-        for column in summary.metrics
-        if column.better != "neither" and column.name not in OPERATIONAL
-        and (mean := bot.metrics[column.name].mean) is not None
-    }  # fmt: skip
-    if not means:
-        nothing = (Part(bot.name, "bot"), Part(" has no value of any metric with a direction."))
+    column = lead_metric(summary)
+    found = bot.metrics[column.name] if column else None
+    if column is None or found is None or found.mean is None:
+        nothing = (Part(bot.name, "bot"), Part(" has no value of any metric that says how good its answers are."))
         return Verdict("none", nothing, price=price, doubts=doubts)
     columns = {column.name: column for column in summary.metrics}
-    column = columns[by_directness(means)[0]]
-    found = bot.metrics[column.name]
     sentence = [
-        Part(bot.name, "bot"), Part(" reaches "), Part(figure(means[column.name][0], column), "figure"), Part(" on "),
+        Part(bot.name, "bot"), Part(" reaches "), Part(figure_apart(found.mean, column), "figure"), Part(" on "),
         Part(column.name, "metric"),
     ]  # fmt: skip
     surety: Words = ()
     if found.ci_low is not None and found.ci_high is not None:
         low, high = figure(found.ci_low, column), figure(found.ci_high, column)
         surety = _words(f"95 % interval {low} to {high} over {count(found.n_ok, 'row')}.")
-    tone: Tone = "open" if any(misses(bot.metrics[name].mean, columns[name]) for name in means) else "shown"
+    is_missed = any(misses(metric.mean, columns[name]) for name, metric in bot.metrics.items())
+    tone: Tone = "open" if is_missed else "shown"
     return Verdict(tone, (*sentence, *_thresholds(bot, column, columns)), surety, price, doubts)
 
 
 def _thresholds(bot: BotSummary, leading: MetricColumn, columns: dict[str, MetricColumn]) -> Iterator[Part]:
     """Whether it meets the threshold of the metric that leads, and how many of all it meets."""
-    wanted = [name for name, found in bot.metrics.items() if found.mean is not None and _has_threshold(columns[name])]
+    wanted = [name for name, found in bot.metrics.items() if found.mean is not None and bound(columns[name])]
     missed = [name for name in wanted if misses(bot.metrics[name].mean, columns[name])]
     if not wanted:
         yield Part("; the run sets no threshold to meet.")
         return
     if leading.name in wanted:
-        yield Part(f" and {'misses' if leading.name in missed else 'meets'} {_bound(leading)}")
+        yield Part(f" and {'misses' if leading.name in missed else 'meets'} the threshold of {bound(leading)}")
     many = f" It meets {len(wanted) - len(missed)} of its {count(len(wanted), 'threshold')}."
     yield Part("." if wanted == [leading.name] else f".{many}")
 
 
-def _has_threshold(column: MetricColumn) -> bool:
-    return column.threshold is not None and column.better != "neither"
-
-
-def _bound(column: MetricColumn) -> str:
-    return f"the threshold of {'at least' if column.better == 'higher' else 'at most'} {column.threshold:g}"
-
-
 def _unranked(summary: Summary) -> Verdict:
-    directed = [column for column in summary.metrics if column.better != "neither" and column.name not in OPERATIONAL]
-    if directed:
-        what = "Nothing says which bot is better: no two bots have a value of one metric on the same questions."
+    if any(column.better != "neither" and column.name not in OPERATIONAL for column in summary.metrics):
+        none = "no two bots have a value of one metric on the same questions"
+        if len(summary.bots) > 2:
+            none = "there is no question on which all bots that have values of a metric have one"
+        what = f"Nothing says which bot is better: {none}."
     else:
         what = "Nothing says which bot is better: no metric of this run has a better and a worse side."
     return Verdict("none", _words(what), doubts=tuple(_state(summary)))
@@ -204,7 +196,7 @@ def _interval(found: MetricComparison) -> Iterator[Part]:
         yield Part("All questions come from one source, so that no interval can be worked out. ")
         return
     ends = [abs(by.low), abs(by.high)] if found.verdict == "better" else [by.low, by.high]
-    low, high = (found.shown(end) for end in sorted(ends))
+    low, high = (_end(end, found) for end in sorted(ends))
     tested = "" if found.verdict == "the same" else f", p {p_value(found.holm)}"
     what = (
         "The true difference lies between"
@@ -212,6 +204,12 @@ def _interval(found: MetricComparison) -> Iterator[Part]:
         else "The true difference may be anything between"
     )
     yield Part(f"{what} {low} and {high} (95 % interval{tested}). ")
+
+
+def _end(value: float, found: MetricComparison) -> str:
+    """An end of the interval; one that is close to 0, and not on it, in enough digits to see that."""
+    text = found.shown(value)
+    return text if float(text) or found.verdict != "better" else apart(value, 0.0)
 
 
 def _odds(best: str, ranking: Ranking) -> Iterator[Part]:
@@ -270,7 +268,7 @@ def _price_words(prices: Sequence[tuple[str, float | None, float | None]]) -> It
 def _own_doubts(bot: BotSummary, column: MetricColumn) -> Iterator[str]:
     """What is wrong with the bot that leads, though it leads."""
     if misses(bot.metrics[column.name].mean, column):
-        yield f"{bot.name} leads, but misses {_bound(column)}."
+        yield f"{bot.name} leads, but misses the threshold of {bound(column)}."
     if bot.failed:
         yield f"{bot.name} gave no answer on {bot.failed:,} of {count(bot.rows, 'row')}."
 

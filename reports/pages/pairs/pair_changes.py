@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
-from urllib.parse import quote, urlencode
 
 from ...comparing import comparison_words as words
 from ...comparing.changed_rows import ChangedRow, ChangedRows
@@ -13,6 +12,7 @@ from ...comparing.comparison import Comparison
 from ...comparing.metric_comparison import ALPHA, MetricComparison
 from ...leaderboard import ARROWS, figure
 from ..charts.intervals import DotIntervals, Line, interval_scale
+from ..row_addresses import rows_address
 from .paired_runs import BotPair, PairedRuns
 
 TONES: Final = {"better": "good", "worse": "bad"}
@@ -81,8 +81,7 @@ def _link(pair: BotPair, metric: str, show: str = "", opened: str = "") -> str:
     """Where the list of questions shows them; blank where the page does not list both sides."""
     if len(pair.columns) < 2:
         return ""
-    wanted = {"bot": pair.columns[1].name, "metric": metric, "show": show, "open": opened}
-    return f"#questions?{urlencode({name: value for name, value in wanted.items() if value}, quote_via=quote)}"
+    return rows_address(bot=pair.columns[1].name, metric=metric, show=show, open=opened)
 
 
 def sentences(comparison: Comparison) -> list[tuple[str, str, str]]:
@@ -100,7 +99,7 @@ def tone(comparison: Comparison) -> str:
 
 
 def forest(comparison: Comparison) -> DotIntervals | None:
-    """The differences with their intervals on one axis: of metrics from 0 to 1 that changed on any question."""
+    """The differences with their intervals on one axis: of metrics between -1 and 1 that changed on any question."""
     shared = [each for _, _, found in words.groups(comparison) for each in found if _is_drawn(each)]
     lines = [_forest_line(each) for each in shared]
     if not lines:
@@ -113,8 +112,9 @@ def forest(comparison: Comparison) -> DotIntervals | None:
 
 
 def _is_drawn(found: MetricComparison) -> bool:
-    shares_axis = (found.column.low, found.column.high) == (0, 1) and found.difference.low is not None
-    return shares_axis and found.verdict != "the same"
+    low, high = found.column.low, found.column.high
+    shares_axis = low is not None and high is not None and low >= -1 and high <= 1
+    return shares_axis and found.difference.low is not None and found.verdict != "the same"
 
 
 def _forest_line(found: MetricComparison) -> Line:

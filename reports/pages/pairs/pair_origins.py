@@ -12,14 +12,16 @@ from ...comparing.changed_parts import PartChange, differing, flat, part_changes
 from ...comparing.comparable import same_metric
 from ...comparing.comparison import Comparison
 from ...comparing.sides import Side
+from ...manifest_parts import mapping_in
 from ...summary import MetricColumn
 from .paired_runs import BotPair, PairedRuns
-from .text_difference import LONGEST, Stretch, stretches
+from .text_difference import LONGEST, Line, Stretch, stretches
 
 LONGEST_VALUE: Final = 600  # characters of a setting
 HASH_LENGTH: Final = 12  # characters that tell two hashes apart; the manifest has them whole
 HEXADECIMAL: Final = frozenset("0123456789abcdef")
 MOST_NAMED: Final = 200  # questions or documents of a list
+MOST_BRIEF: Final = 6  # changed lines that are shown with the verdict
 MOST_REWORDED: Final = 30  # questions whose two wordings are shown
 TITLES: Final = {"type": "type", "model": "chat model"}
 ELSEWHERE: Final = frozenset({"bots", "documents", "judge", "questions", "suite", "suite_hash"})  # of the settings
@@ -50,6 +52,11 @@ class TextDifference:
     head: str | None
     stretches: tuple[Stretch, ...]
     is_cut: bool = False
+
+    @property
+    def changed(self) -> tuple[Line, ...]:
+        """The lines that are not the same."""
+        return tuple(line for stretch in self.stretches for line in stretch.lines if line.kind != "same")
 
     @property
     def only_ends(self) -> bool:
@@ -104,6 +111,15 @@ def bot_origins(pairs: PairedRuns) -> Iterator[BotOrigin]:
         yield BotOrigin(pair.title, True, texts, values)
 
 
+def brief_texts(pairs: PairedRuns) -> dict[str, list[TextDifference]]:
+    """By title of a pair of bots its changed prompts, where so few lines differ that they fit beside the verdict."""
+    found = {each.title: list(each.texts) for each in bot_origins(pairs)}
+    return {
+        title: texts if 0 < sum(len(text.changed) for text in texts) <= MOST_BRIEF else []
+        for title, texts in found.items()
+    }
+
+
 def text_difference(name: str, base: object, head: object) -> TextDifference:
     """Two texts of one name with their lines compared; None stands for no text."""
     texts = [None if each is None else str(each) for each in (base, head)]
@@ -142,7 +158,7 @@ def question_origin(pairs: PairedRuns) -> QuestionOrigin | None:
         return None
     dropped = pair.comparison.dropped
     texts = tuple(_rewording(pairs, pair, key) for key in dropped.reworded[:MOST_REWORDED])
-    settings = [_mapping(_settings(side).get("questions")) for side in (pairs.base, pairs.head)]
+    settings = [mapping_in(_settings(side).get("questions")) for side in (pairs.base, pairs.head)]
     return QuestionOrigin(
         dropped.base_only, dropped.head_only, dropped.remarked, dropped.reworded, texts,
         tuple(value_line(*each) for each in differing(*settings)),
@@ -169,18 +185,20 @@ def run_origins(pairs: PairedRuns) -> Iterator[tuple[str, list[ValueLine]]]:
 
 
 def _groups(manifest: Mapping[str, object]) -> dict[str, dict[str, object]]:
-    settings = _mapping(manifest.get("settings"))
-    suite = {name: value for name, value in _mapping(settings.get("suite")).items() if name not in {"bots", "metrics"}}
+    settings = mapping_in(manifest.get("settings"))
+    suite = {
+        name: value for name, value in mapping_in(settings.get("suite")).items() if name not in {"bots", "metrics"}
+    }
     held = {name: value for name, value in settings.items() if name not in ELSEWHERE}
     command = manifest.get("command")
     typed = {"command": " ".join(map(str, command))} if isinstance(command, list) else {}
     code = {name: manifest[name] for name in ("proctor", "python") if name in manifest}
     return {
-        "Documents": dict(_mapping(_mapping(settings.get("documents")).get("each"))),
-        "Judge": flat(_mapping(settings.get("judge"))),
+        "Documents": dict(mapping_in(mapping_in(settings.get("documents")).get("each"))),
+        "Judge": flat(mapping_in(settings.get("judge"))),
         "How it was run": {**flat(held), **flat({"suite": suite}), **typed},
-        "Software": {**code, **_mapping(manifest.get("packages"))},
-        "Machine": flat(_mapping(manifest.get("machine"))),
+        "Software": {**code, **mapping_in(manifest.get("packages"))},
+        "Machine": flat(mapping_in(manifest.get("machine"))),
     }
 
 
@@ -213,11 +231,7 @@ def _measured(column: MetricColumn | None) -> str | None:
 
 
 def _settings(side: Side) -> Mapping[str, Any]:
-    return _mapping(side.run.manifest.get("settings"))
-
-
-def _mapping(value: object) -> Mapping[str, Any]:
-    return value if isinstance(value, Mapping) else {}
+    return mapping_in(side.run.manifest.get("settings"))
 
 
 def is_unchanged(pairs: PairedRuns) -> bool:

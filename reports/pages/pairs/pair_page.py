@@ -12,17 +12,14 @@ from ...comparing.comparison import Asked
 from ...comparing.sides import Side
 from ..manifest.manifest_section import manifest_section
 from ..page import Page, Section, page_bytes
-from ..questions_section import LIST_SCRIPTS, questions_section
+from ..questions_section import DETAIL_SCRIPTS, LIST_SCRIPTS, questions_section
 from ..rows.data_blocks import data_blocks
-from ..run_page import DETAIL_SCRIPTS
 from ..templating import render
 from . import pair_changes, pair_origins
 from .paired_runs import PairedRuns, paired_runs
 
-# The choice of a pair stands before the list, which reads what was chosen.
-SCRIPTS = (
-    *DETAIL_SCRIPTS, "word_difference", "pair_chunks", "pair_detail", "pair_choice", *LIST_SCRIPTS, "copy",
-)  # fmt: skip
+PAIR_SCRIPTS = ("word_difference", "pair_chunks", "pair_detail")  # what an opened question shows beyond that of one run
+SCRIPTS = (*DETAIL_SCRIPTS, *PAIR_SCRIPTS, *LIST_SCRIPTS)
 STYLES = ("questions", "question", "manifest", "pair")
 
 
@@ -67,7 +64,10 @@ def _subtitle(pairs: PairedRuns) -> str:
 
 
 def _sections(pairs: PairedRuns) -> Iterator[Section]:
-    changes = render("pair_changes.html.j2", pairs=pairs, words=comparison_words, shown_as=pair_changes)
+    changes = render(
+        "pair_changes.html.j2", pairs=pairs, words=comparison_words, shown_as=pair_changes,
+        texts=pair_origins.brief_texts(pairs), is_two_runs=pairs.base.run.run != pairs.head.run.run,
+    )  # fmt: skip
     yield Section("changes", "Changes", changes)
     if pairs.columns:
         listed = questions_section()

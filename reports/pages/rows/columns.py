@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from ...store import Store
-from ...summary import MetricColumn
+from ...summary import MetricColumn, bot_keys, metric_columns
 
 
 class RunOfColumns(Protocol):
@@ -30,7 +30,7 @@ class RunOfColumns(Protocol):
 
     @property
     def bot_ids(self) -> Mapping[str, int]:
-        """Keys of its bots by name."""
+        """Keys of its bots by name, in the order of the suite."""
         ...
 
     @property
@@ -74,24 +74,15 @@ class OpenedRun:
 
 def columns_of(run: RunOfColumns, origin: int = 0) -> tuple[Column, ...]:
     """All bots of a run, in the order of the suite."""
-    bots = run.store.query(
-        "SELECT name FROM run_bots JOIN bots ON bots.id = bot_id WHERE run_id = ? ORDER BY position", [run.id]
-    )
-    return tuple(Column(name, origin, run, name) for (name,) in bots)
+    return tuple(Column(name, origin, run, name) for name in run.bot_ids)
 
 
 def opened_run(store: Store, run_id: int) -> OpenedRun:
     """A run with its bots and metrics by name; it takes milliseconds, however large the run is."""
-    metrics = store.query(
-        "SELECT name, version, better, low, high, threshold, level, aggregate, metric_id FROM run_metrics"
-        " JOIN metrics ON metrics.id = metric_id WHERE run_id = ? ORDER BY position",
-        [run_id],
-    )
-    bots = store.query("SELECT name, bot_id FROM run_bots JOIN bots ON bots.id = bot_id WHERE run_id = ?", [run_id])
-    return OpenedRun(
-        store, run_id, {line[0]: MetricColumn(*line[:-1]) for line in metrics}, dict(bots),
-        {line[0]: line[-1] for line in metrics},
-    )  # fmt: skip
+    metrics = metric_columns(store, run_id)
+    columns = {column.name: column for column in metrics.values()}
+    keys = {column.name: metric_id for metric_id, column in metrics.items()}
+    return OpenedRun(store, run_id, columns, bot_keys(store, run_id), keys)
 
 
 def origins(columns: Sequence[Column]) -> dict[int, RunOfColumns]:

@@ -34,15 +34,16 @@ def data_blocks(columns: Sequence[Column], limits: Limits = Limits()) -> Iterato
     runs = [_own(columns, origin) for origin in origins(columns)]
     kept = [carried(own, index.worst_first(place), limits) for place, own in enumerate(runs)]
     yield "rows", index.written({part: [getattr(each, part).left_out for each in kept] for part in PARTS})
+    longest = index.longest
     del index  # as large as the run
     for own, part in zip(runs, kept, strict=True):
-        yield from _blocks_of(own, part)
+        yield from _blocks_of(own, part, longest)
 
 
-def _blocks_of(own: Sequence[Column], kept: Carried) -> Iterator[tuple[str, bytes]]:
+def _blocks_of(own: Sequence[Column], kept: Carried, longest: int) -> Iterator[tuple[str, bytes]]:
     origin = own[0].origin
     for number in block_numbers(own):
-        yield f"details-{origin}-{number}", detail_block(own, number, kept.details.wanted)
+        yield f"details-{origin}-{number}", detail_block(own, number, kept.details.wanted, longest)
         calls = call_block(own, number, kept.calls.wanted)
         if calls != NO_CALLS:
             yield f"calls-{origin}-{number}", calls

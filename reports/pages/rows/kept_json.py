@@ -17,7 +17,6 @@ LONGEST: Final = 50_000  # characters of a text that a page shows; the database 
 LONGEST_WITHIN: Final = 2_000  # of a text inside JSON that is too long as a whole
 # The value of a key: within a text, a backslash stands before the quote.
 _LONG_NUMBER: Final = re.compile(r'":(-?\d{1,9}\.\d{5,}(?:[eE][-+]?\d{1,3})?)(?=[,}])')
-_NO_JSON: Final = ("NaN", "Infinity", "\\ud")  # what other programs write, or we where orjson can't
 
 
 def cut(name: str, text: str | None, longest: int = LONGEST) -> dict[str, object]:
@@ -29,7 +28,8 @@ def cut(name: str, text: str | None, longest: int = LONGEST) -> dict[str, object
 
 def fragment(text: str) -> orjson.Fragment:
     """JSON text that goes into other JSON as it is; what is no number becomes null."""
-    if any(part in text for part in _NO_JSON):
+    # What other programs write, or we where orjson can't.
+    if "NaN" in text or "Infinity" in text or "\\ud" in text:
         text = orjson.dumps(loaded(text)).decode()
     return orjson.Fragment(text)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
@@ -49,13 +50,15 @@ FROM questions WHERE questions.id IN (SELECT run_rows.question_id FROM run_rows 
 ORDER BY questions.id"""
 
 
-def detail_block(columns: Sequence[Column], number: int, wanted: Wanted = all_of_them) -> bytes:
+def detail_block(columns: Sequence[Column], number: int, wanted: Wanted = all_of_them, indexed: int = 0) -> bytes:
     """The questions of one block: a JSON object by question id; its form is written down in ``DATA.md``.
 
     Args:
         columns: of one run.
         number: of the block: the question id, divided by ``QUESTIONS_A_BLOCK``.
         wanted: tells of a question id whether it is to be in the block.
+        indexed: characters of an answer that the index beside it holds, which are not said twice; 0 where there may be
+            another index by the time this block is read.
     """
     asked = BlockQuery(columns, number)
     kept = {line[0]: line for line in asked.lines(QUESTIONS) if wanted(line[0])}
@@ -70,7 +73,7 @@ def detail_block(columns: Sequence[Column], number: int, wanted: Wanted = all_of
         if question not in made:
             continue
         row = {
-            **_reply(line), **contexts.of_row(question, reply, has_retriever=line[7] is not None),
+            **_reply(line, indexed), **contexts.of_row(question, reply, has_retriever=line[7] is not None),
             "scores": scores.get((reply, question), {}),
         }  # fmt: skip
         for name in asked.names[bot_id]:
@@ -112,12 +115,13 @@ def _question(line: Sequence[Any]) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _reply(line: Sequence[Any]) -> dict[str, Any]:
-    (_, _, _, reply_id, answer, error, declined, retrieved, latency, queue, attempts, in_flight, tokens_in, tokens_out,
+def _reply(line: Sequence[Any], indexed: int) -> dict[str, Any]:
+    (_, _, _, _, answer, error, declined, retrieved, latency, queue, attempts, in_flight, tokens_in, tokens_out,
      cost, reasoning, trace, asked_at) = line  # fmt: skip
+    given = {} if answer is not None and len(answer) <= indexed else cut("answer", answer)
+    timed = {} if indexed else {"latency_ms": short(latency)}
     return {
-        "reply_id": reply_id, **cut("answer", answer), **cut("error", error), "declined": declined,
-        "retrieved": retrieved, "latency_ms": short(latency), "queue_ms": short(queue),
+        **given, **cut("error", error), "declined": declined, "retrieved": retrieved, **timed, "queue_ms": short(queue),
         "attempts_ms": fragment(attempts or "[]"), "in_flight": in_flight, "tokens_in": tokens_in,
         "tokens_out": tokens_out, "cost": cost, **cut("reasoning", reasoning), **cut("trace", trace),
         "asked_at": asked_at,
@@ -136,13 +140,13 @@ def _scores(
 ) -> dict[tuple[int, int], dict[str, Any]]:
     """What there is to say of the scores of each reply to each question, by metric; other runs may have other ones."""
     names = {key: name for name, key in metrics.items()}
-    found: dict[tuple[int, int], dict[str, Any]] = {}
+    found: defaultdict[tuple[int, int], dict[str, Any]] = defaultdict(dict)
     for reply, question, metric, status, reason in missing:
         if metric in names:
             told = {"status": status, "reason": reason} if reason else {"status": status}
-            found.setdefault((reply, question), {})[names[metric]] = told
+            found[reply, question][names[metric]] = told
     for reply, question, metric, text in details:
         if metric in names:
-            score = found.setdefault((reply, question), {}).setdefault(names[metric], {})
-            score |= bounded("details", rounded(text))
+            of_row, name = found[reply, question], names[metric]
+            of_row[name] = of_row.get(name, {}) | bounded("details", rounded(text))
     return found

@@ -35,10 +35,12 @@ SELECT id, key, text, expected, tags, source_document, answerable FROM questions
 WHERE id IN (SELECT question_id FROM run_rows WHERE run_id = ?)"""
 
 SCORES = """
-SELECT run_rows.question_id, run_rows.repeat, scores.metric_id, scores.value, scores.status, scores.reason
-FROM run_rows
+SELECT {wanted} FROM run_rows
 JOIN scores ON scores.reply_id = run_rows.reply_id AND scores.question_id = run_rows.question_id
-WHERE run_rows.run_id = ? AND run_rows.bot_id = ?"""
+WHERE run_rows.run_id = ? AND run_rows.bot_id = ? AND value IS {state}"""
+VALUES = SCORES.format(wanted="run_rows.question_id, repeat, metric_id, value", state="NOT NULL")
+MISSING = SCORES.format(wanted="run_rows.question_id, repeat, metric_id, scores.status, reason", state="NULL")
+VALUE: Final = np.dtype([("question", "i8"), ("repeat", "i8"), ("metric", "i8"), ("value", "f8")])
 
 ABOUT = """
 SELECT runs.name, bots.kind, bots.model, bots.embedded FROM runs, bots WHERE runs.id = ? AND bots.id = ?"""
@@ -52,12 +54,15 @@ Row = tuple[int, int]  # question id and repeat: a row of a column
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """The questions of one run, and where their rows stand in the index."""
+    """The questions of one run by their ids.
+
+    Attributes:
+        questions: as they are read.
+        turns: which one a question is of those that have its key, from the last: it may be corrected between passes.
+    """
 
     questions: Mapping[int, Sequence[Any]]
-    turns: Mapping[
-        int, int
-    ]  # by id: which one of those that have its key, from the last; texts are corrected between passes
+    turns: Mapping[int, int]
 
 
 @dataclass(slots=True)
@@ -66,11 +71,13 @@ class RowIndex:
 
     Attributes:
         content: what is written, but for what the file leaves out.
+        longest: characters of an answer that it holds.
         ids: for each case its question id by origin.
         trouble: for each case how much is wrong with it: failed rows above missing values above failed thresholds.
     """
 
     content: dict[str, object]
+    longest: int
     ids: Sequence[Sequence[int | None]]
     trouble: Integers
 
@@ -114,7 +121,7 @@ def row_index(columns: Sequence[Column], most: int = TEXTS) -> RowIndex:
         "statuses": STATUSES, "longest": longest, "cases": {**about, "ids": ids}, "rows": told,
         "reasons": list(reasons),
     }  # fmt: skip
-    return RowIndex(content, ids, trouble)
+    return RowIndex(content, longest, ids, trouble)
 
 
 def _asked(lines: Sequence[Sequence[Any]]) -> _Asked:
@@ -229,23 +236,38 @@ def _scores(
 ) -> dict[str, object]:
     """Values, whether they pass, and why there are none; what passes is told by the value as it is, not as rounded."""
     run = column.run
-    values = np.full((len(metrics), len(trouble)), np.nan)
     missing: list[dict[str, int]] = [{} for _ in metrics]
     number = {run.metric_ids[name]: place for place, name in enumerate(metrics) if name in run.columns}
-    for question, repeat, metric_id, value, status, reason in run.store.connection.execute(
-        SCORES, [run.id, column.bot_id]
-    ):
+    values = _values(column, number, places, (len(metrics), len(trouble)))
+    for question, repeat, metric_id, status, reason in run.store.query(MISSING, [run.id, column.bot_id]):
         case, metric = places.get((question, repeat)), number.get(metric_id)
         if case is None or metric is None:  # no case: a row that came while we were reading
-            continue
-        if value is not None:
-            values[metric, case] = value
             continue
         missing[metric][str(case)] = reasons.setdefault(reason or status, len(reasons))
         trouble[case] += (status != "not_applicable") << 16
     judged = [_judged(line, run.columns.get(name)) for line, name in zip(values, metrics, strict=True)]
     trouble += sum((line == FAILED for line in judged), start=np.zeros_like(trouble))
     return {"values": list(_short_all(values)), "passed": [_told(line) for line in judged], "missing": missing}
+
+
+def _values(column: Column, number: Mapping[int, int], places: Mapping[Row, int], shape: tuple[int, int]) -> Floats:
+    """The values of a column by metric and case, NaN where there is none; a run may have millions of them."""
+    made = np.full(shape, np.nan)
+    lines = np.fromiter(column.run.store.connection.execute(VALUES, [column.run.id, column.bot_id]), dtype=VALUE)
+    if not len(lines) or not places:
+        return made
+    repeats = 1 + max(int(lines["repeat"].max()), max(repeat for _, repeat in places))
+    rows = np.array([question * repeats + repeat for question, repeat in places], np.int64)
+    cases = np.fromiter(places.values(), np.int64)
+    metrics = np.full(1 + max([int(lines["metric"].max()), *number]), -1)
+    for metric, place in number.items():
+        metrics[metric] = place
+    wanted = lines["question"] * repeats + lines["repeat"]
+    order = np.argsort(rows)
+    found = order[np.minimum(np.searchsorted(rows, wanted, sorter=order), len(rows) - 1)]
+    there = (rows[found] == wanted) & (metrics[lines["metric"]] >= 0)
+    made[metrics[lines["metric"]][there], cases[found][there]] = lines["value"][there]
+    return made
 
 
 def _judged(values: Floats, metric: MetricColumn | None) -> Outcomes:

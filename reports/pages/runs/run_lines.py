@@ -11,7 +11,7 @@ import orjson
 
 from ...leaderboard import best_bots
 from ...problem import Severity
-from ...ranking.shared_questions import OPERATIONAL, by_directness, is_repetition
+from ...ranking.lead_metric import lead_metric
 from ...run import BETWEEN, REWORDED
 from ...store import Store
 from ...summary import BotSummary, MetricColumn, Summary, summarise
@@ -154,7 +154,8 @@ def _line(
         id=run_id, name=summary.run, suite=suite, status=summary.status, started_at=started_at,
         finished_at=finished_at, rows=sum(bot.rows for bot in summary.bots),
         expected=expected_rows(orjson.loads(manifest)), questions=summary.questions, bots=tuple(summary.bots),
-        lead=lead_metric(summary), problems=_problems(store, run_id) if has_findings else None,
+        lead=lead_metric(summary) or next(iter(summary.metrics), None),
+        problems=_problems(store, run_id) if has_findings else None,
         judge=summary.judge.name if summary.judge else None,
     )  # fmt: skip
 
@@ -169,18 +170,6 @@ def expected_rows(manifest: Mapping[str, Any]) -> int | None:
     if not isinstance(number, int) or not isinstance(bots, Sequence):
         return None
     return number * len(bots) * (repeat if isinstance(repeat, int) else 1)
-
-
-def lead_metric(summary: Summary) -> MetricColumn | None:
-    """The metric that says most directly which bot is right, as ``proctor rank`` chooses it; None without metrics."""
-    columns = {column.name: column for column in summary.metrics}
-    means = {
-        name: found
-        for name, column in columns.items()
-        if column.better != "neither" and name not in OPERATIONAL and not is_repetition(name, columns)
-        and (found := [mean for bot in summary.bots if (mean := bot.metrics[name].mean) is not None])
-    }  # fmt: skip
-    return columns[by_directness(means)[0]] if means else next(iter(summary.metrics), None)
 
 
 def _problems(store: Store, run_id: int) -> dict[str, int]:

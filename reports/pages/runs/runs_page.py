@@ -7,6 +7,7 @@ from typing import Final
 
 from markupsafe import Markup
 
+from ...leaderboard import count
 from ...store import Store
 from ...summary import summarise
 from ..page import Page, Section
@@ -86,7 +87,7 @@ def runs_page(store: Store, wanted: Wanted, summary_of: Summaries = summarise) -
         Section("trend", "Trend", _trend_body(store, wanted, known, suite, summary_of)),
         Section("compare", "Compare", _compare_body(store, wanted, leaf)),
     )
-    subtitle = f"{store.path.name}: {leaf.total:,} run{'' if leaf.total == 1 else 's'}"
+    subtitle = f"{store.path.name}: {count(leaf.total, 'run')}"
     return Page(
         "Runs", subtitle + (f" of {suite}" if suite else ""), sections, ("redrawing", "live"), ("runs",), SETTINGS
     )

@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import Final
 
 from ...store import Store
-from ...summary import MetricColumn, MetricSummary, Summary, summarise
+from ...summary import MetricColumn, MetricSummary, Summary, bot_keys, summarise
 from .run_lines import Summaries, run_address
 
 MOST_RUNS: Final = 40  # the latest ones
@@ -128,15 +128,9 @@ def _bots(
     for place, (run, summary) in enumerate(zip(runs, summaries, strict=True)):
         if run.version is None:
             continue
-        keys = dict(_bot_keys(store, run.id))
+        keys = bot_keys(store, run.id)
         for bot in summary.bots:
             is_changed = last.get(bot.name, keys[bot.name]) != keys[bot.name]
             last[bot.name] = keys[bot.name]
             made[bot.name].append(Point(place, run.version, bot.metrics[metric], is_changed))
     return {name: tuple(points) for name, points in made.items() if points}
-
-
-def _bot_keys(store: Store, run_id: int) -> list[tuple[str, int]]:
-    """The bots of a run with their keys: a bot that is made otherwise has another key."""
-    lines = store.query("SELECT name, bot_id FROM run_bots JOIN bots ON bots.id = bot_id WHERE run_id = ?", [run_id])
-    return [(str(name), int(bot_id)) for name, bot_id in lines]

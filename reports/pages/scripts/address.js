@@ -5,12 +5,14 @@ const addressListeners = [];
 /** {view, ...parameters} of an address such as #questions?bot=rag&open=12. */
 function address() {
   const [view, query = ""] = location.hash.slice(1).split("?");
-  return { view, ...Object.fromEntries(new URLSearchParams(query)) };
+  return { ...Object.fromEntries(new URLSearchParams(query)), view };
 }
 
 function addressOf({ view, ...parameters }) {
   const query = new URLSearchParams();
-  for (const [name, value] of Object.entries(parameters)) if (value !== "" && value !== null && value !== undefined) query.set(name, value);
+  for (const [name, value] of Object.entries(parameters)) {
+    if (value !== "" && value !== null && value !== undefined) query.set(name, value);
+  }
   return `#${view}${query.size ? `?${query}` : ""}`;
 }
 

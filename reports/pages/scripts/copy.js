@@ -12,14 +12,22 @@ addEventListener("click", ({ target }) => {
 });
 
 async function copyText(button, source) {
-  try {
-    await navigator.clipboard.writeText(source.textContent);
+  if (await isCopied(source.textContent)) {
     button.textContent = "Copied";
     announce("Copied.");
-  } catch {
-    // A page from disk may have no clipboard: what is selected is one keystroke away from it.
+  } else {
     getSelection().selectAllChildren(source);
     button.textContent = "Selected: press Ctrl+C";
     announce("The text is selected; press Control C to copy it.");
+  }
+}
+
+/** Puts a text into the clipboard; a page from disk may have none, and what is selected is one keystroke away from it. */
+async function isCopied(text) {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    return false;
   }
 }

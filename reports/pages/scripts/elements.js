@@ -1,29 +1,40 @@
 /* Elements: parts of the page made of plain values. Texts are only ever set as text, never as markup. */
 
-const SVG = "http://www.w3.org/2000/svg";
-
-/** An element with attributes and children; false, null and undefined are left out, true is a bare attribute. */
+/**
+ * An element with attributes and children; false, null and undefined are left out, true is a bare attribute. Only what
+ * is told to those who hear the page says true and false in words.
+ */
 function make(name, attributes = {}, ...children) {
-  return filled(document.createElement(name), attributes, children);
-}
-
-function makeSvg(name, attributes = {}, ...children) {
-  return filled(document.createElementNS(SVG, name), attributes, children);
-}
-
-function filled(element, attributes, children) {
-  for (const [name, value] of Object.entries(attributes)) {
-    if (value === false || value === null || value === undefined) continue;
-    if (name === "on") for (const [event, listener] of Object.entries(value)) element.addEventListener(event, listener);
-    else if (name === "value") element.value = value;
-    else element.setAttribute(name, value === true ? "" : value);
+  const element = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes)) {
+    if (value === null || value === undefined) continue;
+    if (key === "on") for (const [event, listener] of Object.entries(value)) element.addEventListener(event, listener);
+    else if (key === "value") element.value = value;
+    else if (key.startsWith("aria-")) element.setAttribute(key, value);
+    else if (value !== false) element.setAttribute(key, value === true ? "" : value);
   }
   element.append(...children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false));
   return element;
 }
 
+/** Parts with something between each two of them. */
+function between(parts, separator) {
+  return parts.flatMap((part, place) => (place ? [separator, part] : [part]));
+}
+
+/** A table in a place of its own, which scrolls when the table is wider. */
+function scrollable(label, table) {
+  return make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": label }, table);
+}
+
 function byId(id) {
   return document.getElementById(id);
+}
+
+/** Whether the reader has marked text in an element, perhaps to copy it. */
+function hasSelection(element) {
+  const selection = getSelection();
+  return !selection.isCollapsed && selection.anchorNode !== null && element.contains(selection.anchorNode);
 }
 
 /** Says something to those who hear the page instead of seeing it. */

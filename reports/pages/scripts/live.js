@@ -5,10 +5,10 @@ const SELDOM = 15_000; // where nothing goes on, and the longest wait for a serv
 const SHARE = 4; // a page that takes long to make is asked for less often: this many times as long
 const SILENCE = 60_000; // without a new row for so long, a run may be dead
 
-const following = { tag: settings.tag, running: null, over: false, away: 0, took: 0, changed: performance.now(), timer: 0 };
+const following = { tag: settings.tag, running: null, over: false, away: 0, took: 0, changed: performance.now(), timer: 0, isAsking: false };
 const liveLine = make("p", { class: "live", hidden: true });
 
-/** What the server says of itself: {tag, status, running, rows, expected}; null where it does not answer. */
+/** What the server says of itself: {tag, status, running, rows, expected, silence}; null where it does not answer. */
 async function askedState() {
   try {
     const reply = await fetch(settings.state, { signal: AbortSignal.timeout(30_000) });
@@ -41,9 +41,8 @@ async function redraw() {
   const began = performance.now();
   const fresh = await freshPage();
   if (!fresh) return;
-  await redrawFrom(fresh);
-  forgetBlocks();
-  if (typeof refreshQuestions === "function") await refreshQuestions();
+  redrawFrom(fresh);
+  await readAnew();
   following.tag = JSON.parse(fresh.getElementById("settings").textContent).tag;
   following.changed = performance.now();
   following.took = performance.now() - began;
@@ -55,18 +54,23 @@ function tellState(state) {
   else if (following.over) liveLine.replaceChildren(stateLabel(state.status), counted(state.rows, "row"));
 }
 
-function tellRunning({ status, rows, expected }) {
+function tellRunning({ status, rows, expected, silence }) {
   const soFar = expected ? `${rows.toLocaleString("en")} of ${counted(expected, "row")}` : counted(rows, "row");
-  const minutes = Math.floor((performance.now() - following.changed) / 60_000);
-  const silent = performance.now() - following.changed > SILENCE;
+  const still = Math.max(performance.now() - following.changed, silence * 1000); // it may have been before we looked
   liveLine.replaceChildren(
     ...[
       stateLabel(status),
       soFar,
       expected && make("progress", { max: expected, value: Math.min(rows, expected), "aria-label": "Rows that are there" }),
-      silent && `, nothing new for ${counted(minutes, "minute")}; if the run was killed, the same command goes on with it`,
+      still > SILENCE && `, nothing new for ${lasting(still)}; if the run was killed, the same command goes on with it`,
     ].filter(Boolean),
   );
+}
+
+function lasting(time) {
+  const minutes = Math.floor(time / 60_000);
+  if (minutes < 120) return counted(minutes, "minute");
+  return minutes < 48 * 60 ? counted(Math.floor(minutes / 60), "hour") : counted(Math.floor(minutes / 1440), "day");
 }
 
 function stateLabel(status) {
@@ -83,6 +87,11 @@ function tellAway() {
   );
 }
 
+function tellStuck() {
+  liveLine.hidden = false;
+  liveLine.replaceChildren(make("span", { class: "label doubt" }, "stopped"), "This page can't follow any longer: load it again.");
+}
+
 function nextWait() {
   if (following.away) return Math.min(OFTEN * 2 ** Math.min(following.away - 1, 5), SELDOM);
   return Math.max(following.running ? OFTEN : SELDOM, SHARE * following.took);
@@ -90,14 +99,15 @@ function nextWait() {
 
 async function follow() {
   clearTimeout(following.timer);
-  if (document.hidden) return; // goes on when it is seen again
-  following.timer = setTimeout(follow, 120_000); // should the rest fail, it is tried again
+  if (document.hidden || following.isAsking) return; // goes on when it is seen again, and one at a time
+  following.isAsking = true;
   try {
     await followOnce();
-  } finally {
-    clearTimeout(following.timer);
-    following.timer = setTimeout(follow, nextWait());
+  } catch {
+    tellStuck(); // what the server gives is of another kind than this page: it was begun anew by another version
   }
+  following.isAsking = false;
+  following.timer = setTimeout(follow, nextWait());
 }
 
 if (settings.state) {

@@ -12,10 +12,34 @@ function showView(name) {
   }
 }
 
+/* Whoever follows a link from one part into another is at its beginning, with the keyboard as well. */
+let isLed = false;
+
+addEventListener("click", ({ target }) => {
+  const link = target.closest("section.view a[href^='#']");
+  const name = link?.hash.slice(1).split("?")[0];
+  isLed = views.some((view) => view.id === name && !view.contains(link));
+});
+
 onAddress(({ view }) => {
-  if (view !== "main") showView(view);
+  if (view === "main") return;
+  showView(view);
+  const entered = isLed && views.find(({ hidden }) => !hidden);
+  isLed = false;
+  if (!entered) return;
+  entered.focus({ preventScroll: true });
+  scrollTo({ top: 0, behavior: "instant" });
 });
 showView(address().view);
+
+/** Within a view a link such as #heatmap?part=latency leads to the heading with the id heatmap-latency. */
+function showPart({ view, part }) {
+  const heading = part && document.getElementById(`${view}-${part}`);
+  heading?.focus({ preventScroll: true });
+  heading?.scrollIntoView({ behavior: "instant" });
+}
+onAddress(showPart);
+showPart(address());
 
 /* The reader's choice outlives the page where the browser keeps anything for it. */
 const theme = byId("theme");
@@ -45,6 +69,7 @@ function isDark() {
 function setTheme(chosen) {
   if (chosen) document.documentElement.dataset.theme = chosen;
   theme.textContent = isDark() ? "Light" : "Dark";
+  theme.ariaLabel = `${theme.textContent} colours`;
 }
 
 theme.hidden = false;

@@ -1,36 +1,31 @@
 /* Pair choice: of several pairs of bots, the one whose questions are listed: the list sees its two columns alone. */
 
-const wholeIndex = settings.pairs?.length > 1 ? block("rows") : null;
-let chosenPair = 0;
+const pairs = settings.pairs ?? [];
 
-/** The index with the two columns of a pair. */
-function indexOfPair(index, { columns }) {
-  return { ...index, columns: columns.map((at) => index.columns[at]), rows: columns.map((at) => index.rows[at]) };
+/** What a pair is called in an address: as its second column. */
+function nameOfPair({ names }) {
+  return names[1];
 }
 
-function choosePair(number) {
-  chosenPair = number;
-  settings.metric = settings.pairs[number].metric;
-  blocks.set("rows", wholeIndex.then((index) => indexOfPair(index, settings.pairs[number])));
-  byId("pair-choice").value = String(number);
+/** The place of the pair that an address asks for, by its name or by a column of it; else the first. */
+function pairOf({ pair, bot }) {
+  const named = pairs.findIndex((each) => nameOfPair(each) === pair);
+  return Math.max(0, named < 0 ? pairs.findIndex(({ names }) => names.includes(bot)) : named);
 }
 
-/** The pair to which a column belongs; -1 where there is no such column. */
-function pairOfColumn(name) {
-  return settings.pairs.findIndex(({ names }) => names.includes(name));
+/** The index as the list sees it: of several pairs the columns of one, with `usual`, the metric to begin with. */
+function indexOfPair(index, number) {
+  if (pairs.length < 2) return { ...index, usual: settings.metric };
+  const { columns, metric } = pairs[number];
+  return { ...index, columns: columns.map((at) => index.columns[at]), rows: columns.map((at) => index.rows[at]), usual: metric };
 }
 
-if (wholeIndex) {
-  choosePair(Math.max(0, pairOfColumn(address().bot)));
-  byId("pair-choice").addEventListener("change", async ({ target }) => {
-    choosePair(Number(target.value));
-    goTo({ view: "questions" }, true);
-    await refreshQuestions();
-  });
-  onAddress(({ bot }) => {
-    const number = pairOfColumn(bot);
-    if (number < 0 || number === chosenPair) return;
-    choosePair(number);
-    refreshQuestions();
+function showPair(number) {
+  if (pairs.length > 1) byId("pair-choice").value = String(number);
+}
+
+if (pairs.length > 1) {
+  byId("pair-choice").addEventListener("change", ({ target }) => {
+    goTo({ view: "questions", pair: nameOfPair(pairs[Number(target.value)]) });
   });
 }

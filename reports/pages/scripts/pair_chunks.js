@@ -1,9 +1,9 @@
 /* Pair chunks: which contexts two answers share, wherever they rank, and which are gained and lost. */
 
-/** The contexts of an answer as {rank, score, document, start, end, text}; the text is null where the page leaves it out. */
+/** The contexts of an answer as passages with their rank. */
 async function rankedChunks(origin, contexts) {
   const passages = await Promise.all(contexts.map(([id]) => passageOf(origin, id)));
-  return contexts.map(([, score], place) => ({ rank: place + 1, score, ...(passages[place] ?? { document: "", start: null, end: null, text: null }) }));
+  return passages.map((passage, place) => ({ ...passage, rank: place + 1 }));
 }
 
 /**
@@ -50,17 +50,18 @@ function chunkTable(pairs, names) {
     const chunk = pair.head ?? pair.base;
     const rank = (side) => make("td", { class: "number" }, side ? String(side.rank) : "-");
     const label = make("span", { class: `label ${tone}` }, make("span", { "aria-hidden": "true" }, sign && `${sign} `), words);
-    return make("tr", { class: words.split(" ")[0] }, make("td", {}, label), rank(pair.base), rank(pair.head), make("td", {}, chunkText(chunk)));
+    return make("tr", { class: pair.base && pair.head ? "on-both" : null }, make("td", {}, label), rank(pair.base), rank(pair.head), make("td", {}, chunkText(chunk)));
   });
   const table = make("table", { class: "pair-chunks" }, make("caption", { class: "unseen" }, "Retrieved passages by their rank on both sides"));
   table.append(make("thead", {}, make("tr", {}, heads)), make("tbody", {}, lines));
-  return make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Retrieved passages" }, table);
+  return scrollable("Retrieved passages", table);
 }
 
-function chunkText({ document, start, end, text }) {
-  const where = start === null || start === undefined ? "" : `, characters ${start.toLocaleString("en")} to ${end.toLocaleString("en")}`;
-  const source = make("span", { class: "small quiet" }, said(document || "no document"), where);
-  if (text === null) return [source, make("p", { class: "quiet" }, "Its text is left out of this file.")];
+function chunkText(chunk) {
+  const { document: name, start, end, text } = chunk;
+  if (text === null) return noPassage(chunk);
+  const where = Number.isInteger(start) ? `, ${placeInWords(start, end)}` : "";
   const begin = clipped(text.slice(0, 400).replaceAll(/\s+/g, " ").trim(), 140);
-  return make("details", {}, make("summary", {}, source, make("br"), said(begin)), longText(text));
+  const title = [make("span", { class: "small quiet" }, said(name || "no document named"), where), make("br"), said(begin)];
+  return make("details", { class: "at-will" }, make("summary", {}, title), longText(text, { length: chunk.text_length }));
 }

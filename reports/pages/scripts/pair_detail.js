@@ -26,7 +26,7 @@ function changedScores(index, place, names) {
   const table = make("table", { class: "pair-scores" }, make("caption", { class: "unseen" }, "Scores that changed"));
   table.append(make("thead", {}, make("tr", {}, heads)), make("tbody", {}, found.map(({ line }) => line)));
   const rest = same ? make("p", { class: "quiet small" }, `${counted(same, "other score")} the same.`) : null;
-  return make("div", {}, make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Scores that changed" }, table), rest);
+  return make("div", {}, scrollable("Scores that changed", table), rest);
 }
 
 /** A line for a score that changed; null for one that did not. */
@@ -35,11 +35,12 @@ function scoreChange(index, metric, number, place) {
   const [was, is] = index.rows.map((row) => row.passed[number][place]);
   const reasons = index.rows.map((row) => index.reasons[row.missing[number][place]] ?? "");
   if (base === head && was === is && reasons[0] === reasons[1]) return null;
-  const crossed = { 10: ["bad", "passed, fails now"], "01": ["good", "failed, passes now"] }[was + is];
+  const crossed = { "10": ["bad", "passed, fails now"], "01": ["good", "failed, passes now"] }[was + is];
   const rose = base !== null && head !== null && base !== head && metric.better !== "neither";
   const better = rose && head > base === (metric.better === "higher");
   const [tone, words] = crossed ?? (rose ? [better ? "good" : "bad", better ? "better" : "worse"] : ["", "other"]);
-  const cell = (value, reason) => make("td", { class: "number" }, value === null ? make("span", { class: "quiet" }, shown(reason ? reasonInWords(reason) : "-")) : figure(value, metric));
+  const cell = (value, reason) => make("td", { class: "number" },
+    value === null ? make("span", { class: "quiet" }, shown(reason ? reasonInWords(reason) : "-")) : figure(value, metric));
   const line = make("tr", {}, make("th", { scope: "row" }, said(metric.name)), cell(base, reasons[0]), cell(head, reasons[1]),
     make("td", {}, make("span", { class: crossed ? `label ${tone}` : `small ${tone || "quiet"}` }, words)));
   return { line, order: crossed ? 0 : rose ? 1 : 2 };
@@ -63,6 +64,8 @@ async function chunkChanges(columns, sides, names) {
   const gained = pairs.filter((pair) => !pair.base).length;
   const lost = pairs.filter((pair) => !pair.head).length;
   const moved = pairs.filter((pair) => pair.base && pair.head && pair.base.rank !== pair.head.rank).length;
-  const told = gained + lost + moved ? `${gained} gained, ${lost} lost, ${moved} moved in rank, ${pairs.length - gained - lost - moved} in their place.` : "The same passages in the same order.";
+  const told = gained + lost + moved
+    ? `${gained} gained, ${lost} lost, ${moved} moved in rank, ${pairs.length - gained - lost - moved} in their place.`
+    : "The same passages in the same order.";
   return [make("h5", {}, "Retrieved passages"), make("p", { class: "pair-counts" }, told), chunkTable(pairs, names)];
 }

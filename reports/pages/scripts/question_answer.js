@@ -9,9 +9,10 @@ function askedElement(view) {
     make("h3", { class: "asked-text" }, longText(question.text ?? "", { length: question.text_length, characters: 1500, lines: 20 })),
     note, expected, make("p", { class: "asked-facts small" }, askedFacts(view)),
     question.constraints?.length ? constraintList(question.constraints) : null,
-    question.evidence?.length ? folded(`Gold evidence (${question.evidence.length})`, () => evidenceGroups(question.evidence)) : null,
-    ["expected", "constraints", "evidence", "extra"].filter((name) => question[`${name}_length`]).map((name) => make("p", { class: "quiet small" }, tooLong(name, question[`${name}_length`]))),
-    Object.keys(question.extra ?? {}).length ? folded("Other fields of the question", () => recordElement(question.extra)) : null,
+    question.evidence?.length ? foldedPart(`Gold evidence (${question.evidence.length})`, () => evidenceGroups(question.evidence)) : null,
+    ["expected", "constraints", "evidence", "extra"].filter((name) => question[`${name}_length`])
+      .map((name) => make("p", { class: "quiet small" }, tooLong(name, question[`${name}_length`]))),
+    Object.keys(question.extra ?? {}).length ? foldedPart("Other fields of the question", () => recordElement(question.extra)) : null,
   );
   function draw(claim = null, from = null) {
     note.hidden = true;
@@ -25,7 +26,8 @@ function askedElement(view) {
       return make("div", { class: "expected" }, longText(text, { ranges: [...judged, ...near, ...shared] }));
     });
     const title = make("p", { class: "part-title" }, texts.length > 1 ? "Expected: any of" : "Expected");
-    expected.replaceChildren(title, ...(drawn.length ? drawn : [make("p", { class: "quiet" }, index.cases.answerable[place] === 0 ? "No answer: the knowledge doesn't hold one." : "No expected answer is given.")]));
+    const none = index.cases.answerable[place] === 0 ? "No answer: the knowledge doesn't hold one." : "No expected answer is given.";
+    expected.replaceChildren(title, ...(drawn.length ? drawn : [make("p", { class: "quiet" }, none)]));
     if (from) pointOut(expected, note, from);
   }
   draw();
@@ -39,29 +41,34 @@ function askedFacts({ question, index, place }) {
   if (cases.document[place]) parts.push(["document ", said(cases.document[place])]);
   if (cases.answerable[place] !== null) parts.push([cases.answerable[place] ? "answerable" : make("span", { class: "label doubt" }, "not answerable")]);
   const reworded = question.extra?.perturbs;
-  if (reworded !== undefined) parts.push([make("span", { class: "label" }, "rewords another question: ", said(typeof reworded === "string" ? reworded : JSON.stringify(reworded)))]);
+  if (reworded !== undefined) {
+    const other = said(typeof reworded === "string" ? reworded : JSON.stringify(reworded));
+    parts.push(make("span", { class: "label" }, "rewords another question: ", other));
+  }
   for (const tag of cases.tags[place] ?? []) parts.push([make("span", { class: "label" }, said(cases.tag_names[tag]))]);
-  return parts.flatMap((part, number) => [number ? " \u00b7 " : "", ...part]);
+  return between(parts, " \u00b7 ");
 }
 
 function constraintList(constraints) {
-  const words = constraints.slice(0, 50).map((constraint, place) => {
+  const words = constraints.slice(0, 50).map((constraint) => {
     const members = Array.isArray(constraint) ? constraint : [constraint];
-    return [place ? "; " : "", members.flatMap((member, number) => [number ? " or " : "", said(String(member), { class: "wanted-text" })])];
+    return between(members.map((member) => said(String(member), { class: "wanted-text" })), " or ");
   });
-  return make("p", { class: "small" }, make("span", { class: "quiet" }, "The answer must hold: "), words, constraints.length > 50 ? ` and ${constraints.length - 50} more` : "");
+  return make("p", { class: "small" },
+    make("span", { class: "quiet" }, "The answer must hold: "), between(words, "; "), constraints.length > 50 ? ` and ${constraints.length - 50} more` : "");
 }
 
 function evidenceGroups(groups) {
-  const member = ({ document: name, quote, start, end }) => make("div", { class: "gold-member" },
-    make("span", { class: "small quiet" }, said(name), Number.isInteger(start) ? `, characters ${start}\u2013${end}` : ""), quote ? make("blockquote", {}, longText(quote)) : "");
+  const member = ({ document: name, quote, start, end }) => make("div", {},
+    make("span", { class: "small quiet" }, said(name), Number.isInteger(start) ? `, ${placeInWords(start, end)}` : ""),
+    quote ? make("blockquote", {}, longText(quote)) : "");
   const draw = (group) => make("li", {}, group.map((each, place) => [place ? make("span", { class: "quiet small" }, "or ") : "", member(each)]));
   return someOf(groups, "group", draw, { holder: make("ol") });
 }
 
 /** The answer of a bot: {element, draw}; `draw(claim)` marks the sentence that is nearest to it. */
 function answerElement(side) {
-  const { row, view, status } = side;
+  const { row, status } = side;
   const body = make("div", { class: "answer", tabindex: "-1", id: `${side.id}-answer` });
   const note = make("p", { class: "context-note small", hidden: true });
   const element = make("div", {}, note, body);
@@ -77,7 +84,7 @@ function answerElement(side) {
     if (from) pointOut(body, note, from);
   }
   draw();
-  return { element, draw, head: sideHead(side), view };
+  return { element, draw, head: sideHead(side) };
 }
 
 function answerRanges({ row, view }, claim) {
@@ -92,18 +99,16 @@ function answerRanges({ row, view }, claim) {
 /** Goes to what was marked for a claim, or says that there is nothing like it. */
 function pointOut(body, note, from) {
   const mark = body.querySelector("mark.nearest");
-  const back = from && make("button", { type: "button", class: "back", on: { click: () => from.focus() } }, "Back to the claim");
-  note.hidden = false;
-  note.replaceChildren(make("mark", { class: "nearest" }, mark ? "closest sentence" : "no sentence here shares a word with the claim"), " ", back ?? "");
+  tellMarked(note, mark ? "closest sentence" : "no sentence here shares a word with the claim", from);
   (mark ?? body).scrollIntoView({ block: "center" });
   body.focus({ preventScroll: true });
 }
 
 /** Of two runs: how the answer of the second one differs from that of the first, word by word. */
 function differenceFrom({ view, row, at }) {
-  const before = view.sides.find((side) => side.at === 0)?.row.answer;
-  if (!settings.pair || at !== 1 || typeof wordDifferenceElement !== "function" || !before || before === row.answer) return "";
-  return folded("Word by word against base", () => wordDifferenceElement(before, row.answer), { open: true });
+  const before = view.all.find((side) => side.at === 0)?.row.answer;
+  if (!settings.pair || at !== 1 || !before || before === row.answer) return "";
+  return foldedPart("Word by word against base", () => wordDifferenceElement(before, row.answer), { open: true });
 }
 
 /** Name, status, latency and the chosen score of a bot: the head of its column. */
@@ -117,9 +122,9 @@ function sideHead(side) {
   return {
     element,
     show(metric) {
-      const score = row.scores[metric];
-      const about = side.view.metricOf(metric);
-      value.replaceChildren(...(score ? [said(metric), " ", make("strong", {}, scoreWords(score.value, about, side.passed(metric)))] : []));
+      const score = row.scores.get(metric);
+      const words = score && scoreWords(score.value, side.view.metricOf(metric), side.passed(metric));
+      value.replaceChildren(...(words ? [said(metric), " ", make("strong", {}, words)] : []));
     },
   };
 }

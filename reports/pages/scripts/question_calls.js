@@ -4,17 +4,17 @@ const QUESTIONS_A_BLOCK = 50;
 
 /** The raw judge calls of a row, read when they are opened. */
 function callsElement(side) {
-  return folded("Raw judge calls", async () => {
-    const { column, view, id } = side;
+  return foldedPart("Raw judge calls", async () => {
+    const { column, view } = side;
     const number = Math.floor(side.questionId / QUESTIONS_A_BLOCK);
     const [held, prompts] = await Promise.all([block(`calls-${column.origin}-${number}`), block(`prompts-${column.origin}-0`)]);
     const calls = held?.questions?.[side.questionId]?.[column.name]?.[view.repeat] ?? [];
     if (!calls.length && view.index.left_out?.calls?.[column.origin]) {
-      return make("p", { class: "quiet" }, "Judge calls of some questions are left out of this file, which would be too large: ", make("code", {}, "proctor view"), " shows them.");
+      return leftOut("the judge calls of some questions");
     }
     if (!calls.length) return make("p", { class: "quiet" }, "No judge was asked about this row.");
-    const draw = (call, place) => make("li", {}, callElement(call, held.requests, prompts ?? {}, `${id}-call-${place}`));
-    return someOf(calls, "call", draw, { first: 20, holder: make("ol", { class: "plain" }) });
+    const draw = (call) => make("li", {}, callElement(call, held.requests, prompts ?? {}));
+    return someOf(calls, "call", draw, { holder: make("ol", { class: "plain" }) });
   });
 }
 
@@ -25,14 +25,23 @@ function callElement(call, requests, prompts) {
     failed ? make("span", { class: "label bad" }, `${SIGNS.bad} ${call.error ? "failed" : "not readable"}`) : "", " ",
     make("span", { class: "quiet small" }, callFigures(call)),
   ];
-  return folded(title, () => [
-    make("p", { class: "small quiet" }, "Judge: ", said(call.judge ?? "not named"), call.asked_at ? ` \u00b7 ${shown(call.asked_at)}` : "", call.finish_reason ? [" \u00b7 ended by ", said(call.finish_reason)] : ""),
+  return foldedPart(title, () => [
+    make("p", { class: "small quiet" }, callFacts(call)),
     rawPart("Error", call, "error"), rawPart("Problem", call, "problem"), rawPart("Reply", call, "reply"), rawPart("Reasoning", call, "reasoning"),
     call.exchange_length ? make("p", { class: "quiet small" }, tooLong("earlier replies", call.exchange_length)) : null,
     call.exchange?.length ? titled("Earlier replies and what was wrong with them", valueElement(call.exchange)) : null,
     requestPart(requests?.[call.request]),
-    prompts[call.prompt] ? folded(["Instructions ", said(prompts[call.prompt].name)], () => make("div", { class: "mono" }, longText(prompts[call.prompt].text, { length: prompts[call.prompt].text_length }))) : null,
+    instructionsPart(prompts[call.prompt]),
   ]);
+}
+
+function callFacts({ judge, asked_at: asked, finish_reason: reason }) {
+  return between([["Judge: ", said(judge ?? "not named")], ...(asked ? [shown(asked)] : []), ...(reason ? [["ended by ", said(reason)]] : [])], " \u00b7 ");
+}
+
+function instructionsPart(prompt) {
+  if (!prompt) return null;
+  return foldedPart(["Instructions ", said(prompt.name)], () => make("div", { class: "mono" }, longText(prompt.text, { length: prompt.text_length })));
 }
 
 function requestPart(request) {
@@ -63,7 +72,7 @@ function tokenWords(count) {
 function timingElement(row) {
   const attempts = Array.isArray(row.attempts_ms) ? row.attempts_ms : [];
   const facts = {
-    Latency: row.latency_ms === null ? null : milliseconds(row.latency_ms),
+    Latency: typeof row.latency_ms === "number" ? milliseconds(row.latency_ms) : null,
     "Waited for its turn": row.queue_ms ? milliseconds(row.queue_ms) : null,
     Attempts: attempts.length > 1 ? attempts.slice(0, 20).map(milliseconds).join(", ") : null,
     "In flight at once": row.in_flight,
@@ -82,8 +91,8 @@ function makingElement(side) {
   const trace = row.trace && row.trace !== "{}" ? row.trace : null;
   return [
     timingElement(row),
-    row.reasoning ? folded("Reasoning of the bot", () => longText(row.reasoning, { length: row.reasoning_length })) : null,
-    trace ? folded("Trace of the bot", () => jsonElement(typeof trace === "string" ? trace : JSON.stringify(trace), row.trace_length)) : null,
+    row.reasoning ? foldedPart("Reasoning of the bot", () => longText(row.reasoning, { length: row.reasoning_length })) : null,
+    trace ? foldedPart("Trace of the bot", () => jsonElement(typeof trace === "string" ? trace : JSON.stringify(trace), row.trace_length)) : null,
     callsElement(side),
   ];
 }

@@ -1,6 +1,5 @@
 /* Question cells: what a bot got for a case, as a figure with its colour and its sign, or the reason why there is none. */
 
-const FAILURES = { raised: "error", timed_out: "timed out", refused: "refused" };
 const BETTER_SIGNS = { higher: "\u2191", lower: "\u2193", neither: "" };
 
 /** The class that colours a value: by the metric's range, for lack of one by the values there are. */
@@ -18,10 +17,6 @@ function reasonInWords(reason) {
   return /^[a-z_]+$/.test(reason) ? reason.replaceAll("_", " ") : clipped(reason, 120);
 }
 
-function clipped(text, length) {
-  return text.length > length ? `${text.slice(0, length)}\u2026` : text;
-}
-
 /** The cell of one bot; its name stands in it for screens that have no room for columns. */
 function questionCell(rows, state, column, place) {
   const chosen = column === state.column;
@@ -36,30 +31,21 @@ function questionCell(rows, state, column, place) {
 function valueParts(rows, { metric }, column, place, value) {
   if (Number.isNaN(value)) {
     return [
-      make("span", { class: "quiet", "aria-hidden": "true" }, "\u2013"),
+      make("span", { class: "quiet", "aria-hidden": true }, "\u2013"),
       make("span", { class: "unseen" }, rows.hasRow(column, place) ? "no value" : "not asked"),
     ];
   }
-  const outcome = rows.outcome(column, metric, place);
-  return [figure(value, rows.metrics[metric]), outcome === "-" ? null : outcomeSign(outcome === "1")];
-}
-
-function outcomeSign(passes) {
-  return [
-    make("span", { class: "question-sign", "aria-hidden": "true" }, passes ? "\u2713" : "\u2717"),
-    make("span", { class: "unseen" }, passes ? ", passes" : ", fails"),
-  ];
+  return scoreWords(value, rows.metrics[metric], rows.outcome(column, metric, place));
 }
 
 function cellNotes(rows, state, column, place) {
   const notes = [];
   const failure = rows.failure(column, place);
-  if (failure) notes.push(make("span", { class: "label bad" }, FAILURES[failure] ?? failure));
-  else if (rows.declined(column, place)) notes.push(make("span", { class: "label doubt" }, "declined"));
+  if (failure || rows.declined(column, place)) notes.push(statusLabel(failure ?? "declined"));
   const reason = failure || state.metric < 0 ? null : rows.reason(column, state.metric, place);
-  if (reason) notes.push(make("bdi", { class: "question-reason" }, shown(reasonInWords(reason))));
+  if (reason) notes.push(said(reasonInWords(reason)));
   const latency = rows.latencies(column)[place];
-  if (state.named.sort === "latency" && !Number.isNaN(latency)) notes.push(make("span", { class: "question-latency" }, milliseconds(latency)));
+  if (state.named.sort === "latency" && !Number.isNaN(latency)) notes.push(make("span", {}, milliseconds(latency)));
   return notes.length ? make("span", { class: "question-notes" }, notes) : null;
 }
 

@@ -1,5 +1,7 @@
 /* Question claims: claims, sentences and chunks with their verdicts; choosing one leads to its evidence. */
 
+let claimCount = 0;
+
 /** A list of items with their verdicts, bad ones first in sight by their sign, in the order in which they were judged. */
 function claimList(items, side) {
   return someOf(items, "claim", (item) => claimLine(item, side), { holder: make("ol", { class: "claims" }) });
@@ -7,14 +9,15 @@ function claimList(items, side) {
 
 function claimLine(item, side) {
   const line = make("li", { class: `claim ${item.verdict.tone}` });
-  const sign = make("span", { class: `claim-sign ${item.verdict.tone}`, "aria-hidden": true }, SIGNS[item.verdict.tone]);
-  const text = said(item.text.length > 1200 ? `${item.text.slice(0, 1200)}\u2026` : item.text);
-  const about = make("span", { class: "claim-about small" }, claimFacts(item, side));
+  const sign = make("span", { class: `claim-sign ${item.verdict.tone}`, "aria-hidden": "true" }, SIGNS[item.verdict.tone]);
+  const text = said(clipped(item.text, 1200));
+  claimCount += 1;
+  const about = make("span", { class: "claim-about small", id: `claim-${claimCount}` }, claimFacts(item, side));
   if (!canFollow(item, side)) {
     line.append(make("div", { class: "claim-text" }, sign, text), about);
     return line;
   }
-  const button = make("button", { type: "button", class: "claim-text", title: "Show the evidence" }, sign, text);
+  const button = make("button", { type: "button", class: "claim-text", title: "Show the evidence", "aria-describedby": about.id }, sign, text);
   button.addEventListener("click", async () => {
     for (const other of side.element.querySelectorAll(".claim-text[aria-current]")) other.removeAttribute("aria-current");
     button.setAttribute("aria-current", "true");
@@ -39,12 +42,12 @@ function claimFacts(item, side) {
     parts.push(holds ? "no single context named" : "no context supports it");
   }
   if (typeof given.probability === "number") parts.push(`probability ${given.probability.toFixed(2)}`);
-  if (typeof given.agreement === "number") parts.push(`${Math.round(100 * given.agreement)} % of the votes agree`);
+  if (typeof given.agreement === "number") parts.push(agreementWords(given.agreement));
   if (typeof given.confidence === "number") parts.push(`confidence ${given.confidence.toFixed(2)}`);
   if (typeof given.contradiction === "number") parts.push(`contradiction ${given.contradiction.toFixed(2)}`);
   if (given.counted === true) parts.push(make("strong", {}, "counts in this metric"));
   if (given.found !== undefined && "used" in given) parts.push(given.found ? "found in the contexts" : "not found in the contexts");
-  const made = [parts.flatMap((part, place) => [place ? " \u00b7 " : "", part])];
+  const made = [between(parts, " \u00b7 ")];
   if (typeof given.why === "string" && given.why.trim()) made.push(make("span", { class: "why" }, "Judge: ", said(given.why)));
   if (typeof given.source === "string") made.push(make("span", { class: "why" }, "Nearest of the source: ", said(given.source)));
   return made;
@@ -77,14 +80,16 @@ async function followClaim(item, side, button) {
 function chunkList(list, side, metric) {
   const draw = (chunk) => {
     const ranks = ranksOf(chunk);
-    const verdict = typeof chunk.probability === "number" ? { ...likelihood(chunk.probability, metric), words: `probability ${chunk.probability.toFixed(2)}` } : verdictOf(chunk, metric);
+    const verdict = typeof chunk.probability === "number"
+      ? { ...likelihood(chunk.probability, metric), words: `probability ${chunk.probability.toFixed(2)}` }
+      : verdictOf(chunk, metric);
     const buttons = ranks.slice(0, 8).map((rank) => contextButton(rank, side));
     const why = typeof chunk.why === "string" && chunk.why.trim() ? make("span", { class: "why small" }, "Judge: ", said(chunk.why)) : null;
     const sentence = typeof chunk.sentence === "string" ? make("span", { class: "why small" }, "Nearest sentence: ", said(chunk.sentence)) : null;
-    const agreement = typeof chunk.agreement === "number" ? ` ${Math.round(100 * chunk.agreement)} % of the votes agree` : "";
+    const agreement = typeof chunk.agreement === "number" ? ` ${agreementWords(chunk.agreement)}` : "";
     return make("li", {}, buttons, ranks.length > 8 ? ` and ${ranks.length - 8} more ` : " ", verdictLabel(verdict), agreement, why, sentence);
   };
-  return someOf(list, "context", draw, { holder: make("ul", { class: "plain chunks" }) });
+  return someOf(list, "context", draw, { holder: make("ul", { class: "plain" }) });
 }
 
 function contextButton(rank, side) {

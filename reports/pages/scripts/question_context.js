@@ -18,25 +18,22 @@ class ContextLine {
     this.#passage = passage;
     this.#gold = marks.map(([start, end]) => ({ start, end, kind: "gold", tag: "gold" }));
     this.#body = make("div", { class: "context-text", id });
-    const name = passage ? said(passage.document || "no document named") : "left out of this file";
+    const name = passage.text === null ? "text not there" : said(passage.document || "no document named");
     this.#toggle = make("button", { type: "button", class: "context-head", "aria-expanded": "false", "aria-controls": id },
       make("span", { class: "rank" }, make("span", { class: "unseen" }, "Context "), rank), " ", name);
     this.#toggle.addEventListener("click", () => this.#unfold(this.#toggle.getAttribute("aria-expanded") !== "true"));
     this.element = make("li", { class: "context", tabindex: "-1", "data-rank": rank, "aria-label": `Context ${rank}` },
       this.#toggle, make("p", { class: "small quiet context-facts" }, contextFacts(passage, score, marks.length)), this.#note, this.#body);
     this.redraw();
-    this.#unfold(!passage || passage.text.length <= FOLDED_CHARACTERS);
+    this.#unfold(this.text.length <= FOLDED_CHARACTERS);
   }
 
   get text() {
-    return this.#passage?.text ?? "";
+    return this.#passage.text ?? "";
   }
 
   redraw() {
-    if (!this.#passage) {
-      this.#body.replaceChildren(make("p", { class: "quiet" }, "This file leaves the text out, because it would be too large; proctor view shows it."));
-      return;
-    }
+    if (this.#passage.text === null) return this.#body.replaceChildren(noPassage(this.#passage));
     const { view, row } = this.#side;
     const shared = view.showsShared ? sharedWords(this.text, wordSet(row.answer ?? "")) : [];
     const own = this.#marked ? [{ ...this.#marked, kind: "nearest", tag: "" }] : [];
@@ -71,9 +68,7 @@ class ContextLine {
 
   #tell(words, from) {
     this.#returnTo = from ?? this.#returnTo;
-    const back = this.#returnTo && make("button", { type: "button", class: "back", on: { click: () => this.#returnTo.focus() } }, "Back to the claim");
-    this.#note.hidden = false;
-    this.#note.replaceChildren(make("mark", { class: "nearest" }, words), " ", back ?? "");
+    tellMarked(this.#note, words, this.#returnTo);
   }
 
   #unfold(isOpen) {
@@ -85,7 +80,7 @@ class ContextLine {
 function contextFacts(passage, score, goldCount) {
   const parts = [];
   if (typeof score === "number") parts.push(`score ${shortNumber(score)}`);
-  if (passage && Number.isInteger(passage.start)) parts.push(`characters ${passage.start.toLocaleString("en")}\u2013${passage.end.toLocaleString("en")}`);
+  if (Number.isInteger(passage.start)) parts.push(placeInWords(passage.start, passage.end));
   if (goldCount) parts.push(make("span", { class: "label good" }, "gold evidence"));
-  return parts.flatMap((part, place) => [place ? " \u00b7 " : "", part]);
+  return between(parts, " \u00b7 ");
 }

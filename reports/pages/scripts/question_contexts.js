@@ -4,10 +4,19 @@ const CONTEXTS_AT_FIRST = 6;
 const CONTEXTS_SEARCHED = 40; // contexts that are searched when the judge names none
 const PASSAGES_A_BLOCK = 100;
 
-/** A passage by its key: null where this file leaves it out. */
+/** A passage by its key: {document, start, end, text}; its text is null where there is none to show, and `trouble` says why. */
 async function passageOf(origin, id) {
-  const found = await block(`passages-${origin}-${Math.floor(id / PASSAGES_A_BLOCK)}`);
-  return found?.[id] ?? null;
+  try {
+    const found = await block(`passages-${origin}-${Math.floor(id / PASSAGES_A_BLOCK)}`);
+    return found?.[id] ?? { document: "", start: null, end: null, text: null, trouble: "" };
+  } catch (failure) {
+    return { document: "", start: null, end: null, text: null, trouble: `Its text can't be read: ${failure.message}` };
+  }
+}
+
+/** What stands in the place of a passage without its text. */
+function noPassage({ trouble }) {
+  return trouble ? make("p", { class: "bad" }, shown(trouble)) : leftOut("the text of this passage");
 }
 
 class ContextList {
@@ -17,6 +26,7 @@ class ContextList {
   #holder = make("ol", { class: "contexts" });
   #more = make("button", { type: "button", class: "show-more" });
   #drawnInOrder = 0;
+  #marked = 0; // how often something was marked: of two that were asked for, the later one counts
 
   constructor(side) {
     this.#side = side;
@@ -51,9 +61,11 @@ class ContextList {
   async mark(text, ranks, note, from) {
     this.element.querySelector(".told")?.remove();
     for (const line of this.#lines.values()) line.unmark();
+    const marking = ++this.#marked;
     const named = this.#known(ranks);
     const searched = named.length ? named : this.#known(this.#given.map((_, place) => place + 1));
     const texts = await Promise.all(searched.map((rank) => this.#text(rank)));
+    if (marking !== this.#marked) return;
     const best = nearestSentence(text, texts);
     if (!best && !named.length) return this.#tell("No sentence of the contexts shares a word with the claim.");
     const line = await this.#draw(best ? searched[best.text] : named[0]);
@@ -70,7 +82,7 @@ class ContextList {
   }
 
   async #text(rank) {
-    return this.#lines.get(rank)?.text ?? (await passageOf(this.#side.column.origin, this.#given[rank - 1][0]))?.text ?? "";
+    return this.#lines.get(rank)?.text ?? (await passageOf(this.#side.column.origin, this.#given[rank - 1][0])).text ?? "";
   }
 
   async #draw(rank) {

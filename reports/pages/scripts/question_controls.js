@@ -25,8 +25,7 @@ class QuestionControls {
   /** Offers what the rows have. */
   fill(rows) {
     const { cases, columns, metrics } = rows;
-    const named = (list) => list.map(({ name }) => [name, name]);
-    options(this.fields.bot, [["", "All bots"], ...named(columns)]);
+    options(this.fields.bot, [["", "All bots"], ...columns.map(({ name }) => [name, name])]);
     options(this.fields.metric, metrics.map((metric) => [metric.name, metricInWords(metric)]));
     options(this.fields.sort, Object.entries(questionOrders(rows)));
     const tags = Map.groupBy(cases.tags.flat(), (tag) => cases.tag_names[tag]);
@@ -82,10 +81,9 @@ function countedOptions(groups) {
 }
 
 /** Name, direction and threshold. */
-function metricInWords({ name, better, threshold }) {
-  const compared = { higher: "\u2265", lower: "\u2264" }[better];
-  const passing = threshold !== null && compared ? ` (passes at ${compared} ${+threshold.toPrecision(4)})` : "";
-  return `${clipped(name, 40)} ${BETTER_SIGNS[better]}${passing}`.trimEnd();
+function metricInWords(metric) {
+  const passing = thresholdWords(metric);
+  return `${clipped(metric.name, 40)} ${BETTER_SIGNS[metric.better]}${passing && ` (${passing})`}`.trimEnd();
 }
 
 /** How many cases a choice of "Show" has, other filters aside. */

@@ -7,7 +7,7 @@ let detailCount = 0;
 async function questionDetail(index, place, focus = {}) {
   const view = await openedView(index, place, focus ?? {});
   if (!view) {
-    return make("div", { class: "detail" }, make("p", { class: "quiet" }, "The details of this question are left out of this file, which would be too large: ", make("code", {}, "proctor view"), " shows them."));
+    return make("div", { class: "detail" }, leftOut("the details of this question"));
   }
   const detail = make("div", { class: "detail" });
   view.redraw = () => drawDetail(view, detail);
@@ -24,17 +24,28 @@ async function openedView(index, place, focus) {
   }));
   const question = entries.findLast((entry) => entry);
   if (!question) return null;
+  fillFromIndex(index, place, entries);
   detailCount += 1;
   const metrics = new Map(index.metrics.map((metric, number) => [metric.name, { ...metric, number }]));
   const view = {
     index, place, question, entries, id: `detail-${detailCount}`, repeat: index.cases.repeat[place],
-    metricOf: (name) => metrics.get(name) ?? null, showsShared: false, chosenSides: null,
+    metricOf: (name) => metrics.get(name) ?? null, showsShared: false, chosenSides: null, drawing: 0,
   };
   view.all = index.columns.flatMap((column, at) => sideOf(view, column, at) ?? []);
   view.sides = view.all;
   view.bot = view.all.some(({ name }) => name === focus.bot) ? focus.bot : null;
   view.metric = metrics.has(focus.metric) ? focus.metric : worstMetric(view);
   return view;
+}
+
+/** A file does not say twice what stands in the index: latencies, and answers that are there whole. */
+function fillFromIndex(index, place, entries) {
+  const repeat = index.cases.repeat[place];
+  for (const [at, { origin, name }] of index.columns.entries()) {
+    const rows = entries[origin]?.rows?.[name];
+    const { answer, latency_ms } = index.rows[at];
+    if (rows?.[repeat]) rows[repeat] = { answer: answer[place], latency_ms: latency_ms[place], ...rows[repeat] };
+  }
 }
 
 function sideOf(view, column, at) {
@@ -49,10 +60,10 @@ function sideOf(view, column, at) {
   };
 }
 
-/** All scores of a row: their values and why there is none stand in the index, what there is to say of them in the details. */
+/** All scores of a row by metric: their values and why there is none stand in the index, what there is to say of them in the details. */
 function allScoresOf(index, place, at, told) {
   const { values, missing } = index.rows[at];
-  return Object.fromEntries(index.metrics.flatMap(({ name }, number) => {
+  return new Map(index.metrics.flatMap(({ name }, number) => {
     const value = values[number]?.[place] ?? null;
     const reason = index.reasons[missing[number]?.[place]];
     const own = Object.hasOwn(told, name) ? told[name] : null;
@@ -64,7 +75,7 @@ function allScoresOf(index, place, at, told) {
 function worstMetric({ all, index }) {
   const rank = ({ name }) => {
     const fails = all.some((side) => side.passed(name) === "0");
-    const tells = all.some(({ row }) => allItems(row.scores[name], { name }).length);
+    const tells = all.some(({ row }) => allItems(row.scores.get(name), { name }).length);
     return (fails ? 1 : 0) + (tells ? 2 : 0);
   };
   return [...index.metrics].sort((one, other) => rank(other) - rank(one))[0]?.name ?? null;
@@ -72,13 +83,17 @@ function worstMetric({ all, index }) {
 
 /** All parts of the detail; drawn anew when other bots are chosen. */
 async function drawDetail(view, detail) {
-  view.sides = shownSides(view);
+  const drawing = ++view.drawing;
+  const sides = shownSides(view);
+  const pair = settings.pair ? await pairParts(view.entries, view.index, view.place) : null;
+  for (const side of sides) side.filled ??= fillSide(side);
+  await Promise.all(sides.map(({ filled }) => filled));
+  if (drawing !== view.drawing) return; // other bots were chosen meanwhile
+  view.sides = sides;
   view.asked = askedElement(view);
-  await Promise.all(view.sides.map(fillSide));
   view.scores = scoreTable(view, (metric) => chooseMetric(view, metric));
-  const pair = settings.pair && typeof pairParts === "function" ? await pairParts(view.entries, view.index, view.place) : null;
-  const isFocused = (side) => (side.name === view.bot && view.all.length > 1 ? "bot-side focused" : "bot-side");
-  const answers = view.sides.map((side) => make("article", { class: isFocused(side), "aria-label": `Answer of ${shown(side.name)}` }, side.answer.head.element, side.answer.element));
+  const answers = view.sides.map((side) => make("article", { class: sideClass(side), "aria-label": `Answer of ${shown(side.name)}` },
+    side.answer.head.element, side.answer.element));
   detail.replaceChildren(
     view.asked.element, toolbar(view), make("div", { class: "bot-sides answers", "data-count": view.sides.length }, answers), pair ?? "",
     make("h4", {}, "Scores"), view.scores.element,
@@ -87,16 +102,20 @@ async function drawDetail(view, detail) {
   chooseMetric(view, view.metric);
 }
 
+function sideClass({ name, view }) {
+  return name === view.bot && view.all.length > 1 ? "bot-side focused" : "bot-side";
+}
+
 /** Makes the parts of a bot that don't depend on the chosen metric. */
 async function fillSide(side) {
   side.answer = answerElement(side);
   side.contexts = new ContextList(side);
-  await side.contexts.grow();
   side.evidence = make("div", { class: "side-part" });
-  side.element = make("article", { class: side.name === side.view.bot && side.view.all.length > 1 ? "bot-side focused" : "bot-side", "aria-label": `Evidence of ${shown(side.name)}` },
+  side.element = make("article", { class: sideClass(side), "aria-label": `Evidence of ${shown(side.name)}` },
     side.evidence,
     make("div", { class: "side-part" }, make("h5", {}, "Contexts"), side.contexts.element),
     make("div", { class: "side-part" }, make("h5", {}, "How the answer came about"), makingElement(side)));
+  await side.contexts.grow();
 }
 
 /** Brings another metric forward: its marks in the answers and its evidence. */
@@ -117,7 +136,7 @@ function chooseMetric(view, name) {
 function shownSides(view) {
   if (view.chosenSides) return view.all.filter(({ name }) => view.chosenSides.has(name));
   const room = Math.max(2, Math.floor(Math.min(innerWidth, 1400) / NARROWEST_SIDE));
-  const first = [...view.all].sort((one, other) => (other.name === view.bot) - (one.name === view.bot)).slice(0, room);
+  const first = [...view.all].sort((one, other) => Number(other.name === view.bot) - Number(one.name === view.bot)).slice(0, room);
   view.chosenSides = new Set(first.map(({ name }) => name));
   return view.all.filter(({ name }) => view.chosenSides.has(name));
 }
@@ -157,14 +176,13 @@ function botChoice(view) {
 function linkButton(view) {
   const button = make("button", { type: "button" }, "Copy link");
   button.addEventListener("click", async () => {
-    const repeat = view.repeat ? `~${view.repeat}` : "";
-    const hash = addressOf({ view: "questions", bot: view.bot, metric: view.metric, open: `${view.question.key}${repeat}` });
+    const open = namesOfCases(view.index.cases).ids[view.place];
+    const hash = addressOf({ view: "questions", pair: address().pair, bot: view.bot, metric: view.metric, open });
     const link = `${location.href.split("#")[0]}${hash}`;
-    try {
-      await navigator.clipboard.writeText(link);
+    if (await isCopied(link)) {
       button.textContent = "Link copied";
       announce("The link to this question is copied.");
-    } catch {
+    } else {
       const field = make("input", { type: "text", readonly: true, value: link, "aria-label": "Link to this question" });
       button.replaceWith(field);
       field.select();

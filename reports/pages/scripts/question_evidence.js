@@ -5,10 +5,12 @@ const EVIDENCE_PARTS = {
   chunks: (value, { side, metric }) => isChunkList(value) && titled("Contexts by rank", chunkList(value, side, metric)),
   ranks: (value, { side, view }) => Array.isArray(value) && titled("Gold evidence", goldRanks(value, side, view)),
   answer: (value) => findingsPart(value, "About the answer"),
-  contexts: (value, { side, metric }) => (isChunkList(value) && !value[0].detector ? titled("Contexts", chunkList(value, side, metric)) : findingsPart(value, "About the contexts", side)),
-  reason: (value) => typeof value === "string" && (value.trim() ? quoted("Judge's reason", REASON_SENTENCES[value] ?? value) : []),
+  contexts: (value, { side, metric }) => (isChunkList(value) && !value[0].detector
+    ? titled("Contexts", chunkList(value, side, metric))
+    : findingsPart(value, "About the contexts", side)),
+  reason: (value) => typeof value === "string" && (value.trim() ? quoted("Judge's reason", REASON_SENTENCES.get(value) ?? value) : []),
   message: (value) => typeof value === "string" && quoted("Message", value),
-  agreement: (value) => typeof value === "number" && make("p", { class: "quiet" }, `${Math.round(100 * value)} % of the votes agree`),
+  agreement: (value) => typeof value === "number" && make("p", { class: "quiet" }, agreementWords(value)),
   best_contexts: (value, { side }) => rankList(value, side, "Best context"),
   supporting_chunks: (value, { side }) => rankList(value, side, "Supporting contexts"),
   relevant_chunks: (value, { side }) => rankList(value, side, "Relevant contexts"),
@@ -18,8 +20,16 @@ const EVIDENCE_PARTS = {
 };
 const QUIET_KEYS = new Set(["judge", "model", "truncated", "unit", "reference", "verifier", "reducer", "no_expected"]);
 
-/** The evidence of a metric for one bot. */
+/** The evidence of a metric for one bot; a form that nobody thought of hides nothing but itself. */
 function evidenceElement(name, metric, side, view) {
+  try {
+    return evidenceOf(name, metric, side, view);
+  } catch (failure) {
+    return make("p", { class: "bad" }, "What this value rests on can't be shown: ", said(failure.message));
+  }
+}
+
+function evidenceOf(name, metric, side, view) {
   const score = evidenceScore(side.row.scores, name);
   if (!score) return make("div", { class: "evidence" }, make("p", { class: "quiet" }, "This metric was not measured for this row."));
   const parts = [evidenceHead(score, metric, side, name)];
@@ -39,21 +49,21 @@ function evidenceHead(score, metric, side, name) {
   }
   const outcome = side.passed(name);
   const value = make("strong", { class: "value" }, scoreWords(score.value, metric, outcome));
-  return make("p", {}, value, " ", make("span", { class: "quiet" }, metric ? thresholdWords(metric) : ""));
+  return make("p", {}, value, " ", make("span", { class: "quiet" }, (metric && thresholdWords(metric)) || "no threshold"));
 }
 
 function detailParts(details, context) {
   if (typeof details !== "object" || details === null || Array.isArray(details)) return valueElement(details);
   const parts = [];
-  const rest = {};
-  const quiet = {};
+  const rest = [];
+  const quiet = [];
   for (const [key, value] of Object.entries(details)) {
     const drawn = drawnPart(key, value, context);
     if (drawn) parts.push(drawn);
-    else (QUIET_KEYS.has(key) && typeof value !== "object" ? quiet : rest)[key] = value;
+    else (QUIET_KEYS.has(key) && typeof value !== "object" ? quiet : rest).push([key, value]);
   }
-  if (Object.keys(rest).length) parts.push(recordElement(rest));
-  if (Object.keys(quiet).length) parts.push(make("p", { class: "quiet small" }, quietWords(quiet)));
+  if (rest.length) parts.push(entriesElement(rest));
+  if (quiet.length) parts.push(make("p", { class: "quiet small" }, quietWords(quiet)));
   return parts;
 }
 
@@ -68,12 +78,12 @@ function drawnPart(key, value, context) {
 }
 
 function quietWords(quiet) {
-  const told = Object.entries(quiet).filter(([key, value]) => !(key === "truncated" && value === false));
-  return told.flatMap(([key, value], place) => [place ? " \u00b7 " : "", `${keyWords(key)}: `, simpleElement(value)]);
+  const told = quiet.filter(([key, value]) => !(key === "truncated" && value === false));
+  return between(told.map(([key, value]) => [`${keyWords(key)}: `, simpleElement(value)]), " \u00b7 ");
 }
 
 function titled(title, ...parts) {
-  return make("div", { class: "evidence-part" }, make("p", { class: "part-title" }, title), parts);
+  return make("div", {}, make("p", { class: "part-title" }, title), parts);
 }
 
 function quoted(title, text) {
@@ -97,9 +107,9 @@ function wordsPart(title, value, tone) {
 function goldRanks(ranks, side, view) {
   const draw = (rank, group) => {
     const quote = view.question.evidence?.[group]?.[0];
-    const named = quote ? [" ", said(quote.quote || quote.document, { class: "quiet" })] : [];
-    if (!Number.isInteger(rank)) return make("li", {}, make("span", { class: "label bad" }, `${SIGNS.bad} not retrieved`), named);
-    return make("li", {}, make("span", { class: "label good" }, `${SIGNS.good} found`), " ", contextButton(rank, side), named);
+    const about = quote ? [" ", said(quote.quote || quote.document, { class: "quiet" })] : [];
+    if (!Number.isInteger(rank)) return make("li", {}, make("span", { class: "label bad" }, `${SIGNS.bad} not retrieved`), about);
+    return make("li", {}, make("span", { class: "label good" }, `${SIGNS.good} found`), " ", contextButton(rank, side), about);
   };
   return someOf(ranks, "group", draw, { holder: make("ul", { class: "plain" }) });
 }
@@ -112,16 +122,18 @@ function findingsPart(value, title, side = null) {
 }
 
 function findingParts(finding, side) {
-  const { missing, judge, detector, excerpt, span, context, label, votes, agreement, ...rest } = finding;
+  const { missing, judge, detector, excerpt: found, span, context, label, votes, agreement, ...rest } = finding;
   const parts = [];
-  if (Array.isArray(missing)) parts.push(make("span", { class: "label bad" }, `${SIGNS.bad} missing`), missing.flatMap((each, place) => [place ? " or " : " ", said(each, { class: "wanted-text" })]));
+  if (Array.isArray(missing)) parts.push(
+    make("span", { class: "label bad" }, `${SIGNS.bad} missing`), " ", between(missing.map((each) => said(each, { class: "wanted-text" })), " or "),
+  );
   if (detector !== undefined) parts.push(make("span", { class: "label bad" }, `${SIGNS.bad} `, said(detector)), " ");
-  if (excerpt !== undefined) parts.push(said(excerpt), " ");
-  if (Array.isArray(span)) parts.push(make("span", { class: "quiet small" }, `characters ${span.join(" to ")} `));
+  if (found !== undefined) parts.push(said(found), " ");
+  if (Array.isArray(span) && span.every(Number.isInteger)) parts.push(make("span", { class: "quiet small" }, `${placeInWords(...span)} `));
   if (Number.isInteger(context) && side) parts.push(contextButton(context + 1, side), " ");
   if (label !== undefined) parts.push("Label: ", make("span", { class: "label" }, said(label)), " ");
   if (Array.isArray(votes)) parts.push("Votes: ", votes.flatMap((vote) => [make("span", { class: "label" }, said(vote ?? "unreadable")), " "]));
-  if (typeof agreement === "number") parts.push(make("span", { class: "quiet" }, `${Math.round(100 * agreement)} % of the votes agree `));
+  if (typeof agreement === "number") parts.push(make("span", { class: "quiet" }, `${agreementWords(agreement)} `));
   if (Object.keys(rest).length) parts.push(recordElement(rest));
   if (judge !== undefined) parts.push(make("span", { class: "quiet small" }, "Judge: ", said(judge)));
   return parts;

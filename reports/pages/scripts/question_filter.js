@@ -9,7 +9,7 @@ const SHOWN_CASES = {
   apart: "Bots disagree",
 };
 const SHOWN_OF_PAIRS = { lost: "Lost", gained: "Gained", changed: "Value changed", answers: "Answer changed" };
-const QUESTION_PARAMETERS = ["bot", "metric", "show", "reason", "q", "tag", "document", "sort", "open", "at"];
+const QUESTION_PARAMETERS = ["pair", "bot", "metric", "show", "reason", "q", "tag", "document", "sort", "open", "at"];
 const QUESTION_FILTERS = ["show", "reason", "q", "tag", "document"];
 
 function shownCases() {
@@ -29,6 +29,7 @@ function questionState(rows, place) {
     if (found < 0) named[name] = "";
     return found;
   };
+  known("pair", pairs.map(nameOfPair), "pair");
   const column = known("bot", rows.columns.map(({ name }) => name), "bot");
   const asked = known("metric", rows.metrics.map(({ name }) => name), "metric");
   const tag = known("tag", rows.cases.tag_names, "tag");
@@ -47,7 +48,7 @@ function questionState(rows, place) {
 
 /** The metric that the page begins with, else the first that can be passed, for lack of that the first of all. */
 function usualMetric(rows) {
-  const chosen = rows.metrics.findIndex(({ name }) => name === settings.metric);
+  const chosen = rows.metrics.findIndex(({ name }) => name === rows.index.usual);
   if (chosen >= 0) return chosen;
   const judged = rows.metrics.findIndex(({ threshold, better }) => threshold !== null && better !== "neither");
   return judged >= 0 || !rows.metrics.length ? judged : 0;

@@ -69,8 +69,10 @@ function verdictRanges(text, of, score, metric) {
   const { spans, answer, least_grounded: least, worst_sentence: worst } = score.details;
   ranges.push(...foundSpans(text, spans, "not supported"), ...foundSpans(text, answer, "found"));
   for (const [sentence, tag] of [[least, "least grounded"], [worst, "worst sentence"]]) {
+    // Even where all is well one sentence is the least: only a verdict that is not good makes it worth a mark.
     const range = typeof sentence === "string" && literalRange(text, sentence);
-    if (range) ranges.push({ ...range, kind: "doubt", tag });
+    const isGood = range && ranges.some(({ kind, start, end }) => kind === "good" && start === range.start && end === range.end);
+    if (range && !isGood) ranges.push({ ...range, kind: "doubt", tag });
   }
   return ranges;
 }
@@ -87,10 +89,9 @@ function foundSpans(text, findings, usual) {
 
 /** The score that has the evidence of a metric: of a check's five rates only the first one keeps what was found. */
 function evidenceScore(scores, name) {
-  const own = scores[name];
+  const own = scores.get(name);
   const family = /^(.*)\.(failures|retrieval_failures|generation_failures|parse_failures)$/.exec(name);
-  if (family && !Object.keys(own?.details ?? {}).length && scores[`${family[1]}.passes`]?.details) {
-    return { ...own, details: scores[`${family[1]}.passes`].details, borrowed: `${family[1]}.passes` };
-  }
-  return own;
+  const borrowed = family && `${family[1]}.passes`;
+  const details = scores.get(borrowed)?.details;
+  return details && !Object.keys(own?.details ?? {}).length ? { ...own, details, borrowed } : own;
 }

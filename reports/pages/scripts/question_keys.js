@@ -6,14 +6,31 @@ function isTyping({ target }) {
   return target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName);
 }
 
+/**
+ * Letters alone can be switched off: whoever speaks to the browser, or hits keys by accident, would set them off. Where
+ * the switch is not shown they are off.
+ */
+function letterKeys(button) {
+  let isOn = remembered("proctor-letters") !== "off";
+  const tell = () => (button.textContent = `Letter keys: ${isOn ? "on" : "off"}`);
+  tell();
+  button.addEventListener("click", () => {
+    isOn = !isOn;
+    tell();
+    remember("proctor-letters", isOn ? "on" : "off");
+  });
+  return () => isOn && button.checkVisibility();
+}
+
 /** Listens for keys while the list is what is seen. `more` draws further lines, `close` closes the open one. */
 function listenForKeys(list, search, { more, close }) {
   const view = list.closest("section.view");
+  const hasLetters = letterKeys(byId("question-letters"));
   addEventListener("keydown", (event) => {
     if (view.hidden || event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || isTyping(event)) return;
     const { key, target } = event;
     const isElsewhere = target !== document.body && !view.contains(target);
-    if (isElsewhere) return;
+    if (isElsewhere || (/^[jk/]$/.test(key) && !hasLetters())) return;
     if (key === "/") search.focus();
     else if (key === "Escape") close();
     else if (!(key in MOVES) || !move(list, target, MOVES[key], key.length > 1, more)) return;

@@ -9,7 +9,7 @@ const MOST_TAGS = 5;
 function questionLine(rows, state, place, words, isOpen) {
   return make("tr", { role: "row", class: isOpen ? "question-line open" : "question-line", "data-place": place },
     make("th", { role: "rowheader", scope: "row" },
-      make("button", { type: "button", class: "question-opener", "aria-expanded": String(isOpen) },
+      make("button", { type: "button", class: "question-opener", "aria-expanded": isOpen },
         make("span", { class: "question-text" }, excerpt(rows.cases.text[place], words, TEXT_LENGTH))),
       lineAbout(rows, place, words),
       words.length ? lineSnippets(rows, place, words) : null),
@@ -40,7 +40,7 @@ function lineSnippets(rows, place, words) {
   const found = [];
   const add = (label, said_) => {
     const part = found.length < MOST_SNIPPETS && said_ ? excerpt(said_, wanted, SNIPPET_LENGTH, true) : null;
-    if (part) found.push(make("span", { class: "question-snippet" }, label, part));
+    if (part) found.push(make("span", {}, label, part));
   };
   for (const each of expected[place]) add("Expected: ", each);
   for (const column of rows.everyColumn) add([said(clipped(rows.columns[column].name, 40)), ": "], rows.answer(column, place));
@@ -61,7 +61,7 @@ function questionHead(rows, state, choose) {
           type: "button", class: "question-bot", title: metric < 0 ? "The slowest first" : "The worst values of this bot first",
           on: { click: () => choose(each.name) },
         }, name),
-        make("span", { class: "question-nature" }, shown(clipped(nature, 40))));
+        said(clipped(nature, 40), { class: "question-nature" }));
     }),
     settings.pair ? make("th", { role: "columnheader", scope: "col" }, "Change") : null));
 }

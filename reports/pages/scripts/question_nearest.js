@@ -75,7 +75,7 @@ function sharedWords(text, others) {
 function literalRange(text, wanted) {
   const words = wanted.trim().replace(/[.!?]+$/, "").split(/\s+/u);
   if (!words[0] || wanted.length > 4000) return null;
-  const found = new RegExp(words.map((word) => RegExp.escape?.(word) ?? escapedWord(word)).join("\\s+"), "u").exec(text);
+  const found = new RegExp(words.map(escapedWord).join("\\s+"), "u").exec(text);
   if (!found) return null;
   const end = found.index + found[0].length;
   return { start: found.index, end: end + /^[.!?]*/.exec(text.slice(end, end + 3))[0].length };

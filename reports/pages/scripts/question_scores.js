@@ -9,7 +9,7 @@ function scoreTable(view, choose) {
   const head = make("tr", {}, make("th", { scope: "col" }, "Metric"), view.sides.map(({ name }) => make("th", { scope: "col", class: "number" }, said(name))));
   const table = make("table", { class: "scores" }, make("caption", {}, "Choose a metric to see what its value rests on."), make("thead", {}, head), body);
   const lines = new Map();
-  const measured = view.index.metrics.filter(({ name }) => view.sides.some(({ row }) => row.scores[name]));
+  const measured = view.index.metrics.filter(({ name }) => view.sides.some(({ row }) => row.scores.has(name)));
   let isWhole = measured.length <= SCORES_AT_FIRST + 3;
   function draw(chosen) {
     const named = isWhole ? measured : worthShowing(view, measured, chosen);
@@ -27,9 +27,8 @@ function scoreTable(view, choose) {
     draw(view.metric);
     body.querySelector(".chosen button")?.focus();
   });
-  const scroll = make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Scores" }, table);
   draw(view.metric);
-  return { element: make("div", {}, scroll, all), show: draw };
+  return { element: make("div", {}, scrollable("Scores", table), all), show: draw };
 }
 
 /** The chosen metric, those that fail or have no value because something went wrong, then the first of the others. */
@@ -37,7 +36,7 @@ function worthShowing(view, measured, chosen) {
   const urgency = (metric) => {
     if (metric.name === chosen) return 0;
     if (view.sides.some((side) => side.passed(metric.name) === "0")) return 1;
-    if (view.sides.some((side) => !["ok", "not_applicable"].includes(side.row.scores[metric.name]?.status ?? "ok"))) return 2;
+    if (view.sides.some((side) => !["ok", "not_applicable"].includes(side.row.scores.get(metric.name)?.status ?? "ok"))) return 2;
     return /\.(failures|\w+_failures)$/.test(metric.name) ? 4 : 3;
   };
   const first = measured.map((metric, place) => [urgency(metric), place]).sort((one, other) => one[0] - other[0] || one[1] - other[1]);
@@ -55,7 +54,7 @@ function breakable(name) {
 }
 
 function scoreCell(side, metric) {
-  const score = side.row.scores[metric.name];
+  const score = side.row.scores.get(metric.name);
   if (!score) return make("td", { class: "number quiet" }, "-", make("span", { class: "unseen" }, " not measured"));
   if (score.value === null || score.value === undefined) {
     const status = score.status ?? "error";

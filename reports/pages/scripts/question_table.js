@@ -77,10 +77,10 @@ class QuestionTable {
   }
 
   /** Brings the line of a case into sight, and once more when its detail has come, unless the reader has moved on. */
-  async reveal(place, block) {
-    const scroll = () => this.#lineOf(place)?.scrollIntoView({ block });
+  async reveal(place, edge) {
+    const scroll = () => this.#lineOf(place)?.scrollIntoView({ block: edge });
     scroll();
-    if (block !== "start") return;
+    if (edge !== "start") return;
     const moved = new AbortController();
     for (const event of ["wheel", "touchmove", "keydown", "pointerdown"]) {
       addEventListener(event, () => moved.abort(), { passive: true, signal: moved.signal });
@@ -101,7 +101,7 @@ class QuestionTable {
   #mark(place, isOpen) {
     const line = this.#lineOf(place);
     line?.classList.toggle("open", isOpen);
-    line?.querySelector(".question-opener").setAttribute("aria-expanded", String(isOpen));
+    line?.querySelector(".question-opener").setAttribute("aria-expanded", isOpen);
     return line;
   }
 
@@ -122,7 +122,8 @@ class QuestionTable {
   }
 
   #pin(at) {
-    const where = at < 0 ? "The filters hide this question; it is shown because its address was opened." : `This question is line ${(at + 1).toLocaleString("en")} of the list below.`;
+    const where = at < 0 ? "The filters hide this question; it is shown because its address was opened."
+      : `This question is line ${(at + 1).toLocaleString("en")} of the list below.`;
     return make("tr", { role: "row", class: "question-pin" }, make("td", { role: "cell", "aria-colspan": this.#columns + 1 }, where));
   }
 
@@ -133,7 +134,7 @@ class QuestionTable {
     if (isWide === this.element.classList.contains("scroll")) return;
     this.element.classList.toggle("scroll", isWide);
     for (const [name, value] of [["tabindex", "0"], ["role", "region"], ["aria-label", "Questions by bot"]]) {
-      if (isWide) this.element.setAttribute(name, value);
+      if (isWide) this.element.setAttribute(name, value); // as scrollable() has it
       else this.element.removeAttribute(name);
     }
   }

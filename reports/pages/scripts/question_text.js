@@ -96,6 +96,19 @@ function tooLong(what, length) {
   return `Too long for this page: ${what}, ${length.toLocaleString("en")} characters; the database has the whole.`;
 }
 
+/** What is said in the place of something that the data have not. */
+function leftOut(what) {
+  if (settings.blocks) return make("p", { class: "quiet" }, `The database has ${what} no longer, or not yet.`);
+  return make("p", { class: "quiet" }, `This file leaves out ${what}, because it would be too large; `, make("code", {}, "proctor view"), " shows it all.");
+}
+
+/** Says above a text what is marked in it for a claim, with the way back to where the reader came from. */
+function tellMarked(note, words, from) {
+  const back = from && make("button", { type: "button", class: "back", on: { click: () => from.focus() } }, "Back to the claim");
+  note.hidden = false;
+  note.replaceChildren(make("mark", { class: "nearest" }, words), " ", back ?? "");
+}
+
 /** Things one after the other, the first ones at once and more when they are asked for; `draw` makes an element of each. */
 function someOf(things, noun, draw, { first = 20, holder = make("ul", { class: "plain" }) } = {}) {
   const whole = make("div", {}, holder);

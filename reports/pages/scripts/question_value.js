@@ -20,7 +20,7 @@ function shortNumber(value) {
 function listElement(list, depth) {
   if (!list.length) return make("span", { class: "quiet" }, "none");
   if (list.every((each) => typeof each !== "object" || each === null) && list.length <= 40 && String(list).length < 300) {
-    return make("span", {}, list.flatMap((each, place) => [place ? ", " : "", simpleElement(each)]));
+    return make("span", {}, between(list.map(simpleElement), ", "));
   }
   return someOf(list, "item", (each) => make("li", {}, valueElement(each, depth + 1)), { first: 10, holder: make("ul") });
 }
@@ -29,8 +29,11 @@ function simpleElement(value) {
   return typeof value === "string" ? said(value) : valueElement(value);
 }
 
-function recordElement(record, depth = 0) {
-  const entries = Object.entries(record);
+function recordElement(record, depth) {
+  return entriesElement(Object.entries(record), depth);
+}
+
+function entriesElement(entries, depth = 0) {
   if (!entries.length) return make("span", { class: "quiet" }, "nothing");
   const draw = ([key, value]) => make("div", {}, make("dt", {}, said(keyWords(key))), make("dd", {}, valueElement(value, depth + 1)));
   return someOf(entries, "entry", draw, { first: 30, holder: make("dl", { class: "detail-facts" }) });
@@ -48,14 +51,14 @@ function jsonElement(text, length = null) {
 }
 
 /** A part that is folded away, and made when it is first opened. */
-function folded(title, build, attributes = {}) {
+function foldedPart(title, build, attributes = {}) {
   const body = make("div", { class: "folded-body" });
   const whole = make("details", { class: "folded", ...attributes }, make("summary", {}, title), body);
   let built = false;
   whole.addEventListener("toggle", async () => {
     if (!whole.open || built) return;
     built = true;
-    body.replaceChildren(make("p", { class: "quiet" }, "Loading\u2026"));
+    body.replaceChildren(make("p", { class: "quiet" }, "Reading\u2026"));
     try {
       body.replaceChildren(...[await build()].flat(Infinity).filter(Boolean));
     } catch (failure) {

@@ -1,6 +1,6 @@
 /* Question words: what codes, verdicts and figures of the data are called on the page. */
 
-const REASON_SENTENCES = {
+const REASON_SENTENCES = new Map(Object.entries({
   question_missing: "The question is blank.",
   expected_missing: "The question has no expected answer to compare with.",
   answer_missing: "The bot gave no answer.",
@@ -37,11 +37,11 @@ const REASON_SENTENCES = {
   parse_failure: "The judge's reply could not be read.",
   bot_error: "The bot failed on this question.",
   error: "The metric could not be worked out.",
-};
+}));
 
 /** Why there is no value, as a sentence; a code that is not ours stays as it is. */
 function reasonSentence(reason) {
-  return REASON_SENTENCES[reason] ?? `No value: ${shown(reason)}`;
+  return REASON_SENTENCES.get(reason) ?? `No value: ${shown(reason)}`;
 }
 
 // By key of a verdict: what yes and no are called.
@@ -81,7 +81,7 @@ function verdictLabel({ tone, words }) {
 
 const STATUS_WORDS = {
   answered: ["good", "answered"], declined: ["doubt", "declined"], raised: ["bad", "failed"],
-  timed_out: ["bad", "timed out"], refused: ["bad", "refused by the endpoint"],
+  timed_out: ["bad", "timed out"], refused: ["bad", "refused"],
 };
 
 function statusLabel(status, declined) {
@@ -89,19 +89,32 @@ function statusLabel(status, declined) {
   return make("span", { class: `label ${tone}` }, words);
 }
 
-/** How a threshold reads: "passes from 0.75". */
-function thresholdWords(metric) {
-  if (metric.threshold === null || metric.better === "neither") return "no threshold";
-  return `passes ${metric.better === "higher" ? "from" : "up to"} ${figure(metric.threshold, metric)}`;
+/** How a threshold reads: "passes at \u2265 0.75"; blank where nothing can be passed. */
+function thresholdWords({ threshold, better }) {
+  if (threshold === null || better === "neither") return "";
+  return `passes at ${better === "higher" ? "\u2265" : "\u2264"} ${Number(threshold.toPrecision(4))}`;
+}
+
+/** How many of a judge's votes say the same. */
+function agreementWords(share) {
+  return `${Math.round(100 * share)} % of the votes agree`;
 }
 
 const OUTCOME_WORDS = { good: "passes", bad: "fails" };
 
 /** A value with the sign that tells whether it passes. */
 function scoreWords(value, metric, outcome) {
+  return [figureApart(value, metric), outcomeSign(outcome)];
+}
+
+/** The sign for passed ("1") or failed ("0"), in words for those who hear the page; nothing where that can't be said. */
+function outcomeSign(outcome) {
   const tone = OUTCOMES[outcome];
-  const mark = tone && make("span", { class: tone, "aria-hidden": true }, ` ${SIGNS[tone]}`);
-  return [figure(value, metric), mark, tone && make("span", { class: "unseen" }, ` ${OUTCOME_WORDS[tone]}`)];
+  if (!tone) return null;
+  return [
+    make("span", { class: `outcome ${tone}`, "aria-hidden": "true" }, SIGNS[tone]),
+    make("span", { class: "unseen" }, `, ${OUTCOME_WORDS[tone]}`),
+  ];
 }
 
 // Keys of details whose words alone would not tell what they are.

@@ -4,6 +4,8 @@ const TYPED_MS = 250; // without a key until the address follows what was typed
 const SAID_MS = 500;
 
 class Questions {
+  #index = null;
+  #pair = 0;
   #rows = null;
   #search = null;
   #order = { key: null, places: null };
@@ -53,34 +55,50 @@ class Questions {
       const index = await block("rows");
       if (reading !== this.#reading) return; // there is more already
       if (!index) throw new Error("the page carries no rows");
-      this.#take(new QuestionRows(index));
+      this.#take(index);
     } catch (error) {
       if (reading === this.#reading && !this.#rows) this.#fail(error);
     }
   }
 
-  #take(rows) {
-    const isFirst = !this.#rows;
+  #take(index) {
+    const isFirst = !this.#index;
+    const place = isFirst ? address() : { ...this.#place };
+    const wanted = Math.max(this.table.drawn, LINES_AT_ONCE);
+    this.#list(index, pairOf(place));
+    if (!isFirst) return this.#apply(place, wanted, true);
+    this.#apply(place);
+    whenIdle(() => this.#prepared());
+    this.controls.fields.q.addEventListener("focus", () => this.#prepared());
+  }
+
+  /** Lists an index, or another pair of it. */
+  #list(index, pair) {
+    const rows = new QuestionRows(indexOfPair(index, pair));
+    this.controls.fill(rows);
+    showPair(pair);
+    this.#index = index;
+    this.#pair = pair;
     this.#rows = rows;
     this.#search = new QuestionSearch(rows);
     this.#order = { key: null, places: null };
-    this.controls.fill(rows);
-    if (isFirst) {
-      this.#apply(address());
-      whenIdle(() => this.#search.prepare());
-      this.controls.fields.q.addEventListener("focus", () => this.#search.prepare());
-    } else {
-      this.#apply({ ...this.#place }, Math.max(this.table.drawn, LINES_AT_ONCE), true);
-    }
+  }
+
+  /** When the search is ready; never, where the texts are damaged, and then that is told. */
+  #prepared() {
+    return this.#search.prepare().catch((error) => {
+      this.#fail(error);
+      return new Promise(() => {});
+    });
   }
 
   #fail(error) {
-    const what = globalThis.DecompressionStream
-      ? `The questions of this page can't be read: ${shown(error.message)}. `
-      : "This browser can't unpack the questions of this page: a newer one can. ";
-    const way = settings.blocks ? "Is proctor view still running?" : "proctor report writes the page anew.";
-    const again = make("button", { type: "button", on: { click: () => { forgetBlocks(); this.read(); } } }, "Try again");
-    this.element.replaceChildren(make("p", { class: "bad", role: "alert" }, what, way), ...(settings.blocks ? [again] : []));
+    const isOld = !(globalThis.DecompressionStream && Map.groupBy && String.prototype.toWellFormed);
+    const told = isOld ? ["This browser is too old to read the questions of this page: a newer one can."]
+      : [`The questions of this page can't be read: ${shown(error.message)}. `,
+        settings.blocks ? "Is proctor view still running?" : "proctor report writes the page anew."];
+    const again = make("button", { type: "button", on: { click: readAnew } }, "Try again");
+    this.element.replaceChildren(make("p", { class: "bad", role: "alert" }, told), ...(settings.blocks && !isOld ? [again] : []));
     this.element.removeAttribute("aria-busy");
   }
 
@@ -93,19 +111,19 @@ class Questions {
   }
 
   #apply(place, count = LINES_AT_ONCE, isGrown = false) {
+    if (pairOf(place) !== this.#pair) this.#list(this.#index, pairOf(place));
     const rows = this.#rows;
     const state = questionState(rows, place);
     const words = searchedWords(state.named.q);
     this.#place = place;
     if (words.length && !this.#search.isReady) {
       byId("question-count").textContent = "Searching\u2026";
-      this.#search.prepare().then(() => this.#rows === rows && this.#place === place && this.#apply(place, count, isGrown));
+      this.#prepared().then(() => this.#rows === rows && this.#place === place && this.#apply(place, count, isGrown));
       return;
     }
     const before = this.#now;
-    const { open, at, ...list } = state.named;
-    const key = JSON.stringify([list, state.metric, state.unknown]);
-    if (before?.key === key && !isGrown) this.#reopen(state, before);
+    const key = JSON.stringify([{ ...state.named, open: "", at: "" }, state.metric, state.unknown]);
+    if (before?.rows === rows && before.key === key && !isGrown) this.#reopen(state, before);
     else this.#draw(state, words, key, count, isGrown);
   }
 
@@ -118,7 +136,7 @@ class Questions {
     this.#now = { rows, state, places, words, tests, key };
     this.table.draw(this.#now, count);
     this.controls.show(rows, state);
-    this.#tell();
+    this.#tell(isGrown);
     anchor();
     if (!isGrown) this.#reveal(state, before);
   }
@@ -143,7 +161,7 @@ class Questions {
   }
 
   /** How many there are, for eyes at once and for ears when typing rests; and what to do when there are none. */
-  #tell() {
+  #tell(isGrown) {
     const { rows, state, places, tests } = this.#now;
     const noun = rows.hasRepeats ? "row" : "question";
     const isAll = places.length === rows.count;
@@ -151,7 +169,7 @@ class Questions {
     byId("question-count").textContent = sentence;
     byId("question-notes").replaceChildren(...questionNotes(rows, state, this.#ordered(state), places, tests, (values) => this.#change(values)));
     clearTimeout(this.#timers.said);
-    if (this.isSeen) this.#timers.said = setTimeout(() => announce(places.length ? sentence : `Nothing found. ${sentence}`), SAID_MS);
+    if (this.isSeen && !isGrown) this.#timers.said = setTimeout(() => announce(places.length ? sentence : `Nothing found. ${sentence}`), SAID_MS);
   }
 
   /** Tells how many lines are still to be drawn, and draws more when the last one comes near. */
@@ -159,6 +177,7 @@ class Questions {
     const rest = this.#now.places.length - this.table.drawn;
     const button = byId("question-more");
     button.hidden = rest <= 0;
+    button.parentElement.dataset.left = rest > 0 ? `${rest.toLocaleString("en")} more, which are not drawn yet, are not on paper.` : "";
     button.textContent = `Show ${Math.min(rest, LINES_AT_ONCE)} more (${rest.toLocaleString("en")} left)`;
     this.#bottom.disconnect();
     if (rest > 0) this.#bottom.observe(button.parentElement); // anew, so that it tells of one that is still near
@@ -167,8 +186,7 @@ class Questions {
   /** New values of fields; what is being typed shows at once, and comes to the address when typing rests. */
   #change(values, isTyped = false) {
     if (!this.#rows) return; // there is nothing to choose from yet
-    const known = Object.fromEntries(QUESTION_PARAMETERS.map((name) => [name, this.#place[name]]));
-    const place = tidied({ ...address(), ...known, ...values, view: this.view.id });
+    const place = tidied({ ...address(), ...this.#known(), ...values, view: this.view.id });
     clearTimeout(this.#timers.typed);
     if (!isTyped) return goTo(place);
     this.#apply(place);
@@ -177,11 +195,15 @@ class Questions {
 
   /** Opens a case; what other parts of the page keep in the address belongs to the one that was open. */
   #open(place, column) {
-    const known = Object.fromEntries(QUESTION_PARAMETERS.map((name) => [name, this.#place[name]]));
     const open = place < 0 ? "" : this.#rows.idOf(place);
     const at = column < 0 ? "" : this.#rows.columns[column].name;
     this.#isClicked = true;
-    goTo({ ...tidied(known), view: this.view.id, open, at });
+    goTo({ ...tidied(this.#known()), view: this.view.id, open, at });
+  }
+
+  /** What the list knows of the address. */
+  #known() {
+    return Object.fromEntries(QUESTION_PARAMETERS.map((name) => [name, this.#place[name]]));
   }
 
   #close() {
@@ -194,8 +216,8 @@ class Questions {
 
 /** Leaves out what says no more than nothing at all. */
 function tidied(place) {
-  const { show, sort, metric } = place;
-  return { ...place, show: show === "all" ? "" : show, sort: sort === (settings.pair ? "flips" : "order") ? "" : sort, metric };
+  const { show, sort } = place;
+  return { ...place, show: show === "all" ? "" : show, sort: sort === (settings.pair ? "flips" : "order") ? "" : sort };
 }
 
 /** Does something when the browser has time for it. */
@@ -217,10 +239,6 @@ function anchored(element) {
 
 const questions = byId("question-list") && new Questions(byId("question-list"));
 
-/** The data has grown, and blocks were forgotten: reads anew, and keeps filter, place and what is open. */
-async function refreshQuestions() {
-  if (questions) await questions.read();
-}
-
+if (questions) onGrowth(() => questions.read()); // filter, place and what is open stay
 if (questions?.isSeen) questions.start();
 else if (questions) whenIdle(() => questions.start());

@@ -16,7 +16,7 @@ function freshPage() {
 }
 
 /** Replaces title and sections by those of another document; what scripts draw themselves is left to them. */
-async function redrawFrom(fresh) {
+function redrawFrom(fresh) {
   const [left, top] = [scrollX, scrollY];
   for (const name of ["title", "header h1", "header .subtitle"]) {
     document.querySelector(name).textContent = fresh.querySelector(name).textContent;
@@ -30,18 +30,12 @@ async function redrawFrom(fresh) {
 
 function redrawSection(here, fresh) {
   const html = fresh.innerHTML;
-  if (drawnBefore.get(here.id) === html || hasSelection(here)) return;
+  if (drawnBefore.get(here.id) === html || hasSelection(here)) return; // marked text is left until the next time
   drawnBefore.set(here.id, html);
   const kept = keptPlace(here);
   here.replaceChildren(...[...fresh.childNodes].map((node) => document.adoptNode(node)));
   putBack(here, kept);
   here.dispatchEvent(new Event("redrawn", { bubbles: true }));
-}
-
-/** Whether the reader has marked text in it, perhaps to copy it: then it is left until the next time. */
-function hasSelection(section) {
-  const selection = getSelection();
-  return !selection.isCollapsed && selection.anchorNode !== null && section.contains(selection.anchorNode);
 }
 
 function keptPlace(section) {
@@ -55,10 +49,10 @@ function keptPlace(section) {
 }
 
 function putBack(section, { open, scrolled, chosen, focused }) {
-  for (const [place, each] of [...section.querySelectorAll("details")].entries()) each.open = open.get(detailsName(each, place)) ?? each.open;
-  for (const [place, each] of [...section.querySelectorAll(".scroll")].entries()) each.scrollLeft = scrolled[place] ?? 0;
+  for (const [place, each] of section.querySelectorAll("details").entries()) each.open = open.get(detailsName(each, place)) ?? each.open;
+  for (const [place, each] of section.querySelectorAll(".scroll").entries()) each.scrollLeft = scrolled[place] ?? 0;
   for (const [id, value] of chosen) if (byId(id)) byId(id).value = value;
-  if (focused) named(focused, section)?.focus({ preventScroll: true });
+  if (focused) elementNamed(focused, section)?.focus({ preventScroll: true });
 }
 
 /** A part that opens is known by what it says, whatever figures stand in that. */
@@ -71,7 +65,7 @@ function nameOf(element, section) {
   return { id: element.id, tag: element.localName, place: alike.indexOf(element), text: element.textContent };
 }
 
-function named({ id, tag, place, text }, section) {
+function elementNamed({ id, tag, place, text }, section) {
   if (id) return byId(id);
   const alike = [...section.querySelectorAll(tag)];
   return alike.find((each) => text && each.textContent === text) ?? alike[place];

@@ -17,21 +17,65 @@ function said(text, attributes = {}) {
   return make("bdi", { dir: "auto", ...attributes }, shown(text));
 }
 
+/** The beginning of a text; no character is cut in two. */
+function clipped(text, length) {
+  if (text.length <= length) return text;
+  return `${text.slice(0, /[\ud800-\udbff]/.test(text[length - 1]) ? length - 1 : length)}\u2026`;
+}
+
+/** Where something stands in a text. */
+function placeInWords(start, end) {
+  return `characters ${Number(start).toLocaleString("en")} to ${Number(end).toLocaleString("en")}`;
+}
+
+/** A number with so many decimals as Python rounds it: what lies in the middle goes to the even neighbour. */
+function rounded(value, decimals) {
+  const size = Math.abs(value);
+  const below = Math.floor(size * 10 ** decimals);
+  const isMiddle = (size * 2 ** (decimals + 1)) % 2 === 1; // the only numbers with an exact half at that place
+  const text = isMiddle ? ((below + (below % 2)) / 10 ** decimals).toFixed(decimals) : size.toFixed(decimals);
+  return value < 0 || Object.is(value, -0) ? `-${text}` : text;
+}
+
+/** A number in two digits that tell something, as Python's ".2g" writes it. */
+function inTwoDigits(value) {
+  const [, exponent] = value.toExponential(1).split("e");
+  const unit = 10 ** (exponent - 1);
+  const isMiddle = Math.abs(value) >= 1e7 && Math.abs(value) % unit === unit / 2;
+  const digits = isMiddle ? Number(rounded(value / unit, 0)) * unit : value;
+  const [mantissa, power] = digits.toExponential(1).replace(".0", "").split("e");
+  if (power >= -4 && power < 2) return String(Number(digits.toPrecision(2)));
+  return `${mantissa}e${power[0]}${power.slice(1).padStart(2, "0")}`;
+}
+
 /** A value of a metric, in as many digits as its scale deserves; a dash where there is none. */
 function figure(value, metric) {
   if (value === null || value === undefined) return "-";
-  if (metric && metric.high !== null && metric.high <= 1) return value.toFixed(2);
-  if (Math.abs(value) >= 1e7 || (value !== 0 && Math.abs(value) < 0.05)) return value.toPrecision(2);
-  return value.toFixed(Math.abs(value) < 10 ? 1 : 0);
+  if (metric && metric.high !== null && metric.high <= 1) return rounded(value, 2);
+  if (Math.abs(value) >= 1e7 || (value !== 0 && Math.abs(value) < 0.05)) return inTwoDigits(value);
+  return rounded(value, Math.abs(value) < 10 ? 1 : 0);
 }
 
+/** A value with more digits where rounding would put it on the other side of its threshold, as in Python. */
+function figureApart(value, metric) {
+  const plain = figure(value, metric);
+  const { threshold = null, better } = metric ?? {};
+  if (value === null || value === undefined || threshold === null || better === "neither") return plain;
+  const misses = (number) => (better === "lower" ? number > threshold : number < threshold);
+  const isMissed = misses(value);
+  const edge = figure(threshold, metric);
+  const texts = [plain, ...Array.from({ length: 7 }, (_, more) => rounded(value, 3 + more))];
+  return texts.find((text) => misses(Number(text)) === isMissed && !(isMissed && text === edge)) ?? plain;
+}
+
+/** A duration with its unit, in three digits or so; a dash where nobody measured it. */
 function milliseconds(value) {
   if (value === null || value === undefined) return "-";
-  if (value >= 10000) return `${(value / 1000).toFixed(0)} s`;
-  if (value >= 1000) return `${(value / 1000).toFixed(1)} s`;
-  return `${value.toFixed(value >= 10 ? 0 : value >= 1 ? 1 : 2)} ms`;
+  if (value >= 1000) return `${rounded(value / 1000, value >= 10000 ? 0 : 1)} s`;
+  return `${rounded(value, value >= 10 ? 0 : value >= 1 ? 1 : 2)} ms`;
 }
 
+/** A number with its noun, in the plural where there is not one. */
 function counted(number, noun) {
   return `${number.toLocaleString("en")} ${noun}${number === 1 ? "" : "s"}`;
 }

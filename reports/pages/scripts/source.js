@@ -2,20 +2,38 @@
 
 const settings = JSON.parse(byId("settings").textContent);
 const blocks = new Map();
+const growthListeners = [];
+const LONGEST_WAIT = 120_000; // milliseconds for a block
 
 /** The block of that name, read once; null where there is none. */
 function block(name) {
-  if (!blocks.has(name)) blocks.set(name, settings.blocks ? asked(name) : carried(name));
+  if (!blocks.has(name)) blocks.set(name, settings.blocks ? served(name) : carried(name));
   return blocks.get(name);
 }
 
-/** Forgets what was read, because there is more by now. */
-function forgetBlocks() {
-  blocks.clear();
+/** Calls a listener whenever there is more to be read than before. */
+function onGrowth(listener) {
+  growthListeners.push(listener);
 }
 
-async function asked(name) {
-  const reply = await fetch(settings.blocks + name + (settings.query ?? ""));
+/** Forgets what was read, because there is more by now, and has it read anew. */
+async function readAnew() {
+  blocks.clear();
+  await Promise.all(growthListeners.map((listener) => listener()));
+}
+
+/** What a server has; a failure is not kept, as the next time the server may answer. */
+async function served(name) {
+  try {
+    const reply = await fetch(settings.blocks + name + (settings.query ?? ""), { signal: AbortSignal.timeout(LONGEST_WAIT) });
+    return await replied(reply, name);
+  } catch (error) {
+    blocks.delete(name);
+    throw error;
+  }
+}
+
+function replied(reply, name) {
   if (reply.status === 404) return null;
   if (!reply.ok) throw new Error(`The server answered ${reply.status} for ${name}.`);
   return reply.json();

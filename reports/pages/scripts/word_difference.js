@@ -4,21 +4,17 @@ const MOST_EDITS = 2000; // words out and in; the memory of the search grows wit
 const LONG = 400; // characters from which on a reader would expect words to be compared
 const LEAST_ALIKE = 0.2; // share of words in common below which a comparison by words says nothing
 
-/** The parts of both texts in order: same and gone make up `before`, same and come make up `after`. */
-function wordDifference(before, after) {
-  return wordsCompared(before, after).parts;
-}
-
-/** The same drawn: what is gone struck out, what has come underlined. */
+/** Two texts in one: what is gone struck out, what has come underlined. */
 function wordDifferenceElement(before, after) {
   const { parts, isCoarse } = wordsCompared(before, after);
   const names = { same: "span", gone: "del", come: "ins" };
-  const text = make("p", { class: "word-difference", dir: "auto" }, parts.map(({ kind, text }) => make(names[kind], {}, shown(text))));
-  if (!isCoarse || Math.max(before.length, after.length) < LONG) return text;
+  const drawn = make("p", { class: "word-difference", dir: "auto" }, parts.map(({ kind, text }) => make(names[kind], {}, shown(text))));
+  if (!isCoarse || Math.max(before.length, after.length) < LONG) return drawn;
   const why = "These texts have too little in common, or are too long, to be compared word by word: both are shown whole.";
-  return make("div", {}, make("p", { class: "quiet small" }, why), text);
+  return make("div", {}, make("p", { class: "quiet small" }, why), drawn);
 }
 
+/** `parts` in order: same and gone make up `before`, same and come make up `after`; `isCoarse` where words tell nothing. */
 function wordsCompared(before, after) {
   const old = wordsOf(before);
   const now = wordsOf(after);
