@@ -41,6 +41,9 @@ def report(
         typer.Option("--html", metavar="FILE", help="The page; '-' for stdout. With nothing named: RUN.html here."),
     ] = None,
     show: Annotated[bool, typer.Option("--open", help="Write the page, and open it in the browser.")] = False,
+    whole: Annotated[
+        bool, typer.Option("--whole", help="Leave nothing out of the page, even if it takes more than 8 MB.")
+    ] = False,
     markdown: Annotated[
         Path | None, typer.Option("--markdown", metavar="FILE", help="A page for a pull request; '-' for stdout.")
     ] = None,
@@ -62,7 +65,7 @@ def report(
     from ..showing.streams import own_stdout
     from .report_files import Wanted
 
-    wanted = Wanted(html, markdown, json, junit, csv, archive, github, show)
+    wanted = Wanted(html, markdown, json, junit, csv, archive, github, show, whole)
     with interruptible("Stopped. What is not finished is not there."), own_stdout() as stdout:
         if run is not None and head is not None:
             from .pair_reporting import report_pair

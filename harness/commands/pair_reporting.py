@@ -90,5 +90,7 @@ def _page(base: Side, head: Side, wanted: Wanted, stdout: TextIO, browse: Browse
     if wanted.html is None:
         return
     from ...reports.pages.pairs.pair_page import pair_file
+    from ...reports.pages.rows.carried import EVERYTHING
 
-    yield from write_page(wanted, pair_file(base, head), stdout, browse)
+    page = pair_file(base, head, limits=EVERYTHING if wanted.whole else None)
+    yield from write_page(wanted, page, stdout, browse)

@@ -31,6 +31,7 @@ class Wanted:
         zip: an archive of the outputs of each evaluator.
         github: write GitHub's step summary, and annotations.
         open: show the page in the browser.
+        whole: leave nothing out of the page, however large it becomes.
     """
 
     html: Path | None = None
@@ -41,6 +42,7 @@ class Wanted:
     zip: Path | None = None
     github: bool = False
     open: bool = False
+    whole: bool = False
 
     @property
     def files(self) -> dict[str, Path]:

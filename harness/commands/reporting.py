@@ -58,9 +58,10 @@ def report_run(
 def _page(report: Report, wanted: Wanted, stdout: TextIO, browse: Browse | None) -> Iterator[str]:
     if wanted.html is None:
         return
+    from ...reports.pages.rows.carried import EVERYTHING
     from ...reports.pages.run_page import run_file
 
-    yield from write_page(wanted, run_file(report), stdout, browse)
+    yield from write_page(wanted, run_file(report, EVERYTHING if wanted.whole else None), stdout, browse)
 
 
 def _written(report: Report, wanted: Wanted, stdout: TextIO) -> Iterator[str]:

@@ -196,4 +196,4 @@ def _json(state: object) -> Answer:
 
 def _live(page: Page) -> Page:
     """The page with what makes it follow its run."""
-    return replace(page, scripts=(*page.scripts, "redrawing", "live"), styles=(*page.styles, "runs"))
+    return replace(page, scripts=(*page.scripts, "live/redrawing", "live/live"), styles=(*page.styles, "runs"))

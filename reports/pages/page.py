@@ -16,7 +16,10 @@ from .packing import embedded_json, packed_ahead
 from .templating import render
 
 DATA: Final = "<!-- data -->"  # where the template wants the blocks; no text of others can spell it, being escaped
-SHARED_SCRIPTS: Final = ("elements", "shown", "source", "address", "navigation", "copy")
+SHARED_SCRIPTS: Final = (
+    "page/elements", "page/shown", "page/source", "page/address", "page/navigation", "page/remembered", "page/theme",
+    "page/copy",
+)  # fmt: skip
 SHARED_STYLES: Final = ("base", "layout", "charts")
 
 
@@ -43,7 +46,8 @@ class Page:
         title: of the window.
         subtitle: one line below it: which run, when, which version.
         sections: its parts, the first one shown first.
-        scripts: names of files in ``scripts/`` beyond the shared ones, in the order in which they are to run.
+        scripts: names of files in ``scripts/`` beyond the shared ones, such as ``list/rows``, in the order in which
+            they are to run.
         styles: names of files in ``styles/`` beyond the shared ones.
         settings: what scripts are told (JSON); ``{"blocks": "/runs/x/data/"}`` for a page that a server gives its
             data, nothing for one that carries them.

@@ -9,15 +9,15 @@ from .templating import render
 
 # What shows an opened question; it stands before the list, which calls it.
 DETAIL_SCRIPTS: Final = (
-    "question_text", "question_nearest", "question_words", "question_value", "question_items", "question_claims",
-    "question_evidence", "question_context", "question_contexts", "question_calls", "question_scores",
-    "question_answer", "question_detail",
+    "page/long_text", "page/left_out", "page/unfolding", "page/outcomes",
+    "detail/marks", "detail/nearest", "detail/words", "detail/value", "detail/items", "detail/claims",
+    "detail/evidence", "detail/context", "detail/contexts", "detail/calls", "detail/scores", "detail/answer",
+    "detail/detail",
 )  # fmt: skip
 # In the order in which they are to run; what shows an opened question (``questionDetail``) has to stand before them.
 LIST_SCRIPTS: Final = (
-    "question_rows", "pair_choice", "question_filter", "question_order", "question_search", "question_cells",
-    "question_lines", "question_controls", "question_opening", "question_keys", "question_table", "question_notes",
-    "questions",
+    "list/rows", "pair/choice", "list/filter", "list/order", "list/search", "list/cells", "list/lines",
+    "list/controls", "list/opening", "list/keys", "list/table", "list/notes", "list/questions",
 )  # fmt: skip
 
 

@@ -12,7 +12,7 @@ BOT_ERRORS = "bot_error_rate"
 
 
 def rows_address(**wanted: str) -> str:
-    """The address of some rows; its parameters are those of ``question_filter.js``, blank ones are left out.
+    """The address of some rows; its parameters are those of ``list/filter.js``, blank ones are left out.
 
     >>> rows_address(bot="a b", metric="f1", show="")
     '#questions?bot=a+b&metric=f1'

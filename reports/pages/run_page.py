@@ -10,10 +10,11 @@ from .manifest.manifest_section import manifest_section
 from .overview.overview_section import overview_section
 from .page import Page, Section, page_bytes
 from .questions_section import DETAIL_SCRIPTS, LIST_SCRIPTS, questions_section
+from .rows.carried import Limits
 from .rows.columns import columns_of
 from .rows.data_blocks import data_blocks
 
-SCRIPTS = (*DETAIL_SCRIPTS, *LIST_SCRIPTS, "group_links")
+SCRIPTS = (*DETAIL_SCRIPTS, *LIST_SCRIPTS, "page/group_links")
 STYLES = ("overview", "boards", "questions", "question", "manifest")
 
 
@@ -36,6 +37,11 @@ def run_page(report: Report, settings: Mapping[str, object] | None = None) -> Pa
     return Page(f"{summary.suite}", subtitle, sections, SCRIPTS, STYLES, settings or {})
 
 
-def run_file(report: Report) -> Iterator[bytes]:
-    """The page with its data, in pieces."""
-    return page_bytes(run_page(report), data_blocks(columns_of(report.run)))
+def run_file(report: Report, limits: Limits | None = None) -> Iterator[bytes]:
+    """The page with its data, in pieces.
+
+    Args:
+        report: the run, whose store stays open until the last piece is out.
+        limits: of the file; left out, the usual ones.
+    """
+    return page_bytes(run_page(report), data_blocks(columns_of(report.run), limits or Limits()))

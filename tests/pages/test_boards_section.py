@@ -34,7 +34,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Report, 
         report = report_of(store)
         sections = (Section("heatmap", "Heatmap", boards_section(report)), Section("questions", "Questions", Markup()))
         with (folder / "page.html").open("wb") as file:
-            file.writelines(page_bytes(Page("exam", "a run", sections, ("group_links",), ("boards",))))
+            file.writelines(page_bytes(Page("exam", "a run", sections, ("page/group_links",), ("boards",))))
         yield report, folder / "page.html"
 
 

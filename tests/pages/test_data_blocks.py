@@ -1,6 +1,7 @@
 """Blocks by name: all that a file carries, what it leaves out, and what a server is asked for."""
 
 import contextlib
+import random
 import re
 from collections.abc import Iterator
 from importlib.resources import files
@@ -10,7 +11,8 @@ from typing import Any
 import orjson
 import pytest
 from page_books import PageBook, page_book
-from proctor.reports.pages.rows.carried import Limits
+from proctor.reports.pages.packing import packed
+from proctor.reports.pages.rows.carried import EVERYTHING, Limits
 from proctor.reports.pages.rows.columns import Column, columns_of, opened_run
 from proctor.reports.pages.rows.data_blocks import data_block, data_blocks
 from proctor.reports.run import RowStatus
@@ -170,6 +172,29 @@ def test_limits_hold_whatever_the_rows_are(tmp_path: Path) -> None:
     assert 50_000 < size["passages"] < 110_000
     assert len(made["rows"]) < 40_000
     assert orjson.loads(made["rows"])["left_out"] == {"details": [54], "passages": [54], "calls": [0]}
+
+
+@pytest.mark.parametrize("file", [900_000, 2_000_000])
+def test_a_file_is_about_as_large_as_it_may_be_and_no_larger(tmp_path: Path, file: int) -> None:
+    """Of 400 answers of 20,000 characters that gzip makes half as long; every tenth misses its threshold."""
+    draw = random.Random(5)
+    with contextlib.closing(Book(tmp_path / "proctor.db", metrics=(MATCH,))) as book:
+        for place in range(400):
+            text = "".join(draw.choices("0123456789abcdef", k=20_000))
+            book.put(row(book.run, "left", f"q{place}", text, position=place), ok("exact_match", float(place % 10 > 0)))
+        book.writer.flush()
+        run = columns_of(opened_run(book.store, book.run.id))
+        fewest = Limits(file=file, texts=100_000)
+        made = dict(data_blocks(run, fewest))
+        whole = dict(data_blocks(run, EVERYTHING))
+    size = sum(len(packed(data)) for data in made.values())
+    assert max(file, 1_000_000) * 0.8 < size < max(file, 1_000_000) * 1.1
+    blocks = {name: orjson.loads(data) for name, data in made.items()}
+    kept = {entry["key"] for entry in merged(blocks, "details").values()}
+    assert {f"q{place}" for place in range(0, 400, 10)} <= kept
+    assert blocks["rows"]["left_out"]["details"] == [400 - len(kept)] and len(kept) < 200
+    assert orjson.loads(whole["rows"])["left_out"] == {"details": [0], "passages": [0], "calls": [0]}
+    assert sum(len(orjson.loads(data)) for name, data in whole.items() if name.startswith("details")) == 400
 
 
 def test_a_run_of_an_old_version_has_no_evaluators_and_opens(tmp_path: Path) -> None:

@@ -78,7 +78,7 @@ def test_the_browser_reads_what_was_packed(page: Shown, tmp_path: Path) -> None:
 
 
 # The names of a page's script are its own, so the function is taken out of its file.
-DECODED = (Path(__file__).parents[2] / "reports" / "pages" / "scripts" / "source.js").read_text("utf-8")
+DECODED = (Path(__file__).parents[2] / "reports" / "pages" / "scripts" / "page" / "source.js").read_text("utf-8")
 DECODED = DECODED[DECODED.index("function decoded(") :]
 READ = f"""{DECODED}
 const [names, done] = arguments;

@@ -30,6 +30,7 @@ from proctor.reports.summary import find_run
 from proctor.reports.writer import RowWriter
 from report_rows import MATCH, ok, row
 
+CHUNK_SCRIPTS = ("page/elements", "page/shown", "pair/chunks")
 HOSTILE = "<img src=x onerror=alert(1)></script><script>alert(2)</script>\u202e\x00=HYPERLINK()"
 Values = dict[str, float]
 
@@ -217,7 +218,7 @@ def test_chunks_gained_lost_and_moved(page: Shown) -> None:
       const told = (pair) => [pair.base?.text ?? null, pair.head?.text ?? null, chunkChange(pair).words];
       return pairedChunks(...arguments[0]).map(told);
     """
-    assert told_by_scripts(page, ["elements", "shown", "pair_chunks"], code, [base, head]) == [
+    assert told_by_scripts(page, CHUNK_SCRIPTS, code, [base, head]) == [
         ["two", "two", "up from 2"],
         ["one", "one", "down from 1"],
         [None, "new", "gained"],
@@ -232,7 +233,7 @@ def test_equal_chunks_are_counted_one_by_one(page: Shown) -> None:
     chunk = {"document": "a.md", "start": 0, "end": 4, "text": "same", "score": 1}
     base, head = [chunk | {"rank": 1}], [chunk | {"rank": 1}, chunk | {"rank": 2}]
     code = "return pairedChunks(...arguments[0]).map((pair) => chunkChange(pair).words);"
-    assert told_by_scripts(page, ["elements", "shown", "pair_chunks"], code, [base, head]) == ["kept", "gained"]
+    assert told_by_scripts(page, CHUNK_SCRIPTS, code, [base, head]) == ["kept", "gained"]
 
 
 def test_retrieved_passages_are_compared_on_the_page(page: Shown, book: PageBook, tmp_path: Path) -> None:

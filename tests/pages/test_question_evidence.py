@@ -50,11 +50,10 @@ def test_marks_spans_of_the_answer_to_the_character(page: Shown, file: Path, met
 def test_the_least_grounded_sentence_is_marked_only_where_it_is_not_grounded(
     page: Shown, similarity: float, kinds: list[str]
 ) -> None:
-    needed = ["elements", "shown", "question_text", "question_nearest", "question_words", "question_value"]
+    shared = [f"page/{name}" for name in ("elements", "shown", "long_text", "unfolding", "outcomes")]
+    needed = [*shared, *(f"detail/{name}" for name in ("marks", "nearest", "words", "value", "items"))]
     details = {"sentences": [{"sentence": "Cats nap.", "similarity": similarity}], "least_grounded": "Cats nap."}
     code = "return verdictRanges(...arguments).map(({ kind }) => kind)"
     metric = {"name": "groundedness", "better": "higher", "threshold": 0.75}
-    told = told_by_scripts(
-        page, [*needed, "question_items"], code, "Cats nap. All day.", "answer", {"details": details}, metric
-    )
+    told = told_by_scripts(page, needed, code, "Cats nap. All day.", "answer", {"details": details}, metric)
     assert told == kinds

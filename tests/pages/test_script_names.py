@@ -14,7 +14,9 @@ def declared(text: str) -> list[str]:
 
 
 def scripts() -> dict[str, str]:
-    return {path.stem: path.read_text("utf-8") for path in FOLDER.rglob("*.js")}
+    """The scripts by the names that pages give them: ``list/rows``."""
+    paths = FOLDER.rglob("*.js")
+    return {path.relative_to(FOLDER).with_suffix("").as_posix(): path.read_text("utf-8") for path in paths}
 
 
 def test_declarations_are_found() -> None:
@@ -37,5 +39,5 @@ def test_every_name_is_used() -> None:
 
 def test_every_script_begins_with_what_it_is_for() -> None:
     for name, text in scripts().items():
-        title = name.replace("_", " ").capitalize()
+        title = name.rpartition("/")[2].replace("_", " ").capitalize()
         assert text.startswith(f"/* {title}: "), name

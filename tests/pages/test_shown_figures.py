@@ -11,7 +11,7 @@ from proctor.reports.pages.shown import shown
 from proctor.reports.summary import MetricColumn
 from proctor.reports.thresholds import figure_apart
 
-NEEDED = ("elements", "shown")
+NEEDED = ("page/elements", "page/shown")
 
 
 @dataclass(frozen=True)

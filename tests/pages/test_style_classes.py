@@ -12,7 +12,10 @@ LIST = re.compile(r"[a-z][\w-]*(?: [a-z][\w-]*)*")
 
 
 def texts(folder: str, ending: str) -> dict[str, str]:
-    return {path.stem: path.read_text("utf-8") for path in sorted((PAGES / folder).rglob(f"*{ending}"))}
+    """Files by their place in a folder of pages, without their ending."""
+    there = PAGES / folder
+    found = sorted(there.rglob(f"*{ending}"))
+    return {path.relative_to(there).with_suffix("").as_posix(): path.read_text("utf-8") for path in found}
 
 
 def selectors(css: str) -> Iterator[str]:

@@ -8,7 +8,7 @@ import pytest
 from browser import Shown
 from page_scripts import told_by_scripts
 
-NEEDED = ("word_difference",)
+NEEDED = ("pair/word_difference",)
 ASKED = "return arguments[0].map(([before, after]) => wordsCompared(before, after).parts);"
 WORDS = (
     "free", "bike", "14", "days", "Straße", "naïve", "مرحبا", "日本語", "👩\u200d🚀",
@@ -107,7 +107,7 @@ def test_a_few_changes_in_a_long_text_are_found(page: Shown) -> None:
 
 def test_the_drawing_shows_what_hides_and_says_when_words_are_not_compared(page: Shown) -> None:
     draw = "return (([before, after]) => wordDifferenceElement(before, after).outerHTML)(arguments[0]);"
-    needed = ("elements", "shown", "word_difference")
+    needed = ("page/elements", "page/shown", *NEEDED)
     hostile = told_by_scripts(page, needed, draw, ["<b>one</b> two three", "<b>one</b> \u202etwo three"])
     assert "&lt;b&gt;one" in hostile
     assert "<ins>" in hostile

@@ -8,9 +8,10 @@ from browser import Shown
 
 
 def told_by_scripts(page: Shown, names: Sequence[str], code: str, *arguments: Any) -> Any:
-    """What ``code`` returns after the scripts of these names; in it, ``arguments`` are the values handed over.
+    """What ``code`` returns after the scripts of these names, such as ``list/rows``.
 
-    The scripts must not look for elements of a page when they are read.
+    In it, ``arguments`` are the values handed over. The scripts must not look for elements of a page when they are
+    read.
     """
     folder = files("proctor.reports.pages") / "scripts"
     texts = [(folder / f"{name}.js").read_text("utf-8") for name in names]

@@ -13,17 +13,21 @@ from ...comparing.sides import Side
 from ..manifest.manifest_section import manifest_section
 from ..page import Page, Section, page_bytes
 from ..questions_section import DETAIL_SCRIPTS, LIST_SCRIPTS, questions_section
+from ..rows.carried import Limits
 from ..rows.data_blocks import data_blocks
 from ..templating import render
 from . import pair_changes, pair_origins
 from .paired_runs import PairedRuns, paired_runs
 
-PAIR_SCRIPTS = ("word_difference", "pair_chunks", "pair_detail")  # what an opened question shows beyond that of one run
+# What an opened question shows beyond that of one run.
+PAIR_SCRIPTS = ("pair/word_difference", "pair/chunks", "pair/detail")
 SCRIPTS = (*DETAIL_SCRIPTS, *PAIR_SCRIPTS, *LIST_SCRIPTS)
 STYLES = ("questions", "question", "manifest", "pair")
 
 
-def pair_file(base: Side, head: Side, bots: Sequence[str] = (), asked: Asked | None = None) -> Iterator[bytes]:
+def pair_file(
+    base: Side, head: Side, bots: Sequence[str] = (), asked: Asked | None = None, limits: Limits | None = None
+) -> Iterator[bytes]:
     """The page with its data, in pieces.
 
     Args:
@@ -31,12 +35,13 @@ def pair_file(base: Side, head: Side, bots: Sequence[str] = (), asked: Asked | N
         head: what is looked at, likewise.
         bots: of two whole runs, only these; none for all.
         asked: how they are compared; left out, as ``proctor compare`` does by itself.
+        limits: of the file, for each run; left out, the usual ones.
 
     Raises:
         InputError: no bot of one side matches one of the other, or both sides are the same.
     """
     pairs = paired_runs(base, head, bots, asked)
-    return page_bytes(pair_page(pairs), data_blocks(pairs.columns) if pairs.columns else ())
+    return page_bytes(pair_page(pairs), data_blocks(pairs.columns, limits or Limits()) if pairs.columns else ())
 
 
 def pair_page(pairs: PairedRuns, settings: Mapping[str, object] | None = None) -> Page:

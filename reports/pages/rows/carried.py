@@ -9,6 +9,7 @@ from typing import Final
 from ...store import marks
 from .block_queries import Wanted, all_of_them, bots_of
 from .columns import Column
+from .file_room import fitting
 from .kept_json import LONGEST
 from .row_index import TEXTS
 
@@ -17,15 +18,25 @@ ROW: Final = 400  # bytes of a row or a call beside its long texts
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Bytes of JSON that a file holds of one run at most, more or less.
+    """Bytes that a file holds of one run at most, more or less.
 
-    Compressed they are a third or a quarter of that; they bound the file also where nothing can be compressed.
+    Attributes:
+        file: of all its data, compressed as they stand in the file; None for as many as there are. The page beside
+            them takes about a million.
+        details: before they are compressed; this bounds the work of a reader's browser.
+        passages: likewise.
+        calls: likewise.
+        texts: of the answers in the index, likewise.
     """
 
+    file: int | None = 6_750_000
     details: int = 40_000_000
     passages: int = 16_000_000
     calls: int = 4_000_000
     texts: int = TEXTS
+
+
+EVERYTHING: Final = Limits(None, *[1 << 60] * 3)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,24 +84,33 @@ SELECT DISTINCT run_rows.question_id, passage_id FROM run_rows
 JOIN contexts ON contexts.reply_id = run_rows.reply_id WHERE {OF_RUN} ORDER BY run_rows.question_id, contexts.rank"""
 
 
-def carried(columns: Sequence[Column], worst_first: Sequence[int], limits: Limits) -> Carried:
+def carried(
+    columns: Sequence[Column], worst_first: Sequence[int], limits: Limits, room: int | None = None, indexed: int = 0
+) -> Carried:
     """Choose what a file holds.
 
     Args:
         columns: of one run.
         worst_first: all its question ids; what is carried is taken in this order.
         limits: of the file.
+        room: bytes of the file for what is chosen here; None for as many as the limits allow.
+        indexed: as of ``detail_block``.
     """
-    details = _sum(_sizes(columns, REPLY_SIZES), _sizes(columns, SCORE_SIZES))
-    calls = _sizes(columns, CALL_SIZES)
-    passages = _sizes(columns, PASSAGE_SIZES)
+    sizes = {
+        "details": _sum(_sizes(columns, REPLY_SIZES), _sizes(columns, SCORE_SIZES)),
+        "passages": _sizes(columns, PASSAGE_SIZES),
+        "calls": _sizes(columns, CALL_SIZES),
+    }
+    most = {"details": limits.details, "passages": limits.passages, "calls": limits.calls}
+    if room is not None:
+        most = {part: min(most[part], fits) for part, fits in fitting(columns, sizes, room, indexed).items()}
     order = worst_first
-    if sum(passages.values()) > limits.passages:
+    if sum(sizes["passages"].values()) > most["passages"]:
         order = _passages_of(columns, worst_first)
     return Carried(
-        _part(details, worst_first, limits.details),
-        _part(passages, order, limits.passages),
-        _part(calls, worst_first, limits.calls),
+        _part(sizes["details"], worst_first, most["details"]),
+        _part(sizes["passages"], order, most["passages"]),
+        _part(sizes["calls"], worst_first, most["calls"]),
     )
 
 

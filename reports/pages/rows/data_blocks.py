@@ -9,6 +9,7 @@ from typing import Final
 from .block_queries import Wanted, all_of_them, block_numbers
 from .carried import Carried, Limits, carried
 from .columns import Column, origins
+from .file_room import in_file
 from .row_calls import call_block, prompt_block
 from .row_details import PASSAGES_A_BLOCK, detail_block, passage_block, passage_ids
 from .row_index import row_index
@@ -32,7 +33,12 @@ def data_blocks(columns: Sequence[Column], limits: Limits = Limits()) -> Iterato
     """All blocks of a page with their JSON, one after the other; what would make the file too large is left out."""
     index = row_index(columns, limits.texts)
     runs = [_own(columns, origin) for origin in origins(columns)]
-    kept = [carried(own, index.worst_first(place), limits) for place, own in enumerate(runs)]
+    room = None
+    if limits.file is not None and runs:
+        room = limits.file - in_file(index.written({part: [] for part in PARTS})) // len(runs)
+    kept = [
+        carried(own, index.worst_first(place), limits, room, index.longest) for place, own in enumerate(runs)
+    ]  # fmt: skip
     yield "rows", index.written({part: [getattr(each, part).left_out for each in kept] for part in PARTS})
     longest = index.longest
     del index  # as large as the run

@@ -89,7 +89,12 @@ def runs_page(store: Store, wanted: Wanted, summary_of: Summaries = summarise) -
     )
     subtitle = f"{store.path.name}: {count(leaf.total, 'run')}"
     return Page(
-        "Runs", subtitle + (f" of {suite}" if suite else ""), sections, ("redrawing", "live"), ("runs",), SETTINGS
+        "Runs",
+        subtitle + (f" of {suite}" if suite else ""),
+        sections,
+        ("live/redrawing", "live/live"),
+        ("runs",),
+        SETTINGS,
     )
 
 

@@ -1,0 +1,98 @@
+/* Calls: what a judge was asked about a row and what it said, raw; and how the bot came to its answer. */
+
+const QUESTIONS_A_BLOCK = 50;
+
+/** The raw judge calls of a row, read when they are opened. */
+function callsElement(side) {
+  return foldedPart("Raw judge calls", async () => {
+    const { column, view } = side;
+    const number = Math.floor(side.questionId / QUESTIONS_A_BLOCK);
+    const [held, prompts] = await Promise.all([block(`calls-${column.origin}-${number}`), block(`prompts-${column.origin}-0`)]);
+    const calls = held?.questions?.[side.questionId]?.[column.name]?.[view.repeat] ?? [];
+    if (!calls.length && view.index.left_out?.calls?.[column.origin]) {
+      return leftOut("the judge calls of some questions");
+    }
+    if (!calls.length) return make("p", { class: "quiet" }, "No judge was asked about this row.");
+    const draw = (call) => make("li", {}, callElement(call, held.requests, prompts ?? {}));
+    return someOf(calls, "call", draw, { holder: make("ol", { class: "plain" }) });
+  });
+}
+
+function callElement(call, requests, prompts) {
+  const failed = call.error || call.problem;
+  const title = [
+    make("span", { class: "call-name" }, said(call.call ?? "call")), call.vote ? ` vote ${call.vote}` : "", " ",
+    failed ? make("span", { class: "label bad" }, `${SIGNS.bad} ${call.error ? "failed" : "not readable"}`) : "", " ",
+    make("span", { class: "quiet small" }, callFigures(call)),
+  ];
+  return foldedPart(title, () => [
+    make("p", { class: "small quiet" }, callFacts(call)),
+    rawPart("Error", call, "error"), rawPart("Problem", call, "problem"), rawPart("Reply", call, "reply"), rawPart("Reasoning", call, "reasoning"),
+    call.exchange_length ? make("p", { class: "quiet small" }, tooLong("earlier replies", call.exchange_length)) : null,
+    call.exchange?.length ? titled("Earlier replies and what was wrong with them", valueElement(call.exchange)) : null,
+    requestPart(requests?.[call.request]),
+    instructionsPart(prompts[call.prompt]),
+  ]);
+}
+
+function callFacts({ judge, asked_at: asked, finish_reason: reason }) {
+  return between([["Judge: ", said(judge ?? "not named")], ...(asked ? [shown(asked)] : []), ...(reason ? [["ended by ", said(reason)]] : [])], " \u00b7 ");
+}
+
+function instructionsPart(prompt) {
+  if (!prompt) return null;
+  return foldedPart(["Instructions ", said(prompt.name)], () => make("div", { class: "mono" }, longText(prompt.text, { length: prompt.text_length })));
+}
+
+function requestPart(request) {
+  if (!request) return null;
+  return titled("Request", make("div", { class: "mono" }, longText(request.text, { length: request.text_length, characters: 3000, lines: 40 })));
+}
+
+function rawPart(title, call, key) {
+  const text = call[key];
+  if (text === null || text === undefined || text === "") return null;
+  return titled(title, key === "reply" ? jsonElement(String(text), call.reply_length) : longText(String(text), { length: call[`${key}_length`] }));
+}
+
+function callFigures({ latency_ms: latency, tokens_in: tokensIn, tokens_out: tokensOut, cost, paid }) {
+  const parts = [];
+  if (typeof latency === "number") parts.push(milliseconds(latency));
+  if (Number.isInteger(tokensIn) || Number.isInteger(tokensOut)) parts.push(`${tokenWords(tokensIn)} in, ${tokenWords(tokensOut)} out`);
+  if (typeof cost === "number") parts.push(`cost ${shortNumber(cost)}`);
+  if (paid === 0 || paid === false) parts.push("kept from before");
+  return parts.join(" \u00b7 ");
+}
+
+function tokenWords(count) {
+  return Number.isInteger(count) ? `${count.toLocaleString("en")} tokens` : "tokens not told";
+}
+
+/** Time, tokens and cost of an answer as facts; what is not known is said to be so. */
+function timingElement(row) {
+  const attempts = Array.isArray(row.attempts_ms) ? row.attempts_ms : [];
+  const facts = {
+    Latency: typeof row.latency_ms === "number" ? milliseconds(row.latency_ms) : null,
+    "Waited for its turn": row.queue_ms ? milliseconds(row.queue_ms) : null,
+    Attempts: attempts.length > 1 ? attempts.slice(0, 20).map(milliseconds).join(", ") : null,
+    "In flight at once": row.in_flight,
+    "Tokens in": row.tokens_in?.toLocaleString("en"),
+    "Tokens out": row.tokens_out?.toLocaleString("en"),
+    Cost: row.cost === null || row.cost === undefined ? null : shortNumber(row.cost),
+    Asked: row.asked_at && `${shown(row.asked_at).slice(0, 19).replace("T", " ")} UTC`,
+  };
+  const told = Object.entries(facts).filter(([, value]) => value !== null && value !== undefined && value !== "");
+  return make("dl", { class: "detail-facts" }, told.map(([name, value]) => make("div", {}, make("dt", {}, name), make("dd", {}, String(value)))));
+}
+
+/** How a bot came to its answer: time, tokens, reasoning, trace and the judge's calls. */
+function makingElement(side) {
+  const { row } = side;
+  const trace = row.trace && row.trace !== "{}" ? row.trace : null;
+  return [
+    timingElement(row),
+    row.reasoning ? foldedPart("Reasoning of the bot", () => longText(row.reasoning, { length: row.reasoning_length })) : null,
+    trace ? foldedPart("Trace of the bot", () => jsonElement(typeof trace === "string" ? trace : JSON.stringify(trace), row.trace_length)) : null,
+    callsElement(side),
+  ];
+}

@@ -1,0 +1,127 @@
+/* Filter: what the address asks for, and which cases that lets through. */
+
+const SHOWN_CASES = {
+  all: "All",
+  failed: "Failed",
+  missing: "Without a value",
+  errors: "Without an answer",
+  declined: "Declined",
+  apart: "Bots disagree",
+};
+const SHOWN_OF_PAIRS = { lost: "Lost", gained: "Gained", changed: "Value changed", answers: "Answer changed" };
+const QUESTION_PARAMETERS = ["pair", "bot", "metric", "show", "reason", "q", "tag", "document", "sort", "open", "at"];
+const QUESTION_FILTERS = ["show", "reason", "q", "tag", "document"];
+
+function shownCases() {
+  return settings.pair ? { ...SHOWN_CASES, ...SHOWN_OF_PAIRS } : SHOWN_CASES;
+}
+
+/**
+ * What an address asks for. `column` and `metric` are places, -1 where none is chosen; `named` has the texts.
+ * What the page doesn't know is left out, and named in `unknown`.
+ */
+function questionState(rows, place) {
+  const named = Object.fromEntries(QUESTION_PARAMETERS.map((name) => [name, place[name] ?? ""]));
+  const unknown = [];
+  const known = (name, list, noun) => {
+    const found = named[name] === "" ? -1 : list.indexOf(named[name]);
+    if (found < 0 && named[name] !== "") unknown.push([noun, named[name]]);
+    if (found < 0) named[name] = "";
+    return found;
+  };
+  known("pair", pairs.map(nameOfPair), "pair");
+  const column = known("bot", rows.columns.map(({ name }) => name), "bot");
+  const asked = known("metric", rows.metrics.map(({ name }) => name), "metric");
+  const tag = known("tag", rows.cases.tag_names, "tag");
+  known("show", Object.keys(shownCases()), "filter");
+  known("sort", Object.keys(questionOrders(rows)), "order");
+  named.show ||= "all";
+  named.sort ||= settings.pair ? "flips" : "order";
+  if (named.show !== "missing") named.reason = "";
+  if (named.open && rows.placeOf(named.open) === undefined) {
+    unknown.push(["question", named.open]);
+    named.open = "";
+  }
+  const open = named.open ? rows.placeOf(named.open) : -1;
+  return { named, column, tag, open, metric: asked < 0 ? usualMetric(rows) : asked, unknown };
+}
+
+/** The metric that the page begins with, else the first that can be passed, for lack of that the first of all. */
+function usualMetric(rows) {
+  const chosen = rows.metrics.findIndex(({ name }) => name === rows.index.usual);
+  if (chosen >= 0) return chosen;
+  const judged = rows.metrics.findIndex(({ threshold, better }) => threshold !== null && better !== "neither");
+  return judged >= 0 || !rows.metrics.length ? judged : 0;
+}
+
+/** The tests that a case has to pass, by the name of the filter; those that let all through are left out. */
+function questionTests(rows, state, search) {
+  const { named, tag } = state;
+  const { tags, document: documents } = rows.cases;
+  const tests = { show: showTest(rows, state, named.show) };
+  if (named.reason) {
+    const columns = columnsOf(rows, state);
+    tests.reason = (place) => columns.some((column) => rows.reason(column, state.metric, place) === named.reason);
+  }
+  if (tag >= 0) tests.tag = (place) => tags[place].includes(tag);
+  if (named.document) tests.document = (place) => documents[place] === named.document;
+  if (search) tests.q = search;
+  if (!tests.show) delete tests.show;
+  return tests;
+}
+
+function columnsOf(rows, { column }) {
+  return column < 0 ? rows.everyColumn : [column];
+}
+
+/** What one choice of "Show" asks of a case; null where it asks nothing. */
+function showTest(rows, state, show) {
+  const columns = columnsOf(rows, state);
+  const { metric } = state;
+  const some = (test) => (place) => columns.some((column) => test(column, place));
+  const scored = (test) => (metric < 0 ? () => false : test);
+  const outcome = (column, place) => rows.outcome(column, metric, place);
+  const turned = (from, to) => scored((place) => outcome(0, place) === from && outcome(1, place) === to);
+  return {
+    all: () => null,
+    failed: () => scored(some((column, place) => outcome(column, place) === "0")),
+    missing: () => scored(some((column, place) => rows.isMissing(column, metric, place))),
+    errors: () => some((column, place) => rows.failure(column, place) !== null),
+    declined: () => some((column, place) => rows.declined(column, place)),
+    apart: () => scored((place) => areApart(rows, metric, place)),
+    lost: () => turned("1", "0"),
+    gained: () => turned("0", "1"),
+    changed: () => scored((place) => inBoth(rows, place) && !Object.is(rows.values(0, metric)[place], rows.values(1, metric)[place])),
+    answers: () => (place) => inBoth(rows, place) && hasOtherAnswer(rows, place),
+  }[show]();
+}
+
+function areApart(rows, metric, place) {
+  const outcomes = rows.everyColumn.map((column) => rows.outcome(column, metric, place));
+  return outcomes.includes("0") && outcomes.includes("1");
+}
+
+function inBoth(rows, place) {
+  return rows.hasRow(0, place) && rows.hasRow(1, place);
+}
+
+function hasOtherAnswer(rows, place) {
+  return rows.answer(0, place) !== rows.answer(1, place) || rows.failure(0, place) !== rows.failure(1, place);
+}
+
+/** Places of the cases that pass all tests, in the given order. */
+function filteredPlaces(order, tests) {
+  const asked = Object.values(tests);
+  return asked.length ? order.filter((place) => asked.every((test) => test(place))) : order;
+}
+
+/** Why values are missing, as far as the state looks at them: [reason, number of cases], the most frequent first. */
+function missingReasons(rows, state) {
+  const found = new Map();
+  if (state.metric < 0) return [];
+  for (let place = 0; place < rows.count; place += 1) {
+    const reasons = new Set(columnsOf(rows, state).map((column) => rows.reason(column, state.metric, place)));
+    for (const reason of reasons) if (reason !== null) found.set(reason, (found.get(reason) ?? 0) + 1);
+  }
+  return [...found].toSorted(([, one], [, other]) => other - one);
+}

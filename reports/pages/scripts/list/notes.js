@@ -1,0 +1,29 @@
+/* Notes: what the reader is told above the list: what the page doesn't know, and what hides everything. */
+
+/** Notes as elements; `change` is told which filter to leave out. */
+function questionNotes(rows, state, order, places, tests, change) {
+  const notes = state.unknown.map(([noun, name]) => make("p", { class: "doubt" }, `This page has no ${noun} `, said(clipped(name, 80)), "; it is left out."));
+  if (!rows.count) notes.push(make("p", {}, "There are no rows yet."));
+  else if (!places.length) notes.push(nothingFound(rows, state, order, tests, change));
+  return notes;
+}
+
+/** Which filter hides everything: what would be found without each of them, most first. */
+function nothingFound(rows, state, order, tests, change) {
+  const ways = Object.keys(tests).map((name) => {
+    const others = Object.fromEntries(Object.entries(tests).filter(([other]) => other !== name && !(name === "show" && other === "reason")));
+    return { name, count: filteredPlaces(order, others).length };
+  });
+  ways.sort((one, other) => other.count - one.count);
+  const offered = ways.filter(({ count }) => count > 0).map(({ name, count }) =>
+    make("li", {}, make("button", { type: "button", on: { click: () => change(name === "show" ? { show: "", reason: "" } : { [name]: "" }) } },
+      "Leave out ", filterInWords(name, state), ` (${count.toLocaleString("en")})`)));
+  return make("div", { class: "question-nothing" }, make("p", {}, "Nothing found."),
+    offered.length ? make("ul", {}, offered) : make("p", { class: "quiet" }, "No filter hides all of it alone: clear them."));
+}
+
+function filterInWords(name, { named }) {
+  if (name === "show") return `\u201c${shownCases()[named.show]}\u201d`;
+  const noun = { q: "the search for ", reason: "the reason ", tag: "the tag ", document: "the document " }[name];
+  return [noun, said(clipped(name === "reason" ? reasonInWords(named.reason) : named[name], 60))];
+}

@@ -1,0 +1,149 @@
+/* Search: finds words in questions, expected answers, answers and keys, whatever their case and accents. */
+
+const MARKS = /[\p{Mn}\p{Me}\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]+/gu;
+const BEYOND_ASCII = /[^\0-\x7f]/;
+const OTHER_SPACE = /\s{2,}|[^\S ]/g;
+const SLICE_MS = 8; // of work between two looks at what the reader does
+
+/** A text as it is searched: without accents, marks that nobody sees, and capitals. */
+function foldedText(text) {
+  if (!BEYOND_ASCII.test(text)) return text.toLowerCase();
+  return text.normalize("NFKD").replace(MARKS, "").toLowerCase().replaceAll("\u03c2", "\u03c3").replaceAll("\u00df", "ss");
+}
+
+/** The same with one blank for whatever stands between words. */
+function spacedAlike(text) {
+  return foldedText(text).replace(OTHER_SPACE, " ");
+}
+
+/** The words and "phrases" of a search, folded, each once. */
+function searchedWords(query) {
+  const found = [];
+  for (const [, phrase, word] of query.matchAll(/"([^"]*)"?|([^\s"]+)/g)) {
+    const folded = spacedAlike(phrase ?? word).trim();
+    if (folded) found.push(folded);
+  }
+  return [...new Set(found)];
+}
+
+class QuestionSearch {
+  #texts;
+  #next = 0;
+  #before = { words: [], hits: null };
+
+  constructor(rows) {
+    this.rows = rows;
+    this.#texts = new Array(rows.count);
+    this.ready = null;
+  }
+
+  get isReady() {
+    return this.#next >= this.rows.count;
+  }
+
+  /** Folds all texts, a slice at a time, so that typing and scrolling go on meanwhile. */
+  prepare() {
+    this.ready ??= this.#prepared();
+    return this.ready;
+  }
+
+  async #prepared() {
+    while (!this.isReady) {
+      const until = performance.now() + SLICE_MS;
+      while (!this.isReady && performance.now() < until) this.#fold(this.#next++);
+      await new Promise((resolve) => setTimeout(resolve));
+    }
+  }
+
+  #fold(place) {
+    const { cases } = this.rows;
+    const parts = [cases.key[place], cases.text[place], ...cases.expected[place]];
+    for (const column of this.rows.everyColumn) parts.push(this.rows.answer(column, place) ?? "");
+    this.#texts[place] = parts.map(spacedAlike).join("\n"); // no phrase goes on from one text to the next
+  }
+
+  /** Whether a case has every word; null where there are none. Going on with a word looks only where it began. */
+  test(words) {
+    if (!words.length) return null;
+    const { words: former, hits: among } = this.#before;
+    const narrows = among && former.every((old) => words.some((word) => word.includes(old)));
+    const hits = new Uint8Array(this.rows.count);
+    for (let place = 0; place < hits.length; place += 1) {
+      if (narrows && !among[place]) continue;
+      const text = this.#texts[place];
+      hits[place] = words.every((word) => text.includes(word)) ? 1 : 0;
+    }
+    this.#before = { words, hits };
+    return (place) => hits[place] === 1;
+  }
+}
+
+/** Where the words stand in a text: [start, end] pairs in order, none overlapping another. */
+function foundRanges(text, words) {
+  if (!words.length) return [];
+  const alike = spacedAlike(text);
+  if (!words.some((word) => alike.includes(word))) return [];
+  const { folded, starts } = alike.length === text.length && !BEYOND_ASCII.test(text) ? { folded: alike, starts: null } : foldedWithPlaces(text);
+  const ranges = [];
+  for (const word of words) {
+    for (let at = folded.indexOf(word); at >= 0; at = folded.indexOf(word, at + word.length)) {
+      const after = at + word.length;
+      ranges.push(starts ? [starts[at], endOf(starts, after, text)] : [at, after]);
+    }
+  }
+  ranges.sort(([one], [other]) => one - other);
+  return ranges.reduce((kept, [start, end]) => {
+    const last = kept.at(-1);
+    if (last && start <= last[1]) last[1] = Math.max(last[1], end);
+    else kept.push([start, end]);
+    return kept;
+  }, []);
+}
+
+/** The folded text, and for each of its characters where it comes from. */
+function foldedWithPlaces(text) {
+  let folded = "";
+  const starts = [];
+  let at = 0;
+  for (const character of text) {
+    const part = /\s/.test(character) ? (folded.endsWith(" ") ? "" : " ") : foldedText(character);
+    for (let place = 0; place < part.length; place += 1) starts.push(at);
+    folded += part;
+    at += character.length;
+  }
+  return { folded, starts };
+}
+
+/** Where a find ends in the text as it was: before the next character that is not a mark of the last one. */
+function endOf(starts, after, text) {
+  const last = starts[after - 1];
+  let next = after;
+  while (starts[next] === last) next += 1;
+  return starts[next] ?? text.length;
+}
+
+/** A text with its finds marked. */
+function marked(text, words) {
+  const parts = [];
+  let at = 0;
+  for (const [start, end] of foundRanges(text, words)) {
+    parts.push(shown(text.slice(at, start)), make("mark", {}, shown(text.slice(start, end))));
+    at = end;
+  }
+  return [...parts, shown(text.slice(at))];
+}
+
+/** Where the first whole word after a place begins, before the end given. */
+function wordStart(text, from, before) {
+  const blank = text.slice(from, before).search(/\s/);
+  return blank < 0 ? from : from + blank + 1;
+}
+
+/** As much of a text as a line has room for, around the first find; null where there is none and one is asked for. */
+function excerpt(text, words, length, needsFind = false) {
+  const [first] = foundRanges(text, words);
+  if (!first && needsFind) return null;
+  const start = first && first[0] > length / 2 ? wordStart(text, first[0] - Math.floor(length / 4), first[0]) : 0;
+  const cut = text.slice(start, start + length);
+  return make("bdi", { dir: "auto" }, start ? "\u2026 " : "", marked(cut, words), start + length < text.length ? " \u2026" : "");
+}

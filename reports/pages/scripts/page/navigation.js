@@ -1,0 +1,42 @@
+/* Navigation: one part of the page at a time, by its name in the address. */
+
+const views = [...document.querySelectorAll("section.view")];
+const links = [...document.querySelectorAll("nav.views a")];
+
+function showView(name) {
+  const chosen = views.find((view) => view.id === name) ?? views[0];
+  for (const view of views) view.hidden = view !== chosen;
+  for (const link of links) {
+    if (link.hash === `#${chosen.id}`) link.setAttribute("aria-current", "page");
+    else link.removeAttribute("aria-current");
+  }
+}
+
+/* Whoever follows a link from one part into another is at its beginning, with the keyboard as well. */
+let isLed = false;
+
+addEventListener("click", ({ target }) => {
+  const link = target.closest("section.view a[href^='#']");
+  const name = link?.hash.slice(1).split("?")[0];
+  isLed = views.some((view) => view.id === name && !view.contains(link));
+});
+
+onAddress(({ view }) => {
+  if (view === "main") return;
+  showView(view);
+  const entered = isLed && views.find(({ hidden }) => !hidden);
+  isLed = false;
+  if (!entered) return;
+  entered.focus({ preventScroll: true });
+  scrollTo({ top: 0, behavior: "instant" });
+});
+showView(address().view);
+
+/** Within a view a link such as #heatmap?part=latency leads to the heading with the id heatmap-latency. */
+function showPart({ view, part }) {
+  const heading = part && document.getElementById(`${view}-${part}`);
+  heading?.focus({ preventScroll: true });
+  heading?.scrollIntoView({ behavior: "instant" });
+}
+onAddress(showPart);
+showPart(address());

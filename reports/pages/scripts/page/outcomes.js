@@ -1,0 +1,41 @@
+/* Outcomes: how statuses, thresholds, values and the reasons for none are said, and the sign for passed or failed. */
+
+const SIGNS = { good: "\u2713", bad: "\u2717", doubt: "?" };
+const OUTCOMES = { 1: "good", 0: "bad" };
+const OUTCOME_WORDS = { good: "passes", bad: "fails" };
+
+/** A value with the sign that tells whether it passes. */
+function scoreWords(value, metric, outcome) {
+  return [figureApart(value, metric), outcomeSign(outcome)];
+}
+
+/** The sign for passed ("1") or failed ("0"), in words for those who hear the page; nothing where that can't be said. */
+function outcomeSign(outcome) {
+  const tone = OUTCOMES[outcome];
+  if (!tone) return null;
+  return [
+    make("span", { class: `outcome ${tone}`, "aria-hidden": "true" }, SIGNS[tone]),
+    make("span", { class: "unseen" }, `, ${OUTCOME_WORDS[tone]}`),
+  ];
+}
+
+/** How a threshold reads: "passes at \u2265 0.75"; blank where nothing can be passed. */
+function thresholdWords({ threshold, better }) {
+  if (threshold === null || better === "neither") return "";
+  return `passes at ${better === "higher" ? "\u2265" : "\u2264"} ${Number(threshold.toPrecision(4))}`;
+}
+
+const STATUS_WORDS = {
+  answered: ["good", "answered"], declined: ["doubt", "declined"], raised: ["bad", "failed"],
+  timed_out: ["bad", "timed out"], refused: ["bad", "refused"],
+};
+
+function statusLabel(status, declined) {
+  const [tone, words] = STATUS_WORDS[status === "answered" && declined ? "declined" : status] ?? ["doubt", status];
+  return make("span", { class: `label ${tone}` }, words);
+}
+
+/** A reason of ours in words; one that somebody wrote as it is. */
+function reasonInWords(reason) {
+  return /^[a-z_]+$/.test(reason) ? reason.replaceAll("_", " ") : clipped(reason, 120);
+}
