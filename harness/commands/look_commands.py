@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, TextIO
 
 import typer
 
 from ... import InputError
 from .conventions import Database, Json, interruptible
+
+if TYPE_CHECKING:
+    from .report_files import Wanted
 
 
 def ask(
@@ -66,17 +70,21 @@ def report(
     from .report_files import Wanted
 
     wanted = Wanted(html, markdown, json, junit, csv, archive, github, show, whole)
+    sides = (run, head) if run is not None and head is not None else None
     with interruptible("Stopped. What is not finished is not there."), own_stdout() as stdout:
-        if run is not None and head is not None:
-            from .pair_reporting import report_pair
-
-            written = report_pair(database, (run, head), wanted, stdout, os.environ)
-        else:
-            from .reporting import report_run
-
-            written = report_run(database, run, wanted, stdout, os.environ)
-        for sentence in written:
+        for sentence in _reported(database, sides or run, wanted, stdout):
             typer.echo(sentence, err=True)
+
+
+def _reported(database: Path, what: tuple[str, str] | str | None, wanted: Wanted, stdout: TextIO) -> Iterator[str]:
+    """Write one run, or two sides; the modules of the other are not loaded."""
+    if isinstance(what, tuple):
+        from .pair_reporting import report_pair
+
+        return report_pair(database, what, wanted, stdout, os.environ)
+    from .reporting import report_run
+
+    return report_run(database, what, wanted, stdout, os.environ)
 
 
 def metrics(

@@ -4,9 +4,10 @@
 
 Writes a run of 2,000 questions, 5 bots and 30 metrics (unless told otherwise) by the real writer. It has 300 documents
 in which words follow one another as in the topics of Python's own help (9,000 different ones), and which gzip makes
-2.8 times as small, as it does real prose; passages of 600 characters out of them, and answers of 40 to 80 words out of these passages; claims with verdicts, sentences and a judge's reasons
-as details of six metrics; a judge's call for each row; ten of the metrics are 0 or 1, as the rates of boolean
-evaluators are. Then writes the page in a process of its own. Beside it stands what `proctor report --json` takes.
+2.8 times as small, as it does real prose; passages of 600 characters out of them, and answers of 40 to 80 words out of
+these passages; claims with verdicts, sentences and a judge's reasons as details of six metrics; a judge's call for each
+row; ten of the metrics are 0 or 1, as the rates of boolean evaluators are. Then writes the page in
+a process of its own. Beside it stands what `proctor report --json` takes.
 """
 
 import itertools

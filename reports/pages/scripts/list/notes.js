@@ -3,6 +3,8 @@
 /** Notes as elements; `change` is told which filter to leave out. */
 function questionNotes(rows, state, order, places, tests, change) {
   const notes = state.unknown.map(([noun, name]) => make("p", { class: "doubt" }, `This page has no ${noun} `, said(clipped(name, 80)), "; it is left out."));
+  const missing = leftOutNote(rows.index);
+  if (missing) notes.push(missing);
   if (!rows.count) notes.push(make("p", {}, "There are no rows yet."));
   else if (!places.length) notes.push(nothingFound(rows, state, order, tests, change));
   return notes;

@@ -12,5 +12,12 @@ function tooLong(what, length) {
 /** What is said in the place of something that the data have not. */
 function leftOut(what) {
   if (settings.blocks) return make("p", { class: "quiet" }, `The database has ${what} no longer, or not yet.`);
-  return make("p", { class: "quiet" }, `This file leaves out ${what}, because it would be too large; `, make("code", {}, "proctor view"), " shows it all.");
+  return make("p", { class: "quiet" }, `This file leaves out ${what}, because it would be too large; `, make("code", {}, "proctor view"), " and ", make("code", {}, "proctor report --whole"), " have it all.");
+}
+
+/** How many questions a file has no details of; null where it has them all. */
+function leftOutNote(index) {
+  const missing = (index.left_out?.details ?? []).reduce((sum, count) => sum + count, 0);
+  if (!missing) return null;
+  return leftOut(`the contexts and evidence of ${counted(missing, "question")} that failed least`);
 }
