@@ -1,4 +1,4 @@
-"""The RAG bot: the passages nearest to the question in the prompt."""
+"""The RAG bot: the passages that fit the question best in the prompt."""
 
 import asyncio
 import time
@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Protocol
 
-from ..knowledge.cutting import cut
-from ..knowledge.documents import Document, Passage
-from ..knowledge.index import BulkEmbedder, PassageIndex
+from ..knowledge.documents import Document
+from ..knowledge.index import BulkEmbedder
+from ..knowledge.searching.passage_search import PassageSearch
+from ..knowledge.searching.splitting import Splitting
 from .answering import answer_from, render_contexts
 from .base import Context, Identity, Reply
 from .chat import ChatModel
@@ -25,7 +26,7 @@ class RetrievalEmbedder(FreshEmbedder, BulkEmbedder, Protocol):
 
 
 class RagBot:
-    """Retrieves by the cosine of embeddings, and asks the model with what was found.
+    """Retrieves by embeddings, by words or by both, and asks the model with what was found.
 
     The question is embedded afresh each time, so that its latency is what a user would see.
     """
@@ -63,12 +64,16 @@ class RagBot:
         self._settings = settings
         self._folder = folder
         self._titles = {document.id: document.title for document in documents}
-        self._index: PassageIndex | None = None
+        self._splitting = Splitting(settings.splitter, settings.chunk_size, settings.chunk_overlap)
+        self._search: PassageSearch | None = None
 
     @property
     def identity(self) -> Identity:
         """The knowledge, how it is cut and retrieved, the prompt, the embedder and the model."""
         retrieval = self._settings.model_dump(include={"chunk_size", "chunk_overlap", "top_k", "min_score"})
+        # Left out where they are what they were before there was a choice, so that answers of that time still count.
+        retrieval |= self._settings.model_dump(include={"splitter", "retriever"}, exclude_defaults=True)
+        embedder = {} if self._settings.retriever == "bm25" else {"embedder": self._embedder.model_id}
         return Identity(
             kind="rag",
             settings={**retrieval, "model": dict(self._model.settings)},
@@ -76,19 +81,19 @@ class RagBot:
             embedded=self._model.embedded,
             parts={"knowledge": self._digest},
             prompts={"prompt": self._template.text},
-            models={"chat": self._model.name, "embedder": self._embedder.model_id},
+            models={"chat": self._model.name, **embedder},
         )
 
     async def prepare(self) -> None:
         """Open the index, embedding what is new in the knowledge, and let the model work ahead."""
-        index = await asyncio.to_thread(self._open_index)
-        self.warnings = (*self._template.warnings, *index.warnings)
-        await self._model.prepare(await asyncio.to_thread(self._worked_ahead, index.size))
-        self._index = index
+        search = await asyncio.to_thread(self._open_search)
+        self.warnings = (*self._template.warnings, *search.warnings)
+        await self._model.prepare(await asyncio.to_thread(self._worked_ahead, search.size))
+        self._search = search
 
     async def reply(self, question: str) -> Reply:
         """Retrieve and ask the model; ``contexts`` is empty when nothing was near enough."""
-        if self._index is None:
+        if self._search is None:
             await self.prepare()
         started = time.perf_counter()
         contexts = await self._retrieve(question)
@@ -97,30 +102,28 @@ class RagBot:
         return await answer_from(self._model, self._template, question, contexts, rendered, trace)
 
     async def close(self) -> None:
-        """Close the model and forget the index."""
-        self._index = None
+        """Close the model and forget the passages."""
+        self._search = None
         await self._model.close()
 
     async def _retrieve(self, question: str) -> tuple[Context, ...]:
-        index = self._index
-        if index is None or not index.size:
+        search = self._search
+        if search is None or not search.size:
             return ()
-        embedded = await self._embedder.embed_fresh([question])
+        vector = (await self._embedder.embed_fresh([question])).vectors[0] if search.needs_vector else None
         least = self._settings.min_score
         return tuple(
             Context(passage.text, passage.document, passage.start, passage.end, score)
-            for passage, score in index.search(embedded.vectors[0], self._settings.top_k)
+            for passage, score in search.find(question, vector, self._settings.top_k)
             if least is None or score >= least
         )
 
-    def _open_index(self) -> PassageIndex:
-        key = f"recursive {self._settings.chunk_size} {self._settings.chunk_overlap}"
-        return PassageIndex.open(self._folder, self._documents, self._cut, key, self._embedder)
+    def _open_search(self) -> PassageSearch:
+        return PassageSearch.open(
+            self._settings.retriever, self._documents, self._splitting, self._embedder, self._folder
+        )
 
     def _worked_ahead(self, size: int) -> list[str]:
         if not self._model.embedded or size > _WORKED_AHEAD:
             return []
-        return [passage.text for document in self._documents for passage in self._cut(document)]
-
-    def _cut(self, document: Document) -> list[Passage]:
-        return cut(document, self._settings.chunk_size, self._settings.chunk_overlap)
+        return [passage.text for document in self._documents for passage in self._splitting.cut(document)]

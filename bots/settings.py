@@ -6,6 +6,9 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
+from ..knowledge.searching.passage_search import Retriever
+from ..knowledge.searching.splitting import Splitter
+
 PLACE = "{question}"
 
 _Model = Annotated[
@@ -69,16 +72,25 @@ class FullContextSettings(Settings):
 
 
 class RagSettings(Settings):
-    """Puts the passages that are nearest to the question into the prompt."""
+    """Puts the passages that fit the question best into the prompt."""
 
     type: Literal["rag"] = _kind()
     model: _Model = "extractive"
     prompt: _Prompt = None
+    splitter: Splitter = Field(
+        "recursive",
+        description="Where documents are cut: at paragraphs, lines, words; at Markdown headings first; "
+        "between sentences; or anywhere.",
+    )
     chunk_size: int = Field(600, ge=20, description="Characters in a passage at most.")
     chunk_overlap: int = Field(80, ge=0, description="Characters that neighbouring passages share.")
+    retriever: Retriever = Field(
+        "dense",
+        description="How passages are found: by embeddings, by words (BM25), or by both (reciprocal rank fusion).",
+    )
     top_k: int = Field(4, ge=1, description="Passages in the prompt at most.")
     min_score: float | None = Field(
-        None, ge=-1, le=1, description="Cosine similarity that a passage must reach to be used."
+        None, ge=-1, le=1, description="Cosine similarity that a passage must reach to be used; `dense` only."
     )
 
     @model_validator(mode="after")
@@ -86,6 +98,15 @@ class RagSettings(Settings):
         if self.chunk_overlap >= self.chunk_size:
             raise ValueError(
                 f"chunk_overlap ({self.chunk_overlap}) must be smaller than chunk_size ({self.chunk_size})"
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _score_is_a_cosine(self) -> Self:
+        if self.min_score is not None and self.retriever != "dense":
+            raise ValueError(
+                f"min_score is a cosine similarity, and retriever {self.retriever} ranks by other figures; "
+                "leave one of them out"
             )
         return self
 

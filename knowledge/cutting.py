@@ -1,15 +1,24 @@
 """Cutting documents into passages that know their place."""
 
 from bisect import bisect_left
+from typing import TYPE_CHECKING, Literal
 
 from .. import InputError
 from .documents import Document, Passage
+
+if TYPE_CHECKING:
+    from langchain_text_splitters import RecursiveCharacterTextSplitter
 
 _SMALLEST = 20  # characters; below that a passage is a few words and retrieval has nothing to go by
 _CARRIED = 256  # places of a piece; more than a few are met only in texts such as a thousand times the same letter
 
 
-def cut(document: Document, chunk_size: int = 600, chunk_overlap: int = 80) -> list[Passage]:
+def cut(
+    document: Document,
+    chunk_size: int = 600,
+    chunk_overlap: int = 80,
+    splitter: Literal["recursive", "markdown", "fixed"] = "recursive",
+) -> list[Passage]:
     """Cut a document at paragraphs, else lines, else words, else anywhere, into passages that follow its order.
 
     The cuts are those of LangChain's ``RecursiveCharacterTextSplitter``. Every passage is
@@ -20,21 +29,14 @@ def cut(document: Document, chunk_size: int = 600, chunk_overlap: int = 80) -> l
         document: what to cut.
         chunk_size: characters that a passage has at most, 20 or more.
         chunk_overlap: characters at most that a passage repeats from the one before, below ``chunk_size``.
+        splitter: ``markdown`` cuts at headings, code blocks and rules before paragraphs; ``fixed`` anywhere.
 
     Raises:
         InputError: the sizes make no sense.
     """
-    if chunk_size < _SMALLEST:
-        raise InputError(f"chunk_size must be {_SMALLEST} characters or more, not {chunk_size}.")
-    if not 0 <= chunk_overlap < chunk_size:
-        raise InputError(f"chunk_overlap must be from 0 to below chunk_size ({chunk_size}), not {chunk_overlap}.")
-    from langchain_text_splitters import RecursiveCharacterTextSplitter
-
-    splitter = RecursiveCharacterTextSplitter(
-        chunk_size=chunk_size, chunk_overlap=chunk_overlap, keep_separator=True, strip_whitespace=False
-    )
+    check_sizes(chunk_size, chunk_overlap)
     text = document.text
-    pieces = splitter.split_text(text)
+    pieces = _splitter(splitter, chunk_size, chunk_overlap).split_text(text)
     passages: list[Passage] = []
     for start, piece in zip(_places(text, pieces, chunk_overlap), pieces, strict=True):
         inner = piece.strip()
@@ -46,6 +48,28 @@ def cut(document: Document, chunk_size: int = 600, chunk_overlap: int = 80) -> l
                 passages.pop()
             passages.append(Passage(document.id, start, end, inner))
     return passages
+
+
+def check_sizes(chunk_size: int, chunk_overlap: int) -> None:
+    """Refuse sizes that make no sense, by an InputError."""
+    if chunk_size < _SMALLEST:
+        raise InputError(f"chunk_size must be {_SMALLEST} characters or more, not {chunk_size}.")
+    if not 0 <= chunk_overlap < chunk_size:
+        raise InputError(f"chunk_overlap must be from 0 to below chunk_size ({chunk_size}), not {chunk_overlap}.")
+
+
+def _splitter(name: str, chunk_size: int, chunk_overlap: int) -> "RecursiveCharacterTextSplitter":
+    from langchain_text_splitters import Language, RecursiveCharacterTextSplitter
+
+    separators: list[str] | None = None
+    if name == "markdown":
+        separators = RecursiveCharacterTextSplitter.get_separators_for_language(Language.MARKDOWN)
+    elif name == "fixed":
+        separators = [""]
+    return RecursiveCharacterTextSplitter(
+        separators, chunk_size=chunk_size, chunk_overlap=chunk_overlap, keep_separator=True, strip_whitespace=False,
+        is_separator_regex=name == "markdown",
+    )  # fmt: skip
 
 
 def _places(text: str, pieces: list[str], overlap: int) -> list[int]:

@@ -86,6 +86,11 @@ class PassageIndex:
         return index
 
     @property
+    def passages(self) -> tuple[Passage, ...]:
+        """All passages, in the order of the documents."""
+        return self._passages
+
+    @property
     def size(self) -> int:
         """How many passages there are."""
         return len(self._passages)
@@ -96,6 +101,10 @@ class PassageIndex:
         ``vector`` has shape (dimensions,) or (1, dimensions) and unit length. Fewer than k when there are fewer.
         Raises ValueError when the vector is of another model's size.
         """
+        return [(self._passages[place], score) for place, score in self.search_places(vector, k)]
+
+    def search_places(self, vector: NDArray[np.float32], k: int) -> list[tuple[int, float]]:
+        """As ``search``, with the places of the passages in their stead."""
         k = min(k, self.size)
         if k < 1 or self._flat is None:
             return []
@@ -106,7 +115,7 @@ class PassageIndex:
         # FAISS keeps the first of equal passages (a test holds it to that), but lists them in any order.
         found = [(float(s), int(p)) for s, p in zip(scores[0], places[0], strict=True) if p >= 0]
         found.sort(key=lambda pair: (-pair[0], pair[1]))
-        return [(self._passages[place], score) for score, place in found]
+        return [(place, score) for score, place in found]
 
 
 def _all_parts(

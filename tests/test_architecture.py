@@ -23,8 +23,9 @@ HARNESS_ROOMS = (  # each imports earlier ones
     "suite", "engine", "trust", "exams", "deciding", "forecast", "showing", "viewing", "testing", "commands"
 )  # fmt: skip
 HEAVY = {
-    "aiohttp", "faiss", "jinja2", "langchain", "langchain_core", "langchain_text_splitters", "nltk", "onnxruntime",
-    "openai", "rouge_score", "scipy", "sentence_transformers", "sklearn", "tokenizers", "torch", "transformers",
+    "aiohttp", "bm25s", "faiss", "jinja2", "langchain", "langchain_core", "langchain_text_splitters", "nltk",
+    "onnxruntime", "openai", "rouge_score", "scipy", "sentence_transformers", "sklearn", "tokenizers", "torch",
+    "transformers",
 }  # fmt: skip
 SOURCES = sorted(path for floor in BELOW for path in (ROOT / floor).rglob("*.py") if "__pycache__" not in path.parts)
 MODULES = {".".join(("proctor", *path.relative_to(ROOT).with_suffix("").parts)): path for path in SOURCES}

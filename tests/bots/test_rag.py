@@ -142,9 +142,47 @@ def test_the_identity_is_known_before_anything_is_loaded_and_holds_what_changes_
     embedder, encoder = word_embedder()
     prints = {
         rag(embedder=embedder, folder=tmp_path, **settings).identity.fingerprint
-        for settings in ({}, {"top_k": 3}, {"chunk_size": 50}, {"chunk_overlap": 5}, {"min_score": 0.1})
+        for settings in (
+            {},
+            {"top_k": 3},
+            {"chunk_size": 50},
+            {"chunk_overlap": 5},
+            {"min_score": 0.1},
+            {"splitter": "sentences"},
+            {"retriever": "bm25"},
+            {"retriever": "hybrid"},
+        )
     }
-    assert len(prints) == 5
+    assert len(prints) == 8
     assert encoder.texts == [] and not list(tmp_path.iterdir())
     assert rag().identity.fingerprint == rag(folder=tmp_path, timeout=3, concurrency=2).identity.fingerprint
     assert rag().identity.models == {"chat": "listener", "embedder": "words@1"}
+
+
+def test_the_identity_of_before_there_was_a_choice_of_retrievers_still_counts():
+    settings = rag().identity.settings
+    assert settings.keys() == {"chunk_size", "chunk_overlap", "top_k", "min_score", "model"}
+    assert rag(retriever="bm25").identity.models == {"chat": "listener"}
+
+
+def test_a_bot_that_searches_by_words_embeds_nothing():
+    embedder, encoder = word_embedder()
+    [reply] = ask(rag(embedder=embedder, retriever="bm25"), "thirty parcels")
+    assert [each.document for each in reply.contexts] == ["returns.md"]
+    assert encoder.texts == []
+
+
+def test_a_bot_that_searches_by_both_holds_what_either_finds():
+    [reply] = ask(rag(retriever="hybrid", top_k=3), "thirty parcels on Saturdays")
+    assert {each.document for each in reply.contexts} == {"returns.md", "hours.md"}
+    assert 2 / 63 <= reply.contexts[0].score <= 2 / 61
+
+
+def test_a_splitter_decides_what_a_passage_is():
+    [reply] = ask(rag(splitter="sentences", chunk_size=100, top_k=1), "shop")
+    assert reply.contexts[0].text == DOCUMENTS[0].text
+
+
+def test_a_least_cosine_is_refused_where_no_cosine_ranks():
+    with pytest.raises(ValueError, match="min_score is a cosine similarity, and retriever hybrid"):
+        RagSettings(type="rag", retriever="hybrid", min_score=0.2)

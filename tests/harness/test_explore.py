@@ -207,7 +207,9 @@ def test_versions_of_a_metric_have_the_figures_of_the_leaderboard(book: PageBook
         assert len(metrics) > 20
         for metric in metrics:
             board = connection.execute(
-                "SELECT run, bot, mean, n_ok FROM leaderboard WHERE metric = ? ORDER BY run DESC, bot", [metric]
+                "SELECT run, bot, mean, n_ok FROM leaderboard JOIN runs ON runs.name = run WHERE metric = ?"
+                " ORDER BY runs.id DESC, bot",
+                [metric],
             ).fetchall()
             found = asked(book, named("metric_versions"), metric=metric)
             assert [tuple(line[name] for name in ("run", "bot", "mean", "n_ok")) for line in found] == board, metric
