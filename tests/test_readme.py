@@ -1,7 +1,6 @@
 """What the README says is true where a machine can tell."""
 
 import re
-from importlib.metadata import entry_points
 from pathlib import Path
 
 import pytest
@@ -16,7 +15,7 @@ from proctor.knowledge.local_models.roles import ROLES
 from proctor.metrics import builtin_catalog
 from proctor.metrics.evaluators import EVALUATORS
 from suites import PLAIN, write_suite
-from typed import proctor, pytest_session
+from typed import plugin_options, proctor, pytest_session
 
 ROOT = Path(__file__).parents[1]
 README = ROOT / "README.md"
@@ -109,8 +108,7 @@ def test_the_tests_in_the_readme_pass(tmp_path):
     (tmp_path / "test_bots.py").write_text(next(block for block in blocks("python") if "def test_" in block))
     assert proctor("run", "suite.yaml", folder=tmp_path).returncode == 0
     assert proctor("baseline", folder=tmp_path).returncode == 0
-    plugin = [] if "proctor" in entry_points(group="pytest11").names else ["-p", "proctor.harness.testing.plugin"]
-    done = pytest_session(*plugin, folder=tmp_path)
+    done = pytest_session(*plugin_options(), folder=tmp_path)
     assert "6 passed" in done.stdout
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from proctor.bots.redaction import redacted_command
 from suites import write_suite
-from typed import pytest_session
+from typed import plugin_options, pytest_session
 
 
 @pytest.mark.parametrize(
@@ -33,9 +33,8 @@ def test_a_command_line_is_kept_without_its_secrets(typed: list[str], kept: list
 def test_no_secret_that_was_typed_is_in_the_database(tmp_path: Path) -> None:
     write_suite(tmp_path, "def answer(question):\n    return 'yes'\n", 2)
     (tmp_path / "test_bot.py").write_text("def test_it(proctor):\n    assert proctor.run('suite.yaml')\n")
-    plugin = ["-p", "proctor.harness.testing.plugin"]
     (tmp_path / "conftest.py").write_text("def pytest_addoption(parser):\n    parser.addoption('--at')\n")
-    done = pytest_session(*plugin, "--at", "https://me:hunter2@host/v1", folder=tmp_path)
+    done = pytest_session(*plugin_options(), "--at", "https://me:hunter2@host/v1", folder=tmp_path)
     assert done.returncode == 0, done.stdout
     (database,) = tmp_path.rglob("*.db")
     with closing(sqlite3.connect(database)) as connection:

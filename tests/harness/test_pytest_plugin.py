@@ -1,6 +1,5 @@
 """Proctor inside somebody's pytest: whole sessions, some of them in a process of their own."""
 
-import importlib.metadata
 import json
 import re
 import subprocess
@@ -10,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from suites import NOTING, write_suite
-from typed import proctor, pytest_session
+from typed import plugin_options, proctor, pytest_session
 
 BETTER = 'def answer(question):\n    return "It is " + question.split()[-1]\n'
 WORSE = 'def answer(question):\n    return "No idea"\n'
@@ -31,18 +30,12 @@ def test_each(row):
 """
 
 
-def plugin() -> list[str]:
-    """How a session gets the plugin where the package is not installed but only on the path."""
-    installed = importlib.metadata.entry_points(group="pytest11").names
-    return [] if "proctor" in installed else ["-p", "proctor.harness.testing.plugin"]
-
-
 def session(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return pytest_session(*plugin(), *arguments, folder=folder)
+    return pytest_session(*plugin_options(), *arguments, folder=folder)
 
 
 def own_process(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    program = [sys.executable, "-m", "pytest", "-q", *plugin(), "--rootdir", str(folder), *arguments]
+    program = [sys.executable, "-m", "pytest", "-q", *plugin_options(), "--rootdir", str(folder), *arguments]
     return subprocess.run(program, cwd=folder, capture_output=True, text=True, timeout=120)
 
 
@@ -166,7 +159,7 @@ def test_two_sessions_at_once_share_a_database_and_ask_each_question_once(tmp_pa
     write_suite(tmp_path, NOTING.format(delay=0.02), 40)
     (tmp_path / "test_each.py").write_text(EACH.replace(", limit=3", ""))
     options = ["--proctor-db", "shared.db", "-p", "no:cacheprovider"]
-    program = [sys.executable, "-m", "pytest", "-q", *plugin(), "--rootdir", str(tmp_path), *options]
+    program = [sys.executable, "-m", "pytest", "-q", *plugin_options(), "--rootdir", str(tmp_path), *options]
     with subprocess.Popen(program, cwd=tmp_path, stdout=subprocess.PIPE, text=True) as other:
         ours = session(tmp_path, *options)
         theirs, _ = other.communicate(timeout=120)

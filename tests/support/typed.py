@@ -1,6 +1,7 @@
 """The program, and sessions of pytest, run in this process as a person types them: no other Python is started."""
 
 import contextlib
+import importlib.metadata
 import io
 import os
 import signal
@@ -19,6 +20,12 @@ def proctor(*arguments: object, folder: Path, env: Mapping[str, str] | None = No
     What needs a process of its own (signals, what is loaded, what ends in the middle) is run by ``suites.proctor``.
     """
     return _typed(main, ["proctor", *map(str, arguments)], folder, env)
+
+
+def plugin_options() -> list[str]:
+    """How a session of pytest gets the plugin where the package is not installed but only on the path."""
+    installed = importlib.metadata.entry_points(group="pytest11").names
+    return [] if "proctor" in installed else ["-p", "proctor.harness.testing.plugin"]
 
 
 def pytest_session(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
