@@ -7,9 +7,7 @@ from typing import NamedTuple
 
 from ...reports.comparing.sides import all_runs, named_side, side_in
 from ...reports.pages.pairs.paired_runs import PairedRuns, paired_runs
-from ...reports.pages.rows.columns import Column
-from ...reports.pages.runs.run_lines import Summaries
-from ...reports.reported_run import ReportedRun, open_reported
+from ...reports.pages.rows.columns import Column, opened_run
 from ...reports.store import Store
 
 
@@ -46,10 +44,7 @@ def column_keys(pairs: PairedRuns) -> tuple[ColumnKey, ...]:
     return tuple(ColumnKey(each.name, each.origin, each.run.id, each.bot) for each in pairs.columns)
 
 
-def opened_columns(store: Store, keys: Sequence[ColumnKey], summary_of: Summaries) -> list[Column]:
+def opened_columns(store: Store, keys: Sequence[ColumnKey]) -> list[Column]:
     """The columns in a store that is open."""
-    runs: dict[int, ReportedRun] = {}
-    for key in keys:
-        if key.run_id not in runs:
-            runs[key.run_id] = open_reported(store, key.run_id, summary_of(store, key.run_id))
+    runs = {run_id: opened_run(store, run_id) for run_id in dict.fromkeys(key.run_id for key in keys)}
     return [Column(key.name, key.origin, runs[key.run_id], key.bot) for key in keys]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import traceback
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
@@ -15,13 +15,12 @@ import orjson
 from ... import InputError
 from ...reports.pages.page import Page
 from ...reports.pages.pairs.pair_page import pair_page
-from ...reports.pages.rows.columns import Column, columns_of
+from ...reports.pages.rows.columns import Column, columns_of, opened_run
 from ...reports.pages.rows.data_blocks import data_block
 from ...reports.pages.run_page import run_page
 from ...reports.pages.runs.run_lines import run_address
 from ...reports.pages.runs.runs_page import Wanted, runs_page
 from ...reports.report import make_report
-from ...reports.reported_run import open_reported
 from ...reports.store import Store, StoreError
 from ...reports.summary import Summary, find_run, summarise
 from .answers import JSON, Answer, Request, html, packed_for, redirection, refusal, trouble
@@ -32,7 +31,6 @@ from .states import state_of, state_of_all, tag_of, tag_of_all
 
 MOST_SUMMARIES: Final = 2_000
 MOST_PAIRS: Final = 100
-NOT_NEEDED: Final = Summary("", "", "", 0, (), ())  # of a run whose rows alone are asked for
 
 Route = Callable[[Store, Request, dict[str, str]], Answer]
 
@@ -126,11 +124,10 @@ class Viewer:
 
     def _run_data(self, store: Store, _: Request, parts: dict[str, str]) -> Answer:
         run_id, _name = _found(store, parts["run"])
+        columns = columns_of(opened_run(store, run_id))
         if parts["block"] != "rows":
-            run = open_reported(store, run_id, NOT_NEEDED)
-            return _block([Column(bot, 0, run, bot) for bot in run.bot_ids], parts["block"])
+            return _block(columns, parts["block"])
         tag = tag_of(store, [run_id])
-        columns = columns_of(open_reported(store, run_id, self._summary(store, run_id)))
         return self._answers.get(("rows", run_id, tag), lambda: _block(columns, "rows"))
 
     def _compare(self, store: Store, request: Request, _: dict[str, str]) -> Answer:
@@ -157,8 +154,7 @@ class Viewer:
         base, head = _sides(request)
         tag = tag_of(store, compared_runs(store, base, head))
         keys = self._pairs.get((base, head, tag), lambda: column_keys(paired_in(store, base, head)))
-        summary_of = self._summary if parts["block"] == "rows" else (lambda *_: NOT_NEEDED)
-        return _block(opened_columns(store, keys, summary_of), parts["block"])
+        return _block(opened_columns(store, keys), parts["block"])
 
 
 def _wanted(request: Request) -> Wanted:
@@ -185,7 +181,7 @@ def _found(store: Store, name: str) -> tuple[int, str]:
         raise NotThereError(str(error)) from None
 
 
-def _block(columns: list[Column] | tuple[Column, ...], name: str) -> Answer:
+def _block(columns: Sequence[Column], name: str) -> Answer:
     data = data_block(columns, name)
     return refusal(404, f"There is no block {name}.") if data is None else Answer(200, data, JSON)
 
