@@ -20,9 +20,10 @@ if TYPE_CHECKING:
 EARLY_STOP: Final = "early_stop"  # key of a manifest: after how many questions asking was stopped, and why
 BETWEEN: Final = " (attribution)"  # ends the name of a suite whose runs stand between two others, to explain them
 REWORDED: Final = " (perturbed)"  # ends the name of a suite whose questions are those of another, reworded
-LATEST: Final = "latest"  # as a user names the run that LATEST_FIRST puts first
+SURVEYED: Final = " (survey)"  # ends the name of a suite whose documents or settings were changed to see what they do
+LATEST: Final = "latest"  # as a user names the run that ASIDE: Final = (BETWEEN, REWORDED, SURVEYED)
 LATEST_FIRST: Final = (  # nobody who asks for the latest run means one of those
-    f"suite LIKE '%{BETWEEN}' OR suite LIKE '%{REWORDED}', id DESC"
+    " OR ".join(f"suite LIKE '%{end}'" for end in ASIDE) + ", id DESC"
 )
 
 

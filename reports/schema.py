@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from sqlite_utils.migrations import Migrations
 
 from . import calibration_schema, judge_schema
+from .surveys import survey_schema
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
@@ -249,3 +250,4 @@ migrations(name="m012_judge_log")(judge_schema.judge_log)
 migrations(name="m013_calibrations")(calibration_schema.calibrations)
 migrations(name="m014_judge_checks")(calibration_schema.judge_checks)
 migrations(name="m015_links_of_replies")(judge_schema.links_of_replies)
+migrations(name="m016_surveys")(survey_schema.surveys)

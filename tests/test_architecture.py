@@ -20,7 +20,8 @@ BELOW = {
     "harness": {"harness", "reports", "bots", "knowledge", "metrics"},
 }
 HARNESS_ROOMS = (  # each imports earlier ones
-    "suite", "engine", "trust", "exams", "deciding", "forecast", "showing", "viewing", "testing", "commands"
+    "suite", "engine", "trust", "exams", "deciding", "forecast", "ground", "grids", "blaming", "auditing", "drafting",
+    "surveying", "showing", "viewing", "testing", "commands",
 )  # fmt: skip
 HEAVY = {
     "aiohttp", "bm25s", "faiss", "jinja2", "langchain", "langchain_core", "langchain_text_splitters", "nltk",
@@ -94,8 +95,8 @@ RESTING = {"statistics", "comparing", "trust", "judging", ""}  # blank stands fo
     [
         ("statistics", {"statistics"}),
         ("comparing", RESTING),
-        *((room, RESTING | {room}) for room in ("gating", "ranking", "robustness")),
-        ("pages", RESTING | {"gating", "ranking", "robustness", "pages"}),
+        *((room, RESTING | {room}) for room in ("gating", "ranking", "robustness", "surveys")),
+        ("pages", RESTING | {"gating", "ranking", "robustness", "surveys", "pages"}),
     ],
 )
 def test_a_room_of_the_reports_imports_only_what_it_rests_on(room: str, others: set[str]) -> None:
@@ -113,6 +114,7 @@ PAGE_ROOMS: dict[str, set[str]] = {  # of the pages, with the other rooms of the
     "overview": {"charts"},
     "pairs": {"charts", "rows", "manifest"},
     "runs": {"charts"},
+    "surveys": {"charts"},
 }
 WHOLE_PAGES = {"page", "questions_section", "run_page"}  # modules that make pages out of sections
 

@@ -12,8 +12,8 @@ import orjson
 from ...leaderboard import best_bots
 from ...problem import Severity
 from ...ranking.lead_metric import lead_metric
-from ...run import BETWEEN, REWORDED
-from ...store import Store
+from ...run import ASIDE
+from ...store import Store, marks
 from ...summary import BotSummary, MetricColumn, Summary, summarise
 
 PER_PAGE: Final = 50
@@ -96,8 +96,8 @@ def comparison_address(base: str, head: str) -> str:
 
 
 def is_aside(suite: str) -> bool:
-    """Whether runs of the suite explain or reword those of another."""
-    return suite.endswith((BETWEEN, REWORDED))
+    """Whether runs of the suite explain, reword or survey those of another."""
+    return suite.endswith(ASIDE)
 
 
 def suites(store: Store) -> dict[str, int]:
@@ -136,13 +136,13 @@ def count_runs(store: Store, suite: str | None = None, *, aside: bool = False) -
 
 
 def _conditions(suite: str | None, aside: bool) -> tuple[str, list[object]]:
-    ends = "(suite LIKE ? OR suite LIKE ?)"
-    values: list[object] = [f"%{BETWEEN}", f"%{REWORDED}"]
+    ends = f"({' OR '.join(['suite LIKE ?'] * len(ASIDE))})"
+    values: list[object] = [f"%{end}" for end in ASIDE]
     condition = ends if aside else f"NOT {ends}"
     if suite is None:
         return condition, values
     if aside:
-        return "suite IN (?, ?)", [suite + BETWEEN, suite + REWORDED]
+        return f"suite IN ({marks(ASIDE)})", [suite + end for end in ASIDE]
     return f"{condition} AND suite = ?", [*values, suite]
 
 

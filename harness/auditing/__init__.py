@@ -1,0 +1,1 @@
+"""Auditing: whether a question set is fit to decide by."""

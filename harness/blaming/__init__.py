@@ -1,0 +1,1 @@
+"""Blaming: which document caused an answer, by asking again without it."""

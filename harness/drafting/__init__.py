@@ -1,0 +1,1 @@
+"""Drafting: questions proposed from documents, and a person who accepts them."""

@@ -1,0 +1,1 @@
+"""Grids: ways to cut and search documents, measured on the same questions."""

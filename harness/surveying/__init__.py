@@ -1,0 +1,1 @@
+"""Surveying: all that is asked of a set of documents, put together."""

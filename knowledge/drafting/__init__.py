@@ -1,0 +1,1 @@
+"""Drafting: questions with their evidence, made from documents by rules."""

@@ -1,0 +1,1 @@
+"""Examining: what is wrong inside documents: duplicates, contradictions, stale versions, unreadable text."""
