@@ -29,7 +29,7 @@ def _adapter() -> TypeAdapter[Survey]:
 
 def survey_json(survey: Survey) -> bytes:
     """The survey as JSON in UTF-8, as ``--json`` prints it and the database keeps it."""
-    return _adapter().dump_json(survey)
+    return to_json(survey).encode()
 
 
 def read_survey_json(text: str | bytes) -> Survey:
@@ -66,6 +66,8 @@ def survey_of_run(store: Store, run_id: int) -> Survey | None:
 
 def keep_survey(store: Store, survey: Survey) -> None:
     """Write a survey and its tables, all or nothing."""
+    content = survey_json(survey)
+    survey = read_survey_json(content)  # without what no database can hold, such as half characters
     with transaction(store.path, store.connection):
         connection = store.connection
         run = connection.execute("SELECT id FROM runs WHERE name = ?", [survey.run]).fetchone()
@@ -74,7 +76,7 @@ def keep_survey(store: Store, survey: Survey) -> None:
             " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
             [
                 survey.survey, survey.suite, run and run[0], survey.started_at, survey.finished_at,
-                survey.metric or None, survey.threshold, to_json(survey.manifest), survey_json(survey).decode(),
+                survey.metric or None, survey.threshold, to_json(survey.manifest), content.decode(),
             ],
         )  # fmt: skip
         survey_id = cursor.lastrowid or 0
