@@ -3,7 +3,7 @@
 import hashlib
 import sys
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import fields, is_dataclass, replace
 from typing import Any, Final
 
 import orjson
@@ -53,6 +53,8 @@ def _standard(value: Any) -> object:  # noqa: ANN401 - any JSON
 
 
 def _plain(value: object) -> object:
+    if is_dataclass(value) and not isinstance(value, type):
+        return {field.name: getattr(value, field.name) for field in fields(value)}
     if isinstance(value, Iterable):
         return list(value)
     return str(value)

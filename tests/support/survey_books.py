@@ -122,7 +122,7 @@ def full_survey(run: str = "", name: str = "20261121-093000-1f2e") -> Survey:
         ),
         inside=(inside,),
         audit=Audit(
-            (Finding("duplicate_question", "low", "how and when ask the same.", "Leave one out.", (), ("how", "when")),),
+            (Finding("duplicate_question", "low", "how and when ask the same.", "Drop one.", (), ("how", "when")),),
             (QuestionAudit("how", 2, 0.5, 0.7, None, True), QuestionAudit("when", 2, 0.0, 0.0, None, False)),
             Subset(("how",), 4, 1.0, 0.02, 0.05, 0.9),
             "answer_similarity",
@@ -130,8 +130,14 @@ def full_survey(run: str = "", name: str = "20261121-093000-1f2e") -> Survey:
         ),
         against=Against(
             "old/", "20261121-092900-aaaa", "answer_similarity",
-            (Edit("a.md", "edited", "", (("rag", "how"),), (("full_context", "when"),)), Edit("c.md", "renamed", "d.md")),
-            (BotChange("rag", difference(0.1), ("how",), ()), BotChange("full_context", difference(-0.05), (), ("when",))),
+            (
+                Edit("a.md", "edited", "", (("rag", "how"),), (("full_context", "when"),)),
+                Edit("c.md", "renamed", "d.md"),
+            ),
+            (
+                BotChange("rag", difference(0.1), ("how",), ()),
+                BotChange("full_context", difference(-0.05), (), ("when",)),
+            ),
             (("rag", "who"),), 2, ("faq takes no documents.",),
         ),
         warnings=("A warning.",),

@@ -98,7 +98,8 @@ def test_a_survey_that_can_not_be_written_leaves_nothing(store):
 def test_the_survey_of_a_run_is_the_latest_that_looked_at_it(store):
     assert survey_of_run(store, 1) is None
     store.connection.execute(
-        "INSERT INTO runs (name, suite, identity, status, started_at, manifest) VALUES ('r', 's', 'i', 'finished', 'n', '{}')"
+        "INSERT INTO runs (name, suite, identity, status, started_at, manifest)"
+        " VALUES ('r', 's', 'i', 'finished', 'n', '{}')"
     )
     keep_survey(store, full_survey("r", "20261121-093000-aaaa"))
     keep_survey(store, full_survey("r", "20261121-093100-bbbb"))
@@ -114,4 +115,3 @@ def test_an_unknown_survey_is_named_with_the_nearest(store):
         StoreError, match=r"'20261121-093000-1f2f' is no survey of .*Did you mean 20261121-093000-1f2e\?"
     ):
         find_survey(store, "20261121-093000-1f2f")
-    assert find_survey(Store.open(store.path)) is not None
