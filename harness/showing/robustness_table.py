@@ -11,6 +11,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from ...reports.comparing.short_figures import change, share
 from ...reports.leaderboard import figure
 from ...reports.markdown_text import one_line
 from ...reports.printable import printable
@@ -24,12 +25,10 @@ from ...reports.robustness.robustness_words import (
     LEGEND,
     SPREAD_LEGEND,
     about,
-    change,
     conclusions,
     head,
     how_reworded,
     of_answers,
-    share,
     what_flipped,
 )  # fmt: skip
 

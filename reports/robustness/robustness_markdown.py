@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..board_objects import table
+from ..comparing.short_figures import change, share
 from ..leaderboard import figure
 from ..markdown_text import cell_code, code, html_code, prose
 from .flipped_pairs import FlippedPair
@@ -14,12 +15,10 @@ from .robustness_words import (
     LEGEND,
     SPREAD_LEGEND,
     about,
-    change,
     conclusions,
     head,
     how_reworded,
     of_answers,
-    share,
     what_flipped,
 )  # fmt: skip
 from .score_spread import ScoreSpread

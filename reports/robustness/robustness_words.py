@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..comparing.estimate import Estimate
+from ..comparing.short_figures import share
 from ..leaderboard import count, figure
-from ..statistics.paired import Difference
 from ..summary import MetricColumn
 from .flip_table import KindFlips
 from .flipped_pairs import Flip, FlippedPair
@@ -17,35 +17,6 @@ CONTROLS = {
     "repeats": "control: the question's own repeats, as there are no identical copies",
     None: "no control: flips by chance are not told apart",
 }
-
-
-def share(found: Estimate | None) -> str:
-    """A share with its interval.
-
-    >>> share(Estimate(0.5, 0.25, 0.75, 10, 10))
-    '0.50 .25-.75'
-    """
-    if found is None:
-        return "-"
-    if found.low is None or found.high is None:
-        return f"{found.mean:.2f}"
-    return f"{found.mean:.2f} {_short(found.low)}-{_short(found.high)}"
-
-
-def change(found: Difference | None) -> str:
-    """A difference with its sign and interval."""
-    if found is None:
-        return "-"
-    if found.low is None or found.high is None:
-        return f"{found.mean:+.2f}"
-    return f"{found.mean:+.2f} [{_short(found.low)}, {_short(found.high)}]"
-
-
-def _short(value: float) -> str:
-    """Two digits without the zero before the point."""
-    text = f"{value:.2f}"
-    text = "0" if float(text) == 0 else text
-    return text.replace("0.", ".", 1) if text.lstrip("-").startswith("0.") else text.removesuffix(".00")
 
 
 def head(found: Robustness) -> str:
