@@ -13,6 +13,7 @@ from .commands.conventions import BROKEN, WRONG_INPUT, complain
 from .commands.exam_commands import run, score
 from .commands.gate_commands import baseline, gate
 from .commands.judge_commands import calibrate, judge_check, label
+from .commands.knowledge_commands import knowledge
 from .commands.look_commands import ask, init, metrics, report
 from .commands.model_commands import models
 from .commands.perturb_commands import perturb
@@ -47,6 +48,7 @@ for command in (
     judge_check,
     label,
     calibrate,
+    knowledge,
     metrics,
 ):
     app.command(command.__name__.replace("_", "-"))(command)

@@ -51,6 +51,11 @@ def now() -> str:
     return datetime.datetime.now(datetime.UTC).isoformat(timespec="milliseconds")
 
 
+def new_name() -> str:
+    """A name that nobody else has, in the order of time: `20261121-093000-1f2e`."""
+    return f"{datetime.datetime.now(datetime.UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(2)}"
+
+
 class Ledger:
     """What is known of runs and kept work; everything is read and written in the caller's thread."""
 
@@ -74,7 +79,7 @@ class Ledger:
             self._connection.execute("UPDATE runs SET status = 'running', finished_at = NULL WHERE id = ?", [run_id])
             self._connection.execute("DELETE FROM run_scores WHERE run_id = ?", [run_id])
         else:
-            name = f"{datetime.datetime.now(datetime.UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(2)}"
+            name = new_name()
             (run_id,) = self._connection.execute(
                 "INSERT INTO runs (name, suite, identity, status, started_at, manifest)"
                 " VALUES (?, ?, ?, 'running', ?, ?) RETURNING id",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from ..report import Report
+from ..surveys.kept_surveys import survey_of_run
 from .boards.boards_section import boards_section
 from .manifest.manifest_section import manifest_section
 from .overview.overview_section import overview_section
@@ -13,9 +14,10 @@ from .questions_section import DETAIL_SCRIPTS, LIST_SCRIPTS, questions_section
 from .rows.carried import Limits
 from .rows.columns import columns_of
 from .rows.data_blocks import data_blocks
+from .surveys.survey_section import survey_section
 
 SCRIPTS = (*DETAIL_SCRIPTS, *LIST_SCRIPTS, "page/group_links")
-STYLES = ("overview", "boards", "questions", "question", "manifest")
+STYLES = ("overview", "boards", "questions", "question", "survey", "manifest")
 
 
 def run_page(report: Report, settings: Mapping[str, object] | None = None) -> Page:
@@ -26,10 +28,12 @@ def run_page(report: Report, settings: Mapping[str, object] | None = None) -> Pa
         settings: what a server tells the page, see ``Page``; left out for a file that carries its data.
     """
     summary = report.run.summary
+    survey = survey_of_run(report.run.store, report.run.id)
     sections = (
         Section("overview", "Overview", overview_section(report)),
         Section("heatmap", "Metrics", boards_section(report)),
         questions_section(),
+        *((Section("knowledge", "Knowledge", survey_section(survey)),) if survey else ()),
         Section("manifest", "Manifest", manifest_section(report)),
     )
     ended = report.finished_at or report.started_at

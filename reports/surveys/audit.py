@@ -40,6 +40,10 @@ class Subset:
         error: greatest difference of a bot's mean on it from that on all questions.
         error_elsewhere: the same, chosen on half of the clusters and measured on the other; what to expect of new ones.
         agreement_elsewhere: likewise of tau.
+        error_unseen: error of the mean of a bot that took no part in the choice, each left out in turn; what to expect
+            of a bot that has changed.
+        error_random: the same of as many questions drawn by chance; what choosing them is worth.
+        firm_pairs: pairs of bots that all questions tell apart, whose order it keeps; the others may change places.
     """
 
     questions: tuple[str, ...]
@@ -48,6 +52,9 @@ class Subset:
     error: float
     error_elsewhere: float | None = None
     agreement_elsewhere: float | None = None
+    error_unseen: float | None = None
+    error_random: float | None = None
+    firm_pairs: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

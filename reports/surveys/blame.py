@@ -24,10 +24,14 @@ class BlamedAnswer:
         without: value by document, with that document removed from the index; None where it could not be had.
         gold_only: value with the gold documents alone; None without any, or where it could not be had.
         shares: Shapley value by document (what it adds to the metric, negative where it harms); empty where single
-            removals told enough.
+            removals told enough. They add up to the value with all of them less that without any.
         cause: what caused it.
         documents: the documents that caused it, worst first.
         mended: what the bot answered without the first of them.
+        share_errors: standard error of each share over the orders that were drawn; empty where shares are exact.
+        control: value with a document removed from which the answer was not made, so that nothing should change;
+            None where a bot answers the same each time, or is asked several times anyway.
+        note: a sentence on what is doubtful or remarkable about the cause; blank for nothing.
     """
 
     bot: str
@@ -40,6 +44,9 @@ class BlamedAnswer:
     cause: Cause = "unknown"
     documents: tuple[str, ...] = ()
     mended: str = ""
+    share_errors: Mapping[str, float] = field(default_factory=dict)
+    control: float | None = None
+    note: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +58,7 @@ class DocumentBlame:
         caused: questions that became right without it, with the bots: (bot, question).
         carried: questions that became wrong without it.
         effect: mean of the metric with it less without it, over the answers in which it stood; negative where it harms.
+            Of a metric of which less is better, its negative.
         tried: how many answers were asked again without it.
     """
 

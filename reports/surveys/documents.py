@@ -22,6 +22,7 @@ class DocumentCard:
         single_passages: its passages that are the only support of a question (single points of failure).
         retrieved: in how many answers it stood.
         needed: in how many of these the question's evidence was in it.
+        placed: in how many of these it is known where the answer stands, or that it stands nowhere; None for all.
         unused: passages that no answer was made from, in document order.
         tokens: what its passages took in prompts in all, about (four bytes a token).
         wrong: in how many wrong answers it stood.
@@ -46,11 +47,13 @@ class DocumentCard:
     marked: int = 0
     caused: int | None = None
     carried: int | None = None
+    placed: int | None = None
 
     @property
     def precision(self) -> float | None:
-        """Share of the answers in which it stood where it held evidence; None where it was never retrieved."""
-        return self.needed / self.retrieved if self.retrieved else None
+        """Share of the answers in which it stood where it held evidence; None where that is known of none."""
+        told = self.retrieved if self.placed is None else self.placed
+        return self.needed / told if told else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,7 @@ class Setting:
         top_k: passages that are retrieved.
         embedder: id of the embedding model; blank where none takes part.
         reranker: id of the cross-encoder; blank without one.
+        min_score: cosine that a passage must reach to be retrieved; None for no such bound.
     """
 
     splitter: str
@@ -30,6 +31,7 @@ class Setting:
     top_k: int
     embedder: str = ""
     reranker: str = ""
+    min_score: float | None = None
 
     @property
     def name(self) -> str:
@@ -39,7 +41,8 @@ class Setting:
         'recursive 600/80, dense, k 4'
         """
         cut = f"{self.splitter} {self.chunk_size}/{self.chunk_overlap}, " if self.splitter else ""
-        return f"{cut}{self.retriever}{', re-ranked' if self.reranker else ''}, k {self.top_k}"
+        least = "" if self.min_score is None else f", cosine {self.min_score:g} or more"
+        return f"{cut}{self.retriever}{', re-ranked' if self.reranker else ''}, k {self.top_k}{least}"
 
 
 @dataclass(frozen=True, slots=True)

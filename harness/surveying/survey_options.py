@@ -1,0 +1,49 @@
+"""SurveyOptions: what the command line says of a survey."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from ... import InputError
+from ..exams.suite_exam import RunOptions
+from ..suite.mistakes import nearest
+
+PARTS: Final = ("grid", "gaps", "documents", "blame", "inside", "audit")
+
+
+@dataclass(frozen=True, slots=True)
+class SurveyOptions:
+    """What is looked at, and what it may take.
+
+    Attributes:
+        parts: some of PARTS.
+        asks: whether bots are asked; without it there is no blame, and cards say nothing of answers.
+        run: what the command line changes about the suite's run.
+        metric: the metric that says whether an answer is right; None for the suite's, else the one that says it best.
+        grid: settings of the grid that go before those of the suite, as ``KEY=VALUE,VALUE``.
+        against: a folder of other documents; None without.
+        most_calls: most answers that blame may ask for, and as many for ``against``; None for the suite's.
+    """
+
+    parts: frozenset[str] = field(default=frozenset(PARTS))
+    asks: bool = True
+    run: RunOptions = RunOptions()
+    metric: str | None = None
+    grid: tuple[str, ...] = ()
+    against: Path | None = None
+    most_calls: int | None = None
+
+
+def named_parts(names: list[str]) -> frozenset[str]:
+    """The parts of these names, each perhaps several with commas; all where none is named.
+
+    Raises:
+        InputError: a name is none of a part.
+    """
+    wanted = [name.strip() for each in names for name in each.split(",") if name.strip()]
+    for name in wanted:
+        if name not in PARTS:
+            raise InputError(f"--only {name}: there is no such part{nearest(name, PARTS, 'the parts are')}")
+    return frozenset(wanted or PARTS)
