@@ -76,8 +76,8 @@ def _parts(survey: Survey) -> Iterator[tuple[str, list[RenderableType]]]:
 
 
 def _grid(grid: Grid) -> Iterator[RenderableType]:
-    yield _said(words.gold_of_grid(grid), "dim")
-    table = plain_table("", grid.metric, "vs present", "tokens", "ms", first=38)
+    yield _said(f"{grid.metric} of {words.gold_of_grid(grid)}", "dim")
+    table = plain_table("", "mean", "against now", "tokens", "ms", first=38)
     chosen = grid.recommendation.setting if grid.recommendation else None
     for place, result in words.best_settings(grid, SETTINGS):
         mark = "= " if place == grid.present else "> " if place == chosen else "  "

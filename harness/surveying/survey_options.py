@@ -29,7 +29,7 @@ class SurveyOptions:
 
     parts: frozenset[str] = field(default=frozenset(PARTS))
     asks: bool = True
-    run: RunOptions = RunOptions()
+    run: RunOptions = field(default_factory=RunOptions)
     metric: str | None = None
     grid: tuple[str, ...] = ()
     against: Path | None = None

@@ -57,7 +57,9 @@ class SettingResult:
         by_question: values by metric, in the order of ``Grid.questions``; None where a question has none.
         against: difference to the present setting by metric; empty for the present one itself.
         retrieve_ms: median and 95th percentile of the time to retrieve, question embedded included.
-        answers: means of answer metrics of a bot with this setting, where it was one of the best few.
+        answers: means of answer metrics of a bot with this setting, where it was one of the best few; over questions
+            that settings were not chosen on, where something is recommended.
+        answers_against: differences of these to the present setting on the same questions.
     """
 
     setting: Setting
@@ -68,6 +70,7 @@ class SettingResult:
     against: Mapping[str, Difference] = field(default_factory=dict)
     retrieve_ms: tuple[float, float] | None = None
     answers: Mapping[str, Estimate] = field(default_factory=dict)
+    answers_against: Mapping[str, Difference] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

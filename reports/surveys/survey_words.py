@@ -143,9 +143,10 @@ def best_settings(grid: Grid, most: int) -> list[tuple[int, SettingResult]]:
         enumerate(grid.settings),
         key=lambda one: -one[1].metrics[grid.metric].mean if grid.metric in one[1].metrics else 0.0,
     )
-    wanted = {grid.present} | ({grid.recommendation.setting} if grid.recommendation else set())
-    first = by_mean[: max(0, most - len(wanted))]
-    kept = {place for place, _ in first} | wanted
+    kept = {grid.present} | ({grid.recommendation.setting} if grid.recommendation else set())
+    for place, _ in by_mean:
+        if len(kept) < most:
+            kept.add(place)
     return [one for one in by_mean if one[0] in kept]
 
 

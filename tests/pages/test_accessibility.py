@@ -10,12 +10,14 @@ from page_books import PageBook, page_book, report_of
 from proctor.reports.comparing.sides import open_side
 from proctor.reports.pages.pairs.pair_page import pair_file
 from proctor.reports.pages.run_page import run_file
+from proctor.reports.surveys.kept_surveys import keep_survey
 from selenium.webdriver.remote.webdriver import WebDriver
 from served import Server, served
+from survey_books import full_survey
 
 OPENED = "questions?metric=faithfulness&bot=rag&open=KEY"
 VIEWS = {
-    "run": ("overview", "heatmap", "questions", OPENED, "manifest"),
+    "run": ("overview", "heatmap", "questions", OPENED, "knowledge", "manifest"),
     "pair": ("changes", "questions", OPENED, "origins", "manifest"),
     "view": ("#runs", "#trend", "#compare", "nowhere"),
 }
@@ -34,6 +36,7 @@ def book(tmp_path_factory: pytest.TempPathFactory) -> PageBook:
 def files(book: PageBook) -> dict[str, str]:
     run, pair = book.path.with_name("run.html"), book.path.with_name("pair.html")
     with closing(book.store()) as store, run.open("wb") as file:
+        keep_survey(store, full_survey(book.head))
         file.writelines(run_file(report_of(store)))
     with open_side(book.base, book.path) as base, open_side(book.head, book.path) as head, pair.open("wb") as file:
         file.writelines(pair_file(base, head, ("rag",)))

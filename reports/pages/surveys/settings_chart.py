@@ -25,7 +25,7 @@ def settings_chart(grid: Grid) -> DotIntervals | None:
     present = grid.settings[grid.present].metrics.get(grid.metric)
     return DotIntervals(
         f"{grid.metric} of the best settings",
-        "Settings below one another with their mean and its 95 % interval; the dashed line is the setting as it is now.",
+        "Settings with their mean and its 95 % interval; the dashed line is the setting as it is now.",
         interval_scale(lines, limits=(0.0, None)), tuple(lines), None if present is None else present.mean,
         f"{grid.metric}, higher is better",
     )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Survey section: the knowledge part of a page, drawn whole: what a survey of the run's documents and questions found."""
+"""Survey section: the knowledge part of a page: what a survey found in documents and questions."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ MOST_ANSWERS: Final = 200  # wrong answers with what became of them
 MOST_QUESTIONS: Final = 1000  # lines of the audit
 QUOTED: Final = 240  # characters of a piece of a document or an answer
 TONES: Final = {"high": "bad", "medium": "doubt", "low": ""}
+CAUSE_TONES: Final = {"document": "bad", "several": "bad", "retrieval": "doubt", "bot": "", "unknown": ""}
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +55,7 @@ def survey_section(survey: Survey) -> Markup:
         coverage=coverage_map(survey),
         states=STATES,
         tones=TONES,
+        cause_tones=CAUSE_TONES,
         question_address=lambda key: rows_address(open=key),
         quoted=quoted,
         limits={"cards": CARDS, "most_cards": MOST_CARDS, "answers": MOST_ANSWERS, "questions": MOST_QUESTIONS},
