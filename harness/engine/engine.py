@@ -51,9 +51,10 @@ class Engine:
     redact: Callable[[str], str] = str
     own_only: bool = False
     stopper: Stopper | None = None
+    lanes_at_once: int | None = None
 
     async def work(self, lanes: Sequence[Lane]) -> None:
-        """Run the serial lanes one after another, then the others side by side.
+        """Run the serial lanes one after another, then the others side by side, ``lanes_at_once`` of them.
 
         With a stopper they take turns, a few questions each, until it has heard enough.
         """
@@ -81,10 +82,16 @@ class Engine:
         for lane, left in work:
             if lane.serial:
                 await self._serial(lane, left)
+        free = asyncio.Semaphore(self.lanes_at_once or len(work) or 1)
+
+        async def beside(lane: Lane, left: Iterator[Todo | None]) -> None:
+            async with free:
+                await self._side_by_side(lane, left)
+
         async with asyncio.TaskGroup() as group:
             for lane, left in work:
                 if not lane.serial:
-                    group.create_task(self._side_by_side(lane, left))
+                    group.create_task(beside(lane, left))
 
     async def _serial(self, lane: Lane, left: Iterator[Todo | None]) -> None:
         """Ask a block one question at a time, then score it, so that scoring never disturbs the clock."""

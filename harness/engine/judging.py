@@ -267,15 +267,12 @@ def _embedded(
     settings: JudgeSettings, embedder: BatchingEmbedder, base: Path, local_models: RunModels | None
 ) -> Judging:
     from ...metrics.judge.embedded.judge import EmbeddedJudge
+    from .judge_entailment import open_entailment
 
-    if settings.entailment is None:
+    model = open_entailment(settings, base)
+    if model is None:
         judge = JudgeThread(EmbeddedJudge(embedder))
         return Judging(settings, embedded=judge, load_embedded=embedder.load, close_embedded=judge.close)
-    from ...knowledge.local_models.entailment import find_entailment
-    from ...knowledge.local_models.finding import ModelSettings
-
-    folder = base / settings.entailment
-    model = find_entailment(ModelSettings(str(folder) if folder.is_dir() else settings.entailment))
     if local_models is not None:
         model = local_models.shared(model)
     judge = JudgeThread(EmbeddedJudge(embedder, model))
