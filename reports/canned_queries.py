@@ -13,6 +13,7 @@ _METRIC: Final = f"""COALESCE(NULLIF(:metric, ''), (
     SELECT metrics.name FROM run_metrics JOIN metrics ON metrics.id = metric_id JOIN runs ON runs.id = run_id
     WHERE runs.name = {_RUN} AND metrics.level = 'row' ORDER BY position LIMIT 1))"""
 _METRIC_OF_LATEST: Final = _METRIC.replace(_RUN, f"(SELECT name FROM runs ORDER BY {LATEST_FIRST} LIMIT 1)")
+_SURVEY: Final = """(SELECT id FROM surveys WHERE :survey = '' OR name = :survey ORDER BY id DESC LIMIT 1)"""
 _IS_BOT: Final = "(:bot = '' OR {bot} = :bot)"
 _BLANK: Final = "Leave run blank for the latest."
 _BLANKS: Final = "Blank: the latest run, its first metric, every bot."
@@ -187,5 +188,30 @@ measured AS (
 SELECT run, suite, metric, SUBSTR(version, 1, 8) AS version, bots.name AS bot, mean, n_ok
 FROM measured JOIN bots ON bots.id = bot_id ORDER BY run_id DESC, bots.name""",
         ("metric",),
+    ),
+    CannedQuery(
+        "survey_findings", "What is missing and wrong in documents and questions",
+        "Findings of 'proctor knowledge', the worst first. Leave survey blank for the latest.",
+        f"""SELECT severity, part, kind, what, action, score, questions, places
+FROM survey_findings WHERE survey_id = {_SURVEY}
+ORDER BY CASE severity WHEN 'high' THEN 0 WHEN 'medium' THEN 1 ELSE 2 END, position""",
+        ("survey",),
+    ),
+    CannedQuery(
+        "survey_documents", "What each document does",
+        "The cards of 'proctor knowledge', the worst document first. Leave survey blank for the latest.",
+        f"""SELECT document, title, questions, only_support, retrieved, needed, wrong, marked, caused, carried, unused,
+    tokens, language FROM survey_documents WHERE survey_id = {_SURVEY} ORDER BY position""",
+        ("survey",),
+    ),
+    CannedQuery(
+        "survey_settings", "Ways to cut and search the documents",
+        "Every setting of the grid with its means. Leave survey blank for the latest; blank: every metric.",
+        f"""SELECT metric, of, name, mean, low, high, difference, difference_low, difference_high, p_value, questions,
+    is_present, is_recommended, retrieve_ms_p50
+FROM survey_settings JOIN survey_setting_metrics ON setting_id = survey_settings.id
+WHERE survey_id = {_SURVEY} AND (:metric = '' OR metric = :metric)
+ORDER BY metric, of DESC, mean DESC, position""",
+        ("survey", "metric"),
     ),
 )  # fmt: skip

@@ -16,12 +16,17 @@ from page_books import PageBook, page_book
 from proctor.reports.canned_queries import QUERIES, CannedQuery
 from proctor.reports.datasette_metadata import datasette_metadata
 from proctor.reports.schema_texts import parsed_schema, schema_texts
+from proctor.reports.surveys.kept_surveys import keep_survey
 from served import Server, digest, served
+from survey_books import full_survey
 
 
 @pytest.fixture(scope="module")
 def book(tmp_path_factory: pytest.TempPathFactory) -> PageBook:
-    return page_book(tmp_path_factory.mktemp("my books") / "proctor.db")
+    made = page_book(tmp_path_factory.mktemp("my books") / "proctor.db")
+    with closing(made.store()) as store:
+        keep_survey(store, full_survey(made.head))
+    return made
 
 
 @pytest.fixture(scope="module")
@@ -90,7 +95,7 @@ def test_the_contract_is_read_as_it_stands() -> None:
 def test_each_query_finds_something_in_a_rich_database(book: PageBook, query: CannedQuery) -> None:
     assert asked(book, query)
     assert query.title and query.description
-    for name in ("run", "metric", "bot", "bot_a", "bot_b", "base", "head", "question_id"):
+    for name in ("run", "metric", "bot", "bot_a", "bot_b", "base", "head", "question_id", "survey"):
         assert (f":{name}" in query.sql.replace(":bot_", ":x") if name == "bot" else f":{name}" in query.sql) == (
             name in query.parameters
         ), name
