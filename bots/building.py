@@ -9,12 +9,14 @@ from typing import Protocol
 
 from .. import InputError
 from ..knowledge.documents import Document
+from ..knowledge.local_models.reranker import Rerankers
 from ..knowledge.recorded import open_recorded
 from .chat import ChatModel
 from .faq import FaqBot
 from .faq_file import read_faq
 from .full_context import FullContextBot
 from .http_bot import HttpBot
+from .knowledge_digest import knowledge_digest
 from .models import ModelSettings, open_chat_model, parse_model
 from .openai_endpoint import Endpoints
 from .prompting import Template, load_template
@@ -56,6 +58,7 @@ class Workshop:
         cache: folder in which indexes are kept; None keeps them in memory only.
         environ: where ``$NAME`` and API keys are looked up.
         endpoints: shared, so that models behind one address share its limits and connections.
+        rerankers: shared, so that each is loaded once.
     """
 
     base: Path
@@ -65,6 +68,7 @@ class Workshop:
     cache: Path | None = None
     environ: Mapping[str, str] = field(default_factory=dict)
     endpoints: Endpoints = field(default_factory=Endpoints)
+    rerankers: Rerankers = field(default_factory=Rerankers)
 
 
 def build_bot(name: str, settings: BotSettings, workshop: Workshop) -> BuiltBot:
@@ -116,7 +120,7 @@ def _full_context(name: str, settings: FullContextSettings, workshop: Workshop) 
     return FullContextBot(
         name,
         documents,
-        _digest(documents),
+        knowledge_digest(documents),
         _model(settings.model, workshop),
         _template(settings, workshop),
         settings.overflow,
@@ -128,21 +132,30 @@ def _rag(name: str, settings: RagSettings, workshop: Workshop) -> RagBot:
     return RagBot(
         name,
         documents,
-        _digest(documents),
+        knowledge_digest(documents),
         _model(settings.model, workshop),
         _template(settings, workshop),
         workshop.embedder,
         settings,
-        _index_folder(workshop),
+        index_folder(workshop.base, workshop.cache),
+        workshop.rerankers.named(settings.reranker) if settings.reranker else None,
+        None if settings.search_by else find_target(settings.retriever, workshop.base),
     )
 
 
-def _index_folder(workshop: Workshop) -> Path | None:
-    """A folder for each suite, so that suites with other documents don't overwrite each other's index."""
-    if workshop.cache is None:
+def index_folder(base: Path, cache: Path | None) -> Path | None:
+    """Where bots of a suite keep the vectors of their passages; None where nothing is kept.
+
+    A folder for each suite, so that suites with other documents don't overwrite each other's index.
+
+    Args:
+        base: the suite's folder.
+        cache: the folder for what can be made again.
+    """
+    if cache is None:
         return None
-    suite = hashlib.sha256(str(workshop.base.resolve()).encode("utf-8", "surrogatepass")).hexdigest()
-    return workshop.cache / "indexes" / suite[:16]
+    suite = hashlib.sha256(str(base.resolve()).encode("utf-8", "surrogatepass")).hexdigest()
+    return cache / "indexes" / suite[:16]
 
 
 def _template(settings: FullContextSettings | RagSettings, workshop: Workshop) -> Template:
@@ -158,11 +171,3 @@ def _model(written: str, workshop: Workshop) -> ChatModel:
             raise InputError(f"there is no model {written!r} under `models`; did you mean {near[0]!r}?")
         settings = parse_model(written)
     return open_chat_model(settings, workshop.embedder, workshop.base, workshop.environ, workshop.endpoints)
-
-
-def _digest(documents: Sequence[Document]) -> str:
-    """A hash of all documents with their titles, in their order, which is the order in a prompt."""
-    digest = hashlib.sha256()
-    for document in documents:
-        digest.update(f"{document.fingerprint}\0{document.title}\0".encode("utf-8", "surrogatepass"))
-    return digest.hexdigest()

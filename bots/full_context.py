@@ -1,20 +1,25 @@
 """The full-context bot: the whole knowledge in one prompt."""
 
 from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
 from ..knowledge.documents import Document
 from .answering import answer_from, render_context, render_contexts
 from .base import BotMisconfigured, Context, Identity, Reply
 from .chat import ChatModel
+from .knowledge_digest import KnowledgeDigests
 from .prompting import Template
+from .shared_parts import SharedParts
 
 # Characters, counted as UTF-8 bytes, so that scripts with short words are not underestimated. About four to
 # a token is OpenAI's rule of thumb for English.
 _BYTES_PER_TOKEN = 4
 _ANSWER_TOKENS = 1024  # kept free for question and answer, where the model's settings don't say
 _SMALLEST_PIECE = 200  # bytes; less of a cut document is not worth its heading
+_PROMPTS_KEPT = 16  # of bots without some of the documents
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +30,13 @@ class _Packed:
 
 
 class FullContextBot:
-    """Shows the model every document, in order, with each question."""
+    """Shows the model every document, in order, with each question.
+
+    Attributes:
+        name: the bot's name in reports.
+        warnings: what the user should know, after ``prepare`` also of what was cut.
+        documents: all that the model is shown.
+    """
 
     def __init__(
         self,
@@ -39,25 +50,44 @@ class FullContextBot:
         """``knowledge_digest`` is a hash of all documents, for the identity."""
         self.name = name
         self.warnings = template.warnings
-        self._documents = documents
+        self.documents = tuple(documents)
         self._digest = knowledge_digest
         self._model = model
         self._template = template
         self._overflow = overflow
-        self._packed: _Packed | None = None
+        # Shared by all bots with fewer of the documents: of hundreds, each with a prompt as long as all that is known,
+        # only the prompts of the last few are in memory.
+        self._packs = lru_cache(_PROMPTS_KEPT)(FullContextBot._pack)
+        self._is_prepared = False
+        self._without: frozenset[str] = frozenset()
+        self._digests = KnowledgeDigests(self.documents)
+        self._ids = frozenset(document.id for document in self.documents)
+        self._shared = SharedParts(_nothing, model.close)
+        self._shared.add(self)
 
     @property
     def identity(self) -> Identity:
-        """The knowledge, the prompt and the model."""
+        """The knowledge, the prompt and the model; without some documents that of a bot that never had them."""
+        gone = self._without & self._ids
         return Identity(
             kind="full_context",
             settings={"overflow": self._overflow, "model": dict(self._model.settings)},
             model=self._model.name,
             embedded=self._model.embedded,
-            parts={"knowledge": self._digest},
+            parts={"knowledge": self._digests.without(gone) if gone else self._digest},
             prompts={"prompt": self._template.text},
             models={"chat": self._model.name},
         )
+
+    def without(self, documents: frozenset[str], name: str | None = None) -> "FullContextBot":
+        """The same bot as if some documents were not there; see ``TakesKnowledge.without``."""
+        reduced = copy(self)
+        reduced.name = name or self.name
+        reduced.documents = tuple(each for each in self.documents if each.id not in documents)
+        reduced.warnings = self._template.warnings
+        reduced._without = self._without | documents
+        reduced._is_prepared = False
+        return reduced
 
     async def prepare(self) -> None:
         """Put the documents together and hand them to the model to work ahead.
@@ -65,24 +95,27 @@ class FullContextBot:
         Raises:
             BotMisconfigured: they are too long for the model, and ``overflow`` is ``error``.
         """
-        packed = self._pack()
+        packed = self._packs(self)
+        await self._shared.open(self)
         await self._model.prepare([context.text for context in packed.contexts])
-        self._packed = packed
+        self._is_prepared = True
 
     async def reply(self, question: str) -> Reply:
         """Ask the model, with every document as a context."""
-        if self._packed is None:
+        if not self._is_prepared:
             await self.prepare()
-        packed = self._packed or self._pack()
+        packed = self._packs(self)
         return await answer_from(self._model, self._template, question, packed.contexts, packed.rendered, packed.trace)
 
     async def close(self) -> None:
-        """Close the model."""
-        await self._model.close()
+        """Close the model where no other bot has use for it."""
+        self._is_prepared = False
+        self._packs.cache_clear()
+        await self._shared.leave(self)
 
     def _pack(self) -> _Packed:
-        titles = {document.id: document.title for document in self._documents}
-        contexts = tuple(Context(each.text, each.id, 0, len(each.text)) for each in self._documents)
+        titles = {document.id: document.title for document in self.documents}
+        contexts = tuple(Context(each.text, each.id, 0, len(each.text)) for each in self.documents)
         rendered = render_contexts(contexts, titles)
         limit = self._model.context_tokens
         needed = _tokens(self._template.fill(rendered, ""))
@@ -107,7 +140,7 @@ class FullContextBot:
 
     def _too_long(self, needed: int, room: int) -> str:
         return (
-            f"Bot {self.name}: the {len(self._documents)} documents make a prompt of about {needed:,} tokens; "
+            f"Bot {self.name}: the {len(self.documents)} documents make a prompt of about {needed:,} tokens; "
             f"{self._model.name} takes {self._model.context_tokens:,}, of which {max(room, 0):,} are left for the "
             "prompt. Use a bot of type rag, a model with a longer context, less knowledge, or overflow: truncate."
         )
@@ -119,6 +152,10 @@ class FullContextBot:
             f"Bot {self.name}: the prompt of about {needed:,} tokens was cut to the {room:,} that "
             f"{self._model.name} has room for: {left_out} documents at the end are left out{cut_short}.",
         )
+
+
+async def _nothing() -> None:
+    """Bots with other documents have nothing in common but their model, which is open from the start."""
 
 
 def _tokens(text: str) -> int:

@@ -1,34 +1,40 @@
 """The RAG bot: the passages that fit the question best in the prompt."""
 
 import asyncio
-import time
 from collections.abc import Sequence
+from copy import copy
 from pathlib import Path
-from typing import Protocol
 
-from ..knowledge.documents import Document
-from ..knowledge.index import BulkEmbedder
+from .. import InputError
+from ..knowledge.documents import Document, Passage
+from ..knowledge.local_models.reranker import NamedReranker
 from ..knowledge.searching.passage_search import PassageSearch
+from ..knowledge.searching.reranked import candidates
 from ..knowledge.searching.splitting import Splitting
 from .answering import answer_from, render_contexts
-from .base import Context, Identity, Reply
+from .base import BotMisconfigured, Context, Identity, Reply
 from .chat import ChatModel
-from .faq import FreshEmbedder
+from .knowledge_digest import KnowledgeDigests
+from .langchain_retriever import open_retriever
 from .prompting import Template
+from .retrieval import Finder, Retrieval, RetrievalEmbedder, SearchFinder
 from .settings import RagSettings
+from .shared_parts import SharedParts
+from .targets import Target
+
+__all__ = ["RagBot", "RetrievalEmbedder"]
 
 # Up to so many passages the embedded model works ahead on all, so that no question pays for being the first.
 _WORKED_AHEAD = 1000
 
 
-class RetrievalEmbedder(FreshEmbedder, BulkEmbedder, Protocol):
-    """Embeds passages in bulk and questions one by one; a BatchingEmbedder does both."""
-
-
 class RagBot:
-    """Retrieves by embeddings, by words or by both, and asks the model with what was found.
+    """Retrieves by embeddings, by words, by both or as the user's code does, and asks the model with what was found.
 
-    The question is embedded afresh each time, so that its latency is what a user would see.
+    Attributes:
+        name: the bot's name in reports.
+        warnings: what the user should know, after ``prepare`` also of the index.
+        documents: what is retrieved from.
     """
 
     def __init__(
@@ -41,6 +47,8 @@ class RagBot:
         embedder: RetrievalEmbedder,
         settings: RagSettings,
         folder: Path | None = None,
+        reranker: NamedReranker | None = None,
+        retriever: Target | None = None,
     ) -> None:
         """Take the parts; nothing is loaded.
 
@@ -53,77 +61,141 @@ class RagBot:
             embedder: for passages and questions.
             settings: how documents are cut, and how much is retrieved.
             folder: where the index is kept; None keeps it in memory only.
+            reranker: what puts the passages in order; None leaves them as the retriever has them.
+            retriever: the user's own, where the settings name one.
         """
         self.name = name
         self.warnings = template.warnings
-        self._documents = documents
+        self.documents = tuple(documents)
         self._digest = knowledge_digest
         self._model = model
         self._template = template
         self._embedder = embedder
         self._settings = settings
         self._folder = folder
+        self._reranker = reranker
+        self._target = retriever
         self._titles = {document.id: document.title for document in documents}
         self._splitting = Splitting(settings.splitter, settings.chunk_size, settings.chunk_overlap)
-        self._search: PassageSearch | None = None
+        self._retrieval: Retrieval | None = None
+        self._without: frozenset[str] = frozenset()
+        self._digests = KnowledgeDigests(self.documents)
+        self._shared = SharedParts(self._open, model.close)
+        self._shared.add(self)
 
     @property
     def identity(self) -> Identity:
-        """The knowledge, how it is cut and retrieved, the prompt, the embedder and the model."""
+        """The knowledge, how it is cut and retrieved, the prompt, the embedder and the model.
+
+        Where documents were taken out it is that of a bot that never had them, if such a bot would answer the same.
+        """
         retrieval = self._settings.model_dump(include={"chunk_size", "chunk_overlap", "top_k", "min_score"})
         # Left out where they are what they were before there was a choice, so that answers of that time still count.
-        retrieval |= self._settings.model_dump(include={"splitter", "retriever"}, exclude_defaults=True)
-        embedder = {} if self._settings.retriever == "bm25" else {"embedder": self._embedder.model_id}
+        retrieval |= self._settings.model_dump(include={"splitter", "retriever", "reranker"}, exclude_defaults=True)
+        models = {"chat": self._model.name}
+        if self._settings.search_by in ("dense", "hybrid"):
+            models["embedder"] = self._embedder.model_id
+        if self._reranker:
+            models["reranker"] = self._reranker.model_id
         return Identity(
             kind="rag",
             settings={**retrieval, "model": dict(self._model.settings)},
             model=self._model.name,
             embedded=self._model.embedded,
-            parts={"knowledge": self._digest},
+            parts=self._parts(),
             prompts={"prompt": self._template.text},
-            models={"chat": self._model.name, **embedder},
+            models=models,
         )
 
+    def without(self, documents: frozenset[str], name: str | None = None) -> "RagBot":
+        """The same bot as if some documents were not there; see ``TakesKnowledge.without``.
+
+        A bot over the smaller knowledge would answer the same where retrieval is dense. Where words count, how rare
+        they are stays that of all documents; and a retriever of the user's own may have nothing to put in the place of
+        the passages that are taken out.
+        """
+        reduced = copy(self)
+        reduced.name = name or self.name
+        reduced.documents = tuple(each for each in self.documents if each.id not in documents)
+        reduced.warnings = self._template.warnings
+        reduced._without = self._without | documents
+        reduced._retrieval = None
+        return reduced
+
     async def prepare(self) -> None:
-        """Open the index, embedding what is new in the knowledge, and let the model work ahead."""
-        search = await asyncio.to_thread(self._open_search)
-        self.warnings = (*self._template.warnings, *search.warnings)
-        await self._model.prepare(await asyncio.to_thread(self._worked_ahead, search.size))
-        self._search = search
+        """Open the index, embedding what is new in the knowledge, load the reranker, and let the model work ahead.
+
+        Raises:
+            BotMisconfigured: the reranker can't be loaded, or the user's retriever can't be made.
+        """
+        retrieval = await self._shared.open(self)
+        self.warnings = (*self._template.warnings, *retrieval.finder.warnings)
+        self._retrieval = retrieval
 
     async def reply(self, question: str) -> Reply:
         """Retrieve and ask the model; ``contexts`` is empty when nothing was near enough."""
-        if self._search is None:
+        if self._retrieval is None:
             await self.prepare()
-        started = time.perf_counter()
-        contexts = await self._retrieve(question)
-        trace = {"retrieve_ms": (time.perf_counter() - started) * 1000}
+        if self._retrieval is None:
+            raise RuntimeError(f"bot {self.name} is not prepared")
+        settings = self._settings
+        found, took = await self._retrieval.retrieve(question, settings.top_k, self._without)
+        contexts = found if settings.min_score is None else _scored(found, settings.min_score)
         rendered = render_contexts(contexts, self._titles)
-        return await answer_from(self._model, self._template, question, contexts, rendered, trace)
+        return await answer_from(self._model, self._template, question, contexts, rendered, took)
 
     async def close(self) -> None:
-        """Close the model and forget the passages."""
-        self._search = None
-        await self._model.close()
+        """Forget the passages, and close the model where no other bot has use for it."""
+        self._retrieval = None
+        await self._shared.leave(self)
 
-    async def _retrieve(self, question: str) -> tuple[Context, ...]:
-        search = self._search
-        if search is None or not search.size:
-            return ()
-        vector = (await self._embedder.embed_fresh([question])).vectors[0] if search.needs_vector else None
-        least = self._settings.min_score
-        return tuple(
-            Context(passage.text, passage.document, passage.start, passage.end, score)
-            for passage, score in search.find(question, vector, self._settings.top_k)
-            if least is None or score >= least
-        )
+    def _parts(self) -> dict[str, str]:
+        gone = self._without & self._titles.keys()
+        parts = {"knowledge": self._digests.without(gone) if gone else self._digest}
+        if self._target:
+            parts["retriever"] = self._target.digest
+        if gone and self._settings.search_by != "dense":
+            parts["retrieved from"] = self._digest
+        return parts
 
-    def _open_search(self) -> PassageSearch:
-        return PassageSearch.open(
-            self._settings.retriever, self._documents, self._splitting, self._embedder, self._folder
-        )
+    async def _open(self) -> Retrieval:
+        """What this bot and those that come from it share; all documents are in it."""
+        finder, ahead = await asyncio.to_thread(self._opened)
+        reranker = self._reranker.take() if self._reranker else None
+        if reranker is not None:
+            try:
+                await reranker.load()
+            except InputError as wrong:
+                raise BotMisconfigured(f"Bot {self.name}: {wrong}") from wrong
+        await self._model.prepare(ahead)
+        return Retrieval(finder, reranker)
 
-    def _worked_ahead(self, size: int) -> list[str]:
-        if not self._model.embedded or size > _WORKED_AHEAD:
-            return []
-        return [passage.text for document in self._documents for passage in self._splitting.cut(document)]
+    def _opened(self) -> tuple[Finder, list[str]]:
+        """What finds, and the passages on which the model shall work ahead."""
+        if (retriever := self._settings.search_by) is not None:
+            search = PassageSearch.open(retriever, self.documents, self._splitting, self._embedder, self._folder)
+            return SearchFinder(search, self._embedder), self._ahead(search.passages)
+        if self._target is None:
+            raise BotMisconfigured(f"Bot {self.name}: the code of retriever {self._settings.retriever} was not given.")
+        try:
+            passages, k = self._cut(), self._settings.top_k
+            wanted = candidates(k) if self._reranker else k
+            return open_retriever(self._target, self.documents, passages, wanted), self._ahead(passages)
+        except InputError as wrong:
+            raise BotMisconfigured(f"Bot {self.name}: {wrong}") from wrong
+        except (Exception, SystemExit) as raised:
+            raise BotMisconfigured(
+                f"Bot {self.name}: retriever {self._settings.retriever} could not be made: "
+                f"{type(raised).__name__}: {raised}"
+            ) from raised
+
+    def _cut(self) -> list[Passage]:
+        return [passage for document in self.documents for passage in self._splitting.cut(document)]
+
+    def _ahead(self, passages: Sequence[Passage]) -> list[str]:
+        is_little = self._model.embedded and len(passages) <= _WORKED_AHEAD
+        return [passage.text for passage in passages] if is_little else []
+
+
+def _scored(contexts: Sequence[Context], least: float) -> tuple[Context, ...]:
+    return tuple(context for context in contexts if context.score is not None and context.score >= least)

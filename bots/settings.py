@@ -1,12 +1,13 @@
 """Settings of the bots, as they stand in the suite file under ``bots``."""
 
+import difflib
 import re
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator, model_validator
 
-from ..knowledge.searching.passage_search import Retriever
+from ..knowledge.searching.passage_search import RETRIEVERS, Retriever
 from ..knowledge.searching.splitting import Splitter
 
 PLACE = "{question}"
@@ -30,6 +31,21 @@ _Options = Annotated[
 
 def _kind() -> Any:  # noqa: ANN401 - pydantic's field, which stands where its value will
     return Field(description="Kind of bot; says which other keys there are.")
+
+
+def _known_retriever(given: object) -> object:
+    """A retriever as it is written. Raises ValueError where that is neither one of ours nor names code."""
+    if not isinstance(given, str) or given in RETRIEVERS or ":" in given:
+        return given
+    near = difflib.get_close_matches(given.casefold(), RETRIEVERS, n=1)
+    hint = f"; did you mean {near[0]}?" if near else ""
+    raise ValueError(
+        f"there is no retriever {given!r}: there are {', '.join(RETRIEVERS)}, and LangChain retrievers of your own as "
+        f"file.py:name{hint}"
+    )
+
+
+_Retriever = Annotated[str, BeforeValidator(_known_retriever, json_schema_input_type=Retriever | str)]
 
 
 class Settings(BaseModel):
@@ -84,14 +100,29 @@ class RagSettings(Settings):
     )
     chunk_size: int = Field(600, ge=20, description="Characters in a passage at most.")
     chunk_overlap: int = Field(80, ge=0, description="Characters that neighbouring passages share.")
-    retriever: Retriever = Field(
+    retriever: _Retriever = Field(
         "dense",
-        description="How passages are found: by embeddings, by words (BM25), or by both (reciprocal rank fusion).",
+        description="How passages are found: by embeddings, by words (BM25), by both (reciprocal rank fusion), or by a "
+        "LangChain retriever of your own: `file.py:name` or `package.module:name`.",
+    )
+    reranker: str | None = Field(
+        None,
+        min_length=1,
+        description="Cross-encoder that puts what the retriever finds in order: a folder, an id of the Hugging Face "
+        "hub, or `rerank` for the model of that role; left out, the retriever's order.",
     )
     top_k: int = Field(4, ge=1, description="Passages in the prompt at most.")
     min_score: float | None = Field(
-        None, ge=-1, le=1, description="Cosine similarity that a passage must reach to be used; `dense` only."
+        None,
+        ge=-1,
+        le=1,
+        description="Cosine similarity that a passage must reach to be used; `dense` without a reranker only.",
     )
+
+    @property
+    def search_by(self) -> Retriever | None:
+        """Which retriever of ours it is; None for one of the user's own."""
+        return next((known for known in RETRIEVERS if known == self.retriever), None)
 
     @model_validator(mode="after")
     def _overlap_fits(self) -> Self:
@@ -103,10 +134,10 @@ class RagSettings(Settings):
 
     @model_validator(mode="after")
     def _score_is_a_cosine(self) -> Self:
-        if self.min_score is not None and self.retriever != "dense":
+        if self.min_score is not None and (self.retriever != "dense" or self.reranker):
+            other = f"reranker {self.reranker}" if self.reranker else f"retriever {self.retriever}"
             raise ValueError(
-                f"min_score is a cosine similarity, and retriever {self.retriever} ranks by other figures; "
-                "leave one of them out"
+                f"min_score is a cosine similarity, and {other} ranks by other figures; leave one of them out"
             )
         return self
 

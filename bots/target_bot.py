@@ -1,6 +1,11 @@
 """Target bots: the user's own code, named in the suite file and imported when the first question is due."""
 
+import inspect
 from collections.abc import Mapping
+from copy import copy
+from dataclasses import replace
+from hashlib import sha256
+from typing import Final, Self
 
 from .. import InputError
 from .base import BotMisconfigured, Identity, Reply
@@ -8,6 +13,8 @@ from .langchain_bot import LangChainBot
 from .redaction import redacted
 from .targets import Target
 from .wrapping import BuiltBot, as_bot, is_runnable
+
+WITHOUT: Final = "without"  # parameter of code that can leave documents out
 
 
 class TargetBot:
@@ -59,6 +66,30 @@ class TargetBot:
         inner, self._inner = self._inner, None
         if inner is not None:
             await inner.close()
+
+    @property
+    def takes_knowledge(self) -> bool:
+        """Whether the user's code can leave documents out: it has a parameter ``without``. This imports it."""
+        try:
+            found = self._target.load()
+        except InputError:
+            return False  # who asks it is told why
+        asked = getattr(found, "reply", found) if not inspect.isclass(found) else found
+        try:
+            return WITHOUT in inspect.signature(asked).parameters  # type: ignore[arg-type]  # else a TypeError
+        except (TypeError, ValueError):
+            return False
+
+    def leaving_out(self, documents: frozenset[str], name: str) -> Self:
+        """The same bot under a name, whose code is told which documents to leave out, by their ids."""
+        other = copy(self)
+        other.name = name
+        other._inner = None
+        if documents:
+            digest = sha256("\0".join(sorted(documents)).encode("utf-8", "surrogatepass")).hexdigest()
+            other._options = {**self._options, WITHOUT: documents}
+            other.identity = replace(self.identity, parts={**self.identity.parts, WITHOUT: digest})
+        return other
 
     def _make(self, found: object) -> BuiltBot:
         return as_bot(found, self.name, options=self._options, identity=self.identity)

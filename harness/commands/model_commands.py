@@ -15,7 +15,6 @@ from .conventions import DONE, UNABLE, Json, LocalModel, complain, interruptible
 
 if TYPE_CHECKING:
     from ...metrics import Catalog
-    from ...metrics.plan import Plan
     from ..engine.listed_models import ListedModel
     from ..engine.run_models import RunModels
 
@@ -75,8 +74,8 @@ def fetch(
     wanted, overrides = _known(roles or []), tuple(local_model or ())
     with interruptible("Stopped. What has arrived is kept; the same command goes on from there."), own_stdout() as out:
         if suite is not None:
-            made, plan = _of_suite(suite, overrides)
-            wanted = wanted or [model.role for model in made.needed(plan)]
+            made, needed = _of_suite(suite, overrides)
+            wanted = wanted or [model.role for model in needed]
             if not wanted and not everything:
                 typer.echo("No metric of the suite needs a local model.", file=out)
         else:
@@ -111,8 +110,7 @@ def _listed(suite: Path | None, overrides: tuple[str, ...]) -> list[ListedModel]
     from ..showing.model_list import wanted_by
 
     if suite is not None:
-        made, plan = _of_suite(suite, overrides)
-        return made.needed(plan)
+        return _of_suite(suite, overrides)[1]
     wanting = wanted_by(_catalog())
     if overrides:
         return _alone(overrides).listed(wanting)
@@ -178,8 +176,12 @@ def _alone(overrides: tuple[str, ...]) -> RunModels:
     return RunModels(settings, Path(), os.environ, told=say, only_planned=True)
 
 
-def _of_suite(suite: Path, overrides: tuple[str, ...]) -> tuple[RunModels, Plan]:
-    from ..exams.suite_models import models_of_suite
+def _of_suite(suite: Path, overrides: tuple[str, ...]) -> tuple[RunModels, list[ListedModel]]:
+    """The models of a suite, and which of them its metrics and bots want."""
+    from ..exams.suite_models import models_of_suite, reranking_bots
     from ..suite.suite_file import load_named
 
-    return models_of_suite(load_named(suite), overrides, os.environ, say)
+    loaded = load_named(suite)
+    made, plan = models_of_suite(loaded, overrides, os.environ, say)
+    bots = tuple(f"bot {name}" for name in reranking_bots(loaded))
+    return made, [*made.needed(plan), *made.listed({"rerank": bots} if bots else {})]

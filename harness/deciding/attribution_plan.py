@@ -14,11 +14,11 @@ from ...bots.base import Identity
 from ...knowledge.paths import existing
 from ...knowledge.question_files import open_questions
 from ...reports.comparing.attribution import subsets
-from ...reports.ledger import Ledger
-from ...reports.run import BETWEEN, ask_key, bot_fingerprint
+from ...reports.run import BETWEEN, ask_key
 from ...reports.shelf import VectorShelf
 from ...reports.store import Store
 from ..exams.embedders import open_embedder
+from ..exams.kept_answers import missing_answers
 from ..exams.suite_exam import RunOptions, build_bots
 from ..suite.suite_file import LoadedSuite
 from .bot_record import BotRecord, read_record
@@ -78,13 +78,7 @@ class AttributionPlan:
         repeats = self.options.repeat or self.loaded.suite.repeat
         questions = open_questions(self.loaded.base / self.loaded.suite.questions, self.options.limit)
         asks = [ask_key(question) for question in questions if keys is None or question.id in keys]
-        ledger, missing = Ledger(store), 0
-        for new in self.between:
-            fingerprint = bot_fingerprint(self.bot, self.identity(new))
-            ids = store.query("SELECT id FROM bots WHERE fingerprint = ?", [fingerprint])
-            kept = ledger.kept_replies(ids[0][0], list(set(asks))) if ids else {}
-            missing += sum((ask, repeat) not in kept for ask in asks for repeat in range(repeats))
-        return missing
+        return sum(missing_answers(store, self.bot, self.identity(new), asks, repeats) for new in self.between)
 
     def sentence(self, store: Store, keys: Collection[str] | None = None) -> str:
         """What it takes, to be said before anything is asked."""
@@ -104,7 +98,8 @@ class AttributionPlan:
         """What the bot of a configuration is made of."""
         with self.suite(new) as loaded:
             embedder, _ = open_embedder(loaded, VectorShelf())
-            return build_bots(loaded, [self.bot], embedder, self.environ)[0].identity
+            overrides = self.options.local_models
+            return build_bots(loaded, [self.bot], embedder, self.environ, local_models=overrides)[0].identity
 
     @contextmanager
     def suite(self, new: frozenset[str]) -> Iterator[LoadedSuite]:
@@ -160,7 +155,7 @@ def plan_attribution(
         existing(old_knowledge, "the folder with the documents of the baseline")
     options = dataclasses.replace(options, bots=(bot,), fresh=False, only_planned=False)
     embedder, _ = open_embedder(loaded, VectorShelf())
-    now = build_bots(loaded, [bot], embedder, environ)[0].identity
+    now = build_bots(loaded, [bot], embedder, environ, local_models=options.local_models)[0].identity
     factors = tuple(factors_between(record, now, old_knowledge is not None))
     if len(factors) > MOST_FACTORS:
         raise InputError(

@@ -17,9 +17,10 @@ from .bot_record import BotRecord
 PROMPT, RETRIEVAL, MODEL, SETTINGS, DOCUMENTS = "prompt", "retrieval", "model", "settings", "documents"
 SURROUNDINGS = "surroundings"  # what can't be brought back: documents that are gone, an embedder, rules, addresses
 OURS = (FaqSettings, FullContextSettings, RagSettings)
-RETRIEVED_BY = ("chunk_size", "chunk_overlap", "top_k", "min_score")
+RETRIEVED_BY = ("splitter", "chunk_size", "chunk_overlap", "retriever", "reranker", "top_k", "min_score")
 AROUND_MODEL = {"base_url": "the endpoint's address", "embedder": "the embedder", "rules": "the extractive rules",
                 "code": "the model's code"}  # fmt: skip
+BESIDE_MODEL = {"embedder": "the embedder", "reranker": "the reranker"}  # models of a bot that are not its chat model
 SENT = ("temperature", "top_p", "seed", "reasoning_effort")
 MOST_TOKENS = ("max_tokens", "max_completion_tokens")
 OLD_MODEL = "(the model before)"
@@ -47,7 +48,7 @@ def factors_between(record: BotRecord, now: Identity, has_old_documents: bool) -
         )
     found = [
         Factor(PROMPT, "the prompt" if old.prompts != now.prompts else ""),
-        Factor(RETRIEVAL, _changes(_some(old.settings, RETRIEVED_BY), _some(now.settings, RETRIEVED_BY))),
+        Factor(RETRIEVAL, _changes(retrieval_of(old), retrieval_of(now))),
         Factor(MODEL, _changes(model_of(old), model_of(now))),
         Factor(SETTINGS, _changes(others_of(old), others_of(now))),
     ]
@@ -68,11 +69,19 @@ def parts_of(identity: Identity) -> dict[str, object]:
     """What a bot is made of, by factor."""
     return {
         PROMPT: dict(identity.prompts),
-        RETRIEVAL: _some(identity.settings, RETRIEVED_BY),
+        RETRIEVAL: retrieval_of(identity),
         MODEL: model_of(identity),
         SETTINGS: others_of(identity),
         DOCUMENTS: identity.parts.get("knowledge"),
     }
+
+
+def retrieval_of(identity: Identity) -> dict[str, Any]:
+    """How a bot retrieves. An identity leaves out what was not chosen, which is what it was by default."""
+    if identity.kind != "rag":
+        return {}
+    defaults = {name: RagSettings.model_fields[name].default for name in RETRIEVED_BY}
+    return defaults | _some(identity.settings, RETRIEVED_BY)
 
 
 def model_of(identity: Identity) -> dict[str, Any]:
@@ -102,7 +111,7 @@ def as_before(settings: BotSettings, record: BotRecord, old: frozenset[str], pro
     if PROMPT in old:
         changes["prompt"] = prompt
     if RETRIEVAL in old:
-        changes |= _some(record.identity.settings, RETRIEVED_BY)
+        changes |= retrieval_of(record.identity)
     if MODEL in old:
         changes["model"] = OLD_MODEL
     if SETTINGS in old:
@@ -142,16 +151,15 @@ def model_before(settings: BotSettings, models: Mapping[str, ModelSettings], rec
 
 
 def _around(old: Identity, now: Identity) -> Iterator[str]:
-    names = {"knowledge": "the documents", "entries": "the FAQ's entries"}
+    names = {"knowledge": "the documents", "entries": "the FAQ's entries", "retriever": "the retriever's code"}
     for part in dict.fromkeys([*old.parts, *now.parts]):
         if old.parts.get(part) != now.parts.get(part):
             yield names.get(part, part)
     found = [old.settings.get("model"), now.settings.get("model")]
     was, is_now = (each if isinstance(each, Mapping) else {} for each in found)
     differ = {name for name in AROUND_MODEL if name in was and name in is_now and was[name] != is_now[name]}
-    if old.models.get("embedder") != now.models.get("embedder"):
-        differ.add("embedder")
-    yield from (words for name, words in AROUND_MODEL.items() if name in differ)
+    differ |= {role for role in BESIDE_MODEL if old.models.get(role) != now.models.get(role)}
+    yield from (words for name, words in (AROUND_MODEL | BESIDE_MODEL).items() if name in differ)
 
 
 def _some(settings: Mapping[str, Any], names: tuple[str, ...]) -> dict[str, Any]:

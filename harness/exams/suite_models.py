@@ -1,10 +1,12 @@
-"""Suite models: the local models of a suite and the metrics that want them, without making its bots or its judge."""
+"""Suite models: the local models of a suite and what wants them, without making its bots or its judge."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING
 
+from ...bots.settings import RagSettings
+from ...knowledge.local_models.reranker import ROLE
 from ...knowledge.question_files import open_questions
 from ..engine.run_models import RunModels
 from ..suite.judge_choice import choose_judge
@@ -38,3 +40,10 @@ def models_of_suite(
     is_judged = not choose_judge(suite.judge, suite.models).settings.is_embedded
     choice = choose_for_suite(loaded, list(suite.bots), open_questions(loaded.base / suite.questions), {}, is_judged)
     return models, choice.plan
+
+
+def reranking_bots(loaded: LoadedSuite) -> tuple[str, ...]:
+    """The bots that want the model of the role ``rerank``; a bot that names another model itself does not."""
+    named = {ROLE.name, loaded.suite.local_models.of(ROLE.name).model or ROLE.model}
+    bots = loaded.suite.bots.items()
+    return tuple(name for name, bot in bots if isinstance(bot, RagSettings) and bot.reranker in named)

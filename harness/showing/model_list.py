@@ -167,11 +167,13 @@ def _as_code(name: str) -> str:
 
 
 def wanted_by(catalog: Catalog) -> Mapping[str, tuple[str, ...]]:
-    """By role the metrics that need it, and those that do with some option."""
+    """By role the metrics that need it, those that do with some option, and the bots."""
     return {role.name: tuple(_wanting(role, catalog)) for role in ROLES.values()}
 
 
 def _wanting(role: Role, catalog: Catalog) -> Iterator[str]:
+    if role.kind == "reranker":
+        yield "rag bots with a reranker"
     for metric in catalog.metrics.values():
         if role.tool in {*metric.needs, *metric.optional}:
             yield metric.id

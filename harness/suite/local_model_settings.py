@@ -108,7 +108,7 @@ _Language = Annotated[
 
 
 class LocalModelsSettings(BaseModel):
-    """Models that run on this machine for metrics, by what they are wanted for; each has a default."""
+    """Models that run on this machine for metrics and bots, by what they are wanted for; each has a default."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -123,6 +123,11 @@ class LocalModelsSettings(BaseModel):
     minicheck: _Local = Field(LocalModelSettings(), description="Says whether a source supports a claim.")
     alignscore: _Local = Field(LocalModelSettings(), description="The same, trained on many tasks.")
     lettucedetect: _Local = Field(LocalModelSettings(), description="Marks what contexts don't support.")
+    rerank: _Local = Field(
+        LocalModelSettings(),
+        description="Says how well a passage answers a question, for `rag` bots with a `reranker`; `device` and "
+        "`threads` count for all of these.",
+    )
 
     def of(self, role: str) -> LocalModelSettings:
         """What is said of a role."""

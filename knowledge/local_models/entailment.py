@@ -1,6 +1,5 @@
 """EntailmentModel: says whether a text entails another, any cross-encoder of transformers trained for it."""
 
-import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ from numpy.typing import NDArray
 from ... import InputError
 from ..model_hub import Hub
 from ..sentence_encoder import refuse_foreign_code
+from .cross_encoder_files import own_window
 from .finding import ModelSettings, find
 from .loading import Place, load_model, load_tokenizer
 from .running import Item, LocalModel, Said
@@ -46,7 +46,7 @@ class LoadedEntailment:
     def __init__(self, place: Place) -> None:
         """Load it. Raises InputError when the folder holds no such model, or one whose outputs are unclear."""
         refuse_foreign_code(place.folder)
-        window = _own_window(place)
+        window = own_window(place, TOKENS_OF_A_PAIR)
         self._model = load_model(place, "AutoModelForSequenceClassification")
         self._places = _label_places(self._model.config, place.folder)
         self._reader = SequenceReader(self._model, load_tokenizer(place))
@@ -131,33 +131,3 @@ def _label_places(config: Any, folder: Path) -> tuple[int, ...]:  # noqa: ANN401
         f"The entailment model in {folder} has the outputs {', '.join(names)}: wanted entailment, neutral and "
         "contradiction in any order, entailment and not_entailment, or a single one."
     )
-
-
-def _own_window(place: Place) -> int:
-    """How many tokens of a pair may be read, as what sentence-transformers saved beside the model has it.
-
-    Raises InputError when that library would do more than to run the model on the two texts.
-    """
-    modules = _saved(place.folder / "modules.json", [])
-    own = _saved(place.folder / "sentence_bert_config.json", {})
-    prompt = _saved(place.folder / "config_sentence_transformers.json", {}).get("default_prompt_name")
-    more = [str(module["type"]).rpartition(".")[2] for module in modules[1:]]
-    more += ["a prompt before the texts"] * bool(prompt) + ["lower case"] * bool(own.get("do_lower_case"))
-    if more:
-        raise InputError(
-            f"The {place.called} in {place.folder} needs more than a model of transformers ({', '.join(more)}): "
-            "choose one without."
-        )
-    return min(int(own.get("max_seq_length") or TOKENS_OF_A_PAIR), TOKENS_OF_A_PAIR)
-
-
-def _saved(file: Path, empty: Any) -> Any:  # noqa: ANN401 - JSON of a library
-    if not file.is_file():
-        return empty
-    try:
-        read = json.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise InputError(f"{file} can't be read: {error}.") from error
-    if not isinstance(read, type(empty)):
-        raise InputError(f"{file} is not what sentence-transformers saves.")
-    return read

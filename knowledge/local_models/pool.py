@@ -25,6 +25,7 @@ _OPENED_BY: Final[Mapping[Kind, tuple[str, str, str]]] = {
     "checker": (".checker", "open_checker", "Checker"),
     "entailment": (".entailment", "open_entailment", "EntailmentModel"),
     "language_model": (".language_model", "open_language_model", "LanguageModel"),
+    "reranker": (".reranker", "open_reranker", "Reranker"),
     "span_detector": (".span_detector", "open_span_detector", "SpanDetector"),
 }
 _WEIGHTS: Final = frozenset({".safetensors", ".bin"})

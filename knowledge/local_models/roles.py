@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final, Literal
 
-Kind = Literal["classifier", "checker", "entailment", "language_model", "span_detector"]
+Kind = Literal["classifier", "checker", "entailment", "language_model", "reranker", "span_detector"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,7 +13,7 @@ class Role:
     """What one local model is wanted for.
 
     Attributes:
-        name: what the role is called in a suite; metrics ask for ``<name>_model``.
+        name: what the role is called in a suite; metrics ask for ``<name>_model``. ``rerank`` is for bots alone.
         kind: what such a model does.
         model: the hub id of the model that takes it where none is named.
         revision: the commit of that model; None where it is not known, so that the newest is taken.
@@ -89,5 +89,6 @@ _ROLES: Final = (
         "AlignScore-base.ckpt",
     ),
     Role("lettucedetect", "span_detector", "KRLabsOrg/lettucedect-base-modernbert-en-v1", None, 600, "MIT"),
+    Role("rerank", "reranker", "cross-encoder/ms-marco-MiniLM-L6-v2", None, 91, "Apache-2.0"),
 )
 ROLES: Final[Mapping[str, Role]] = MappingProxyType({role.name: role for role in _ROLES})

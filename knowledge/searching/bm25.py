@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..documents import Passage
 
@@ -49,15 +50,16 @@ class Bm25Index:
         if self._index is not None:
             self._index.index(counted, show_progress=False)
 
-    def search(self, question: str, k: int) -> list[tuple[int, float]]:
+    def search(self, question: str, k: int, kept: NDArray[np.bool_] | None = None) -> list[tuple[int, float]]:
         """Places of at most k passages that share a word with the question, with their BM25, highest first.
 
-        Equal ones stand in the order of the passages.
+        Equal ones stand in the order of the passages. Where ``kept`` of shape (passages,) is given, only those that are
+        kept are found; how rare a word is and how long a passage on average stay those of all passages.
         """
         asked = words(question)
         if self._index is None or not asked or k < 1:
             return []
         scores = np.asarray(self._index.get_scores(asked))[: self._size]
-        places = np.flatnonzero(scores > 0)
+        places = np.flatnonzero(scores > 0 if kept is None else (scores > 0) & kept)
         best = places[np.lexsort((places, -scores[places]))][:k]
         return [(int(place), float(scores[place])) for place in best]

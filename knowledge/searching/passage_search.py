@@ -1,6 +1,6 @@
 """PassageSearch: the passages that fit a question best, by meaning, by words, or by both."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Final, Literal, get_args
 
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from ..documents import Document, Passage
 from ..index import BulkEmbedder, PassageIndex
 from .bm25 import Bm25Index
+from .document_places import DocumentPlaces
 from .fusion import reciprocal_rank_fusion
 from .splitting import Splitting
 
@@ -33,6 +34,7 @@ class PassageSearch:
         self._passages = passages
         self._dense = dense
         self._lexical = None if retriever == "dense" else Bm25Index(passages)
+        self._places = DocumentPlaces(passages)
 
     @classmethod
     def open(
@@ -72,7 +74,9 @@ class PassageSearch:
         """Whether a question has to be embedded."""
         return self._dense is not None and self.size > 0
 
-    def find(self, question: str, vector: NDArray[np.float32] | None, k: int) -> list[tuple[Passage, float]]:
+    def find(
+        self, question: str, vector: NDArray[np.float32] | None, k: int, without: Collection[str] = ()
+    ) -> list[tuple[Passage, float]]:
         """At most k passages, best first, with their score.
 
         That is the cosine for ``dense``, BM25 for ``bm25``, and for ``hybrid`` the sum of reciprocal ranks.
@@ -81,10 +85,15 @@ class PassageSearch:
             question: the text.
             vector: its embedding; None where ``needs_vector`` is False.
             k: how many.
+            without: ids of documents whose passages are as if they were not there, before rankings are fused. For
+                ``dense`` that is just what an index without them would find. For ``bm25`` and ``hybrid`` how rare a
+                word is and how long passages are stay as counted over all documents, so that a search without one
+                document differs from that with it by nothing else.
         """
+        kept = self._places.kept(without)
         near = max(k, FEWEST_CANDIDATES) if self.retriever == "hybrid" else k
-        by_meaning = self._dense.search_places(vector, near) if self._dense and vector is not None else []
-        by_words = self._lexical.search(question, near) if self._lexical else []
+        by_meaning = self._dense.search_places(vector, near, kept) if self._dense and vector is not None else []
+        by_words = self._lexical.search(question, near, kept) if self._lexical else []
         ranked = by_meaning or by_words
         if self.retriever == "hybrid":
             ranked = reciprocal_rank_fusion([[place for place, _ in each] for each in (by_meaning, by_words)])

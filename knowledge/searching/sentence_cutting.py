@@ -1,13 +1,15 @@
 """Sentence cutting: passages of whole sentences, as many as fit."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from ..cutting import check_sizes, cut
 from ..documents import Document, Passage
 
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
+_LONGEST_LINE: Final = 10_000  # characters that are taken apart at once
+_SENTENCE_END: Final = re.compile(r"(?<=[^\W\d_]{4}[.!?])\s+(?=[^\W\d_a-z])|(?<=[。！？])")  # noqa: RUF001 - of other scripts
 Span = tuple[int, int]
 
 
@@ -51,7 +53,7 @@ def sentence_spans(text: str) -> list[Span]:
     spans: list[Span] = []
     start = 0
     # Half characters are refused by the library; their stand-ins are as long, so that places stay what they are.
-    for line in _SURROGATE.sub("\ufffd", text).splitlines(keepends=True):
+    for line in _pieces(_SURROGATE.sub("\ufffd", text)):
         place = 0
         for sentence in segment("en", line) if line.strip() else ():
             if inner := sentence.strip():
@@ -60,6 +62,19 @@ def sentence_spans(text: str) -> list[Span]:
                 place += len(inner)
         start += len(line)
     return spans
+
+
+def _pieces(text: str) -> Iterator[str]:
+    """The lines of a text, long ones in pieces: where quotes stay open, the library's time grows with the square."""
+    for line in text.splitlines(keepends=True):
+        start = 0
+        while len(line) - start > _LONGEST_LINE:
+            ends = [found.end() for found in _SENTENCE_END.finditer(line, start, start + _LONGEST_LINE)]
+            end = ends[-1] if ends else line.rfind(" ", start, start + _LONGEST_LINE) + 1
+            end = end if end > start else start + _LONGEST_LINE
+            yield line[start:end]
+            start = end
+        yield line[start:]
 
 
 def _last_that_fits(spans: Sequence[Span], first: int, chunk_size: int) -> int:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import tiny_reranker
 from openai_server import Call, OpenAIServer
 from proctor import InputError
 from proctor.harness.deciding.attribution import attribute
@@ -26,6 +27,15 @@ from suites import lines
 from typed import proctor
 
 QUESTIONS = 40
+RETRIEVER = """
+class First:
+    def __init__(self, passages):
+        self.passages = passages
+    def invoke(self, question):
+        return self.passages
+def make(passages, k):
+    return First(passages[:k])
+"""
 OLD_PROMPT, NEW_PROMPT = "Be careful.\n{context}\n{question}", "Be quick.\n{context}\n{question}"
 
 
@@ -316,6 +326,44 @@ def test_retrieval_is_taken_back_in_the_embedded_bots(tmp_path):
     text = console.file.getvalue()
     assert "chunk_size 400 -> 30" in text
     assert max(map(len, text.splitlines())) <= 80
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "change"),
+    [
+        ({}, {"splitter": "sentences"}, "splitter recursive -> sentences"),
+        (
+            {"splitter": "markdown", "retriever": "hybrid"},
+            {},
+            "splitter markdown -> recursive, retriever hybrid -> dense",
+        ),
+        ({"min_score": 0.1}, {"retriever": "bm25"}, "retriever dense -> bm25, min_score 0.1 -> none"),
+        ({}, {"reranker": "tiny", "top_k": 2}, "reranker none -> tiny, top_k 3 -> 2"),
+        ({"reranker": "tiny"}, {"retriever": "mine.py:make"}, "retriever dense -> mine.py:make, reranker tiny -> none"),
+        ({"retriever": "mine.py:make"}, {}, "retriever mine.py:make -> dense"),
+    ],
+)
+def test_every_way_to_find_passages_is_taken_back(tmp_path, old, new, change):
+    """Also to and from what a bot did before there was a choice, of which its identity says nothing."""
+    folder = Folder(tmp_path, "http://127.0.0.1:1/v1")
+    tiny_reranker.reranker_folder(tmp_path / "tiny")
+    (tmp_path / "mine.py").write_text(RETRIEVER)
+    for number in range(4):
+        page = f"# Page {number}\n\nNumber {number} is called item{number}. It stands on shelf {number}."
+        (tmp_path / "documents" / f"{number}.md").write_text(page)
+    plain = {"type": "rag", "prompt": "prompt.md", "chunk_size": 60, "chunk_overlap": 0, "top_k": 3}
+    prompt = "Answer in at most {} sentences.\n{{context}}\n{{question}}"
+    folder.bot = plain | old
+    folder.write(prompt.format("three"), "old-model", metrics=["answer_length"])
+    with contextlib.closing(Store.open(folder.database)) as store:
+        base = folder.run(store)
+        folder.bot = plain | new
+        folder.write(prompt.format("two"), "old-model", metrics=["answer_length"])
+        head = folder.run(store)
+        found = folder.attribute(store, base, head)
+        assert found.changes == {"prompt": "the prompt", "retrieval": change}
+        (metric,) = found.effects
+        assert metric.questions == QUESTIONS
 
 
 def test_the_gate_says_what_caused_it(folder, store, server):

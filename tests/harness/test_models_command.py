@@ -73,7 +73,7 @@ def test_a_model_that_is_here_and_one_that_cannot_be_used_are_shown_as_such(tmp_
     place = next(place for place, line in enumerate(lines) if line.startswith("fairness_bias "))
     assert lines[place].endswith("no")
     assert "  The fairness_bias model 'a b' is neither a folder nor a model id." in lines
-    assert "7 models are not here" in done.stdout
+    assert f"{len(ROLES) - 2} models are not here" in done.stdout
     assert done.stdout.endswith(f"proctor models fetch ROLE ... {shlex.join(options)}\n")
 
 
@@ -106,7 +106,8 @@ def test_families_of_metrics_are_told_as_one(metrics, shown):
 
 def test_every_metric_that_asks_a_local_model_is_named_with_it():
     catalog = builtin_catalog()
-    wanted = wanted_by(catalog)
+    wanted = dict(wanted_by(catalog))
+    assert wanted.pop("rerank") == ("rag bots with a reranker",)
     assert {f"{role}_model" for role in wanted} == set(LOCAL_MODELS)
     for role, metrics in wanted.items():
         needing = {metric.id for metric in catalog.metrics.values() if f"{role}_model" in metric.needs}
@@ -133,6 +134,19 @@ def test_a_suite_lists_what_it_needs_as_it_has_it(tmp_path, environ, toxic):
     assert made["gptscore"]["server"]
     assert made["gptscore"]["model_id"] == "openai:qwen3-8b at http://127.0.0.1:9/v1"
     assert (made["lettucedetect"]["here"], made["lettucedetect"]["megabytes"]) == (False, 600)
+
+
+def test_a_suite_lists_the_reranker_of_its_bots(tmp_path, environ, toxic):
+    bots = {"plain": {"type": "rag"}, "ranked": {"type": "rag", "reranker": "rerank"}}
+    bots["other"] = {"type": "rag", "reranker": str(toxic)}
+    write_suite(tmp_path, BOT, bots=bots, knowledge=["documents"], metrics=["exact_match"])
+    (tmp_path / "documents").mkdir()
+    made = listed(tmp_path, environ, "--suite", "suite.yaml")
+    assert {role: model["needed_by"] for role, model in made.items()} == {"rerank": ["bot ranked"]}
+    assert made["rerank"]["kind"] == "reranker"
+    done = proctor("models", "fetch", "--suite", "suite.yaml", folder=tmp_path, env=environ)
+    assert done.returncode == 1
+    assert "The rerank model 'cross-encoder/ms-marco-MiniLM-L6-v2' can't be fetched" in done.stderr
 
 
 def test_a_suite_without_local_models_says_so(tmp_path, environ):

@@ -20,6 +20,7 @@ from proctor.metrics.plan import Plan
 
 CATALOG = builtin_catalog()
 METRICS = [name for name, one in CATALOG.metrics.items() if set(one.needs) & set(LOCAL_MODELS)]
+ASKED_BY_METRICS = [role.name for role in ROLES.values() if role.tool in LOCAL_MODELS]
 SENTENCES = (
     *("The refund period is two days.", "Cats sleep.", "Yes.", "- It is back!", "Is the order back within two days?"),
     *("Übergrößen: 日本語 {answer}.", "## completion", "the refund " * 30 + "is back.", "Zwei", "...", "2"),
@@ -46,7 +47,7 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, ModelSetti
     tiny_checkers.t5_folder(base / "minicheck", "ConditionalGeneration", window=64)
     tiny_grounding.alignscore_folder(base / "alignscore")
     tiny_grounding.span_detector_folder(base / "lettucedetect")
-    return {role: ModelSettings(str(base / role)) for role in ROLES}
+    return {role: ModelSettings(str(base / role)) for role in ASKED_BY_METRICS}
 
 
 @pytest.fixture
@@ -63,7 +64,7 @@ def text(picker: random.Random, most: int) -> str:
 def rows(models: LocalModels, number: int) -> list[Facts]:
     """Rows of mixed lengths; some lack an answer, contexts or an expected answer."""
     picker = random.Random(7)
-    tools: Facts = {role.tool: models.tool(role.name) for role in ROLES.values()}  # type: ignore[assignment]
+    tools: Facts = {ROLES[name].tool: models.tool(name) for name in ASKED_BY_METRICS}  # type: ignore[assignment]
     made: list[Facts] = []
     for place in range(number):
         contexts = picker.choice([None, [], *([text(picker, 5) for _ in range(picker.randint(1, 3))] for _ in "four")])

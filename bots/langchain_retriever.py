@@ -1,0 +1,163 @@
+"""LangChain retrievers: what they find, as contexts with their places in the documents."""
+
+import asyncio
+import inspect
+from collections.abc import Callable, Collection, Sequence
+from typing import Any, Final
+
+from ..knowledge.documents import Document, Passage
+from ..knowledge.encoder import readable
+from ..knowledge.evidence import EvidenceFinder
+from .base import Context
+from .contexts import as_contexts
+from .targets import Target
+
+_MOST_ASKED: Final = 10_000  # passages, of a retriever that is asked for more
+_WANTED: Final = "a LangChain retriever was wanted, or a function that makes one of the passages"
+# Of a class of LangChain all parameters have to be named.
+_NAMED: Final = (
+    inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY
+)  # fmt: skip
+
+
+class LangChainRetriever:
+    """A retriever of the user's own, asked like one of ours."""
+
+    warnings: tuple[str, ...] = ()
+
+    def __init__(self, retriever: Any, documents: Sequence[Document]) -> None:  # noqa: ANN401 - LangChain's
+        """Take anything with ``invoke``; what it finds is looked for in the documents."""
+        self._retriever = retriever
+        self._finder = EvidenceFinder(documents)
+
+    async def find(self, question: str, k: int, without: Collection[str] = ()) -> tuple[Context, ...]:
+        """The first k that it finds, in its order; in the place of those of some documents the next ones move up.
+
+        For these it is asked for more where it has a ``k`` or ``search_kwargs``, as retrievers of LangChain do; of one
+        that gives no more, nothing moves up.
+
+        A Document of LangChain is told by its metadata: ``source`` is the document's id or its path, ``start_index``
+        where it begins; else its text is looked for in that document. One of an unknown source stays as it is.
+
+        Raises:
+            TypeError: it gives no list of Documents.
+            Exception: what the retriever raises.
+        """
+        found = await self._found(self._retriever, question)
+        most, asked = min(k, len(found)), max(k, len(found))
+        left = _left(found, without)
+        while len(left) < most and asked < _MOST_ASKED:
+            asked *= 4
+            wider = _wider(self._retriever, asked)
+            more = found if wider is None else await self._found(wider, question)
+            if len(more) <= len(found):
+                break
+            left, found = _left(more, without), more
+        return left[:most]
+
+    async def _found(self, retriever: Any, question: str) -> tuple[Context, ...]:  # noqa: ANN401 - LangChain's
+        if hasattr(retriever, "ainvoke"):
+            given = await retriever.ainvoke(question)
+        else:
+            given = await asyncio.to_thread(retriever.invoke, question)
+        return tuple(map(self._placed, as_contexts([] if given is None else given) or ()))
+
+    def _placed(self, context: Context) -> Context:
+        document, span = self._finder.place(context.document, context.text, context.start, context.end)
+        start, end = span or (None, None)
+        return Context(context.text, document, start, end, context.score)
+
+
+def open_retriever(
+    target: Target, documents: Sequence[Document], passages: Sequence[Passage], k: int
+) -> LangChainRetriever:
+    """The retriever behind a target; this runs the user's code, and blocks.
+
+    Args:
+        target: a retriever, or a function or class that makes one, of nothing or of the passages.
+        documents: the knowledge.
+        passages: its passages, handed over as LangChain Documents with ``source`` (the document's id), ``start_index``
+            and ``end_index`` in their metadata.
+        k: how many it should find, for a function that has a parameter of this name.
+
+    Raises:
+        InputError: the code can't be imported.
+        TypeError: what is there, or what it makes, is no retriever.
+        Exception: what the function raises.
+    """
+    found = target.load()
+    if _is_retriever(found):
+        return LangChainRetriever(found, documents)
+    if not callable(found):
+        raise TypeError(f"{target.written} is of type {type(found).__name__}; {_WANTED}")
+    placed, named = _arguments(found, passages)
+    made = found(*placed, **named, **_how_many(found, k))
+    if not _is_retriever(made):
+        raise TypeError(f"{target.written} gave something of type {type(made).__name__}; {_WANTED}")
+    return LangChainRetriever(made, documents)
+
+
+def takes_passages(target: Target) -> bool:
+    """Whether a target makes its retriever of the passages, so that it matters to it how documents are cut.
+
+    This imports the user's code. Raises InputError where that fails.
+    """
+    found = target.load()
+    return callable(found) and not _is_retriever(found) and _taker(found) is not None
+
+
+def _left(contexts: Sequence[Context], without: Collection[str]) -> tuple[Context, ...]:
+    return tuple(each for each in contexts if each.document not in without)
+
+
+def _wider(retriever: Any, k: int) -> Any:  # noqa: ANN401 - LangChain's
+    """The same retriever, made to find k; None where it has no number that says how many, or finds others then."""
+    copied = getattr(retriever, "model_copy", None)
+    arguments = getattr(retriever, "search_kwargs", None)
+    if not callable(copied) or getattr(retriever, "search_type", "") == "mmr":
+        return None
+    if isinstance(arguments, dict):
+        return copied(update={"search_kwargs": {**arguments, "k": k}})
+    return copied(update={"k": k}) if type(getattr(retriever, "k", None)) is int else None
+
+
+def _is_retriever(found: object) -> bool:
+    return not inspect.isclass(found) and callable(getattr(found, "invoke", None))
+
+
+def _arguments(function: Callable[..., object], passages: Sequence[Passage]) -> tuple[list[object], dict[str, object]]:
+    """The passages in the place of what the function can't do without; nothing where there is no such thing."""
+    taken = _taker(function)
+    if taken is None:
+        return [], {}
+    made = _documents(passages)
+    return ([], {taken.name: made}) if taken.kind is inspect.Parameter.KEYWORD_ONLY else ([made], {})
+
+
+def _taker(function: Callable[..., object]) -> inspect.Parameter | None:
+    """The first parameter that the function can't do without."""
+    wanted = [each for each in _parameters(function) if each.name != "k" and each.default is inspect.Parameter.empty]
+    return next((each for each in wanted if each.kind in _NAMED), None)
+
+
+def _documents(passages: Sequence[Passage]) -> list[object]:
+    from langchain_core.documents import Document as LangChainDocument
+
+    return [
+        LangChainDocument(
+            page_content=readable(each.text),
+            metadata={"source": each.document, "start_index": each.start, "end_index": each.end},
+        )
+        for each in passages
+    ]
+
+
+def _how_many(function: Callable[..., object], k: int) -> dict[str, int]:
+    return {"k": k} if any(each.name == "k" for each in _parameters(function)) else {}
+
+
+def _parameters(function: Callable[..., object]) -> list[inspect.Parameter]:
+    try:
+        return list(inspect.signature(function).parameters.values())
+    except (TypeError, ValueError):  # of a class in C, say: it is given the passages, like most
+        return [inspect.Parameter("passages", inspect.Parameter.POSITIONAL_ONLY)]

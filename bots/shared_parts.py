@@ -1,0 +1,51 @@
+"""SharedParts: a model and an index that several bots use, opened by the first of them and closed by the last."""
+
+from collections.abc import Callable, Coroutine
+from typing import Any, Generic, TypeVar
+from weakref import WeakSet
+
+from .once import Once
+
+T = TypeVar("T")
+
+
+class SharedParts(Generic[T]):
+    """Parts that are opened once for all bots that use them. Bots that were dropped count no longer.
+
+    Args:
+        opens: opens the parts; its failure is that of everybody who waits for it, and the next one tries again.
+        closes: gives back what is open and what was never opened.
+    """
+
+    def __init__(
+        self, opens: Callable[[], Coroutine[Any, Any, T]], closes: Callable[[], Coroutine[Any, Any, None]]
+    ) -> None:
+        self._opens = opens
+        self._closes = closes
+        self._users: WeakSet[object] = WeakSet()
+        self._opening: Once[T] = Once()
+        self._opened: T | None = None
+
+    def add(self, user: object) -> None:
+        """Keep the parts for this bot until it leaves."""
+        self._users.add(user)
+
+    async def open(self, user: object) -> T:
+        """The parts, opened now if they are not, and kept for this bot until it leaves."""
+        self.add(user)
+        opened = self._opened
+        if opened is None:
+            opened = await self._opening.get(None, self._opens)
+            if user in self._users:
+                self._opened = opened
+        return opened
+
+    async def leave(self, user: object) -> None:
+        """This bot needs the parts no longer: nobody who is left, they are closed."""
+        if user not in self._users:
+            return
+        self._users.discard(user)
+        if not self._users:
+            self._opened = None
+            self._opening.cancel()
+            await self._closes()
