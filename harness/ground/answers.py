@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import TypeVar
 
 from ... import InputError
 from ...bots.base import Context
@@ -15,9 +16,12 @@ from ...reports.comparing.score_table import ScoreTable
 from ...reports.ledger import Ledger
 from ...reports.ranking.lead_metric import lead_metric
 from ...reports.reported_run import misses
+from ...reports.run import RunMetric
 from ...reports.store import Store
-from ...reports.summary import MetricColumn, bot_keys, summarise
+from ...reports.summary import MetricColumn, Summary, bot_keys, summarise
 from ..suite.mistakes import nearest
+
+Marking = TypeVar("Marking", MetricColumn, RunMetric)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +78,7 @@ class Answers:
 
 
 def read_answers(store: Store, run_id: int, metric: str | None = None) -> Answers | None:
-    """The answers of a run; None where no metric says whether any of them is right.
+    """The answers of a run; None where no metric says by itself whether any of them is right.
 
     Args:
         store: the database.
@@ -85,11 +89,10 @@ def read_answers(store: Store, run_id: int, metric: str | None = None) -> Answer
         InputError: the run has no such metric, or the metric has no threshold and none can be assumed.
     """
     summary = summarise(store, run_id)
-    column = lead_metric(summary) if metric is None else _named(metric, summary.metrics, summary.run)
-    if column is None:
+    marked = _leading(summary) if metric is None else marking_metric(metric, summary.metrics, f"Run {summary.run}")
+    if marked is None:
         return None
-    tables = run_tables(store, run_id, metrics=[column.name])
-    marked = _with_threshold(column)
+    tables = run_tables(store, run_id, metrics=[marked.name])
     ids = bot_keys(store, run_id)
     ledger = Ledger(store)
     rows = [
@@ -122,21 +125,40 @@ def _rows(
         yield Answer(table.bot, case.key, text, reply.contexts, value, right, declined)
 
 
-def _named(metric: str, columns: Iterable[MetricColumn], run: str) -> MetricColumn:
+def marking_metric(metric: str, columns: Iterable[Marking], whose: str) -> Marking:
+    """The metric of that name, with what an answer must reach to be right.
+
+    Args:
+        metric: its name.
+        columns: all metrics of a run.
+        whose: they are, to begin a sentence with.
+
+    Raises:
+        InputError: there is no such metric, or it has no threshold and none can be assumed.
+    """
     known = {column.name: column for column in columns if column.level == "row" and column.better != "neither"}
     if metric not in known:
-        what = f"Run {run} has no metric {metric!r} that says whether an answer is right"
-        raise InputError(f"{what}{nearest(metric, known)}")
-    return known[metric]
+        raise InputError(
+            f"{whose} has no metric {metric!r} that says whether an answer is right{nearest(metric, known)}"
+        )
+    found = _with_threshold(known[metric])
+    if found is None:
+        raise InputError(
+            f"{metric} has no threshold, so nothing tells a right answer from a wrong one. Add to the suite: "
+            f"thresholds: {{{metric}: 0.5}}, or name another metric with --metric."
+        )
+    return found
 
 
-def _with_threshold(column: MetricColumn) -> MetricColumn:
-    """The metric with what an answer must reach: its threshold, else the middle of its range."""
+def _leading(summary: Summary) -> MetricColumn | None:
+    column = lead_metric(summary)
+    return None if column is None else _with_threshold(column)
+
+
+def _with_threshold(column: Marking) -> Marking | None:
+    """The metric with what an answer must reach: its threshold, else the middle of its range; None without either."""
     if column.threshold is not None:
         return column
     if column.low is None or column.high is None:
-        raise InputError(
-            f"{column.name} has no threshold, so nothing tells a right answer from a wrong one. Add to the suite: "
-            f"thresholds: {{{column.name}: 0.5}}, or name another metric with --metric."
-        )
+        return None
     return replace(column, threshold=(column.low + column.high) / 2)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -18,8 +18,12 @@ from ...knowledge.reading import read_knowledge
 from ...reports.shelf import VectorShelf
 from ...reports.surveys.survey import Gold
 from ..exams.embedders import open_embedder
+from .question_clusters import question_clusters
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from ...knowledge.batching import BatchingEmbedder
     from ...knowledge.documents import Document
     from ..suite.suite_file import LoadedSuite
@@ -89,6 +93,10 @@ class Ground:
     def by_key(self) -> Mapping[str, Question]:
         """The questions by their keys."""
         return {question.id: question for question in self.questions}
+
+    def clusters(self, keys: Iterable[str]) -> NDArray[np.intp]:
+        """Codes of the clusters of some questions, one each; see ``question_clusters``."""
+        return question_clusters([self.by_key[key] for key in keys], self.gold)
 
     @cached_property
     def cache(self) -> Path:

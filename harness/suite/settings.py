@@ -11,6 +11,7 @@ from .gate_settings import GateSettings
 from .judge_settings import ByopSettings, File, JudgeSettings
 from .local_model_settings import LocalModelsSettings
 from .perturb_settings import PerturbSettings
+from .survey_settings import SurveySettings
 
 
 def _in_a_list(given: object) -> object:
@@ -106,6 +107,10 @@ class Suite(BaseModel):
     )
     perturb: PerturbSettings | None = Field(
         None, description="A second run on reworded questions, which shows how fragile the answers are."
+    )
+    survey: SurveySettings = Field(
+        SurveySettings(),
+        description="What `proctor knowledge` compares and asks when it looks at the documents.",
     )
     repeat: int = Field(1, ge=1, description="How many times each question is asked.")
     concurrency: int = Field(16, ge=1, description="Questions in flight at each bot, and calls to the judge.")

@@ -12,7 +12,7 @@ The data are read in place and never leave the machine; what ships is nine numbe
 
 import asyncio
 import random
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
 from agreement import SEED, Floats
@@ -51,8 +51,14 @@ def balanced(yes: NDArray[np.bool_]) -> Floats:
     return np.where(yes, 0.5 / yes.sum(), 0.5 / (~yes).sum())
 
 
-def fitted(rows: Floats, yes: NDArray[np.bool_], weights: Floats) -> tuple[float, Floats]:
-    """Bias and weights of the likeliest bounded logistic model."""
+def fitted(
+    rows: Floats,
+    yes: NDArray[np.bool_],
+    weights: Floats,
+    names: Sequence[str] = NAMES,
+    speak_for: Collection[str] = FOR,
+) -> tuple[float, Floats]:
+    """Bias and weights of the likeliest bounded logistic model; only some signals may speak for a claim."""
     from scipy.optimize import minimize
 
     scale = rows.std(axis=0)
@@ -65,8 +71,8 @@ def fitted(rows: Floats, yes: NDArray[np.bool_], weights: Floats) -> tuple[float
         value = float((weights * np.logaddexp(0, -margin)).sum() + PENALTY * (found[1:] ** 2).sum())
         return value, np.concatenate([[pull.sum()], scaled.T @ pull + 2 * PENALTY * found[1:]])
 
-    bounds = [(None, None), *((0, None) if name in FOR else (None, 0) for name in NAMES)]
-    best = minimize(loss, np.zeros(len(NAMES) + 1), jac=True, bounds=bounds, method="L-BFGS-B").x
+    bounds = [(None, None), *((0, None) if name in speak_for else (None, 0) for name in names)]
+    best = minimize(loss, np.zeros(len(names) + 1), jac=True, bounds=bounds, method="L-BFGS-B").x
     return float(best[0]), best[1:] / scale
 
 
