@@ -1,0 +1,111 @@
+"""Dates and versions: which of two documents is the older one."""
+
+import pytest
+from proctor.knowledge.documents import Document
+from proctor.knowledge.examining.copies import CopyFinder
+from proctor.knowledge.examining.dates import compared_dates, dates_of, family, is_marked_old
+from proctor.knowledge.examining.versions import find_versions
+
+PRICES = (
+    "# Prices\n\nA basic service costs {0} euros in every town. A full service costs {1} euros with all parts. "
+    "Members of the plan get {2} percent off their own bikes. Estimates are valid for thirty days after the visit."
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("prices-2024.md", (2024, 0, 0)),
+        ("prices_2024-03-01.md", (2024, 3, 1)),
+        ("prices 20240301.md", (2024, 3, 1)),
+        ("2024/prices.md", (2024, 0, 0)),
+        ("prices-v2.1.md", (2, 1)),
+        ("prices rev 3.md", (3,)),
+        ("March 2024 prices.md", (2024, 3, 0)),
+    ],
+)
+def test_dates_in_names(name: str, value: tuple[int, ...]) -> None:
+    assert dates_of(Document(name, "text"))[0].value == value
+
+
+@pytest.mark.parametrize(
+    ("line", "value"),
+    [
+        ("Valid from 1 March 2024.", (2024, 3, 1)),
+        ("Last updated: March 1st, 2024", (2024, 3, 1)),
+        ("Stand: 01.03.2024", (2024, 3, 1)),
+        ("Gültig ab 1. März 2024", (2024, 3, 1)),
+        ("effective 31/03/2024", (2024, 3, 31)),
+        ("effective 03/31/2024", (2024, 3, 31)),
+        ("effective 03/04/2024", (2024, 0, 0)),  # April or March
+        ("as of 2024-03-01", (2024, 3, 1)),
+        ("In force since 2024", (2024, 0, 0)),
+    ],
+)
+def test_dates_in_first_lines_stand_behind_words_that_say_so(line: str, value: tuple[int, ...]) -> None:
+    document = Document("prices.md", f"# Prices\n\n{line}\n")
+    (found,) = dates_of(document)
+    assert (found.value, found.where) == (value, "text")
+    assert document.text[found.start : found.end] == found.said
+
+
+@pytest.mark.parametrize("text", ["The company was founded in 1998.", "Room 2024", "call 20240", "", "v", "x" * 10_000])
+def test_other_figures_are_no_dates_of_the_document(text: str) -> None:
+    assert dates_of(Document("prices.md", text)) == ()
+
+
+def test_a_year_says_nothing_of_a_day_in_it() -> None:
+    assert compared_dates(Document("a 2024.md", ""), Document("a 2024-05-01.md", "")) is None
+    assert compared_dates(Document("a 2023.md", ""), Document("a 2024-05-01.md", "")) is not None
+
+
+def test_names_without_dates_are_one_family() -> None:
+    assert family("a/prices-2024.md") == family("a/prices_v2_2026.md") == family("a/prices-old.md")
+    assert family("a/prices.md") != family("b/prices.md")
+    assert is_marked_old("archive/prices.md")
+    assert not is_marked_old("gold-prices.md")
+
+
+def versions(*documents: Document) -> list[tuple[str, str]]:
+    return [(one.older, one.newer) for one in find_versions(documents, CopyFinder(documents).find())]
+
+
+def test_the_older_of_two_lists_is_told_by_their_names_whatever_their_order() -> None:
+    old, new = Document("p-2024.md", PRICES.format(59, 119, 10)), Document("p-2026.md", PRICES.format(69, 139, 15))
+    assert versions(old, new) == versions(new, old) == [("p-2024.md", "p-2026.md")]
+
+
+def test_of_several_states_each_is_older_than_the_next() -> None:
+    texts = {year: Document(f"p-{year}.md", PRICES.format(year, year, year)) for year in (2025, 2023, 2024)}
+    assert sorted(versions(*texts.values())) == [("p-2023.md", "p-2024.md"), ("p-2024.md", "p-2025.md")]
+
+
+def test_copies_with_other_names_are_versions_where_their_first_lines_have_dates() -> None:
+    body = PRICES.format(59, 119, 10)
+    first, second = (
+        Document("a.md", f"Valid from 2024-01-01.\n{body}"),
+        Document("b.md", f"Valid from 2023-01-01.\n{body}"),
+    )
+    assert versions(first, second) == [("b.md", "a.md")]
+
+
+def test_a_word_in_the_name_tells_which_is_old() -> None:
+    body = PRICES.format(59, 119, 10)
+    assert versions(Document("prices.md", body), Document("prices-old.md", body)) == [("prices-old.md", "prices.md")]
+
+
+def test_a_series_with_texts_of_its_own_has_no_versions() -> None:
+    minutes = [
+        Document("minutes-2024-01.md", "The board met in Cork and spoke about the new lease of the shop by the river."),
+        Document(
+            "minutes-2024-02.md", "Everybody agreed to hire two mechanics before summer, and thanked the treasurer."
+        ),
+    ]
+    assert versions(*minutes) == []
+
+
+def test_copies_without_any_date_are_no_versions() -> None:
+    body = PRICES.format(59, 119, 10)
+    assert versions(Document("a.md", body), Document("b.md", body)) == []
+    assert versions(Document("a-2024.md", ""), Document("a-2025.md", "")) == []
+    assert versions() == []

@@ -1,0 +1,93 @@
+"""Legibility: what can't be read is told, and what can be read is not complained about."""
+
+import pytest
+from proctor.knowledge.documents import Document
+from proctor.knowledge.examining.legibility import illegible
+from proctor.knowledge.examining.repeated_lines import repeated_lines
+
+GOOD = (
+    "A basic service costs 69 euros and takes two hours. Bring your bike in the morning, and we call you when it is "
+    "done. Café owners in Zürich pay the same. Parts are extra unless the list says otherwise, and old parts are kept "
+    "for two weeks in case that you want to see them.\n"
+)
+
+
+def defects(text: str) -> list[str]:
+    return [one.defect for one in illegible(Document("d.md", text))]
+
+
+@pytest.mark.parametrize(
+    ("text", "defect"),
+    [
+        (GOOD.replace("e", "é").encode().decode("cp1252"), "encoding"),
+        ("Itâ€™s here. Weâ€™re open. " + GOOD, "encoding"),
+        (GOOD.replace("é", "\ufffd").replace("ü", "\ufffd").replace("s ", "\ufffd "), "replaced"),
+        ("\ue001\ue002\ue003 \ue004 \ue005 " + GOOD, "private"),
+        ("T h e  s e r v i c e  c o s t s  s i x t y  e u r o s  " * 3, "spaced"),
+        (GOOD.replace("service", "ser-\nvice").replace("morning", "mor-\nning").replace("otherwise", "other-\nwise")
+         .replace("owners", "own-\ners"), "hyphenated"),
+        ("The \ufb01rst o\ufb03ce \ufb01lls the \ufb02oor of \ufb01ve " + GOOD, "ligatures"),
+        ("<div class='a'><span>Home</span><br/>" * 9 + GOOD, "markup"),
+        ("iVBORw0KGgoAAAANSUhEUgAAAAUAAAAFCAYAAACNbyblAAAAHElEQVQI12P4z8DwHwAFAAH5d2" * 3 + GOOD, "encoded"),
+        ("-=- *** ### ||| ~~~ -=- *** ### ||| ~~~ -=- *** ### ||| ~~~ a b c", "symbols"),
+        ("Too short.", "tiny"),
+        ("", "tiny"),
+        ("\n".join(f"Item {number}" for number in range(60)), "no_sentence"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_is_told(text: str, defect: str) -> None:
+    assert defects(text)[0] == defect
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        GOOD,
+        "# Prices\n\n" + "| Service | 69 |\n" * 5 + GOOD,
+        "Use `<br>` and `&amp;` in your page.\n```html\n" + "<p>One</p>\n" * 50 + "```\n" + GOOD * 2,
+        "Die Größe der Räder ändert sich über die Jahre, und für Händler gilt das gleiche wie für Käufer im Laden.",
+        "Les vélos électriques coûtent plus cher à réparer que les vélos ordinaires, où tout est à portée de main.",
+        "自転車の修理は月曜日から金曜日まで受け付けています。料金は税込みで、部品代は別途かかります。" * 3,
+        "Â is a letter, and so is Ã, as everybody knows who reads French or Portuguese.",
+        "x" * 1_000_000 + " " + GOOD * 5_000,
+    ],
+)
+def test_what_can_be_read_is_left_alone(text: str) -> None:
+    assert defects(text) == []
+
+
+def test_places_are_places_of_the_text() -> None:
+    document = Document("d.md", GOOD + "Itâ€™s here. Weâ€™re open. " + GOOD)
+    (found,) = illegible(document)
+    assert found.count == 2
+    assert "â€™" in document.text[slice(*found.spans[0])]
+    assert 0 < found.share < 0.05
+
+
+MENU = "Home | Bikes | Contact\n{0}\nWe use cookies to make this site better.\nLarkspoke, Main Street, Cork\n"
+
+
+def test_lines_of_many_documents_are_boilerplate() -> None:
+    pages = [
+        Document(f"page{number}.html", MENU.format(f"Page {number} is about {number} things.")) for number in "abcde"
+    ]
+    pages.append(Document("good.md", GOOD))
+    found = repeated_lines(pages)
+    assert set(found) == {page.id for page in pages[:5]}
+    first = found["pagea.html"]
+    assert first.share == pytest.approx(15 / 21)
+    assert first.documents == 5
+    assert pages[0].text[slice(*first.spans[0])] == "Home | Bikes | Contact"
+
+
+def test_versions_of_one_document_are_not_many_documents() -> None:
+    states = [Document(f"prices-{year}.md", GOOD + f"\nOf {year}.") for year in range(2018, 2026)]
+    assert repeated_lines(states) == {}
+    copies = [Document(f"{name}.md", GOOD) for name in "abcdefg"]
+    assert repeated_lines(copies) == {}
+
+
+def test_lines_of_three_documents_are_none_and_nothing_is_none() -> None:
+    assert repeated_lines([Document(f"{name}.md", f"Same line here\n{name}") for name in "abc"]) == {}
+    assert repeated_lines([]) == {}
+    assert repeated_lines([Document("a.md", "\ud800\n\n")]) == {}
