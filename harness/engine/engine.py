@@ -13,7 +13,7 @@ from ...reports.ledger import Ledger, OpenRun
 from ...reports.run import Row
 from ...reports.writer import RowWriter
 from .asking import ask, give
-from .lanes import Lane, Todo, todo
+from .lanes import Lane, Todo, close, todo
 from .scoring import Scorer
 from .stopping import Stopper, stretch
 from .undisturbed import settle
@@ -87,6 +87,8 @@ class Engine:
         async def beside(lane: Lane, left: Iterator[Todo | None]) -> None:
             async with free:
                 await self._side_by_side(lane, left)
+                if lane.fleeting:
+                    await close(lane)
 
         async with asyncio.TaskGroup() as group:
             for lane, left in work:

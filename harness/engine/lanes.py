@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -46,7 +47,10 @@ class _Kept(NamedTuple):
 
 @dataclass
 class Lane:
-    """One bot's work. A ``serial`` lane asks one question at a time, alone; ``recorded`` answers come from a file."""
+    """One bot's work. A ``serial`` lane asks one question at a time, alone; ``recorded`` answers come from a file.
+
+    The bot of a ``fleeting`` one shares nothing with others, and is closed as soon as it was asked all.
+    """
 
     name: str
     bot: Bot
@@ -57,6 +61,7 @@ class Lane:
     timeout: float | None = None
     serial: bool = False
     recorded: bool = False
+    fleeting: bool = False
     problem: str = ""
     asked: int = 0
     failed: int = 0
@@ -71,6 +76,14 @@ class Lane:
     def stopped(self) -> bool:
         """True when no further question makes sense; ``problem`` says why."""
         return bool(self.problem)
+
+
+async def close(lane: Lane) -> None:
+    """Close the bot of a lane, if it can be; it may be closed again."""
+    closes = getattr(lane.bot, "close", None)
+    with contextlib.suppress(Exception):  # foreign code; all is asked, and nothing is lost when it can't tidy up
+        if closes is not None:
+            await closes()
 
 
 def todo(lane: Lane, ledger: Ledger, run: OpenRun, own_only: bool) -> Iterator[Todo | None]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -28,7 +27,7 @@ from ..engine.engine import Engine, Watcher
 from ..engine.interrupts import Interrupts
 from ..engine.judged_metrics import asked_calls
 from ..engine.judging import Judging
-from ..engine.lanes import Lane
+from ..engine.lanes import Lane, close
 from ..engine.run_models import RunModels
 from ..engine.scoring import Scorer
 from ..engine.stopping import Stopper, kept_scores
@@ -44,7 +43,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Exam:
-    """What is to be done: who is asked what, and how it is scored."""
+    """What is to be done: who is asked what, and how it is scored.
+
+    ``lanes_at_once`` bounds how many lanes that wait for endpoints run side by side; None for all.
+    """
 
     header: RunHeader
     plan: Plan
@@ -58,6 +60,7 @@ class Exam:
     models: RunModels = field(default_factory=RunModels)
     sketch: Sketch = field(default=lambda _, __: Reply(None))
     stopper: Stopper | None = None
+    lanes_at_once: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,7 +201,7 @@ class _Sitting:
             self._status = "failed" if exam.judging.problem or self.problems else ended
         finally:
             for lane in self.lanes:  # one that nobody was asked of, too: it may share connections with another
-                await _close(lane)
+                await close(lane)
             await exam.judging.close()
             await exam.models.close()
             await asyncio.to_thread(exam.embedder.close)
@@ -217,7 +220,9 @@ class _Sitting:
             stopper.begin(self.lanes, lambda lane: kept_scores(lane, self._ledger, run, own_only))
         heard = None if stopper is None else stopper.heard
         scorer = Scorer(exam.plan, writer, self._ledger, exam.embedder, exam.places, exam.judging, exam.models, heard)
-        return Engine(run, self._ledger, writer, scorer, self._watcher, exam.redact, own_only, stopper)
+        return Engine(
+            run, self._ledger, writer, scorer, self._watcher, exam.redact, own_only, stopper, exam.lanes_at_once
+        )
 
     def end(self) -> None:
         """Write how the run ended; nothing where none was begun."""
@@ -251,10 +256,3 @@ class _Sitting:
         if models and any(lane.scored for lane in self.lanes):
             made["settings"] = {**earlier.get("settings", {}), "local_models": models}
         return None if made == earlier else made
-
-
-async def _close(lane: Lane) -> None:
-    close = getattr(lane.bot, "close", None)
-    with contextlib.suppress(Exception):  # foreign code; all is asked, and nothing is lost when it can't tidy up
-        if close is not None:
-            await close()

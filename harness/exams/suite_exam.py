@@ -33,6 +33,7 @@ from ..suite.secret_values import named_variables, redactor
 from .embedders import open_embedder
 from .exam import Exam, run_metrics
 from .manifest import documents_read, manifest
+from .rerankers import open_rerankers
 from .sketches import sketches
 
 if TYPE_CHECKING:
@@ -87,7 +88,7 @@ def suite_exam(
     names = chosen_bots(options.bots, list(suite.bots))
     redact = redactor(environ, named_variables(suite))
     knowledge = cache(lambda: _read_knowledge(loaded))
-    bots = build_bots(loaded, names, scored.embedder, environ, knowledge, scored.endpoints)
+    bots = build_bots(loaded, names, scored.embedder, environ, knowledge, scored.endpoints, options.local_models, told)
     gold = gold_evidence(choice.plan, questions, knowledge if suite.knowledge else None)
     warnings = (*scored.warnings, *gold.warnings, *scored.judging.warnings(choice.plan))
     header = RunHeader(
@@ -220,8 +221,9 @@ def build_one(loaded: LoadedSuite, name: str, environ: Mapping[str, str]) -> tup
 def build_bots(
     loaded: LoadedSuite, names: Sequence[str], embedder: BatchingEmbedder, environ: Mapping[str, str],
     knowledge: Callable[[], Knowledge] | None = None, endpoints: Endpoints | None = None,
+    local_models: Iterable[str] = (), told: Callable[[str], None] | None = None,
 ) -> list[BuiltBot]:  # fmt: skip
-    """Bots of a suite; they share the documents, the embedder and the limits of endpoints."""
+    """Bots of a suite; they share the documents, the embedder, rerankers and the limits of endpoints."""
     from ...bots.building import Workshop, build_bot
 
     suite, base = loaded.suite, loaded.base
@@ -233,6 +235,7 @@ def build_bots(
         cache=cache_folder(environ),
         environ=environ,
         endpoints=endpoints or Endpoints(),
+        rerankers=open_rerankers(suite.local_models, base, local_models, told),
     )
     return [build_bot(name, suite.bots[name], workshop) for name in names]
 
