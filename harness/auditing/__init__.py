@@ -1,1 +1,1 @@
-"""Auditing: whether a question set is fit to decide by."""
+"""The audit of a question set: duplicates, leaks, contradicted and suspect answers, and how few questions would do."""
