@@ -5,13 +5,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from .questions import PERTURBS, Question
+from .questions import DRAFT, PERTURBS, Question
 from .row_fields import Field, ReadRow, RowReader
 from .row_files import RowFile, open_rows
 from .row_ids import first_clash
 from .row_survey import Rows, Survey
 from .row_values import (
     as_constraints,
+    as_draft,
     as_evidence,
     as_flag,
     as_it_is,
@@ -38,6 +39,9 @@ QUESTION_FIELDS = (
     # how a question was made of another one: it stays among the keys that mean nothing to us, but is no text in a table
     Field((PERTURBS,), PERTURBS, as_it_is, cell_as_json),
 )
+# Only in files of questions: a recorded answer may well be called a draft.
+_DRAFT_FIELD = Field((DRAFT,), DRAFT, as_draft)
+_MARKS = (PERTURBS, DRAFT)  # keys of ours that stay among those that mean nothing
 PASSIVE_KEYS = ("answer", "answer_b", "contexts", "history", "label", "source", "split")
 
 
@@ -77,31 +81,37 @@ class QuestionSet:
     def first(self, count: int) -> "QuestionSet":
         """The first ``count`` questions as a set of their own."""
         limit = self._rows.limit
-        return open_questions(self.path, count if limit is None else min(count, limit))
+        return open_questions(
+            self.path, count if limit is None else min(count, limit), drafts=self._rows.leaves_out is not _why_left_out
+        )
 
 
-def open_questions(path: Path, limit: int | None = None) -> QuestionSet:
+def open_questions(path: Path, limit: int | None = None, *, drafts: bool = False) -> QuestionSet:
     """Check a file of questions and make it ready to be streamed.
 
     CSV, TSV, JSONL, JSON (a list, or an object with ``questions``) and YAML, each also with ``.gz``. Where both
     ``expected_answer`` and ``expected_answers`` stand, the list counts. ``answer`` is an answer that was recorded,
     never the expected one. Keys that mean nothing to us go to ``Question.extra``.
 
+    Rows with a mark under ``draft`` are no questions before a person accepts them: they are left out, and nothing
+    that is counted here counts them.
+
     Args:
         path: the file.
         limit: read only that many questions, from the start.
+        drafts: with those that are marked as drafts, whatever became of them; the mark is in ``Question.extra``.
 
     Raises:
         InputError: the file or a row in it can't be used; with file and line.
     """
     file = open_rows(path, "a file of questions", ("questions",))
-    rows = Rows(file, lambda: _reader(file), _no_group, limit)
+    rows = Rows(file, lambda: _reader(file), _no_group, limit, _counts if drafts else _why_left_out)
     survey = rows.survey("questions")
     return QuestionSet(
         path=path,
         count=survey.count,
         fingerprint=survey.fingerprint,
-        warnings=(*survey.warnings, *_repeats(rows, survey), *_unused_answers(rows, survey)),
+        warnings=(*survey.warnings, *_drafts(rows, survey), *_repeats(rows, survey), *_unused_answers(rows, survey)),
         has_expected=survey.provides.get("expected", 0),
         has_constraints=survey.provides.get("constraints", 0),
         has_evidence=survey.provides.get("evidence", 0),
@@ -123,17 +133,35 @@ def question_of(taken: ReadRow, identity: str, line: int) -> Question:
         values.get("tags", ()),
         values.get("source_document", ""),
         values.get("answerable"),
-        {**taken.extra, PERTURBS: values[PERTURBS]} if PERTURBS in values else taken.extra,
+        {**taken.extra, **marks} if (marks := {key: values[key] for key in _MARKS if key in values}) else taken.extra,
         line,
     )
 
 
 def _reader(file: RowFile) -> RowReader:
-    return RowReader(file.path, QUESTION_FIELDS, tabular=file.tabular, passive=PASSIVE_KEYS)
+    return RowReader(file.path, (*QUESTION_FIELDS, _DRAFT_FIELD), tabular=file.tabular, passive=PASSIVE_KEYS)
 
 
 def _no_group(taken: ReadRow) -> None:
     """Ids of questions are unique in the whole file."""
+
+
+def _counts(_: ReadRow) -> str:
+    """Every row does."""
+    return ""
+
+
+def _why_left_out(taken: ReadRow) -> str:
+    mark = taken.values.get(DRAFT)
+    return "" if mark is None else DRAFT if mark is True else str(mark)
+
+
+def _drafts(rows: Rows, survey: Survey) -> Iterator[str]:
+    waiting = survey.left_out.get(DRAFT, 0)
+    if waiting:
+        path = rows.file.path
+        left_out = f"1 draft in {path} is" if waiting == 1 else f"{waiting:,} drafts in {path} are"
+        yield f"{left_out} left out; 'proctor questions review {path}' shows them."
 
 
 def _repeats(rows: Rows, survey: Survey) -> Iterator[str]:

@@ -52,6 +52,17 @@ def question_row(question: Question) -> dict[str, object]:
     return {key: value for key, value in row.items() if value not in ("", None, [])}
 
 
+def question_cells(question: Question) -> dict[str, str]:
+    """A question as cells of a table, by the names of the columns; those that say nothing are left out.
+
+    Raises:
+        InputError: a table can't hold one of its tags.
+    """
+    cells = dict(zip(_COLUMNS, _cells(question), strict=True))
+    cells |= {key: _cell(value) for key, value in question.extra.items() if not _is_ours(key)}
+    return {key: cell for key, cell in cells.items() if cell}
+
+
 def extra_keys(questions: Iterable[Question]) -> list[str]:
     """All keys of ``extra`` that are written, in the order in which they come."""
     keys = dict.fromkeys(key for question in questions for key in question.extra)

@@ -6,6 +6,9 @@ from dataclasses import dataclass, field
 Constraint = str | tuple[str, ...]
 
 PERTURBS = "perturbs"  # the key of ``extra`` under which a question says of which other one it was made, and how
+DRAFT = "draft"  # the key of ``extra`` of a question that is none yet: True, REJECTED or MOVED
+REJECTED = "rejected"  # a person wants none of it; it stays, so that it is not drafted again
+MOVED = "moved"  # a person accepted it, and it stands in another file now
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from .. import InputError
-from .questions import PERTURBS
+from .questions import DRAFT, PERTURBS
 from .row_fields import ReadRow, RowReader
 from .row_files import RowFile
 from .row_ids import IdMaker, first_clash, hashes, made_id, repeated
@@ -24,6 +24,7 @@ class Survey:
         groups: how many rows each group has.
         repeated_ids: hashes of the made ids that more than one row would get.
         repeated_texts: hashes of the question texts that stand in more than one row.
+        left_out: how many rows were left out, by why.
         warnings: sentences for the user.
     """
 
@@ -33,26 +34,34 @@ class Survey:
     groups: dict[Hashable, int]
     repeated_ids: frozenset[int]
     repeated_texts: frozenset[int]
+    left_out: dict[str, int]
     warnings: tuple[str, ...]
+
+
+def _nothing(_: ReadRow) -> str:
+    return ""
 
 
 @dataclass(frozen=True, slots=True)
 class Rows:
     """The rows of a file, or the first ``limit`` of them, taken apart.
 
-    ``reader`` makes a fresh reader; ``group`` says within what an id must be unique.
+    ``reader`` makes a fresh reader; ``group`` says within what an id must be unique; ``leaves_out`` says why a row
+    is none that counts, blank for one that does.
     """
 
     file: RowFile
     reader: Callable[[], RowReader]
     group: Callable[[ReadRow], Hashable]
     limit: int | None = None
+    leaves_out: Callable[[ReadRow], str] = _nothing
 
     def read(self, repeated_ids: frozenset[int]) -> Iterator[tuple[int, str, ReadRow]]:
         """Yield (line, id, row); the id is made where the file gives none."""
         read, group, maker = self.reader().read, self.group, IdMaker(repeated_ids)
-        for line, row in islice(self.file.rows(Reading()), self.limit):
-            taken = read(row, line)
+        taken_apart = ((line, read(row, line)) for line, row in self.file.rows(Reading()))
+        counting = ((line, taken) for line, taken in taken_apart if not self.leaves_out(taken))
+        for line, taken in islice(counting, self.limit):
             yield line, taken.id or maker.make(_content(taken), group(taken)), taken
 
     def survey(self, called: str) -> Survey:
@@ -67,9 +76,13 @@ class Rows:
         given, made, texts = hashes(), hashes(), hashes()
         provides: dict[str, int] = {}
         groups: dict[Hashable, int] = {}
+        left_out: dict[str, int] = {}
         with_text = 0
-        for line, row in islice(self.file.rows(reading), self.limit):
+        for line, row in self.file.rows(reading):
             taken = reader.read(row, line)
+            if why := self.leaves_out(taken):
+                left_out[why] = left_out.get(why, 0) + 1
+                continue
             group = self.group(taken)
             groups[group] = groups.get(group, 0) + 1
             if taken.id:
@@ -82,8 +95,10 @@ class Rows:
                 with_text += 1
             for name in taken.values:
                 provides[name] = provides.get(name, 0) + 1
+            if len(texts) == self.limit:
+                break
         if not texts:
-            raise InputError(f"{self.file.path} holds no {called}.")
+            raise InputError(f"{self.file.path} holds no {called}{_besides(left_out, self.file)}.")
         repeated_ids = repeated(made)
         if given and made:  # a given id may be one that would be made, so the final ids are looked at
             given = hashes()
@@ -91,11 +106,12 @@ class Rows:
         self._refuse_repeats(repeated(given), repeated_ids)
         return Survey(
             len(texts),
-            self._fingerprint(reading),
+            self._fingerprint_without_some(repeated_ids) if left_out else self._fingerprint(reading),
             {**provides, "text": with_text},
             groups,
             repeated_ids,
             repeated(texts),
+            left_out,
             (*reader.warnings, *_repairs(reading, self.file)),
         )
 
@@ -115,6 +131,13 @@ class Rows:
             "Give every row an id of its own, or leave the ids out."
         )
 
+    def _fingerprint_without_some(self, repeated_ids: frozenset[int]) -> str:
+        """Of the rows that count alone: what is left out may change, and they stay what they are."""
+        digest = hashlib.sha256()
+        for _, identity, taken in self.read(repeated_ids):
+            digest.update(f"{(identity, taken.text, taken.values, taken.extra)!r}\n".encode("utf-8", "surrogatepass"))
+        return digest.hexdigest()
+
     def _fingerprint(self, reading: Reading) -> str:
         if reading.digest is None:
             raise ValueError("a survey hashes what it reads")
@@ -125,6 +148,16 @@ class Rows:
 
 def _content(taken: ReadRow) -> str:
     return taken.text or str(taken.values.get("answer", ""))
+
+
+def _besides(left_out: dict[str, int], file: RowFile) -> str:
+    if not left_out:
+        return ""
+    waiting = left_out.get(DRAFT, 0)
+    if not waiting:
+        return ", only drafts that were decided on"
+    drafts = "1 draft" if waiting == 1 else f"{waiting:,} drafts"
+    return f" yet, only {drafts}; 'proctor questions review {file.path}' shows them"
 
 
 def _repairs(reading: Reading, file: RowFile) -> list[str]:

@@ -4,7 +4,7 @@ import json
 import math
 
 from .characters import storable_value
-from .questions import Constraint, Evidence
+from .questions import MOVED, REJECTED, Constraint, Evidence
 from .rows import kind_of
 
 _YES = ("true", "yes", "1")
@@ -86,6 +86,18 @@ def as_flag(value: object) -> bool | None:
         return None
     shown = f"{value!r}" if isinstance(value, str) else kind_of(value)
     raise WrongValue(f"must be true or false (or yes, no, 1, 0), not {shown}")
+
+
+def as_draft(value: object) -> object:
+    """The mark of a draft: True while it waits, else what became of it; None for a question like any other."""
+    word = value.strip().lower() if isinstance(value, str) else ""
+    if word in (REJECTED, MOVED):
+        return word
+    try:
+        return as_flag(value) or None
+    except WrongValue:
+        shown = f"{value!r}" if isinstance(value, str) else kind_of(value)
+        raise WrongValue(f"must be true, false, {REJECTED} or {MOVED}, not {shown}") from None
 
 
 def as_evidence(value: object) -> tuple[tuple[Evidence, ...], ...]:

@@ -1,1 +1,1 @@
-"""Drafting: questions with their evidence, made from documents by rules."""
+"""Drafting: questions made of documents by rule, for a person to accept or reject."""
