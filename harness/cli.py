@@ -18,6 +18,7 @@ from .commands.look_commands import ask, init, metrics, report
 from .commands.model_commands import models
 from .commands.perturb_commands import perturb
 from .commands.plan_commands import plan
+from .commands.question_commands import questions
 from .commands.rank_commands import abstain, rank
 from .commands.robustness_commands import robustness
 from .commands.view_commands import explore, view
@@ -52,6 +53,7 @@ for command in (
     metrics,
 ):
     app.command(command.__name__.replace("_", "-"))(command)
+app.add_typer(questions, name="questions")
 app.add_typer(models, name="models")
 
 

@@ -158,11 +158,15 @@ def character_overlap(retrieved: Sequence[Place], gold: Sequence[Sequence[Place]
     if not all(located):
         raise NotApplicable(Reason.EVIDENCE_MISSING)
     found = SpanSet.of(retrieved)
-    best = SpanSet.of([max(group, key=lambda member: _share(member, found)) for group in located])
-    others = SpanSet.of([member for group in located for member in group]) - best
-    counted = found - others
+    best = SpanSet.of([_best(group, found) for group in located])
+    several = any(len(group) > 1 for group in located)
+    counted = found - (SpanSet.of([member for group in located for member in group]) - best) if several else found
     repeated = sum((place.end or 0) - (place.start or 0) for place in retrieved) - found.size
     return CharacterOverlap(counted.size, best.size, counted.shared(best), repeated)
+
+
+def _best(group: Sequence[Place], found: SpanSet) -> Place:
+    return group[0] if len(group) == 1 else max(group, key=lambda member: _share(member, found))
 
 
 def _share(member: Place, found: SpanSet) -> float:

@@ -1,4 +1,4 @@
-"""Markdown: a run as a page for a pull request: leaderboard, problems, insights and the boards of its evaluators."""
+"""Markdown: a run as a page for a pull request: leaderboard, problems, insights, survey and boards."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ from .markdown_text import cell_code, code, prose
 from .problem import Problem, counted
 from .report import Report
 from .summary import BotSummary, MetricColumn
+from .surveys.kept_surveys import survey_of_run
+from .surveys.survey_summary import survey_markdown
 
 MOST_PROBLEMS = 30  # a comment on a pull request has room for about 65,000 characters
 MOST_BOARDS = 20
@@ -34,6 +36,7 @@ def _page(report: Report) -> Iterator[str]:
     yield from _leaderboard(report)
     yield from _problems(report.findings.problems)
     yield from _insights(report.findings.insights)
+    yield from _knowledge(report)
     yield from _boards(report)
 
 
@@ -164,6 +167,13 @@ def _insights(insights: tuple[Insight, ...]) -> Iterator[str]:
         quoted = insight.details.get("question") or insight.details.get("sentence")
         yield f"- {prose(insight.text)}" + (f" {code(str(quoted), 200)}" if quoted else "")
     yield ""
+
+
+def _knowledge(report: Report) -> Iterator[str]:
+    """What the run's survey found; nothing where times don't count, as a survey is made when it is made."""
+    survey = survey_of_run(report.run.store, report.run.id) if report.timed else None
+    if survey is not None:
+        yield from survey_markdown(survey)
 
 
 def _boards(report: Report) -> Iterator[str]:

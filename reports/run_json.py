@@ -12,11 +12,14 @@ from .findings import insight_object, problem_object
 from .frames import frame_rows, row_json
 from .report import Report
 from .summary_object import as_object
+from .surveys.kept_surveys import survey_of_run
+from .surveys.survey_summary import survey_object
 
 
 def run_object(report: Report) -> dict[str, object]:
     """All that is told of the run but its rows."""
     summary = as_object(report.run.summary)
+    survey = survey_of_run(report.run.store, report.run.id) if report.timed else None
     return {
         **summary,
         "started_at": report.started_at,
@@ -30,6 +33,7 @@ def run_object(report: Report) -> dict[str, object]:
         ],
         "problems": [problem_object(problem) for problem in report.findings.problems],
         "insights": [insight_object(insight) for insight in report.findings.insights],
+        "knowledge": None if survey is None else survey_object(survey),
     }  # fmt: skip
 
 

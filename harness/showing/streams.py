@@ -38,8 +38,13 @@ def _put_back(spare: int, number: int) -> None:
 
 def write_json(made: object, stdout: TextIO) -> None:
     """One object on stdout, in UTF-8 whatever the locale."""
+    write_bytes(json_bytes(made), stdout)
+
+
+def write_bytes(made: bytes, stdout: TextIO) -> None:
+    """What is in UTF-8 already, whatever the locale."""
     stdout.flush()
-    stdout.buffer.write(json_bytes(made))
+    stdout.buffer.write(made)
     stdout.buffer.flush()
 
 

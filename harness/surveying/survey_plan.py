@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ...bots.settings import FaqSettings, FullContextSettings, RagSettings
-from ...knowledge.question_files import open_questions
+from ...bots.settings import RagSettings
 from ...reports.leaderboard import count
 from ..exams.suite_exam import chosen_bots, suite_exam
 from ..forecast.forecast import Forecast, forecast
-from .survey_options import SurveyOptions
+from ..ground.answers import marking_metric
+from ..ground.ground import Ground, lay_ground
+from .against_plan import TAKING_DOCUMENTS, plan_against
+from .survey_options import SurveyOptions, settings_of
 
 if TYPE_CHECKING:
     from ..suite.suite_file import LoadedSuite
-
-TAKE_DOCUMENTS = (RagSettings, FullContextSettings)
+    from ..suite.survey_settings import SurveySettings
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +37,7 @@ class SurveyPlan:
 
 
 def survey_plan(loaded: LoadedSuite, options: SurveyOptions, database: Path, environ: Mapping[str, str]) -> SurveyPlan:
-    """Reckon the run of a suite, and the answers that are asked for beside it.
+    """Reckon the run of a suite, and the answers that are asked for beside it; documents and questions are read.
 
     Args:
         loaded: the suite.
@@ -45,31 +46,42 @@ def survey_plan(loaded: LoadedSuite, options: SurveyOptions, database: Path, env
         environ: where keys are looked up.
 
     Raises:
-        InputError: the suite can't be used.
+        InputError: the suite or the options can't be used.
     """
+    settings = settings_of(loaded, options)
+    ground = lay_ground(loaded, environ, options.run.limit)
     if not options.asks:
         return SurveyPlan(sentences=("No bot is asked.",))
-    suite = loaded.suite
+    exam = suite_exam(loaded, options.run, environ)
+    if settings.metric is not None:
+        marking_metric(settings.metric, exam.header.metrics, "The suite")
+    most = dict(_most(ground, options, settings))
+    run = forecast(exam, database)
+    return SurveyPlan(run, most, tuple(_sentences(run, most)))
+
+
+def _most(ground: Ground, options: SurveyOptions, settings: SurveySettings) -> Iterator[tuple[str, int]]:
+    """Most answers of each part that asks for any; those that are kept are not known yet."""
+    suite = ground.loaded.suite
     names = chosen_bots(options.run.bots, list(suite.bots))
-    questions = open_questions(loaded.base / suite.questions, options.run.limit).count
-    bound = suite.survey.most_calls if options.most_calls is None else options.most_calls
-    most: dict[str, int] = {}
-    if "grid" in options.parts and any(isinstance(suite.bots[name], RagSettings) for name in names):
-        most["grid"] = (suite.survey.best + 2) * questions  # with the present and the recommended setting
-    taking = [name for name in names if isinstance(suite.bots[name], TAKE_DOCUMENTS)]
-    if "blame" in options.parts and taking:
-        most["blame"] = bound
+    rows = len(ground.questions) * (options.run.repeat or suite.repeat)
+    if "grid" in options.parts and settings.best and any(isinstance(suite.bots[name], RagSettings) for name in names):
+        yield "grid", (settings.best + 2) * rows  # with the present and the recommended setting
+    if "blame" in options.parts and any(isinstance(suite.bots[name], TAKING_DOCUMENTS) for name in names):
+        yield "blame", settings.most_calls
     if options.against is not None:
-        others = [name for name in names if not isinstance(suite.bots[name], FaqSettings)]
-        most["against"] = len(others) * questions + bound
-    run = forecast(suite_exam(loaded, options.run, environ), database)
-    return SurveyPlan(run, most, tuple(_sentences(most)))
+        plan = plan_against(ground, options.against, options.run, settings.most_calls)
+        yield "against", 0 if plan.is_idle else len(plan.bots) * rows + plan.most_to_explain
 
 
-def _sentences(most: Mapping[str, int]) -> tuple[str, ...]:
+def _sentences(run: Forecast, most: Mapping[str, int]) -> Iterator[str]:
     why = {
         "grid": "answers with the best few settings",
         "blame": "to find which document caused an answer (--most-calls)",
         "against": "answers over the other documents, and to find which edit turned them",
     }
-    return tuple(f"At most {count(number, 'answer')} more for {part}: {why[part]}." for part, number in most.items())
+    for part, number in most.items():
+        yield f"At most {count(number, 'answer')} more for {part}: {why[part]}."
+    per_row, _ = run.planned
+    if any(most.values()) and run.judge and not run.is_embedded and per_row:
+        yield f"Each of them may take up to {count(per_row, 'request')} to the judge {run.judge} as well."

@@ -61,7 +61,7 @@ def state_of_all(store: Store) -> State:
 
 
 def tag_of(store: Store, run_ids: Sequence[int]) -> str:
-    """What changes with the rows, scores, findings and calibrations of some runs."""
+    """What changes with the rows, scores, findings, calibrations and surveys of some runs."""
     return _tagged([_marks_of_run(store, run_id) for run_id in run_ids])
 
 
@@ -76,7 +76,7 @@ def _marks_of_run(store: Store, run_id: int) -> object:
     """Its rows and scores are counted while it goes on only: afterwards they don't change before it goes on again."""
     ended = store.query("SELECT id, status, finished_at, findings_of FROM runs WHERE id = ?", [run_id])
     counts = (_rows(store, run_id), _scores(store, run_id)) if ended and ended[0][1] == "running" else ()
-    return [ended, counts, _calibrated(store)]
+    return [ended, counts, _calibrated(store), store.query("SELECT MAX(id) FROM surveys WHERE run_id = ?", [run_id])]
 
 
 def _rows(store: Store, run_id: int) -> int:

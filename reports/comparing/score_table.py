@@ -158,7 +158,12 @@ class RunTables:
 
 def is_binary(column: MetricColumn, *sides: Figures) -> bool:
     """Whether every value there is says yes or no: costs that are all zero don't."""
-    if (column.low, column.high) != (0, 1):
+    return is_yes_or_no(column.low, column.high, *sides)
+
+
+def is_yes_or_no(low: float | None, high: float | None, *sides: Figures) -> bool:
+    """The same of a metric that goes from ``low`` to ``high``."""
+    if (low, high) != (0, 1):
         return False
     return all(bool(np.isin(values[~np.isnan(values)], (0.0, 1.0)).all()) for values in sides)
 

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-# document: one document, taken away, mends the answer. several: only several together do. retrieval: with the gold
+# document: one document, taken away, mends the answer; or it repeats gold that was not found, and the answer says what
+# it says and is right from the gold. several: only several together do. retrieval: with the gold
 # document alone the answer is right, and no retrieved document stands in its way (it was not found, or drowned).
 # bot: wrong even from the gold document alone. unknown: there is no gold document to try, or nothing could be asked.
 Cause = Literal["document", "several", "retrieval", "bot", "unknown"]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ..comparing.estimate import Estimate
@@ -20,7 +21,7 @@ class Setting:
         retriever: ``dense``, ``bm25``, ``hybrid`` or the target of a LangChain retriever.
         top_k: passages that are retrieved.
         embedder: id of the embedding model; blank where none takes part.
-        reranker: id of the cross-encoder; blank without one.
+        reranker: the cross-encoder, as the suite names it; blank without one.
         min_score: cosine that a passage must reach to be retrieved; None for no such bound.
     """
 
@@ -35,7 +36,7 @@ class Setting:
 
     @property
     def name(self) -> str:
-        """How it is called in tables; the models are named apart.
+        """How it is called in a table of settings with the same models; see ``names_apart``.
 
         >>> Setting("recursive", 600, 80, "dense", 4).name
         'recursive 600/80, dense, k 4'
@@ -43,6 +44,21 @@ class Setting:
         cut = f"{self.splitter} {self.chunk_size}/{self.chunk_overlap}, " if self.splitter else ""
         least = "" if self.min_score is None else f", cosine {self.min_score:g} or more"
         return f"{cut}{self.retriever}{', re-ranked' if self.reranker else ''}, k {self.top_k}{least}"
+
+
+def names_apart(settings: Sequence[Setting]) -> tuple[str, ...]:
+    """Their names, with the models of those that have these alone to tell them apart.
+
+    >>> names_apart([Setting("recursive", 600, 80, "dense", 4, model) for model in ("small", "large")])
+    ('recursive 600/80, dense, k 4, small', 'recursive 600/80, dense, k 4, large')
+    """
+    counts = Counter(setting.name for setting in settings)
+    return tuple(
+        ", ".join(filter(None, (setting.name, setting.embedder, setting.reranker)))
+        if counts[setting.name] > 1
+        else setting.name
+        for setting in settings
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +72,8 @@ class SettingResult:
         metrics: means over the questions by metric, each with its interval by clusters.
         by_question: values by metric, in the order of ``Grid.questions``; None where a question has none.
         against: difference to the present setting by metric; empty for the present one itself.
-        retrieve_ms: median and 95th percentile of the time to retrieve, question embedded included.
+        retrieve_ms: median and 95th percentile of the time to retrieve, question embedded included; settings that
+            differ in k alone share that of the greatest.
         answers: means of answer metrics of a bot with this setting, where it was one of the best few; over questions
             that settings were not chosen on, where something is recommended.
         answers_against: differences of these to the present setting on the same questions.
@@ -125,3 +142,8 @@ class Grid:
     distinct_passages: int = 0
     bot: str = ""
     warnings: tuple[str, ...] = ()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What the settings are called, no two alike."""
+        return names_apart([result.setting for result in self.settings])

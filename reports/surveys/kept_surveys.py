@@ -90,22 +90,24 @@ def keep_survey(store: Store, survey: Survey) -> None:
 
 def _keep_grid(connection: sqlite3.Connection, survey_id: int, grid: Grid) -> None:
     chosen = None if grid.recommendation is None else grid.recommendation.setting
-    for position, result in enumerate(grid.settings):
+    for position, (name, result) in enumerate(zip(grid.names, grid.settings, strict=True)):
         setting = result.setting
         cursor = connection.execute(
             "INSERT INTO survey_settings (survey_id, position, name, splitter, chunk_size, chunk_overlap, retriever,"
-            " top_k, embedder, reranker, passages, bots, is_present, is_recommended, retrieve_ms_p50, retrieve_ms_p95)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            " top_k, embedder, reranker, min_score, passages, bots, is_present, is_recommended, retrieve_ms_p50,"
+            " retrieve_ms_p95) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             [
-                survey_id, position, setting.name, setting.splitter, setting.chunk_size, setting.chunk_overlap,
-                setting.retriever, setting.top_k, setting.embedder, setting.reranker, result.passages,
-                to_json(result.bots), position == grid.present, position == chosen,
+                survey_id, position, name, setting.splitter, setting.chunk_size, setting.chunk_overlap,
+                setting.retriever, setting.top_k, setting.embedder, setting.reranker, setting.min_score,
+                result.passages, to_json(result.bots), position == grid.present, position == chosen,
                 *(result.retrieve_ms or (None, None)),
             ],
         )  # fmt: skip
-        for of, means in (("retrieval", result.metrics), ("answer", result.answers)):
+        for of, means, against in (
+            ("retrieval", result.metrics, result.against), ("answer", result.answers, result.answers_against),
+        ):  # fmt: skip
             for metric, mean in means.items():
-                found = result.against.get(metric) if of == "retrieval" else None
+                found = against.get(metric)
                 apart = (None,) * 4 if found is None else (found.mean, found.low, found.high, found.p_value)
                 connection.execute(
                     "INSERT INTO survey_setting_metrics VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -165,8 +167,8 @@ def _documents(survey: Survey) -> Iterator[tuple[object, ...]]:
     for place, card in enumerate(survey.documents):
         yield (
             place, card.document, card.title, card.characters, card.language, card.passages, len(card.questions),
-            len(card.only_support), len(card.single_passages), card.retrieved, card.needed, len(card.unused),
-            card.tokens, card.wrong, card.marked, card.caused, card.carried,
+            len(card.only_support), len(card.single_passages), card.retrieved, card.placed, card.needed,
+            len(card.unused), card.tokens, card.wrong, card.marked, card.caused, card.carried,
         )  # fmt: skip
 
 

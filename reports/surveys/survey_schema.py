@@ -15,7 +15,8 @@ TABLES = (
     """CREATE TABLE survey_settings (
         id INTEGER PRIMARY KEY, survey_id INTEGER NOT NULL REFERENCES surveys (id), position INTEGER NOT NULL,
         name TEXT NOT NULL, splitter TEXT NOT NULL, chunk_size INTEGER, chunk_overlap INTEGER, retriever TEXT NOT NULL,
-        top_k INTEGER NOT NULL, embedder TEXT NOT NULL, reranker TEXT NOT NULL, passages INTEGER, bots TEXT NOT NULL,
+        top_k INTEGER NOT NULL, embedder TEXT NOT NULL, reranker TEXT NOT NULL, min_score REAL, passages INTEGER,
+        bots TEXT NOT NULL,
         is_present INTEGER NOT NULL, is_recommended INTEGER NOT NULL, retrieve_ms_p50 REAL, retrieve_ms_p95 REAL,
         UNIQUE (survey_id, position))""",
     """CREATE TABLE survey_setting_metrics (
@@ -27,8 +28,8 @@ TABLES = (
         survey_id INTEGER NOT NULL REFERENCES surveys (id), position INTEGER NOT NULL, document TEXT NOT NULL,
         title TEXT NOT NULL, characters INTEGER NOT NULL, language TEXT NOT NULL, passages INTEGER NOT NULL,
         questions INTEGER NOT NULL, only_support INTEGER NOT NULL, single_passages INTEGER NOT NULL,
-        retrieved INTEGER NOT NULL, needed INTEGER NOT NULL, unused INTEGER NOT NULL, tokens INTEGER NOT NULL,
-        wrong INTEGER NOT NULL, marked INTEGER NOT NULL, caused INTEGER, carried INTEGER,
+        retrieved INTEGER NOT NULL, placed INTEGER, needed INTEGER NOT NULL, unused INTEGER NOT NULL,
+        tokens INTEGER NOT NULL, wrong INTEGER NOT NULL, marked INTEGER NOT NULL, caused INTEGER, carried INTEGER,
         PRIMARY KEY (survey_id, document)) WITHOUT ROWID""",
     """CREATE TABLE survey_coverage (
         survey_id INTEGER NOT NULL REFERENCES surveys (id), question TEXT NOT NULL, document TEXT NOT NULL,

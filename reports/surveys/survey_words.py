@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
@@ -10,7 +11,8 @@ from ..comparing.estimate import Estimate
 from ..leaderboard import count
 from ..statistics.paired import Difference
 from .against import Edit
-from .blame import Blame, Cause
+from .audit import Audit
+from .blame import Blame, BlamedAnswer, Cause, DocumentBlame
 from .documents import DocumentCard
 from .finding import Finding, Kind, Severity
 from .grid import Grid, SettingResult
@@ -44,17 +46,18 @@ KINDS: Final[Mapping[Kind, str]] = {
     "conflicting_gold": "conflicting gold",
 }
 CAUSES: Final[Mapping[Cause, str]] = {
-    "document": "one document misled",
-    "several": "several documents together misled",
-    "retrieval": "right from the gold document alone: not found, or drowned",
-    "bot": "wrong even from the gold document alone",
-    "unknown": "not told",
+    "document": "one document misled: right without it",
+    "several": "several documents misled together: right without all of them",
+    "retrieval": "the gold document was not found, or drowned among others: right from it alone",
+    "bot": "the bot: wrong even from the gold document alone",
+    "unknown": "can't be told",
 }
 ORDER: Final[Mapping[Severity, int]] = {"high": 0, "medium": 1, "low": 2}
-RETRIEVAL: Final = (  # in the order in which outputs show them
-    "evidence_recall", "hit_rate", "mrr", "ndcg", "span_recall", "span_precision", "context_precision",
-    "context_recall", "prompt_tokens",
-)  # fmt: skip
+MARKS: Final[Mapping[str, str]] = {  # of the setting that was chosen, by what was found of it
+    "better": "take",
+    "no difference shown": "no gain shown",
+    "worse": "worse",
+}
 
 
 def about(survey: Survey) -> str:
@@ -67,10 +70,10 @@ def about(survey: Survey) -> str:
     kinds = Counter(question.gold for question in survey.questions)
     said = {
         "evidence": "with gold evidence",
-        "support": "placed by their expected answer",
+        "support": "placed by the support of their expected answer",
         "unsupported": "whose expected answer is in no document",
         "stale": "with stale gold alone",
-        "none": "with nothing to look for",
+        "none": "with no answer to look for",
     }
     parts = [f"{kinds[kind]} {words}" for kind, words in said.items() if kinds[kind]]  # type: ignore[index]
     whole = (
@@ -81,49 +84,15 @@ def about(survey: Survey) -> str:
 
 def _documents(survey: Survey) -> int:
     """As many as were read, where no cards were wanted."""
-    found = survey.manifest.get("documents")
+    settings = survey.manifest.get("settings")
+    documents = settings.get("documents") if isinstance(settings, dict) else None
+    found = documents.get("count") if isinstance(documents, dict) else None
     return found if isinstance(found, int) else 0
 
 
-def conclusions(survey: Survey) -> Iterator[str]:
-    """What a reader in a hurry should know, a sentence each."""
-    if survey.grid is not None and survey.grid.recommendation is not None:
-        yield survey.grid.recommendation.why
-    for kind in ("stale_gold", "unsupported", "answered_anyway", "contradiction", "stale_duplicate", "suspect_gold"):
-        found = [one for one in all_findings(survey) if one.kind == kind]
-        if found:
-            yield f"{_CONCLUDED[kind].format(count=counted(found, kind))}"
-    if survey.blame is not None and (worst := [one for one in survey.blame.documents if one.caused]):
-        first = worst[0]
-        yield (
-            f"{first.document} caused {count(len(first.caused), 'wrong answer')}"
-            + (f"; {count(len(worst), 'document')} caused any." if worst[1:] else "; no other document caused any.")
-        )
-    unused = sum(not card.retrieved and not card.questions for card in survey.documents)
-    if unused and survey.run:
-        yield f"{count(unused, 'document')} did nothing for any answer."
-
-
-_CONCLUDED: Final = {
-    "stale_gold": "{count} stale gold: the evidence is no longer in its document.",
-    "unsupported": "{count} an expected answer that no document supports.",
-    "answered_anyway": "{count} answered although no document holds the answer.",
-    "contradiction": "{count} of documents contradict one another.",
-    "stale_duplicate": "{count} in an older version beside a newer one.",
-    "suspect_gold": "{count} an expected answer that is itself in doubt.",
-}
-
-
-def counted(found: Sequence[Finding], kind: str) -> str:
-    """How many things findings of a kind are about, with verb."""
-    if kind in {"contradiction", "stale_duplicate"}:
-        number, noun = len(found), "pair" if kind == "contradiction" else "document"
-        verb = "" if kind == "contradiction" else (" stands" if number == 1 else " stand")
-        return f"{count(number, noun)}{verb}"
-    number = len({key for one in found for key in one.questions}) or len(found)
-    if kind == "answered_anyway":
-        return f"{count(number, 'question')} {'was' if number == 1 else 'were'}"
-    return f"{count(number, 'question')} {'has' if number == 1 else 'have'}"
+def is_read(survey: Survey) -> bool:
+    """Whether it is known which documents answers were made from; without that, cards say nothing of answers."""
+    return any(card.retrieved for card in survey.documents)
 
 
 def all_findings(survey: Survey) -> tuple[Finding, ...]:
@@ -141,7 +110,7 @@ def best_settings(grid: Grid, most: int) -> list[tuple[int, SettingResult]]:
     """The best settings with their places, by the grid's metric; the present and the recommended one are among them."""
     by_mean = sorted(
         enumerate(grid.settings),
-        key=lambda one: -one[1].metrics[grid.metric].mean if grid.metric in one[1].metrics else 0.0,
+        key=lambda one: -one[1].metrics[grid.metric].mean if grid.metric in one[1].metrics else math.inf,
     )
     kept = {grid.present} | ({grid.recommendation.setting} if grid.recommendation else set())
     for place, _ in by_mean:
@@ -175,12 +144,24 @@ def change_text(found: Difference | None) -> str:
 def gold_of_grid(grid: Grid) -> str:
     """What the settings were measured against."""
     by_support = len(grid.questions) - grid.by_evidence
-    parts = [
-        f"{grid.by_evidence} by gold evidence" if grid.by_evidence else "",
-        f"{by_support} by their expected answer's support" if by_support else "",
+    kinds = [
+        (grid.by_evidence, "by gold evidence"),
+        (by_support, "by the support of their expected answer"),
     ]
-    settings = count(len(grid.settings), "setting")
-    return f"{settings}, {count(len(grid.questions), 'question')}: {', '.join(filter(None, parts))}"
+    told = [(number, says) for number, says in kinds if number]
+    said = f" {told[0][1]}" if len(told) == 1 else ": " + ", ".join(f"{number} {says}" for number, says in told)
+    return f"{count(len(grid.settings), 'setting')}, {count(len(grid.questions), 'question')}{said.rstrip(': ')}"
+
+
+def about_means(grid: Grid) -> str:
+    """What the means of the settings are over, in a sentence; blank where none was chosen."""
+    found = grid.recommendation
+    if found is None:
+        return ""
+    return (
+        f"Means by setting are over all {count(len(grid.questions), 'question')}, with the {found.chosen_on} that the "
+        "setting was chosen on among them, so the best look a little better than they are."
+    )
 
 
 def about_blame(blame: Blame) -> str:
@@ -196,20 +177,68 @@ def causes(blame: Blame) -> Iterator[tuple[Cause, int]]:
     yield from ((cause, found[cause]) for cause in CAUSES if found[cause])
 
 
+def moved(blame: Blame) -> list[DocumentBlame]:
+    """Documents that caused or carried any answer: those that caused most first, then those that carried most."""
+    found = [one for one in blame.documents if one.caused or one.carried]
+    return sorted(found, key=lambda one: (-len(one.caused), 0 if one.caused else -len(one.carried)))
+
+
+def blamed_first(blame: Blame) -> list[BlamedAnswer]:
+    """The answers that were asked again, those that a document is to blame for first."""
+    order = list(CAUSES)
+    return sorted(blame.answers, key=lambda one: order.index(one.cause))
+
+
 def edit_text(edit: Edit) -> str:
     """An edit in a few words."""
     return f"{edit.document} ({edit.change}{f' from {edit.was}' if edit.was else ''})"
 
 
+def mark(grid: Grid, place: int) -> str:
+    """What is to be said of a setting beside its name: that it is the present one, or what came of the chosen one."""
+    if place == grid.present:
+        return "now"
+    found = grid.recommendation
+    return MARKS.get(found.says, "") if found is not None and place == found.setting else ""
+
+
+def marked_by(survey: Survey) -> str:
+    """By what an answer is right; blank where nothing says so."""
+    if not survey.metric:
+        return ""
+    reaches = "" if survey.threshold is None else f" (threshold {survey.threshold:g})"
+    return f"whether an answer is right is told by {survey.metric}{reaches}"
+
+
+def about_subset(audit: Audit) -> str:
+    """How few questions would do, and how wrong they would be; blank without a subset."""
+    found = audit.subset
+    if found is None:
+        return ""
+    kept = "the ranking of the bots" if found.agreement == 1 else "the order of the bots that are told apart"
+    kept = "what bots score" if found.firm_pairs == 0 else kept
+    said = (
+        f"{len(found.questions)} of {count(found.of, 'question')} keep {kept} by {audit.metric}; the "
+        f"mean of a bot moves by {found.error:.3f} at most"
+    )
+    if found.error_unseen is not None:
+        drawn = "" if found.error_random is None else f", as many drawn by chance by {found.error_random:.3f}"
+        return f"{said}. Of a bot that they were not chosen with it moves by {found.error_unseen:.3f}{drawn}."
+    if found.error_elsewhere is not None:
+        return f"{said}, and by {found.error_elsewhere:.3f} where they were not chosen."
+    return f"{said}."
+
+
+def about_telling(audit: Audit) -> str:
+    """How many questions tell bots apart; blank where no two bots have values."""
+    told = [one for one in audit.questions if one.values > 1]
+    telling = sum(one.telling for one in told)
+    return f"{telling} of {count(len(told), 'question')} tell bots apart by {audit.metric}." if told else ""
+
+
 def card_notes(card: DocumentCard) -> Iterator[str]:
-    """What stands out of a document, a few words each."""
-    if card.only_support:
-        yield f"the only support of {count(len(card.only_support), 'question')}"
-    if card.single_passages:
-        yield f"{count(len(card.single_passages), 'passage')} that nothing else can stand in for"
+    """What is remarkable about the use of a document, of which it must be known what answers were made from."""
     if not card.retrieved:
         yield "never retrieved"
     elif card.precision is not None and not card.needed:
         yield "never needed where it was retrieved"
-    if card.unused and card.retrieved:
-        yield f"{count(len(card.unused), 'piece')} never used"

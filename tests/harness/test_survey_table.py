@@ -3,10 +3,11 @@ import io
 import sys
 
 import pytest
-from proctor.harness.showing.survey_table import CARDS, FINDINGS, SETTINGS, show_survey
+from proctor.harness.showing.survey_findings import FINDINGS
+from proctor.harness.showing.survey_table import CARDS, SETTINGS, show_survey
 from proctor.reports.surveys.documents import DocumentCard
 from proctor.reports.surveys.survey import Gaps, Survey
-from survey_books import findings, full_survey, grid
+from survey_books import estimate, findings, full_survey, grid
 
 
 def shown(survey: Survey, where: str = "") -> str:
@@ -38,6 +39,10 @@ def test_the_parts_stand_in_order_and_the_conclusions_last():
 
 def test_the_present_and_the_recommended_setting_are_marked():
     lines = shown(dataclasses.replace(full_survey(), grid=grid(30))).splitlines()
+    legend = next(
+        place for place, line in enumerate(lines) if line.startswith("  = as it is set now; > the one to take;")
+    )
+    lines = lines[:legend]
     assert [line[:1] for line in lines if " k 4 " in line and line[:2] in ("= ", "> ")] == [">", "="]
     assert sum(" k 4  " in line for line in lines if line[:2] in ("= ", "> ", "  ")) == SETTINGS
 
@@ -70,8 +75,10 @@ def test_a_part_that_was_not_asked_for_has_no_heading(part):
     assert len(without.splitlines()) < len(whole.splitlines())
 
 
-def test_a_bare_survey_is_one_line():
-    assert shown(Survey("20261121-093000-1f2e", "shop", "", "", "", {})) == "shop: 0 documents, 0 questions\n"
+def test_a_bare_survey_says_that_there_is_nothing_to_say():
+    assert shown(Survey("20261121-093000-1f2e", "shop", "", "", "", {})) == (
+        "shop: 0 documents, 0 questions\n\nThere is nothing to say of the parts that were looked at.\n"
+    )
 
 
 def test_warnings_go_to_stderr(capsys: pytest.CaptureFixture[str]):
@@ -79,3 +86,108 @@ def test_warnings_go_to_stderr(capsys: pytest.CaptureFixture[str]):
     said = capsys.readouterr()
     assert said.err == "proctor: A warning.\n"
     assert "A warning." not in said.out
+
+
+def test_a_setting_that_is_not_better_is_not_to_be_taken():
+    made = grid()
+    assert made.recommendation is not None
+    chosen = dataclasses.replace(made.recommendation, says="no difference shown")
+    text = shown(dataclasses.replace(full_survey(), grid=dataclasses.replace(made, recommendation=chosen)))
+    assert "~ recursive 600/80, hybrid, k 4" in text
+    assert "> recursive" not in text
+    assert "Keep the present setting" in text
+
+
+def test_the_long_sentence_of_the_grid_stands_once():
+    assert " ".join(shown(full_survey()).split()).count("that it was not chosen on it finds") == 1
+
+
+def test_long_names_of_settings_and_metrics_fit_into_80_columns():
+    made = grid()
+    longest = tuple(
+        dataclasses.replace(
+            result,
+            setting=dataclasses.replace(result.setting, reranker="model", min_score=0.25),
+            answers=dict.fromkeys(("tokens_presence.passes", "answer_similarity", "keyword_recall"), estimate(0.5)),
+        )
+        for result in made.settings
+    )
+    survey = dataclasses.replace(
+        full_survey(), metric="answer_similarity", grid=dataclasses.replace(made, settings=longest)
+    )
+    text = shown(survey)
+    assert max(map(len, text.splitlines())) <= 80
+    assert text.count("0.50 .45-.55") >= len(longest)
+    headings = text[text.index("Answers of") :].splitlines()[1].split()
+    assert headings[0] == "answer_similarity"
+
+
+def test_what_to_do_stands_once_where_it_is_the_same():
+    many = tuple(dataclasses.replace(findings()[0], what=f"finding {place}.") for place in range(FINDINGS))
+    text = shown(dataclasses.replace(full_survey(), gaps=Gaps(many)))
+    assert text.count("Quote the passage that is there now.") == 1
+    others = tuple(dataclasses.replace(one, action=f"Do {place}.") for place, one in enumerate(many))
+    text = shown(dataclasses.replace(full_survey(), gaps=Gaps(others)))
+    assert all(f"Do {place}." in text for place in range(FINDINGS))
+
+
+def test_a_finding_of_one_question_says_what_was_asked():
+    assert "Asked: How much is it?" in shown(full_survey())
+
+
+def test_what_to_do_is_never_cut_off_by_a_long_quotation():
+    long = dataclasses.replace(findings()[0], what="word " * 500)
+    text = shown(dataclasses.replace(full_survey(), gaps=Gaps((long,))))
+    assert "Quote the passage that is there now." in text
+
+
+def test_without_answers_the_cards_say_nothing_of_answers():
+    cards = (DocumentCard("a.md", "", 1234, passages=4, questions=("how", "why"), only_support=("how",)),)
+    text = shown(dataclasses.replace(full_survey(), documents=cards, blame=None, audit=None, against=None, grid=None))
+    told = text[text.index("What each document does") :]
+    headings = told.splitlines()[1].split()
+    assert headings == ["holds", "only", "passages", "characters"]
+    assert told.splitlines()[2].split() == ["a.md", "2", "1", "4", "1,234"]
+    assert "retrieved" not in told
+    assert "prompts" not in told
+
+
+def test_documents_nobody_needed_are_named_together():
+    cards = tuple(DocumentCard(f"{name}.md", "", 10, retrieved=2, placed=2) for name in "ab")
+    text = shown(dataclasses.replace(full_survey(), documents=cards))
+    assert "Never needed where it was retrieved: a.md, b.md." in text
+
+
+def test_the_questions_that_a_document_caused_to_fail_are_named():
+    assert "caused wrong answers to how." in " ".join(shown(full_survey()).split())
+
+
+def test_what_a_setting_does_to_answers_is_told_against_the_present_one():
+    lines = shown(full_survey()).splitlines()
+    start = lines.index("Answers of rag with the best few")
+    name, moved = next((line, after) for line, after in zip(lines[start:], lines[start + 1 :], strict=False)
+                       if line.startswith("> "))  # fmt: skip
+    assert name.split()[-2:] == ["0.72", ".67-.77"]
+    assert moved.split() == ["against", "now", "+0.02", "[-.03,", ".07]"]
+    present = next(after for line, after in zip(lines[start:], lines[start + 1 :], strict=False) if line[:2] == "= ")
+    assert "against now" not in present
+
+
+def test_that_settings_were_chosen_on_some_of_the_questions_is_told():
+    """The best of many looks better on the questions that it was picked out on."""
+    survey = full_survey()
+    said = "with the 2 that the setting was chosen on among them, so the best look a little better than they are."
+    assert said in " ".join(shown(survey).split())
+    without = dataclasses.replace(survey.grid, recommendation=None)
+    assert "chosen on" not in shown(dataclasses.replace(survey, grid=without))
+
+
+def test_settings_that_differ_in_their_models_alone_are_named_with_them():
+    survey = full_survey()
+    first = survey.grid.settings[0]
+    other = dataclasses.replace(first, setting=dataclasses.replace(first.setting, embedder="large"))
+    two = dataclasses.replace(survey.grid, settings=(first, other), recommendation=None)
+    text = shown(dataclasses.replace(survey, grid=two))
+    words = " ".join(text.split())
+    assert "k 4, large" in words
+    assert "k 4, all-MiniLM-L6-v2" in words

@@ -6,6 +6,7 @@ import signal
 import socket
 import sqlite3
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -20,8 +21,10 @@ from proctor.harness.viewing.serving import PORT, bound_socket
 from proctor.harness.viewing.viewer import Viewer
 from proctor.reports.pages.rows.columns import columns_of
 from proctor.reports.pages.rows.data_blocks import data_blocks
-from proctor.reports.store import StoreError
+from proctor.reports.store import Store, StoreError
+from proctor.reports.surveys.kept_surveys import keep_survey
 from served import Server, digest, served
+from survey_books import full_survey
 
 
 @pytest.fixture(scope="module")
@@ -343,3 +346,14 @@ def test_a_page_changes_with_its_run_and_not_before(tmp_path: Path, ask: Callabl
     connection.commit()
     connection.close()
     assert len({first, going, ask(f"/runs/{name}/state")[1]}) == 3
+
+
+def test_a_survey_that_comes_later_is_on_the_page(tmp_path: Path, ask: Callable[..., tuple[int, str]]) -> None:
+    path = tmp_path / "proctor.db"
+    name = keep_run(path, {"x": {"exact_match": [1.0, 0.0]}})
+    first, page = ask(f"/runs/{name}/state")[1], ask(f"/runs/{name}")[1]
+    with closing(Store.open(path)) as store:
+        keep_survey(store, full_survey(name))
+    assert ask(f"/runs/{name}/state")[1] != first
+    assert 'id="knowledge-grid"' not in page
+    assert 'id="knowledge-grid"' in ask(f"/runs/{name}")[1]

@@ -1,18 +1,21 @@
 import dataclasses
 from contextlib import closing
+from pathlib import Path
 
 import pytest
 from browser import Shown
 from page_books import PageBook, page_book, report_of
 from proctor.reports.pages.run_page import run_file, run_page
+from proctor.reports.pages.survey_page import survey_file
 from proctor.reports.pages.surveys.coverage_map import MOST_DOCUMENTS, coverage_map
 from proctor.reports.pages.surveys.settings_chart import metric_names, settings_chart
-from proctor.reports.pages.surveys.survey_section import OPEN, grouped, survey_section
+from proctor.reports.pages.surveys.survey_section import CARDS, METRICS, OPEN, grouped, survey_section
+from proctor.reports.surveys.blame import DocumentBlame
 from proctor.reports.surveys.documents import Covered, DocumentCard
 from proctor.reports.surveys.finding import Finding
 from proctor.reports.surveys.kept_surveys import keep_survey
 from proctor.reports.surveys.survey import Gaps, Survey
-from survey_books import HOSTILE, findings, full_survey, grid
+from survey_books import HOSTILE, estimate, findings, full_survey, grid
 
 PARTS = ("grid", "gaps", "documents", "blame", "inside", "against", "audit")
 
@@ -20,8 +23,18 @@ PARTS = ("grid", "gaps", "documents", "blame", "inside", "against", "audit")
 @pytest.fixture(scope="module")
 def book(tmp_path_factory: pytest.TempPathFactory) -> PageBook:
     made = page_book(tmp_path_factory.mktemp("survey") / "proctor.db", 6)
+    survey = full_survey(made.head)
+    asked = dataclasses.replace(findings()[0], questions=("return-cost",))
+    many = tuple(DocumentCard(f"{place}.md", "", 1) for place in range(CARDS))  # so that the last card is folded
+    last = DocumentCard("last.md", "The last", 1, retrieved=1)
+    blame = dataclasses.replace(survey.blame, documents=(DocumentBlame("last.md", (("rag", "return-cost"),)),))
     with closing(made.store()) as store:
-        keep_survey(store, full_survey(made.head))
+        keep_survey(
+            store,
+            dataclasses.replace(
+                survey, gaps=Gaps((asked, *findings()[1:])), documents=(*survey.documents, *many, last), blame=blame
+            ),
+        )
     return made
 
 
@@ -53,7 +66,20 @@ def test_every_part_has_a_heading_that_a_link_leads_to(page: Shown, address: str
 
 def test_a_question_of_a_finding_leads_to_its_row(page: Shown, address: str) -> None:
     page.open(f"{address}#knowledge")
-    assert page.run("return document.querySelector('#knowledge .survey-findings a').hash") == "#questions?open=how"
+    link = "#knowledge .survey-findings a[href*='open=']"
+    assert page.run("return document.querySelector(arguments[0]).hash", link) == "#questions?open=return-cost"
+    page.click(link)
+    page.wait("return document.querySelector('.question-line.open')")
+    assert page.text(".question-line.open .question-key") == "return-cost"
+
+
+def test_a_document_that_is_to_blame_leads_to_its_card_which_is_unfolded(page: Shown, address: str) -> None:
+    page.open(f"{address}#knowledge")
+    card = "[...document.querySelectorAll('.survey-card')].find((each) => each.textContent.includes('The last'))"
+    assert page.run(f"return {card}.checkVisibility()") is False
+    page.click("#knowledge [aria-label='Documents by what they caused'] a[href*='part=document']")
+    page.wait(f"return {card}.checkVisibility() && document.activeElement === {card}")
+    assert page.run(f"const box = {card}.getBoundingClientRect(); return box.top > -1 && box.top < innerHeight")
 
 
 def test_texts_of_others_are_texts(page: Shown, address: str) -> None:
@@ -148,7 +174,10 @@ def test_a_map_of_many_documents_says_how_many_are_left_out() -> None:
     found = coverage_map(survey)
     assert found is not None
     assert (len(found.rows), found.left_out) == (MOST_DOCUMENTS, 5)
-    assert "5 documents more, which did less harm, are not drawn." in survey_section(survey)
+    assert found.counts == {"holds": MOST_DOCUMENTS + 5}
+    assert "5 documents more, further down in the order of the cards, are counted and not drawn." in survey_section(
+        survey
+    )
 
 
 def test_nothing_covered_is_no_map() -> None:
@@ -160,3 +189,112 @@ def test_a_finding_without_a_place_has_nothing_to_unfold() -> None:
     survey = dataclasses.replace(full_survey(), gaps=Gaps((bare,)), inside=())
     start = survey_section(survey).index("Nothing supports it.")
     assert "<details" not in survey_section(survey)[start : start + 200]
+
+
+def without_answers() -> Survey:
+    """A survey of documents and questions alone."""
+    cards = (DocumentCard("a.md", "", 1234, "en", 4, ("how", "why"), ("how",)), DocumentCard("b.md", "", 55))
+    return dataclasses.replace(
+        full_survey(), documents=cards, coverage=(Covered("how", "a.md", True),), blame=None, audit=None, against=None,
+        metric="",
+    )  # fmt: skip
+
+
+def test_without_answers_nothing_is_said_of_answers() -> None:
+    text = survey_section(without_answers())
+    told = text[text.index('id="knowledge-documents"') : text.index('id="knowledge-inside"')]
+    assert "those that most questions rest on first" in told
+    for words in ("retrieved", "in answers", "no bot read it", "needed in", "wrong", "prompts", "Never"):
+        assert words not in told
+
+
+def test_without_answers_the_map_tells_only_where_answers_stand() -> None:
+    found = coverage_map(without_answers())
+    assert found is not None
+    assert found.counts == {"holds": 1}
+    assert [(cell.state, cell.note) for cell in found.cells] == [("holds", "how, a.md: holds the answer")]
+
+
+def test_on_a_page_without_rows_nothing_leads_to_them() -> None:
+    assert 'href="#questions' in survey_section(full_survey())
+    alone = b"".join(survey_file(full_survey())).decode()
+    assert 'href="#questions' not in alone
+    assert alone.count("<section") == 1
+
+
+def test_a_survey_alone_is_a_page(page: Shown, tmp_path: Path) -> None:
+    file = tmp_path / "survey.html"
+    file.write_bytes(b"".join(survey_file(without_answers())))
+    page.open(file.as_uri())
+    page.click("#knowledge nav a[href$='part=documents']")
+    page.wait("return document.activeElement?.id === 'knowledge-documents'")
+    assert page.run("return document.documentElement.scrollWidth - innerWidth") == 0
+
+
+def test_all_documents_stand_side_by_side_and_lead_to_their_cards() -> None:
+    text = survey_section(full_survey())
+    table = text[text.index('aria-label="Documents side by side"') : text.index('<div class="survey-cards">')]
+    assert table.count('<th scope="row">') == len(full_survey().documents)
+    assert 'href="#knowledge?part=document-2"><bdi>never.md' in table
+    assert 'id="knowledge-document-2"' in text
+
+
+def test_the_long_sentence_of_the_grid_stands_once() -> None:
+    made = full_survey()
+    assert made.grid is not None
+    assert made.grid.recommendation is not None
+    assert survey_section(made).count(made.grid.recommendation.why) == 1
+
+
+def test_metrics_of_answers_stand_below_one_another_the_one_that_tells_right_first() -> None:
+    made = grid()
+    answers = {f"metric_{place}": estimate(0.5) for place in range(METRICS + 1)}
+    settings = tuple(
+        dataclasses.replace(result, answers={**answers, "answer_similarity": estimate(0.7)}) for result in made.settings
+    )
+    text = survey_section(dataclasses.replace(full_survey(), grid=dataclasses.replace(made, settings=settings)))
+    first = text[text.index('aria-label="Answers by setting"') :]
+    assert first.index("answer_similarity") < first.index("metric_0") < first.index("<summary>2 more metrics</summary>")
+    assert first.index("<summary>2 more metrics</summary>") < first.index(f"metric_{METRICS}")
+    assert first.index("recursive 400/80, dense, k 4") < first.index("recursive 600/80, hybrid, k 4")
+
+
+def test_a_setting_that_is_not_better_is_not_called_the_one_to_take() -> None:
+    made = grid()
+    assert made.recommendation is not None
+    worse = dataclasses.replace(made.recommendation, says="worse")
+    text = survey_section(dataclasses.replace(full_survey(), grid=dataclasses.replace(made, recommendation=worse)))
+    assert ">take<" not in text
+    assert ">worse<" in text
+    chart = settings_chart(dataclasses.replace(made, recommendation=worse))
+    assert chart is not None
+    assert [line.tone for line in chart.lines if line.name.endswith("(worse)")] == ["bad"]
+
+
+def test_what_is_doubtful_about_blame_is_said() -> None:
+    made = full_survey()
+    assert made.blame is not None
+    first = dataclasses.replace(
+        made.blame.answers[0], note="Another document says the same.", control=0.5, share_errors={"a.md": 0.07}
+    )
+    text = survey_section(dataclasses.replace(made, blame=dataclasses.replace(made.blame, answers=(first,))))
+    assert "Another document says the same." in text
+    assert "0.50 without a document that it was not made from" in text
+    assert "<bdi>a.md</bdi> +0.30 ± 0.07" in text
+
+
+def test_what_to_do_stands_once_where_it_is_the_same_for_all() -> None:
+    twice = (findings()[0], dataclasses.replace(findings()[0], what="Another."))
+    text = survey_section(dataclasses.replace(full_survey(), gaps=Gaps(twice)))
+    assert text.count("Quote the passage that is there now.") == 1
+    (group,) = grouped((twice[0], dataclasses.replace(twice[1], action="Do something else.")))
+    assert group.action == ""
+
+
+def test_a_finding_of_one_question_says_what_was_asked() -> None:
+    assert '<bdi class="quiet">How much is it?</bdi>' in survey_section(full_survey())
+
+
+@pytest.mark.parametrize("name", ["evidence_recall", "caused", "discrimination", "only here"])
+def test_every_figure_has_a_meaning(name: str) -> None:
+    assert f"<dt>{name}</dt>" in survey_section(full_survey())

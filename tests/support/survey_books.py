@@ -47,6 +47,7 @@ def grid(results: int = 3) -> Grid:
                 against={} if place == 0 else {"evidence_recall": difference(min(0.1 * place, 0.3))},
                 retrieve_ms=(1.2 + place, 3.4 + place),
                 answers={"answer_similarity": estimate(0.7 + 0.01 * place)} if place in (0, results - 1) else {},
+                answers_against={"answer_similarity": difference(0.01 * place)} if place == results - 1 else {},
             )
         )
     recommendation = Recommendation(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -18,6 +19,7 @@ LABEL: Final = 190.0
 WIDEST: Final = 900.0
 STATES: Final = {
     "found": "holds the answer, and a bot read it",
+    "holds": "holds the answer",
     "missed": "holds the answer, and no bot read it",
     "wrong": "was read for a wrong answer, and doesn't hold it",
     "idle": "was read, and doesn't hold it",
@@ -53,7 +55,7 @@ class CoverageMap:
         questions: how many columns.
         left_out: how many documents are not drawn.
         step: width of a column.
-        counts: how many cells are of each state.
+        counts: how often there is each state that there can be, drawn or not.
     """
 
     rows: tuple[MapRow, ...]
@@ -91,16 +93,18 @@ def coverage_map(survey: Survey) -> CoverageMap | None:
     if not columns:
         return None
     step = round(max(1.6, min(14.0, (WIDEST - LABEL) / len(columns))), 2)
+    is_read = any(one.retrieved_by for one in survey.coverage)
     rows = tuple(
         MapRow(document, shortened(shown(document), 28), ROW * place + ROW / 2 + 4)
         for document, place in places.items()
     )
     cells = tuple(
-        MapCell(_state(one), round(LABEL + step * (columns[one.question] + 0.5), 2), rows[places[one.document]].y,
-                f"{one.question}, {one.document}: {STATES[_state(one)]}")
+        MapCell(state := _state(one, is_read), round(LABEL + step * (columns[one.question] + 0.5), 2),
+                rows[places[one.document]].y, f"{one.question}, {one.document}: {STATES[state]}")
         for one in drawn if one.question in columns
     )  # fmt: skip
-    counts = {state: sum(cell.state == state for cell in cells) for state in STATES}
+    found = Counter(_state(one, is_read) for one in survey.coverage)
+    counts = {state: found[state] for state in STATES if is_read != (state == "holds") and (is_read or found[state])}
     return CoverageMap(rows, cells, len(columns), len(survey.documents) - len(documents), step, counts)
 
 
@@ -115,7 +119,9 @@ def _columns(survey: Survey, drawn: Sequence[Covered], places: dict[str, int]) -
     return {key: place for place, key in enumerate(keys[:MOST_QUESTIONS])}
 
 
-def _state(one: Covered) -> str:
+def _state(one: Covered, is_read: bool) -> str:
+    if one.holds and not is_read:
+        return "holds"
     if one.holds:
         return "found" if one.retrieved_by else "missed"
     return "wrong" if one.wrong_for else "idle"

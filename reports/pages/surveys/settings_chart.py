@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from ...surveys.grid import Grid, SettingResult
-from ...surveys.survey_words import RETRIEVAL, best_settings, change_text, mean_text
+from ...surveys.meanings import OF_SETTINGS
+from ...surveys.survey_words import best_settings, mark, mean_text
 from ..charts.intervals import DotIntervals, Line, interval_scale
 
-MOST = 12  # lines of the chart; the table has all
+MOST: Final = 12  # lines of the chart; the table has all
+TONES: Final = {"now": "doubt", "take": "good", "worse": "bad"}  # by what is said of a setting
 
 
 def settings_chart(grid: Grid) -> DotIntervals | None:
     """The chart; None where no setting has a value."""
-    chosen = None if grid.recommendation is None else grid.recommendation.setting
-    lines = []
+    lines, names = [], grid.names
     for place, result in best_settings(grid, MOST):
         mean = result.metrics.get(grid.metric)
         if mean is None:
             continue
-        mark = " (now)" if place == grid.present else " (take)" if place == chosen else ""
-        tone = "doubt" if place == grid.present else "good" if place == chosen else ""
-        lines.append(Line(result.setting.name + mark, mean.mean, mean.low, mean.high, mean_text(mean), tone))
+        said = mark(grid, place)
+        name = f"{names[place]} ({said.removesuffix(' shown')})" if said else names[place]
+        lines.append(Line(name, mean.mean, mean.low, mean.high, mean_text(mean), TONES.get(said, "")))
     if not lines:
         return None
     present = grid.settings[grid.present].metrics.get(grid.metric)
@@ -34,18 +37,22 @@ def settings_chart(grid: Grid) -> DotIntervals | None:
 def metric_names(grid: Grid) -> tuple[str, ...]:
     """Metrics of retrieval that any setting has, in the order in which they are shown; the grid's own first."""
     found = {name for result in grid.settings for name in result.metrics}
-    names = (grid.metric, *(name for name in RETRIEVAL if name != grid.metric))
+    names = (grid.metric, *(name for name in OF_SETTINGS if name != grid.metric))
     return tuple(name for name in names if name in found)
 
 
-def answer_names(grid: Grid) -> tuple[str, ...]:
-    """Metrics of answers that any setting has."""
-    return tuple(dict.fromkeys(name for result in grid.settings for name in result.answers))
+def answer_names(grid: Grid, first: str = "") -> tuple[str, ...]:
+    """Metrics of answers that any setting has; ``first`` before the others."""
+    found = dict.fromkeys(name for result in grid.settings for name in result.answers)
+    return tuple(sorted(found, key=first.__ne__))
+
+
+def answered(grid: Grid) -> list[tuple[int, SettingResult]]:
+    """Settings whose answers were measured, with their places: the present one, the chosen one, the others."""
+    found = [one for one in ranked(grid) if one[1].answers]
+    return sorted(found, key=lambda one: (one[0] != grid.present, not mark(grid, one[0])))
 
 
 def ranked(grid: Grid) -> list[tuple[int, SettingResult]]:
     """All settings with their places, the best first."""
     return best_settings(grid, len(grid.settings) + 2)
-
-
-__all__ = ["answer_names", "change_text", "mean_text", "metric_names", "ranked", "settings_chart"]

@@ -70,6 +70,26 @@ def test_the_lines_say_what_the_records_say(store):
     ]
     differences = "SELECT difference FROM survey_setting_metrics WHERE metric = 'evidence_recall' ORDER BY setting_id"
     assert [line for (line,) in store.query(differences)] == [None, 0.1, 0.2]
+    of_answers = "SELECT difference, difference_low, p_value FROM survey_setting_metrics WHERE of = 'answer'"
+    (last,) = full_survey().grid.settings[-1].answers_against.values()
+    assert store.query(f"{of_answers} ORDER BY setting_id") == [
+        (None, None, None), (last.mean, last.low, last.p_value),
+    ]  # fmt: skip
+
+
+def test_settings_are_kept_with_all_that_sets_them_apart(store):
+    survey = full_survey()
+    first, _, third = survey.grid.settings
+    bounded = dataclasses.replace(first, setting=dataclasses.replace(first.setting, min_score=0.35))
+    other = dataclasses.replace(first, setting=dataclasses.replace(first.setting, embedder="large"))
+    settings = (first, bounded, other, third)
+    keep_survey(store, dataclasses.replace(survey, grid=dataclasses.replace(survey.grid, settings=settings)))
+    kept = store.query("SELECT name, min_score FROM survey_settings ORDER BY position")
+    assert kept[:3] == [
+        ("recursive 400/80, dense, k 4, all-MiniLM-L6-v2", None),
+        ("recursive 400/80, dense, k 4, cosine 0.35 or more", 0.35),
+        ("recursive 400/80, dense, k 4, large", None),
+    ]
 
 
 def test_a_survey_without_parts_can_be_kept(store):

@@ -32,9 +32,10 @@ onAddress(({ view }) => {
 });
 showView(address().view);
 
-/** Within a view a link such as #heatmap?part=latency leads to the heading with the id heatmap-latency. */
+/** Within a view a link such as #heatmap?part=latency leads to the heading with the id heatmap-latency, folded or not. */
 function showPart({ view, part }) {
   const heading = part && document.getElementById(`${view}-${part}`);
+  for (let each = heading?.parentElement; each; each = each.parentElement) if (each.matches("details")) each.open = true;
   heading?.focus({ preventScroll: true });
   heading?.scrollIntoView({ behavior: "instant" });
 }

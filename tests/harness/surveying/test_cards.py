@@ -1,0 +1,230 @@
+"""Document cards: each figure counted by hand, and the order of the cards."""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+from proctor.bots.base import Context
+from proctor.harness.ground.answers import Answer, Answers
+from proctor.harness.ground.ground import Ground, QuestionGold, lay_ground
+from proctor.harness.ground.text_language import language_of
+from proctor.harness.suite.suite_file import load_suite
+from proctor.harness.surveying.cards import coverage, document_cards, is_idle
+from proctor.knowledge.questions import Evidence
+from proctor.reports.summary import MetricColumn
+from proctor.reports.surveys.blame import Blame, DocumentBlame
+
+METRIC = MetricColumn("exact_match", "1", "higher", 0.0, 1.0, 0.5, "row", "mean")
+PRICES = (
+    "# Prices\n\nA basic service costs 69 euros.\n\nEvery further repair is told before it is made, and none of them "
+    "is made without your word.\n\nTandems, recumbents and folding bikes cost as much as any other bike, in all towns."
+)
+OLD = "# Prices of 2024\n\nA basic service costs 59 euros.\n\n" + "The list of that year is no longer in use. " * 4
+HOURS = "# Hours\n\nThe workshop opens at nine.\n\nA basic service costs 69 euros, as the price list says."
+ABOUT = "# About us\n\nWe are a small company by the sea, and we like bicycles more than anything else."
+FILES = {"about.md": ABOUT, "hours.md": HOURS, "old.md": OLD, "prices.md": PRICES}
+QUESTIONS = [
+    {"id": "price", "question": "What does a basic service cost?", "expected_answer": "69 euros", "evidence": [
+        [{"document": "prices.md", "quote": "A basic service costs 69 euros."},
+         {"document": "hours.md", "quote": "A basic service costs 69 euros"}]]},
+    {"id": "hours", "question": "When does it open?", "expected_answer": "At nine.", "evidence": [
+        {"document": "hours.md", "quote": "The workshop opens at nine."}]},
+    {"id": "told", "question": "Is a repair told before?", "expected_answer": "Yes", "evidence": [
+        {"document": "prices.md", "quote": "Every further repair is told"}]},
+    {"id": "moon", "question": "Do you repair on the moon?", "answerable": False},
+    {"id": "open", "question": "What else?", "expected_answer": "Nothing."},
+]  # fmt: skip
+
+
+def ground(folder: Path, bot: dict[str, object] | None = None, files: dict[str, str] | None = None) -> Ground:
+    (folder / "documents").mkdir()
+    for name, text in (FILES if files is None else files).items():
+        (folder / "documents" / name).write_text(text, "utf-8", "surrogatepass")
+    (folder / "questions.json").write_text(json.dumps(QUESTIONS))
+    rag = {"type": "rag", "chunk_size": 100, "chunk_overlap": 20}
+    suite = {"questions": "questions.json", "knowledge": "documents", "bots": {"rag": bot or rag}}
+    (folder / "suite.yaml").write_text(json.dumps(suite))
+    return lay_ground(load_suite(folder / "suite.yaml"), os.environ)
+
+
+def of_text(document: str, text: str, score: float = 1.0) -> Context:
+    start = FILES[document].index(text)
+    return Context(text, document, start, start + len(text), score)
+
+
+def answer(question: str, right: bool | None, *contexts: Context, bot: str = "rag") -> Answer:
+    return Answer(bot, question, "said", contexts, None if right is None else float(right), right, False)
+
+
+def answers(*rows: Answer) -> Answers:
+    return Answers("run", 1, METRIC, rows)
+
+
+@pytest.fixture
+def laid(tmp_path: Path) -> Ground:
+    return ground(tmp_path)
+
+
+SERVICE = of_text("prices.md", "A basic service costs 69 euros.")
+SERVICE_THEN = of_text("old.md", "A basic service costs 59 euros.")
+OPENS = of_text("hours.md", "The workshop opens at nine.")
+
+
+def test_every_count_of_a_card(laid):
+    found = document_cards(laid, answers(
+        answer("price", False, SERVICE_THEN, SERVICE),
+        answer("hours", True, OPENS, SERVICE_THEN),
+        answer("moon", None, SERVICE_THEN, SERVICE_THEN),
+        answer("open", True, SERVICE_THEN),
+    ))  # fmt: skip
+    by_id = {card.document: card for card in found.cards}
+    old = by_id["old.md"]
+    assert (old.retrieved, old.needed, old.placed, old.wrong, old.marked) == (4, 0, 3, 1, 3)
+    assert old.precision == 0  # of the three questions whose answer's place is known, or known to be nowhere
+    assert old.tokens == -(-5 * len(SERVICE_THEN.text) // 4)
+    assert (old.title, old.characters, old.language) == ("Prices of 2024", len(OLD), "en")
+    prices = by_id["prices.md"]
+    assert (prices.retrieved, prices.needed, prices.wrong, prices.marked) == (1, 1, 1, 1)
+    assert (prices.questions, prices.only_support) == (("price", "told"), ("told",))
+    assert by_id["hours.md"].questions == ("price", "hours")
+    assert by_id["hours.md"].only_support == ("hours",)
+    assert (prices.caused, prices.carried) == (None, None)
+    assert by_id["about.md"].precision is None
+    assert is_idle(by_id["about.md"])
+    assert "1 document does nothing: about.md. No answer was made from it" in found.warnings[0]
+
+
+def test_passages_as_the_first_retrieving_bot_cuts(laid):
+    found = document_cards(laid, answers(answer("price", True, SERVICE), answer("hours", True, OPENS)))
+    prices = next(card for card in found.cards if card.document == "prices.md")
+    assert prices.passages == 3
+    (single,) = prices.single_passages
+    assert single.text.startswith("Every further repair is told")
+    assert PRICES[single.start : single.end] == single.text
+    (unused,) = prices.unused  # two neighbours
+    assert (unused.start, unused.end) == (single.start, len(PRICES))
+
+
+def test_the_worst_come_first(laid):
+    """What caused failures, what stands in wrong answers, what is never found, the others, what does nothing."""
+    rows = [answer("price", False, SERVICE_THEN), answer("hours", False, SERVICE_THEN, OPENS)]
+    rows += [answer("open", False, OPENS), answer("told", True, OPENS), answer("moon", True, OPENS)]
+    order = [card.document for card in document_cards(laid, answers(*rows)).cards]
+    assert order == ["old.md", "hours.md", "prices.md", "about.md"]
+    blame = Blame("exact_match", 0.5, documents=(
+        DocumentBlame("hours.md", caused=(("rag", "open"),), carried=(("rag", "told"), ("rag", "moon")), tried=4),
+        DocumentBlame("old.md", tried=0),
+    ))  # fmt: skip
+    cards = document_cards(laid, answers(*rows), blame).cards
+    assert [card.document for card in cards] == ["hours.md", "old.md", "prices.md", "about.md"]
+    assert [(card.caused, card.carried) for card in cards[:2]] == [(1, 2), (None, None)]
+
+
+def test_one_wrong_answer_of_one_is_less_than_nine_of_ten(laid):
+    rows = [answer(key, False, OPENS) for key in ("price", "hours", "told", "open")] * 2
+    rows += [answer("moon", True, OPENS), answer("price", False, SERVICE_THEN)]
+    assert [card.document for card in document_cards(laid, answers(*rows)).cards][:2] == ["hours.md", "old.md"]
+
+
+def test_without_answers_cards_tell_what_questions_need(laid):
+    found = document_cards(laid, None)
+    assert found.warnings == ()
+    assert [(card.document, card.unused, card.retrieved) for card in found.cards if card.unused] == []
+    assert next(card for card in found.cards if card.document == "hours.md").questions == ("price", "hours")
+
+
+def test_a_bot_that_reads_everything_tells_no_document_apart(laid):
+    """It is counted in tokens only, where another bot chooses; and no document of it is unused."""
+    whole = [Context(text.strip(), name, 0, len(text.strip())) for name, text in FILES.items()]
+    full = [answer(key, False, *whole, bot="full") for key in ("price", "hours", "moon")]
+    found = document_cards(laid, answers(answer("price", True, SERVICE), *full))
+    by_id = {card.document: card for card in found.cards}
+    assert [by_id[name].wrong for name in FILES] == [0, 0, 0, 0]
+    assert by_id["about.md"].tokens == -(-3 * len(whole[0].text) // 4)
+    assert by_id["about.md"].unused != ()
+    assert not any("nothing" in warning for warning in found.warnings)
+    assert "full reads the same passages whatever is asked, so the cards count only their tokens." in found.warnings
+    alone = document_cards(laid, answers(*full))
+    assert [(card.retrieved, card.unused) for card in alone.cards] == [(3, ())] * 4
+    assert "so the cards tell no document apart." in alone.warnings[0]
+    assert coverage(laid, answers(*full)) == coverage(laid, None)
+
+
+def test_documents_of_other_names_and_without_places(laid):
+    found = document_cards(laid, answers(
+        answer("price", True, Context("A basic  service costs\n69 euros.", "/srv/docs/prices.md"), bot="mine"),
+        answer("hours", True, Context("opens at nine", "hours.md", 3, 9), Context("?", "else.md"), bot="mine"),
+        answer("moon", True, Context("It has no document"), bot="mine"),
+        Answer("faq", "price", "said", None, 1.0, True, False),
+    ))  # fmt: skip
+    by_id = {card.document: card for card in found.cards}
+    assert (by_id["prices.md"].retrieved, by_id["prices.md"].needed) == (1, 1)
+    assert by_id["prices.md"].unused[0].start > PRICES.index("euros.")
+    assert by_id["hours.md"].needed == 1
+    assert found.warnings[:2] == (
+        "faq does not tell what answers were made from, so no card counts them.",
+        "mine: 2 passages that it read are of no document of the suite, so no card counts them.",
+    )
+
+
+def test_where_it_can_not_be_told_what_was_read_nothing_is_called_unused(laid):
+    told = answers(answer("price", True, Context("A summary that stands nowhere", "prices.md")))
+    by_id = {card.document: card for card in document_cards(laid, told).cards}
+    assert by_id["prices.md"].unused == ()
+    assert len(by_id["old.md"].unused) == 1
+
+
+def test_bots_that_do_not_cut(tmp_path):
+    laid = ground(tmp_path, {"type": "full_context"})
+    found = document_cards(laid, answers(answer("price", True, SERVICE), answer("hours", True, OPENS)))
+    assert {(card.passages, card.single_passages) for card in found.cards} == {(1, ())}
+
+
+def test_hostile_documents(tmp_path):
+    """One letter, no word, a language that letters alone don't tell, and one long line."""
+    files = {"a.md": "x", "b.md": "--- --- ---", "c.md": "価格表は修理費用の一覧です。" * 20, "d.txt": "y" * 30_000}
+    laid = ground(tmp_path, files=files)
+    found = document_cards(laid, answers(answer("price", False, Context("y" * 100, "d.txt", 5, 105))))
+    assert [card.document for card in found.cards] == ["d.txt", "a.md", "b.md", "c.md"]
+    assert {card.document: card.language for card in found.cards} | {"d.txt": ""} == {
+        "a.md": "", "b.md": "", "c.md": "ja", "d.txt": "",
+    }  # fmt: skip
+    assert laid.gold["hours"].kind == "stale"
+
+
+def test_coverage_is_sparse_and_in_order(laid):
+    told = answers(
+        answer("hours", False, OPENS, SERVICE_THEN),
+        answer("hours", True, SERVICE_THEN, bot="other"),
+        answer("open", None, SERVICE_THEN),
+        answer("not in the suite", False, SERVICE_THEN),
+    )
+    found = [(one.question, one.document, one.holds, one.retrieved_by, one.wrong_for) for one in coverage(laid, told)]
+    assert found == [
+        ("price", "hours.md", True, (), ()),
+        ("price", "prices.md", True, (), ()),
+        ("hours", "hours.md", True, ("rag",), ("rag",)),
+        ("hours", "old.md", False, ("rag", "other"), ("rag",)),
+        ("told", "prices.md", True, (), ()),
+        ("open", "old.md", False, ("rag",), ()),
+    ]
+
+
+def test_coverage_where_gold_names_a_document_that_is_gone(laid):
+    gone = QuestionGold("evidence", ((Evidence("gone.md", "x", 0, 1), Evidence("about.md", "x", 0, 1)),))
+    changed = Ground(laid.loaded, laid.environ, laid.documents, laid.questions, laid.embedder, {"open": gone})
+    assert [(one.question, one.document) for one in coverage(changed, None)] == [("open", "about.md")]
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("Der Fahrradladen hat am Sonntag geschlossen, und am Montag öffnet er wieder um neun Uhr.", "de"),
+        ("Open.", ""),
+        ("", ""),
+        ("```\nfor each in range(10): print(each)\n```", ""),
+    ],
+)
+def test_languages(text, language):
+    assert language_of(text) == language

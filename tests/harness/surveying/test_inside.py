@@ -1,0 +1,313 @@
+"""What is wrong inside the documents: found, told in sentences, with its place, and weighed by what it hits."""
+
+import asyncio
+import json
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+from proctor.bots.base import Context
+from proctor.harness.ground.answers import Answer, Answers
+from proctor.harness.ground.ground import Ground, lay_ground
+from proctor.harness.suite.suite_file import load_suite, sample_suite
+from proctor.harness.surveying.contradictions import find_contradictions
+from proctor.harness.surveying.disagreeing import disagree
+from proctor.harness.surveying.document_languages import document_languages
+from proctor.harness.surveying.inside import Inside, look_inside
+from proctor.harness.surveying.overlaps import overlapping
+from proctor.harness.surveying.same_matter import SameMatter
+from proctor.knowledge.documents import Document
+from proctor.knowledge.examining.copies import CopyFinder
+from proctor.knowledge.questions import Question
+from proctor.reports.summary import MetricColumn
+from proctor.reports.surveys.finding import Finding
+from pydantic import TypeAdapter
+
+METRIC = MetricColumn("exact_match", "1", "higher", 0.0, 1.0, 0.5, "row", "mean")
+RETURNS = (
+    "# Returns\n\nA bike that was bought in the shop can be returned within 14 days of its delivery. The refund goes "
+    "to the card that paid for it, and every part has to be in the box. Bring the receipt and the two keys of the lock."
+)
+COPY = RETURNS.replace("# Returns\n\n", "# Sending bikes back\n\n")
+NOTE = "A bike that was bought in the shop can be returned within 30 days of its delivery. We like dogs of all sizes."
+OTHER = "# Hours\n\nThe workshop opens at nine in the morning, and closes when the last bike of the day is mended."
+
+
+def ground(folder: Path, files: dict[str, str], questions: Sequence[dict] = ()) -> Ground:
+    (folder / "documents").mkdir()
+    for name, text in files.items():
+        (folder / "documents" / name).write_text(text, "utf-8", "surrogatepass")
+    asked = list(questions) or [{"id": "q", "question": "When can a bike be returned?", "expected_answer": "14 days"}]
+    (folder / "questions.json").write_text(json.dumps(asked))
+    rag = {"type": "rag", "retriever": "bm25", "chunk_size": 600, "top_k": 3}
+    (folder / "suite.yaml").write_text(
+        json.dumps({"questions": "questions.json", "knowledge": "documents", "bots": {"rag": rag}})
+    )
+    return lay_ground(load_suite(folder / "suite.yaml"), os.environ)
+
+
+def of_kind(found: Sequence[Finding], kind: str) -> list[Finding]:
+    return [one for one in found if one.kind == kind]
+
+
+def checked(laid: Ground, inside: Inside) -> tuple[Finding, ...]:
+    """The findings, after every place was looked up and all were written as JSON."""
+    found = inside.findings
+    for place in (place for one in found for place in one.places if place.start is not None):
+        assert laid.by_id[place.document].text[place.start : place.end] == place.text
+    kind = TypeAdapter(tuple[Finding, ...])
+    assert kind.validate_json(kind.dump_json(found)) == found
+    return found
+
+
+def test_the_old_price_list_of_the_sample_is_one_finding_and_there_is_nothing_else() -> None:
+    laid = lay_ground(load_suite(sample_suite()), os.environ)
+    handed = (
+        Context("A basic service costs 59 euros", "repair-prices-2024.md"),
+        Context("x", "returns-and-refunds.md"),
+    )
+    rows = (Answer("rag", "basic-service", "59 euros", handed, 0.0, False, False),)
+    (found,) = checked(laid, look_inside(laid, Answers("run", 1, METRIC, rows)))
+    assert (found.kind, found.severity) == ("stale_duplicate", "high")
+    assert set(found.documents) == {"repair-prices-2024.md", "repair-prices-2026.md"}
+    assert "repair-prices-2024.md looks like an older version of repair-prices-2026.md" in found.what
+    assert "16 statements of it can't be true beside the newer one" in found.what
+    assert "“A basic service costs 59 euros and a full service costs 119 euros.”" in found.what
+    assert "basic-service" in found.questions
+    assert (found.details["wrong_answers"], found.details["older"]) == (1, "repair-prices-2024.md")
+    assert len(found.details["differences"]) == 16
+    assert {one["first"]["document"] for one in found.details["differences"]} == {"repair-prices-2024.md"}
+
+
+def test_a_contradiction_is_worse_where_gold_stands_in_it(tmp_path: Path) -> None:
+    evidence = [{"document": "returns.md", "quote": "within 14 days of its delivery"}]
+    asked = [{"id": "q", "question": "How long?", "expected_answer": "14 days", "evidence": evidence}]
+    laid = ground(tmp_path, {"note.md": NOTE, "other.md": OTHER, "returns.md": RETURNS}, asked)
+    (found,) = of_kind(checked(laid, look_inside(laid, None)), "contradiction")
+    assert (found.severity, found.questions) == ("high", ("q",))
+    assert "(30 against 14)" in found.what
+    (tmp_path / "again").mkdir()
+    laid = ground(tmp_path / "again", {"note.md": NOTE, "other.md": OTHER, "returns.md": RETURNS})
+    (found,) = of_kind(look_inside(laid, None).findings, "contradiction")
+    assert (found.severity, found.questions) == ("low", ())
+
+
+def test_copies_take_places_of_what_bots_are_handed(tmp_path: Path) -> None:
+    laid = ground(tmp_path, {"copy.md": COPY, "other.md": OTHER, "returns.md": RETURNS})
+    contexts = tuple(Context(laid.by_id[name].text, name) for name in ("returns.md", "copy.md"))
+    rows = (Answer("rag", "q", "14 days", contexts, 1.0, True, False),)
+    (found,) = checked(laid, look_inside(laid, Answers("run", 1, METRIC, rows)))
+    assert (found.kind, found.severity, found.questions) == ("near_duplicate", "high", ("q",))
+    assert (found.details["stolen_places"], found.details["from_answers"]) == (1, True)
+    apart = (Answer("rag", "q", "14 days", contexts[:1], 1.0, True, False),)
+    rows = (*apart, Answer("b", "q", "", None, None, None, False))
+    (found,) = look_inside(laid, Answers("run", 1, METRIC, rows)).findings
+    assert found.details["from_answers"] is False  # no bot was handed two passages, so a search was made
+    assert found.details["stolen_places"] == 1
+
+
+def test_without_answers_the_present_setting_is_searched(tmp_path: Path) -> None:
+    laid = ground(tmp_path, {"copy.md": COPY, "other.md": OTHER, "returns.md": RETURNS})
+    (found,) = look_inside(laid, None).findings
+    assert (found.kind, found.details["stolen_places"], found.details["from_answers"]) == ("near_duplicate", 1, False)
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"one.md": "x"},
+        {"one.md": "\ud800 \udfff " * 50, "two.md": "\ud800 \udfff " * 50},
+        {"one.md": "y" * 200_000, "two.md": RETURNS},
+        {"one.md": "|||\n" * 500, "two.md": "# \n" * 500},
+    ],
+)
+def test_hostile_documents(tmp_path: Path, files: dict[str, str]) -> None:
+    laid = ground(tmp_path, files)
+    checked(laid, look_inside(laid, None))
+
+
+WINDOWS = [" ".join(f"{word}{'abcdefghij'[n % 10]}{'abcdefghij'[n // 10]}" for word in ("ka", "lo", "mi", "ne"))
+           for n in range(100)]  # fmt: skip
+
+
+def test_windows_that_overlap_at_their_ends_are_told_in_one_finding(tmp_path: Path) -> None:
+    windows = {f"w{n}.md": ". ".join(WINDOWS[n * 20 : n * 20 + 28]) for n in range(4)}
+    laid = ground(tmp_path, windows | {"other.md": OTHER})
+    (found,) = of_kind(checked(laid, look_inside(laid, None)), "near_duplicate")
+    assert found.details["overlapping"] == [["w0.md", "w1.md"], ["w1.md", "w2.md"], ["w2.md", "w3.md"]]
+    assert "4 documents overlap at their ends" in found.what
+    assert "w1.md begins with what w0.md ends with" in found.what
+
+
+def test_what_stands_in_another_whole_or_at_its_head_is_no_overlap() -> None:
+    long = ". ".join(WINDOWS[:40])
+    others = (". ".join(WINDOWS[10:30]), ". ".join([*WINDOWS[:15], *WINDOWS[60:80]]))
+    for other in others:
+        documents = [Document("a", long), Document("b", other)]
+        copied = CopyFinder(documents).find()
+        assert len(copied) == 1
+        assert overlapping(copied, {one.id: one.text for one in documents}) == ()
+    documents = [Document("b", ". ".join(WINDOWS[30:60])), Document("a", long)]
+    copied = CopyFinder(documents).find()
+    assert overlapping(copied, {one.id: one.text for one in documents}) == (("a", "b"),)
+
+
+class Model:
+    """An entailment model that calls pairs contradictions where both texts have one of its words."""
+
+    def __init__(self, *words: str) -> None:
+        self.words = words
+        self.asked: list[tuple[str, str]] = []
+
+    async def probabilities(self, pairs: Sequence[tuple[str, str]]) -> np.ndarray:
+        await asyncio.sleep(0)
+        self.asked += pairs
+        sure = [all(any(word in text for word in self.words) for text in pair) for pair in pairs]
+        return np.array([[0.05, 0.05, 0.9] if one else [0.05, 0.9, 0.05] for one in sure], np.float32)
+
+
+def test_the_model_decides_where_there_is_one() -> None:
+    first, second = (Document(f"{name}.md", text) for name, text in (("a", RETURNS), ("b", NOTE)))
+    assert len(find_contradictions([first, second]).found) == 1
+    model = Model("nothing of the kind")
+    assert find_contradictions([first, second], entailment=model).found == ()
+    assert len(model.asked) == 2  # one way and the other
+    (found,) = find_contradictions([first, second], entailment=Model("days")).found
+    assert found.probability == pytest.approx(0.9)
+
+
+def test_the_model_finds_what_words_do_not_tell() -> None:
+    documents = [
+        Document("a.md", "The workshop in Cork mends every bike on the day of its arrival."),
+        Document("b.md", "The workshop in Cork mends no bike but after the day of its arrival, within weeks."),
+    ]
+    assert find_contradictions(documents).found == ()
+    (found,) = find_contradictions(documents, entailment=Model("Cork")).found
+    assert found.found is None
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "sort"),
+    [
+        ("A basic service costs 59 euros.", "A basic service costs 69 euros.", "number"),
+        ("The price includes the inner tube.", "The price does not include the inner tube.", "negation"),
+        ("The shop in Cork opens before noon.", "The shop in Cork opens after noon.", "opposite"),
+        ("The Larkspoke bike company was born in Cork.", "The Larkspoke bike company was born in Galway.", "name"),
+        ("Larkspoke was founded in 1998 by two friends.", "Larkspoke was founded in 1999 by two friends.", "date"),
+        ("Larkspoke Bikes was founded in 1999.",
+         "Larkspoke Bikes, a maker of city bikes in Ireland, was founded in 1998 by two friends.", "date"),
+    ],
+)  # fmt: skip
+def test_sentences_that_cannot_both_be_true(first: str, second: str, sort: str) -> None:
+    for one, other in ((first, second), (second, first)):
+        found = disagree(one, other)
+        assert found is not None
+        assert [difference.sort for difference in found.differences] == [sort]
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("A basic service costs 59 euros.", "A basic service costs 59 euros."),
+        ("The Alder bike costs 500 euros.", "The Birch bike costs 600 euros."),
+        ("A basic service costs 59 euros.", "A full service costs 119 euros."),
+        ("The battery lasts about 100 kilometres in summer.", "The battery lasts 102 kilometres in summer."),
+        ("The frame weighs 1.5 kilograms without paint.", "The frame weighs 1.52 kilograms without paint."),
+        ("State Route 41 leads to the north of the town.", "State Route 99 leads to the north of the town."),
+        ("In 2010 the town counted 5,000 inhabitants.", "In 2020 the town counted 6,000 inhabitants."),
+        (
+            "Two bikes per day for the first two days of a season.",
+            "Three bikes per day after the first two days of a season.",
+        ),
+        ("Some shops can mend a frame of steel.", "Some shops can not mend a frame of steel."),
+        ("Delivery costs 29 euros.", "Delivery of cargo bikes to the islands costs 49 euros."),
+        ("", "A basic service costs 59 euros."),
+    ],
+)
+def test_sentences_that_may_both_be_true(first: str, second: str) -> None:
+    assert disagree(first, second) is None
+    assert disagree(second, first) is None
+
+
+def test_pages_of_one_make_about_different_things_do_not_contradict() -> None:
+    page = "# {0}\n\nThe {0} is a bike. It weighs {1} kilograms without its battery. The frame is good for {1} years."
+    documents = [Document(f"{name}.md", page.format(name, at), name) for at, name in enumerate(("Alder", "Birch"), 5)]
+    assert find_contradictions(documents).found == ()
+    same = [Document(f"{at}.md", page.format("Alder", at), "Alder") for at in (5, 6)]
+    assert len(find_contradictions(same).found) == 2
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "number"),
+    [
+        ("- The bonus for a new manager is $25,000", "* The bonus for a new manager is $35,000", 1),
+        ("- Opening hours of the shop in winter: 9 to 17", "Opening hours of the shop in winter: 9 to 18", 1),
+        ("Posted on October 30, 2019 by Anna Owen", "Posted on October 26, 2019 by Anna Owen", 0),
+        ("For an appointment call us at 559-737-5500", "For an appointment call us at 559-730-5000", 0),
+        ("- Bonus: 25", "- Bonus: 35", 0),
+    ],
+)
+def test_entries_of_lists_contradict_where_one_figure_is_another(first: str, second: str, number: int) -> None:
+    documents = [Document("a.md", f"# Pay\n\n{first}\n"), Document("b.md", f"# Pay\n\n{second}\n")]
+    assert len(find_contradictions(documents).found) == number
+    alone = [Document("a.md", f"{first}\n{second}\n")]
+    assert find_contradictions(alone).found == ()
+
+
+def test_what_is_too_much_to_ask_the_model_is_said_and_what_words_tell_stands() -> None:
+    names = ["Sh" + "".join("aeioubdfgk"[int(digit)] for digit in f"{number:04}") for number in range(2_003)]
+    texts = ["\n".join(f"The shop in {name} mends a bike within {days} days." for name in names) for days in (3, 9)]
+    documents = [Document("a.md", texts[0]), Document("b.md", texts[1])]
+    matter = SameMatter(documents, [frozenset(("a.md", "b.md"))])
+    model = Model("nothing of the kind")
+    found = find_contradictions(documents, matter, model)
+    assert len(model.asked) == 4_000
+    assert (len(found.found), {one.probability for one in found.found}) == (3, {None})
+    assert found.warnings[0].endswith(
+        "and not about 3 more; of these, what figures, names and denials tell stands as it is."
+    )
+
+
+def test_other_languages_are_compared_by_figures_alone_and_that_is_said(tmp_path: Path) -> None:
+    more = "Wir freuen uns auf Ihren Besuch in unserer Werkstatt, und der Kaffee steht immer für Sie bereit."
+    files = {
+        "a.md": f"Das Rad von Larkspoke kostet 59 Euro. Der Laden in Cork ist am Montag offen. {GERMAN}",
+        "b.md": f"Das Rad von Larkspoke kostet 69 Euro. Der Laden in Cork ist am Montag not offen. {more}",
+        "c.md": RETURNS, "d.md": OTHER, "e.md": NOTE.replace("30", "14"),
+    }  # fmt: skip
+    inside = look_inside(ground(tmp_path, files), None)
+    (found,) = of_kind(inside.findings, "contradiction")
+    assert "59 against 69" in found.what and len(found.details["sentences"]) == 1
+    assert [one for one in inside.warnings if "2 documents are not in English (German)" in one]
+
+
+GERMAN = (
+    "Die Bestellung wird innerhalb von drei Tagen verschickt, und Sie erhalten eine Nachricht, sobald sie unterwegs "
+    "ist. Wenn etwas fehlt, schreiben Sie uns bitte, damit wir die fehlenden Teile nachliefern können."
+)
+
+
+def test_languages_of_documents_paragraphs_and_questions() -> None:
+    documents = [
+        Document("a.md", RETURNS + " " + OTHER),
+        Document("b.md", OTHER + " " + NOTE),
+        Document("c.md", f"{RETURNS} {OTHER}\n\n{GERMAN}"),
+        Document("d.md", "5 6 7"),
+    ]
+    asked = [
+        Question("en", "When can a bike be returned to the shop?"),
+        Question(
+            "fr", "Quand est-ce que je peux rendre le vélo que j'ai acheté dans votre magasin la semaine dernière ?"
+        ),
+    ]
+    found = document_languages(documents, asked)
+    assert found.usual == "en"
+    assert "d.md" not in found.documents
+    assert [(one.document, one.language) for one in found.foreign] == [("c.md", "de")]
+    assert documents[2].text[found.foreign[0].start : found.foreign[0].end] == GERMAN
+    assert found.questions == {"fr": "fr"}
+    mixed = document_languages([*documents, Document("e.md", GERMAN)], ())
+    assert mixed.documents["e.md"] == "de"
+    assert document_languages([], asked).questions == {}
