@@ -52,7 +52,7 @@ def now() -> str:
 
 
 def new_name() -> str:
-    """A name that nobody else has, in the order of time: `20261121-093000-1f2e`."""
+    """A name that hardly anybody else has, in the order of time: `20261121-093000-1f2e`."""
     return f"{datetime.datetime.now(datetime.UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(2)}"
 
 
@@ -79,7 +79,7 @@ class Ledger:
             self._connection.execute("UPDATE runs SET status = 'running', finished_at = NULL WHERE id = ?", [run_id])
             self._connection.execute("DELETE FROM run_scores WHERE run_id = ?", [run_id])
         else:
-            name = new_name()
+            name = self._free_name()
             (run_id,) = self._connection.execute(
                 "INSERT INTO runs (name, suite, identity, status, started_at, manifest)"
                 " VALUES (?, ?, ?, 'running', ?, ?) RETURNING id",
@@ -95,6 +95,13 @@ class Ledger:
             {metric.name: metric_ids[metric.name] for metric in header.metrics if metric.level == "row"},
             {metric.name: metric_ids[metric.name] for metric in header.metrics if metric.level == "run"},
         )
+
+    def _free_name(self) -> str:
+        """A name that no run has: of many that begin within a second, two may be given the same by chance."""
+        while True:
+            name = new_name()
+            if not self._connection.execute("SELECT 1 FROM runs WHERE name = ?", [name]).fetchone():
+                return name
 
     def _bots(self, run_id: int, header: RunHeader) -> dict[str, int]:
         ids = {}

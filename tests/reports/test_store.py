@@ -125,3 +125,11 @@ def test_of_lines_with_one_key_the_last_stands():
     last = dict(lines)
     assert dict(connection.execute("SELECT id, text FROM pairs").fetchall()) == last
     connection.close()
+
+
+def test_of_many_runs_within_a_second_each_has_a_name_of_its_own(tmp_path):
+    store = Store.open(tmp_path / "proctor.db")
+    ledger = Ledger(store)
+    names = {ledger.begin(header(fresh=True)).name for _ in range(2_000)}
+    store.close()
+    assert len(names) == 2_000
