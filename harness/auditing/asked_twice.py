@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from ...knowledge.questions import PERTURBS, Question
 from ...reports.surveys.finding import Finding
+from ..ground.listed_names import listed
 from .asked_alike import Alike, asked, find_alike
 from .same_answers import AnswerPair, Relation, relate
 
@@ -143,7 +144,7 @@ def _double(questions: Sequence[Question], group: Sequence[Alike]) -> Finding:
         kind="duplicate_question",
         severity="low",
         what=(
-            f"Questions {_listed(keys)} ask the same{' in the same words' if equal else ''}, so what they ask for "
+            f"Questions {listed(keys)} ask the same{' in the same words' if equal else ''}, so what they ask for "
             f'counts {len(keys)} times in every mean: "{shortened(members[0].text)}"'
             f'{"" if equal else f"; {chr(34)}{shortened(members[1].text)}{chr(34)}"}. {together}'
         ),
@@ -163,11 +164,6 @@ def _double(questions: Sequence[Question], group: Sequence[Alike]) -> Finding:
             "same_cluster": len(sources) == 1,
         },
     )  # fmt: skip
-
-
-def _listed(keys: Sequence[str]) -> str:
-    shown = keys if len(keys) <= 5 else [*keys[:5], f"{len(keys) - 5} more"]
-    return " and ".join([", ".join(shown[:-1]), shown[-1]])
 
 
 def shortened(text: str) -> str:

@@ -17,7 +17,7 @@ from ...reports.run import SURVEYED, ask_key
 from ..exams.kept_answers import missing_answers
 from ..exams.suite_exam import RunOptions, build_bots, chosen_bots
 from ..ground.ground import gold_by_evidence
-from .cards import listed
+from ..ground.listed_names import listed
 from .document_changes import DocumentChange, changes_between
 
 if TYPE_CHECKING:

@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from ...reports.surveys.finding import Excerpt
     from ..ground.answers import Answers
     from ..ground.ground import Ground
+from ..ground.listed_names import listed
 
 _BYTES_PER_TOKEN: Final = 4  # OpenAI's rule of thumb for English, in UTF-8
-_NAMED: Final = 5  # documents that a sentence names
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,10 +209,3 @@ def coverage(ground: Ground, answers: Answers | None) -> tuple[Covered, ...]:
             wrong = tuple(one.answer.bot for one in made if one.answer.right is False)
             found.append(Covered(question.id, document, document in holding, bots, wrong))
     return tuple(found)
-
-
-def listed(names: Sequence[str]) -> str:
-    """Names in a sentence, of many the first few."""
-    if len(names) > _NAMED:
-        return f"{', '.join(names[:_NAMED])} and {len(names) - _NAMED:,} more"
-    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from .cards import listed
+from ..ground.listed_names import listed
 from .taking_back import UNCHANGED, TakenBack
 
 if TYPE_CHECKING:
