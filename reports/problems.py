@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import get_args
 
+from .failures import failures_of
 from .flip_problems import flip_problems
 from .problem import Problem, ProblemType, Severity, apart, number_of_rows, problem_in
 from .reported_run import ReportedRun, family_of, misses
-from .row_keys import FoundRows, failed_rows, failing_rows, rows_with_failing_contexts, rows_with_negative_cost
+from .row_keys import FoundRows, failing_rows, rows_with_failing_contexts, rows_with_negative_cost
 from .run import RunEvaluator
 from .summary import BotSummary, MetricColumn, MetricSummary
 from .thresholds import bound
@@ -29,7 +30,6 @@ ACTIONS: dict[ProblemType, str] = {
     " prompt takes less.",
 }
 FEW_CASES = "Add questions that this evaluator can score, or lower its min_test_cases."
-BOT_ERRORS = "Read the errors of these rows, mend the bot or its endpoint, and run again: only they are asked."
 NEGATIVE = "Correct the prices in the suite, or the bot that reports the cost; these rows have no cost until then."
 
 
@@ -120,14 +120,7 @@ def _few_cases(run: ReportedRun) -> Iterator[Problem]:
 
 def _bad_operations(run: ReportedRun) -> Iterator[Problem]:
     for bot in run.bots:
-        if bot.failed or bot.problem:
-            rows = failed_rows(run, bot.name)
-            stopped = f" and was stopped: {bot.problem.rstrip('.')}." if bot.problem else "."
-            yield problem_in(
-                "high", "operations",
-                f"{bot.name} gave no answer on {rows.total} of {number_of_rows(bot.rows)}{stopped}", BOT_ERRORS, rows,
-                bot=bot.name, metric="bot_error_rate", threshold=0.0, value=bot.error_rate,
-            )  # fmt: skip
+        yield from failures_of(run, bot)
         rows = rows_with_negative_cost(run, bot.name) if bot.cost is not None else FoundRows((), 0)
         if rows.total:
             yield problem_in(

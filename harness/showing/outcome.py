@@ -8,8 +8,11 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TextIO
 
-from rich.console import Console
+from rich.console import Console, RenderableType
+from rich.padding import Padding
+from rich.text import Text
 
+from ...reports.failures import ERROR_RATE
 from ...reports.findings import insight_object, problem_object
 from ...reports.leaderboard import count, leaderboard
 from ...reports.printable import printable
@@ -66,6 +69,8 @@ def show_outcome(outcome: Outcome, suite: Path | None, rows: Path | None, stdout
     width = console.width if console.is_terminal else 80
     console.print(leaderboard(outcome.summary, width), width=width)
     console.print()
+    for part in _why_rows_failed(outcome):
+        console.print(part, width=width)
     for line in (*_what_is_wrong(outcome), *_what_happened(outcome), *_what_was_judged(outcome.judge)):
         console.print(line, markup=False, soft_wrap=True)
     if rows:
@@ -75,11 +80,25 @@ def show_outcome(outcome: Outcome, suite: Path | None, rows: Path | None, stdout
         console.print(f"  {command}\n      {purpose}", markup=False, soft_wrap=True)
 
 
+def _why_rows_failed(outcome: Outcome) -> Iterator[RenderableType]:
+    """What the problems say of rows without an answer: each cause, with an example and what to do."""
+    failures = [problem for problem in outcome.findings.problems if problem.metric == ERROR_RATE]
+    if not failures:
+        return
+    yield Text("Why rows failed:", style="red")
+    for problem in failures:
+        yield Padding(Text(printable(problem.what), overflow="fold"), (0, 0, 0, 2))
+        yield Padding(Text(printable(problem.action), style="dim", overflow="fold"), (0, 0, 0, 6))
+    yield ""
+
+
 def _what_is_wrong(outcome: Outcome) -> Iterator[str]:
     problems = outcome.findings.problems
-    if problems:
-        first = "the first: " if len(problems) > 1 else ""
-        yield f"{counted(problems)}; {first}{printable(problems[0].what)}"
+    others = [problem for problem in problems if problem.metric != ERROR_RATE]  # those are told above
+    if not others:
+        return
+    which = "the first: " if len(problems) == len(others) else "the first of the others: "
+    yield f"{counted(problems)}; {which if len(problems) > 1 else ''}{printable(others[0].what)}"
 
 
 def _what_happened(outcome: Outcome) -> Iterator[str]:

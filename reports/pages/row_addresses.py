@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from urllib.parse import urlencode
 
+from ..failures import ERROR_RATE
 from ..problem import Problem
 from ..reported_run import ReportedRun, row_metric
 from ..row_keys import RowKey
-
-BOT_ERRORS = "bot_error_rate"
 
 
 def rows_address(**wanted: str) -> str:
@@ -31,7 +30,7 @@ def problem_address(run: ReportedRun, problem: Problem) -> str:
     if not problem.row_count:
         return ""
     bot = problem.bot or ""
-    if problem.metric == BOT_ERRORS:
+    if problem.metric == ERROR_RATE:
         return rows_address(bot=bot, show="errors")
     metric = metric_of_rows(run, problem)
     if problem.type == "evaluation":

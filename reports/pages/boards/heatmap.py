@@ -13,7 +13,7 @@ from ...reported_run import misses
 from ...run import RunEvaluator
 from ...summary import MetricColumn
 from ...thresholds import figure_apart
-from ..row_addresses import BOT_ERRORS
+from ..row_addresses import ERROR_RATE
 
 SHADES: Final = 10  # the worst bot is heat-0, the best heat-10
 
@@ -138,4 +138,4 @@ def _asks(board: Board, bot: str, column: MetricColumn, cell: Cell) -> dict[str,
         return {"bot": bot, "metric": column.name, **rest}
     if not isinstance(board, HeatmapBoard) and "row_correct" in board.evaluator.metrics:
         return {"bot": bot, "metric": "row_correct", "sort": "value"}
-    return {"bot": bot, "show": "errors"} if column.name == BOT_ERRORS else {"bot": bot}
+    return {"bot": bot, "show": "errors"} if column.name == ERROR_RATE else {"bot": bot}
