@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from ...metrics import builtin_catalog
-from ..exams.suite_exam import RunOptions
+from ..exams.run_config import RunConfig
 from ..suite.judge_choice import choose_judge
 from .reading import candidates
 from .removals import Removal, knowing_bots, to_ask
@@ -83,7 +83,7 @@ class BlamePlan:
     ground: Ground
     answers: Answers
     looks: tuple[Look, ...] = ()
-    options: RunOptions = field(default_factory=RunOptions)
+    options: RunConfig = field(default_factory=RunConfig)
     interplay: int = 0
     bound: int = MOST_CALLS
     left_out: int = 0
@@ -124,7 +124,7 @@ class BlamePlan:
 
 def plan_blame(
     ground: Ground, answers: Answers, bots: Collection[str] | None = None, most_calls: int = MOST_CALLS,
-    options: RunOptions | None = None,
+    options: RunConfig | None = None,
 ) -> BlamePlan:  # fmt: skip
     """Choose the answers to look at; nothing is asked.
 
@@ -138,7 +138,7 @@ def plan_blame(
         most_calls: how many answers may be asked for.
         options: as of the run.
     """
-    options = options or RunOptions()
+    options = options or RunConfig()
     wanted = [bot for bot in answers.bots if bots is None or bot in bots]
     knowing = knowing_bots(ground, wanted, options)
     repeats = options.repeat or ground.loaded.suite.repeat
@@ -164,7 +164,7 @@ def plan_blame(
     )
 
 
-def _is_judged(ground: Ground, metric: str, options: RunOptions) -> bool:
+def _is_judged(ground: Ground, metric: str, options: RunConfig) -> bool:
     """Whether a language model says what answers are worth; it may where the metric is not one of ours."""
     suite = ground.loaded.suite
     if choose_judge(suite.judge, suite.models, options.judge, options.judge_url).settings.is_embedded:

@@ -15,7 +15,8 @@ from ...knowledge.reading import Knowledge
 from ...reports.run import ask_key
 from ...reports.summary import find_run
 from ..exams.kept_answers import missing_answers
-from ..exams.suite_exam import RunOptions, build_bots
+from ..exams.run_config import RunConfig
+from ..exams.suite_exam import build_bots
 from ..exams.variant_exam import NamedBot, Variant, hold_variants, variant_exam
 from ..ground.answers import read_answers
 
@@ -51,7 +52,7 @@ class Asked:
     problems: dict[str, str] = field(default_factory=dict)
 
 
-def knowing_bots(ground: Ground, names: Collection[str], options: RunOptions) -> dict[str, TakesKnowledge]:
+def knowing_bots(ground: Ground, names: Collection[str], options: RunConfig) -> dict[str, TakesKnowledge]:
     """Those of the suite's bots whose documents can be taken away, made anew as in a run.
 
     No model is loaded; the code of the user's own bots is imported, to see whether it can leave documents out.
@@ -70,7 +71,7 @@ def _taking(bot: TargetBot, ground: Ground) -> BuiltBot:
 
 
 def ask_again(
-    ground: Ground, removals: Iterable[Removal], metric: str, options: RunOptions, store: Store,
+    ground: Ground, removals: Iterable[Removal], metric: str, options: RunConfig, store: Store,
     watching: Watching, told: Callable[[str], None] | None = None,
 ) -> Asked:  # fmt: skip
     """Ask for the answers, or find them where they are kept.
@@ -110,7 +111,7 @@ def ask_again(
     return Asked(answers, outcome.asked, outcome.kept, problems)
 
 
-def to_ask(ground: Ground, removals: Iterable[Removal], options: RunOptions, store: Store) -> int:
+def to_ask(ground: Ground, removals: Iterable[Removal], options: RunConfig, store: Store) -> int:
     """How many answers are not kept yet; with ``fresh`` none counts."""
     repeats = options.repeat or ground.loaded.suite.repeat
     wanted = list(dict.fromkeys(removals))

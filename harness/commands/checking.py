@@ -11,7 +11,8 @@ from ...reports.judging.kept_checks import keep_check
 from ...reports.store import Store
 from ..engine.interrupts import Interrupts
 from ..exams.exam import Exam
-from ..exams.suite_exam import RunOptions, suite_exam
+from ..exams.run_config import RunConfig
+from ..exams.suite_exam import suite_exam
 from ..suite.judge_settings import CheckSettings
 from ..suite.suite_file import LoadedSuite
 from ..trust.canaries import kinds
@@ -32,7 +33,7 @@ def check_suite(
         InputError: the suite or the judge can't be used.
         JudgeUnfit: the judge can't be reached.
     """
-    exam = suite_exam(loaded, RunOptions(judge=judge, judge_url=judge_url, only_planned=True), environ)
+    exam = suite_exam(loaded, RunConfig(judge=judge, judge_url=judge_url, only_planned=True), environ)
     wanted = exam.judging.settings.check or CheckSettings()
     floors = wanted.model_copy(update={"repeats": repeats}) if repeats else wanted
     calls = list(kinds()) if every else calls_of(exam.plan) or list(kinds())

@@ -33,7 +33,7 @@ from .conventions import (
 if TYPE_CHECKING:
     from ..deciding.perturbed_run import PerturbedRun
     from ..exams.exam import Exam
-    from ..exams.suite_exam import RunOptions
+    from ..exams.run_config import RunConfig
     from ..suite.suite_file import LoadedSuite
 
     Again = Callable[[], PerturbedRun | None]
@@ -71,11 +71,12 @@ def run(
     as_json: Json = False,
 ) -> None:
     """Ask the bots of a suite, and score what they say. Shows the leaderboard; what is kept is not asked again."""
-    from ..exams.suite_exam import RunOptions, suite_exam
+    from ..exams.run_config import RunConfig
+    from ..exams.suite_exam import suite_exam
     from ..suite.suite_file import load_named
 
     names = tuple(name.strip() for name in bots.split(",") if name.strip())
-    options = RunOptions(
+    options = RunConfig(
         names, limit, repeat, concurrency, fresh, latency_run, judge, judge_url, tuple(local_model or ()), plan
     )
 
@@ -113,13 +114,13 @@ def score(
     as_json: Json = False,
 ) -> None:
     """Score recorded answers; no bot is called."""
-    from ..engine.judging import CONCURRENCY
-    from ..exams.recorded_exam import ScoreOptions, recorded_exam
+    from ..exams.recorded_exam import recorded_exam
+    from ..exams.run_config import RunConfig
 
     ids = [name.strip() for name in metrics.split(",") if name.strip()] or None
-    options = ScoreOptions(
-        ids, judge, judge_url, concurrency or CONCURRENCY, fresh, tuple(local_model or ()), tuple(metric_file or ()),
-        only_planned=plan,
+    options = RunConfig(
+        metrics=ids, judge=judge, judge_url=judge_url, concurrency=concurrency, fresh=fresh,
+        local_models=tuple(local_model or ()), metric_files=tuple(metric_file or ()), only_planned=plan,
     )  # fmt: skip
 
     def make(told: Told) -> Exam:
@@ -131,7 +132,7 @@ def score(
         _hold(make, database, rows, as_json, None)
 
 
-def _reworded(loaded: LoadedSuite, options: RunOptions) -> PerturbedRun | None:
+def _reworded(loaded: LoadedSuite, options: RunConfig) -> PerturbedRun | None:
     """The run of reworded questions that a suite wants; None where it wants none."""
     if loaded.suite.perturb is None:
         return None

@@ -124,13 +124,13 @@ def _suite(subject: str | None) -> Path | None:
 def _held(suite: Path, options: GateOptions, asking: Asking) -> GateResult:
     from ..deciding.gate_attribution import explained
     from ..deciding.gate_exam import gate_suite
-    from ..exams.suite_exam import RunOptions
+    from ..exams.run_config import RunConfig
     from ..showing.outcome import show_warnings, watching
     from ..showing.progress import Silent
     from ..suite.suite_file import load_suite
     from ..trust.judge_check import JudgeUnfit
 
-    run = RunOptions(
+    run = RunConfig(
         (), asking.limit, asking.repeat, asking.concurrency, asking.fresh, False, asking.judge, asking.judge_url,
         asking.local_model,
     )  # fmt: skip

@@ -90,13 +90,13 @@ def knowledge(
 
     And how to cut and search them. Everything is kept in the database and shown on the page of the run.
     """
-    from ..exams.suite_exam import RunOptions
+    from ..exams.run_config import RunConfig
     from ..surveying.survey_options import SurveyOptions, named_parts
 
     if show is not None:
         _show_kept(show, database, as_json, html)
         return
-    run = RunOptions(
+    run = RunConfig(
         tuple(name.strip() for name in bots.split(",") if name.strip()), limit, concurrency=concurrency, judge=judge,
         judge_url=judge_url, local_models=tuple(local_model or ()), only_planned=plan,
     )  # fmt: skip

@@ -19,7 +19,8 @@ from ...reports.shelf import VectorShelf
 from ...reports.store import Store
 from ..exams.embedders import open_embedder
 from ..exams.kept_answers import missing_answers
-from ..exams.suite_exam import RunOptions, build_bots
+from ..exams.run_config import RunConfig
+from ..exams.suite_exam import build_bots
 from ..suite.suite_file import LoadedSuite
 from .bot_record import BotRecord, read_record
 from .factors import (
@@ -54,7 +55,7 @@ class AttributionPlan:
     """
 
     loaded: LoadedSuite
-    options: RunOptions
+    options: RunConfig
     environ: Mapping[str, str]
     bot: str
     record: BotRecord
@@ -124,7 +125,7 @@ class AttributionPlan:
 
 
 def plan_attribution(
-    store: Store, run_id: int, bot: str, loaded: LoadedSuite, options: RunOptions, environ: Mapping[str, str],
+    store: Store, run_id: int, bot: str, loaded: LoadedSuite, options: RunConfig, environ: Mapping[str, str],
     old_knowledge: Path | None = None, base_bot: str | None = None,
 ) -> AttributionPlan:  # fmt: skip
     """Find out what was changed since a run, and which configurations stand between; nothing is asked.

@@ -12,7 +12,7 @@ from ...reports.gating.gate_report import GateReport
 from ...reports.gating.verdicts import BotVerdict
 from ...reports.store import Store
 from ...reports.summary import find_run
-from ..exams.suite_exam import RunOptions
+from ..exams.run_config import RunConfig
 from ..suite.suite_file import LoadedSuite
 from .attribution import Watching, attribute, comparable_keys
 from .attribution_plan import plan_attribution
@@ -20,7 +20,7 @@ from .attribution_result import Attribution, Explained
 
 
 def explained(
-    report: GateReport, loaded: LoadedSuite, run: RunOptions, database: Path, environ: Mapping[str, str],
+    report: GateReport, loaded: LoadedSuite, run: RunConfig, database: Path, environ: Mapping[str, str],
     watching: Watching, told: Callable[[str], None], old_knowledge: Path | None = None,
 ) -> Explained:  # fmt: skip
     """Take the differences apart that a gate found; bots that are unchanged have none.

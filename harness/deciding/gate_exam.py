@@ -16,7 +16,8 @@ from ...reports.run import RunMetric
 from ...reports.store import Store
 from ..engine.engine import Watcher
 from ..exams.exam import Exam, Outcome, hold
-from ..exams.suite_exam import RunOptions, chosen_bots, suite_exam
+from ..exams.run_config import RunConfig
+from ..exams.suite_exam import chosen_bots, suite_exam
 from ..suite.suite_file import LoadedSuite
 from .early_stop import EarlyStop
 from .gate import GateOptions, GateResult, judged, suite_baseline
@@ -34,7 +35,7 @@ class HeldGate:
 
 
 def gate_suite(
-    loaded: LoadedSuite, run: RunOptions, options: GateOptions, environ: Mapping[str, str], watcher: Watcher,
+    loaded: LoadedSuite, run: RunConfig, options: GateOptions, environ: Mapping[str, str], watcher: Watcher,
     told: Callable[[str], None] | None = None, early_stop: bool = False,
 ) -> HeldGate:  # fmt: skip
     """Hold a suite's exam, and decide whether its bots became worse. What is kept is not asked again.

@@ -19,7 +19,8 @@ from ...reports.store import Store
 from ..engine.judging import open_judging
 from ..exams.embedders import open_embedder
 from ..exams.exam import Exam
-from ..exams.suite_exam import RunOptions, suite_exam
+from ..exams.run_config import RunConfig
+from ..exams.suite_exam import suite_exam
 from ..suite.judge_choice import choose_judge
 from .question_writer import Written, need_of_judge, rehearsed, write_questions
 
@@ -42,7 +43,7 @@ class PerturbedRun:
     """
 
     loaded: LoadedSuite
-    options: RunOptions
+    options: RunConfig
     sources: list[Question]
     recipe: Recipe
     tally: Tally = field(default_factory=Tally)
@@ -86,7 +87,7 @@ class PerturbedRun:
                 yield f"No question could be reworded by {kind.name}, mostly because {why}."
 
 
-def perturbed_run(loaded: LoadedSuite, options: RunOptions, environ: Mapping[str, str]) -> PerturbedRun | None:
+def perturbed_run(loaded: LoadedSuite, options: RunConfig, environ: Mapping[str, str]) -> PerturbedRun | None:
     """What a suite's ``perturb`` comes to; None where it has none, or no question that can be reworded.
 
     Kinds that need a language model are left out where the suite has none as judge and names ``all`` kinds.
@@ -108,7 +109,7 @@ def perturbed_run(loaded: LoadedSuite, options: RunOptions, environ: Mapping[str
 
 
 def _judged_recipe(
-    recipe: Recipe, named: tuple[str, ...], loaded: LoadedSuite, options: RunOptions, environ: Mapping[str, str]
+    recipe: Recipe, named: tuple[str, ...], loaded: LoadedSuite, options: RunConfig, environ: Mapping[str, str]
 ) -> tuple[Recipe, tuple[str, ...]]:
     if _judging(loaded, options, environ).is_language_model:
         return recipe, ()
@@ -129,7 +130,7 @@ def without_judge(recipe: Recipe, named: tuple[str, ...]) -> tuple[Recipe, tuple
     return replace(recipe, kinds=offline), (f"{left_out} are left out: no language model is the judge.",)
 
 
-def _judging(loaded: LoadedSuite, options: RunOptions, environ: Mapping[str, str]) -> Judging:
+def _judging(loaded: LoadedSuite, options: RunConfig, environ: Mapping[str, str]) -> Judging:
     """A judge of its own: that of an exam is closed with the exam."""
     suite = loaded.suite
     embedder, _ = open_embedder(loaded, VectorShelf())

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from ...bots.base import Context, Identity, Reply, Usage
@@ -29,6 +28,7 @@ from ..suite.secret_values import redactor
 from .embedders import default_embedder
 from .exam import Exam, run_metrics
 from .manifest import manifest
+from .run_config import RunConfig
 
 
 class RecordedBot:
@@ -43,26 +43,8 @@ class RecordedBot:
         raise RuntimeError(f"{self.name} is recorded and can't be asked {question!r}")
 
 
-@dataclass(frozen=True, slots=True)
-class ScoreOptions:
-    """What the command line says: metrics (None for those that fit), who judges with how many calls in flight.
-
-    ``local_models`` are given as ``ROLE=MODEL``; ``metric_files`` have metrics of one's own; ``only_planned`` when
-    nothing will be scored.
-    """
-
-    metrics: Sequence[str] | None = None
-    judge: str = ""
-    judge_url: str = ""
-    concurrency: int = CONCURRENCY
-    fresh: bool = False
-    local_models: tuple[str, ...] = ()
-    metric_files: tuple[Path, ...] = ()
-    only_planned: bool = False
-
-
 def recorded_exam(
-    path: Path, options: ScoreOptions, environ: Mapping[str, str], told: Callable[[str], None] | None = None
+    path: Path, options: RunConfig, environ: Mapping[str, str], told: Callable[[str], None] | None = None
 ) -> Exam:
     """An exam over a file of recorded answers; for ``told`` see ``suite_exam``.
 
@@ -76,7 +58,7 @@ def recorded_exam(
     endpoints = Endpoints()
     local_models = overridden(LocalModelsSettings(), options.local_models)
     models = RunModels(local_models, Path(), environ, endpoints, told, only_planned=options.only_planned)
-    judging = open_judging(judge, embedder, Path(), environ, endpoints, options.concurrency, models)
+    judging = open_judging(judge, embedder, Path(), environ, endpoints, options.concurrency or CONCURRENCY, models)
     ids, judged = ModelIds(embedder.model_id, judging, models), judging.is_language_model
     choice = choose_metrics(_catalog(options), options.metrics, {}, recorded.has, ids, is_judged=judged)
     models.take(choice.plan.needs)
@@ -112,11 +94,11 @@ def recorded_exam(
     return Exam(header, choice.plan, lanes, embedder, shelf, warnings, redact, places, judging, models)
 
 
-def _catalog(options: ScoreOptions) -> Catalog:
+def _catalog(options: RunConfig) -> Catalog:
     catalog = builtin_catalog()
     for file in options.metric_files:
         catalog = catalog.with_file(existing(file, "a file"))
-    return catalog
+    return catalog.with_functions(options.functions) if options.functions else catalog
 
 
 def _lane(bot: RecordedBot, run: OpenRun, recorded: RecordedSet) -> Lane:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from ... import InputError
@@ -34,38 +35,25 @@ from .embedders import open_embedder
 from .exam import Exam, run_metrics
 from .manifest import documents_read, manifest
 from .rerankers import open_rerankers
+from .run_config import GivenBot, RunConfig
 from .sketches import sketches
 
 if TYPE_CHECKING:
     from functools import _lru_cache_wrapper
+    from pathlib import Path
 
     from ...bots.wrapping import BuiltBot
     from ...knowledge.batching import BatchingEmbedder
     from ...knowledge.reading import Knowledge
+    from ...metrics.declaring import Function
     from ..suite.settings import Suite
     from ..suite.suite_file import LoadedSuite
 
 TIMEOUT = 300.0  # seconds after which a bot that says nothing is given up, where its settings name no limit
 
 
-@dataclass(frozen=True, slots=True)
-class RunOptions:
-    """What the command line changes about a suite; ``only_planned`` when nothing of it will be asked."""
-
-    bots: tuple[str, ...] = ()
-    limit: int | None = None
-    repeat: int | None = None
-    concurrency: int | None = None
-    fresh: bool = False
-    latency_run: bool = False
-    judge: str = ""
-    judge_url: str = ""
-    local_models: tuple[str, ...] = ()
-    only_planned: bool = False
-
-
 def suite_exam(
-    loaded: LoadedSuite, options: RunOptions, environ: Mapping[str, str], told: Callable[[str], None] | None = None,
+    loaded: LoadedSuite, options: RunConfig, environ: Mapping[str, str], told: Callable[[str], None] | None = None,
     asked: Questions | None = None,
 ) -> Exam:  # fmt: skip
     """Read what the suite refers to and build its bots; nothing heavy is loaded yet.
@@ -80,6 +68,7 @@ def suite_exam(
     Raises:
         InputError: questions, knowledge, metrics or bots can't be used; the sentence says which and why.
     """
+    loaded = _changed(loaded, options)
     suite = loaded.suite
     repeats = options.repeat or suite.repeat
     concurrency = options.concurrency or suite.concurrency
@@ -88,7 +77,10 @@ def suite_exam(
     names = chosen_bots(options.bots, list(suite.bots))
     redact = redactor(environ, named_variables(suite))
     knowledge = cache(lambda: _read_knowledge(loaded))
-    bots = build_bots(loaded, names, scored.embedder, environ, knowledge, scored.endpoints, options.local_models, told)
+    bots = build_bots(
+        loaded, names, scored.embedder, environ, knowledge, scored.endpoints, options.local_models, told,
+        dict(options.given),
+    )  # fmt: skip
     gold = gold_evidence(choice.plan, questions, knowledge if suite.knowledge else None)
     warnings = (*scored.warnings, *gold.warnings, *scored.judging.warnings(choice.plan))
     header = RunHeader(
@@ -145,7 +137,7 @@ class _Scored:
 def _scored(
     loaded: LoadedSuite,
     asked: Questions | None,
-    options: RunOptions,
+    options: RunConfig,
     environ: Mapping[str, str],
     concurrency: int,
     told: Callable[[str], None] | None,
@@ -160,7 +152,7 @@ def _scored(
     judging = open_judging(judge, embedder, base, environ, endpoints, concurrency, models)
     names = chosen_bots(options.bots, list(suite.bots))
     ids = ModelIds(embedder.model_id, judging, models)
-    choice = choose_for_suite(loaded, names, questions, ids, judging.is_language_model)
+    choice = choose_for_suite(loaded, names, questions, ids, judging.is_language_model, options.functions)
     models.take(choice.plan.needs)
     if questions.has_constraints:
         check_constraints_of(questions, questions.path, choice.plan)
@@ -168,14 +160,15 @@ def _scored(
 
 
 def choose_for_suite(
-    loaded: LoadedSuite, bots: Sequence[str], questions: Questions, models: Mapping[str, str], is_judged: bool
-) -> MetricChoice:
+    loaded: LoadedSuite, bots: Sequence[str], questions: Questions, models: Mapping[str, str], is_judged: bool,
+    functions: Sequence[Function] = (),
+) -> MetricChoice:  # fmt: skip
     """What a suite is scored by; ``models`` are ids by tool. Raises InputError where it can't be."""
     suite = loaded.suite
     catalog = builtin_catalog()
     for file in suite.metric_files:
         catalog = catalog.with_file(loaded.base / file)
-    catalog = with_own_prompts(catalog, loaded)
+    catalog = with_own_prompts(catalog.with_functions(functions) if functions else catalog, loaded)
     provides = {
         "expected": questions.has_expected,
         "constraints": questions.has_constraints,
@@ -222,8 +215,12 @@ def build_bots(
     loaded: LoadedSuite, names: Sequence[str], embedder: BatchingEmbedder, environ: Mapping[str, str],
     knowledge: Callable[[], Knowledge] | None = None, endpoints: Endpoints | None = None,
     local_models: Iterable[str] = (), told: Callable[[str], None] | None = None,
+    given: Mapping[str, GivenBot] = MappingProxyType({}),
 ) -> list[BuiltBot]:  # fmt: skip
-    """Bots of a suite; they share the documents, the embedder, rerankers and the limits of endpoints."""
+    """Bots of a suite; they share the documents, the embedder, rerankers and the limits of endpoints.
+
+    Those that are ``given`` take the place of what the suite says, or bring documents of their own.
+    """
     from ...bots.building import Workshop, build_bot
 
     suite, base = loaded.suite, loaded.base
@@ -237,13 +234,37 @@ def build_bots(
         endpoints=endpoints or Endpoints(),
         rerankers=open_rerankers(suite.local_models, base, local_models, told),
     )
-    return [build_bot(name, suite.bots[name], workshop) for name in names]
+
+    def built(name: str) -> BuiltBot:
+        own = given.get(name)
+        if own is None:
+            return build_bot(name, suite.bots[name], workshop)
+        if own.bot is not None:
+            return own.bot
+        documents = own.knowledge and cache(lambda: _read(loaded.base, own.knowledge))
+        return build_bot(name, own.settings, replace(workshop, knowledge=documents) if documents else workshop)
+
+    return [built(name) for name in names]
 
 
 def _read_knowledge(loaded: LoadedSuite) -> Knowledge:
+    return _read(loaded.base, loaded.suite.knowledge)
+
+
+def _read(base: Path, paths: Iterable[Path]) -> Knowledge:
     from ...knowledge.reading import read_knowledge
 
-    return read_knowledge([loaded.base / path for path in loaded.suite.knowledge])
+    return read_knowledge([base / path for path in paths])
+
+
+def _changed(loaded: LoadedSuite, options: RunConfig) -> LoadedSuite:
+    """The suite with the metrics that the run is to have instead of, or beside, its own."""
+    update: dict[str, object] = {}
+    if options.metrics is not None:
+        update["metrics"] = tuple(options.metrics)
+    if options.metric_files:
+        update["metric_files"] = (*loaded.suite.metric_files, *(file.absolute() for file in options.metric_files))
+    return replace(loaded, suite=loaded.suite.model_copy(update=update)) if update else loaded
 
 
 def _lane(
@@ -278,7 +299,7 @@ def _items(questions: Iterable[Question], repeats: int) -> Iterator[Item]:
 
 
 def _effective(
-    loaded: LoadedSuite, options: RunOptions, scored: _Scored, repeats: int, concurrency: int,
+    loaded: LoadedSuite, options: RunConfig, scored: _Scored, repeats: int, concurrency: int,
     knowledge: _lru_cache_wrapper[Knowledge],
 ) -> dict[str, object]:  # fmt: skip
     return {

@@ -16,7 +16,8 @@ from ...reports.ledger import OpenRun
 from ...reports.run import SURVEYED, RowStatus
 from ..engine.lanes import Item, Lane
 from .exam import Exam, Outcome, hold
-from .suite_exam import RunOptions, suite_exam
+from .run_config import RunConfig
+from .suite_exam import suite_exam
 
 if TYPE_CHECKING:
     from ...bots.base import Identity, Reply
@@ -78,7 +79,7 @@ class NamedBot:
 
 
 def variant_exam(
-    loaded: LoadedSuite, variants: Sequence[Variant], options: RunOptions, environ: Mapping[str, str],
+    loaded: LoadedSuite, variants: Sequence[Variant], options: RunConfig, environ: Mapping[str, str],
     metrics: Collection[str], note: Mapping[str, object], told: Callable[[str], None] | None = None,
 ) -> Exam:  # fmt: skip
     """The exam of some variants. Answers that are kept are found again, and it stands aside of the suite's runs.

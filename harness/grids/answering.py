@@ -23,7 +23,8 @@ from ...reports.summary import find_run
 from ..engine.engine import Watcher
 from ..engine.lanes import Lane, todo
 from ..exams.exam import Exam, hold
-from ..exams.suite_exam import RunOptions, build_bots, suite_exam
+from ..exams.run_config import RunConfig
+from ..exams.suite_exam import build_bots, suite_exam
 from ..exams.variant_exam import NamedBot
 from ..forecast.open_run import open_run
 from .laying import LaidGrid, lay_grid
@@ -80,7 +81,7 @@ def answered_questions(grid: Grid, ground: Ground) -> tuple[Question, ...]:
 
 
 def answers_to_ask(
-    grid: Grid, ground: Ground, settings: SurveySettings, store: Store, options: RunOptions
+    grid: Grid, ground: Ground, settings: SurveySettings, store: Store, options: RunConfig
 ) -> int:  # fmt: skip
     """How many answers ``answer_best`` would ask for; those that are kept are not among them. Nobody is asked."""
     asking = _asking(grid, ground, settings, options)
@@ -98,7 +99,7 @@ def answers_to_ask(
 
 
 def answer_best(
-    grid: Grid, ground: Ground, settings: SurveySettings, store: Store, watching: Watching, options: RunOptions,
+    grid: Grid, ground: Ground, settings: SurveySettings, store: Store, watching: Watching, options: RunConfig,
     told: Told | None = None,
 ) -> Grid:  # fmt: skip
     """The grid with the answers of the suite's first rag bot measured under its best few settings.
@@ -140,7 +141,7 @@ def answer_best(
     return replace(grid, settings=results, bot=asking.name, warnings=(*grid.warnings, *warnings))
 
 
-def _asking(grid: Grid, ground: Ground, settings: SurveySettings, options: RunOptions) -> _Asking | None:
+def _asking(grid: Grid, ground: Ground, settings: SurveySettings, options: RunConfig) -> _Asking | None:
     """None where no bot retrieves from the documents, nothing is to be measured or there is nobody to ask."""
     bots = ground.loaded.suite.bots
     wanted = ((name, bots[name]) for name in options.bots or bots if name in bots)
@@ -157,7 +158,7 @@ def _asking(grid: Grid, ground: Ground, settings: SurveySettings, options: RunOp
 
 
 def _exam(
-    asking: _Asking, grid: Grid, ground: Ground, laid: LaidGrid, options: RunOptions, told: Told | None = None
+    asking: _Asking, grid: Grid, ground: Ground, laid: LaidGrid, options: RunConfig, told: Told | None = None
 ) -> Exam:
     suite = ground.loaded.suite
     chosen = {name: grid.settings[place].setting for name, place in asking.bots.items()}

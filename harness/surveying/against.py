@@ -13,7 +13,8 @@ from ...reports.summary import find_run
 from ...reports.surveys.against import Against, BotChange, Edit
 from ..engine.engine import Watcher
 from ..exams.exam import hold
-from ..exams.suite_exam import RunOptions, suite_exam
+from ..exams.run_config import RunConfig
+from ..exams.suite_exam import suite_exam
 from ..grids.recommending import paired
 from ..ground.answers import Answers, read_answers
 from .against_plan import AgainstPlan, plan_against
@@ -34,7 +35,7 @@ Told = Callable[[str], None]
 
 
 def compare_documents(
-    ground: Ground, folder: Path, store: Store, watching: Watching, options: RunOptions | None = None,
+    ground: Ground, folder: Path, store: Store, watching: Watching, options: RunConfig | None = None,
     metric: str | None = None, most_calls: int | None = None, told: Told | None = None, present: Answers | None = None,
 ) -> Against:  # fmt: skip
     """Hold today's documents against those of another folder, over the same questions and bots.

@@ -15,7 +15,8 @@ from ...knowledge.evidence import EvidenceFinder
 from ...knowledge.reading import read_knowledge
 from ...reports.run import SURVEYED, ask_key
 from ..exams.kept_answers import missing_answers
-from ..exams.suite_exam import RunOptions, build_bots, chosen_bots
+from ..exams.run_config import RunConfig
+from ..exams.suite_exam import build_bots, chosen_bots
 from ..ground.ground import gold_by_evidence
 from ..ground.listed_names import listed
 from .document_changes import DocumentChange, changes_between
@@ -49,7 +50,7 @@ class AgainstPlan:
     ground: Ground
     folder: Path
     old: Knowledge
-    options: RunOptions
+    options: RunConfig
     changes: tuple[DocumentChange, ...]
     bots: tuple[str, ...]
     left_out: tuple[str, ...]
@@ -149,7 +150,7 @@ class AgainstPlan:
 
 
 def plan_against(
-    ground: Ground, folder: Path, options: RunOptions | None = None, most_calls: int | None = None
+    ground: Ground, folder: Path, options: RunConfig | None = None, most_calls: int | None = None
 ) -> AgainstPlan:
     """Read the old documents and see how today's differ; nothing is asked.
 
@@ -162,7 +163,7 @@ def plan_against(
     Raises:
         InputError: there is no such folder, or no document in it.
     """
-    options = options or RunOptions()
+    options = options or RunConfig()
     old = read_knowledge([folder])
     suite = ground.loaded.suite
     names = chosen_bots(options.bots, list(suite.bots))

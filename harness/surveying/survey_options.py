@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from ... import InputError
-from ..exams.suite_exam import RunOptions
+from ..exams.run_config import RunConfig
 from ..suite.mistakes import nearest
 from ..suite.survey_settings import SurveySettings, overridden_grid
 
@@ -36,7 +36,7 @@ class SurveyOptions:
 
     parts: frozenset[str] = field(default=frozenset(PARTS))
     asks: bool = True
-    run: RunOptions = field(default_factory=RunOptions)
+    run: RunConfig = field(default_factory=RunConfig)
     metric: str | None = None
     grid: tuple[str, ...] = ()
     against: Path | None = None

@@ -15,7 +15,8 @@ from ...knowledge.question_files import open_questions
 from ...reports.store import Store
 from ...reports.summary import find_run
 from ..exams.exam import hold
-from ..exams.suite_exam import RunOptions, chosen_bots, suite_exam
+from ..exams.run_config import RunConfig
+from ..exams.suite_exam import chosen_bots, suite_exam
 from ..showing.progress import Silent
 from ..suite.mistakes import nearest
 from ..suite.suite_file import load_suite
@@ -25,7 +26,8 @@ from .held_run import HeldExam, HeldRun
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-OPTIONS = tuple(field.name for field in fields(RunOptions) if field.name != "only_planned")
+_IN_PYTHON = {"only_planned", "metrics", "metric_files", "functions", "given"}  # of no use in a mark
+OPTIONS = tuple(field.name for field in fields(RunConfig) if field.name not in _IN_PYTHON)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +35,7 @@ class WantedRow:
     """A row that a test is about; the exam is held when the test begins."""
 
     suite: Path
-    options: RunOptions
+    options: RunConfig
     bot: str
     key: str
 
@@ -44,9 +46,9 @@ class SessionExams:
     def __init__(self, database: Path) -> None:
         self._database = database
         self._store: Store | None = None
-        self._held: dict[tuple[Path, RunOptions], HeldExam | InputError] = {}
+        self._held: dict[tuple[Path, RunConfig], HeldExam | InputError] = {}
 
-    def hold(self, suite: Path, options: RunOptions) -> HeldExam:
+    def hold(self, suite: Path, options: RunConfig) -> HeldExam:
         """Hold a suite, or give what came of it earlier; one that can't be held is not tried for every test anew.
 
         Raises:
@@ -63,7 +65,7 @@ class SessionExams:
             raise held.with_traceback(None)
         return held
 
-    def _hold(self, suite: Path, options: RunOptions) -> HeldExam:
+    def _hold(self, suite: Path, options: RunConfig) -> HeldExam:
         loaded = load_suite(suite)
         self._store = self._store or Store.open(self._database)
         outcome = hold(suite_exam(loaded, options, os.environ), self._store, Silent())
@@ -123,7 +125,7 @@ def wanted_rows(test_file: Path, mark: pytest.Mark, test: str) -> Sequence[Wante
     return [WantedRow(path, options, bot, key) for bot in bots for key in questions]
 
 
-def run_options(given: Mapping[str, Any]) -> RunOptions:
+def run_options(given: Mapping[str, Any]) -> RunConfig:
     """Options by name, as a test gives them; ``bot`` is one bot, ``bots`` are several.
 
     Raises:
@@ -138,7 +140,7 @@ def run_options(given: Mapping[str, Any]) -> RunOptions:
     for name in ("bots", "local_models"):
         if name in options:
             options[name] = (options[name],) if isinstance(options[name], str) else tuple(options[name])
-    return RunOptions(**options)
+    return RunConfig(**options)
 
 
 def found(path: str | Path, folder: Path) -> Path:

@@ -53,7 +53,8 @@ from planted_faults import (
 from proctor.harness.blaming.blame import blame
 from proctor.harness.blaming.blame_plan import plan_blame
 from proctor.harness.exams.exam import hold
-from proctor.harness.exams.suite_exam import RunOptions, suite_exam
+from proctor.harness.exams.run_config import RunConfig
+from proctor.harness.exams.suite_exam import suite_exam
 from proctor.harness.ground.answers import Answers, read_answers
 from proctor.harness.ground.ground import Ground, lay_ground
 from proctor.harness.ground.support import with_supports
@@ -83,7 +84,7 @@ class Asked:
 def asked(folder: Path, store: Store, embedder: BatchingEmbedder | None = None) -> Asked:
     """Ask a suite's questions, and look inside its documents."""
     ground = laid(folder / "suite.yaml", embedder)
-    outcome = hold(suite_exam(ground.loaded, RunOptions(), ground.environ), store, Silent())
+    outcome = hold(suite_exam(ground.loaded, RunConfig(), ground.environ), store, Silent())
     run_id, _ = find_run(store, outcome.summary.run)
     read = {metric: read_answers(store, run_id, metric) for metric in THRESHOLDS}
     answers = {metric: found for metric, found in read.items() if found is not None}

@@ -15,7 +15,8 @@ from proctor.harness.deciding.attribution import attribute
 from proctor.harness.deciding.attribution_plan import AttributionPlan, plan_attribution
 from proctor.harness.deciding.attribution_result import Attribution
 from proctor.harness.exams.exam import hold
-from proctor.harness.exams.suite_exam import RunOptions, suite_exam
+from proctor.harness.exams.run_config import RunConfig
+from proctor.harness.exams.suite_exam import suite_exam
 from proctor.harness.showing.attribution_table import attribution_table
 from proctor.harness.showing.progress import Silent
 from proctor.harness.suite.suite_file import load_suite
@@ -84,12 +85,12 @@ class Folder:
         (self.folder / "suite.yaml").write_text(json.dumps(made | suite))
 
     def run(self, store: Store) -> int:
-        outcome = hold(suite_exam(load_suite(self.folder / "suite.yaml"), RunOptions(), os.environ), store, Silent())
+        outcome = hold(suite_exam(load_suite(self.folder / "suite.yaml"), RunConfig(), os.environ), store, Silent())
         return find_run(store, outcome.summary.run)[0]
 
     def plan(self, store: Store, base: int, old_knowledge: Path | None = None) -> AttributionPlan:
         loaded = load_suite(self.folder / "suite.yaml")
-        return plan_attribution(store, base, "mine", loaded, RunOptions(), os.environ, old_knowledge)
+        return plan_attribution(store, base, "mine", loaded, RunConfig(), os.environ, old_knowledge)
 
     def attribute(self, store: Store, base: int, head: int, old_knowledge: Path | None = None) -> Attribution:
         tables = [run_tables(store, run).tables["mine"] for run in (base, head)]

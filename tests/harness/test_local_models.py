@@ -15,8 +15,9 @@ from logprob_server import LogprobServer
 from proctor import InputError
 from proctor.harness.engine.run_models import RunModels
 from proctor.harness.exams.exam import hold, run_metrics
-from proctor.harness.exams.recorded_exam import ScoreOptions, recorded_exam
-from proctor.harness.exams.suite_exam import RunOptions, suite_exam
+from proctor.harness.exams.recorded_exam import recorded_exam
+from proctor.harness.exams.run_config import RunConfig
+from proctor.harness.exams.suite_exam import suite_exam
 from proctor.harness.forecast.forecast import forecast
 from proctor.harness.showing.forecast import forecast_object
 from proctor.harness.showing.progress import Silent
@@ -71,7 +72,7 @@ def manifest_of(database: Path) -> dict:
 
 def test_a_model_scores_and_stands_on_manifest_and_leaderboard(tmp_path, models):
     wanted = (f"toxicity={models / 'toxicity'}", f"perplexity={models / 'perplexity'}")
-    options = ScoreOptions(["toxicity", "perplexity", "answer_length"], local_models=wanted)
+    options = RunConfig(metrics=["toxicity", "perplexity", "answer_length"], local_models=wanted)
     outcome = held(recorded_exam(record(tmp_path), options, {}), tmp_path / "proctor.db")
     assert {name: metrics_of(outcome)[name].n_ok for name in options.metrics} == dict.fromkeys(options.metrics, 3)
     said = manifest_of(tmp_path / "proctor.db")
@@ -91,7 +92,7 @@ def test_a_model_scores_and_stands_on_manifest_and_leaderboard(tmp_path, models)
 def test_a_model_is_loaded_once_and_that_is_said_once_and_it_is_dropped_at_the_end(tmp_path, models):
     told: list[str] = []
     before = set(threading.enumerate())  # other tests may still hold models of theirs
-    options = ScoreOptions(["toxicity_labels"], local_models=(f"toxicity={models / 'toxicity'}",))
+    options = RunConfig(metrics=["toxicity_labels"], local_models=(f"toxicity={models / 'toxicity'}",))
     exam = recorded_exam(record(tmp_path, rows=40), options, {}, told.append)
     assert told == []
     outcome = held(exam, tmp_path / "proctor.db")
@@ -181,7 +182,7 @@ def test_the_judge_and_summac_share_one_entailment_model_and_each_pair_runs_once
         path = grounded_suite(folder, metrics=metrics, local_models={"summac": str(models / "summac")}, **suite)
         hook = register_module_forward_pre_hook(note_pairs)
         try:
-            outcome = held(suite_exam(load_suite(path), RunOptions(), {}, loaded.append), folder / "proctor.db")
+            outcome = held(suite_exam(load_suite(path), RunConfig(), {}, loaded.append), folder / "proctor.db")
         finally:
             hook.remove()
         assert all(cell.n_ok for cell in metrics_of(outcome).values())
@@ -208,7 +209,7 @@ def test_a_judge_with_another_entailment_model_keeps_it(tmp_path, models):
         local_models={"summac": str(models / "summac")},
     )
     told: list[str] = []
-    outcome = held(suite_exam(load_suite(path), RunOptions(), {}, told.append), tmp_path / "proctor.db")
+    outcome = held(suite_exam(load_suite(path), RunConfig(), {}, told.append), tmp_path / "proctor.db")
     assert metrics_of(outcome)["faithfulness"].n_ok == 2
     assert told == []
 
@@ -217,12 +218,12 @@ def test_relative_folders_start_from_the_suite_and_the_command_line_goes_before(
     (tmp_path / "own").mkdir()
     (tmp_path / "own" / "toxic").symlink_to(models / "toxicity")
     path = grounded_suite(tmp_path, metrics=["toxicity"], local_models={"threads": 2, "toxicity": "own/toxic"})
-    exam = suite_exam(load_suite(path), RunOptions(), {})
+    exam = suite_exam(load_suite(path), RunConfig(), {})
     (needed,) = exam.models.needed(exam.plan)
     assert needed.is_here
     assert needed.model_id == exam.models.model_id("toxicity_model")
     other = classifier_folder(tmp_path / "other", seed=1)
-    changed = suite_exam(load_suite(path), RunOptions(local_models=(f"toxicity={other}",)), {})
+    changed = suite_exam(load_suite(path), RunConfig(local_models=(f"toxicity={other}",)), {})
     assert changed.models.model_id("toxicity_model").startswith("other@")
     assert changed.plan.metrics[0].id == exam.plan.metrics[0].id
     assert changed.header.metrics[0].version != exam.header.metrics[0].version
@@ -292,7 +293,7 @@ def test_a_mistake_in_the_section_stands_in_its_place(tmp_path, section, says):
 def test_a_name_that_can_be_no_model_is_a_mistake_in_its_place(tmp_path):
     path = grounded_suite(tmp_path, metrics=["toxicity"], local_models={"toxicity": "./nowhere"})
     with pytest.raises(InputError, match=r"suite.yaml:1:\d+: local_models.toxicity: .*'./nowhere' is neither a folder"):
-        suite_exam(load_suite(path), RunOptions(), {})
+        suite_exam(load_suite(path), RunConfig(), {})
 
 
 def test_the_schema_of_the_suite_has_the_section():
@@ -314,10 +315,10 @@ def test_a_server_takes_the_place_of_the_language_model(tmp_path, models):
         path = grounded_suite(tmp_path, metrics=["perplexity"], local_models={"perplexity": given})
         loaded = load_suite(path)
         assert "MY_SERVER" in named_variables(loaded.suite)
-        outcome = held(suite_exam(loaded, RunOptions(), {"MY_SERVER": "k-of-my-server"}), tmp_path / "proctor.db")
+        outcome = held(suite_exam(loaded, RunConfig(), {"MY_SERVER": "k-of-my-server"}), tmp_path / "proctor.db")
         assert server.scored
     here = held(
-        suite_exam(loaded, RunOptions(local_models=(f"perplexity={models / 'perplexity'}",)), {}), tmp_path / "here.db"
+        suite_exam(loaded, RunConfig(local_models=(f"perplexity={models / 'perplexity'}",)), {}), tmp_path / "here.db"
     )
     assert metrics_of(outcome)["perplexity"].mean == pytest.approx(metrics_of(here)["perplexity"].mean, rel=1e-4)
     said = manifest_of(tmp_path / "proctor.db")["perplexity"]
@@ -330,7 +331,7 @@ def test_a_plan_says_which_models_are_wanted_and_whether_they_are_here(tmp_path,
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     wanted = (f"perplexity={models / 'perplexity'}",)
     told: list[str] = []
-    options = ScoreOptions(["toxicity", "perplexity", "answer_length"], local_models=wanted, only_planned=True)
+    options = RunConfig(metrics=["toxicity", "perplexity", "answer_length"], local_models=wanted, only_planned=True)
     exam = recorded_exam(record(tmp_path), options, {}, told.append)
     made = forecast_object(forecast(exam, tmp_path / "proctor.db"))
     assert [(each["role"], each["here"], each["needed_by"]) for each in made["local_models"]] == [
@@ -343,8 +344,8 @@ def test_a_plan_says_which_models_are_wanted_and_whether_they_are_here(tmp_path,
 
 def test_the_model_of_a_verifier_is_wanted_only_with_the_option(tmp_path):
     path = grounded_suite(tmp_path, metrics=["faithfulness"])
-    exam = suite_exam(load_suite(path), RunOptions(only_planned=True), {})
+    exam = suite_exam(load_suite(path), RunConfig(only_planned=True), {})
     assert exam.models.needed(exam.plan) == []
     path = grounded_suite(tmp_path, metrics=[{"faithfulness": {"verifier": "minicheck"}}])
-    exam = suite_exam(load_suite(path), RunOptions(only_planned=True), {})
+    exam = suite_exam(load_suite(path), RunConfig(only_planned=True), {})
     assert [(each.role, each.metrics) for each in exam.models.needed(exam.plan)] == [("minicheck", ("faithfulness",))]

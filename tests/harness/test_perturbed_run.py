@@ -8,7 +8,7 @@ import pytest
 from openai_server import Call, OpenAIServer, status
 from proctor import InputError
 from proctor.harness.deciding.perturbed_run import perturbed_run
-from proctor.harness.exams.suite_exam import RunOptions
+from proctor.harness.exams.run_config import RunConfig
 from proctor.harness.suite.suite_file import load_suite
 from proctor.reports.store import Store
 from proctor.reports.summary import find_run
@@ -158,9 +158,9 @@ def test_a_judge_that_fails_leaves_the_other_kinds(tmp_path):
 def test_kinds_that_want_a_judge_are_refused_without_one_and_left_out_of_all(tmp_path):
     write_suite(tmp_path, FRAGILE, QUESTIONS, perturb=JUDGED)
     with pytest.raises(InputError, match="Paraphrase and misinformation must be written by a language model"):
-        perturbed_run(load_suite(tmp_path), RunOptions(), {})
+        perturbed_run(load_suite(tmp_path), RunConfig(), {})
     write_suite(tmp_path, FRAGILE, QUESTIONS, perturb={"kinds": ["all"]})
-    found = perturbed_run(load_suite(tmp_path), RunOptions(), {})
+    found = perturbed_run(load_suite(tmp_path), RunConfig(), {})
     assert found is not None and not found.recipe.written
     assert found.warnings == ("paraphrase and misinformation are left out: no language model is the judge.",)
 
@@ -179,14 +179,14 @@ def test_the_first_board_is_shown_although_the_second_exam_is_stopped(tmp_path):
 
 def test_the_limit_is_of_the_questions_that_may_be_drawn(tmp_path):
     write_suite(tmp_path, FRAGILE, QUESTIONS, perturb=TYPOS)
-    found = perturbed_run(load_suite(tmp_path), RunOptions(limit=2), {})
+    found = perturbed_run(load_suite(tmp_path), RunConfig(limit=2), {})
     assert found is not None and [source.id for source in found.sources] == ["q0", "q1"]
 
 
 def test_a_suite_whose_questions_are_all_variants_has_nothing_to_reword(tmp_path):
     variants = [{**QUESTIONS[0], "perturbs": {"id": "q", "kind": "comma"}}]
     write_suite(tmp_path, FRAGILE, variants, perturb=TYPOS)
-    assert perturbed_run(load_suite(tmp_path), RunOptions(), {}) is None
+    assert perturbed_run(load_suite(tmp_path), RunConfig(), {}) is None
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,8 @@ from openai_server import Call
 from proctor.harness.blaming.blame import blame
 from proctor.harness.blaming.blame_plan import BlamePlan, plan_blame
 from proctor.harness.exams.exam import hold
-from proctor.harness.exams.suite_exam import RunOptions, suite_exam
+from proctor.harness.exams.run_config import RunConfig
+from proctor.harness.exams.suite_exam import suite_exam
 from proctor.harness.ground.answers import Answers, read_answers
 from proctor.harness.ground.ground import Ground, lay_ground
 from proctor.harness.showing.progress import Silent
@@ -51,9 +52,9 @@ class BlamedSuite:
         self.path.write_text(json.dumps(made | suite))
         self.store = Store.open(folder / "p.db")
 
-    def run(self, options: RunOptions | None = None) -> Answers:
+    def run(self, options: RunConfig | None = None) -> Answers:
         """The answers of a run that is held, or kept."""
-        outcome = hold(suite_exam(load_suite(self.path), options or RunOptions(), os.environ), self.store, Silent())
+        outcome = hold(suite_exam(load_suite(self.path), options or RunConfig(), os.environ), self.store, Silent())
         answers = read_answers(self.store, find_run(self.store, outcome.summary.run)[0])
         assert answers is not None
         return answers

@@ -3,8 +3,9 @@
 import json
 
 from proctor.harness.exams.exam import hold
-from proctor.harness.exams.recorded_exam import ScoreOptions, recorded_exam
-from proctor.harness.exams.suite_exam import RunOptions, suite_exam
+from proctor.harness.exams.recorded_exam import recorded_exam
+from proctor.harness.exams.run_config import RunConfig
+from proctor.harness.exams.suite_exam import suite_exam
 from proctor.harness.showing.progress import Silent
 from proctor.harness.suite.suite_file import load_suite
 from proctor.reports.store import Store
@@ -40,13 +41,13 @@ def held(exam, database):
 
 def score(folder, server, metrics=METRICS, judge="openai:test-model", database="proctor.db", **options):
     """Score what is on record, in this process."""
-    options = ScoreOptions(metrics, judge, server.url, **options)
+    options = RunConfig(metrics=metrics, judge=judge, judge_url=server.url, **options)
     return held(recorded_exam(folder / "recorded.jsonl", options, {"OPENAI_API_KEY": KEY}), folder / database)
 
 
 def run(folder, **options):
     """Run the suite, in this process."""
-    exam = suite_exam(load_suite(folder / "suite.yaml"), RunOptions(**options), {"OPENAI_API_KEY": KEY})
+    exam = suite_exam(load_suite(folder / "suite.yaml"), RunConfig(**options), {"OPENAI_API_KEY": KEY})
     return held(exam, folder / "proctor.db")
 
 

@@ -7,7 +7,8 @@ from pathlib import Path
 
 from proctor.harness.engine.engine import Watcher
 from proctor.harness.exams.exam import hold
-from proctor.harness.exams.suite_exam import RunOptions, suite_exam
+from proctor.harness.exams.run_config import RunConfig
+from proctor.harness.exams.suite_exam import suite_exam
 from proctor.harness.ground.answers import Answers, read_answers
 from proctor.harness.ground.ground import Ground, lay_ground
 from proctor.harness.showing.progress import Silent
@@ -68,7 +69,7 @@ def answers_of(
 ) -> Answers:
     """The answers of a suite's bots, which are asked; there must be a metric that marks them."""
     loaded = load_suite(suite) if isinstance(suite, Path) else suite
-    outcome = hold(suite_exam(loaded, RunOptions(), environ(loaded.base)), store, watcher or Silent())
+    outcome = hold(suite_exam(loaded, RunConfig(), environ(loaded.base)), store, watcher or Silent())
     found = read_answers(store, find_run(store, outcome.summary.run)[0], metric)
     assert found is not None
     return found

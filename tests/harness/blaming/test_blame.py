@@ -10,7 +10,8 @@ from blamed_suites import BlamedSuite, only, question_of
 from openai_server import Call, OpenAIServer
 from proctor.bots.targets import find_target
 from proctor.harness.blaming.removals import knowing_bots
-from proctor.harness.exams.suite_exam import RunOptions, suite_exam
+from proctor.harness.exams.run_config import RunConfig
+from proctor.harness.exams.suite_exam import suite_exam
 from proctor.reports.surveys.blame import Blame
 from pydantic import TypeAdapter
 
@@ -226,7 +227,7 @@ def test_it_is_said_beforehand_that_a_judge_is_asked_too(served, metric, judged)
     answers = suite.run()
     named = replace(answers, metric=replace(answers.metric, name=metric))
     said = [
-        suite.plan(named, options=RunOptions(judge=judge)).sentence(suite.store) for judge in ("chat", "embedded")
+        suite.plan(named, options=RunConfig(judge=judge)).sentence(suite.store) for judge in ("chat", "embedded")
     ]  # fmt: skip
     assert ["judge" in sentence for sentence in said] == [judged, False]
 
@@ -235,7 +236,7 @@ def test_bots_are_those_of_the_run_with_the_models_that_the_command_line_names(s
     tiny_reranker.reranker_folder(tmp_path / "tiny")
     bots = {"rag": {"type": "rag", "model": "chat", "prompt": "prompt.md", "retriever": "bm25", "reranker": "rerank"}}
     suite, _ = served(misled, bots=bots)
-    options = RunOptions(local_models=(f"rerank={tmp_path / 'tiny'}",))
+    options = RunConfig(local_models=(f"rerank={tmp_path / 'tiny'}",))
     ground = suite.ground()
     ((_, identity),) = suite_exam(ground.loaded, options, ground.environ).header.bots
     assert knowing_bots(ground, {"rag"}, options)["rag"].identity == identity
@@ -341,7 +342,7 @@ def test_one_document_alone_can_be_taken_away(served):
 def test_a_retriever_is_asked_without_each_document_that_it_found(served):
     bots = {"rag": {"type": "rag", "model": "chat", "prompt": "prompt.md", "retriever": "bm25", "top_k": 2}}
     suite, _ = served(misled, bots=bots)
-    found = suite.blame(options=RunOptions())
+    found = suite.blame(options=RunConfig())
     answer = only(found)
     assert (answer.cause, answer.documents) == ("document", ("old.md",))
     assert set(answer.without) == {"fees.md", "old.md"}

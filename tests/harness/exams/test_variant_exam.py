@@ -10,7 +10,7 @@ from blamed_suites import BlamedSuite
 from openai_server import Call, OpenAIServer
 from proctor import InputError
 from proctor.harness.blaming.removals import knowing_bots
-from proctor.harness.exams.suite_exam import RunOptions
+from proctor.harness.exams.run_config import RunConfig
 from proctor.harness.exams.variant_exam import NamedBot, Variant, hold_variants, variant_exam
 from proctor.harness.ground.answers import read_answers
 from proctor.harness.ground.ground import Ground
@@ -72,14 +72,14 @@ def variants(ground: Ground, **asked: list[str]) -> list[Variant]:
 
 def named_variants(ground: Ground, asked: dict[str, list[str]]) -> list[Variant]:
     """Each without the document at the end of its name; the first closes the bot that they come from."""
-    (bot,) = knowing_bots(ground, {"full"}, RunOptions()).values()
+    (bot,) = knowing_bots(ground, {"full"}, RunConfig()).values()
     reduced = [bot.without(frozenset([f"{name[-2:]}.md"]), name=name) for name in asked]
     held = [NamedBot(reduced[0], reduced[0].name, [bot]), *reduced[1:]]
     return [Variant(each, frozenset(keys), "full") for each, keys in zip(held, asked.values(), strict=True)]
 
 
 def exam(ground: Ground, held: list[Variant], **options):
-    given = RunOptions(**options)
+    given = RunConfig(**options)
     return variant_exam(ground.loaded, held, given, ground.environ, {"exact_match"}, {"for": "a test"})
 
 
@@ -161,4 +161,4 @@ def test_a_metric_that_the_suite_lacks_is_refused(suite):
     ground = suite.ground()
     held = variants(ground, n00=["q1"])
     with pytest.raises(InputError, match="rouge_l"):
-        variant_exam(ground.loaded, held, RunOptions(), ground.environ, {"rouge_l"}, {})
+        variant_exam(ground.loaded, held, RunConfig(), ground.environ, {"rouge_l"}, {})

@@ -8,7 +8,8 @@ from dataclasses import replace
 import pytest
 from openai_server import Call, OpenAIServer
 from proctor.harness.exams.exam import hold
-from proctor.harness.exams.suite_exam import RunOptions, suite_exam
+from proctor.harness.exams.run_config import RunConfig
+from proctor.harness.exams.suite_exam import suite_exam
 from proctor.harness.grids.answering import answer_best, answered_questions, answers_to_ask, best_settings
 from proctor.harness.grids.measuring import measure_grid
 from proctor.harness.grids.recommending import halves
@@ -66,10 +67,10 @@ def test_the_best_few_are_asked_what_they_were_not_chosen_on(tmp_path, server):
     assert grid.recommendation.setting in wanted
     told = []
     with contextlib.closing(store):
-        before = answers_to_ask(grid, ground, SETTINGS, store, RunOptions())
+        before = answers_to_ask(grid, ground, SETTINGS, store, RunConfig())
         assert before == len(wanted) * len(asked) > 0
         assert server.calls == []
-        made = answer_best(grid, ground, SETTINGS, store, watching, RunOptions(), told.append)
+        made = answer_best(grid, ground, SETTINGS, store, watching, RunConfig(), told.append)
         assert len(server.calls) == before
         assert store.query("SELECT suite FROM runs") == [(f"house{SURVEYED}",)]
         names = [name for (name,) in store.query("SELECT name FROM bots ORDER BY id")]
@@ -93,14 +94,14 @@ def test_what_is_kept_is_not_asked_again(tmp_path, server):
     ground, grid, store = prepared(tmp_path, server)
     wanted, asked = best_settings(grid, ground, 2), answered_questions(grid, ground)
     with contextlib.closing(store):
-        hold(suite_exam(ground.loaded, RunOptions(), ground.environ), store, Silent())
+        hold(suite_exam(ground.loaded, RunConfig(), ground.environ), store, Silent())
         assert len(server.calls) == 40
-        left = answers_to_ask(grid, ground, SETTINGS, store, RunOptions())
+        left = answers_to_ask(grid, ground, SETTINGS, store, RunConfig())
         assert left == (len(wanted) - 1) * len(asked)  # the bot as it is has answered in the suite's run
-        first = answer_best(grid, ground, SETTINGS, store, watching, RunOptions())
+        first = answer_best(grid, ground, SETTINGS, store, watching, RunConfig())
         assert len(server.calls) == 40 + left
-        assert answers_to_ask(grid, ground, SETTINGS, store, RunOptions()) == 0
-        again = answer_best(grid, ground, SETTINGS, store, watching, RunOptions())
+        assert answers_to_ask(grid, ground, SETTINGS, store, RunConfig()) == 0
+        again = answer_best(grid, ground, SETTINGS, store, watching, RunConfig())
         assert len(server.calls) == 40 + left
     assert first.settings == again.settings
 
@@ -111,7 +112,7 @@ def test_with_few_questions_all_are_asked_and_it_is_said(tmp_path, server):
     assert grid.recommendation is None
     assert answered_questions(grid, ground) == ground.questions
     with contextlib.closing(store):
-        made = answer_best(grid, ground, SETTINGS, store, watching, RunOptions())
+        made = answer_best(grid, ground, SETTINGS, store, watching, RunConfig())
     assert made.settings[0].answers["exact_match"].count == 2  # the third has no expected answer
     assert made.warnings[-1] == "Answers were measured on the same questions that the best settings were chosen on."
 
@@ -119,10 +120,10 @@ def test_with_few_questions_all_are_asked_and_it_is_said(tmp_path, server):
 def test_nobody_is_asked_where_nothing_retrieves_or_nothing_is_wanted(tmp_path, server):
     ground, grid, store = prepared(tmp_path, server)
     none = SETTINGS.model_copy(update={"best": 0})
-    others = RunOptions(bots=("faq",))
+    others = RunConfig(bots=("faq",))
     with contextlib.closing(store):
-        assert answers_to_ask(grid, ground, none, store, RunOptions()) == 0
-        assert answer_best(grid, ground, none, store, watching, RunOptions()) is grid
+        assert answers_to_ask(grid, ground, none, store, RunConfig()) == 0
+        assert answer_best(grid, ground, none, store, watching, RunConfig()) is grid
         assert answers_to_ask(grid, ground, SETTINGS, store, others) == 0
         assert answer_best(grid, ground, SETTINGS, store, watching, others) is grid
         assert store.query("SELECT COUNT(*) FROM runs") == [(0,)]
@@ -133,7 +134,7 @@ def test_a_bot_that_could_not_be_asked_is_told_and_has_no_means(tmp_path):
     with OpenAIServer(says, models=["small"]) as server:
         ground, grid, store = prepared(tmp_path, server)
     with contextlib.closing(store):  # the server is gone
-        made = answer_best(grid, ground, SETTINGS, store, watching, RunOptions())
+        made = answer_best(grid, ground, SETTINGS, store, watching, RunConfig())
     assert any("could not be asked" in warning for warning in made.warnings)
     assert not any(result.answers.get("exact_match") for result in made.settings)
 
@@ -162,7 +163,7 @@ def test_settings_that_differ_in_their_models_alone_are_all_asked(tmp_path, serv
     assert len({result.setting.name for result in grid.settings}) == 2
     assert len(set(grid.names)) == 3
     with contextlib.closing(store):
-        made = answer_best(grid, ground, settings, store, watching, RunOptions())
+        made = answer_best(grid, ground, settings, store, watching, RunConfig())
         names = [name for (name,) in store.query("SELECT name FROM bots ORDER BY name")]
     assert names == sorted(["rag", *(f"rag: {name}" for name in grid.names[1:])])
     assert [result.answers["exact_match"].count for result in made.settings] == [
@@ -183,7 +184,7 @@ def test_a_setting_with_another_embedder_is_asked_with_it(tmp_path, server, monk
     assert [result.setting.embedder for result in grid.settings] == ["", other]
     with contextlib.closing(store):
         assert 1 in best_settings(grid, ground, 2)
-        made = answer_best(grid, ground, settings, store, watching, RunOptions())
+        made = answer_best(grid, ground, settings, store, watching, RunConfig())
         ((models,),) = store.query("SELECT models FROM bots WHERE name LIKE 'rag: %'")
     assert other in models
     assert made.settings[1].answers["exact_match"].count == len(answered_questions(grid, ground))

@@ -12,7 +12,8 @@ import pytest
 from openai_server import Call, Fault, OpenAIServer, status
 from proctor import InputError
 from proctor.harness.exams.exam import hold
-from proctor.harness.exams.suite_exam import RunOptions, suite_exam
+from proctor.harness.exams.run_config import RunConfig
+from proctor.harness.exams.suite_exam import suite_exam
 from proctor.harness.ground.answers import Answers, read_answers
 from proctor.harness.ground.ground import Ground, lay_ground
 from proctor.harness.showing.progress import Silent
@@ -101,8 +102,8 @@ class Folder:
         watching = lambda: contextlib.nullcontext(Silent())  # noqa: E731 - who watches, made for each exam
         return compare_documents(self.ground, self.old, self.store, watching, **changes)
 
-    def present(self, options: RunOptions | None = None) -> Answers:
-        exam = suite_exam(load_suite(self.folder / "suite.yaml"), options or RunOptions(), os.environ)
+    def present(self, options: RunConfig | None = None) -> Answers:
+        exam = suite_exam(load_suite(self.folder / "suite.yaml"), options or RunConfig(), os.environ)
         outcome = hold(exam, self.store, Silent())
         found = read_answers(self.store, find_run(self.store, outcome.summary.run)[0])
         assert found is not None
@@ -373,8 +374,8 @@ def test_without_a_metric_nothing_is_called_right(folder):
 
 
 def test_repeats_are_asked_as_often(folder, server):
-    present, asked = folder.present(RunOptions(repeat=2)), len(server.calls)
+    present, asked = folder.present(RunConfig(repeat=2)), len(server.calls)
     assert asked == 16
-    found = folder.compare(present=present, options=RunOptions(repeat=2, fresh=True))
+    found = folder.compare(present=present, options=RunConfig(repeat=2, fresh=True))
     assert found.calls == len(server.calls) - asked == 16 + 6 * 7 * 2
     assert told(found)["a.md"] == ("edited", "", ["q2"], ["q1"])

@@ -6,7 +6,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from proctor.harness.exams.suite_exam import RunOptions
+from proctor.harness.exams.run_config import RunConfig
 from proctor.harness.ground.ground import lay_ground
 from proctor.harness.showing.progress import Silent
 from proctor.harness.suite.suite_file import load_suite, sample_suite
@@ -41,7 +41,7 @@ def suite(tmp_path: Path) -> Path:
 @pytest.mark.weights
 def test_each_edit_of_the_sample_is_found_and_credited(suite):
     ground = lay_ground(load_suite(suite), os.environ, limit=28)
-    options = RunOptions(bots=("faq", "rag"), limit=28)
+    options = RunConfig(bots=("faq", "rag"), limit=28)
     old = suite.parent / "old"
     with contextlib.closing(Store.open(suite / "p.db")) as store:
         assert plan_against(ground, old, options).sentence(store) == (

@@ -5,7 +5,7 @@ import sqlite3
 import pytest
 from openai_server import OpenAIServer, status
 from proctor import InputError
-from proctor.harness.exams.suite_exam import RunOptions
+from proctor.harness.exams.run_config import RunConfig
 from proctor.harness.showing.progress import Silent
 from proctor.harness.suite.suite_file import load_suite
 from proctor.harness.surveying.survey_options import PARTS, SurveyOptions, named_parts
@@ -237,7 +237,7 @@ def test_each_part_alone_and_without_answers(tmp_path, part):
     [
         ({"grid": ("chunk_sise=3",)}, "chunk_size"),
         ({"metric": "nothing"}, "'nothing'"),
-        ({"run": RunOptions(("nobody",))}, "'nobody'"),
+        ({"run": RunConfig(("nobody",))}, "'nobody'"),
     ],
 )
 def test_a_plan_tells_what_can_t_be_as_the_survey_would(tmp_path, options, says):
