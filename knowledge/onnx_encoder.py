@@ -186,6 +186,8 @@ def _open_session(graph: OnnxGraph, threads: int) -> tuple[Any, list[Any]]:
     """The session, and the arrays that must live as long as it does."""
     import onnxruntime
 
+    onnxruntime.disable_telemetry_events()  # also where it was imported before ORT_DISABLE_TELEMETRY was set
+
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads
     options.inter_op_num_threads = 1
