@@ -100,6 +100,7 @@ class RunHeader:
         questions: the fingerprint of those that are asked.
         fresh: start a new run, and let no answer of another run count.
         alone: let no answer of another run count, because it may have been timed while others were in flight.
+        primary: the metric by which the suite wants it read; blank where it names none. The manifest says so, too.
     """
 
     suite: str
@@ -111,6 +112,7 @@ class RunHeader:
     fresh: bool = False
     alone: bool = False
     evaluators: Sequence[RunEvaluator] = ()
+    primary: str = ""
 
     @property
     def identity(self) -> str:
@@ -121,6 +123,7 @@ class RunHeader:
             *(f"{metric.name}\0{metric.version}\0{metric.threshold}" for metric in self.metrics),
             self.questions,
             f"{self.repeats}\0{self.alone}",
+            *([f"primary\0{self.primary}"] if self.primary else []),
         ]
         return hashlib.sha256("\1".join(parts).encode("utf-8", "replace")).hexdigest()
 

@@ -8,11 +8,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import orjson
 
 from ..metrics.declaring import Level
 from ..metrics.score import Aggregate, Better
 from .judging.judge_in_use import JudgeInUse, judge_in_use
 from .models_in_use import ModelInUse, models_in_use
+from .primary import Primary, named_primary, primary_metric
 from .run import LATEST, LATEST_FIRST
 from .run_scores import run_facts
 from .statistics.intervals import ClusterSums, mean_interval
@@ -103,7 +105,7 @@ class BotSummary:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """A run, added up."""
+    """A run, added up; ``primary`` is None where no metric of quality has a value."""
 
     run: str
     suite: str
@@ -112,6 +114,7 @@ class Summary:
     metrics: Sequence[MetricColumn]
     bots: Sequence[BotSummary]
     judge: JudgeInUse | None = None
+    primary: Primary | None = None
     local_models: tuple[ModelInUse, ...] = ()
 
 
@@ -135,7 +138,9 @@ def find_run(store: Store, name: str | None = None) -> tuple[int, str]:
 
 def summarise(store: Store, run_id: int) -> Summary:
     """Add up a run from the database."""
-    name, suite, status = store.query("SELECT name, suite, status FROM runs WHERE id = ?", [run_id])[0]
+    name, suite, status, manifest = store.query(
+        "SELECT name, suite, status, manifest FROM runs WHERE id = ?", [run_id]
+    )[0]
     (questions,) = store.query("SELECT COUNT(DISTINCT question_id) FROM run_rows WHERE run_id = ?", [run_id])[0]
     columns = metric_columns(store, run_id)
     bots = store.query(
@@ -147,7 +152,14 @@ def summarise(store: Store, run_id: int) -> Summary:
     judge = judge_in_use(store, run_id)
     models = models_in_use(store, run_id)
     metrics = tuple(columns.values())
-    return Summary(str(name), str(suite), str(status), int(questions), metrics, summaries, judge, models)
+    primary = _primary(named_primary(orjson.loads(manifest)), metrics, summaries)
+    return Summary(str(name), str(suite), str(status), int(questions), metrics, summaries, judge, primary, models)
+
+
+def _primary(named: str, metrics: Sequence[MetricColumn], bots: Sequence[BotSummary]) -> Primary | None:
+    known = {column.name: column for column in metrics}
+    values = {name: [mean for bot in bots if (mean := bot.metrics[name].mean) is not None] for name in known}
+    return primary_metric(named, known, {name: means for name, means in values.items() if means})
 
 
 def metric_columns(store: Store, run_id: int) -> dict[int, MetricColumn]:

@@ -14,6 +14,7 @@ def as_object(summary: Summary) -> dict[str, object]:
         "suite": summary.suite,
         "status": summary.status,
         "questions": summary.questions,
+        "primary": summary.primary and summary.primary.as_object,
         "judge": summary.judge and summary.judge.as_object,
         "local_models": [model.as_object for model in summary.local_models],
         "bots": {bot.name: _bot_object(bot) for bot in summary.bots},

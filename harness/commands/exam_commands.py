@@ -103,6 +103,9 @@ def score(
         list[Path] | None,
         typer.Option("--metric-file", metavar="FILE.py", help="Metrics of your own, named like others. Repeatable."),
     ] = None,
+    primary: Annotated[
+        str, typer.Option(metavar="ID", help="The metric by which the run is read; left out, one is chosen.")
+    ] = "",
     database: Database = Path("proctor.db"),
     concurrency: Annotated[int | None, typer.Option(min=1, metavar="N", help="Calls to the judge in flight.")] = None,
     fresh: Fresh = False,
@@ -119,7 +122,7 @@ def score(
 
     ids = [name.strip() for name in metrics.split(",") if name.strip()] or None
     options = RunConfig(
-        metrics=ids, judge=judge, judge_url=judge_url, concurrency=concurrency, fresh=fresh,
+        metrics=ids, judge=judge, judge_url=judge_url, concurrency=concurrency, fresh=fresh, primary=primary,
         local_models=tuple(local_model or ()), metric_files=tuple(metric_file or ()), only_planned=plan,
     )  # fmt: skip
 

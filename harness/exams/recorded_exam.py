@@ -60,7 +60,9 @@ def recorded_exam(
     models = RunModels(local_models, Path(), environ, endpoints, told, only_planned=options.only_planned)
     judging = open_judging(judge, embedder, Path(), environ, endpoints, options.concurrency or CONCURRENCY, models)
     ids, judged = ModelIds(embedder.model_id, judging, models), judging.is_language_model
-    choice = choose_metrics(_catalog(options), options.metrics, {}, recorded.has, ids, is_judged=judged)
+    choice = choose_metrics(
+        _catalog(options), options.metrics, {}, recorded.has, ids, is_judged=judged, primary=options.primary
+    )
     models.take(choice.plan.needs)
     if recorded.has.get("constraints"):
         check_constraints_of((record.question for record in recorded), recorded.path, choice.plan)
@@ -73,6 +75,7 @@ def recorded_exam(
         "judge": judging.described(choice.plan),
         "local_models": models.described(choice.plan),
         "metrics_left_out": choice.left_out,
+        **({"primary": choice.primary} if choice.primary else {}),
     }
     header = RunHeader(
         suite=path.name,
@@ -82,6 +85,7 @@ def recorded_exam(
         questions=recorded.fingerprint,
         fresh=options.fresh,
         evaluators=choice.evaluators,
+        primary=choice.primary,
     )
 
     # Without documents, only evidence that comes with its span, or is a whole document, can be looked for.

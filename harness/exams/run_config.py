@@ -46,6 +46,7 @@ class RunConfig:
         only_planned: True when nothing of it will be asked.
         metrics: entries as in a suite, in place of those of the suite; None for those.
         metric_files: Python files with metrics beside those of the suite.
+        primary: the metric by which the run is read, in place of the suite's.
         functions: metrics and artefacts that are handed over as functions.
         given: bots that are handed over, by the names that the suite has for them.
     """
@@ -62,5 +63,6 @@ class RunConfig:
     only_planned: bool = False
     metrics: Sequence[Entry] | None = None
     metric_files: tuple[Path, ...] = ()
+    primary: str = ""
     functions: tuple[Function, ...] = ()
     given: tuple[tuple[str, GivenBot], ...] = ()

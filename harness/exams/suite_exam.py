@@ -93,6 +93,7 @@ def suite_exam(
         fresh=options.fresh,
         alone=options.latency_run,
         evaluators=choice.evaluators,
+        primary=choice.primary,
     )
 
     located = LocatedQuestions(questions, gold.places)
@@ -128,6 +129,7 @@ class _Scored:
     def described(self) -> dict[str, object]:
         """What the manifest says of it."""
         return {
+            **({"primary": self.choice.primary} if self.choice.primary else {}),
             "metrics_left_out": self.choice.left_out,
             "judge": self.judging.described(self.choice.plan),
             "local_models": self.models.described(self.choice.plan),
@@ -188,6 +190,7 @@ def choose_for_suite(
             suite.empty_contexts,
             is_judged,
             own_prompts=bool(suite.byop),
+            primary=suite.primary,
         )
     except EntryError as error:
         found = (error, *unknown_names(suite.metrics, catalog))

@@ -14,7 +14,6 @@ from ...metrics.judge.embedded.matching import refuses
 from ...reports.comparing.run_tables import run_tables
 from ...reports.comparing.score_table import ScoreTable
 from ...reports.ledger import Ledger
-from ...reports.ranking.lead_metric import lead_metric
 from ...reports.reported_run import misses
 from ...reports.run import RunMetric
 from ...reports.store import Store
@@ -151,8 +150,7 @@ def marking_metric(metric: str, columns: Iterable[Marking], whose: str) -> Marki
 
 
 def _leading(summary: Summary) -> MetricColumn | None:
-    column = lead_metric(summary)
-    return None if column is None else _with_threshold(column)
+    return None if summary.primary is None else _with_threshold(summary.primary.column)
 
 
 def _with_threshold(column: Marking) -> Marking | None:

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, Literal
 
+from ... import InputError
+from ...reports.primary import check_primary
 from ...reports.run import RunEvaluator
 from .metric_entries import Entry, EntryError, Wanted, outside_range, read_entries, settled_options
 
@@ -58,6 +60,7 @@ class MetricChoice:
         thresholds: what a value must reach to pass, where that is not the metric's own.
         left_out: defaults that the run does without, and why; empty where the suite names its metrics.
         warnings: sentences about what was left out.
+        primary: the metric by which the run is read; blank where nobody names one.
     """
 
     plan: Plan
@@ -65,6 +68,7 @@ class MetricChoice:
     thresholds: Mapping[str, float]
     left_out: Mapping[str, str] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
+    primary: str = ""
 
 
 def choose_metrics(
@@ -76,6 +80,7 @@ def choose_metrics(
     empty_contexts: Literal["not_applicable", "zero"] = "not_applicable",
     is_judged: bool = False,
     own_prompts: bool = False,
+    primary: str = "",
 ) -> MetricChoice:
     """Plan the metrics and evaluators that a suite names, or the defaults that its questions and bots allow.
 
@@ -87,6 +92,7 @@ def choose_metrics(
         models: id of the model behind each tool.
         empty_contexts: what metrics of retrieval say when nothing was retrieved.
         is_judged: whether a language model grades, so that its metrics are among the defaults.
+        primary: the metric that the suite names as such; blank where it names none.
         own_prompts: whether the catalog has metrics from the suite's own prompts; they are defaults like the others.
 
     Raises:
@@ -103,7 +109,20 @@ def choose_metrics(
     if left_out:
         warnings.append(_sentence(left_out))
     settled = _settled_thresholds(chosen) | dict(thresholds)
-    return MetricChoice(plan, _in_run(chosen, settled, catalog), settled, left_out, tuple(warnings))
+    if primary:
+        primary = _primary(primary, chosen, plan)
+    return MetricChoice(plan, _in_run(chosen, settled, catalog), settled, left_out, tuple(warnings), primary)
+
+
+def _primary(name: str, chosen: Iterable[Wanted], plan: Plan) -> str:
+    """The metric that is meant: one of the run, or that of one of its evaluators."""
+    metrics = {metric.id: metric for metric in (*plan.metrics, *plan.run_metrics)}
+    of_evaluator = {each.evaluator.id: each.primary for each in chosen}
+    meant = name if name in metrics else of_evaluator.get(name, name)
+    try:
+        return check_primary(meant, metrics)
+    except InputError as error:
+        raise EntryError(("primary",), str(error)) from error
 
 
 def _left_out(defaults: Mapping[str, Sequence[str]], provides: Mapping[str, int]) -> dict[str, str]:

@@ -77,6 +77,11 @@ class Suite(BaseModel):
         "`metric_threshold`, `all_metrics`, `min_test_cases` and `save_rows`. Left out, those that fit the questions "
         "and bots. `proctor metrics` and `proctor metrics --evaluators` list them.",
     )
+    primary: str = Field(
+        "",
+        description="The metric by which runs are read first and bots are gated; left out, the one that says most "
+        "directly whether answers are right.",
+    )
     metric_files: _Files = Field((), description="Python files with metrics of your own.")
     thresholds: dict[str, _Figure] = Field(
         default_factory=dict, description="What a value must reach to pass, by metric; else the metric's own."

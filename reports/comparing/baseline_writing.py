@@ -22,7 +22,7 @@ from .six_digits import six_digits
 LONGEST_ANSWER: Final = 500  # characters of an answer that are kept
 # What a comparison tells of a manifest, and what a gate reads of it.
 SETTINGS: Final = (
-    "suite_hash", "questions", "limit", "repeat", "concurrency", "latency_run", "seed", "embedder", "judge",
+    "primary", "suite_hash", "questions", "limit", "repeat", "concurrency", "latency_run", "seed", "embedder", "judge",
     "local_models",
 )  # fmt: skip
 OF_SUITE: Final = ("metrics", "thresholds", "gate")

@@ -11,6 +11,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from ..primary import Primary, named_primary, primary_metric
 from ..summary import MetricColumn
 
 Figures = NDArray[np.float64]
@@ -154,6 +155,17 @@ class RunTables:
     status: str
     manifest: Mapping[str, object]
     tables: Mapping[str, ScoreTable]
+
+    @property
+    def primary(self) -> Primary | None:
+        """The primary metric of the run, of those that were read; None where none of quality has a value."""
+        columns = {name: column for table in self.tables.values() for name, column in table.columns.items()}
+        means: dict[str, list[float]] = {}
+        for table in self.tables.values():
+            for name, values in table.values.items():
+                if np.isfinite(values).any():
+                    means.setdefault(name, []).append(float(np.nanmean(values)))
+        return primary_metric(named_primary(self.manifest), columns, means)
 
 
 def is_binary(column: MetricColumn, *sides: Figures) -> bool:

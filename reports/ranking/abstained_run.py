@@ -11,13 +11,14 @@ from numpy.typing import NDArray
 from ... import InputError
 from ..comparing.comparable import mean_of_repeats
 from ..comparing.score_table import Figures, RunTables, ScoreTable
+from ..primary import by_directness, named_primary
 from .abstention import NONE, WRONG, Abstention, Costs, Rule, abstention, costs_of
 from .confidence import Confidence, confidences
 from .promised_threshold import Promise, promise
 from .ranked_run import known_metric
 from .ranking import Goodness, Ranking, rank
 from .risk_coverage import RiskCoverage, risk_coverage
-from .shared_questions import by_directness, cluster_codes, quality_metrics
+from .shared_questions import cluster_codes, quality_metrics
 
 
 @dataclass(frozen=True)
@@ -132,7 +133,8 @@ def _rule(run: RunTables, metric: str, threshold: float | None) -> Rule:
             raise InputError(f"{metric} has no threshold in run {run.run}. Name one with --threshold.")
         return Rule(column, given)
     means = {name: [_mean(each.values[name]) for each in run.tables.values()] for name in quality_metrics(run)}
-    for name in by_directness(means):
+    primary = [name for name in [named_primary(run.manifest)] if name in table.columns]
+    for name in dict.fromkeys([*primary, *by_directness(means)]):
         column = table.columns[name]
         given = column.threshold if threshold is None else threshold
         if given is not None:

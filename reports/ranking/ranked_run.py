@@ -13,6 +13,7 @@ from ... import InputError
 from ...metrics.evaluator_table import RATES
 from ..comparing.clustered_mean import Mean, clustered_mean
 from ..comparing.score_table import RunTables, ScoreTable
+from ..primary import OPERATIONAL, by_directness, named_primary
 from ..statistics.paired import Difference
 from ..summary import MetricColumn
 from .best_per_question import BestPerQuestion, best_per_question, gain_of
@@ -23,9 +24,7 @@ from .rank_agreement import RankAgreement, agreement
 from .ranking import Goodness, Ranking, rank_all
 from .router import Router, route
 from .shared_questions import (
-    OPERATIONAL,
     SharedQuestions,
-    by_directness,
     cluster_codes,
     goodness_range,
     quality_metrics,
@@ -71,7 +70,7 @@ class RankedRun:
         run: the run.
         cluster: what keeps questions together in a resample.
         metrics: the ranking by every metric of quality.
-        details: by the metrics that were asked for, or the one that tells most directly who is right.
+        details: by the metrics that were asked for, or the primary one.
         chosen: whether that one was chosen by us.
         agreement: of the rankings by all metrics that rank two bots or more.
         judges: what other judges say.
@@ -101,7 +100,7 @@ def ranked_run(
 
     Args:
         run: with at least two bots.
-        wanted: metrics to go into; none means the one that says most directly whether an answer is right.
+        wanted: metrics to go into; none means the primary one, named or chosen.
         cluster: what keeps questions together, as in ``comparable.pair``.
         costs: what an answer of a bot costs, by its name, where its rows don't say.
         seed: of all draws.
@@ -116,7 +115,7 @@ def ranked_run(
     names = list(dict.fromkeys([*quality_metrics(run), *wanted]))
     codes = cluster_codes(table, cluster)
     ranked = _ranked(run.tables, names, codes, seed)
-    leading = list(dict.fromkeys(wanted)) or _leading(ranked)
+    leading = list(dict.fromkeys(wanted)) or _leading(ranked, named_primary(run.manifest))
     missing = [name for name in leading if name not in ranked]
     if missing or not leading:
         what = f"the metric {missing[0]}" if missing else "any metric with a direction"
@@ -131,7 +130,7 @@ def ranked_run(
         cluster=cluster,
         metrics=ranked,
         details=tuple(_detail(run.tables, ranked[name], codes, told, taken, seed) for name in leading),
-        chosen=not wanted,
+        chosen=not wanted and leading[0] != named_primary(run.manifest),
         agreement=agreement({name: each.ranking for name, each in ranked.items()}),
         judges=judges_of(run, list(ranked), cluster, seed),
         confidences=told,
@@ -140,7 +139,10 @@ def ranked_run(
     )
 
 
-def _leading(ranked: Mapping[str, RankedMetric]) -> list[str]:
+def _leading(ranked: Mapping[str, RankedMetric], primary: str) -> list[str]:
+    """The primary metric; another where the bots can't be ranked by it."""
+    if primary in ranked:
+        return [primary]
     return by_directness({name: [mean.value for mean in each.means] for name, each in ranked.items()})[:1]
 
 

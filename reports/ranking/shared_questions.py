@@ -4,27 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...metrics.evaluator_table import RATES
 from ..comparing.comparable import check_cluster, mean_of_repeats
 from ..comparing.comparable import cluster_codes as codes_of_cases
 from ..comparing.score_table import Figures, RunTables, ScoreTable
+from ..primary import of_quality
 from ..summary import MetricColumn
-
-OPERATIONAL: Final = ("latency_ms", "cost")  # what an answer takes, not how good it is
-
-# Metrics that say whether an answer is right, the most telling first; a user who wants another names it.
-RIGHTNESS: Final = (
-    "answer_correctness", "row_correct", "tokens_presence.passes", "exact_match", "claim_f1", "answer_similarity",
-    "keyword_recall", "rouge_l",
-)  # fmt: skip
-TELLING: Final = (
-    0.1  # of such a metric: where hardly any bot's mean reaches it, it says more of itself than of the bots
-)
 
 
 @dataclass(frozen=True)
@@ -101,38 +89,6 @@ def quality_metrics(run: RunTables) -> list[str]:
     names = of_quality(next(iter(run.tables.values())).columns)
     valued = [name for name in names if any(np.isfinite(each.values[name]).any() for each in run.tables.values())]
     return valued or names
-
-
-def of_quality(columns: Mapping[str, MetricColumn]) -> list[str]:
-    """The metrics of rows that say how good answers are: with a direction, and one for each family of rates."""
-    return [
-        name
-        for name, column in columns.items()
-        if column.level == "row" and column.better != "neither" and name not in OPERATIONAL
-        and not _is_repetition(name, columns)
-    ]  # fmt: skip
-
-
-def _is_repetition(name: str, columns: Mapping[str, MetricColumn]) -> bool:
-    """Whether it is a further rate of a family, which says little that the first does not."""
-    family, _, rate = name.rpartition(".")
-    return rate in RATES[1:] and f"{family}.{RATES[0]}" in columns
-
-
-def by_directness(means: Mapping[str, Sequence[float]]) -> list[str]:
-    """The metrics, those first that say most directly whether an answer is right, and of these the telling ones.
-
-    Exact match is telling of bots that pick answers, but where they write them hardly any answer ever matches.
-
-    Args:
-        means: of the bots, by metric.
-
-    >>> by_directness({"politeness": [0.9, 0.8], "exact_match": [0.0, 0.4], "rouge_l": [0.3, 0.5]})
-    ['rouge_l', 'exact_match', 'politeness']
-    """
-    direct = [name for name in RIGHTNESS if name in means]
-    telling = [name for name in direct if sum(mean >= TELLING for mean in means[name]) >= min(2, len(means[name]))]
-    return list(dict.fromkeys([*telling, *direct, *means]))
 
 
 def goodness_range(column: MetricColumn) -> tuple[float | None, float | None]:

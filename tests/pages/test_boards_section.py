@@ -17,7 +17,6 @@ from proctor.metrics.score import Score, Status
 from proctor.reports.board_objects import cell_text
 from proctor.reports.pages.boards.boards_section import boards_section
 from proctor.reports.pages.page import Page, Section, page_bytes
-from proctor.reports.ranking.lead_metric import lead_metric
 from proctor.reports.report import Report, make_report
 from proctor.reports.run import RunEvaluator, RunMetric
 from report_rows import Book, ok, row
@@ -143,7 +142,7 @@ def test_a_link_to_a_part_of_the_metrics_leads_there(page: Shown, written: tuple
 
 def test_the_metric_of_the_verdict_is_unfolded_first(written: tuple[Report, Path]) -> None:
     report, _ = written
-    lead = lead_metric(report.run.summary)
+    lead = report.run.summary.primary
     assert lead is not None
     body = str(boards_section(report))
     assert lead.name != report.run.summary.metrics[0].name, "a run in which it would not come first by itself"

@@ -6,9 +6,10 @@ import numpy as np
 import orjson
 import pytest
 from proctor import InputError
+from proctor.reports.primary import by_directness
 from proctor.reports.ranking.ranked_object import ranked_object
 from proctor.reports.ranking.ranked_run import ranked_run
-from proctor.reports.ranking.shared_questions import by_directness, cluster_codes, quality_metrics, share_questions
+from proctor.reports.ranking.shared_questions import cluster_codes, quality_metrics, share_questions
 from ranked_tables import cases, column, run_of, table
 
 nan = np.nan

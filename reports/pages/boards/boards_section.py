@@ -5,7 +5,6 @@ from __future__ import annotations
 from markupsafe import Markup
 
 from ...boards import BoolBoard, ClassificationBoard
-from ...ranking.lead_metric import lead_metric
 from ...report import Report
 from ...summary import MetricSummary
 from ..templating import render
@@ -29,8 +28,7 @@ def boards_section(report: Report) -> Markup:
     scores = score_values(run)
     latencies = latency_percentiles(run)
     places = [bot.name for bot in run.bots]
-    lead = lead_metric(run.summary)
-    leading = lead.name if lead else ""
+    leading = run.summary.primary.name if run.summary.primary else ""
     spreads = sorted(distributions(run, scores, heat.bots), key=lambda each: each.column.name != leading)
     return render(
         "boards.html.j2",

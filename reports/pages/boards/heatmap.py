@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Final
 
 from ...boards import Board, BoardRow, BoolBoard, BoolRow, Cell, ClassificationBoard, ClassificationRow, HeatmapBoard
-from ...ranking.lead_metric import lead_metric
 from ...report import Report
 from ...reported_run import misses
 from ...run import RunEvaluator
@@ -93,7 +92,7 @@ def heatmap(report: Report) -> Heatmap:
 
 def _best_first(report: Report) -> tuple[str, ...]:
     """The bots by the metric that the verdict rests on; where it ranks no board, as the first board has them."""
-    lead = lead_metric(report.run.summary)
+    lead = report.run.summary.primary
     boards = [board for board in report.boards if lead and board.evaluator.primary == lead.name] or report.boards
     return tuple(row.bot for row in boards[0].rows) if boards else ()
 

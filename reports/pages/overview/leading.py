@@ -1,4 +1,4 @@
-"""Leading: by the metric that says most directly whether an answer is right, which bot leads, and how surely."""
+"""Leading: by the primary metric, which bot leads, and how surely."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ from ...comparing.run_tables import run_tables
 from ...comparing.score_table import RunTables
 from ...comparing.sides import Side
 from ...leaderboard import count
+from ...primary import RIGHTNESS, of_quality
 from ...ranking.ranked_run import InDetail, ranked_run
-from ...ranking.shared_questions import RIGHTNESS, SharedQuestions, of_quality
+from ...ranking.shared_questions import SharedQuestions
 from ...reported_run import ReportedRun
 
 CLUSTER = "source"  # what keeps questions together, as for the intervals of the leaderboard
@@ -61,10 +62,12 @@ def leading_of(run: ReportedRun) -> Leading | None:
 
 
 def _choices(run: ReportedRun) -> Iterator[Sequence[str]]:
-    """The metrics to choose from: those that say who is right; else the first that has values, else any."""
+    """The metrics to choose from: the named one; those that say who is right; the first that has values; any."""
     valued = [name for name in of_quality(run.columns) if sum(bot.metrics[name].n_ok > 0 for bot in run.bots) > 1]
     direct = [name for name in RIGHTNESS if name in valued]
-    yield from (names for names in (direct, valued[:1], valued) if names)
+    primary = run.summary.primary
+    named = [primary.name] if primary is not None and primary.named and primary.name in valued else []
+    yield from (names for names in (named, direct, valued[:1], valued) if names)
 
 
 def _compared(tables: RunTables, detail: InDetail) -> Leading:

@@ -6,7 +6,6 @@ from markupsafe import Markup
 
 from ...leaderboard import about_corrections, count
 from ...problem import counted
-from ...ranking.lead_metric import lead_metric
 from ...report import Report
 from ..metric_meanings import metric_meanings
 from ..templating import render
@@ -54,8 +53,10 @@ def _order(leading: Leading | None) -> list[str]:
 
 def _metric(report: Report, leading: Leading | None) -> str:
     """The metric that the verdict rests on; blank where there is none."""
-    column = leading.detail.metric.column if leading else lead_metric(report.run.summary)
-    return column.name if column else ""
+    if leading is not None:
+        return leading.detail.metric.column.name
+    primary = report.run.summary.primary
+    return primary.name if primary else ""
 
 
 def _basis(report: Report) -> str:

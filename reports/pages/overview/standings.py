@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ...leaderboard import ARROWS, best_bots, corrected_figures, figure
-from ...ranking.shared_questions import by_directness
+from ...primary import by_directness
 from ...reported_run import ReportedRun, metrics_once, misses
 from ...summary import BotSummary, MetricColumn, MetricSummary
 from ...thresholds import bound, figure_apart

@@ -12,7 +12,6 @@ from ...comparing.metric_comparison import MetricComparison
 from ...leaderboard import count, figure, milliseconds
 from ...problem import apart
 from ...ranking.frontier import Offer
-from ...ranking.lead_metric import lead_metric
 from ...ranking.ranking import Ranking
 from ...ranking.shared_questions import OPERATIONAL, as_measured
 from ...reported_run import misses
@@ -87,7 +86,7 @@ def _words(text: str) -> Words:
 
 def _alone(summary: Summary, bot: BotSummary) -> Verdict:
     doubts, price = tuple(_state(summary)), tuple(_bots_price(bot))
-    column = lead_metric(summary)
+    column = summary.primary.column if summary.primary else None
     found = bot.metrics[column.name] if column else None
     if column is None or found is None or found.mean is None:
         nothing = (Part(bot.name, "bot"), Part(" has no value of any metric that says how good its answers are."))

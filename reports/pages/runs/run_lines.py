@@ -11,7 +11,6 @@ import orjson
 
 from ...leaderboard import best_bots
 from ...problem import Severity
-from ...ranking.lead_metric import lead_metric
 from ...run import ASIDE
 from ...store import Store, marks
 from ...summary import BotSummary, MetricColumn, Summary, summarise
@@ -154,7 +153,7 @@ def _line(
         id=run_id, name=summary.run, suite=suite, status=summary.status, started_at=started_at,
         finished_at=finished_at, rows=sum(bot.rows for bot in summary.bots),
         expected=expected_rows(orjson.loads(manifest)), questions=summary.questions, bots=tuple(summary.bots),
-        lead=lead_metric(summary) or next(iter(summary.metrics), None),
+        lead=summary.primary.column if summary.primary else next(iter(summary.metrics), None),
         problems=_problems(store, run_id) if has_findings else None,
         judge=summary.judge.name if summary.judge else None,
     )  # fmt: skip

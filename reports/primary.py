@@ -1,0 +1,160 @@
+"""Primary metric: the one metric by which a run is read first, named by its suite or chosen for it."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, Protocol
+
+from .. import InputError
+from ..metrics.evaluator_table import RATES
+from .manifest_parts import mapping_in
+
+if TYPE_CHECKING:
+    from ..metrics.declaring import Level
+    from ..metrics.score import Better
+    from .summary import MetricColumn
+
+OPERATIONAL: Final = ("latency_ms", "cost")  # what an answer takes, not how good it is
+
+# Metrics that say whether an answer is right, the most telling first; a user who wants another names it.
+RIGHTNESS: Final = (
+    "answer_correctness", "row_correct", "tokens_presence.passes", "exact_match", "claim_f1", "answer_similarity",
+    "keyword_recall", "rouge_l",
+)  # fmt: skip
+TELLING: Final = (
+    0.1  # of such a metric: where hardly any bot's mean reaches it, it says more of itself than of the bots
+)
+NAME_ONE: Final = "The suite's `primary:` names another."
+
+
+@dataclass(frozen=True, slots=True)
+class Primary:
+    """The primary metric of a run.
+
+    Attributes:
+        column: the metric; one of rows, with a direction.
+        named: whether the suite names it; else it was chosen.
+        why: a sentence for people.
+    """
+
+    column: MetricColumn
+    named: bool
+    why: str
+
+    @property
+    def name(self) -> str:
+        """Its id."""
+        return self.column.name
+
+    @property
+    def as_object(self) -> dict[str, object]:
+        """For machines."""
+        return {"metric": self.name, "named": self.named, "why": self.why}
+
+
+def primary_metric(
+    named: str, columns: Mapping[str, MetricColumn], means: Mapping[str, Sequence[float]]
+) -> Primary | None:
+    """The primary metric: the named one, else the one that says most directly whether answers are right.
+
+    Args:
+        named: as the manifest has it (see ``named_primary``); blank where the suite names none.
+        columns: the metrics of the run.
+        means: of the bots by metric, for those metrics that have any value.
+
+    Returns:
+        None where nothing is named and no metric of quality has a value.
+    """
+    if named in columns:
+        return Primary(columns[named], True, f"{named} is the primary metric: the suite names it.")
+    order = by_directness({name: means[name] for name in of_quality(columns) if name in means})
+    if not order:
+        return None
+    first = order[0]
+    unmeasured = f"The suite names {named}, which this run does not have. " if named else ""
+    return Primary(columns[first], False, f"{unmeasured}{_why(first, order)} {NAME_ONE}")
+
+
+def _why(chosen: str, order: Sequence[str]) -> str:
+    said = f"{chosen} was chosen as the primary metric"
+    if len(order) == 1:
+        return f"{said}: no other metric of quality has a value."
+    if chosen not in RIGHTNESS:
+        return f"{said}: it is the first with values, and none with values says whether an answer is right."
+    reason = f"{said}: of {len(order)} with values it says most directly whether an answer is right."
+    passed = [name for name in RIGHTNESS[: RIGHTNESS.index(chosen)] if name in order]
+    if passed:
+        verb = "says" if len(passed) == 1 else "say"
+        reason += f" {', '.join(passed)} {verb} so more directly, but hardly any answer reaches {TELLING:g}."
+    return reason
+
+
+def named_primary(manifest: Mapping[str, object]) -> str:
+    """The primary metric that the suite of a run names; blank where it names none."""
+    return str(mapping_in(manifest.get("settings")).get("primary") or "")
+
+
+class Gradable(Protocol):
+    """What is asked of a metric that may be primary."""
+
+    @property
+    def level(self) -> Level:
+        """Of rows, or of the whole run."""
+
+    @property
+    def better(self) -> Better:
+        """Which end is better."""
+
+
+def check_primary(name: str, known: Mapping[str, Gradable]) -> str:
+    """The id of the metric that ``name`` means, among those of a run; a family stands for its first rate.
+
+    Raises:
+        InputError: the run has no such metric, or one that can't be primary.
+    """
+    name = f"{name}.{RATES[0]}" if name not in known and f"{name}.{RATES[0]}" in known else name
+    if name not in known:
+        near = difflib.get_close_matches(name, known, 1, 0.5)
+        hint = f" Did you mean {near[0]!r}?" if near else ""
+        raise InputError(
+            f"primary names {name!r}, which is not among the metrics of the run.{hint} They are {', '.join(known)}."
+        )
+    if known[name].level != "row":
+        raise InputError(f"primary names {name!r}, a figure of the whole run; one that each answer has is wanted.")
+    if known[name].better == "neither":
+        raise InputError(f"primary names {name!r}, which has no direction: neither high nor low is better.")
+    return name
+
+
+def of_quality(columns: Mapping[str, MetricColumn]) -> list[str]:
+    """The metrics of rows that say how good answers are: with a direction, and one for each family of rates."""
+    return [
+        name
+        for name, column in columns.items()
+        if column.level == "row" and column.better != "neither" and name not in OPERATIONAL
+        and not _is_repetition(name, columns)
+    ]  # fmt: skip
+
+
+def _is_repetition(name: str, columns: Mapping[str, MetricColumn]) -> bool:
+    """Whether it is a further rate of a family, which says little that the first does not."""
+    family, _, rate = name.rpartition(".")
+    return rate in RATES[1:] and f"{family}.{RATES[0]}" in columns
+
+
+def by_directness(means: Mapping[str, Sequence[float]]) -> list[str]:
+    """The metrics, those first that say most directly whether an answer is right, and of these the telling ones.
+
+    Exact match is telling of bots that pick answers, but where they write them hardly any answer ever matches.
+
+    Args:
+        means: of the bots, by metric.
+
+    >>> by_directness({"politeness": [0.9, 0.8], "exact_match": [0.0, 0.4], "rouge_l": [0.3, 0.5]})
+    ['rouge_l', 'exact_match', 'politeness']
+    """
+    direct = [name for name in RIGHTNESS if name in means]
+    telling = [name for name in direct if sum(mean >= TELLING for mean in means[name]) >= min(2, len(means[name]))]
+    return list(dict.fromkeys([*telling, *direct, *means]))
