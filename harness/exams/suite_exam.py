@@ -265,6 +265,8 @@ def _changed(loaded: LoadedSuite, options: RunConfig) -> LoadedSuite:
     update: dict[str, object] = {}
     if options.metrics is not None:
         update["metrics"] = tuple(options.metrics)
+    if options.primary:
+        update["primary"] = options.primary
     if options.metric_files:
         update["metric_files"] = (*loaded.suite.metric_files, *(file.absolute() for file in options.metric_files))
     return replace(loaded, suite=loaded.suite.model_copy(update=update)) if update else loaded
