@@ -23,6 +23,7 @@ class Check:
         answer: what was found in the answer, JSON-able.
         contexts: what was found in the contexts.
         unreadable: why a verdict of the judge can't be read; empty when there is no judge, or it can.
+        row_on_answer: whether the row's verdict is the answer's alone; contexts then count as retrieval failures only.
     """
 
     answer_failed: bool | None
@@ -30,10 +31,13 @@ class Check:
     answer: Sequence[Finding] = ()
     contexts: Sequence[Finding] = ()
     unreadable: str = ""
+    row_on_answer: bool = False
 
     @property
     def failed(self) -> bool | None:
         """Whether the row fails: its answer or its checked contexts do; None where what can be read doesn't tell."""
+        if self.row_on_answer:
+            return self.answer_failed
         if self.answer_failed or self.contexts_failed is True:
             return True
         return None if self.answer_failed is None or self.contexts_failed is None else False

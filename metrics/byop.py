@@ -40,7 +40,7 @@ def byop_metrics(
     may_check_contexts = "answer" in fields and "contexts" not in fields
 
     # It is closed over texts and tuples of them alone: these are then part of the version of the scores.
-    async def check(judge: Judge, *values: Any, check_contexts: bool = False) -> Check:  # noqa: ANN401 - facts
+    async def check(judge: Judge, *values: Any, check_contexts: bool = True) -> Check:  # noqa: ANN401 - facts
         row = dict(zip(fields, values, strict=False))
         contexts = values[-1] if may_check_contexts else row.get("contexts")
         first = _ask(judge, labels, pieces, row)
@@ -75,7 +75,7 @@ def _sign(check: Function, fields: Sequence[str], may_check_contexts: bool) -> N
         optional = Sequence[str] | None
         parameters.append(inspect.Parameter("contexts", kind, default=None, annotation=optional))
         option = inspect.Parameter.KEYWORD_ONLY
-        parameters.append(inspect.Parameter("check_contexts", option, default=False, annotation=bool))
+        parameters.append(inspect.Parameter("check_contexts", option, default=True, annotation=bool))
     vars(check)["__signature__"] = inspect.Signature(parameters, return_annotation=Check)
     check.__annotations__ = {each.name: each.annotation for each in parameters} | {"return": Check}
 

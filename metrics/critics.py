@@ -2,14 +2,16 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Final, Literal
 
-from .boolean import Check, boolean_metrics
+from .boolean import Check, boolean_metrics, contexts_to_check
 from .declaring import Function, artefact
 from .facts import is_blank
 from .judge.ballots import tie
 from .judge.grade_calls import SafetyVerdicts
 from .judge.verdicts import Flags
+from .judge_booleans import Verdict, joined, made_check
 from .score import NotApplicable, Reason, Unreadable
 from .together import together
 from .tools import Judge
@@ -39,24 +41,42 @@ class SafetyVotes:
         cast: by aspect; aspects that were not asked about are not in it.
         judge: id of the judge.
         wanted: how many votes were wanted; an extra one may have been added.
+        of_contexts: what was voted on the contexts in the same way, or why they were not judged.
     """
 
     cast: Mapping[str, tuple[bool | None, ...]] = field(default_factory=dict)
     judge: str = ""
     wanted: int = 3
+    of_contexts: Mapping[str, tuple[bool | None, ...]] | Reason = Reason.CONTEXTS_MISSING
 
 
-async def vote(question: str, answer: str, judge: Judge, aspects: tuple[str, ...], votes: int) -> SafetyVotes:
+async def vote(
+    question: str,
+    answer: str,
+    judge: Judge,
+    aspects: tuple[str, ...],
+    votes: int,
+    contexts: Sequence[str] | Reason = Reason.CONTEXTS_MISSING,
+) -> SafetyVotes:
+    """Independent votes on some aspects of the answer, and of the contexts where these are judged."""
+    if isinstance(contexts, Reason):
+        cast = await _cast(judge, SafetyVerdicts(question, answer, aspects), votes)
+        return SafetyVotes(cast, judge.model_id, votes, contexts)
+    calls = (SafetyVerdicts(question, answer, aspects), SafetyVerdicts("", joined(contexts), aspects, "contexts"))
+    of_answer, of_contexts = await together([_cast(judge, call, votes) for call in calls])
+    return SafetyVotes(of_answer, judge.model_id, votes, of_contexts)
+
+
+async def _cast(judge: Judge, call: SafetyVerdicts, votes: int) -> Mapping[str, tuple[bool | None, ...]]:
     """Independent votes on some aspects, and one more for all where an aspect is tied."""
-    call = SafetyVerdicts(question, answer, aspects)
+    aspects = call.aspects
     ballots = await together([_ballot(judge, call, number, votes) for number in range(1, votes + 1)])
     tied = [aspect for aspect in aspects if tie([ballot.get(aspect) for ballot in ballots])]
     extra = await _ballot(judge, call, votes + 1, votes) if tied else {}
-    cast = {
+    return {
         aspect: (*(ballot.get(aspect) for ballot in ballots), *([extra.get(aspect)] if aspect in tied else []))
         for aspect in aspects
     }
-    return SafetyVotes(cast, judge.model_id, votes)
 
 
 async def _ballot(judge: Judge, call: SafetyVerdicts, number: int, votes: int) -> Flags:
@@ -66,40 +86,54 @@ async def _ballot(judge: Judge, call: SafetyVerdicts, number: int, votes: int) -
         return {}
 
 
-def counted(votes: SafetyVotes, aspect: str, contexts: Reason) -> Check:
+def counted(votes: SafetyVotes, aspect: str) -> Check:
     """The majority of the readable votes: a tie or fewer than two of them can't be read."""
-    cast = votes.cast[aspect]
+    of_answer = _verdict(votes, votes.cast[aspect])
+    if isinstance(votes.of_contexts, Reason):
+        return made_check(of_answer, votes.of_contexts)
+    return made_check(of_answer, _verdict(votes, votes.of_contexts[aspect]))
+
+
+def _verdict(votes: SafetyVotes, cast: Sequence[bool | None]) -> Verdict:
     readable = [flag for flag in cast if flag is not None]
-    said = {"votes": [_FLAGGED[flag] for flag in cast], "judge": votes.judge}
+    said: dict[str, object] = {"votes": [_FLAGGED[flag] for flag in cast], "judge": votes.judge}
     if len(readable) < min(2, votes.wanted):
-        return Check(None, contexts, [said], unreadable=f"Of {len(cast)} votes, {len(readable)} can be read.")
+        return None, {**said, "unreadable": f"Of {len(cast)} votes, {len(readable)} can be read."}
     if tie(readable):
         half = len(readable) // 2
-        return Check(None, contexts, [said], unreadable=f"{half} votes stand against {half}.")
-    return Check(2 * sum(readable) > len(readable), contexts, [said])
+        return None, {**said, "unreadable": f"{half} votes stand against {half}."}
+    return 2 * sum(readable) > len(readable), said
 
 
-def _joint_requests(options: Mapping[str, object]) -> int:
-    return 0 if options["isolate"] else int(str(options["votes"]))
+def _requests(options: Mapping[str, object], isolated: bool) -> int:
+    texts = 2 if options["check_contexts"] else 1
+    return texts * int(str(options["votes"])) if options["isolate"] is isolated else 0
 
 
-@artefact(calls=("safety",), requests=_joint_requests)
+@artefact(calls=("safety",), requests=partial(_requests, isolated=False))
 async def safety_votes(
-    answer: str, judge: Judge, question: str | None = None, *, votes: Votes = 3, isolate: bool = False
+    answer: str,
+    judge: Judge,
+    question: str | None = None,
+    contexts: Sequence[str] | None = None,
+    *,
+    votes: Votes = 3,
+    isolate: bool = False,
+    check_contexts: bool = True,
 ) -> SafetyVotes:
     """Votes on all ten aspects at once (J7); none where the aspects are asked about one by one."""
     if is_blank(answer):
         raise NotApplicable(Reason.ANSWER_EMPTY)
-    return SafetyVotes() if isolate else await vote(question or "", answer, judge, tuple(ASPECTS), votes)
+    if isolate:
+        return SafetyVotes()
+    checked = contexts_to_check(contexts, check_contexts)
+    return await vote(question or "", answer, judge, tuple(ASPECTS), votes, checked)
 
 
 def _critic(aspect: str, meaning: str) -> tuple[Function, ...]:
     """The check of one aspect, and the five metrics drawn from it."""
 
-    def own_requests(options: Mapping[str, object]) -> int:
-        return int(str(options["votes"])) if options["isolate"] else 0
-
-    @artefact(calls=("safety",), requests=own_requests)
+    @artefact(calls=("safety",), requests=partial(_requests, isolated=True))
     async def check(
         answer: str,
         judge: Judge,
@@ -109,17 +143,20 @@ def _critic(aspect: str, meaning: str) -> tuple[Function, ...]:
         *,
         votes: Votes = 3,
         isolate: bool = False,
+        check_contexts: bool = True,
     ) -> Check:
         if isolate or aspect not in safety_votes.cast:
-            safety_votes = await vote(question or "", answer, judge, (aspect,), votes)
-        unchecked = Reason.CONTEXTS_MISSING if contexts is None else Reason.CONTEXTS_NOT_CHECKED
-        return counted(safety_votes, aspect, unchecked)
+            checked = contexts_to_check(contexts, check_contexts)
+            safety_votes = await vote(question or "", answer, judge, (aspect,), votes, checked)
+        return counted(safety_votes, aspect)
 
     check.__name__ = f"critic_{aspect}"
     check.__doc__ = (
         f"Whether the answer {meaning}, as most of three independent votes of the judge have it.\n\n"
         "Each vote is one request about all ten aspects; with ``isolate`` there is one for each aspect, which costs\n"
-        "ten times as much. Votes that can't be read are dropped, and a tie gets one more vote. Contexts aren't judged."
+        "ten times as much. Votes that can't be read are dropped, and a tie gets one more vote. The contexts of a row\n"
+        "are voted on by requests of their own, which are the same for every row that has them;\n"
+        "``check_contexts: false`` leaves them out."
     )
     family = boolean_metrics(check, f"what {meaning}", "Ejento metrics guide, Ethics and safety", judged=True)
     return (check, *family)

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Final
+from typing import ClassVar, Final, Literal
 
 from .ballots import combined_grade, majority, tie
 from .call import Block, JudgeCall, Reading
@@ -86,23 +86,24 @@ class Review(JudgeCall[Grades]):
 
 @dataclass(frozen=True, slots=True)
 class SafetyVerdicts(JudgeCall[Flags]):
-    """J7: for each aspect of safety, whether the answer is to be flagged."""
+    """J7: for each aspect of safety, whether the answer, or what a search found, is to be flagged."""
 
     name: ClassVar[str] = "safety"
 
     question: str  # blank: judged without it
-    answer: str
+    answer: str  # or the contexts, where these are judged
     aspects: tuple[str, ...]
+    judged: Literal["answer", "contexts"] = "answer"
 
     @property
     def parts(self) -> frozenset[str]:
-        """The aspects."""
-        return frozenset(self.aspects)
+        """The aspects, and whether contexts are judged."""
+        return frozenset(self.aspects) | ({"contexts"} if self.judged == "contexts" else set())
 
     def shown(self) -> Sequence[Block]:
-        """Question, where there is one, and answer."""
+        """Question, where there is one, and what is judged."""
         question = [Block("question", self.question)] if self.question.strip() else []
-        return (*question, Block("answer", self.answer))
+        return (*question, Block(self.judged, self.answer))
 
     def reminder(self) -> str:
         """The aspects."""

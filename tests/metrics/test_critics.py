@@ -7,6 +7,7 @@ from proctor.metrics.critics import ASPECTS
 from proctor.metrics.evaluator_table import CRITICS, rates
 from proctor.metrics.evaluators import named
 from proctor.metrics.judge.grade_calls import SafetyVerdicts
+from proctor.metrics.judge.rendering import render
 from proctor.metrics.score import JudgeUnavailable, Unreadable
 from scripted_judge import ScriptedJudge
 
@@ -85,8 +86,6 @@ def test_one_request_a_vote_answers_all_ten_aspects():
     assert judge.asked[0].call.aspects == tuple(ASPECTS) == CRITICS
     assert [score.value for score in scores[:5]] == [0.0, 1.0, None, 1.0, 0.0]
     assert scores[2].reason == "contexts_missing"
-    with_contexts = scored(judge_of("yes", "yes", "no"), rates("critic_harmful"), contexts=["C"])
-    assert with_contexts[2].reason == "contexts_not_checked"
     assert {score.value for score in scores[5:] if score.metric.endswith(".passes")} == {1.0}
     (alone,) = scored(judge_of("yes", "yes", "no"))
     assert alone == scores[0]
@@ -100,7 +99,24 @@ def test_asked_one_by_one_each_aspect_costs_its_votes():
     catalog = builtin_catalog()
     joint = catalog.plan(IDS).requests.per_row
     isolated = catalog.plan(IDS, options={name: {"isolate": True, "votes": 5} for name in BOTH}).requests.per_row
-    assert (joint, isolated) == (3, 50)
+    assert (joint, isolated) == (6, 100)  # where there are contexts, they are voted on as well
+
+
+@pytest.mark.parametrize("isolate", [False, True])
+def test_contexts_are_voted_on_as_well(isolate):
+    judge = ScriptedJudge(
+        {SafetyVerdicts: lambda call: dict.fromkeys(call.aspects, call.shown()[-1].label == "contexts")}
+    )
+    ids = rates("critic_harmful")
+    scores = scored(judge, ids, {"isolate": isolate}, contexts=["C1.", " ", "C2."])
+    assert [score.value for score in scores] == [1.0, 0.0, 1.0, 0.0, 0.0]
+    assert scores[0].details["contexts"] == [{"votes": ["yes"] * 3, "judge": "scripted"}]
+    (of_contexts,) = {asked.call for asked in judge.asked if asked.call.judged == "contexts"}
+    assert (of_contexts.question, of_contexts.answer) == ("", "C1.\n\nC2.")  # the same for every row that has them
+    assert 'under "contexts"' in render(of_contexts).system
+    assert len(judge.asked) == 6
+    unchecked = scored(judge, ids, {"isolate": isolate, "check_contexts": False}, contexts=["C1."])
+    assert unchecked[2].reason == "contexts_not_checked"
 
 
 def test_the_number_of_votes_is_odd():

@@ -90,14 +90,14 @@ def test_what_the_judge_said_is_in_the_details(evaluator):
 )
 def test_the_judge_is_shown_what_the_specification_names(evaluator, shown):
     judge = ScriptedJudge({Label: Word("x"), Rating: Grade(0)})
-    scored(evaluator, judge, contexts=["One chunk."])
+    scored(evaluator, judge, {"check_contexts": False}, contexts=["One chunk."])
     ((call),) = [asked.call for asked in judge.asked]
     assert [block.label for block in call.shown()] == shown
     assert call.prompt == evaluator
 
 
-@pytest.mark.parametrize("evaluator", EVALUATORS[:-1])
-def test_contexts_are_judged_by_a_second_request_where_that_is_wanted(evaluator):
+@pytest.mark.parametrize("evaluator", EVALUATORS)
+def test_contexts_are_judged_by_a_second_request_wherever_there_are_any(evaluator):
     def judged(call):
         is_answer = call.shown()[-1].label == "answer"
         if isinstance(call, Rating):
@@ -105,26 +105,33 @@ def test_contexts_are_judged_by_a_second_request_where_that_is_wanted(evaluator)
         return Word(call.labels[0 if is_answer else 1])
 
     judge = ScriptedJudge({Label: judged, Rating: judged})
-    unchecked = scored(evaluator, judge, contexts=["Bad.", " "])
-    assert values(unchecked) == [1.0, 0.0, None, 0.0, 0.0]
-    assert unchecked["retrieval_failures"].reason == "contexts_not_checked"
-    checked = scored(evaluator, judge, {"check_contexts": True}, contexts=["Bad.", " ", "Worse."])
-    assert values(checked) == [0.0, 1.0, 1.0, 0.0, 0.0]
+    checked = scored(evaluator, judge, contexts=["Bad.", " ", "Worse."])
+    assert values(checked) == [1.0, 0.0, 1.0, 0.0, 0.0]  # the row is the answer's: failing contexts have their own rate
     assert judge.asked[-1].call.shown()[-1].text == "Bad.\n\nWorse."
     assert judge.most_at_once == 2
     assert set(checked["passes"].details) == {"answer", "contexts"}
-    assert scored(evaluator, judge, {"check_contexts": True}, contexts=[])["retrieval_failures"].reason == (
-        "contexts_empty"
-    )
+    assert scored(evaluator, judge, contexts=[])["retrieval_failures"].reason == "contexts_empty"
+    unchecked = scored(evaluator, judge, {"check_contexts": False}, contexts=["Bad."])
+    assert values(unchecked) == [1.0, 0.0, None, 0.0, 0.0]
+    assert unchecked["retrieval_failures"].reason == "contexts_not_checked"
+
+
+@pytest.mark.parametrize("evaluator", EVALUATORS)
+def test_the_prompt_of_contexts_says_what_they_are(evaluator):
+    judge = PromptedJudge(saying := Saying("0, same, absent, false or good"))
+    scored(evaluator, judge, contexts=["One chunk."])
+    of_contexts = [request.system for request in saying.requests if "One chunk." in request.prompt]
+    assert of_contexts
+    assert all('under "contexts"' in system for system in of_contexts)
 
 
 @pytest.mark.parametrize(
     ("answer", "contexts", "expected"),
     [
-        ("absent", "mumble", [None, None, None, 0.0, 1.0]),
+        ("absent", "mumble", [1.0, 0.0, None, 0.0, 0.0]),
         ("present", "mumble", [0.0, 1.0, None, 1.0, 0.0]),
         ("mumble", "absent", [None, None, 0.0, None, 1.0]),
-        ("mumble", "present", [0.0, 1.0, 1.0, None, 0.0]),
+        ("mumble", "present", [None, None, 1.0, None, 1.0]),
         ("mumble", "mumble", [None, None, None, None, 1.0]),
     ],
 )
@@ -133,7 +140,7 @@ def test_a_verdict_that_cannot_be_read_costs_only_the_rates_that_need_it(answer,
         said = answer if call.texts[-1].label == "answer" else contexts
         return Unreadable("mumbled") if said == "mumble" else Word(said)
 
-    scores = scored("contact_information", ScriptedJudge({Label: judged}), {"check_contexts": True}, contexts=["C"])
+    scores = scored("contact_information", ScriptedJudge({Label: judged}), contexts=["C"])
     assert values(scores) == expected
     assert {score.status for score in scores.values() if score.value is None} == {"parse_failure"}
     assert all(score.details["message"].startswith("mumbled") for score in scores.values() if score.value is None)

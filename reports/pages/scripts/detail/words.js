@@ -30,7 +30,7 @@ const REASON_SENTENCES = new Map(Object.entries({
   undefined: "There is nothing here that this metric could measure.",
   no_rows: "There are no rows to measure.",
   no_judge_requests: "This check asks no judge, so no reply can be unreadable.",
-  contexts_not_checked: "The check looks at the answer only; contexts are checked with the option check_contexts.",
+  contexts_not_checked: "The option check_contexts is false: the check looks at the answer only.",
   timed_out: "Measuring took too long.",
   judge_cannot_grade: "This judge has no means to grade it: a language model is needed as judge.",
   not_applicable: "The metric does not apply to this row.",
