@@ -42,6 +42,7 @@ def _column_object(column: MetricColumn) -> dict[str, object]:
         "low": column.low,
         "high": column.high,
         "threshold": column.threshold,
+        "threshold_is_default": column.threshold_is_default,
     }
 
 

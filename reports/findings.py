@@ -95,7 +95,8 @@ def _key(run: ReportedRun) -> str:
     """Hash of all that findings rest on apart from rows and scores, which clear the column when they are written."""
     evaluators = [asdict(evaluator) for evaluator in run.evaluators]
     problems = [bot.problem for bot in run.bots]
-    return hashlib.sha256(to_json([RULES, evaluators, problems, *_source(run)]).encode()).hexdigest()
+    defaults = [name for name, column in run.columns.items() if column.threshold_is_default]
+    return hashlib.sha256(to_json([RULES, evaluators, problems, defaults, *_source(run)]).encode()).hexdigest()
 
 
 def _source(run: ReportedRun) -> list[object]:

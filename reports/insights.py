@@ -14,6 +14,7 @@ from .leaderboard import milliseconds
 from .reported_run import ROUNDING, ReportedRun, family_of
 from .row_keys import failing_rows
 from .run import RunEvaluator
+from .summary import MetricColumn
 
 InsightType = Literal[
     "best_bot", "most_accurate", "least_accurate", "most_difficult_case", "best_retrieval", "worst_retrieval",
@@ -96,8 +97,15 @@ def _hard_case(run: ReportedRun, evaluator: RunEvaluator) -> Iterator[Insight]:
         "question_id": case.question_id, "question": case.question[:EXCERPT], "failed_by": list(case.failed_by),
         "bots": case.bots, "mean": case.mean,
     }  # fmt: skip
-    text = f"{failed} failed the most difficult test case by {evaluator.title}, {case.question_id}."
+    column = run.columns[case.metric]
+    default = f" (default threshold {column.threshold:g})" if _has_default(evaluator, column) else ""
+    text = f"{failed} failed the most difficult test case by {evaluator.title}{default}, {case.question_id}."
     yield Insight("most_difficult_case", evaluator.id, case.metric, None, text, details)
+
+
+def _has_default(evaluator: RunEvaluator, column: MetricColumn) -> bool:
+    """Whether it says who failed by a figure that nobody set; a yes or no needs none."""
+    return column.threshold_is_default and evaluator.board == "heatmap"
 
 
 def _least_grounded(run: ReportedRun, evaluator: RunEvaluator) -> Iterator[Insight]:

@@ -143,8 +143,9 @@ class Ledger:
                 "SELECT id FROM metrics WHERE name = ? AND version = ?", [metric.name, metric.version]
             ).fetchone()
             self._connection.execute(
-                "INSERT OR IGNORE INTO run_metrics (run_id, metric_id, position, threshold) VALUES (?, ?, ?, ?)",
-                [run_id, ids[metric.name], position, metric.threshold],
+                "INSERT INTO run_metrics (run_id, metric_id, position, threshold, is_default) VALUES (?, ?, ?, ?, ?)"
+                " ON CONFLICT DO UPDATE SET is_default = excluded.is_default",
+                [run_id, ids[metric.name], position, metric.threshold, metric.threshold_is_default],
             )
         return ids
 

@@ -61,10 +61,12 @@ def severity_of(value: float, column: MetricColumn) -> Severity:
 
 
 def _missed_thresholds(run: ReportedRun) -> Iterator[Problem]:
+    """What misses a threshold that somebody set: the defaults of evaluators are a scale, not a demand."""
     for evaluator in run.evaluators:
         wanted = evaluator.metrics if evaluator.parameters.get("all_metrics") else (evaluator.primary,)
         for metric in wanted:
-            column = run.columns.get(metric)
+            found = run.columns.get(metric)
+            column = found and found.of_suite
             for bot in run.bots if column else ():
                 value = None if _is_unread(bot.metrics.get(metric)) else run.mean(bot, metric)
                 if column and value is not None and misses(value, column):

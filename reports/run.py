@@ -65,7 +65,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class RunMetric:
-    """A metric as it stands in a run, with the threshold of that run."""
+    """A metric as it stands in a run, with its threshold there: the suite's, or the evaluator's default."""
 
     name: str
     version: str
@@ -77,6 +77,7 @@ class RunMetric:
     source: str = ""
     aggregate: Aggregate = "mean"
     level: Level = "row"
+    threshold_is_default: bool = False
 
 
 @dataclass(frozen=True, slots=True)

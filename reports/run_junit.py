@@ -39,7 +39,7 @@ def run_junit(report: Report) -> str:
 
     The first case of a bot says whether it answered: an error where it was stopped or rows failed. A metric fails when
     its mean misses its threshold, is skipped when it has no value because it does not apply, and is an error when it
-    could not be worked out. Metrics without a threshold have no case.
+    could not be worked out. Metrics without a threshold of the suite have no case.
     """
     suites = [_suite(report, bot) for bot in report.run.bots]
     return junit_xml(f"proctor {report.run.summary.suite}", suites)
@@ -87,7 +87,7 @@ def _answers(report: Report, bot: BotSummary) -> _Checked:
 
 def _metrics(report: Report, bot: BotSummary) -> Iterator[_Checked]:
     for evaluator, metric in metrics_once(report.run):
-        column, cell = report.run.columns[metric], bot.metrics.get(metric)
+        column, cell = report.run.columns[metric].of_suite, bot.metrics.get(metric)
         if cell is None or column.threshold is None or column.better == "neither" or _is_repetition(evaluator, metric):
             continue
         yield _metric(report, bot, evaluator, column, cell)

@@ -251,3 +251,9 @@ migrations(name="m013_calibrations")(calibration_schema.calibrations)
 migrations(name="m014_judge_checks")(calibration_schema.judge_checks)
 migrations(name="m015_links_of_replies")(judge_schema.links_of_replies)
 migrations(name="m016_surveys")(survey_schema.surveys)
+
+
+@migrations()
+def m017_default_thresholds(db: Database) -> None:
+    """Which thresholds nobody set; what older runs have counts as set, as it did when they were reported."""
+    db.execute("ALTER TABLE run_metrics ADD COLUMN is_default INTEGER NOT NULL DEFAULT 0")

@@ -48,7 +48,7 @@ class MetricSummary:
 
 @dataclass(frozen=True, slots=True)
 class MetricColumn:
-    """A metric of the run, as its columns are headed."""
+    """A metric of the run, as its columns are headed; a default threshold is one that the suite does not set."""
 
     name: str
     version: str
@@ -58,6 +58,12 @@ class MetricColumn:
     threshold: float | None
     level: Level = "row"
     aggregate: Aggregate = "mean"
+    threshold_is_default: bool = False
+
+    @property
+    def of_suite(self) -> MetricColumn:
+        """The metric with what the suite wants of it: without a threshold where that is a default nobody set."""
+        return replace(self, threshold=None) if self.threshold_is_default else self
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,11 +171,11 @@ def _primary(named: str, metrics: Sequence[MetricColumn], bots: Sequence[BotSumm
 def metric_columns(store: Store, run_id: int) -> dict[int, MetricColumn]:
     """The metrics of a run by their keys, in the order of the suite."""
     lines = store.query(
-        "SELECT metric_id, name, version, better, low, high, threshold, level, aggregate FROM run_metrics"
+        "SELECT metric_id, name, version, better, low, high, threshold, level, aggregate, is_default FROM run_metrics"
         " JOIN metrics ON metrics.id = metric_id WHERE run_id = ? ORDER BY position",
         [run_id],
     )
-    return {metric_id: MetricColumn(*rest) for metric_id, *rest in lines}
+    return {metric_id: MetricColumn(*rest, bool(is_default)) for metric_id, *rest, is_default in lines}
 
 
 def bot_keys(store: Store, run_id: int) -> dict[str, int]:

@@ -17,6 +17,7 @@ from .markdown import markdown
 from .markdown_text import prose
 from .report import Report
 from .run_json import as_json
+from .summary import MetricColumn
 from .trust.corrected import KeptCalibration
 
 FRAME = "llm-eval-results"  # the names of the outputs are those of the H2O evaluators page
@@ -84,9 +85,16 @@ def _write_evaluator(report: Report, board: Board, folder: Path) -> None:
         "title": board.evaluator.title,
         "primary_metric": board.evaluator.primary,
         "parameters": dict(board.evaluator.parameters),
-        "metrics": {column.name: {"version": column.version, "threshold": column.threshold} for column in columns},
+        "metrics": {column.name: _metric(column) for column in columns},
     }
     (folder / "parameters.json").write_bytes(as_json(parameters))
+
+
+def _metric(column: MetricColumn) -> dict[str, object]:
+    return {
+        "version": column.version, "threshold": column.threshold,
+        "threshold_is_default": column.threshold_is_default,
+    }  # fmt: skip
 
 
 def _write_prompts(report: Report, folder: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -110,8 +110,13 @@ class Outcome:
         )
 
 
-def run_metrics(plan: Plan, thresholds: Mapping[str, float | None]) -> tuple[RunMetric, ...]:
-    """The plan's metrics as they stand in a run, with the thresholds of that run; those of the whole run last."""
+def run_metrics(
+    plan: Plan, thresholds: Mapping[str, float | None], defaults: Collection[str] = ()
+) -> tuple[RunMetric, ...]:
+    """The plan's metrics as they stand in a run, with the thresholds of that run; those of the whole run last.
+
+    ``defaults`` names those whose threshold nobody set.
+    """
     return tuple(
         RunMetric(
             name=metric.id,
@@ -124,6 +129,7 @@ def run_metrics(plan: Plan, thresholds: Mapping[str, float | None]) -> tuple[Run
             source=metric.source,
             aggregate=metric.aggregate,
             level=metric.level,
+            threshold_is_default=metric.id in defaults and metric.threshold is not None,
         )
         for metric in (*plan.metrics, *plan.run_metrics)
     )

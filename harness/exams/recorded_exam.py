@@ -80,7 +80,7 @@ def recorded_exam(
     header = RunHeader(
         suite=path.name,
         bots=[(bot.name, bot.identity) for bot in bots],
-        metrics=run_metrics(choice.plan, choice.thresholds),
+        metrics=run_metrics(choice.plan, choice.thresholds, choice.default_thresholds),
         manifest=manifest(settings, warnings),
         questions=recorded.fingerprint,
         fresh=options.fresh,

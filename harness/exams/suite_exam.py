@@ -86,7 +86,7 @@ def suite_exam(
     header = RunHeader(
         suite=suite.name,
         bots=[(bot.name, bot.identity) for bot in bots],
-        metrics=run_metrics(choice.plan, choice.thresholds),
+        metrics=run_metrics(choice.plan, choice.thresholds, choice.default_thresholds),
         manifest=manifest(_effective(loaded, options, scored, repeats, concurrency, knowledge), warnings),
         questions=questions.fingerprint + gold.fingerprint,
         repeats=repeats,

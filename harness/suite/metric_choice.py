@@ -61,6 +61,7 @@ class MetricChoice:
         left_out: defaults that the run does without, and why; empty where the suite names its metrics.
         warnings: sentences about what was left out.
         primary: the metric by which the run is read; blank where nobody names one.
+        default_thresholds: the metrics whose threshold nobody set: not the suite, and not whoever wrote the metric.
     """
 
     plan: Plan
@@ -69,6 +70,7 @@ class MetricChoice:
     left_out: Mapping[str, str] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
     primary: str = ""
+    default_thresholds: frozenset[str] = frozenset()
 
 
 def choose_metrics(
@@ -111,7 +113,20 @@ def choose_metrics(
     settled = _settled_thresholds(chosen) | dict(thresholds)
     if primary:
         primary = _primary(primary, chosen, plan)
-    return MetricChoice(plan, _in_run(chosen, settled, catalog), settled, left_out, tuple(warnings), primary)
+    unset = _unset_thresholds(chosen, settled)
+    evaluators = _in_run(chosen, settled, unset, catalog)
+    return MetricChoice(plan, evaluators, settled, left_out, tuple(warnings), primary, unset)
+
+
+def _unset_thresholds(chosen: Iterable[Wanted], settled: Mapping[str, float]) -> frozenset[str]:
+    """The metrics of ours whose threshold is a default; ``all_metrics`` asks for the defaults of its evaluator."""
+    from ...metrics import builtin_catalog
+
+    ours = builtin_catalog().metrics
+    return frozenset(
+        metric for each in chosen if not each.parameters.all_metrics for metric in each.metrics
+        if metric not in settled and (metric in ours or metric.startswith("byop."))
+    ) - {metric for each in chosen if each.parameters.all_metrics for metric in each.metrics}  # fmt: skip
 
 
 def _primary(name: str, chosen: Iterable[Wanted], plan: Plan) -> str:
@@ -161,7 +176,9 @@ def _settled_thresholds(chosen: Iterable[Wanted]) -> dict[str, float]:
     return settled
 
 
-def _in_run(chosen: Iterable[Wanted], thresholds: Mapping[str, float], catalog: Catalog) -> tuple[RunEvaluator, ...]:
+def _in_run(
+    chosen: Iterable[Wanted], thresholds: Mapping[str, float], unset: frozenset[str], catalog: Catalog
+) -> tuple[RunEvaluator, ...]:
     return tuple(
         RunEvaluator(
             id=each.evaluator.id,
@@ -172,6 +189,8 @@ def _in_run(chosen: Iterable[Wanted], thresholds: Mapping[str, float], catalog: 
             problem_type=each.evaluator.problem_type,
             parameters={
                 "metric_threshold": thresholds.get(each.primary, catalog.metric(each.primary).threshold),
+                "metric_threshold_is_default": each.primary in unset
+                and catalog.metric(each.primary).threshold is not None,
                 "all_metrics": each.parameters.all_metrics,
                 "min_test_cases": each.parameters.min_test_cases,
                 "save_rows": each.parameters.save_rows,

@@ -40,7 +40,7 @@ JOIN scores ON scores.reply_id = run_rows.reply_id AND scores.question_id = run_
 WHERE run_rows.run_id = ? AND run_rows.bot_id = ? AND run_metrics.metric_id IN (SELECT value FROM json_each(?))"""
 
 OF_RUN: Final = """
-SELECT value, name, version, better, low, high, threshold, level, aggregate FROM run_scores
+SELECT value, name, version, better, low, high, threshold, level, aggregate, is_default FROM run_scores
 JOIN run_metrics ON run_metrics.run_id = run_scores.run_id AND run_metrics.metric_id = run_scores.metric_id
 JOIN metrics ON metrics.id = run_scores.metric_id WHERE run_scores.run_id = ? AND bot_id = ?"""
 
@@ -162,8 +162,8 @@ class _Frame:
             said=self._filled(at, [row[6] for row in rows], 0, np.uint64),
             answers=partial(_answer, self.store, self.run_id, bot_id, self.ids),
             of_run={
-                str(column[0]): RunFigure(MetricColumn(*column), value)
-                for value, *column in self.store.query(OF_RUN, [self.run_id, bot_id])
+                str(column[0]): RunFigure(MetricColumn(*column, bool(is_default)), value)
+                for value, *column, is_default in self.store.query(OF_RUN, [self.run_id, bot_id])
             },
         )  # fmt: skip
 

@@ -108,7 +108,8 @@ def test_the_parameters_of_an_evaluator_are_kept_with_the_run():
     choice = chosen([{"classification": {"metric_threshold": 0.9, "min_test_cases": 5, "raw_labels": True}}])
     (evaluator,) = choice.evaluators
     assert evaluator.parameters == {
-        "metric_threshold": 0.9, "all_metrics": False, "min_test_cases": 5, "save_rows": True,
+        "metric_threshold": 0.9, "metric_threshold_is_default": False, "all_metrics": False, "min_test_cases": 5,
+        "save_rows": True,
         "options": {"raw_labels": True},
     }  # fmt: skip
     assert choice.thresholds == {"accuracy": 0.9}

@@ -142,7 +142,14 @@ def test_the_object_carries_direction_range_threshold_and_counts(tmp_path):
     book = book_of(tmp_path / "x.db", {"X": [1 / 3, missing("answer_length", "answer_missing")]}, LENGTH)
     made = board_object(only_board(book))
     assert made["metrics"] == [
-        {"metric": "answer_length", "better": "neither", "low": 0.0, "high": None, "threshold": None}
+        {
+            "metric": "answer_length",
+            "better": "neither",
+            "low": 0.0,
+            "high": None,
+            "threshold": None,
+            "threshold_is_default": False,
+        }
     ]
     assert made["bots"][0]["values"]["answer_length"] == {
         "value": 1 / 3, "position": 0.5, "n_ok": 1, "n_not_applicable": 1, "n_parse_failure": 0, "n_failed": 0,

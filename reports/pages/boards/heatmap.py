@@ -124,7 +124,7 @@ def _lines(board: Board, bots: Sequence[str]) -> tuple[HeatLine, ...]:
 
 
 def _heat_cell(board: Board, bot: str, column: MetricColumn, cell: Cell) -> HeatCell:
-    is_missed = misses(cell.value, column)
+    is_missed = misses(cell.value, column.of_suite)
     text = "" if cell.value is None else figure_apart(cell.value, column)
     heat = None if cell.position is None else int(cell.position * SHADES + 0.5)
     return HeatCell(bot, cell, text, heat, is_missed, _asks(board, bot, column, cell))

@@ -72,8 +72,9 @@ def _words(each: Distribution, column: MetricColumn) -> str:
         said.append(f"mean {figure(mean, column)}{interval}")
     if each.median is not None:
         said.append(f"median {figure(each.median, column)}")
+    default = "the default of " if column.threshold_is_default else ""
     if each.failing is not None and column.threshold is not None and each.known:
-        said.append(f"{each.failing:,} of {each.known:,} miss {figure(column.threshold, column)}")
+        said.append(f"{each.failing:,} of {each.known:,} miss {default}{figure(column.threshold, column)}")
     else:
         said.append(count(each.known, "value"))
     said.append(f"{each.missing:,} missing ({each.missing_share:.0%})" if each.missing else "none missing")

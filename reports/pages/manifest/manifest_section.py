@@ -156,8 +156,11 @@ def _documents(settings: Mapping[str, Any]) -> dict[str, object] | None:
 
 
 def _metric(column: MetricColumn) -> dict[str, str]:
+    wanted = bound(column)
+    default = ", the evaluator's default" if wanted and column.threshold_is_default else ""
     return {
-        "name": column.name, "better": column.better, "threshold": bound(column) or "none", "version": column.version,
+        "name": column.name, "better": column.better, "threshold": f"{wanted}{default}" or "none",
+        "version": column.version,
     }  # fmt: skip
 
 

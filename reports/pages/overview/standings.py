@@ -91,7 +91,9 @@ def _first(run: ReportedRun, leading: str, shown: Sequence[str]) -> list[str]:
     names = list(dict.fromkeys([*([leading] if leading in shown else []), *by_directness(valued), *means]))
     if len(names) <= MOST_OPEN:
         return names
-    is_missed = {name: any(misses(run.mean(bot, name), run.columns[name]) for bot in run.bots) for name in names}
+    is_missed = {
+        name: any(misses(run.mean(bot, name), run.columns[name].of_suite) for bot in run.bots) for name in names
+    }
     chosen = sorted(names[1:], key=lambda name: not is_missed[name])[: MOST_OPEN - 1]
     return [names[0], *(name for name in names[1:] if name in chosen)]
 
@@ -106,7 +108,7 @@ def _line(run: ReportedRun, column: MetricColumn, bots: Sequence[BotSummary], me
     ends = _range(column, [bot.metrics[column.name] for bot in bots])
     cells = tuple(_cell(run, column, bot, bot.name in best, ends) for bot in bots)
     better = "" if column.better == "neither" else f"{column.better} is better"
-    line = Line(column.name, cells, ARROWS[column.better].strip(), better, bound(column), meaning=meaning)
+    line = Line(column.name, cells, ARROWS[column.better].strip(), better, bound(column.of_suite), meaning=meaning)
     return _with_common_notes(run, line)
 
 
@@ -136,11 +138,11 @@ def _cell(run: ReportedRun, column: MetricColumn, bot: BotSummary, is_best: bool
     if found.ci_low is not None and found.ci_high is not None:
         interval = f"{figure(found.ci_low, column)} to {figure(found.ci_high, column)}"
     mark = ""
-    if bound(column):
+    if bound(column.of_suite):
         mark = "missed" if misses(found.mean, column) else "met"
     return Cell(
-        figure_apart(found.mean, column), interval, address, is_best, mark, without, lacking if without else "",
-        _corrected(found, column), _bar(found, column, ends),
+        figure_apart(found.mean, column.of_suite), interval, address, is_best, mark, without,
+        lacking if without else "", _corrected(found, column), _bar(found, column, ends),
     )  # fmt: skip
 
 
@@ -168,7 +170,7 @@ def _corrected(found: MetricSummary, column: MetricColumn) -> str:
 def _range(column: MetricColumn, found: Iterable[MetricSummary]) -> tuple[float, float]:
     """The ends of the drawing: what the metric can be, else what was found."""
     values = [end for each in found for end in (each.mean, each.ci_low, each.ci_high) if end is not None]
-    values += [column.threshold] if column.threshold is not None else []
+    values += [wanted] if (wanted := column.of_suite.threshold) is not None else []
     low = column.low if column.low is not None else min(values, default=0.0)
     high = column.high if column.high is not None else max(values, default=1.0)
     return (low, high) if high > low else (low - 0.5, low + 0.5)
@@ -177,7 +179,7 @@ def _range(column: MetricColumn, found: Iterable[MetricSummary]) -> tuple[float,
 def _bar(found: MetricSummary, column: MetricColumn, ends: tuple[float, float]) -> Bar | None:
     if found.mean is None:
         return None
-    threshold = column.threshold if column.better != "neither" else None
+    threshold = column.of_suite.threshold if column.better != "neither" else None
     known = (found.ci_low, found.ci_high, threshold)
     return Bar(_at(found.mean, ends), *(None if each is None else _at(each, ends) for each in known))
 

@@ -91,10 +91,10 @@ def _alone(summary: Summary, bot: BotSummary) -> Verdict:
     if column is None or found is None or found.mean is None:
         nothing = (Part(bot.name, "bot"), Part(" has no value of any metric that says how good its answers are."))
         return Verdict("none", nothing, price=price, doubts=doubts)
-    columns = {column.name: column for column in summary.metrics}
+    columns = {column.name: column.of_suite for column in summary.metrics}
     sentence = [
-        Part(bot.name, "bot"), Part(" reaches "), Part(figure_apart(found.mean, column), "figure"), Part(" on "),
-        Part(column.name, "metric"),
+        Part(bot.name, "bot"), Part(" reaches "), Part(figure_apart(found.mean, column.of_suite), "figure"),
+        Part(" on "), Part(column.name, "metric"),
     ]  # fmt: skip
     surety: Words = ()
     if found.ci_low is not None and found.ci_high is not None:
@@ -102,7 +102,7 @@ def _alone(summary: Summary, bot: BotSummary) -> Verdict:
         surety = _words(f"95 % interval {low} to {high} over {count(found.n_ok, 'row')}.")
     is_missed = any(misses(metric.mean, columns[name]) for name, metric in bot.metrics.items())
     tone: Tone = "open" if is_missed else "shown"
-    return Verdict(tone, (*sentence, *_thresholds(bot, column, columns)), surety, price, doubts)
+    return Verdict(tone, (*sentence, *_thresholds(bot, columns[column.name], columns)), surety, price, doubts)
 
 
 def _thresholds(bot: BotSummary, leading: MetricColumn, columns: dict[str, MetricColumn]) -> Iterator[Part]:
@@ -266,7 +266,7 @@ def _price_words(prices: Sequence[tuple[str, float | None, float | None]]) -> It
 
 def _own_doubts(bot: BotSummary, column: MetricColumn) -> Iterator[str]:
     """What is wrong with the bot that leads, though it leads."""
-    if misses(bot.metrics[column.name].mean, column):
+    if misses(bot.metrics[column.name].mean, column.of_suite):
         yield f"{bot.name} leads, but misses the threshold of {bound(column)}."
     if bot.failed:
         yield f"{bot.name} gave no answer on {bot.failed:,} of {count(bot.rows, 'row')}."

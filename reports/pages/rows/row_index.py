@@ -212,7 +212,10 @@ def _about(column: Column) -> dict[str, object]:
 
 def _metric(columns: Sequence[Column], name: str) -> dict[str, object]:
     found = next(run.columns[name] for run in reversed(origins(columns).values()) if name in run.columns)
-    return {"name": name, "better": found.better, "low": found.low, "high": found.high, "threshold": found.threshold}
+    return {
+        "name": name, "better": found.better, "low": found.low, "high": found.high, "threshold": found.threshold,
+        "is_default": found.threshold_is_default,
+    }  # fmt: skip
 
 
 def _replies(

@@ -19,7 +19,7 @@ def trend_chart(trend: Trend) -> Lines:
         series=tuple(Series(bot, _values(trend, bot), number) for number, bot in enumerate(trend.bots)),
         y_title=f"{column.name} {ARROWS[column.better]}".rstrip(),
         limits=(column.low, column.high),
-        reference=column.threshold if column.better != "neither" else None,
+        reference=column.of_suite.threshold if column.better != "neither" else None,
     )
 
 
