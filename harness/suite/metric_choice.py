@@ -118,15 +118,15 @@ def choose_metrics(
     return MetricChoice(plan, evaluators, settled, left_out, tuple(warnings), primary, unset)
 
 
-def _unset_thresholds(chosen: Iterable[Wanted], settled: Mapping[str, float]) -> frozenset[str]:
+def _unset_thresholds(chosen: Sequence[Wanted], settled: Mapping[str, float]) -> frozenset[str]:
     """The metrics of ours whose threshold is a default; ``all_metrics`` asks for the defaults of its evaluator."""
     from ...metrics import builtin_catalog
 
     ours = builtin_catalog().metrics
-    return frozenset(
-        metric for each in chosen if not each.parameters.all_metrics for metric in each.metrics
-        if metric not in settled and (metric in ours or metric.startswith("byop."))
-    ) - {metric for each in chosen if each.parameters.all_metrics for metric in each.metrics}  # fmt: skip
+    in_run = {metric for each in chosen for metric in each.metrics}
+    wanted = {metric for each in chosen if each.parameters.all_metrics for metric in each.metrics}
+    unset = in_run - wanted - settled.keys()
+    return frozenset(metric for metric in unset if metric in ours or metric.startswith("byop."))
 
 
 def _primary(name: str, chosen: Iterable[Wanted], plan: Plan) -> str:
