@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from ...insights import Insight
 from ...leaderboard import count
-from ...ranking.shared_questions import OPERATIONAL
+from ...primary import OPERATIONAL
 from ...reported_run import ReportedRun
 from ...row_keys import RowKey
 from ..row_addresses import has_rows, open_address, rows_address

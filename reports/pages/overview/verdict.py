@@ -10,10 +10,11 @@ from typing import Literal
 from ...comparing.comparison_words import p_value
 from ...comparing.metric_comparison import MetricComparison
 from ...leaderboard import count, figure, milliseconds
+from ...primary import OPERATIONAL
 from ...problem import apart
 from ...ranking.frontier import Offer
 from ...ranking.ranking import Ranking
-from ...ranking.shared_questions import OPERATIONAL, as_measured
+from ...ranking.shared_questions import as_measured
 from ...reported_run import misses
 from ...summary import BotSummary, MetricColumn, Summary
 from ...thresholds import bound, figure_apart
