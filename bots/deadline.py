@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
-from contextvars import ContextVar
+from contextvars import ContextVar, copy_context
 
 
 class _Clock:
@@ -11,6 +11,8 @@ class _Clock:
 
     def __init__(self, limit: asyncio.Timeout) -> None:
         self._limit = limit
+        # The limit ends the task that set it, which code that runs in a context of its own may not be able to.
+        self._context = copy_context()
         self._waits = 0
         self._left: float | None = None
         self.over = False
@@ -21,13 +23,13 @@ class _Clock:
         end = self._limit.when()
         if self._waits == 1 and end is not None and self._is_running():
             self._left = end - asyncio.get_running_loop().time()
-            self._limit.reschedule(None)
+            self._context.run(self._limit.reschedule, None)
 
     def start(self) -> None:
         """Let the time that is left run on."""
         self._waits -= 1
         if self._waits == 0 and self._left is not None and self._is_running():
-            self._limit.reschedule(asyncio.get_running_loop().time() + self._left)
+            self._context.run(self._limit.reschedule, asyncio.get_running_loop().time() + self._left)
             self._left = None
 
     def _is_running(self) -> bool:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .. import InputError
+from ..metrics.messages import exception_line
 from .base import BotMisconfigured, Usage
 from .chat import ChatRequest, Completion
 from .limits import Turnstile
@@ -126,9 +127,7 @@ class LangChainChat:
             try:
                 found = found()
             except Exception as error:
-                raise InputError(
-                    f"{self.name}: making the model failed with {type(error).__name__}: {error}"
-                ) from error
+                raise InputError(f"{self.name}: making the model failed with {exception_line(error)}") from error
         if not isinstance(found, BaseChatModel):
             raise InputError(
                 f"{self.name} is a {type(found).__name__}; it must be a LangChain chat model (a BaseChatModel), "

@@ -11,6 +11,7 @@ from ..knowledge.local_models.reranker import NamedReranker
 from ..knowledge.searching.passage_search import PassageSearch
 from ..knowledge.searching.reranked import candidates
 from ..knowledge.searching.splitting import Splitting
+from ..metrics.messages import exception_line
 from .answering import answer_from, render_contexts
 from .base import BotMisconfigured, Context, Identity, Reply
 from .chat import ChatModel
@@ -185,8 +186,7 @@ class RagBot:
             raise BotMisconfigured(f"Bot {self.name}: {wrong}") from wrong
         except (Exception, SystemExit) as raised:
             raise BotMisconfigured(
-                f"Bot {self.name}: retriever {self._settings.retriever} could not be made: "
-                f"{type(raised).__name__}: {raised}"
+                f"Bot {self.name}: retriever {self._settings.retriever} could not be made: {exception_line(raised)}"
             ) from raised
 
     def _cut(self) -> list[Passage]:

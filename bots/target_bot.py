@@ -8,6 +8,7 @@ from hashlib import sha256
 from typing import Final, Self
 
 from .. import InputError
+from ..metrics.messages import exception_line
 from .base import BotMisconfigured, Identity, Reply
 from .langchain_bot import LangChainBot
 from .redaction import redacted
@@ -48,7 +49,7 @@ class TargetBot:
             raise BotMisconfigured(f"Bot {self.name}: {wrong}") from wrong
         except (Exception, SystemExit) as raised:
             raise BotMisconfigured(
-                f"Bot {self.name}: {self._target.written} could not be made: {type(raised).__name__}: {raised}"
+                f"Bot {self.name}: {self._target.written} could not be made: {exception_line(raised)}"
             ) from raised
         await inner.prepare()
         self._inner = inner

@@ -11,6 +11,7 @@ from types import ModuleType
 
 from .. import InputError
 from ..knowledge.paths import existing
+from ..metrics.messages import exception_line
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +53,7 @@ class Target:
             return importlib.import_module(self.place)
         except (Exception, SystemExit) as raised:
             raise InputError(
-                f"{self.written}: importing {self.place} failed with {type(raised).__name__}: {raised}"
+                f"{self.written}: importing {self.place} failed with {exception_line(raised)}"
                 f"{_where(raised, self.file)}"
             ) from raised
 
@@ -83,7 +84,7 @@ def _module_file(written: str, place: str) -> Path | None:
     try:
         found = importlib.util.find_spec(place)
     except (Exception, SystemExit) as raised:
-        problem = f"{type(raised).__name__}: {raised}"
+        problem = exception_line(raised)
         raise InputError(f"{written}: there is no module {place} to import ({problem}).") from raised
     if found is None:
         raise InputError(f"{written}: there is no module {place}; it must be installed or lie beside the suite file.")

@@ -8,6 +8,8 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from ..metrics.messages import exception_line
+
 
 @dataclass(frozen=True, slots=True)
 class Ran:
@@ -122,7 +124,7 @@ class _Pool:
             except (Exception, SystemExit) as raised:  # noqa: BLE001 - the user's code; raised again in the loop
                 job.error = raised
             except BaseException as raised:  # noqa: BLE001 - in the loop these would mean the end of our own tasks
-                job.error = RuntimeError(f"{type(raised).__name__}: {raised}")
+                job.error = RuntimeError(exception_line(raised))
             job.run_ms = (time.perf_counter() - started) * 1000
             if not job.end.claim():
                 return  # given up on meanwhile; another thread has the place

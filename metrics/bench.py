@@ -2,6 +2,7 @@
 
 import asyncio
 import math
+import signal
 import traceback
 from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -9,6 +10,7 @@ from typing import Final, SupportsFloat, TypeAlias, cast
 
 from .. import InputError
 from .declaring import Function
+from .messages import exception_name, exception_text
 from .score import JudgeUnavailable, Measured, ModelUnavailable, NotApplicable, Reason, Status, TimedOut, Unreadable
 
 LEFT_OUT: Final = ""  # stands for the name of a part that this plan does without; nothing has this name
@@ -90,7 +92,9 @@ def make(step: Step, values: Values) -> None:
         return
     try:
         values[step.name] = step.function(*arguments, **step.options)
-    except (Exception, SystemExit) as error:  # noqa: BLE001 - a user's artefact may raise anything
+    except BaseException as error:  # a user's artefact may raise anything
+        if is_interrupt(error):
+            raise
         values[step.name] = failure_of(error, step.name)
 
 
@@ -122,9 +126,29 @@ async def _make_awaited(step: Step, values: Values, waiting: Sequence["asyncio.T
         values[step.name] = arguments
         return
     try:
-        values[step.name] = await cast("Awaitable[object]", step.function(*arguments, **step.options))
-    except (Exception, SystemExit) as error:  # noqa: BLE001 - a model or a user's artefact may raise anything
+        # In a task of its own, which it may cancel: ours goes on, and knows by that who was meant.
+        values[step.name] = await asyncio.ensure_future(_awaited(step, arguments))
+    except asyncio.CancelledError as error:
+        ours = asyncio.current_task()
+        if ours is None or ours.cancelling():
+            raise
         values[step.name] = failure_of(error, step.name)
+    except Exception as error:  # noqa: BLE001 - a model or a user's artefact may raise anything
+        values[step.name] = failure_of(error, step.name)
+
+
+async def _awaited(step: Step, arguments: Sequence[object]) -> object:
+    try:
+        return await cast("Awaitable[object]", step.function(*arguments, **step.options))
+    except (SystemExit, KeyboardInterrupt) as error:  # out of a task these would end the loop
+        if is_interrupt(error):
+            raise
+        return failure_of(error, step.name)
+
+
+def is_interrupt(error: BaseException) -> bool:
+    """Whether it is the user's Ctrl-C: code that raises KeyboardInterrupt where no signal does so has only failed."""
+    return isinstance(error, KeyboardInterrupt) and signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
 def measure(step: Step, values: Values) -> float | Measured | Failure:
@@ -134,7 +158,9 @@ def measure(step: Step, values: Values) -> float | Measured | Failure:
         return arguments
     try:
         result = step.function(*arguments, **step.options)
-    except (Exception, SystemExit) as error:  # noqa: BLE001 - a user's metric may raise anything
+    except BaseException as error:  # a user's metric may raise anything
+        if is_interrupt(error):
+            raise
         return failure_of(error, step.name)
     bare = result.value if isinstance(result, Measured) else result
     if type(bare) is float and math.isfinite(bare):
@@ -150,12 +176,23 @@ def _checked(result: object, step: Step) -> float | Measured | Failure:
     try:
         value = _number(bare)
     except (TypeError, ValueError, OverflowError):
-        message = f"it returned {bare!r:.80}, and a metric returns a number, Measured or None"
+        message = f"it returned {_written(bare)}, and a metric returns a number, Measured or None"
         return _raised("TypeError", message, step.name)
+    except BaseException as error:  # a user's own __float__
+        if is_interrupt(error):
+            raise
+        return failure_of(error, step.name)
     details = result.details if isinstance(result, Measured) else {}
     if not math.isfinite(value):
         return Failure(Status.ERROR, Reason.NOT_FINITE, {**details, "returned": str(value)})
     return Measured(value, details) if details else value
+
+
+def _written(value: object) -> str:
+    try:
+        return f"{value!r:.80}"
+    except Exception:  # noqa: BLE001 - a user's own __repr__
+        return f"a {type(value).__name__}"
 
 
 def _number(value: object) -> float:
@@ -172,15 +209,15 @@ def failure_of(error: BaseException, name: str) -> Failure:
         case NotApplicable():
             return Failure(Status.NOT_APPLICABLE, error.reason, error.details)
         case ModelUnavailable() | InputError():  # an encoder that can't be opened says what is wrong with its settings
-            return Failure(Status.ERROR, Reason.MODEL_UNAVAILABLE, {"message": str(error)})
+            return Failure(Status.ERROR, Reason.MODEL_UNAVAILABLE, {"message": exception_text(error)})
         case JudgeUnavailable():
-            return Failure(Status.ERROR, Reason.JUDGE_UNAVAILABLE, {"message": str(error)})
+            return Failure(Status.ERROR, Reason.JUDGE_UNAVAILABLE, {"message": exception_text(error)})
         case Unreadable():
-            return Failure(Status.PARSE_FAILURE, Reason.JUDGE_UNPARSEABLE, {"message": str(error)})
+            return Failure(Status.PARSE_FAILURE, Reason.JUDGE_UNPARSEABLE, {"message": exception_text(error)})
         case TimedOut():
-            return Failure(Status.ERROR, Reason.TIMED_OUT, {"message": str(error)})
+            return Failure(Status.ERROR, Reason.TIMED_OUT, {"message": exception_text(error)})
     frames = traceback.extract_tb(error.__traceback__)
-    return _raised(type(error).__name__, str(error), name, frames[-1].lineno if frames else None)
+    return _raised(exception_name(error), exception_text(error), name, frames[-1].lineno if frames else None)
 
 
 def _raised(kind: str, message: str, name: str, line: int | None = None) -> Failure:

@@ -8,6 +8,7 @@ from pathlib import Path
 from types import ModuleType
 
 from .. import InputError
+from .messages import exception_line
 
 
 def load_metrics_file(path: Path) -> ModuleType:
@@ -32,7 +33,7 @@ def load_metrics_file(path: Path) -> ModuleType:
     except SyntaxError as error:
         raise InputError(f"{error.filename or path}:{error.lineno}: {error.msg}.") from error
     except (Exception, SystemExit) as error:
-        raise InputError(f"{path}:{_line(error, path)}: {type(error).__name__}: {error}") from error
+        raise InputError(f"{path}:{_line(error, path)}: {exception_line(error)}") from error
     return module
 
 

@@ -79,6 +79,14 @@ class Plan:
             Score(metric.id, None, Status.BOT_ERROR, Reason.BOT_RAISED, {}, metric.version) for metric in self.metrics
         ]
 
+    def broken_off(self, message: str) -> list[Score]:
+        """Scores of a row whose scoring ended before there was any: an error of each metric."""
+        details = {"exception": "", "message": message[:500], "raised_by": ""}
+        return [
+            Score(metric.id, None, Status.ERROR, Reason.METRIC_RAISED, details, metric.version)
+            for metric in self.metrics
+        ]
+
     def score_run(self, facts: RunFacts) -> list[Score]:
         """Scores of one bot over a whole run, in the order of ``run_metrics``."""
         values = Values(facts)

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from ..metrics.messages import exception_line
 from ..metrics.score import Score
 from .call_journal import CallJournal, left_calls
 from .encoding import to_json
@@ -144,8 +145,8 @@ class RowWriter:
             self._error = error
         except sqlite3.Error as error:
             self._error = explain(self._path, error)
-        except Exception as error:  # noqa: BLE001 - a row that can't be written must never be lost in silence
-            self._error = StoreError(f"{self._path}: a row can't be written: {type(error).__name__}: {error}.")
+        except BaseException as error:  # noqa: BLE001 - a row that can't be written must never be lost in silence
+            self._error = StoreError(f"{self._path}: a row can't be written: {exception_line(error)}.")
         finally:
             if connection is not None:
                 connection.close()

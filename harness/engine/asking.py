@@ -9,9 +9,11 @@ from dataclasses import replace
 
 from ...bots.base import BotMisconfigured, BotRefused, Reply
 from ...bots.deadline import deadline
+from ...metrics.messages import exception_line, exception_text
 from ...reports.encoding import clean_reply, storable
 from ...reports.ledger import now
 from ...reports.run import Row, RowStatus
+from .apart import EndedEarly, apart, cancel_again
 from .lanes import Lane
 
 UNREACHABLE_LIMIT = 20  # questions in a row that could not reach the bot before its lane is stopped
@@ -27,22 +29,22 @@ async def ask(lane: Lane, row: Row, redact: Callable[[str], str]) -> bool:
     row.in_flight, row.asked_at = lane.in_flight, now()
     start = time.perf_counter()
     try:
-        async with deadline(lane.timeout):
-            reply = await lane.bot.reply(row.question.text)
-        row.latency_ms = _latency(lane, reply, start)
+        reply, took_ms = await _answer(lane, row.question.text)
+        row.latency_ms = _latency(lane, reply, took_ms)
         row.reply = _without_secrets(clean_reply(reply), redact)
     except BotMisconfigured as error:
-        lane.problem = lane.problem or redact(str(error))
+        lane.problem = lane.problem or redact(exception_text(error))
         return False
     except BotRefused as error:
-        _fail(row, start, RowStatus.REFUSED, error, redact(str(error)))
+        _fail(row, start, RowStatus.REFUSED, error, redact(exception_text(error)))
     except TimeoutError as error:
         limit = f"no answer within {lane.timeout:g} s" if lane.timeout else "timed out"
-        _fail(row, start, RowStatus.TIMED_OUT, error, redact(str(error)) or limit)
+        _fail(row, start, RowStatus.TIMED_OUT, error, redact(exception_text(error)) or limit)
     except BaseException as error:  # a bot is foreign code: whatever it raises is an outcome
         if _ends_us(error):
             raise
-        _fail(row, start, RowStatus.RAISED, error, redact(f"{type(error).__name__}: {error}"))
+        said = exception_text(error) if isinstance(error, EndedEarly) else exception_line(error)
+        _fail(row, start, RowStatus.RAISED, error, redact(said))
         _count_unreachable(lane, error, redact)
     else:
         lane.unreachable = 0
@@ -51,6 +53,31 @@ async def ask(lane: Lane, row: Row, redact: Callable[[str], str]) -> bool:
     lane.asked += 1
     lane.failed += row.status is not RowStatus.ANSWERED
     return True
+
+
+async def _answer(lane: Lane, question: str) -> tuple[Reply, float]:
+    """The reply, with the milliseconds that it took."""
+    ended: list[tuple[Reply, float] | Exception] = []
+
+    async def timed() -> None:
+        start = time.perf_counter()
+        try:
+            reply = await lane.bot.reply(question)
+            ended.append((reply, (time.perf_counter() - start) * 1000))
+        except Exception as error:
+            ended.append(error)
+            raise
+
+    try:
+        async with deadline(lane.timeout):
+            await apart(timed())
+    except asyncio.CancelledError:
+        if not ended:
+            raise
+        cancel_again()  # the answer came in the same moment: it is kept, and then we end
+    if isinstance(ended[0], Exception):
+        raise ended[0]
+    return ended[0]
 
 
 def _without_secrets(reply: Reply, redact: Callable[[str], str]) -> Reply:
@@ -62,18 +89,15 @@ def _without_secrets(reply: Reply, redact: Callable[[str], str]) -> Reply:
 
 
 def _ends_us(error: BaseException) -> bool:
-    """Whether it is we who are to end; a bot may also cancel itself, as libraries with scopes of their own do."""
-    if isinstance(error, asyncio.CancelledError):
-        task = asyncio.current_task()
-        return task is None or task.cancelling() > 0
-    return isinstance(error, (KeyboardInterrupt, GeneratorExit))
+    """Whether it is we who are to end. No signal raises KeyboardInterrupt here: see ``Interrupts``."""
+    return isinstance(error, (asyncio.CancelledError, GeneratorExit))
 
 
-def _latency(lane: Lane, reply: Reply, start: float) -> float | None:
+def _latency(lane: Lane, reply: Reply, took_ms: float) -> float | None:
     """The bot's own milliseconds; of a recorded bot those on record, for reading a file says nothing of it."""
     if lane.recorded:
         return sum(reply.attempts_ms) if reply.attempts_ms else None
-    return max((time.perf_counter() - start) * 1000 - reply.queue_ms, 0.0)
+    return max(took_ms - reply.queue_ms, 0.0)
 
 
 def _fail(row: Row, start: float, status: RowStatus, error: BaseException, sentence: str) -> None:
@@ -90,8 +114,9 @@ def _count_unreachable(lane: Lane, error: BaseException, redact: Callable[[str],
         return
     lane.unreachable += 1
     if lane.unreachable >= max(UNREACHABLE_LIMIT, 2 * lane.concurrency) and not lane.problem:
+        said = redact(exception_text(error)).rstrip(".")
         lane.problem = (
-            f"{lane.unreachable} questions in a row got no answer, the last because: {redact(str(error)).rstrip('.')}. "
+            f"{lane.unreachable} questions in a row got no answer, the last because: {said}. "
             "The bot was stopped; run the same command again to go on."
         )
 

@@ -9,9 +9,11 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from ... import InputError
+from ...metrics.messages import exception_line
 from ...reports.ledger import Ledger, OpenRun
 from ...reports.run import Row
 from ...reports.writer import RowWriter
+from .apart import EndedEarly, apart
 from .asking import ask, give
 from .lanes import Lane, Todo, close, todo
 from .scoring import Scorer
@@ -65,6 +67,12 @@ class Engine:
                 await self._in_stretches(lanes)
         except* InputError as errors:
             raise next(_leaves(errors)) from None
+        for lane in lanes:
+            if (lost := lane.begun - lane.scored) and not lane.problem:
+                lane.problem = (
+                    f"{lost:,} of {lane.begun:,} questions have no row: something in this program cancelled the work on"
+                    " them. Run the same command again to go on."
+                )
 
     @property
     def _enough(self) -> bool:
@@ -144,6 +152,7 @@ class Engine:
         """Get the row its answer and keep it; False when the lane was stopped instead."""
         if lane.stopped:
             return False
+        lane.begun += 1
         if row.kept:
             lane.kept += 1
         elif row.reply is not None:
@@ -170,12 +179,13 @@ class Engine:
         try:
             if prepare is not None:
                 self.watcher.said(f"{lane.name}: getting ready")
-                await prepare()
+                await apart(prepare())
             await self.scorer.prepare()
         except InputError as error:
             lane.problem = self.redact(str(error))
         except Exception as error:  # noqa: BLE001 - a bot is foreign code, and so is what it loads
-            lane.problem = self.redact(f"it could not get ready: {type(error).__name__}: {error}")
+            said = str(error) if isinstance(error, EndedEarly) else exception_line(error)
+            lane.problem = self.redact(f"it could not get ready: {said}")
         settle()
         lane.prepared = True
 

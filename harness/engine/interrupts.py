@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import contextvars
 import os
 import signal
 import threading
 from collections.abc import Coroutine
 from types import FrameType, TracebackType
 from typing import Any, Self, TypeVar
+
+from .apart import close_loop, new_loop, run_until_done, steady_recursion_limit
 
 Given = TypeVar("Given")
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
@@ -23,6 +26,8 @@ class Interrupts:
     gets lost there leaves a task that never ends. The first it lets cancel the work in the middle of whatever callback
     is running: a future that has just been found to be waiting is cancelled before its result is set. Here each signal
     has the loop cancel the work between two callbacks; the third leaves at once.
+
+    What bots and metrics do to the loop does not end the work: see ``apart``.
     """
 
     def __init__(self) -> None:
@@ -30,6 +35,7 @@ class Interrupts:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._task: asyncio.Task[Any] | None = None
         self._before: dict[signal.Signals, Any] = {}
+        self._context = contextvars.copy_context()  # a signal may come while code of users runs in one of its own
 
     def __enter__(self) -> Self:
         if threading.current_thread() is threading.main_thread():  # no other may set handlers
@@ -43,13 +49,19 @@ class Interrupts:
             signal.signal(each, handler)
 
     def run(self, work: Coroutine[Any, Any, Given]) -> Given:
-        """``asyncio.run``; raises KeyboardInterrupt when the work was cancelled by a signal."""
+        """As ``asyncio.run``; raises KeyboardInterrupt when the work was cancelled by a signal."""
+        loop = new_loop()
         try:
-            return asyncio.run(self._watched(work))
+            asyncio.set_event_loop(loop)
+            with steady_recursion_limit():
+                return run_until_done(loop, self._watched(work), self._interrupted)
         except asyncio.CancelledError:
             if self._count:
                 raise KeyboardInterrupt from None
             raise
+        finally:
+            asyncio.set_event_loop(None)
+            close_loop(loop)
 
     async def _watched(self, work: Coroutine[Any, Any, Given]) -> Given:
         self._loop, self._task = asyncio.get_running_loop(), asyncio.current_task()
@@ -66,6 +78,11 @@ class Interrupts:
             os._exit(EXIT)
         self._cancel()
 
+    def _interrupted(self) -> None:
+        """A KeyboardInterrupt came out of the loop: the user's own where a bot took our handlers away."""
+        if self._before and signal.getsignal(signal.SIGINT) != self._came:
+            self._came(signal.SIGINT, None)
+
     def _cancel(self) -> None:
         if self._task is not None and self._loop is not None:
-            self._loop.call_soon_threadsafe(self._task.cancel)  # which also wakes the loop
+            self._loop.call_soon_threadsafe(self._task.cancel, context=self._context)  # which also wakes the loop

@@ -16,6 +16,7 @@ from ...bots.models import open_chat_model
 from ...metrics.facts import LOCAL_MODELS
 from ...metrics.judge.panel import Panel
 from ...metrics.judge.prompted import PromptedJudge
+from ...metrics.messages import exception_line
 from ...reports.judging.judge_calls import CallRecord
 from ...reports.judging.judge_shelf import CallNotes, JudgeShelf, KeptModel
 from ..suite.judge_settings import JudgeSettings
@@ -193,7 +194,7 @@ class Judging:
                 except InputError as error:
                     model.stop(str(error))
                 except Exception as error:  # noqa: BLE001 - a model of LangChain is foreign code
-                    model.stop(f"it could not get ready: {type(error).__name__}: {error}")
+                    model.stop(f"it could not get ready: {exception_line(error)}")
             await asyncio.gather(*beside, return_exceptions=True)  # whoever needs it will be told what is wrong
             if self._models:
                 settle()

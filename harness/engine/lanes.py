@@ -14,6 +14,7 @@ from ...knowledge.questions import Question
 from ...reports.encoding import question_fingerprint
 from ...reports.ledger import Ledger, OpenRun
 from ...reports.run import Row
+from .apart import apart
 
 CHUNK = 256  # questions looked up at once; the work list itself is streamed
 
@@ -66,6 +67,7 @@ class Lane:
     asked: int = 0
     failed: int = 0
     kept: int = 0
+    begun: int = 0
     scored: int = 0
     in_flight: int = 0
     unreachable: int = 0
@@ -83,7 +85,7 @@ async def close(lane: Lane) -> None:
     closes = getattr(lane.bot, "close", None)
     with contextlib.suppress(Exception):  # foreign code; all is asked, and nothing is lost when it can't tidy up
         if closes is not None:
-            await closes()
+            await apart(closes())
 
 
 def todo(lane: Lane, ledger: Ledger, run: OpenRun, own_only: bool) -> Iterator[Todo | None]:

@@ -10,6 +10,7 @@ from ...metrics import Embedder, Score
 from ...reports.ledger import Ledger
 from ...reports.run import Row, RowStatus
 from ...reports.writer import RowWriter
+from .apart import EndedEarly, apart, foreign
 from .lanes import Todo
 from .row_facts import RowFacts
 
@@ -64,7 +65,9 @@ class Scorer:
         elif not plan.metrics:
             pass
         elif plan.is_sync:
-            self._keep(row, plan.score_now(self._facts.of(row)))
+            with foreign():
+                scores = plan.score_now(self._facts.of(row))
+            self._keep(row, scores)
         else:
             return False
         return True
@@ -85,11 +88,11 @@ class Scorer:
         """Score the row, waiting for embeddings, the judge and the like."""
         plan, facts = self._plan_for(item), self._facts.of(item.row)
         if self._judging is None or "judge" not in plan.needs:
-            self._keep(item.row, await plan.score(facts))
+            self._keep(item.row, await _scores(plan, facts))
             return
         await self._judging.prepare()
         facts["judge"], notes = self._judging.for_row()
-        scores = await plan.score(facts)
+        scores = await _scores(plan, facts)
         # The notes first: a row that has them and no scores is scored again from kept calls, and nothing is lost.
         self._writer.judge_notes(item.row, notes.calls)
         self._keep(item.row, scores)
@@ -105,3 +108,11 @@ class Scorer:
         self._writer.scores(row, scores)
         if self._heard is not None:
             self._heard(row, scores)
+
+
+async def _scores(plan: Plan, facts: dict[str, object]) -> Sequence[Score]:
+    """Scores of a row, also when a metric of the user's ends the task in which it runs."""
+    try:
+        return await apart(plan.score(facts))
+    except EndedEarly as error:
+        return plan.broken_off(str(error))

@@ -81,8 +81,8 @@ class Outcome:
 
     @property
     def unable(self) -> list[str]:
-        """Names of the bots that could not run at all: stopped, or without a single answer."""
-        return [bot.name for bot in self.summary.bots if bot.problem or (bot.rows > 0 and bot.failed == bot.rows)]
+        """Names of the bots that could not run at all: stopped, without a single answer, or without any row."""
+        return [bot.name for bot in self.summary.bots if bot.problem or bot.failed == bot.rows]
 
     @property
     def unmeasured(self) -> tuple[str, ...]:

@@ -19,6 +19,7 @@ from ...knowledge.searching.passage_search import FEWEST_CANDIDATES, RETRIEVERS,
 from ...knowledge.searching.reranked import candidates
 from ...knowledge.searching.shared_vectors import SharedVectors
 from ...knowledge.searching.splitting import Splitter, Splitting
+from ...metrics.messages import exception_line
 from ..exams.rerankers import open_rerankers
 
 if TYPE_CHECKING:
@@ -137,8 +138,7 @@ class Retrieving:
             if search.retriever in RETRIEVERS:
                 raise
             raise InputError(
-                f"The retriever {search.retriever} failed on the question {question[:60]!r}: "
-                f"{type(raised).__name__}: {raised}"
+                f"The retriever {search.retriever} failed on the question {question[:60]!r}: {exception_line(raised)}"
             ) from raised
         least = search.min_score
         kept = tuple(one for one in contexts if least is None or (one.score is not None and one.score >= least))
@@ -182,7 +182,7 @@ class Retrieving:
         except InputError:
             raise
         except (Exception, SystemExit) as raised:
-            why = f"{type(raised).__name__}: {raised}"
+            why = exception_line(raised)
             raise InputError(f"The retriever {search.retriever} could not be made: {why}") from raised
 
     def _opened(self, splitting: Splitting, model: str) -> PassageIndex:

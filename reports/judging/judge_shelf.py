@@ -14,6 +14,7 @@ from ...bots.chat import Completion
 from ...bots.judge_model import ChatJudgeModel, finish_reason
 from ...bots.limits import TurnedAway
 from ...metrics.judge.requests import JudgeReply, JudgeRequest
+from ...metrics.messages import exception_line
 from ...metrics.score import JudgeUnavailable
 from ..ledger import now
 from ..store import connect, explain
@@ -254,7 +255,7 @@ def _sentence(error: Exception) -> str:
     """What is said of a failed call; our own errors are sentences already."""
     if isinstance(error, (BotMisconfigured, BotRefused)) or (isinstance(error, OSError) and str(error)):
         return str(error)
-    return f"{type(error).__name__}: {error}"
+    return exception_line(error)
 
 
 def _is_ended() -> bool:

@@ -5,6 +5,7 @@ import os
 import signal
 import sqlite3
 import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -61,6 +62,111 @@ def test_a_reply_that_can_not_be_kept_is_a_row_that_says_so(tmp_path, name):
     stored = lines(tmp_path / "proctor.db", "SELECT status, error FROM answers")
     assert {row_status for row_status, _ in stored} == {"raised"} and len(stored) == 3
     assert all(sentence in error for _, error in stored)
+
+
+ASKS = "import asyncio, sys\n\nclass E(Exception):\n    def __str__(self): raise ValueError\n    __repr__ = __str__\n\n"
+ASKS += "async def leave(): sys.exit(3)\nasync def panic(): raise KeyboardInterrupt\n\n"
+ASKS += "{kind}def answer(question):\n    if question.endswith('1'):\n        {does}\n    {waits}\n    return 'x'"
+TO_OTHERS = {  # what a bot does to the program in which others run, and what its row says; blank where it is answered
+    "cancels its task": ("asyncio.current_task().cancel()", "it cancelled the task in which it ran"),
+    "stops the loop": ("asyncio.get_running_loop().stop()", ""),
+    "closes the loop": ("asyncio.get_running_loop().close()", "Cannot close a running event loop"),
+    "leaves": ("sys.exit(3)", "sys.exit(3)"),
+    "leaves from a task": ("await asyncio.gather(leave())", "sys.exit(3)"),
+    "interrupts": ("raise KeyboardInterrupt", "KeyboardInterrupt"),
+    "interrupts from a task": ("await asyncio.gather(panic())", "KeyboardInterrupt"),
+    "ends generators": ("raise GeneratorExit", "GeneratorExit"),
+    "stops an iteration": ("raise StopIteration(3)", "StopIteration"),
+    "raises the unprintable": ("raise E", "E: (its message can't be read: __str__ raised ValueError)"),
+    "lowers the limit": ("sys.setrecursionlimit(60)", "the recursion limit can't be lowered to 60"),
+}
+PLAINLY = (
+    "leaves",
+    "interrupts",
+    "ends generators",
+    "stops an iteration",
+    "raises the unprintable",
+    "lowers the limit",
+)
+KINDS = [*((name, "async ", "await asyncio.sleep(0.01)") for name in TO_OTHERS), *((name, "", "") for name in PLAINLY)]
+
+
+@pytest.mark.parametrize(("name", "kind", "waits"), KINDS, ids=lambda given: given.split("(")[0])
+def test_what_a_bot_does_to_the_program_is_its_row_alone(tmp_path, name, kind, waits):
+    does, says = TO_OTHERS[name]
+    write_suite(tmp_path, ASKS.format(kind=kind, does=does, waits=waits), 6)
+    limit = sys.getrecursionlimit()
+    done = proctor("run", "suite.yaml", "--json", folder=tmp_path)
+    assert (done.returncode, "Traceback" in done.stderr) == (0, False), done.stderr
+    stored = dict(lines(tmp_path / "proctor.db", "SELECT question_id, IFNULL(error, '') FROM answers"))
+    assert len(stored) == 6
+    assert says in stored.pop("q1")
+    assert set(stored.values()) == {""}
+    assert lines(tmp_path / "proctor.db", "SELECT status FROM runs") == [("finished",)]
+    assert sys.getrecursionlimit() == limit
+
+
+def test_a_bot_that_cancels_every_task_ends_its_own_rows_alone(tmp_path):
+    bot = ASKS.format(kind="async ", does="for each in asyncio.all_tasks(): each.cancel()", waits="")
+    write_suite(tmp_path, bot, 6, concurrency=2)
+    done = proctor("run", "suite.yaml", "--json", folder=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert lines(tmp_path / "proctor.db", "SELECT COUNT(*), COUNT(DISTINCT question_id) FROM answers") == [(6, 6)]
+    assert lines(tmp_path / "proctor.db", "SELECT status FROM runs") == [("finished",)]
+
+
+def test_ctrl_c_ends_a_run_also_while_a_bot_has_the_loop(tmp_path):
+    noting = NOTING.format(delay=0.05).replace("def answer", "async def answer")
+    write_suite(tmp_path, noting, 3000, concurrency=4)
+    process = start("run", "suite.yaml", folder=tmp_path)
+    wait_for_answers(tmp_path / "proctor.db", 10)
+    process.send_signal(signal.SIGINT)
+    _, complaint = process.communicate(timeout=60)
+    assert (process.returncode, "the same command goes on" in complaint) == (130, True)
+    kept = lines(tmp_path / "proctor.db", "SELECT COUNT(*) FROM replies")
+    assert kept == [(len(asked(tmp_path)),)]  # the answer that came in that moment is kept as well
+
+
+EVIL = """
+import asyncio
+from proctor.metrics import metric
+
+
+class E(Exception):
+    def __str__(self): raise ValueError
+    __repr__ = __str__
+
+
+@metric(better="higher", low=0, high=1)
+def evil(answer: str) -> float:
+    \"\"\"Does what it should not.\"\"\"
+    {does}
+    return 1.0
+"""
+
+
+@pytest.mark.parametrize(
+    ("does", "status"),
+    [
+        ("raise E", "error"),
+        ("raise KeyboardInterrupt", "error"),
+        ("raise asyncio.CancelledError", "error"),
+        ("return E()", "error"),
+        ("asyncio.current_task().cancel()", "ok"),
+        ("asyncio.get_running_loop().stop()", "ok"),
+    ],
+)
+@pytest.mark.parametrize("beside", ["exact_match", "answer_similarity"])  # the second is waited for
+def test_what_a_metric_does_to_the_program_is_its_score_alone(tmp_path, does, status, beside):
+    (tmp_path / "own.py").write_text(EVIL.format(does=does))
+    write_suite(tmp_path, NOTING.format(delay=0), 3, metric_files=["own.py"], metrics=[beside, "evil"])
+    done = proctor("run", "suite.yaml", "--json", folder=tmp_path)
+    assert done.returncode in (0, 1) and "Traceback" not in done.stderr, done.stderr
+    scored = lines(tmp_path / "proctor.db", "SELECT metric, status FROM row_scores")
+    assert len(scored) == 6
+    if beside == "exact_match" or "cancel()" not in does:
+        assert set(scored) == {(beside, "ok"), ("evil", status)}
+    assert lines(tmp_path / "proctor.db", "SELECT status FROM runs") == [("finished",)]
 
 
 def test_lone_surrogates_are_kept_out_of_everything_that_is_kept(tmp_path):
