@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Final
+from typing import Annotated, Final
 
-from .declaring import Function, artefact, metric, name_of
+from .declaring import Function, Wanted, artefact, metric, name_of
 from .likelihoods import Scored, scored
 from .local_tools import Continuation, LanguageModel
 from .score import Measured
@@ -76,8 +76,41 @@ def load_instruction(name: str) -> Instruction:
     """The instruction of a metric, from ``metrics/instructions``; the heading ``completion`` parts prefix and text."""
     text = (_INSTRUCTIONS / f"{name}.md").read_text(encoding="utf-8")
     prefix, completion = text.split(_COMPLETION)
+    return _instruction(prefix, completion)
+
+
+@cache
+def chosen_instruction(name: str, own: str) -> Instruction:
+    """The instruction of a metric; where a suite has an own one, that. Without a completion of its own ours stays."""
+    ours = load_instruction(name)
+    if not own.strip():
+        return ours
+    prefix, _, completion = f"{own.strip()}\n".partition(_COMPLETION)
+    return _instruction(prefix, completion if completion.strip() else ours.completion)
+
+
+def _instruction(prefix: str, completion: str) -> Instruction:
     # The prefix ends a line: a completion that begins one has the same tokens whatever stands before it.
     return Instruction(f"{prefix.strip()}\n", completion.strip())
+
+
+def _may_stand_in(first: str, second: str) -> Wanted:
+    """What an own instruction must be: these names in braces, no others; and at least one in what stands first."""
+
+    def holds(own: str) -> bool:
+        prefix, heading, completion = f"{own.strip()}\n".partition(_COMPLETION)
+        before, after = set(_PLACEHOLDER.findall(prefix)), set(_PLACEHOLDER.findall(completion))
+        if not own.strip():
+            return True
+        if not before or not before | after <= {first, second} or (heading and not completion.strip()):
+            return False
+        return first != "source" or (before == {first} and after <= {second} and bool(after or not heading))
+
+    if first == "source":
+        words = "a text with {source} in it and, after a line '## completion', {target}; that part may be left out"
+    else:
+        words = f"a text with {{{first}}} or {{{second}}} in it; what is scored may follow after a line '## completion'"
+    return Wanted(words, holds)
 
 
 def _filled(template: str, texts: Mapping[str, str]) -> str:
@@ -101,10 +134,16 @@ def _directions(prefix: str, page: str, aspects: Mapping[str, str]) -> tuple[Fun
 
 def _both_ways(id: str) -> Function:
     @artefact(reads=(f"instructions/{id}.md",))
-    async def likelihoods(answer: str, expected: str, gptscore_model: LanguageModel) -> Scored:
+    async def likelihoods(
+        answer: str,
+        expected: str,
+        gptscore_model: LanguageModel,
+        *,
+        instruction: Annotated[str, _may_stand_in("source", "target")] = "",
+    ) -> Scored:
         """How likely the answer is after the expected answer, and that after this."""
-        instruction = load_instruction(id)
-        ways = [instruction.about(source=one, target=other) for one, other in ((expected, answer), (answer, expected))]
+        taken = chosen_instruction(id, instruction)
+        ways = [taken.about(source=one, target=other) for one, other in ((expected, answer), (answer, expected))]
         return await scored(gptscore_model, ways)
 
     likelihoods.__name__ = f"{id}_likelihoods"
@@ -125,9 +164,16 @@ def _single(prefix: str, page: str, aspects: Mapping[str, str], first: str, more
 
 def _one_way(id: str) -> Function:
     @artefact(reads=(f"instructions/{id}.md",))
-    async def likelihoods(question: str, answer: str, gptscore_model: LanguageModel) -> Scored:
+    async def likelihoods(
+        question: str,
+        answer: str,
+        gptscore_model: LanguageModel,
+        *,
+        instruction: Annotated[str, _may_stand_in("question", "answer")] = "",
+    ) -> Scored:
         """How likely the completion is that the instruction names."""
-        return await scored(gptscore_model, [load_instruction(id).about(question=question, answer=answer)])
+        taken = chosen_instruction(id, instruction)
+        return await scored(gptscore_model, [taken.about(question=question, answer=answer)])
 
     likelihoods.__name__ = f"{id}_likelihoods"
     return likelihoods
@@ -156,7 +202,8 @@ _DISTRUST: Final = """
 The lower, the likelier; a score is good for comparing answers to the same question under the same model, and for
 nothing else: it moves with length, wording, language and the model's vocabulary, so no threshold means anything. The
 aspects differ by a few words of the instruction, and so, with a small model, do their values. The instructions are our
-own (``metrics/instructions``), and no agreement with people was ever published for them. The paper (Fu et al.,
+own (``metrics/instructions``); a suite may put another in the place of one with the option ``instruction``, a text with
+the same names in braces. No agreement with people was ever published for ours. The paper (Fu et al.,
 arXiv:2302.04166; 37 data sets, 19 models of 80 million to 175 billion parameters) has the likelihood with the other
 sign; the authors of G-Eval (arXiv:2303.16634) say that language models as evaluators agree less with people than
 trained evaluators of medium size. Of a text that is longer than the model's window the end of the source is left

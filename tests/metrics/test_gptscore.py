@@ -6,6 +6,7 @@ from pathlib import Path
 import proctor.metrics
 import pytest
 import tiny_language_models as tiny
+from proctor import InputError
 from proctor.knowledge.local_models.finding import ModelSettings
 from proctor.knowledge.local_models.language_model import Likelihood
 from proctor.knowledge.local_models.pool import LocalModels
@@ -238,3 +239,39 @@ def test_gpt2_medium_finds_a_rewording_likelier_than_another_text() -> None:
     finally:
         models.close()
     assert all(float(str(one.value)) < float(str(other.value)) for one, other in zip(close, far, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("id", "own", "prefixes", "completions"),
+    [
+        (
+            "gptscore_mt_fluency", "Say it better: {source}\n## completion\nIn other words, {target}",
+            ["Say it better: It is two days.\n", "Say it better: Two days.\n"],
+            ["In other words, Two days.", "In other words, It is two days."],
+        ),
+        ("gptscore_sumref_coherence", "{source} {oh}", None, None),
+        ("gptscore_mt_fluency", "Better: {source}",
+         ["Better: It is two days.\n", "Better: Two days.\n"], ["Two days.", "It is two days."]),
+        ("gptscore_mt_fluency", "Better: {source} {target}", None, None),
+        ("gptscore_mt_fluency", "Better.\n## completion\n{target}", None, None),
+        ("gptscore_mt_fluency", "Better: {source}\n## completion\nyes", None, None),
+        ("gptscore_mt_fluency", "Better: {source}\n## completion\n", None, None),
+        ("gptscore_qa_interest", "Is it fun? {question} - {answer}",
+         ["Is it fun? How long is it? - Two days.\n"], ["Answer: Yes"]),
+        ("gptscore_qa_interest", "Fun? {answer}\n## completion\nNo", ["Fun? Two days.\n"], ["No"]),
+        ("gptscore_qa_interest", "Is it fun?", None, None),
+        ("gptscore_sum_fluency", "Short: {question}", ["Short: How long is it?\n"], ["Two days."]),
+    ],
+)  # fmt: skip
+def test_a_suite_may_have_its_own_instruction(id, own, prefixes, completions) -> None:
+    options = {f"{id}_likelihoods": {"instruction": own}}
+    if prefixes is None:
+        with pytest.raises(InputError, match=r"instruction is .* is wanted"):
+            CATALOG.plan([id], options=options)
+        return
+    model = StubLanguageModel([ONE, ONE])
+    (score,) = asyncio.run(CATALOG.plan([id], options=options).score({**FACTS, "gptscore_model": model}))
+    assert score.value == pytest.approx(2.1)
+    assert [text.before + text.source + text.after for text in model.asked] == prefixes
+    assert [text.completion for text in model.asked] == completions
+    assert score.version != CATALOG.plan([id]).metrics[0].version
