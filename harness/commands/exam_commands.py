@@ -99,6 +99,13 @@ def score(
     metrics: Annotated[
         str, typer.Option(metavar="ID,ID", help="Metrics or evaluators; left out, those that fit what is recorded.")
     ] = "",
+    option: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="METRIC.KEY=VALUE",
+            help="An option of a metric or evaluator, such as answer_similarity.method=cross_encoder. Repeatable.",
+        ),
+    ] = None,
     metric_file: Annotated[
         list[Path] | None,
         typer.Option("--metric-file", metavar="FILE.py", help="Metrics of your own, named like others. Repeatable."),
@@ -124,6 +131,7 @@ def score(
     options = RunConfig(
         metrics=ids, judge=judge, judge_url=judge_url, concurrency=concurrency, fresh=fresh, primary=primary,
         local_models=tuple(local_model or ()), metric_files=tuple(metric_file or ()), only_planned=plan,
+        options=tuple(option or ()),
     )  # fmt: skip
 
     def make(told: Told) -> Exam:

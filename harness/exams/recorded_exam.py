@@ -61,8 +61,9 @@ def recorded_exam(
     judging = open_judging(judge, embedder, Path(), environ, endpoints, options.concurrency or CONCURRENCY, models)
     ids, judged = ModelIds(embedder.model_id, judging, models), judging.is_language_model
     choice = choose_metrics(
-        _catalog(options), options.metrics, {}, recorded.has, ids, is_judged=judged, primary=options.primary
-    )
+        _catalog(options), options.metrics, {}, recorded.has, ids, is_judged=judged, primary=options.primary,
+        options=options.options,
+    )  # fmt: skip
     models.take(choice.plan.needs)
     if recorded.has.get("constraints"):
         check_constraints_of((record.question for record in recorded), recorded.path, choice.plan)

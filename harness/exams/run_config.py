@@ -47,6 +47,7 @@ class RunConfig:
         metrics: entries as in a suite, in place of those of the suite; None for those.
         metric_files: Python files with metrics beside those of the suite.
         primary: the metric by which the run is read, in place of the suite's.
+        options: values for options of metrics, as ``METRIC.KEY=VALUE``; of recorded answers only.
         functions: metrics and artefacts that are handed over as functions.
         given: bots that are handed over, by the names that the suite has for them.
     """
@@ -64,5 +65,6 @@ class RunConfig:
     metrics: Sequence[Entry] | None = None
     metric_files: tuple[Path, ...] = ()
     primary: str = ""
+    options: tuple[str, ...] = ()
     functions: tuple[Function, ...] = ()
     given: tuple[tuple[str, GivenBot], ...] = ()

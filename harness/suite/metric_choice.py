@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, Literal
 from ... import InputError
 from ...reports.primary import check_primary
 from ...reports.run import RunEvaluator
-from .metric_entries import Entry, EntryError, Wanted, outside_range, read_entries, settled_options
+from .metric_entries import Entry, EntryError, Wanted, outside_range, read_entries, settled_options, with_options
 
 if TYPE_CHECKING:
     from ...metrics.catalog import Catalog
@@ -83,6 +83,7 @@ def choose_metrics(
     is_judged: bool = False,
     own_prompts: bool = False,
     primary: str = "",
+    options: Sequence[str] = (),
 ) -> MetricChoice:
     """Plan the metrics and evaluators that a suite names, or the defaults that its questions and bots allow.
 
@@ -95,6 +96,7 @@ def choose_metrics(
         empty_contexts: what metrics of retrieval say when nothing was retrieved.
         is_judged: whether a language model grades, so that its metrics are among the defaults.
         primary: the metric that the suite names as such; blank where it names none.
+        options: values for options of these metrics, as the command line gives them: ``METRIC.KEY=VALUE``.
         own_prompts: whether the catalog has metrics from the suite's own prompts; they are defaults like the others.
 
     Raises:
@@ -104,7 +106,7 @@ def choose_metrics(
     defaults: Mapping[str, Sequence[str]] = {**DEFAULTS, **judged}
     left_out = _left_out(defaults, provides) if wanted is None else {}
     entries = [name for name in defaults if name not in left_out] if wanted is None else wanted
-    chosen, warnings = read_entries(entries, catalog)
+    chosen, warnings = read_entries(with_options(entries, options, catalog) if options else entries, catalog)
     ids = list(dict.fromkeys(metric for each in chosen for metric in each.metrics))
     plan = catalog.plan(ids, options=settled_options(chosen), empty_contexts=empty_contexts, models=models)
     _check_thresholds(thresholds, ids, catalog)

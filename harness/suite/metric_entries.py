@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import difflib
+import json
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ... import InputError
-from ...metrics.evaluators import missing_from, named, options_of
+from ...metrics.evaluators import missing_from, named, names, options_of
 from .mistakes import given
 
 if TYPE_CHECKING:
@@ -200,3 +201,78 @@ def settled_options(entries: Sequence[Wanted]) -> dict[str, dict[str, object]]:
                 for owner in owners:
                     settled.setdefault(owner, {}).setdefault(option, shared)
     return settled
+
+
+def with_options(entries: Sequence[Entry], told: Iterable[str], catalog: Catalog) -> list[Entry]:
+    """The entries with the options that the command line gives: ``NAME.KEY=VALUE``, read as JSON or else as text.
+
+    A name is that of an entry, or of an evaluator or a metric for which an entry stands.
+
+    Raises:
+        InputError: it is not written so, the name is not among the metrics of the run, it has no such option, or the
+            option takes no such value.
+    """
+    settled: list[Entry] = list(entries)
+    given_before: set[tuple[str, str]] = set()
+    for option in told:
+        name, key, value = _taken_apart(option)
+        if (name, key) in given_before:
+            raise InputError(f"--option gives {name}.{key} twice; once is enough.")
+        given_before.add((name, key))
+        found = _entry_of(name, settled, catalog)
+        if found is None:
+            raise InputError(f"--option {option}: {_not_in_run(name, settled, catalog)}")
+        place, own = found
+        entry = settled[place] if place < len(settled) else own
+        before = {entry: {}} if isinstance(entry, str) else dict(entry)
+        changed: Entry = {**before, own: {**before[own], key: value}}
+        try:
+            read_entries([changed], catalog)
+        except EntryError as error:
+            raise InputError(f"--option {option}: {error}") from None
+        settled[place : place + 1] = [changed]
+    return settled
+
+
+def _taken_apart(option: str) -> tuple[str, str, object]:
+    """Name, key and value of ``NAME.KEY=VALUE``; names of metrics may have dots, keys have none."""
+    left, equals, text = (part.strip() for part in option.partition("="))
+    name, dot, key = left.rpartition(".")
+    if not (equals and dot and name and key):
+        raise InputError(f"--option wants METRIC.KEY=VALUE, such as answer_similarity.method=cosine; got {option!r}.")
+    try:
+        value = json.loads(text)
+    except ValueError:
+        value = {"True": True, "False": False}.get(text, text)
+    return name, key, value
+
+
+def _entry_of(name: str, entries: Sequence[Entry], catalog: Catalog) -> tuple[int, str] | None:
+    """Which entry is meant by a name, and by what name it goes there.
+
+    It is the one of that name, else the first that stands for that evaluator or metric. A member of a group gets an
+    entry of its own behind the others.
+    """
+    own_names = [[entry] if isinstance(entry, str) else list(entry) for entry in entries]
+    for place, own in enumerate(own_names):
+        if name in own:
+            return place, name
+    for place, entry in ((place, entry) for place, own in enumerate(own_names) for entry in own):
+        evaluators = named(entry, catalog)
+        for evaluator in evaluators:
+            if name == evaluator.id or name in evaluator.metrics:
+                return (place, entry) if len(evaluators) == 1 else (len(entries), evaluator.id)
+    return None
+
+
+def _not_in_run(name: str, entries: Sequence[Entry], catalog: Catalog) -> str:
+    known = [own for entry in entries for own in ([entry] if isinstance(entry, str) else entry)]
+    metrics = [metric for own in known for each in named(own, catalog) for metric in each.metrics]
+    try:
+        named(name, catalog)
+    except InputError:
+        close = difflib.get_close_matches(name, [*known, *metrics], n=1) or difflib.get_close_matches(
+            name, names(catalog), n=1
+        )
+        return f"there is no metric or evaluator {name!r}{f'; did you mean {close[0]!r}?' if close else '.'}"
+    return f"{name!r} is not among the metrics of the run, which are {', '.join(known)}; add it under --metrics."
