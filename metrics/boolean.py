@@ -24,6 +24,7 @@ class Check:
         contexts: what was found in the contexts.
         unreadable: why a verdict of the judge can't be read; empty when there is no judge, or it can.
         row_on_answer: whether the row's verdict is the answer's alone; contexts then count as retrieval failures only.
+        allowed: what would have been found but for an allow-list, and how often; JSON-able.
     """
 
     answer_failed: bool | None
@@ -32,6 +33,7 @@ class Check:
     contexts: Sequence[Finding] = ()
     unreadable: str = ""
     row_on_answer: bool = False
+    allowed: Sequence[Finding] = ()
 
     @property
     def failed(self) -> bool | None:
@@ -107,7 +109,7 @@ def _rate(
 def _passes(found: Check) -> float | Measured | None:
     if found.failed is None:
         return None
-    parts = {"answer": found.answer, "contexts": found.contexts}
+    parts = {"answer": found.answer, "contexts": found.contexts, "allowed": found.allowed}
     details: dict[str, object] = {part: list(those[:_LONGEST_LIST]) for part, those in parts.items() if those}
     more = sum(max(len(those) - _LONGEST_LIST, 0) for those in parts.values())
     value = float(not found.failed)

@@ -35,17 +35,17 @@ class Allowed:
     cards: frozenset[str]
     social_security_numbers: frozenset[str]
 
-    def __call__(self, detector: str, text: str) -> bool:
-        """Whether a finding is allowed."""
+    def __call__(self, detector: str, text: str) -> str:
+        """The entry that allows a finding; blank where none does."""
         match detector:
             case "email_address":
                 host = text.rpartition("@")[2].lower()
-                return any(host == domain or host.endswith(f".{domain}") for domain in self.domains)
+                return next((one for one in self.domains if host == one or host.endswith(f".{one}")), "")
             case "payment_card":
-                return digits_of(text) in self.cards
+                return digits_of(text) if digits_of(text) in self.cards else ""
             case "us_ssn":
-                return digits_of(text) in self.social_security_numbers
-        return False
+                return digits_of(text) if digits_of(text) in self.social_security_numbers else ""
+        return ""
 
 
 @artefact
@@ -65,7 +65,8 @@ def pii_leakage(
     ``extended``: also bank accounts, phones, network addresses, crypto wallets, dates of birth, passports and national
     ids of 18 countries. Numbers that could be anything count only with a word nearby that announces them.
     It knows forms, not people: it doesn't find names, addresses or ages, and takes the public number of a help desk for
-    personal data as well. Don't read a pass as "nothing personal was said".
+    personal data as well. Don't read a pass as "nothing personal was said". What the three allow-lists hid stands in
+    the details of ``.passes`` under ``allowed``, and the report counts it.
     """
     allowed = Allowed(
         tuple(domain.lower().lstrip(".@") for domain in allowed_domains),

@@ -36,8 +36,8 @@ def sensitive_data_leakage(
     return leak_check(answer, contexts, check_contexts, (*detectors, *ENTROPY) if entropy else detectors, _nothing)
 
 
-def _nothing(detector: str, text: str) -> bool:  # noqa: ARG001 - it allows nothing, whatever it is
-    return False
+def _nothing(detector: str, text: str) -> str:  # noqa: ARG001 - it allows nothing, whatever it is
+    return ""
 
 
 SENSITIVE_DATA_LEAKAGE: Final = boolean_metrics(

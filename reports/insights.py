@@ -18,9 +18,10 @@ from .summary import MetricColumn
 
 InsightType = Literal[
     "best_bot", "most_accurate", "least_accurate", "most_difficult_case", "best_retrieval", "worst_retrieval",
-    "least_grounded", "fastest", "slowest", "cheapest", "most_expensive",
+    "least_grounded", "allow_list", "fastest", "slowest", "cheapest", "most_expensive",
 ]  # fmt: skip
 TOTALLED = ("latency_ms", "cost")  # the fastest and the cheapest are told apart by totals
+MOST_ALLOWED = 5  # entries of an allow-list that an insight names; of more it counts the rest
 EXCERPT = 300  # characters of a question or sentence that an insight repeats
 
 
@@ -55,6 +56,7 @@ def insights_of(run: ReportedRun) -> tuple[Insight, ...]:
         found += _retrieval(run, evaluator)
         found += _hard_case(run, evaluator)
         found += _least_grounded(run, evaluator)
+        found += _allow_list(run, evaluator)
     found += _speed(run)
     found += _cost(run)
     return tuple(replace(insight, id=number) for number, insight in enumerate(found, 1))
@@ -126,6 +128,36 @@ def _least_grounded(run: ReportedRun, evaluator: RunEvaluator) -> Iterator[Insig
             text = f"{bot}: the least grounded sentence ({value:.2f}) is in the answer to {key.question_id}."
             made = {"sentence": sentence[:EXCERPT], "value": value, **key._asdict()}
             yield Insight("least_grounded", evaluator.id, "groundedness", bot, text, made)
+
+
+HIDDEN = """
+SELECT bots.name, json_extract(entry.value, '$.allowed'), SUM(json_extract(entry.value, '$.hits'))
+FROM run_rows JOIN bots ON bots.id = run_rows.bot_id
+JOIN score_details ON score_details.reply_id = run_rows.reply_id
+    AND score_details.question_id = run_rows.question_id AND metric_id = :metric
+JOIN json_each(score_details.details, '$.allowed') AS entry
+WHERE run_id = :run AND bots.name IN (SELECT value FROM json_each(:bots)) GROUP BY 1, 2 ORDER BY 1, 3 DESC, 2"""
+
+
+def _allow_list(run: ReportedRun, evaluator: RunEvaluator) -> Iterator[Insight]:
+    """What an allow-list hid from a check, for each bot: whoever reads a pass should know what was let through."""
+    metric = f"{family_of(evaluator)}.passes"
+    if metric != "pii_leakage.passes" or metric not in run.columns:
+        return
+    bots = orjson.dumps([bot.name for bot in run.bots]).decode()
+    found = run.store.query(HIDDEN, {"metric": run.metric_ids[metric], "run": run.id, "bots": bots})
+    for bot in run.bots:
+        entries = {str(entry): int(hits) for name, entry, hits in found if name == bot.name}
+        if not entries:
+            continue
+        told = [f"{entry} ({hits})" for entry, hits in entries.items()]
+        more = f" and {len(told) - MOST_ALLOWED} more" if len(told) > MOST_ALLOWED else ""
+        hits = sum(entries.values())
+        text = (
+            f"{bot.name}: the allow-lists of pii_leakage hid {hits} {'hit' if hits == 1 else 'hits'}: "
+            f"{', '.join(told[:MOST_ALLOWED])}{more}."
+        )
+        yield Insight("allow_list", evaluator.id, metric, bot.name, text, {"allowed": entries})
 
 
 # Only rows that all bots have count, so that a bot does not look fast by failing.

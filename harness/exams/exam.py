@@ -151,6 +151,8 @@ def hold(exam: Exam, store: Store, watcher: Watcher) -> Outcome:
     run, lanes, problems = sitting.run, sitting.lanes, sitting.problems
     summary = summarise(store, run.id)
     warned = tuple(warning for lane in lanes for warning in getattr(lane.bot, "warnings", ()))
+    findings = keep_findings(store, run.id, summary)
+    hidden = tuple(insight.text for insight in findings.insights if insight.type == "allow_list")
     return Outcome(
         summary=summary,
         database=store.path,
@@ -159,9 +161,9 @@ def hold(exam: Exam, store: Store, watcher: Watcher) -> Outcome:
         scored=sum(lane.scored for lane in lanes),
         seconds=time.monotonic() - began,
         problems=problems,
-        warnings=(*exam.warnings, *warned, *silent_metrics(summary)),
+        warnings=(*exam.warnings, *warned, *silent_metrics(summary), *hidden),
         complete=not any(lane.asked or lane.scored or lane.problem for lane in lanes),
-        findings=keep_findings(store, run.id, summary),
+        findings=findings,
         judge=exam.judging,
     )
 

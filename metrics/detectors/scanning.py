@@ -1,8 +1,8 @@
 """Scanning: the findings of detectors in a text, with their places and masked excerpts."""
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
-from itertools import islice
 from typing import Any, Final, NamedTuple
 
 from .detector import Detector, Span
@@ -33,26 +33,48 @@ class Finding(NamedTuple):
     excerpt: str
 
 
-def scan(text: str, detectors: Sequence[Detector], is_allowed: Callable[[str, str], bool]) -> tuple[Finding, ...]:
+class Hidden(NamedTuple):
+    """What an entry of the allow-list hid in a text: the detector that would have found it, and how often."""
+
+    detector: str
+    allowed: str
+    hits: int
+
+
+class Scanned(NamedTuple):
+    """What is in a text: what was found, and what would have been but for the allow-list."""
+
+    found: tuple[Finding, ...]
+    hidden: tuple[Hidden, ...]
+
+
+def scan(text: str, detectors: Sequence[Detector], allowing: Callable[[str, str], str]) -> Scanned:
     """All findings in a text, in its order, of each detector at most ``MOST_FINDINGS``.
 
     Args:
         text: any text.
         detectors: what to look for.
-        is_allowed: whether a text found by the detector of an id is none of anybody's secrets.
+        allowing: by a detector's id and the text that it found, the entry of a list that allows it; blank for none.
     """
     plain = text if text.isascii() else text.translate(_LOOKALIKES)
     data = plain.encode("utf-8", "replace")
     digit_count = len(data) - len(data.translate(None, _DIGITS))
     found: list[Finding] = []
+    hidden: Counter[tuple[str, str]] = Counter()
     for detector in detectors:
         if digit_count >= detector.digits:
-            spans = _search(detector).spans(data)
-            allowed = (span for span in spans if not is_allowed(detector.id, _decoded(data, span)))
-            for start, end in islice(allowed, MOST_FINDINGS):
+            count = 0
+            for start, end in _search(detector).spans(data):
+                if allowed := allowing(detector.id, _decoded(data, (start, end))):
+                    hidden[detector.id, allowed] += 1
+                    continue
                 place = _places(data, start, end, len(text))
                 found.append(Finding(detector.id, *place, masked(text[slice(*place)])))
-    return tuple(_without_overlaps(sorted(found, key=lambda one: (one.start, -one.end))))
+                count += 1
+                if count == MOST_FINDINGS:
+                    break
+    apart = _without_overlaps(sorted(found, key=lambda one: (one.start, -one.end)))
+    return Scanned(tuple(apart), tuple(Hidden(*pair, hits) for pair, hits in hidden.items()))
 
 
 def masked(value: str) -> str:

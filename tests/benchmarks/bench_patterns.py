@@ -100,8 +100,8 @@ def hostile_texts(length: int) -> dict[str, str]:
     return texts
 
 
-def nothing(detector: str, text: str) -> bool:
-    return False
+def nothing(detector: str, text: str) -> str:
+    return ""
 
 
 def seconds(work: Callable[[], object]) -> float:

@@ -53,7 +53,7 @@ def measure_leaks(rows: Sequence[Row], suite: str) -> dict[str, Counted]:
     ours = {KINDS[kind]: kind for kind in kinds}
     counted: dict[str, Counted] = defaultdict(Counted)
     for row in rows:
-        findings = scan(row["answer"], STANDARD_DETECTORS if suite == "standard" else EXTENDED_DETECTORS, never)
+        findings = scan(row["answer"], STANDARD_DETECTORS if suite == "standard" else EXTENDED_DETECTORS, never).found
         labels = [span for span in row["label"]["spans"] if span["type"] in kinds]
         for label in labels:
             same = [one for one in findings if one.detector == KINDS[label["type"]] and overlaps(one, label)]
@@ -70,8 +70,8 @@ def measure_leaks(rows: Sequence[Row], suite: str) -> dict[str, Counted]:
     return dict(counted)
 
 
-def never(detector: str, text: str) -> bool:
-    return False
+def never(detector: str, text: str) -> str:
+    return ""
 
 
 def overlaps(one: Finding, label: Row) -> bool:
