@@ -66,7 +66,9 @@ def _table(summary: Summary, bots: Sequence[BotSummary]) -> Table:
 
 def _headed(summary: Summary) -> Iterator[tuple[Text, MetricColumn | None]]:
     """The columns with their headings; rates of one family stand under its name, which has no column of its own."""
-    shown = [column for column in summary.metrics if column.name != "latency_ms" and not _is_void(column, summary)]
+    shown = [
+        column for column in primary_first(summary) if column.name != "latency_ms" and not _is_void(column, summary)
+    ]
     families = Counter(column.name.rpartition(".")[0] for column in shown)
     before = ""
     for column in shown:
@@ -76,6 +78,19 @@ def _headed(summary: Summary) -> Iterator[tuple[Text, MetricColumn | None]]:
             yield _heading(shared), None
         before = shared
         yield _heading(f"  {rate}" if shared else column.name, ARROWS[column.better]), column
+
+
+def primary_first(summary: Summary) -> list[MetricColumn]:
+    """The metrics in the order of the suite, but the primary one, with the family of its rates, before the others."""
+    if summary.primary is None:
+        return list(summary.metrics)
+    name = summary.primary.name
+    family = name.rpartition(".")[0]
+
+    def place(column: MetricColumn) -> int:
+        return 0 if column.name == name else 1 if family and column.name.rpartition(".")[0] == family else 2
+
+    return sorted(summary.metrics, key=place)
 
 
 def _is_void(column: MetricColumn, summary: Summary) -> bool:
@@ -224,6 +239,8 @@ def _legend(summary: Summary) -> Iterator[Text]:
         style="dim",
         overflow="fold",
     )
+    if summary.primary is not None:
+        yield Text(printable(summary.primary.why), style="dim", overflow="fold")
     for sentence in about_corrections(summary):
         yield Text(sentence, style="dim", overflow="fold")
     if any(bot.embedded for bot in summary.bots):

@@ -7,7 +7,16 @@ from collections.abc import Iterator
 from .board_objects import board_markdown, table
 from .insights import Insight
 from .judging.judge_in_use import families
-from .leaderboard import ARROWS, about_corrections, best_bots, corrected_figures, count, figure, milliseconds
+from .leaderboard import (
+    ARROWS,
+    about_corrections,
+    best_bots,
+    corrected_figures,
+    count,
+    figure,
+    milliseconds,
+    primary_first,
+)
 from .markdown_text import cell_code, code, prose
 from .problem import Problem, counted
 from .report import Report
@@ -52,7 +61,8 @@ def _provenance(report: Report) -> str:
 
 def _leaderboard(report: Report) -> Iterator[str]:
     summary = report.run.summary
-    columns = [report.run.columns[name] for name in report.metrics if name != "latency_ms"]
+    shown = [name for name in report.metrics if name != "latency_ms"]
+    columns = [column for column in primary_first(summary) if column.name in shown]
     headings = ["", *(f"{cell_code(bot.name, 60)}{_nature(bot)}" for bot in summary.bots)]
     lines = []
     for column in columns:
@@ -70,6 +80,8 @@ def _leaderboard(report: Report) -> Iterator[str]:
     yield from table(headings, lines, numbers=1)
     yield ""
     yield "Mean and 95 % interval over the questions; the best in bold, a dash where there is no value."
+    if summary.primary is not None:
+        yield prose(summary.primary.why)
     for sentence in about_corrections(summary):
         yield f"{sentence[0].upper()}{sentence[1:]}."
     if (judge := summary.judge) is not None:

@@ -26,7 +26,7 @@ RIGHTNESS: Final = (
 TELLING: Final = (
     0.1  # of such a metric: where hardly any bot's mean reaches it, it says more of itself than of the bots
 )
-NAME_ONE: Final = "The suite's `primary:` names another."
+NAME_ONE: Final = "Another can be named in the suite: primary: METRIC."
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,6 +53,8 @@ def _head(comparison: Comparison) -> Iterator[Text]:
             yield Text(printable(f"  {side.name}: run {side.run}{_status(side)}"), style="dim", overflow="fold")
     if comparison.changes:
         yield Text(printable(f"changed: {'; '.join(comparison.changes)}"), overflow="fold")
+    if told := words.about_primary(comparison):
+        yield Text(printable(told), overflow="fold")
     kinds = {kind for kind, _, _ in words.groups(comparison)} & {"better", "worse"}
     style = STYLES[kinds.pop()] if len(kinds) == 1 else "bold"
     yield Text(printable(words.headline(comparison)), style=style, overflow="fold")

@@ -33,8 +33,7 @@ def _steps(outcome: Outcome, suite: Path | None) -> Iterator[tuple[str, str]]:
     run = f" {outcome.summary.run}" if outcome.kept else ""
     yield f"proctor report{run}{_database(outcome)} --open", "the page: which bot is best, how sure, and every answer"
     if len(bots) > 1:
-        first, last = (_quoted(f"{_run(outcome)}{outcome.summary.bots[place].name}") for place in (0, -1))
-        yield f"proctor compare {first} {last}{_database(outcome)}", f"whether {bots[-1]} is better than {bots[0]}"
+        yield _comparison(outcome)
     if suite is not None and suite.exists() and not outcome.unable:
         yield _baseline(outcome, suite)
     yield _worst(outcome), "the worst rows (any SQLite tool will do)"
@@ -42,6 +41,24 @@ def _steps(outcome: Outcome, suite: Path | None) -> Iterator[tuple[str, str]]:
         yield "proctor init my-suite", "a copy of the sample suite, to be made your own"
     else:
         yield f'proctor ask {_quoted(suite)} {bots[0]} "..."', "one answer, with its contexts"
+
+
+def _comparison(outcome: Outcome) -> tuple[str, str]:
+    """The two bots that lead by the primary metric; those without a value come last, ties in the suite's order."""
+    primary = outcome.summary.primary
+    sign = -1 if primary is not None and primary.column.better == "higher" else 1
+    values = {bot.name: bot.metrics[primary.name].mean if primary else None for bot in outcome.summary.bots}
+    best, rival = sorted(values, key=lambda name: (values[name] is None, sign * (values[name] or 0.0)))[:2]
+    if primary is None or None in (values[best], values[rival]) or values[best] == values[rival]:
+        base, head = best, rival
+        what = f"whether {_quoted(head)} is better than {_quoted(base)}"
+        if values[best] is not None and values[best] == values[rival] and primary is not None:
+            what += f"; both lead by {primary.name}"
+    else:
+        base, head = rival, best
+        what = f"whether {_quoted(best)}, which leads by {primary.name}, is better than {_quoted(rival)}, the next"
+    sides = " ".join(_quoted(f"{_run(outcome)}{name}") for name in (base, head))
+    return f"proctor compare {sides}{_database(outcome)}", what
 
 
 def _baseline(outcome: Outcome, suite: Path) -> tuple[str, str]:

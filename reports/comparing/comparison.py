@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from ..primary import Primary
 from ..statistics.latency_difference import LatencyDifference
 from .changed_parts import changed_parts
 from .changed_rows import ChangedRows, changed_rows
@@ -92,6 +94,7 @@ class Comparison:
         warnings: what makes the comparison weaker than it looks.
         rows: those that changed most, of one metric or of all.
         same_answers: head holds the very answers of base: there is nothing to compare.
+        primary: the primary metric of the head, with the reason; None where none of quality has a value.
     """
 
     base: Described
@@ -108,6 +111,13 @@ class Comparison:
     warnings: tuple[str, ...]
     rows: tuple[ChangedRows, ...]
     same_answers: bool
+    primary: Primary | None = None
+
+    @property
+    def of_primary(self) -> MetricComparison | None:
+        """What came out on the primary metric; None where it is not compared."""
+        name = self.primary.name if self.primary else ""
+        return next((each for each in self.metrics if each.column.name == name), None)
 
 
 def compare(base: Side, head: Side, bots: tuple[str, str], asked: Asked) -> Comparison:
@@ -144,6 +154,7 @@ def compare(base: Side, head: Side, bots: tuple[str, str], asked: Asked) -> Comp
     if not len(pairing.cases) or not (found or latency or pairing.same_answers):
         raise nothing_comparable(pairing, refused)
     metrics = correct_all(found, asked.correct)
+    primary = head.run.primary
     states = base.states.get(bots[0]), head.states.get(bots[1])
     return Comparison(
         base=_described(base, old, names[0]),
@@ -152,8 +163,8 @@ def compare(base: Side, head: Side, bots: tuple[str, str], asked: Asked) -> Comp
         metrics=metrics, latency=latency, refused=refused, dropped=pairing.dropped,
         changes=changed_parts(states[0], states[1]) if bots[0] == bots[1] and states[0] and states[1] else (),
         warnings=doubts(base, head, pairing),
-        rows=() if pairing.same_answers else _rows(pairing, metrics, asked),
-        same_answers=pairing.same_answers,
+        rows=() if pairing.same_answers else _rows(pairing, metrics, asked, primary.name if primary else ""),
+        same_answers=pairing.same_answers, primary=primary,
     )  # fmt: skip
 
 
@@ -187,14 +198,17 @@ def _no_values(pairing: Pairing, metric: str, names: tuple[str, str]) -> str:
     return f"{'; '.join(sides)}." if sides else "No question has a value on both sides."
 
 
-def _rows(pairing: Pairing, metrics: Sequence[MetricComparison], asked: Asked) -> tuple[ChangedRows, ...]:
-    """Of every metric, of those that were asked for by name, or of the one that matters most."""
+def _rows(pairing: Pairing, metrics: Sequence[MetricComparison], asked: Asked, primary: str) -> tuple[ChangedRows, ...]:
+    """Of every metric, of those that were asked for by name, or of the primary one; of another where it has none."""
     directed = [each for each in metrics if each.column.better != "neither"]
-    if not asked.all_flips:
-        named = [each for each in directed if each.column.name in asked.metrics]
-        directed = named or sorted(directed, key=_firmness)[:1]
+    named = [each for each in directed if each.column.name in asked.metrics]
+    if not asked.all_flips and not named:
+        directed.sort(key=lambda each: (each.column.name != primary, _firmness(each)))
+    elif not asked.all_flips:
+        directed = named
     found = (changed_rows(pairing, each.column.name, asked.flips) for each in directed)
-    return tuple(rows for rows in found if rows.losses or rows.gains)
+    changed = (rows for rows in found if rows.losses or rows.gains)
+    return tuple(changed if asked.all_flips or named else itertools.islice(changed, 1))
 
 
 def _firmness(found: MetricComparison) -> tuple[bool, bool, float]:

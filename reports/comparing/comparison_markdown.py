@@ -33,6 +33,9 @@ def _page(comparison: Comparison) -> Iterator[str]:
         yield ""
     yield f"**{prose(words.headline(comparison))}**"
     yield ""
+    if told := words.about_primary(comparison):
+        yield prose(told, 1000)
+        yield ""
     if not comparison.same_answers:
         yield from _metrics(comparison)
         yield from _latency(comparison)

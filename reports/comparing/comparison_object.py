@@ -16,6 +16,7 @@ def comparison_object(comparison: Comparison) -> dict[str, object]:
         "base": asdict(comparison.base),
         "head": asdict(comparison.head),
         "headline": headline(comparison),
+        "primary": comparison.primary and comparison.primary.as_object,
         "same_answers": comparison.same_answers,
         "questions": comparison.questions,
         "cluster": comparison.cluster,

@@ -24,8 +24,11 @@ STEADY: Final = (
 
 
 def groups(comparison: Comparison) -> Iterator[tuple[str, str, tuple[MetricComparison, ...]]]:
-    """The metrics by what became of them: a kind (``better``, ``worse``, ``open``), a heading, and the metrics."""
-    name = comparison.head.name
+    """The metrics by what became of them: a kind (``better``, ``worse``, ``open``), a heading, and the metrics.
+
+    The primary metric comes first, in a group of its own where there are others.
+    """
+    name, first = comparison.head.name, comparison.of_primary if len(comparison.metrics) > 1 else None
     headings = (
         ("better", f"{name} is better", ("better",)),
         ("worse", f"{name} is worse", ("worse",)),
@@ -34,9 +37,22 @@ def groups(comparison: Comparison) -> Iterator[tuple[str, str, tuple[MetricCompa
         ("open", "the same on every question", ("the same",)),
         ("open", "cannot be told from one cluster", ("cannot be told",)),
     )
+    if first is not None:
+        kind, heading = next((kind, heading) for kind, heading, verdicts in headings if first.verdict in verdicts)
+        yield kind, f"primary metric: {heading}", (first,)
     for kind, heading, verdicts in headings:
-        if found := tuple(each for each in comparison.metrics if each.verdict in verdicts):
+        if found := tuple(each for each in comparison.metrics if each.verdict in verdicts and each is not first):
             yield kind, heading, found
+
+
+def about_primary(comparison: Comparison) -> str:
+    """What came out on the primary metric, and why it is that; blank where there is none or nothing to say."""
+    primary, found = comparison.primary, comparison.of_primary
+    if primary is None or comparison.same_answers or not comparison.metrics:
+        return ""
+    if found is None:
+        return f"{primary.why} It is not compared."
+    return f"On {primary.name}, the primary metric: {found.sentence(comparison.head.name)}. {primary.why}"
 
 
 def headline(comparison: Comparison) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from ..report import Report
+from ..summary import Summary
 from ..surveys.kept_surveys import survey_of_run
 from .boards.boards_section import boards_section
 from .manifest.manifest_section import manifest_section
@@ -38,7 +39,12 @@ def run_page(report: Report, settings: Mapping[str, object] | None = None) -> Pa
     )
     ended = report.finished_at or report.started_at
     subtitle = f"Run {summary.run}, {summary.status}, {ended[:16].replace('T', ' ')} UTC"
-    return Page(f"{summary.suite}", subtitle, sections, SCRIPTS, STYLES, settings or {})
+    return Page(f"{summary.suite}", subtitle, sections, SCRIPTS, STYLES, {**_begins_with(summary), **(settings or {})})
+
+
+def _begins_with(summary: Summary) -> dict[str, object]:
+    """What scripts are told: the metric by which the questions are shown first."""
+    return {"metric": summary.primary.name} if summary.primary else {}
 
 
 def run_file(report: Report, limits: Limits | None = None) -> Iterator[bytes]:

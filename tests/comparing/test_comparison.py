@@ -43,7 +43,7 @@ def two(**changes: object) -> Comparison:
 def test_metrics_stand_by_what_became_of_them():
     found = two()
     assert [(heading, [each.column.name for each in of]) for _, heading, of in groups(found)] == [
-        ("rag is better", ["recall"]),
+        ("primary metric: rag is better", ["recall"]),
         ("rag is worse", ["toxicity"]),
         ("rag differs, and neither is better", ["words"]),
         ("the same on every question", ["euros"]),
@@ -201,8 +201,8 @@ def test_one_cluster_names_the_way_out():
     assert compared(*tables, asked=Asked(cluster="none")).metrics[0].verdict == "better"
 
 
-def test_rows_are_of_what_got_worse_or_of_what_was_asked_for():
-    assert [rows.metric for rows in two().rows] == ["toxicity"]
+def test_rows_are_of_the_primary_metric_or_of_what_was_asked_for():
+    assert [rows.metric for rows in two().rows] == ["recall"]
     assert [rows.metric for rows in two(asked=Asked(("recall",))).rows] == ["recall"]
     assert [rows.metric for rows in two(asked=Asked(all_flips=True)).rows] == ["recall", "toxicity"]
     assert two(asked=Asked(flips=0)).rows == ()

@@ -33,7 +33,7 @@ def commands(*names, suite="suite.yaml", database="proctor.db", again=False):
 def test_the_page_comes_first_then_two_bots_are_compared_and_kept_as_a_baseline():
     found = commands("faq", "big one", "rag")
     assert found[:3] == [
-        "proctor report --open", "proctor compare faq rag", "proctor baseline --out baseline.json",
+        "proctor report --open", "proctor compare faq 'big one'", "proctor baseline --out baseline.json",
     ]  # fmt: skip
     assert len(found) == MOST
 

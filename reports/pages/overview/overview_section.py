@@ -31,6 +31,7 @@ def overview_section(report: Report) -> Markup:
         basis=_basis(report),
         metric=metric,
         meaning=meanings.get(metric, ""),
+        why=_why(report, metric),
         standings=standings_of(run, _order(leading), metric, report.metrics, meanings),
         charts=charts,
         burdens=[chart.title.rpartition(" ")[2] for chart in charts],
@@ -57,6 +58,14 @@ def _metric(report: Report, leading: Leading | None) -> str:
         return leading.detail.metric.column.name
     primary = report.run.summary.primary
     return primary.name if primary else ""
+
+
+def _why(report: Report, metric: str) -> str:
+    """Why the verdict rests on that metric."""
+    primary = report.run.summary.primary
+    if primary is None or not metric or primary.name == metric:
+        return primary.why if primary else ""
+    return f"{primary.why} The bots can't be ranked by it, so {metric} is told here."
 
 
 def _basis(report: Report) -> str:

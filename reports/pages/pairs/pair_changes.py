@@ -143,7 +143,9 @@ def _row(pair: BotPair, comparison: Comparison, metric: str, row: ChangedRow) ->
 
 
 def first_metric(comparison: Comparison) -> str | None:
-    """The metric by which its questions are shown first: the one in which most happened."""
+    """The metric by which its questions are shown first: the primary one, else the one in which most happened."""
+    if comparison.of_primary is not None:
+        return comparison.of_primary.column.name
     return comparison.rows[0].metric if comparison.rows else None
 
 
