@@ -1,4 +1,12 @@
-"""Proctor puts chat bots through the same exam: ask, time, score, keep, compare."""
+"""Proctor evaluates chat bots: it asks them, times and scores the answers, keeps everything, and compares.
+
+What is importable from here is the contract; everything else may move. Each name is loaded when it is asked for.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
 
 import os
 
@@ -20,8 +28,104 @@ for _name, _value in {
 __path__.append(f"{__path__[0]}/harness/entry")
 
 
-class InputError(Exception):
+class ProctorError(Exception):
+    """Whatever Proctor raises on purpose; the errors below say what it is about."""
+
+
+class InputError(ProctorError):
     """The user gave something that can't be used; the message is a whole sentence that says what to do."""
 
 
-__all__ = ["InputError", "__version__"]
+if TYPE_CHECKING:
+    from . import bots as bots
+    from . import metrics as metrics
+    from .bots.base import Bot as Bot
+    from .bots.base import BotMisconfigured as BotMisconfigured
+    from .bots.base import BotRefused as BotRefused
+    from .bots.base import Context as Context
+    from .bots.base import Identity as Identity
+    from .bots.base import Reply as Reply
+    from .bots.base import Usage as Usage
+    from .bots.wrapping import as_bot as as_bot
+    from .harness.api.bots import Faq as Faq
+    from .harness.api.bots import FullContext as FullContext
+    from .harness.api.bots import Http as Http
+    from .harness.api.bots import LangChain as LangChain
+    from .harness.api.bots import Rag as Rag
+    from .harness.api.bots import Recorded as Recorded
+    from .harness.api.results import Comparison as Comparison
+    from .harness.api.results import Gate as Gate
+    from .harness.api.results import Records as Records
+    from .harness.api.run import Database as Database
+    from .harness.api.run import Row as Row
+    from .harness.api.run import Run as Run
+    from .harness.api.verbs import aevaluate as aevaluate
+    from .harness.api.verbs import arun as arun
+    from .harness.api.verbs import ascore as ascore
+    from .harness.api.verbs import evaluate as evaluate
+    from .harness.api.verbs import open_database as open  # noqa: F401 - offered under this name
+    from .harness.api.verbs import run as run
+    from .harness.api.verbs import score as score
+    from .harness.trust.judge_check import JudgeUnfit as JudgeUnfit
+    from .metrics.declaring import artefact as artefact
+    from .metrics.declaring import metric as metric
+    from .metrics.score import JudgeUnavailable as JudgeUnavailable
+    from .metrics.score import Measured as Measured
+    from .metrics.score import ModelUnavailable as ModelUnavailable
+    from .metrics.score import NotApplicable as NotApplicable
+    from .metrics.score import Score as Score
+    from .metrics.score import TimedOut as TimedOut
+    from .metrics.score import Unreadable as Unreadable
+    from .reports.comparing.comparable import NothingComparable as NothingComparable
+    from .reports.store import StoreError as StoreError
+
+# Where each name of the contract is: "module" for a room itself, "module:name" for what is in one.
+_HOMES = {
+    **{name: f"harness.api.verbs:{name}" for name in ("aevaluate", "arun", "ascore", "evaluate", "run", "score")},
+    **{name: f"harness.api.bots:{name}" for name in ("Faq", "FullContext", "Http", "LangChain", "Rag", "Recorded")},
+    **{name: f"harness.api.run:{name}" for name in ("Database", "Row", "Run")},
+    **{name: f"harness.api.results:{name}" for name in ("Comparison", "Gate", "Records")},
+    **{name: f"bots.base:{name}" for name in ("Bot", "BotMisconfigured", "BotRefused", "Context", "Identity", "Reply")},
+    **{name: f"metrics.declaring:{name}" for name in ("artefact", "metric")},
+    **{
+        name: f"metrics.score:{name}"
+        for name in (
+            "JudgeUnavailable", "Measured", "ModelUnavailable", "NotApplicable", "Score", "TimedOut", "Unreadable",
+        )
+    },
+    "JudgeUnfit": "harness.trust.judge_check:JudgeUnfit",
+    "NothingComparable": "reports.comparing.comparable:NothingComparable",
+    "StoreError": "reports.store:StoreError",
+    "Usage": "bots.base:Usage",
+    "as_bot": "bots.wrapping:as_bot",
+    "bots": "bots",
+    "metrics": "metrics",
+    "open": "harness.api.verbs:open_database",
+}  # fmt: skip
+
+__all__ = ["InputError", "ProctorError", "__version__", *sorted(_HOMES)]
+
+
+def __getattr__(name: str) -> Any:  # noqa: ANN401 - whatever has the name
+    """Load a name of the contract, once.
+
+    Raises:
+        AttributeError: there is no such name; with the nearest that there is.
+    """
+    home = _HOMES.get(name)
+    if home is None:
+        import difflib
+
+        near = difflib.get_close_matches(name, __all__, n=1)
+        hint = f"; did you mean {near[0]!r}?" if near else ""
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}{hint}", name=name, obj=None)
+    module, _, inner = home.partition(":")
+    found = importlib.import_module(f".{module}", __name__)
+    made = getattr(found, inner) if inner else found
+    globals()[name] = made
+    return made
+
+
+def __dir__() -> list[str]:
+    """What is offered, loaded or not."""
+    return sorted({*globals(), *__all__})

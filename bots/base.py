@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Protocol, runtime_checkable
 
-from .. import InputError
+from .. import InputError, ProctorError
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +105,7 @@ class Bot(Protocol):
         ...
 
 
-class BotRefused(Exception):  # noqa: N818 - an outcome of a question, not a programming error
+class BotRefused(ProctorError):  # noqa: N818 - an outcome of a question, not a programming error
     """The endpoint declined this one question (content filter, bad request); the row is kept as refused."""
 
 

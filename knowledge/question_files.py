@@ -7,7 +7,7 @@ from typing import Any
 
 from .questions import DRAFT, PERTURBS, Question
 from .row_fields import Field, ReadRow, RowReader
-from .row_files import RowFile, open_rows
+from .row_files import RowSource, open_rows
 from .row_ids import first_clash
 from .row_survey import Rows, Survey
 from .row_values import (
@@ -80,10 +80,8 @@ class QuestionSet:
 
     def first(self, count: int) -> "QuestionSet":
         """The first ``count`` questions as a set of their own."""
-        limit = self._rows.limit
-        return open_questions(
-            self.path, count if limit is None else min(count, limit), drafts=self._rows.leaves_out is not _why_left_out
-        )
+        limit, drafts = self._rows.limit, self._rows.leaves_out is not _why_left_out
+        return questions_in(self._rows.file, count if limit is None else min(count, limit), drafts=drafts)
 
 
 def open_questions(path: Path, limit: int | None = None, *, drafts: bool = False) -> QuestionSet:
@@ -104,11 +102,15 @@ def open_questions(path: Path, limit: int | None = None, *, drafts: bool = False
     Raises:
         InputError: the file or a row in it can't be used; with file and line.
     """
-    file = open_rows(path, "a file of questions", ("questions",))
+    return questions_in(open_rows(path, "a file of questions", ("questions",)), limit, drafts=drafts)
+
+
+def questions_in(file: RowSource, limit: int | None = None, *, drafts: bool = False) -> QuestionSet:
+    """The same of rows that are at hand, in a file or in memory."""
     rows = Rows(file, lambda: _reader(file), _no_group, limit, _counts if drafts else _why_left_out)
     survey = rows.survey("questions")
     return QuestionSet(
-        path=path,
+        path=file.path,
         count=survey.count,
         fingerprint=survey.fingerprint,
         warnings=(*survey.warnings, *_drafts(rows, survey), *_repeats(rows, survey), *_unused_answers(rows, survey)),
@@ -138,7 +140,7 @@ def question_of(taken: ReadRow, identity: str, line: int) -> Question:
     )
 
 
-def _reader(file: RowFile) -> RowReader:
+def _reader(file: RowSource) -> RowReader:
     return RowReader(file.path, (*QUESTION_FIELDS, _DRAFT_FIELD), tabular=file.tabular, passive=PASSIVE_KEYS)
 
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from .question_files import PASSIVE_KEYS, QUESTION_FIELDS, question_of
 from .questions import Question
 from .row_fields import Field, ReadRow, RowReader
-from .row_files import RowFile, open_rows
+from .row_files import RowSource, open_rows
 from .row_survey import Rows
 from .row_values import as_amount, as_contexts, as_count, as_text, cell_as_contexts
 
@@ -110,14 +110,18 @@ def open_recorded(path: Path, limit: int | None = None) -> RecordedSet:
     Raises:
         InputError: the file or a row in it can't be used; with file and line.
     """
-    file = open_rows(path, "a file of recorded answers", ("answers", "questions"))
+    return recorded_in(open_rows(path, "a file of recorded answers", ("answers", "questions")), limit)
+
+
+def recorded_in(file: RowSource, limit: int | None = None) -> RecordedSet:
+    """The same of rows that are at hand, in a file or in memory."""
     rows = Rows(file, lambda: _reader(file), _turn, limit)
     survey = rows.survey("recorded answers")
     bots: Counter[str] = Counter()
     for turn, count in survey.groups.items():
         bots[turn.bot if isinstance(turn, _Turn) else _DEFAULT_BOT] += count
     return RecordedSet(
-        path=path,
+        path=file.path,
         count=survey.count,
         fingerprint=survey.fingerprint,
         warnings=survey.warnings,
@@ -128,7 +132,7 @@ def open_recorded(path: Path, limit: int | None = None) -> RecordedSet:
     )
 
 
-def _reader(file: RowFile) -> RowReader:
+def _reader(file: RowSource) -> RowReader:
     fields = (*QUESTION_FIELDS, *_RECORDED_FIELDS)
     return RowReader(file.path, fields, tabular=file.tabular, passive=PASSIVE_KEYS, blank=True)
 

@@ -1,17 +1,18 @@
-"""Rows of a CSV, TSV, JSONL, JSON or YAML file, streamed, each with the line on which it starts."""
+"""Rows of a CSV, TSV, JSONL, JSON or YAML file, streamed with the lines on which they start; or rows in memory."""
 
 import gzip
 import hashlib
+import json
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, cast
+from typing import IO, Final, Protocol, cast
 
 from .. import InputError
 from .json_rows import json_line_rows, json_rows
 from .paths import existing, unreadable
-from .rows import Reading, Row
+from .rows import Reading, Row, repaired
 from .table_rows import table_rows
 
 _KINDS = {
@@ -32,6 +33,55 @@ _FOREIGN_STARTS = {
     b"\x1f\x8b": "is compressed with gzip; end its name in .gz",
     b"PK\x03\x04": "is a zip archive or an Excel workbook; save the sheet as CSV in UTF-8",
 }
+
+
+LISTED: Final = "list"  # the kind of rows that are in memory
+
+
+class RowSource(Protocol):
+    """Where rows come from: a file, or a list in memory."""
+
+    @property
+    def path(self) -> Path:
+        """What messages call it."""
+        ...
+
+    @property
+    def kind(self) -> str:
+        """How it is written."""
+        ...
+
+    @property
+    def tabular(self) -> bool:
+        """Whether every value is a text."""
+        ...
+
+    def rows(self, reading: Reading) -> Iterator[tuple[int, Row]]:
+        """Yield (line, row), from the first each time."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class RowList:
+    """Rows that are in memory; a row's place in the list, from 1, stands for its line.
+
+    Attributes:
+        path: what messages call the list.
+        records: the rows.
+    """
+
+    path: Path
+    records: Sequence[Row]
+    kind: str = LISTED
+    tabular: bool = False
+
+    def rows(self, reading: Reading) -> Iterator[tuple[int, Row]]:
+        """Yield (place, row); what can't be stored is replaced, as it is in a file."""
+        for place, record in enumerate(self.records, 1):
+            if reading.digest is not None:
+                written = json.dumps(record, sort_keys=True, default=str)
+                reading.digest.update(f"{written}\n".encode("utf-8", "surrogatepass"))
+            yield place, cast("Row", repaired(record, place, reading))
 
 
 @dataclass(slots=True)

@@ -8,7 +8,7 @@ from itertools import islice
 from .. import InputError
 from .questions import DRAFT, PERTURBS
 from .row_fields import ReadRow, RowReader
-from .row_files import RowFile
+from .row_files import RowSource
 from .row_ids import IdMaker, first_clash, hashes, made_id, repeated
 from .rows import Reading
 
@@ -50,7 +50,7 @@ class Rows:
     is none that counts, blank for one that does.
     """
 
-    file: RowFile
+    file: RowSource
     reader: Callable[[], RowReader]
     group: Callable[[ReadRow], Hashable]
     limit: int | None = None
@@ -150,7 +150,7 @@ def _content(taken: ReadRow) -> str:
     return taken.text or str(taken.values.get("answer", ""))
 
 
-def _besides(left_out: dict[str, int], file: RowFile) -> str:
+def _besides(left_out: dict[str, int], file: RowSource) -> str:
     if not left_out:
         return ""
     waiting = left_out.get(DRAFT, 0)
@@ -160,7 +160,7 @@ def _besides(left_out: dict[str, int], file: RowFile) -> str:
     return f" yet, only {drafts}; 'proctor questions review {file.path}' shows them"
 
 
-def _repairs(reading: Reading, file: RowFile) -> list[str]:
+def _repairs(reading: Reading, file: RowSource) -> list[str]:
     if not reading.repaired:
         return []
     rows = "1 row has" if reading.repaired == 1 else f"{reading.repaired} rows have"

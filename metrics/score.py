@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Literal
 
+from .. import ProctorError
+
 Better = Literal["higher", "lower", "neither"]
 Aggregate = Literal["mean", "rate"]  # over the rows with a value; a rate counts unreadable rows in its denominator
 
@@ -77,7 +79,7 @@ class Measured:
     details: Mapping[str, object] = field(default_factory=dict)
 
 
-class NotApplicable(Exception):  # noqa: N818 - an outcome, raised by metrics and artefacts
+class NotApplicable(ProctorError):  # noqa: N818 - an outcome, raised by metrics and artefacts
     """The row has nothing to measure; raised in an artefact it reaches every metric that needs it."""
 
     def __init__(self, reason: Reason | str, **details: object) -> None:
@@ -86,19 +88,19 @@ class NotApplicable(Exception):  # noqa: N818 - an outcome, raised by metrics an
         self.details = details
 
 
-class ModelUnavailable(Exception):  # noqa: N818 - an outcome, raised by tools
+class ModelUnavailable(ProctorError):  # noqa: N818 - an outcome, raised by tools
     """A local model can't be loaded; the message says what to do. Gives ``error / model_unavailable``."""
 
 
-class JudgeUnavailable(Exception):  # noqa: N818 - an outcome, raised by judges
+class JudgeUnavailable(ProctorError):  # noqa: N818 - an outcome, raised by judges
     """A judge can't be reached or refuses to answer; the message says why. Gives ``error / judge_unavailable``."""
 
 
-class Unreadable(Exception):  # noqa: N818 - an outcome, raised by metrics and artefacts
+class Unreadable(ProctorError):  # noqa: N818 - an outcome, raised by metrics and artefacts
     """A judge's reply can't be read; the message says why. Gives ``parse_failure / judge_unparseable``."""
 
 
-class TimedOut(Exception):  # noqa: N818 - an outcome, raised by metrics and artefacts
+class TimedOut(ProctorError):  # noqa: N818 - an outcome, raised by metrics and artefacts
     """Working it out took too long; the message says what did. Gives ``error / timed_out``."""
 
 

@@ -1,8 +1,9 @@
-"""Interrupts: Ctrl-C and SIGTERM end a run cleanly, however often they come."""
+"""Interrupts: Ctrl-C, SIGTERM, or another thread end a run cleanly, however often they come."""
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import contextvars
 import os
 import signal
@@ -17,6 +18,34 @@ Given = TypeVar("Given")
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 PATIENCE = 3  # so many ask for an end that waits for nothing; what was committed is safe even so
 EXIT = 130
+
+
+class Stop:
+    """Ends from another thread what goes on in this one: a notebook's Ctrl-C never reaches the thread of a run.
+
+    It is found through ``STOP`` by whatever runs in the context in which that was set.
+    """
+
+    def __init__(self) -> None:
+        self.wanted = False
+        self._running: list[Interrupts] = []
+
+    def ask(self) -> None:
+        """End what is running, and all that would begin later."""
+        self.wanted = True
+        for running in list(self._running):
+            running.stop()
+
+    def begins(self, running: Interrupts) -> None:
+        """Have it ended with the others."""
+        self._running.append(running)
+
+    def ended(self, running: Interrupts) -> None:
+        """Forget it."""
+        self._running.remove(running)
+
+
+STOP: contextvars.ContextVar[Stop | None] = contextvars.ContextVar("proctor_stop", default=None)
 
 
 class Interrupts:
@@ -36,10 +65,15 @@ class Interrupts:
         self._task: asyncio.Task[Any] | None = None
         self._before: dict[signal.Signals, Any] = {}
         self._context = contextvars.copy_context()  # a signal may come while code of users runs in one of its own
+        self._stop = STOP.get()
 
     def __enter__(self) -> Self:
         if threading.current_thread() is threading.main_thread():  # no other may set handlers
             self._before = {each: signal.signal(each, self._came) for each in SIGNALS}
+        if self._stop is not None:
+            self._stop.begins(self)
+            if self._stop.wanted:
+                self.stop()
         return self
 
     def __exit__(
@@ -47,6 +81,13 @@ class Interrupts:
     ) -> None:
         for each, handler in self._before.items():
             signal.signal(each, handler)
+        if self._stop is not None:
+            self._stop.ended(self)
+
+    def stop(self) -> None:
+        """Cancel the work as a signal does, from any thread; asking again changes nothing."""
+        self._count = max(self._count, 1)
+        self._cancel()
 
     def run(self, work: Coroutine[Any, Any, Given]) -> Given:
         """As ``asyncio.run``; raises KeyboardInterrupt when the work was cancelled by a signal."""
@@ -84,5 +125,7 @@ class Interrupts:
             self._came(signal.SIGINT, None)
 
     def _cancel(self) -> None:
-        if self._task is not None and self._loop is not None:
-            self._loop.call_soon_threadsafe(self._task.cancel, context=self._context)  # which also wakes the loop
+        task, loop = self._task, self._loop  # another thread may end them meanwhile
+        if task is not None and loop is not None:
+            with contextlib.suppress(RuntimeError):  # the loop is closed: there is nothing left to cancel
+                loop.call_soon_threadsafe(task.cancel, context=self._context)  # which also wakes the loop

@@ -9,7 +9,8 @@ from pathlib import Path
 from ...bots.base import Context, Identity, Reply, Usage
 from ...bots.openai_endpoint import Endpoints
 from ...knowledge.paths import existing
-from ...knowledge.recorded import Recorded, RecordedSet, open_recorded
+from ...knowledge.recorded import Recorded, RecordedSet, open_recorded, recorded_in
+from ...knowledge.row_files import RowSource
 from ...metrics import Catalog, builtin_catalog
 from ...reports.encoding import to_json
 from ...reports.ledger import OpenRun
@@ -44,14 +45,14 @@ class RecordedBot:
 
 
 def recorded_exam(
-    path: Path, options: RunConfig, environ: Mapping[str, str], told: Callable[[str], None] | None = None
+    source: Path | RowSource, options: RunConfig, environ: Mapping[str, str], told: Callable[[str], None] | None = None
 ) -> Exam:
-    """An exam over a file of recorded answers; for ``told`` see ``suite_exam``.
+    """An exam over recorded answers, in a file or in memory; for ``told`` see ``suite_exam``.
 
     Raises:
         InputError: the file, a metric or the judge can't be used.
     """
-    recorded = open_recorded(path)
+    recorded = open_recorded(source) if isinstance(source, Path) else recorded_in(source)
     shelf = VectorShelf()
     embedder = default_embedder(shelf)
     judge = choose_judge(JudgeSettings(), {}, options.judge, options.judge_url)
@@ -70,7 +71,7 @@ def recorded_exam(
     bots = [RecordedBot(name) for name in recorded.bots]
     warnings = (*models.warnings(choice.plan), *recorded.warnings, *choice.warnings, *judging.warnings(choice.plan))
     settings: dict[str, object] = {
-        "recorded": path.name,
+        "recorded": recorded.path.name,
         "hash": recorded.fingerprint,
         "embedder": embedder.model_id,
         "judge": judging.described(choice.plan),
@@ -79,7 +80,7 @@ def recorded_exam(
         **({"primary": choice.primary} if choice.primary else {}),
     }
     header = RunHeader(
-        suite=path.name,
+        suite=recorded.path.name,
         bots=[(bot.name, bot.identity) for bot in bots],
         metrics=run_metrics(choice.plan, choice.thresholds, choice.default_thresholds),
         manifest=manifest(settings, warnings),

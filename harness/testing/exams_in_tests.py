@@ -26,7 +26,7 @@ from .held_run import HeldExam, HeldRun
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_IN_PYTHON = {"only_planned", "metrics", "metric_files", "functions", "given"}  # of no use in a mark
+_IN_PYTHON = {"only_planned", "metrics", "metric_files", "options", "functions", "given"}  # of no use in a mark
 OPTIONS = tuple(field.name for field in fields(RunConfig) if field.name not in _IN_PYTHON)
 
 

@@ -1,0 +1,234 @@
+"""Bots of ours as they are made in Python; each says how it answers, and is built when a run begins."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+
+from ... import InputError
+from ...bots.base import Identity
+from ...bots.langchain_bot import LangChainBot
+from ...bots.settings import (
+    BotSettings,
+    FaqSettings,
+    FullContextSettings,
+    HttpSettings,
+    LangChainSettings,
+    PythonSettings,
+    RagSettings,
+    RecordedSettings,
+)
+from ...bots.targets import find_target
+from ...bots.wrapping import BuiltBot, as_bot, is_runnable
+from ..exams.run_config import GivenBot
+from ..suite.mistakes import mistakes
+from ..suite.positions import PlacedYaml
+
+Files = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
+Model = str | Mapping[str, object]  # openai:NAME, langchain:file.py:name, extractive, or the settings of one
+
+
+@dataclass(frozen=True, slots=True)
+class BotRecipe:
+    """A bot of ours that is yet to be built: its kind, what it was told, its documents and its chat model.
+
+    Attributes:
+        kind: the type, as in a suite file.
+        settings: as under the type in a suite file; a value that is left out has its default.
+        knowledge: documents of its own; empty for those of the run.
+        model: settings of its chat model, where more than a name was given.
+    """
+
+    kind: str
+    settings: Mapping[str, Any]
+    knowledge: tuple[Path, ...] = ()
+    model: Mapping[str, object] = field(default_factory=dict)
+
+
+def Faq(entries: str | os.PathLike[str], **settings: Any) -> BotRecipe:  # noqa: ANN401, N802 - reads as a class
+    """A bot that answers with the stored answer of the most similar question; it needs no language model.
+
+    Args:
+        entries: CSV, JSONL, JSON or YAML file with a question and an answer each.
+        settings: ``match`` (``lexical`` or ``embedding``), ``min_similarity``, ``decline``, ``timeout``,
+            ``concurrency``.
+
+    Example:
+        ``proctor.Faq("faq.csv", min_similarity=0.3)``
+    """
+    return BotRecipe("faq", {"entries": _absolute(entries), **settings})
+
+
+def FullContext(knowledge: Files = (), model: Model = "extractive", **settings: Any) -> BotRecipe:  # noqa: ANN401, N802
+    """A bot that puts all documents into one prompt.
+
+    Args:
+        knowledge: a folder, a file, or a list of them; left out, those of the run.
+        model: ``openai:NAME``, ``langchain:file.py:name``, ``extractive`` (no language model), or a mapping with
+            ``model``, ``base_url``, ``temperature`` and the like.
+        settings: ``prompt``, ``overflow``, ``timeout``, ``concurrency``.
+
+    Example:
+        ``proctor.FullContext("docs/", model="openai:gpt-5-mini")``
+    """
+    return _with_model("full_context", knowledge, model, settings)
+
+
+def Rag(knowledge: Files = (), model: Model = "extractive", **settings: Any) -> BotRecipe:  # noqa: ANN401, N802
+    """A bot that retrieves passages and puts them into the prompt.
+
+    Args:
+        knowledge: a folder, a file, or a list of them; left out, those of the run.
+        model: as of ``FullContext``.
+        settings: ``splitter``, ``chunk_size``, ``chunk_overlap``, ``retriever``, ``reranker``, ``top_k``,
+            ``min_score``, ``prompt``, ``timeout``, ``concurrency``.
+
+    Example:
+        ``proctor.Rag("docs/", model="openai:gpt-5-mini", chunk_size=400, top_k=6)``
+    """
+    return _with_model("rag", knowledge, model, settings)
+
+
+def Http(url: str, **settings: Any) -> BotRecipe:  # noqa: ANN401, N802
+    """A bot behind an HTTP address.
+
+    Args:
+        url: the address; ``{question}`` in it is filled in, and ``$NAME`` from the environment.
+        settings: ``method``, ``headers``, ``body``, ``answer``, ``contexts``, ``max_attempts``, ``timeout``,
+            ``concurrency``.
+
+    Example:
+        ``proctor.Http("http://127.0.0.1:8000/ask", answer="choices.0.message.content")``
+    """
+    return BotRecipe("http", {"url": url, **settings})
+
+
+@dataclass(frozen=True, slots=True)
+class LangChain:
+    """A LangChain Runnable: a chain, a graph or an agent; contexts are caught from its retrievers.
+
+    Attributes:
+        runnable: anything with ``ainvoke``.
+        input_key: where the question goes; None hands over the text, ``messages`` one user message.
+        output_key: where the answer stands in a mapping; None tries the usual names.
+
+    Example:
+        ``proctor.LangChain(agent, input_key="messages")``
+    """
+
+    runnable: Any
+    input_key: str | None = None
+    output_key: str | None = None
+
+
+def Recorded(answers: str | os.PathLike[str], bot: str | None = None, **settings: Any) -> BotRecipe:  # noqa: ANN401, N802
+    """A bot whose answers were recorded elsewhere; nobody is called.
+
+    Args:
+        answers: JSONL file with ``question``, ``answer`` and, where known, ``contexts``.
+        bot: only the lines of this bot.
+        settings: ``timeout``, ``concurrency``.
+
+    Example:
+        ``proctor.Recorded("answers.jsonl")``
+    """
+    return BotRecipe("recorded", {"answers": _absolute(answers), "bot": bot, **settings})
+
+
+def paths(given: Files) -> tuple[Path, ...]:
+    """One path or several, absolute."""
+    if isinstance(given, (str, os.PathLike)):
+        return (_absolute(given),)
+    return tuple(map(_absolute, given))
+
+
+def given_bot(name: str, bot: object) -> tuple[GivenBot, Mapping[str, object]]:
+    """What a user handed over as a bot, checked; and the settings of its chat model, where there are any.
+
+    Raises:
+        InputError: it is no bot, or its settings can't be used; the sentence names it.
+    """
+    if isinstance(bot, BotRecipe):
+        if not bot.model:
+            return GivenBot(_checked(name, bot.kind, bot.settings), None, bot.knowledge), {}
+        chat = f"{name} model"
+        return GivenBot(_checked(name, bot.kind, {**bot.settings, "model": chat}), None, bot.knowledge), {
+            chat: dict(bot.model)
+        }
+    if isinstance(bot, BaseModel):
+        raise InputError(f"Bot {name}: settings were given; make the bot: proctor.Rag(...), proctor.Faq(...).")
+    if isinstance(bot, str):
+        return _named(name, bot), {}
+    if isinstance(bot, LangChain) or is_runnable(bot):
+        return GivenBot(LangChainSettings(type="langchain", target=_place(bot)), _langchain(name, bot)), {}
+    try:
+        made = as_bot(bot, name)
+    except TypeError as error:
+        raise InputError(f"Bot {name}: {error}.") from error
+    return GivenBot(PythonSettings(type="python", target=_place(bot)), made), {}
+
+
+def _langchain(name: str, bot: Any) -> BuiltBot:  # noqa: ANN401 - a Runnable
+    if not isinstance(bot, LangChain):
+        return as_bot(bot, name)
+    if not hasattr(bot.runnable, "ainvoke"):
+        raise InputError(f"Bot {name}: LangChain wants a Runnable, and got a {type(bot.runnable).__name__}.")
+    plain = as_bot(bot.runnable, name)
+    keys = {"input_key": bot.input_key, "output_key": bot.output_key}
+    identity = Identity(plain.identity.kind, keys, parts=plain.identity.parts)
+    return LangChainBot(name, bot.runnable, identity, **keys)
+
+
+def _named(name: str, written: str) -> GivenBot:
+    """A bot by the place of its code, or by the name that an installed package gives it."""
+    from ...bots.installed import installed_bot
+
+    try:
+        if ":" in written:
+            find_target(written, Path())  # says what is wrong with it
+            return GivenBot(PythonSettings(type="python", target=written))
+        return GivenBot(installed_bot(written, {}))
+    except InputError as error:
+        raise InputError(f"Bot {name}: {error}") from error
+
+
+def _with_model(kind: str, knowledge: Files, model: Model, settings: Mapping[str, object]) -> BotRecipe:
+    own = dict(settings)
+    if own.get("prompt") is not None:
+        own["prompt"] = _absolute(str(own["prompt"]))
+    if isinstance(model, str):
+        return BotRecipe(kind, {"model": model, **own}, paths(knowledge))
+    return BotRecipe(kind, own, paths(knowledge), dict(model))
+
+
+_KINDS: Mapping[str, type[BotSettings]] = {
+    "faq": FaqSettings, "full_context": FullContextSettings, "rag": RagSettings, "http": HttpSettings,
+    "recorded": RecordedSettings,
+}  # fmt: skip
+
+
+def _checked(name: str, kind: str, settings: Mapping[str, Any]) -> BotSettings:
+    values = {"type": kind, **settings}
+    schema = _KINDS[kind]
+    try:
+        return schema.model_validate(values)
+    except ValidationError as error:
+        plain = {key: str(value) if isinstance(value, Path) else value for key, value in values.items()}
+        found = mistakes(error, PlacedYaml(plain, {}, ()), schema.model_json_schema())
+        raise InputError("\n".join(f"Bot {name}: {each.path}: {each.says}." for each in found)) from error
+
+
+def _absolute(path: str | os.PathLike[str]) -> Path:
+    return Path(path).absolute()
+
+
+def _place(bot: object) -> str:
+    """What the manifest says of where an object comes from."""
+    shown = bot.runnable if isinstance(bot, LangChain) else bot
+    kind = shown if hasattr(shown, "__qualname__") else type(shown)
+    return f"{getattr(kind, '__module__', '')}:{getattr(kind, '__qualname__', type(shown).__name__)}"

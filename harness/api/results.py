@@ -1,0 +1,249 @@
+"""Results: comparisons, verdicts of a gate and plain records, each shown as text, as HTML, or as data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, overload
+
+from rich.table import Table
+from rich.text import Text
+
+from ... import InputError
+from ...reports.printable import printable
+from .rendering import html_of, text_of
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from ...reports.comparing.compared_sides import Compared
+    from ...reports.comparing.metric_comparison import Correction
+    from ..deciding.gate import GateResult
+
+MOST_SHOWN = 20  # records of a table that is only looked at
+MOST_TEXT = 60  # characters of a cell
+
+
+class Records(Sequence[Mapping[str, Any]]):
+    """Records with the same keys: a list of dicts that a notebook shows as a table.
+
+    Args:
+        records: the records.
+        floats: keys whose missing values are NaN in a data frame, even where every one is missing.
+    """
+
+    def __init__(self, records: Sequence[Mapping[str, Any]], floats: Sequence[str] = ()) -> None:
+        self._records = list(records)
+        self._floats = tuple(floats)
+
+    def __len__(self) -> int:
+        return len(self._records)
+
+    @overload
+    def __getitem__(self, place: int) -> Mapping[str, Any]: ...
+    @overload
+    def __getitem__(self, place: slice) -> Records: ...
+    def __getitem__(self, place: int | slice) -> Mapping[str, Any] | Records:
+        """One record, or some of them."""
+        if isinstance(place, slice):
+            return Records(self._records[place], self._floats)
+        return self._records[place]
+
+    def to_pandas(self) -> Any:  # noqa: ANN401 - pandas need not be installed
+        """A DataFrame. Raises InputError where pandas is not installed."""
+        try:
+            import pandas as pd
+        except ImportError as error:
+            raise InputError("This wants pandas, which is not installed: pip install 'proctor[frames]'.") from error
+        frame = pd.DataFrame(self._records)
+        there = [name for name in self._floats if name in frame]
+        return frame.astype(dict.fromkeys(there, "float64"))
+
+    def to_arrow(self) -> Any:  # noqa: ANN401 - pyarrow need not be installed
+        """A pyarrow Table. Raises InputError where pyarrow is not installed."""
+        try:
+            import pyarrow as pa
+        except ImportError as error:
+            raise InputError("This wants pyarrow, which is not installed: pip install 'proctor[frames]'.") from error
+        return pa.Table.from_pylist([dict(record) for record in self._records])
+
+    def __repr__(self) -> str:
+        """The first of them as a table of text."""
+        return text_of(self._shown(), 160) if self._records else "(none)"
+
+    def _repr_html_(self) -> str:
+        """The first of them as a table."""
+        return html_of(self._shown()) if self._records else "<p>(none)</p>"
+
+    def _shown(self) -> RenderableType:
+        from rich.console import Group
+
+        table = Table(box=None, padding=(0, 1, 0, 0), pad_edge=False)
+        keys = list(dict.fromkeys(key for record in self._records[:MOST_SHOWN] for key in record))
+        for key in keys:
+            table.add_column(Text(printable(key), style="bold"), overflow="fold")
+        for record in self._records[:MOST_SHOWN]:
+            table.add_row(*(Text(_cell(record.get(key))) for key in keys))
+        left = len(self._records) - MOST_SHOWN
+        return Group(table, Text(f"and {left:,} more")) if left > 0 else table
+
+
+def _cell(value: object) -> str:
+    if value is None:
+        return "-"
+    text = printable(f"{value:.4g}" if isinstance(value, float) else str(value))
+    return text if len(text) <= MOST_TEXT else f"{text[: MOST_TEXT - 3]}..."
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Comparison:
+    """What changed from ``base`` to ``head``, metric by metric; shown, it is the table of ``proctor compare``.
+
+    Attributes:
+        base: as it was named.
+        head: as it was named.
+        compared: one comparison for each pair of bots.
+    """
+
+    base: str
+    head: str
+    compared: Compared
+
+    def to_dict(self) -> dict[str, object]:
+        """Everything, as ``proctor compare --json`` prints it; nothing is rounded."""
+        from ..showing.comparing import comparisons_object
+
+        return comparisons_object(self.compared, self.base, self.head)
+
+    def records(self) -> Records:
+        """One record for each bot and metric: means, ``difference``, its interval, ``p`` and ``verdict``."""
+        return Records(
+            [
+                {
+                    "base": each.base.name, "head": each.head.name, "metric": found.column.name,
+                    "base_mean": found.base_mean, "head_mean": found.head_mean,
+                    "difference": found.difference.mean, "ci_low": found.difference.low,
+                    "ci_high": found.difference.high, "p": found.difference.p_value, "p_holm": found.holm,
+                    "p_bh": found.bh, "verdict": found.verdict, "questions": found.difference.questions,
+                }
+                for each in self.compared.comparisons
+                for found in each.metrics
+            ]
+        )  # fmt: skip
+
+    def to_pandas(self) -> Any:  # noqa: ANN401 - pandas need not be installed
+        """``records`` as a DataFrame."""
+        return self.records().to_pandas()
+
+    def markdown(self) -> str:
+        """The page for a pull request."""
+        from ..showing.comparing import comparisons_page
+
+        return comparisons_page(self.compared)
+
+    def _shown(self) -> list[RenderableType]:
+        from ..showing.comparison_table import comparison_table
+
+        tables: list[RenderableType] = [comparison_table(each) for each in self.compared.comparisons]
+        return [*tables, *(printable(sentence) for sentence in self.compared.left_out)]
+
+    def __repr__(self) -> str:
+        """The table as text."""
+        return "\n\n".join(text_of(each) for each in self._shown())
+
+    def _repr_html_(self) -> str:
+        """The table for notebooks."""
+        return html_of(*self._shown())
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Gate:
+    """Whether a run is worse than its baseline: true when it is not; shown, it is the table of ``proctor gate``.
+
+    Attributes:
+        result: verdicts bot by bot, with the rule by which they were found.
+        warnings: sentences from the run that was made for it.
+    """
+
+    result: GateResult
+    warnings: tuple[str, ...] = field(default=())
+
+    @property
+    def exit_code(self) -> int:
+        """0 not worse, 1 regressed, 3 undecided, 4 too much missing."""
+        return self.result.report.exit_code
+
+    @property
+    def verdict(self) -> str:
+        """``not worse``, ``regressed``, ``undecided`` and the like, of the bot that decides."""
+        return str(self.to_dict()["verdict"])
+
+    def to_dict(self) -> dict[str, object]:
+        """Everything, as ``proctor gate --json`` prints it."""
+        from ..showing.gate_outputs import gate_object
+
+        return gate_object(self.result)
+
+    def markdown(self) -> str:
+        """The comment for a pull request."""
+        from ...reports.gating.gate_markdown import gate_markdown
+
+        return gate_markdown(self.result.report, [])
+
+    def junit(self) -> str:
+        """JUnit XML for a build server."""
+        from ...reports.gating.gate_junit import gate_junit
+
+        return gate_junit(self.result.report)
+
+    def __bool__(self) -> bool:
+        """Whether no bot is worse, and that is certain."""
+        return self.exit_code == 0
+
+    def _shown(self) -> RenderableType:
+        from ..showing.gate_table import gate_table
+
+        return gate_table(self.result)
+
+    def __repr__(self) -> str:
+        """The verdicts as text."""
+        return text_of(self._shown())
+
+    def _repr_html_(self) -> str:
+        """The verdicts for notebooks."""
+        return html_of(self._shown())
+
+
+def compare_named(
+    base: str,
+    head: str,
+    database: Path,
+    metrics: Sequence[str],
+    cluster: str,
+    correct: Correction,
+    flips: int,
+    seed: int,
+) -> Comparison:
+    """Compare what two texts name. Raises InputError where a side is not there, or nothing can be compared."""
+    from ...reports.comparing.compared_sides import compare_bots
+    from ...reports.comparing.comparison import Asked
+    from ...reports.comparing.sides import open_side
+
+    if correct not in ("holm", "bh"):
+        raise InputError(f"correct is {correct!r}; wanted 'holm' or 'bh'.")
+    asked = Asked(tuple(metrics), cluster, correct, flips, False, seed)
+    with open_side(base, database) as one, open_side(head, database) as other:
+        found = compare_bots(one, other, (), asked)
+    if not found.comparisons:
+        raise InputError(" ".join(found.refused.values()))
+    return Comparison(base, head, found)
+
+
+def gate_named(
+    run: str, baseline: str, database: Path, bots: Sequence[str], margins: Mapping[str, float], flips: int
+) -> Gate:
+    """Hold a kept run against a baseline. Raises InputError where there is no such thing."""
+    from ..deciding.gate import GateOptions, gate_kept
+
+    return Gate(gate_kept(run, GateOptions(database, baseline, tuple(bots), dict(margins), flips)))

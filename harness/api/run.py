@@ -1,0 +1,413 @@
+"""Run and Database: what came of bots and questions, read from the store each time that it is asked for."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import orjson
+
+from ... import InputError
+from ...reports.findings import findings_of, problem_object
+from ...reports.frames import FrameScore, frame_rows
+from ...reports.leaderboard import leaderboard
+from ...reports.printable import printable, printable_lines
+from ...reports.problem import counted
+from ...reports.report import make_report
+from ...reports.reported_run import ReportedRun, open_reported
+from ...reports.run import LATEST_FIRST
+from ...reports.store import Store
+from ...reports.summary import Summary, find_run
+from ...reports.summary_object import as_object
+from ...reports.whole_files import check_file, check_folder, whole_file, whole_folder
+from ..suite.mistakes import nearest
+from .rendering import html_of, text_of
+from .results import Comparison, Gate, Records, compare_named, gate_named
+
+if TYPE_CHECKING:
+    from ...reports.comparing.metric_comparison import Correction
+    from ...reports.report import Report
+
+Anywhere = str | os.PathLike[str]
+WRITTEN: Final = (".html", ".md", ".json", ".xml", ".zip", ".csv")  # kinds of report, by the ending of the file
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One question as one bot answered it, with its scores by metric.
+
+    Attributes:
+        bot: the bot's name.
+        question_id: id of the question, as in the question set.
+        repeat: from 0.
+        question: what was asked.
+        expected_answers: accepted answers, best first.
+        answer: None where there is none.
+        contexts: texts of the passages, in rank order; None for a bot without a retriever.
+        status: ``answered``, ``raised``, ``timed_out`` or ``refused``.
+        error: why there is no answer.
+        latency_ms: milliseconds until the answer; None where it is not known.
+        tokens_in: tokens of the prompt.
+        tokens_out: tokens of the answer.
+        cost: in the currency of the configured prices.
+        source_document: the cluster of the question.
+        tags: of the question.
+        scores: value, status, reason, whether it passed, and details, by metric.
+    """
+
+    bot: str
+    question_id: str
+    repeat: int
+    question: str
+    expected_answers: tuple[str, ...]
+    answer: str | None
+    contexts: tuple[str, ...] | None
+    status: str
+    error: str | None
+    latency_ms: float | None
+    tokens_in: int | None
+    tokens_out: int | None
+    cost: float | None
+    source_document: str
+    tags: tuple[str, ...]
+    scores: Mapping[str, FrameScore]
+
+    def score(self, metric: str) -> float | None:
+        """The value of a metric; None where it has none (``scores[metric].reason`` says why).
+
+        Raises:
+            InputError: the row has no such metric.
+        """
+        if metric not in self.scores:
+            raise InputError(f"This row has no score {metric!r}{nearest(metric, self.scores)}")
+        return self.scores[metric].value
+
+
+class Run:
+    """A run in a database: shown, it is its leaderboard; everything is read from the database when it is asked for.
+
+    Attributes:
+        db: the SQLite file.
+        name: of the run.
+        warnings: sentences from the call that made the run; empty where it was opened later.
+    """
+
+    def __init__(self, db: Path, name: str, warnings: Sequence[str] = ()) -> None:
+        self.db = db
+        self.name = name
+        self.warnings = tuple(warnings)
+
+    @cached_property
+    def summary(self) -> Summary:
+        """Means, intervals and counts of every bot and metric, and latency, failures and cost."""
+        with self._opened() as run:
+            return run.summary
+
+    @property
+    def bots(self) -> list[str]:
+        """Names of the bots."""
+        return [bot.name for bot in self.summary.bots]
+
+    @property
+    def metrics(self) -> list[str]:
+        """Names of the metrics."""
+        return [column.name for column in self.summary.metrics]
+
+    def leaderboard(self) -> Records:
+        """One record for each bot and metric: ``mean``, ``ci_low``, ``ci_high`` (95 %), ``n_ok`` and what is missing.
+
+        Example:
+            ``run.leaderboard().to_pandas().pivot(index="metric", columns="bot", values="mean")``
+        """
+        return Records(
+            [
+                {
+                    "bot": bot.name, "metric": column.name, "mean": cell.mean, "ci_low": cell.ci_low,
+                    "ci_high": cell.ci_high, "better": column.better, "threshold": column.threshold,
+                    "n_ok": cell.n_ok, "n_not_applicable": cell.n_not_applicable, "n_failed": cell.n_failed,
+                    "n_passed": cell.n_passed,
+                }
+                for bot in self.summary.bots
+                for column in self.summary.metrics
+                if (cell := bot.metrics.get(column.name)) is not None
+            ]
+        )  # fmt: skip
+
+    def rows(self, bot: str | None = None) -> list[Row]:
+        """Every answer with its scores, or those of one bot.
+
+        Raises:
+            InputError: the run has no such bot.
+        """
+        if bot is not None and bot not in self.bots:
+            raise InputError(f"The run {self.name} has no bot {bot!r}{nearest(bot, self.bots)}")
+        with self._opened() as run:
+            return [row for row in _rows(run) if bot in (None, row.bot)]
+
+    def to_pandas(self, bot: str | None = None) -> Any:  # noqa: ANN401 - pandas need not be installed
+        """A DataFrame: a line for each row, a column for each metric; a value that is missing is NaN.
+
+        Raises:
+            InputError: there is no such bot, or pandas is not installed.
+        """
+        return self._table(bot).to_pandas()
+
+    def to_arrow(self, bot: str | None = None) -> Any:  # noqa: ANN401 - pyarrow need not be installed
+        """The same as a pyarrow Table.
+
+        Raises:
+            InputError: there is no such bot, or pyarrow is not installed.
+        """
+        return self._table(bot).to_arrow()
+
+    def compare(
+        self, base: str, head: str, *, metrics: Sequence[str] = (), cluster: str = "source",
+        correct: Correction = "holm",
+        flips: int = 3, seed: int = 0,
+    ) -> Comparison:  # fmt: skip
+        """Whether ``head`` is better than ``base``, question by question: difference, interval, test.
+
+        Args:
+            base: a bot of this run; or a run, ``RUN:BOT``, ``FILE.db`` or a baseline file.
+            head: likewise.
+            metrics: only these, or families of them.
+            cluster: what belongs together: ``source`` (document), ``tag``, ``tag:PREFIX`` or ``none``.
+            correct: correction over the metrics: ``holm`` or ``bh``.
+            flips: how many rows that lost or gained most are named.
+            seed: of the permutations' draws.
+
+        Raises:
+            InputError: there is no such side, or nothing can be compared.
+        """
+        sides = [self._side(side) for side in (base, head)]
+        return compare_named(sides[0], sides[1], self.db, metrics, cluster, correct, flips, seed)
+
+    def gate(
+        self, baseline: Anywhere | Run, *, bots: Sequence[str] = (), margins: Mapping[str, float] | None = None,
+        flips: int = 3,
+    ) -> Gate:  # fmt: skip
+        """Whether this run is worse than a baseline; true when it is not. Nothing is asked.
+
+        Args:
+            baseline: a file of ``Run.baseline``, a run or its name, ``previous``, ``FILE.db``, or a bot of this run.
+            bots: those that are gated; all that both sides have where none is named.
+            margins: by metric how much worse its mean may become.
+            flips: how many questions that got worse are named.
+
+        Raises:
+            InputError: there is no such baseline, or nothing can be compared.
+        """
+        against = f"{baseline.db}:{baseline.name}" if isinstance(baseline, Run) else os.fspath(baseline)
+        return gate_named(self.name, against, self.db, bots, margins or {}, flips)
+
+    def baseline(self, path: Anywhere = "baseline.json", *, answers: bool = True) -> Path:
+        """Write the scores of this run to a small file, with which later runs are compared by ``gate``.
+
+        Raises:
+            InputError: it can't be written.
+        """
+        from ...reports.comparing.baseline_writing import BaselineChoice, write_baseline
+
+        place = Path(path)
+        check_file(place, "baseline", {self.db.resolve(): "the database"})
+        with self._opened() as run:
+            write_baseline(run.store, run.id, place, BaselineChoice(None, None, answers))
+        return place
+
+    def report(self, path: Anywhere, *, whole: bool = False) -> Path:
+        """Write the run to a file, by its ending: the page (``.html``), Markdown (``.md``), JSON, JUnit (``.xml``),
+        all outputs of each evaluator (``.zip``), or a folder of tables (``.csv``, or no ending).
+
+        Args:
+            path: where to.
+            whole: leave nothing out of the page, however large it becomes.
+
+        Raises:
+            InputError: the ending is none of these, or it can't be written.
+        """  # noqa: D205 - one sentence that needs two lines
+        place = Path(path)
+        kind = place.suffix.lower()
+        if kind and kind not in WRITTEN:
+            hint = nearest(kind, WRITTEN, "there are")
+            raise InputError(f"{place}: there is no report of this ending{hint}; without one it is a folder of tables.")
+        if kind in ("", ".csv"):
+            check_folder(place, "report")
+        else:
+            check_file(place, "report", {self.db.resolve(): "the database"})
+        with self._opened() as run:
+            run.store.query("BEGIN")  # one moment for all of it, even while a run goes on
+            _write(make_report(run.store, run.id), place, kind, whole)
+        return place
+
+    def problems(self) -> Records:
+        """What is wrong in the run, worst first: severity, what, what to do, and the rows behind it."""
+        with self._opened() as run:
+            found = findings_of(run).problems
+        return Records([{**problem_object(problem)} for problem in found])
+
+    def to_dict(self) -> dict[str, object]:
+        """The leaderboard as ``proctor run --json`` prints it."""
+        return {**as_object(self.summary)}
+
+    def __repr__(self) -> str:
+        """The leaderboard as text, with what is wrong below."""
+        lines = [text_of(leaderboard(self.summary)), *self._below()]
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        """The leaderboard for notebooks."""
+        return html_of(leaderboard(self.summary), *self._below())
+
+    def _below(self) -> list[str]:
+        problems = self.problems()
+        with self._opened() as run:
+            said = [counted(findings_of(run).problems)] if problems else []
+        first = f"; the first: {printable(str(problems[0]['what']))}" if problems else ""
+        return [*(f"{each}{first}" for each in said), *(printable_lines(each) for each in self.warnings)]
+
+    def _side(self, side: str) -> str:
+        return f"{self.name}:{side}" if side in self.bots else side
+
+    def _table(self, bot: str | None) -> Records:
+        return Records(
+            [
+                {
+                    "bot": row.bot, "question_id": row.question_id, "repeat": row.repeat, "question": row.question,
+                    "expected_answers": list(row.expected_answers), "answer": row.answer,
+                    "contexts": None if row.contexts is None else list(row.contexts), "status": row.status,
+                    "error": row.error, "latency_ms": row.latency_ms, "tokens_in": row.tokens_in,
+                    "tokens_out": row.tokens_out, "cost": row.cost, "source_document": row.source_document,
+                    "tags": list(row.tags), **{name: row.scores[name].value for name in row.scores},
+                }
+                for row in self.rows(bot)
+            ],
+            floats=[*self.metrics, "latency_ms", "cost"],
+        )  # fmt: skip
+
+    @contextlib.contextmanager
+    def _opened(self) -> Iterator[ReportedRun]:
+        """The run, open for as long as the block lasts, in whatever thread this is."""
+        with contextlib.closing(Store.open(self.db, create=False)) as store:
+            run_id, _ = find_run(store, self.name)
+            yield open_reported(store, run_id, self.__dict__.get("summary"))
+
+
+@dataclass(frozen=True, slots=True)
+class Database:
+    """A file with runs.
+
+    Attributes:
+        path: the SQLite file.
+    """
+
+    path: Path
+
+    def runs(self) -> list[Run]:
+        """All runs, the latest first."""
+        with contextlib.closing(Store.open(self.path, create=False)) as store:
+            names = store.query(f"SELECT name FROM runs ORDER BY {LATEST_FIRST}")
+        return [Run(self.path, str(name)) for (name,) in names]
+
+    def run(self, name: str) -> Run:
+        """A run by its name or the beginning of it. Raises StoreError with the nearest name."""
+        with contextlib.closing(Store.open(self.path, create=False)) as store:
+            return Run(self.path, find_run(store, name)[1])
+
+    def latest(self) -> Run:
+        """The latest run. Raises StoreError where there is none."""
+        return self.run("latest")
+
+    def query(self, sql: str, arguments: Sequence[object] | Mapping[str, object] = ()) -> Records:
+        """What a statement of SQL returns; reports/SCHEMA.md says which tables and views there are."""
+        with contextlib.closing(Store.open(self.path, create=False)) as store:
+            store.connection.execute("PRAGMA query_only = ON")
+            cursor = store.connection.execute(sql, arguments)
+            names = [column[0] for column in cursor.description or ()]
+            return Records([dict(zip(names, line, strict=True)) for line in cursor])
+
+    def _repr_html_(self) -> str:
+        """The runs for notebooks."""
+        return self._listed()._repr_html_()
+
+    def __repr__(self) -> str:
+        """The runs as text."""
+        return f"{self.path}\n{self._listed()!r}"
+
+    def _listed(self) -> Records:
+        return self.query(
+            "SELECT name AS run, suite, status, started_at,"
+            " (SELECT COUNT(*) FROM run_bots WHERE run_id = runs.id) AS bots,"
+            " (SELECT COUNT(DISTINCT question_id) FROM run_rows WHERE run_id = runs.id) AS questions"
+            f" FROM runs ORDER BY {LATEST_FIRST}"
+        )
+
+
+_ABOUT: Final = (
+    "SELECT bot, question_id, repeat, latency_ms, tokens_in, tokens_out, cost, source_document, tags, retrieved,"
+    " reply_id FROM answers WHERE run = ?"
+)
+_CONTEXTS: Final = (
+    "SELECT DISTINCT contexts.reply_id, rank, text FROM run_rows"
+    " JOIN contexts ON contexts.reply_id = run_rows.reply_id JOIN passages ON passages.id = contexts.passage_id"
+    " WHERE run_id = ? ORDER BY contexts.reply_id, rank"
+)
+
+
+def _rows(run: ReportedRun) -> Iterator[Row]:
+    about = {tuple(line[:3]): line[3:] for line in run.store.query(_ABOUT, [run.summary.run])}
+    contexts: dict[int, list[str]] = {}
+    for reply_id, _, text in run.store.query(_CONTEXTS, [run.id]):
+        contexts.setdefault(reply_id, []).append(text)
+    for each in frame_rows(run, list(run.columns)):
+        latency, tokens_in, tokens_out, cost, document, tags, retrieved, reply_id = about[
+            each.bot, each.question_id, each.repeat
+        ]
+        yield Row(
+            bot=each.bot, question_id=each.question_id, repeat=each.repeat, question=each.question,
+            expected_answers=tuple(each.expected), answer=each.answer,
+            contexts=None if retrieved is None else tuple(contexts.get(reply_id, ())), status=each.status,
+            error=each.error, latency_ms=latency, tokens_in=tokens_in, tokens_out=tokens_out, cost=cost,
+            source_document=document or "", tags=tuple(orjson.loads(tags or "[]")), scores=each.scores,
+        )  # fmt: skip
+
+
+def _write(report: Report, place: Path, kind: str, whole: bool) -> None:
+    if kind in ("", ".csv"):
+        from ...reports.work_dir import fill_csv_folder
+
+        with whole_folder(place) as folder:
+            fill_csv_folder(report, folder)
+        return
+    with whole_file(place) as file:
+        if kind == ".zip":
+            from ...reports.archive import write_archive
+
+            write_archive(report, file, place.absolute().parent)
+        else:
+            file.writelines(_text(report, kind, whole))
+
+
+def _text(report: Report, kind: str, whole: bool) -> Iterator[bytes]:
+    match kind:
+        case ".html":
+            from ...reports.pages.rows.carried import EVERYTHING
+            from ...reports.pages.run_page import run_file
+
+            yield from run_file(report, EVERYTHING if whole else None)
+        case ".json":
+            from ...reports.run_json import run_json
+
+            yield from run_json(report)
+        case ".md":
+            from ...reports.markdown import markdown
+
+            yield markdown(report).encode("utf-8", "replace")
+        case _:
+            from ...reports.run_junit import run_junit
+
+            yield run_junit(report).encode("utf-8", "replace")

@@ -1,0 +1,324 @@
+"""Verbs: what one does with bots, questions and answers from Python; each that asks a model has an async twin."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+from pydantic import ValidationError
+
+from ... import InputError
+from ...knowledge.question_files import questions_in
+from ...knowledge.records import rows_of
+from ...metrics.declaring import declaration_of, metric
+from ...reports.encoding import to_json
+from ...reports.store import Store
+from ..exams.exam import hold
+from ..exams.recorded_exam import recorded_exam
+from ..exams.run_config import RunConfig
+from ..exams.suite_exam import suite_exam
+from ..suite.mistakes import mistakes
+from ..suite.positions import PlacedYaml
+from ..suite.settings import Suite
+from ..suite.suite_file import LoadedSuite, load_named
+from .bots import Files, given_bot, paths
+from .run import Database, Run
+from .running import Job, twins
+
+if TYPE_CHECKING:
+    from ...metrics.declaring import Function
+    from ..engine.engine import Watcher
+    from ..exams.exam import Exam
+    from ..suite.metric_entries import Entry
+    from ..suite.positions import KeyPath
+
+DATABASE = "proctor.db"
+Anywhere = str | os.PathLike[str]
+MetricLike = str | Mapping[str, Mapping[str, object]] | Callable[..., object]
+
+
+def _evaluate(
+    questions: object,
+    bots: Mapping[str, object] | Sequence[object] | object,
+    metrics: Sequence[MetricLike] | None = None,
+    *,
+    knowledge: Files = (),
+    judge: str | Mapping[str, object] | None = None,
+    models: Mapping[str, Mapping[str, object]] | None = None,
+    name: str = "",
+    db: Anywhere = DATABASE,
+    limit: int | None = None,
+    repeat: int = 1,
+    concurrency: int = 16,
+    fresh: bool = False,
+    latency_run: bool = False,
+    thresholds: Mapping[str, float] | None = None,
+    local_models: Mapping[str, object] | None = None,
+    seed: int = 0,
+    progress: bool = True,
+) -> Job[Run]:
+    """Ask bots some questions and score what they say; what the database has already is not asked again.
+
+    Args:
+        questions: a list of dicts (``question``, ``expected_answer``, ``constraints``, ``evidence``, ``tags``, ...) or
+            of texts, a path, a DataFrame, or a Hugging Face ``Dataset``.
+        bots: by name: functions of the question, plain or async, LangChain Runnables, objects with ``reply``,
+            ``proctor.Rag(...)`` and the like, or ``file.py:name``; or one bot, or a list of them.
+        metrics: ids of metrics and evaluators, ``{id: {option: value}}``, or functions; left out, those that fit.
+        knowledge: documents for bots that bring none, and in which evidence is looked up.
+        judge: who grades: ``openai:NAME``, a name of ``models``, ``embedded`` (left out), or the settings of a suite.
+        models: chat models by name, each with ``model``, ``base_url``, ``temperature`` and the like.
+        name: what the run is called in reports.
+        db: the SQLite file that keeps everything.
+        limit: only the first so many questions.
+        repeat: how often each is asked.
+        concurrency: questions in flight at each bot, and calls to the judge.
+        fresh: ask and score everything again, whatever is cached.
+        latency_run: one question at a time, bot after bot.
+        thresholds: what a value must reach to pass, by metric.
+        local_models: models that run on this machine, by role.
+        seed: of everything that is drawn by chance.
+        progress: show how far the run is: bars in a terminal, a line in a notebook.
+
+    Returns:
+        The run; shown, it is a leaderboard.
+
+    Raises:
+        InputError: something can't be used; the sentence says what was given and what was wanted.
+        JudgeUnfit: the judge failed the check that was asked of it.
+        KeyboardInterrupt: Ctrl-C; what was answered is kept, and the same call goes on from there.
+    """
+    asked = questions_in(rows_of(questions, "questions"), limit)
+    given = {each: given_bot(each, bot) for each, bot in _named_bots(bots).items()}
+    entries, functions = _entries(metrics)
+    documents = [*paths(knowledge), *(path for own, _ in given.values() for path in own.knowledge)]
+    chat = {**(models or {}), **{key: value for _, own in given.values() for key, value in own.items()}}
+    values = {
+        "name": name or "evaluate",
+        "knowledge": tuple(dict.fromkeys(documents)),
+        "questions": asked.path,
+        "models": chat,
+        "bots": {each: own.settings for each, (own, _) in given.items()},
+        "metrics": entries,
+        "thresholds": thresholds or {},
+        "repeat": repeat,
+        "concurrency": concurrency,
+        "seed": seed,
+        **({} if judge is None else {"judge": judge}),
+        **({} if local_models is None else {"local_models": local_models}),
+    }
+    loaded = _suite_of(values)
+    own = tuple((each, bot) for each, (bot, _) in given.items())
+    config = RunConfig(fresh=fresh, latency_run=latency_run, limit=limit, functions=functions, given=own)
+    return Job(_held(lambda told: suite_exam(loaded, config, os.environ, told, asked), db, "evaluate"), progress)
+
+
+evaluate, aevaluate = twins(_evaluate)
+
+
+def _run(
+    suite: Anywhere | None = None,
+    *,
+    bots: Sequence[str] | str = (),
+    metrics: Sequence[MetricLike] | None = None,
+    db: Anywhere = DATABASE,
+    limit: int | None = None,
+    repeat: int | None = None,
+    concurrency: int | None = None,
+    fresh: bool = False,
+    latency_run: bool = False,
+    judge: str = "",
+    judge_url: str = "",
+    local_models: Mapping[str, str] | None = None,
+    progress: bool = True,
+) -> Job[Run]:
+    """Run a suite, as ``proctor run`` does; what the database has already is not asked again.
+
+    Args:
+        suite: a suite file or its folder; left out, the sample that ships with us.
+        bots: only these bots of it.
+        metrics: in place of those of the suite.
+        db: the SQLite file that keeps everything.
+        limit: only the first so many questions.
+        repeat: how often each is asked, in place of the suite's figure.
+        concurrency: questions in flight at each bot, and calls to the judge, in place of the suite's figure.
+        fresh: ask and score everything again.
+        latency_run: one question at a time, bot after bot.
+        judge: who grades, in place of the suite's judge.
+        judge_url: where that judge is.
+        local_models: other models for roles, such as ``{"toxicity": "./folder"}``.
+        progress: show how far the run is.
+
+    Returns:
+        The run; the second run of a suite that rewords its questions is under ``proctor.open(db).runs()``.
+
+    Raises:
+        InputError: the suite or something that it names can't be used.
+        JudgeUnfit: the judge failed the check that the suite wants.
+        KeyboardInterrupt: Ctrl-C; what was answered is kept.
+    """
+    loaded = load_named(None if suite is None else Path(suite))
+    entries, functions = _entries(metrics)
+    named = (bots,) if isinstance(bots, str) else tuple(bots)
+    config = RunConfig(
+        named, limit, repeat, concurrency, fresh, latency_run, judge, judge_url, _roles(local_models),
+        metrics=entries, functions=functions,
+    )  # fmt: skip
+    return Job(_held(lambda told: suite_exam(loaded, config, os.environ, told), db, "run"), progress)
+
+
+run, arun = twins(_run)
+
+
+def _score(
+    answers: object,
+    metrics: Sequence[MetricLike] | None = None,
+    *,
+    metric_files: Files = (),
+    judge: str = "",
+    judge_url: str = "",
+    db: Anywhere = DATABASE,
+    concurrency: int | None = None,
+    fresh: bool = False,
+    local_models: Mapping[str, str] | None = None,
+    progress: bool = True,
+) -> Job[Run]:
+    """Score answers that were given elsewhere; no bot is called.
+
+    Args:
+        answers: a path, a list of dicts (``question``, ``answer``, ``expected_answer``, ``contexts``, ``bot``,
+            ``latency_ms``, ...), a DataFrame, or a Hugging Face ``Dataset``.
+        metrics: ids of metrics and evaluators, or functions; left out, those that fit what is recorded.
+        metric_files: Python files with metrics.
+        judge: who grades: ``openai:NAME``, ``langchain:file.py:name`` or ``embedded``.
+        judge_url: where that judge is.
+        db: the SQLite file that keeps everything.
+        concurrency: calls to the judge in flight.
+        fresh: score everything again.
+        local_models: other models for roles.
+        progress: show how far it is.
+
+    Raises:
+        InputError: the answers, a metric or the judge can't be used.
+    """
+    source = rows_of(answers, "answers")
+    entries, functions = _entries(metrics)
+    config = RunConfig(
+        metrics=entries, judge=judge, judge_url=judge_url, concurrency=concurrency, fresh=fresh,
+        local_models=_roles(local_models), metric_files=paths(metric_files), functions=functions,
+    )  # fmt: skip
+    return Job(_held(lambda told: recorded_exam(source, config, os.environ, told), db, "score"), progress)
+
+
+score, ascore = twins(_score)
+
+
+def open_database(path: Anywhere = DATABASE) -> Database:
+    """Open a database of runs; nothing is asked.
+
+    Raises:
+        StoreError: there is no such file, or it is none of ours.
+
+    Example:
+        ``proctor.open("proctor.db").runs()``, ``proctor.open().latest()``
+    """
+    with contextlib.closing(Store.open(Path(path), create=False)):
+        return Database(Path(path).absolute())
+
+
+def _held(make: Callable[[Callable[[str], None]], Exam], db: Anywhere, verb: str) -> Callable[[Watcher], Run]:
+    """What makes a run and holds it; the database is opened in the thread that does so."""
+
+    def work(watcher: Watcher) -> Run:
+        exam = make(watcher.said)
+        manifest = {**exam.header.manifest, "command": [f"proctor.{verb}"]}  # whatever was typed, it was not a command
+        exam = replace(exam, header=replace(exam.header, manifest=manifest))
+        with contextlib.closing(Store.open(Path(db))) as store:
+            outcome = hold(exam, store, watcher)
+        lines = (outcome.judge_problem, *(f"{bot}: {why}" for bot, why in outcome.problems.items()), *outcome.warnings)
+        return Run(Path(db).absolute(), outcome.summary.run, tuple(dict.fromkeys(filter(None, lines))))
+
+    return work
+
+
+def _named_bots(bots: object) -> dict[str, object]:
+    if isinstance(bots, Mapping):
+        named = {str(name): bot for name, bot in bots.items()}
+    else:
+        several = bots if isinstance(bots, (list, tuple)) else [bots]
+        named = {}
+        for bot in several:
+            name = _own_name(bot)
+            if name in named:
+                raise InputError(f"Two bots are called {name}; give them names: bots={{'one': ..., 'two': ...}}.")
+            named[name] = bot
+    if not named:
+        raise InputError("bots is empty; give one at least, such as bots={'mine': my_function}.")
+    for name in named:
+        if not name.strip() or "," in name:
+            raise InputError(f"bots: {name!r} is no name for a bot: it must not be empty or hold a comma.")
+    return named
+
+
+def _own_name(bot: object) -> str:
+    if isinstance(bot, str):
+        return bot.rpartition(":")[2]
+    named = getattr(bot, "kind", None) or getattr(bot, "name", None) or getattr(bot, "__name__", None)
+    return named if isinstance(named, str) and named != "<lambda>" else "bot"
+
+
+def _entries(metrics: Sequence[Any] | None) -> tuple[Sequence[Entry] | None, tuple[Function, ...]]:
+    """Metrics as a suite has them, and the functions among them, which the catalog has to be told of."""
+    if metrics is None:
+        return None, ()
+    if isinstance(metrics, (str, Mapping)) or callable(metrics):
+        raise InputError(f"metrics is a {type(metrics).__name__}; put it in a list: metrics=[...].")
+    from ...metrics.declaring import MetricDeclaration, name_of
+
+    entries: list[Entry] = []
+    functions: list[Function] = []
+    for each in metrics:
+        if isinstance(each, (str, Mapping)):
+            entries.append(each)
+            continue
+        known = getattr(each, "id", None)
+        if isinstance(known, str) and hasattr(each, "score"):  # proctor.metrics.rouge_l
+            entries.append(known)
+            continue
+        if not callable(each):
+            raise InputError(f"metrics: got a {type(each).__name__}; wanted a name, {{name: {{...}}}} or a function.")
+        function = each if declaration_of(each) else metric(each)
+        functions.append(function)
+        if isinstance(declaration_of(function), MetricDeclaration):
+            entries.append(name_of(function))
+    return tuple(entries), tuple(functions)
+
+
+def _roles(models: Mapping[str, str] | None) -> tuple[str, ...]:
+    return tuple(f"{role}={model}" for role, model in (models or {}).items())
+
+
+@dataclass(frozen=True, slots=True)
+class GivenSuite(LoadedSuite):
+    """A suite that was put together in Python: its mistakes have keys, and no lines."""
+
+    def mistaken(self, *found: tuple[KeyPath, str]) -> InputError:
+        """Mistakes that show only when the suite is put to use, each with its key."""
+        return InputError("\n".join(f"{'.'.join(map(str, path))}: {says}" for path, says in found))
+
+
+def _suite_of(values: Mapping[str, Any]) -> LoadedSuite:
+    """The suite of some values. Raises InputError with a line for each mistake."""
+    try:
+        suite = Suite.model_validate(values)
+    except ValidationError as error:
+        found = mistakes(error, PlacedYaml(values, MappingProxyType({}), ()), Suite.model_json_schema())
+        raise InputError("\n".join(f"{each.path}: {each.says}." for each in found)) from error
+    text = to_json(suite.model_dump(mode="json"))
+    return GivenSuite(suite, Path(), Path.cwd(), hashlib.sha256(text.encode()).hexdigest(), PlacedYaml({}, {}, ()))

@@ -1,0 +1,412 @@
+"""``evaluate``, ``run``, ``score`` and ``open`` as they are typed, on real databases."""
+
+import asyncio
+import json
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import proctor
+import pytest
+from suites import NOTING, asked, write_suite
+
+QUESTIONS = [
+    {"id": "open", "question": "When do you open?", "expected_answer": "At nine"},
+    {"id": "where", "question": "Where are you?", "expected_answer": "In Ulm"},
+    {"id": "cost", "question": "What does it cost?", "expected_answer": "It costs 5 €", "tags": ["price"]},
+]
+ANSWERS = {"When do you open?": "At nine", "Where are you?": "I don't know", "What does it cost?": "It costs 5 €"}
+
+
+def told(question: str) -> str:
+    return ANSWERS[question]
+
+
+async def ulm(question: str) -> dict[str, object]:
+    await asyncio.sleep(0)
+    return {"answer": "In Ulm", "contexts": ["We are in Ulm.", "We open at nine."], "tokens_in": 7, "cost": 0.5}
+
+
+@proctor.metric
+def mentions_price(answer: str) -> bool:
+    """Whether the answer names a price."""
+    return "€" in answer
+
+
+def evaluated(folder: Path, **changes: object) -> proctor.Run:
+    given = {"questions": QUESTIONS, "bots": {"told": told, "ulm": ulm}, "db": folder / "x.db", "progress": False}
+    return proctor.evaluate(metrics=["exact_match", "rouge_l", mentions_price], **given | changes)
+
+
+def test_bots_are_asked_scored_and_kept(tmp_path):
+    run = evaluated(tmp_path)
+    means = {(each["bot"], each["metric"]): each["mean"] for each in run.leaderboard()}
+    assert means["told", "exact_match"] == pytest.approx(2 / 3)
+    assert means["ulm", "exact_match"] == pytest.approx(1 / 3)
+    assert means["told", "mentions_price"] == pytest.approx(1 / 3)
+    (row,) = (each for each in run.rows("ulm") if each.question_id == "cost")
+    assert (row.answer, row.contexts) == ("In Ulm", ("We are in Ulm.", "We open at nine."))
+    assert (row.tokens_in, row.cost, row.tags, row.expected_answers) == (7, 0.5, ("price",), ("It costs 5 €",))
+    assert row.score("exact_match") == 0
+    assert row.scores["exact_match"].passed is False
+    with pytest.raises(proctor.InputError, match=r"'exact_macth'.*exact_match"):
+        row.score("exact_macth")
+    assert (run.bots, run.metrics) == (["told", "ulm"], ["exact_match", "rouge_l", "mentions_price"])
+
+
+def test_a_run_is_a_leaderboard_in_text_and_in_html(tmp_path):
+    run = evaluated(tmp_path, bots={"told": told, "<b>ulm</b>": ulm}, name="<i>opening</i>")
+    lines = repr(run).splitlines()
+    assert lines[0].startswith("<i>opening</i>: 3 questions, 2 bots, run ")
+    assert "exact_match ↑       0.67" in repr(run)
+    assert "\x1b" not in repr(run)
+    page = run._repr_html_()
+    assert "<td>exact_match ↑</td>" in page
+    assert "&lt;b&gt;ulm&lt;/b&gt;" in page
+    assert "<b>ulm</b>" not in page
+    assert "<i>" not in page
+
+
+def test_what_is_kept_is_not_asked_again(tmp_path):
+    seen = tmp_path / "seen.txt"
+
+    def noting(question: str) -> str:
+        with seen.open("a") as file:
+            file.write(f"{question}\n")
+        return told(question)
+
+    def lines() -> int:
+        return len(seen.read_text().splitlines())
+
+    first = evaluated(tmp_path, bots={"told": noting})
+    again = evaluated(tmp_path, bots={"told": noting})
+    assert lines() == 3
+    assert [row.answer for row in first.rows()] == [row.answer for row in again.rows()]
+    evaluated(tmp_path, bots={"told": noting}, fresh=True)
+    assert lines() == 6
+
+
+def test_a_bot_that_raises_leaves_rows_that_say_so(tmp_path):
+    def broken(question: str) -> str:
+        raise ValueError("no connection")
+
+    run = evaluated(tmp_path, bots={"broken": broken, "told": told})
+    assert {row.status for row in run.rows("broken")} == {"raised"}
+    assert "no connection" in run.rows("broken")[0].error
+    assert [row.score("exact_match") for row in run.rows("broken")] == [None] * 3
+    assert any(problem["bot"] == "broken" and problem["severity"] == "high" for problem in run.problems())
+
+
+@pytest.mark.parametrize("kind", ["csv", "jsonl", "pandas", "arrow", "rows", "dataset"])
+def test_questions_come_in_whatever_form(tmp_path, kind):
+    flat = [{key: value for key, value in each.items() if key != "tags"} for each in QUESTIONS]
+    run = evaluated(tmp_path, questions=in_form(kind, flat, tmp_path), bots={"told": told})
+    assert [row.question_id for row in run.rows()] == ["open", "where", "cost"]
+    assert [row.score("exact_match") for row in run.rows()] == [1, 0, 1]
+
+
+def in_form(kind: str, rows: list[dict], folder: Path) -> object:
+    match kind:
+        case "csv":
+            lines = [",".join(rows[0]), *(",".join(each.values()) for each in rows)]
+            (folder / "q.csv").write_text("\n".join(lines))
+            return folder / "q.csv"
+        case "jsonl":
+            (folder / "q.jsonl").write_text("\n".join(map(json.dumps, rows)))
+            return str(folder / "q.jsonl")
+        case "pandas":
+            return pytest.importorskip("pandas").DataFrame(rows)
+        case "arrow":
+            return pytest.importorskip("pyarrow").Table.from_pylist(rows)
+        case "rows":
+            return iter(rows)
+    return Dataset(rows)
+
+
+class Dataset:
+    """Stands for one of Hugging Face: columns, a length, and rows by place or in a loop."""
+
+    def __init__(self, rows: list[dict]) -> None:
+        self._rows = rows
+        self.column_names = list(rows[0])
+        self.features = dict.fromkeys(self.column_names)
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __getitem__(self, place: int) -> dict:
+        return self._rows[place]
+
+    def __iter__(self):
+        return iter(self._rows)
+
+
+def test_missing_cells_of_a_data_frame_are_missing_values(tmp_path):
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame(
+        {
+            "question": ["When do you open?", "Where are you?"],
+            "expected_answer": ["At nine", None],
+            "answerable": [True, None],
+            "difficulty": [1.5, float("nan")],
+        }
+    )
+    run = evaluated(tmp_path, questions=frame, bots={"told": told})
+    assert [row.expected_answers for row in run.rows()] == [("At nine",), ()]
+    assert run.rows()[1].scores["exact_match"].reason == "expected_missing"
+    made = run.to_pandas()
+    assert made["exact_match"].isna().tolist() == [False, True]
+    assert made["exact_match"].dtype == "float64"
+    assert made["expected_answers"][0] == ["At nine"]
+
+
+def test_rows_become_an_arrow_table(tmp_path):
+    pytest.importorskip("pyarrow")
+    table = evaluated(tmp_path).to_arrow("told")
+    assert table.column("exact_match").to_pylist() == [1, 0, 1]
+
+
+@pytest.mark.parametrize(("package", "method"), [("pandas", "to_pandas"), ("pyarrow", "to_arrow")])
+def test_a_package_that_is_not_there_is_named(tmp_path, monkeypatch, package, method):
+    run = evaluated(tmp_path)
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(
+        proctor.InputError, match=rf"{package}, which is not installed: pip install 'proctor\[frames\]'"
+    ):
+        getattr(run, method)()
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ({"questions": [{"questoin": "Why?"}]}, r"questions:1: there is no key `question`.*Rename `questoin`"),
+        ({"questions": [{"question": "Why?"}, 7]}, r"questions:2: a mapping such as .* was wanted, not the number 7"),
+        ({"questions": []}, "questions holds no questions"),
+        ({"questions": 7}, "questions: a int was given; wanted a path, a list of dicts"),
+        ({"questions": {"question": "Why?"}}, "put it in a list"),
+        ({"questions": {"train": Dataset(QUESTIONS)}}, r"the splits train .*data\['train'\]"),
+        ({"questions": "nowhere.csv"}, "There is no nowhere.csv; a file of questions was wanted"),
+        ({"bots": {"mine": 7}}, "Bot mine: a bot must be a function.*this is a int"),
+        ({"bots": {}}, "bots is empty"),
+        ({"bots": [lambda q: q, lambda q: q]}, "Two bots are called bot; give them names"),
+        (
+            {"bots": {"rag": proctor.Rag(chunksize=3)}},
+            "Bot rag: chunksize: .*; did you mean chunk_size",
+        ),
+        ({"bots": {"rag": proctor.Rag(top_k=0)}}, "Bot rag: top_k: got 0, wanted"),
+        ({"bots": {"http": proctor.Http("ftp://x")}}, "Bot http: url: 'ftp://x' is no web address"),
+        ({"bots": {"mine": "acme"}}, "Bot mine: No installed package has a bot 'acme'"),
+        ({"bots": {"faq": proctor.Faq("nowhere.csv")}}, "Bot faq: There is no .*nowhere.csv"),
+        ({"judge": "gpt"}, "There is no judge 'gpt'"),
+        ({"repeat": 0}, "repeat: got 0, wanted"),
+        ({"thresholds": {"exact_macth": 1}}, "thresholds.exact_macth: .*Did you mean 'exact_match'"),
+    ],
+    ids=lambda value: "" if isinstance(value, dict) else value[:25],
+)
+def test_what_cannot_be_used_gets_a_sentence(tmp_path, changes, says):
+    with pytest.raises(proctor.InputError, match=says):
+        evaluated(tmp_path, **changes)
+    assert not (tmp_path / "x.db").exists()
+
+
+@pytest.mark.parametrize(
+    ("metrics", "says"),
+    [
+        (["exact_macth"], "metrics.0: .*'exact_macth'.*exact_match"),
+        ("exact_match", r"metrics is a str; put it in a list"),
+        ([7], "metrics: got a int; wanted a name"),
+        ([lambda answer: 1.0], "has no docstring"),
+        ([{"exact_match": {"speed": 3}}], "metrics.0.*speed"),
+    ],
+    ids=["misspelt", "no list", "number", "undocumented", "no option"],
+)
+def test_metrics_that_cannot_be_used_get_a_sentence(tmp_path, metrics, says):
+    with pytest.raises(proctor.InputError, match=says):
+        proctor.evaluate(QUESTIONS, told, metrics, db=tmp_path / "x.db", progress=False)
+
+
+def test_bots_of_ours_have_documents_of_their_own(tmp_path):
+    for name, text in (("old", "We open at eight."), ("new", "We open at nine.")):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "hours.md").write_text(text)
+    (tmp_path / "faq.csv").write_text("question,answer\nWhen do you open?,At nine\n")
+    (tmp_path / "said.jsonl").write_text('{"question": "When do you open?", "answer": "At ten"}\n')
+    run = proctor.evaluate(
+        [QUESTIONS[0]],
+        {
+            "old": proctor.Rag(tmp_path / "old"), "new": proctor.Rag(tmp_path / "new"),
+            "full": proctor.FullContext([tmp_path / "new"]), "faq": proctor.Faq(tmp_path / "faq.csv"),
+            "said": proctor.Recorded(tmp_path / "said.jsonl"),
+        },
+        ["exact_match"], db=tmp_path / "x.db", progress=False,
+    )  # fmt: skip
+    said = {row.bot: row.answer for row in run.rows()}
+    assert (said["faq"], said["said"]) == ("At nine", "At ten")
+    assert [said["old"], said["new"], said["full"]] == ["We open at eight.", "We open at nine.", "We open at nine."]
+
+
+def test_a_runnable_is_a_bot(tmp_path):
+    from langchain_core.runnables import RunnableLambda
+
+    chain = RunnableLambda(lambda given: {"said": told(given["question"])})
+    bot = proctor.LangChain(chain, input_key="question", output_key="said")
+    run = evaluated(tmp_path, bots={"keyed": bot, "plain": RunnableLambda(told)})
+    assert [row.answer for row in run.rows("keyed")] == [row.answer for row in run.rows("plain")] == [*ANSWERS.values()]
+
+
+def test_a_suite_is_run_as_by_the_command(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write_suite(tmp_path, NOTING.format(delay=0), repeat=2)
+    run = proctor.run("suite.yaml", limit=3, metrics=["exact_match", mentions_price], progress=False)
+    assert len(run.rows("mine")) == 6
+    assert run.metrics == ["exact_match", "mentions_price"]
+    assert run.db == tmp_path / "proctor.db"
+    proctor.run("suite.yaml", limit=3, metrics=["exact_match"], progress=False)
+    assert len(asked(tmp_path)) == 6
+    with pytest.raises(proctor.InputError, match=r"The suite has no bot 'mien'; it has mine\. Did you mean 'mine'"):
+        proctor.run("suite.yaml", bots="mien", progress=False)
+
+
+def test_answers_of_elsewhere_are_scored(tmp_path):
+    answers = [{**each, "answer": ANSWERS[each["question"]], "bot": "live", "latency_ms": 12.0} for each in QUESTIONS]
+    run = proctor.score(answers, ["exact_match", mentions_price], db=tmp_path / "x.db", progress=False)
+    assert [(row.bot, row.score("exact_match"), row.latency_ms) for row in run.rows()] == [
+        ("live", 1, 12.0), ("live", 0, 12.0), ("live", 1, 12.0),
+    ]  # fmt: skip
+    (tmp_path / "said.jsonl").write_text("\n".join(map(json.dumps, answers)))
+    of_file = proctor.score(tmp_path / "said.jsonl", ["exact_match"], db=tmp_path / "x.db", progress=False)
+    assert [row.score("exact_match") for row in of_file.rows()] == [1, 0, 1]
+    with pytest.raises(proctor.InputError, match="answers:1: a mapping such as"):
+        proctor.score(["At nine"], db=tmp_path / "x.db", progress=False)
+
+
+def test_a_database_gives_its_runs(tmp_path):
+    first, second = evaluated(tmp_path), evaluated(tmp_path, limit=2)
+    database = proctor.open(tmp_path / "x.db")
+    assert [run.name for run in database.runs()] == [second.name, first.name]
+    assert database.latest().name == second.name
+    assert database.run(first.name).rows()[0] == first.rows()[0]
+    assert first.name in repr(database)
+    assert database.query("SELECT COUNT(*) AS n FROM run_rows")[0] == {"n": 10}
+    with pytest.raises(proctor.StoreError, match="There is no database"):
+        proctor.open(tmp_path / "y.db")
+
+
+def test_two_bots_are_compared_and_a_run_is_gated(tmp_path):
+    run = evaluated(tmp_path)
+    found = run.compare("ulm", "told")
+    (record,) = (each for each in found.records() if each["metric"] == "exact_match")
+    assert record["difference"] == pytest.approx(1 / 3)
+    assert "ulm against told" in repr(found)
+    assert "<td>" in found._repr_html_()
+    assert found.to_dict()["comparisons"][0]["head"]["bot"] == "told"
+    with pytest.raises(proctor.InputError, match="told"):
+        run.compare("ulm", "tld")
+
+    baseline = run.baseline(tmp_path / "baseline.json")
+    worse = evaluated(tmp_path, bots={"told": lambda question: "No", "ulm": ulm})
+    verdict = worse.gate(baseline, bots=["ulm"])
+    assert verdict
+    assert verdict.exit_code == 0
+    lost = worse.gate(run, bots=["told"])
+    assert not lost
+    assert lost.verdict in ("regressed", "undecided")
+    assert "told" in repr(lost)
+    assert "<testsuite" in lost.junit()
+
+
+@pytest.mark.parametrize(
+    ("name", "begins"),
+    [("r.html", b"<!doctype html>"), ("r.md", b"## evaluate"), ("r.json", b"{"), ("r.xml", b"<?xml"), ("r.zip", b"PK")],
+)
+def test_a_report_takes_its_kind_from_the_ending(tmp_path, name, begins):
+    path = evaluated(tmp_path).report(tmp_path / name)
+    assert path.read_bytes()[: len(begins)].lower() == begins.lower()
+
+
+def test_a_report_without_an_ending_is_a_folder_of_tables(tmp_path):
+    run = evaluated(tmp_path)
+    assert (run.report(tmp_path / "tables") / "rows.csv").is_file()
+    with pytest.raises(proctor.InputError, match=r"there is no report of this ending; did you mean .html"):
+        run.report(tmp_path / "r.htm")
+
+
+def test_verbs_work_in_threads_at_once(tmp_path):
+    runs: dict[int, proctor.Run] = {}
+
+    def one(number: int) -> None:
+        runs[number] = evaluated(tmp_path, name=f"thread {number}")
+
+    threads = [threading.Thread(target=one, args=(number,)) for number in range(3)]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join(60)
+    assert {len(run.rows()) for run in runs.values()} == {6}
+    assert len({run.name for run in runs.values()}) == 3
+
+
+def test_beside_a_running_loop_verbs_wait_and_their_twins_let_it_go_on(tmp_path):
+    ticks = []
+
+    async def ticking() -> None:
+        while True:
+            ticks.append(None)
+            await asyncio.sleep(0.001)
+
+    async def slow(question: str) -> str:
+        await asyncio.sleep(0.2)
+        return told(question)
+
+    async def main() -> tuple[proctor.Run, proctor.Run]:
+        waited = evaluated(tmp_path)
+        task = asyncio.create_task(ticking())
+        before = len(ticks)
+        awaited = await proctor.aevaluate(
+            QUESTIONS, {"slow": slow}, ["exact_match"], db=tmp_path / "x.db", progress=False
+        )
+        assert len(ticks) > before + 10
+        task.cancel()
+        return waited, awaited
+
+    waited, awaited = asyncio.run(main())
+    assert len(waited.rows()) == 6
+    assert [row.score("exact_match") for row in awaited.rows()] == [1, 0, 1]
+
+
+def test_a_cancelled_task_stops_the_run_and_keeps_what_was_answered(tmp_path):
+    begun = threading.Event()
+
+    async def main() -> None:
+        async def hanging(question: str) -> str:
+            if question != "When do you open?":
+                begun.set()
+                await asyncio.sleep(600)
+            return told(question)
+
+        work = proctor.aevaluate(QUESTIONS, {"slow": hanging}, ["exact_match"], db=tmp_path / "x.db", progress=False)
+        task = asyncio.create_task(work)
+        while not begun.is_set():
+            await asyncio.sleep(0.01)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    asyncio.run(main())
+    (run,) = proctor.open(tmp_path / "x.db").runs()
+    assert run.summary.status == "stopped"
+    assert [row.answer for row in run.rows()] == ["At nine"]
+
+
+def test_verbs_twice_in_one_process_leave_no_thread_of_ours(tmp_path):
+    code = (
+        "import proctor, threading, time\n"
+        "for n in range(2):\n"
+        "    proctor.evaluate(['Why?'], lambda q: 'So', ['answer_length'], db=f'{n}.db', progress=False)\n"
+        "end = time.monotonic() + 30\n"
+        "while len(threading.enumerate()) > 1 and time.monotonic() < end: time.sleep(0.05)\n"
+        "print([each.name for each in threading.enumerate()])\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, check=True, capture_output=True, text=True)
+    assert done.stdout == "['MainThread']\n"
