@@ -6,9 +6,8 @@ What is importable from here is the contract; everything else may move. Each nam
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING, Any
-
 import os
+from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
 
