@@ -5,13 +5,14 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NoReturn
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote
 
 from .attempts import Attempts
 from .base import BotMisconfigured, BotRefused, Context, Identity, Reply
 from .contexts import as_contexts
 from .json_path import check_path, look_up
 from .limits import Limiter
+from .receiving import PACKED, answered, whole
 from .redaction import HIDDEN, is_secret_name, redacted, redacted_url
 from .retrying import AttemptFailed, Backoff, EndpointTimedOut, read_retry_after
 from .settings import PLACE, HttpSettings
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
 
 _VARIABLE = re.compile(r"\$(?:\{(\w+)\}|([A-Za-z_]\w*))")
 _PASSING = {408, 409, 425, 429, *range(500, 600)} - {501, 505}  # may go well when it is tried again
-_LOOPBACK = {"127.0.0.1", "::1", "localhost"}
 _CONNECT_SECONDS = 10.0
 _ROOM = 256  # requests in flight where the settings don't say; the engine allows fewer
 _SHOWN = 160  # characters of a reply that a message quotes
@@ -87,13 +87,15 @@ class HttpBot:
         await self.close()
         headers = {key: self._expanded(value, f"header {key}") for key, value in self._settings.headers.items()}
         self._url = self._expanded(self._settings.url, "url")
-        if not any(key.lower() == "content-type" for key in headers) and self._settings.body is not None:
+        given = {key.lower() for key in headers}
+        if "content-type" not in given and self._settings.body is not None:
             headers["Content-Type"] = "application/json"
+        if "accept-encoding" not in given:
+            headers["Accept-Encoding"] = PACKED
         self._session = aiohttp.ClientSession(
             headers=headers,
             connector=aiohttp.TCPConnector(limit=0),
             cookie_jar=aiohttp.DummyCookieJar(),
-            trust_env=urlsplit(self._url).hostname not in _LOOPBACK,  # a proxy can't reach this machine
             timeout=aiohttp.ClientTimeout(
                 total=self._settings.timeout, sock_connect=min(_CONNECT_SECONDS, self._settings.timeout)
             ),
@@ -105,7 +107,7 @@ class HttpBot:
         Raises:
             BotMisconfigured: the address, or who we are, is not accepted.
             BotRefused: the server declined this question.
-            EndpointFailed, EndpointTimedOut: no attempt went well.
+            EndpointFailed, EndpointTimedOut: no attempt went well, or what came is too large or from elsewhere.
             LookupError, TypeError: answer or contexts are not where the settings say.
         """
         if self._session is None:
@@ -136,12 +138,12 @@ class HttpBot:
         body = self._settings.body
         data = None if body is None else json.dumps(_filled(body, question)).encode()
         try:
-            async with session.request(self._settings.method, url, data=data) as response:
-                raw = await response.read()
+            async with answered(session, self._settings.method, url, data=data) as response:
+                raw = await whole(response, self._settings.max_reply_mb)
                 retry_after = read_retry_after({key.lower(): each for key, each in response.headers.items()})
                 text = raw.decode("utf-8", "replace")
                 received = _Received(response.status, response.reason or "", text, retry_after)
-        except (aiohttp.InvalidURL, aiohttp.TooManyRedirects, aiohttp.ClientConnectorCertificateError) as wrong:
+        except (aiohttp.InvalidURL, aiohttp.ClientConnectorCertificateError) as wrong:
             raise BotMisconfigured(f"{self._place} can't be asked: {self._scrubbed(str(wrong))}") from None
         except aiohttp.ConnectionTimeoutError:
             raise AttemptFailed("no connection in time", timed_out=True) from None

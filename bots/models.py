@@ -15,12 +15,23 @@ from .langchain_chat import LangChainChat
 from .limits import Turnstile
 from .openai_chat import OpenAIChat, Prices
 from .openai_endpoint import OPENAI_URL, Endpoint, Endpoints
+from .receiving import MOST_MB
 from .retrying import Backoff
 
 KINDS = ("extractive", "openai", "langchain")
 OPENAI_CONTEXT_TOKENS = 128_000
 _SENT = ("temperature", "top_p", "seed", "reasoning_effort")
-_OPENAI_ONLY = (*_SENT, "base_url", "api_key_env", "max_tokens", "max_attempts", "concurrency", "stream", "extra")
+_OPENAI_ONLY = (
+    *_SENT,
+    "base_url",
+    "api_key_env",
+    "max_tokens",
+    "max_attempts",
+    "concurrency",
+    "stream",
+    "max_reply_mb",
+    "extra",
+)
 _LANGUAGE_MODELS_ONLY = ("timeout", "context_tokens", "price_in", "price_out")
 
 
@@ -53,6 +64,7 @@ class ModelSettings(BaseModel):
     stream: bool = Field(
         False, description="Have answers come in pieces, for servers that break off requests that are silent for long."
     )
+    max_reply_mb: float = Field(MOST_MB, gt=0, description="MB of a reply, unpacked, at most; what is larger fails.")
     context_tokens: int | None = Field(
         None, ge=1, description="Tokens that prompt and answer may take together; for `openai:` 128,000."
     )
@@ -182,7 +194,14 @@ def endpoint_of(settings: ModelSettings, environ: Mapping[str, str], endpoints: 
     url = settings.base_url or environ.get("OPENAI_BASE_URL", "").rstrip("/") or OPENAI_URL
     key = environ.get(settings.api_key_env, "").strip() or None
     name = settings.api_key_env
-    return endpoints.get(url, settings.target, key=key, key_name=name, concurrency=settings.concurrency)
+    return endpoints.get(
+        url,
+        settings.target,
+        key=key,
+        key_name=name,
+        concurrency=settings.concurrency,
+        max_reply_mb=settings.max_reply_mb,
+    )
 
 
 def _open_openai(

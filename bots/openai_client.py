@@ -4,16 +4,15 @@ import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
-from urllib.request import getproxies
 
 from .openai_stream import read_streamed
+from .receiving import MOST_MB, PACKED, answered, pieces, whole
 
 if TYPE_CHECKING:
     import aiohttp
     import httpx2
     from openai import APIStatusError
 
-_LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
 CHAT_COMPLETIONS = "chat/completions"
 
 
@@ -22,27 +21,21 @@ class Client:
 
     Building a request by the library, and handing it down through its HTTP client, takes four times as much of a
     processor as sending it by aiohttp, which is under both: thousands of judge calls feel that. So the library makes
-    the headers once, and errors are told in its exceptions. Streams, and all that goes through a proxy, are left to its
-    HTTP client.
+    the headers once, and errors are told in its exceptions.
     """
 
-    def __init__(self, url: str, key: str | None) -> None:
-        import httpx2
+    def __init__(self, url: str, key: str | None, most_mb: float = MOST_MB) -> None:
         from openai import AsyncOpenAI, DefaultAioHttpClient
 
-        # 0 is aiohttp's "no limit" (None would mean its default of 100): the limiter is the only limit.
-        connections = httpx2.Limits(max_connections=0, max_keepalive_connections=None, keepalive_expiry=30)
-        place = urlsplit(url)
-        is_near = place.hostname in _LOOPBACK  # a proxy can't reach this machine
-        self._http = DefaultAioHttpClient(
-            timeout=httpx2.Timeout(None),  # the time limit holds for an attempt as a whole
-            limits=connections,
-            trust_env=not is_near,
+        # It sends nothing, so it needs to know neither proxies nor certificates.
+        library = AsyncOpenAI(
+            api_key=key or "none", base_url=url, max_retries=0, http_client=DefaultAioHttpClient(trust_env=False)
         )
-        self._session = _session(place.scheme == "https") if is_near or not getproxies() else None
-        self._library = AsyncOpenAI(api_key=key or "none", base_url=url, max_retries=0, http_client=self._http)
-        made = {**self._library.default_headers, **self._library.auth_headers}
+        made = {**library.default_headers, **library.auth_headers, "Accept-Encoding": PACKED}
+        self._library = library
+        self._session = _session(urlsplit(url).scheme == "https")
         self._headers = {name: value for name, value in made.items() if isinstance(value, str)}
+        self._most_mb = most_mb
         self._url = url
 
     async def complete(self, body: Mapping[str, object], path: str = CHAT_COMPLETIONS) -> object:
@@ -54,32 +47,13 @@ class Client:
 
         Raises:
             APIStatusError: the status is no success.
-            httpx2.HTTPError, aiohttp.ClientError: the connection failed.
+            aiohttp.ClientError: the connection failed.
             AttemptFailed: a stream broke off.
+            EndpointFailed: a redirect to another origin, or an answer that is too large.
             ValueError, RecursionError: the answer is no JSON.
         """
         written = json.dumps(body, ensure_ascii=False, separators=(",", ":"), default=_plain).encode()
-        if self._session is not None and not body.get("stream"):
-            return await self._post(self._session, self._address(path), written)
-        request = self._http.build_request("POST", self._address(path), content=written, headers=self._headers)
-        response = await self._http.send(request, stream=True)
-        try:
-            if not response.is_success:
-                await response.aread()
-                raise _status_error(response)
-            if body.get("stream"):
-                return await read_streamed(response)
-            await response.aread()
-            return _content(response.content, response.headers.get("content-type", "json"))
-        finally:
-            await response.aclose()
-
-    async def _post(self, session: "aiohttp.ClientSession", address: str, written: bytes) -> object:
-        async with session.post(address, data=written, headers=self._headers) as answer:
-            content = await answer.read()
-            if 200 <= answer.status < 300:
-                return _content(content, answer.headers.get("content-type", "json"))
-            raise _status_error(await _as_the_library_has_it(answer))
+        return await self._ask("POST", path, written, bool(body.get("stream")))
 
     async def models(self) -> list[str]:
         """Names of the models that the endpoint lists; raises whatever goes wrong."""
@@ -88,15 +62,23 @@ class Client:
 
     async def get(self, path: str) -> object:
         """What the endpoint tells at a path, see ``complete``; raises whatever goes wrong."""
-        return await self._library.get(self._address(path), cast_to=object)
+        return await self._ask("GET", path)
 
-    def _address(self, path: str) -> str:
-        return self._url.removesuffix("/v1") + path if path.startswith("/") else f"{self._url}/{path}"
+    async def _ask(self, method: str, path: str, written: bytes | None = None, is_stream: bool = False) -> object:
+        address = self._url.removesuffix("/v1") + path if path.startswith("/") else f"{self._url}/{path}"
+        async with answered(self._session, method, address, data=written, headers=self._headers) as answer:
+            kind = answer.headers.get("content-type", "json")
+            is_good = 200 <= answer.status < 300
+            if is_good and is_stream and "text/event-stream" in kind:
+                return await read_streamed(pieces(answer, self._most_mb))
+            content = await whole(answer, self._most_mb)
+            if is_good:
+                return json.loads(content) if is_stream else _content(content, kind)
+            raise _status_error(_as_the_library_has_it(answer, content))
 
     async def close(self) -> None:
         """Close the connections."""
-        if self._session is not None:
-            await self._session.close()
+        await self._session.close()
         await self._library.close()
 
 
@@ -112,13 +94,13 @@ def _session(is_encrypted: bool) -> "aiohttp.ClientSession":
     )
 
 
-async def _as_the_library_has_it(answer: "aiohttp.ClientResponse") -> "httpx2.Response":
+def _as_the_library_has_it(answer: "aiohttp.ClientResponse", content: bytes) -> "httpx2.Response":
     """A response for the exceptions of OpenAI's library; its content is unpacked already."""
     import httpx2
 
     headers = [(name, value) for name, value in answer.headers.items() if name.lower() != "content-encoding"]
     request = httpx2.Request("POST", str(answer.url))
-    return httpx2.Response(answer.status, headers=headers, content=await answer.read(), request=request)
+    return httpx2.Response(answer.status, headers=headers, content=content, request=request)
 
 
 def _content(content: bytes, kind: str) -> object:

@@ -9,7 +9,8 @@ from .base import BotMisconfigured, BotRefused
 from .limits import Limiter
 from .openai_client import CHAT_COMPLETIONS, Client
 from .openai_options import RESPONSE_FORMAT, STREAM_OPTIONS, TEMPERATURE, Manners
-from .retrying import AttemptFailed, read_retry_after
+from .receiving import MOST_MB
+from .retrying import AttemptFailed, EndpointFailed, read_retry_after
 
 if TYPE_CHECKING:
     from openai import APIStatusError
@@ -55,10 +56,21 @@ class Endpoint:
         key: the API key; None where the environment has none, which many local servers accept.
         key_name: the environment variable that was looked at, for messages.
         concurrency: requests under way at most.
+        max_reply_mb: MB of a reply, unpacked, at most.
     """
 
-    def __init__(self, url: str, model: str, *, key: str | None, key_name: str, concurrency: int) -> None:
+    def __init__(
+        self,
+        url: str,
+        model: str,
+        *,
+        key: str | None,
+        key_name: str,
+        concurrency: int,
+        max_reply_mb: float = MOST_MB,
+    ) -> None:
         self.url = url
+        self.max_reply_mb = max_reply_mb
         self.model = model
         self.limiter = Limiter(concurrency)
         self.manners = Manners()
@@ -82,7 +94,7 @@ class Endpoint:
                     f"The model openai:{self.model} needs an API key: set the environment variable {self._key_name}, "
                     "or give the base_url of another endpoint."
                 )
-            self._client = Client(self.url, self._key)
+            self._client = Client(self.url, self._key, self.max_reply_mb)
         return self._client
 
     async def close(self) -> None:
@@ -119,29 +131,30 @@ class Endpoint:
             BotRefused: this request is declined: too long, or filtered.
         """
         import aiohttp
-        import httpx2
         import openai
 
         client = self.open()
         failure: Exception
+        told, unknown = "", False
         try:
             async with asyncio.timeout(timeout):
                 return await client.complete(body, path)
         except openai.APIStatusError as error:
-            own = meaning(error.status_code, self._told(error)) if meaning else None
+            told = self._told(error)
+            own = meaning(error.status_code, told) if meaning else None
             failure = own or self._failure(error, body, optional)
             unknown = error.status_code == 404 and own is None and not isinstance(failure, FieldRefused)
-        except AttemptFailed as error:
-            failure, unknown = AttemptFailed(str(error)), False
-        except (httpx2.HTTPError, aiohttp.ClientError) as error:
+        except (AttemptFailed, EndpointFailed) as error:
+            failure = type(error)(str(error))
+        except aiohttp.ClientError as error:
             # The client under openai calls a dropped connection a timeout: the deepest cause tells the truth.
-            failure, unknown = AttemptFailed(f"connection failed ({self.clean(_deepest(error))})"), False
+            failure = AttemptFailed(f"connection failed ({self.clean(_deepest(error))})")
         except TimeoutError:
-            failure, unknown = AttemptFailed(f"no answer within {timeout:g} s", timed_out=True), False
+            failure = AttemptFailed(f"no answer within {timeout:g} s", timed_out=True)
         except (ValueError, RecursionError):
-            failure, unknown = AttemptFailed("broken JSON"), False
+            failure = AttemptFailed("broken JSON")
         # Raised out here so that no exception of the client, which may quote the key, is chained to it.
-        raise await self._not_found() if unknown else failure
+        raise await self._not_found(told) if unknown else failure
 
     def clean(self, said: str) -> str:
         """One short line of what the other side said, without the key that some servers quote."""
@@ -201,16 +214,16 @@ class Endpoint:
             return f"the environment variable {self._key_name} is not set; put the key there."
         return f"check the key in the environment variable {self._key_name}."
 
-    async def _not_found(self) -> BotMisconfigured:
-        """The sentence for a 404, with the nearest model that the endpoint offers."""
+    async def _not_found(self, told: str) -> BotMisconfigured:
+        """The sentence for a 404: what the endpoint said, and the nearest model that it offers."""
         offered = await self._offered()
         if self.model in offered or not offered:
             return BotMisconfigured(
-                f"The endpoint {self.url} answered HTTP 404 for the model {self.model!r}. {_CHECK_URL}"
+                f"The endpoint {self.url} found nothing for the model {self.model!r} ({told}). {_CHECK_URL}"
             )
         near = difflib.get_close_matches(self.model, offered, n=1)
         hint = f"did you mean {near[0]!r}?" if near else f"it offers {', '.join(offered[:5])}."
-        return BotMisconfigured(f"The endpoint {self.url} has no model {self.model!r}; {hint}")
+        return BotMisconfigured(f"The endpoint {self.url} has no model {self.model!r} ({told}); {hint}")
 
     async def _offered(self) -> list[str]:
         """Names of the models that the endpoint lists; none when it does not tell."""
@@ -227,12 +240,23 @@ class Endpoints:
     def __init__(self) -> None:
         self._open: dict[tuple[str, str, str | None], Endpoint] = {}
 
-    def get(self, url: str, model: str, *, key: str | None, key_name: str, concurrency: int) -> Endpoint:
+    def get(
+        self,
+        url: str,
+        model: str,
+        *,
+        key: str | None,
+        key_name: str,
+        concurrency: int,
+        max_reply_mb: float = MOST_MB,
+    ) -> Endpoint:
         """The endpoint for this URL, model and key, made when it is new; counts one more user of it."""
         place = (url, model, key)
         if place not in self._open:
             self._open[place] = Endpoint(url, model, key=key, key_name=key_name, concurrency=concurrency)
+            self._open[place].max_reply_mb = max_reply_mb
         endpoint = self._open[place]
+        endpoint.max_reply_mb = max(endpoint.max_reply_mb, max_reply_mb)
         endpoint.limiter.lower_ceiling(concurrency)
         endpoint.users += 1
         return endpoint

@@ -4,29 +4,23 @@ import asyncio
 import contextlib
 import json
 from collections.abc import AsyncIterator
-from typing import TYPE_CHECKING
 
 from .openai_reply import plain_text
 from .retrying import AttemptFailed
-
-if TYPE_CHECKING:
-    import httpx2
 
 _SAID = ("content", "reasoning_content", "reasoning", "refusal")
 _END_PATIENCE = 1.0  # seconds for an endpoint to end a stream that it called done; its connection is good for more then
 
 
-async def read_streamed(response: "httpx2.Response") -> object:
-    """The JSON of a whole answer, from a response whose status is good and whose body is not read yet.
+async def read_streamed(pieces: AsyncIterator[bytes]) -> object:
+    """The JSON of a whole answer, from the pieces of a body as they come.
 
     Raises:
         AttemptFailed: the stream broke off before the answer was complete.
         ValueError: what came is no JSON.
     """
-    if "text/event-stream" not in response.headers.get("content-type", ""):
-        return json.loads(await response.aread())  # an endpoint that does not stream
     answer = StreamedAnswer()
-    events = _events(response.aiter_bytes())
+    events = _events(pieces)
     async for event in events:
         if event.startswith("[DONE]"):
             answer.is_done = True

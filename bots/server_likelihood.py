@@ -27,6 +27,7 @@ _TAKEN: Final = (
     "timeout",
     "max_attempts",
     "concurrency",
+    "max_reply_mb",
     "context_tokens",
     "extra",
 )

@@ -9,6 +9,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_valida
 
 from ..knowledge.searching.passage_search import RETRIEVERS, Retriever
 from ..knowledge.searching.splitting import Splitter
+from .receiving import MOST_MB
 
 PLACE = "{question}"
 
@@ -192,6 +193,7 @@ class HttpSettings(Settings):
         None, description="Where the list of contexts stands in the reply; `*` goes through a list."
     )
     max_attempts: int = Field(4, ge=1, description="Attempts at one question when the server fails.")
+    max_reply_mb: float = Field(MOST_MB, gt=0, description="MB of a reply, unpacked, at most; what is larger fails.")
 
     @field_validator("url")
     @classmethod

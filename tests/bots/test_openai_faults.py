@@ -217,7 +217,15 @@ def test_an_unknown_model_is_named_with_the_nearest():
     with OpenAIServer(models=["small-chat", "large-chat"]) as server, pytest.raises(BotMisconfigured) as raised:
         ask(server, place=endpoint(server, model="smal-chat"))
     assert len(server.calls) == 1
-    assert str(raised.value) == f"The endpoint {server.url} has no model 'smal-chat'; did you mean 'small-chat'?"
+    said = "(HTTP 404: The model `smal-chat` does not exist.)"
+    assert str(raised.value) == f"The endpoint {server.url} has no model 'smal-chat' {said}; did you mean 'small-chat'?"
+
+
+def test_a_404_that_is_no_unknown_model_quotes_the_server():
+    fault = status(404, "Deployment eu-3 is paused until Monday.")
+    with OpenAIServer(faults=[fault]) as server, pytest.raises(BotMisconfigured) as raised:
+        ask(server)
+    assert "HTTP 404: Deployment eu-3 is paused until Monday." in str(raised.value)
 
 
 def test_a_wrong_address_is_told_from_a_wrong_model():

@@ -1,0 +1,152 @@
+"""Whole runs against servers that send us elsewhere, say too much, or say what is no answer."""
+
+import gzip
+import json
+import os
+import resource
+
+import pytest
+from judge_server import JudgeServer
+from openai_server import Answer, OpenAIServer
+from raw_server import RawServer, Said, bomb
+from suites import lines, write_suite
+from typed import proctor
+
+KEY = "sk-very-secret-4711-abcdef"
+SECRET_QUESTION = "What is the merger called"
+MOST = 150 << 20  # bytes by which this process may grow
+LARGE = 400  # MB
+EVENTS = {"Content-Type": "text/event-stream"}
+
+
+def run(folder, *arguments, **environ):
+    env = {**os.environ, "OPENAI_API_KEY": KEY, "BOT_KEY": KEY, **environ}
+    done = proctor("run", "suite.yaml", "--json", *arguments, folder=folder, env=env)
+    assert "Traceback" not in done.stderr
+    return done
+
+
+def rows(folder):
+    return lines(folder / "proctor.db", "SELECT status, error, answer FROM replies ORDER BY id")
+
+
+def http_suite(folder, url, questions=2, **settings):
+    given = [{"id": f"q{n}", "question": f"{SECRET_QUESTION} {n}", "expected_answer": "x"} for n in range(questions)]
+    bot = {"type": "http", "url": url, "headers": {"X-Own-Key": "$BOT_KEY"}, "max_attempts": 1, **settings}
+    return write_suite(folder, "", given, bots={"web": bot}, metrics=["exact_match"])
+
+
+def chat_suite(folder, url, questions=2, model=None, **suite):
+    (folder / "shop.md").write_text("# Shop\nWe sell bikes. We open at nine.")
+    small = {"model": "openai:test-model", "base_url": url, "max_attempts": 1, **(model or {})}
+    given = {"bots": {"llm": {"type": "full_context", "model": "small"}}, "metrics": ["exact_match"]}
+    return write_suite(folder, "", questions, knowledge="shop.md", models={"small": small}, **given | suite)
+
+
+@pytest.fixture
+def stranger():
+    """A server that nobody named; it would answer whatever it is asked."""
+    body = {"answer": "x", "choices": [{"message": {"content": "x"}}], "data": [{"id": "test-model"}]}
+    with RawServer(lambda _: Said(json.dumps(body).encode())) as server:
+        yield server
+
+
+def moved(to, status):
+    return lambda request: Said(status=status, headers={"Location": f"{to}{request.path}"})
+
+
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+@pytest.mark.parametrize("kind", ["http", "openai", "stream"])
+def test_nothing_is_sent_to_an_origin_that_nobody_named(tmp_path, stranger, kind, status):
+    with RawServer(moved(stranger.url, status)) as server:
+        if kind == "http":
+            http_suite(tmp_path, f"{server.url}/ask")
+        else:
+            chat_suite(tmp_path, f"{server.url}/v1", model={"stream": kind == "stream"})
+        assert run(tmp_path).returncode == 1
+    assert stranger.heard == []
+    assert len(server.heard) == 2  # it is no failure that another attempt could mend
+    found = rows(tmp_path)
+    assert [row[0] for row in found] == ["raised", "raised"]
+    assert all(server.url in row[1] and f"another origin, {stranger.url}" in row[1] for row in found)
+
+
+def test_a_judge_that_sends_elsewhere_is_not_followed(tmp_path, stranger):
+    with RawServer(moved(stranger.url, 307)) as server:
+        judge = {"model": "openai:test-model", "base_url": f"{server.url}/v1", "max_attempts": 1}
+        bot = "def answer(question): return {'answer': 'It is so.', 'contexts': ['It is.']}"
+        write_suite(tmp_path, bot, 1, metrics=["faithfulness"], judge="j", models={"j": judge})
+        assert run(tmp_path).returncode == 1
+    assert len(server.heard) == 1
+    assert stranger.heard == []
+    [(error,)] = lines(tmp_path / "proctor.db", "SELECT error FROM judge_calls")
+    assert f"another origin, {stranger.url}" in error
+
+
+def test_a_redirect_that_stays_is_followed_with_body_and_key(tmp_path):
+    def say(request):
+        if request.path == "/ask":
+            return Said(status=307, headers={"Location": "/v2/ask"})
+        return Said(json.dumps({"answer": json.loads(request.body)["question"]}).encode())
+
+    with RawServer(say) as server:
+        http_suite(tmp_path, f"{server.url}/ask", questions=1)
+        assert run(tmp_path).returncode == 0
+    assert rows(tmp_path) == [("answered", None, f"{SECRET_QUESTION} 0")]
+    assert [(each.path, each.headers["X-Own-Key"]) for each in server.heard] == [("/ask", KEY), ("/v2/ask", KEY)]
+
+
+def test_a_circle_of_redirects_stops_the_bot(tmp_path):
+    with RawServer(moved("", 307)) as server:
+        http_suite(tmp_path, f"{server.url}/ask")
+        done = run(tmp_path)
+    assert "redirects in a circle" in json.loads(done.stdout)["bots"]["web"]["problem"]
+
+
+PACKED = {"Content-Encoding": "gzip", "Content-Type": "application/json"}
+CHUNK = b'data: {"choices": [{"delta": {"content": "'
+
+
+@pytest.mark.parametrize("kind", ["http", "openai", "stream", "error"])
+def test_a_reply_that_unpacks_to_much_is_not_read_to_its_end(tmp_path, kind):
+    packed = {
+        "http": bomb(LARGE, b'{"answer": "', b'"}'),
+        "openai": bomb(LARGE, b'{"choices": [{"message": {"content": "', b'"}}]}'),
+        "stream": bomb(LARGE, CHUNK, b'"}}]}\n\ndata: [DONE]\n\n'),
+        "error": bomb(LARGE),
+    }[kind]
+    headers = PACKED | (EVENTS if kind == "stream" else {})
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    with RawServer(lambda _: Said(packed, 500 if kind == "error" else 200, headers)) as server:
+        if kind in ("http", "error"):
+            http_suite(tmp_path, f"{server.url}/ask", questions=1)
+        else:
+            chat_suite(tmp_path, f"{server.url}/v1", 1, model={"stream": kind == "stream"})
+        run(tmp_path)
+    [(status, error, answer)] = rows(tmp_path)
+    assert (status, answer) == ("raised", None)
+    assert "larger than 16 MB" in error and "max_reply_mb" in error
+    assert (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * 1024 < MOST
+
+
+def test_the_limit_is_a_setting_and_counts_what_is_unpacked(tmp_path):
+    body = gzip.compress(json.dumps({"answer": "a" * 3_000_000}).encode())
+    with RawServer(lambda _: Said(body, headers=PACKED)) as server:
+        http_suite(tmp_path, f"{server.url}/ask", questions=1, max_reply_mb=2)
+        run(tmp_path)
+        assert "larger than 2 MB" in rows(tmp_path)[0][1]
+        http_suite(tmp_path, f"{server.url}/ask", questions=1, max_reply_mb=4)
+        assert run(tmp_path).returncode == 0
+    assert len(rows(tmp_path)[-1][2]) == 3_000_000
+
+
+def test_a_proxy_of_the_environment_is_used(tmp_path, monkeypatch):
+    def say(request):
+        return Said(json.dumps({"choices": [{"message": {"content": request.path}}]}).encode())
+
+    with RawServer(say) as proxy:
+        monkeypatch.setenv("http_proxy", proxy.url)
+        monkeypatch.setenv("no_proxy", "")
+        chat_suite(tmp_path, "http://models.invalid/v1", 1)
+        assert run(tmp_path).returncode == 0
+    assert rows(tmp_path)[0][2] == "http://models.invalid/v1/chat/completions"
