@@ -3,10 +3,12 @@
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol, runtime_checkable
 
 from .. import InputError, ProctorError
+
+MOST_USED = 10**12  # tokens of an answer, or its cost: what is told beyond is a fault of the backend
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +32,23 @@ class Usage:
     tokens_in: int | None = None
     tokens_out: int | None = None
     cost: float | None = None
+
+    def sound(self) -> "tuple[Usage, dict[str, str]]":
+        """The figures that can be true, and by name what was told in place of the others: ``cost`` inf or below 0."""
+        told = {"tokens_in": self.tokens_in, "tokens_out": self.tokens_out, "cost": self.cost}
+        wrong = {name: _shown(value) for name, value in told.items() if not _can_be_true(value)}
+        return (replace(self, **dict.fromkeys(wrong)) if wrong else self), wrong
+
+
+def _shown(figure: float | None) -> str:
+    try:
+        return f"{figure:.6g}"
+    except OverflowError:  # of an integer that no float can hold
+        return "more than 1e308"
+
+
+def _can_be_true(figure: float | None) -> bool:
+    return figure is None or 0 <= figure <= MOST_USED
 
 
 @dataclass(frozen=True, slots=True)

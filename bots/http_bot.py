@@ -178,15 +178,15 @@ class HttpBot:
         except (ValueError, RecursionError):
             raise AttemptFailed(f"not JSON but {self._quoted(received.text)!r}") from None
 
-    def _answer(self, content: object) -> str | None:
+    def _answer(self, content: object) -> str:
         answer = self._looked_up(content, self._settings.answer, "answer")
-        if answer is None or isinstance(answer, str):
+        if isinstance(answer, str):
             return answer
         if isinstance(answer, int | float):
             return json.dumps(answer)
+        found = "null" if answer is None else f"a {type(answer).__name__}"
         raise TypeError(
-            f"answer {self._settings.answer!r} leads to a {type(answer).__name__} in the reply of "
-            f"{self._place}; a text was wanted"
+            f"answer {self._settings.answer!r} leads to {found} in the reply of {self._place}; a text was wanted"
         )
 
     def _contexts(self, content: object) -> tuple[Context, ...] | None:

@@ -14,7 +14,7 @@ from .base import BotMisconfigured, Usage
 from .chat import ChatRequest, Completion
 from .limits import Turnstile
 from .openai_chat import Prices
-from .openai_reply import split_thinking
+from .openai_reply import counted, split_thinking
 from .targets import find_target
 
 if TYPE_CHECKING:
@@ -139,7 +139,7 @@ class LangChainChat:
         text, thought = split_thinking(message.text)
         told = [block.get("reasoning", "") for block in message.content_blocks if block["type"] == "reasoning"]
         usage = message.usage_metadata
-        tokens_in, tokens_out = (usage["input_tokens"], usage["output_tokens"]) if usage else (None, None)
+        tokens_in, tokens_out = counted(usage, "input_tokens"), counted(usage, "output_tokens")
         return Completion(
             text=text,
             usage=Usage(tokens_in, tokens_out, self._prices.cost(tokens_in, tokens_out) if self._prices else None),

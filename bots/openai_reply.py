@@ -5,11 +5,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from .base import BotRefused
+from .base import MOST_USED, BotRefused
 from .retrying import AttemptFailed
 
 _THINKING = re.compile(r"<think>(.*?)</think>\s*", re.DOTALL)
 _KEPT = ("model", "system_fingerprint", "service_tier")
+
+
+class NoAnswer(Exception):  # noqa: N818 - an outcome, named as one
+    """A reply came in which there is no answer; asking again would be paid for again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +33,7 @@ def read_reply(body: object) -> ChatReply:
 
     Raises:
         AttemptFailed: an error told with status 200, no choices, or something else altogether.
+        NoAnswer: its content is no text, and neither a refusal nor calls of tools explain that.
         BotRefused: the content filter cut the answer off before it began.
     """
     whole, choice = first_choice(body)
@@ -40,6 +45,9 @@ def read_reply(body: object) -> ChatReply:
     refusal = plain_text(message.get("refusal"))
     if finish == "content_filter" and not said:
         raise BotRefused("The endpoint's content filter held the answer back.")
+    called = _called_tools(message)
+    if said is None and refusal is None and not called:
+        raise NoAnswer(_not_an_answer(message, finish))
     text, thought = split_thinking(said) if said is not None else (refusal, None)
     told = plain_text(message.get("reasoning_content")) or plain_text(message.get("reasoning"))
     usage = whole.get("usage")
@@ -50,8 +58,26 @@ def read_reply(body: object) -> ChatReply:
         refused=bool(refusal),
         tokens_in=counted(usage, "prompt_tokens"),
         tokens_out=counted(usage, "completion_tokens"),
-        trace=trace | ({"finish_reason": finish} if finish else {}),
+        trace=trace | ({"finish_reason": finish} if finish else {}) | ({"tool_calls": called} if called else {}),
     )
+
+
+def _called_tools(message: Mapping[str, object]) -> list[object]:
+    """The tools that the model called, as it told them."""
+    called = message.get("tool_calls")
+    if isinstance(called, list) and called:
+        return called
+    return [message["function_call"]] if message.get("function_call") else []  # the older form
+
+
+def _not_an_answer(message: Mapping[str, object], finish: object) -> str:
+    content = message.get("content")
+    what = "null" if content is None else f"{_shortened(content)} ({type(content).__name__})"
+    why = {
+        "length": " It used up its tokens before it came to an answer: raise max_tokens.",
+        None: "",
+    }.get(finish if isinstance(finish, str) else None, f" It ended with {_shortened(finish)!r}.")
+    return f"The endpoint's reply has {what} where the text of the answer belongs.{why}"
 
 
 def first_choice(body: object) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -103,15 +129,16 @@ def _told_error(error: object) -> AttemptFailed:
 def plain_text(content: object) -> str | None:
     """The text of a message's content, which is a text, or a list of typed parts of which some have one."""
     if isinstance(content, list):
-        parts = [part.get("text") for part in content if isinstance(part, dict)]
-        return "".join(part for part in parts if isinstance(part, str))
+        found = [part.get("text") for part in content if isinstance(part, dict)]
+        parts = [part for part in found if isinstance(part, str)]
+        return "".join(parts) if parts else None
     return content if isinstance(content, str) else None
 
 
 def counted(usage: object, name: str) -> int | None:
-    """A number of tokens of an answer's usage, where it is told."""
+    """A number of tokens of an answer's usage, where it is told and can be true."""
     value = usage.get(name) if isinstance(usage, dict) else None
-    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MOST_USED else None
 
 
 def _shortened(found: object) -> str:

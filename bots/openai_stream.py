@@ -58,6 +58,7 @@ class StreamedAnswer:
         self.is_done = False
         self._head: dict[str, object] = {}
         self._said: dict[str, list[str]] = {name: [] for name in _SAID}
+        self._called: list[object] = []
         self._finish: object = None
         self._error: object = None
 
@@ -73,6 +74,8 @@ class StreamedAnswer:
             return
         self._finish = choice.get("finish_reason") or self._finish
         delta = choice.get("delta")
+        if isinstance(delta, dict) and isinstance(called := delta.get("tool_calls"), list):
+            self._called += called  # in pieces, as they come: that there were some explains a blank answer
         for name in _SAID:
             if isinstance(delta, dict) and (piece := plain_text(delta.get(name))) is not None:
                 self._said[name].append(piece)
@@ -94,4 +97,6 @@ class StreamedAnswer:
                 "content", None
             )  # nothing was said before the refusal, though a first chunk often has a blank text
         message = {"role": "assistant", "content": None, **said}
+        if self._called:
+            message["tool_calls"] = self._called
         return {**self._head, "choices": [{"index": 0, "message": message, "finish_reason": self._finish}]}

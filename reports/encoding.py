@@ -114,6 +114,9 @@ def identity_columns(name: str, fingerprint: str, identity: Identity) -> tuple[o
 def clean_reply(reply: Reply) -> Reply:
     """The reply with every text storable; the same object when it is clean already.
 
+    A figure of its usage that can't be true (a cost of inf or below 0, 1e23 tokens) is None then, and the trace says
+    under ``not_kept`` what was told.
+
     Raises:
         TypeError, ValueError: the bot put something into it that no column can hold; the sentence says what.
     """
@@ -121,6 +124,9 @@ def clean_reply(reply: Reply) -> Reply:
     answer = None if reply.answer is None else storable(reply.answer)
     reasoning = None if reply.reasoning is None else storable(reply.reasoning)
     contexts = reply.contexts and tuple(map(_clean_context, reply.contexts))
+    usage, wrong = reply.usage.sound()
+    if wrong:
+        reply = replace(reply, usage=usage, trace={**reply.trace, "not_kept": wrong})
     if answer == reply.answer and reasoning == reply.reasoning and contexts == reply.contexts:
         return reply
     return replace(reply, answer=answer, contexts=contexts, reasoning=reasoning)
@@ -145,7 +151,7 @@ def _check(reply: Reply) -> None:
     _expect("its reasoning", reply.reasoning, (str,))
     _expect("declined", reply.declined, (bool,))
     for name, value in (("tokens_in", usage.tokens_in), ("tokens_out", usage.tokens_out), ("cost", usage.cost)):
-        _expect(name, value, (int, float))
+        _expect_kind(name, value, (int, float))
     if reply.trace:
         try:
             to_json(reply.trace)
@@ -153,11 +159,13 @@ def _check(reply: Reply) -> None:
             raise ValueError(f"the bot's trace can't be written as JSON: {error}") from error
 
 
-def _expect(name: str, value: object, kinds: tuple[type, ...]) -> None:
-    if value is None:
-        return
-    if not isinstance(value, kinds):
+def _expect_kind(name: str, value: object, kinds: tuple[type, ...]) -> None:
+    if value is not None and not isinstance(value, kinds):
         wanted = "a text" if str in kinds else "true, false or nothing" if bool in kinds else "a number"
         raise TypeError(f"the bot returned a {type(value).__name__} as {name}; wanted {wanted}")
+
+
+def _expect(name: str, value: object, kinds: tuple[type, ...]) -> None:
+    _expect_kind(name, value, kinds)
     if isinstance(value, int) and not -(2**63) <= value < 2**63:
         raise ValueError(f"the bot returned a number as {name} that is too large to be kept")

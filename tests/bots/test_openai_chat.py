@@ -55,7 +55,6 @@ def test_without_usage_tokens_and_cost_are_unknown():
         (Answer("<think>cut off by the token limit"), "", "cut off by the token limit"),
         (Answer("opened in the prompt</think>42"), "42", "opened in the prompt"),
         (Answer("<think></think>42"), "42", None),
-        (Answer(None), None, None),
         (Answer(None, message={"content": [{"type": "text", "text": "4"}, {"type": "text", "text": "2"}]}), "42", None),
     ],
 )

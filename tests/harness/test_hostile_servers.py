@@ -6,7 +6,7 @@ import os
 import resource
 
 import pytest
-from judge_server import JudgeServer
+from aiohttp import web
 from openai_server import Answer, OpenAIServer
 from raw_server import RawServer, Said, bomb
 from suites import lines, write_suite
@@ -150,3 +150,84 @@ def test_a_proxy_of_the_environment_is_used(tmp_path, monkeypatch):
         chat_suite(tmp_path, "http://models.invalid/v1", 1)
         assert run(tmp_path).returncode == 0
     assert rows(tmp_path)[0][2] == "http://models.invalid/v1/chat/completions"
+
+
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (Answer(None, message={"content": None}), "has null where the text of the answer belongs"),
+        (Answer(None, message={"content": 42}), "has 42 (int) where the text of the answer belongs"),
+        (Answer(None, message={"content": {"text": "x"}}), "(dict) where the text"),
+        (Answer(None, message={"content": [{"type": "image"}]}), "(list) where the text"),
+        (Answer(None, message={"content": None}, finish_reason="length"), "raise max_tokens"),
+    ],
+    ids=["null", "number", "object", "no text part", "out of tokens"],
+)
+def test_what_is_no_text_is_no_answer(tmp_path, answer, said, stream):
+    class Odd(OpenAIServer):
+        async def _stream(self, request, call, answer, whole=True):
+            chunk = {"choices": [{"delta": dict(answer.message), "finish_reason": answer.finish_reason}]}
+            return web.Response(text=f"data: {json.dumps(chunk)}\n\ndata: [DONE]\n\n", headers=EVENTS)
+
+    with Odd(lambda _: answer) as server:
+        chat_suite(tmp_path, server.url, 2, model={"stream": stream})
+        assert run(tmp_path).returncode == 1
+    assert len(server.calls) == 2  # it was paid for once
+    for status, error, text in rows(tmp_path):
+        assert (status, text) == ("raised", None)
+        assert (said if not stream or "raise" in said else "has null where the text") in error
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_calls_of_tools_explain_a_blank_answer(tmp_path, stream):
+    called = [{"id": "1", "type": "function", "function": {"name": "look_up", "arguments": "{}"}}]
+
+    class Calling(OpenAIServer):
+        async def _stream(self, request, call, answer, whole=True):
+            chunk = {"choices": [{"delta": {"tool_calls": called}, "finish_reason": "tool_calls"}]}
+            return web.Response(text=f"data: {json.dumps(chunk)}\n\ndata: [DONE]\n\n", headers=EVENTS)
+
+    with Calling(lambda _: Answer(None, message={"tool_calls": called}, finish_reason="tool_calls")) as server:
+        chat_suite(tmp_path, server.url, 1, model={"stream": stream})
+        assert run(tmp_path).returncode == 0
+    [(status, trace)] = lines(tmp_path / "proctor.db", "SELECT status, trace FROM replies")
+    assert (status, json.loads(trace)["tool_calls"]) == ("answered", called)
+
+
+def test_null_in_the_reply_of_an_http_bot_is_no_answer(tmp_path):
+    with RawServer(lambda _: Said(b'{"answer": null}')) as server:
+        http_suite(tmp_path, f"{server.url}/ask", questions=1)
+        run(tmp_path)
+    [(status, error, _)] = rows(tmp_path)
+    assert status == "raised"
+    assert "answer 'answer' leads to null in the reply of" in error
+
+
+@pytest.mark.parametrize(
+    ("told", "kept", "left_out"),
+    [
+        ("'cost': float('inf'), 'tokens_in': 5", (5, None, None), {"cost": "inf"}),
+        ("'cost': float('nan')", (None, None, None), {"cost": "nan"}),
+        ("'cost': -0.5, 'tokens_out': 7", (None, 7, None), {"cost": "-0.5"}),
+        ("'tokens_in': 10**23, 'cost': 0.25", (None, None, 0.25), {"tokens_in": "1e+23"}),
+        ("'tokens_in': 10**400, 'cost': -3", (None, None, None), {"tokens_in": "more than 1e308", "cost": "-3"}),
+    ],
+)  # fmt: skip
+def test_a_figure_that_can_not_be_true_costs_no_answer_and_is_not_kept(tmp_path, told, kept, left_out):
+    write_suite(tmp_path, f"def answer(question): return {{'answer': 'At nine.', {told}}}", 1)
+    assert run(tmp_path).returncode == 0
+    columns = "status, answer, tokens_in, tokens_out, cost, trace"
+    [(status, answer, *figures, trace)] = lines(tmp_path / "proctor.db", f"SELECT {columns} FROM replies")
+    assert (status, answer, tuple(figures)) == ("answered", "At nine.", kept)
+    assert json.loads(trace) == {"not_kept": left_out}
+
+
+def test_tokens_that_can_not_be_true_give_no_cost(tmp_path):
+    usage = {"prompt_tokens": 10**23, "completion_tokens": -4}
+    with OpenAIServer(lambda _: Answer("At nine.", body={"usage": usage})) as server:
+        chat_suite(tmp_path, server.url, 1, model={"price_in": 1.0, "price_out": 2.0})
+        assert run(tmp_path).returncode == 0
+    assert lines(tmp_path / "proctor.db", "SELECT answer, tokens_in, tokens_out, cost FROM replies") == [
+        ("At nine.", None, None, None)
+    ]

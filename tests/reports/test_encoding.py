@@ -28,7 +28,6 @@ ODD = {
     "a dict as its reasoning": Reply("x", reasoning={}),
     "a str as declined": Reply("x", declined="yes"),
     "a str as tokens_in": Reply("x", usage=Usage(tokens_in="12")),
-    "a number as tokens_out that is too large": Reply("x", usage=Usage(tokens_out=2**63)),
     "a bytes as the text of a context": Reply("x", contexts=(Context(b"raw"),)),
     "a str as the place or score of a context": Reply("x", contexts=(Context("c", score="high"),)),
 }

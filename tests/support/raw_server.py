@@ -51,7 +51,7 @@ class RawServer:
                 except OSError:
                     self.close_connection = True  # who asked has read enough
 
-            do_GET = do_POST = do_PUT = _answer
+            do_GET = do_POST = do_PUT = _answer  # noqa: N815 - names of the library
 
             def log_message(self, *_: object) -> None:
                 """Nobody reads it."""
