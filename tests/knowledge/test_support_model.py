@@ -1,0 +1,94 @@
+import numpy as np
+import pytest
+import tiny_models
+from proctor.knowledge.best_sentences import best_sentences, pieces, ranked
+from proctor.knowledge.onnx_bert import BertShape, pair_graph
+from proctor.knowledge.onnx_encoder import _open_session, _padded
+from proctor.knowledge.support_model import merged, pair_tokens
+
+CLS, SEP, MARK = 101, 102, 1
+
+
+def test_a_pair_says_which_tokens_stand_in_both_texts_and_which_word_for_word():
+    tokens, kinds = pair_tokens([], [7, 8, 9, 5], [5, 6, 7, 8])
+    assert tokens == [CLS, 7, 8, 9, 5, SEP, 5, 6, 7, 8, SEP]
+    # 7 and 8 stand side by side in both (4), 5 by itself (2), 9 and 6 in one only (0); the passage's are one more.
+    assert kinds == [0, 4, 4, 0, 2, 0, 3, 1, 5, 5, 1]
+
+
+def test_an_expected_answer_is_looked_for_in_the_answer_and_not_in_the_question():
+    tokens, kinds = pair_tokens([3], [7], [3, 7], correct=True)
+    assert tokens == [CLS, MARK, 3, SEP, 7, SEP, 3, 7, SEP]
+    assert kinds == [0, 0, 2, 0, 2, 0, 1, 3, 1]
+    assert pair_tokens([3], [7], [3, 7])[1] == [0, 2, 0, 2, 0, 3, 3, 1]
+
+
+def test_of_a_long_text_the_sentences_that_share_rare_words_are_read_in_their_order():
+    text = (
+        "The club was founded in Leeds. It has a ground near the river.\nThe club plays in white. "
+        "Its record attendance of 57,892 was set in 1967. The club is popular."
+    )
+    assert pieces(text)[3] == "Its record attendance of 57,892 was set in 1967."
+    assert ranked("The attendance record of the club was set in 1967", pieces(text))[0] == 3
+
+    def letters(sentence):
+        return [ord(sign) for sign in sentence]
+
+    read = best_sentences("record attendance set in Leeds", text, letters, 85)
+    assert "".join(map(chr, read)) == "The club was founded in Leeds.Its record attendance of 57,892 was set in 1967."
+    assert best_sentences("attendance", "Short.", letters, 60) == letters("Short.")
+    titled = best_sentences("record attendance", text, letters, 80, keep_first=True)
+    assert "".join(map(chr, titled)).startswith("The club was founded in Leeds.")
+
+
+def test_words_without_a_full_stop_are_cut_and_the_start_of_what_is_too_long_is_read():
+    text = "word " * 500
+    assert all(len(one.split()) <= 60 for one in pieces(text))
+    assert len(best_sentences("word", text, lambda one: list(range(len(one.split()))), 30)) == 30
+
+
+def test_changes_are_added_to_the_packaged_weights(tmp_path):
+    base = {"m.weight": np.eye(3, 2, dtype=np.float32), "embeddings.token_type_embeddings.weight": np.ones((2, 2))}
+    np.savez(
+        tmp_path / "changes.npz",
+        **{
+            "m.weight:left": np.array([[127], [0], [-127]], np.int8),
+            "m.weight:left_scale": np.full(3, 1 / 127, np.float32),
+            "m.weight:right": np.array([[2, 4]], np.int8),
+            "m.weight:right_scale": np.array([0.5], np.float32),
+            "m.bias": np.array([1, 2, 3], np.float16),
+            "embeddings.kinds.weight": np.zeros((6, 2), np.float32),
+            "temperatures": np.array([1.5, 2], np.float32),
+        },
+    )
+    weights, temperatures = merged(base, tmp_path / "changes.npz")
+    np.testing.assert_allclose(weights["m.weight"], [[2, 2], [0, 1], [-1, -2]], atol=1e-6)
+    np.testing.assert_array_equal(weights["m.bias"], [1, 2, 3])
+    assert weights["embeddings.kinds.weight"].shape == (6, 2)
+    np.testing.assert_array_equal(temperatures, [1.5, 2])
+
+
+@pytest.mark.parametrize(("layers", "width", "heads"), [(1, 32, 4), (2, 48, 2)])
+def test_the_graph_of_pairs_is_the_library_s_bert_with_heads_on_its_first_vector_and_mean(layers, width, heads):
+    import torch
+
+    model = tiny_models.bert_model(layers, width, heads)
+    weights = {name: tensor.numpy() for name, tensor in model.state_dict().items()}
+    source = np.random.default_rng(3)
+    segments = weights["embeddings.token_type_embeddings.weight"]
+    weights["embeddings.kinds.weight"] = np.tile(segments, (3, 1))
+    weights["heads.weight"] = source.normal(size=(5, 2 * width)).astype(np.float32)
+    weights["heads.bias"] = source.normal(size=5).astype(np.float32)
+    session, _kept = _open_session(pair_graph(weights, BertShape(layers, heads, model.config.layer_norm_eps)), 1)
+    pairs = [([5, 6, 7, 8], [0, 2, 1, 5]), ([9, 5], [4, 3])]
+    lengths = np.array([4, 2])
+    kinds = np.array([[0, 2, 1, 5], [4, 3, 0, 0]], np.int32)
+    found = session.run(None, {**_padded([tokens for tokens, _ in pairs], lengths), "kinds": kinds})[0]
+    assert found.shape == (2, 1, 5)
+    for row, (tokens, kind) in enumerate(pairs):
+        with torch.no_grad():
+            states = model(
+                input_ids=torch.tensor([tokens]), token_type_ids=torch.tensor([[one % 2 for one in kind]])
+            ).last_hidden_state[0].numpy()  # fmt: skip
+        wanted = weights["heads.weight"] @ np.concatenate([states[0], states.mean(axis=0)]) + weights["heads.bias"]
+        np.testing.assert_allclose(found[row, 0], wanted, atol=1e-4)
