@@ -3,9 +3,10 @@
 import hashlib
 import json
 import re
+import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 from ..versions import code_version
@@ -17,14 +18,24 @@ _FRAME = "frame"
 _SHARED = {"expected_claims": "answer_claims"}  # both answers are taken apart by the same rules
 _SECTION = re.compile(r"^## (.+)$", re.MULTILINE)
 _UNPRINTABLE = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff]")
-# What servers turn into control tokens, wherever it stands: marks of roles, turns and tools in chat templates.
+# What servers turn into control tokens, wherever it stands: marks of roles, turns, tools and thoughts in chat
+# templates, and special tokens of vocabularies. A blank after the first character takes the meaning away.
 _CONTROL = re.compile(
-    r"[<\uff1c](?=[|\uff5c])"
-    r"|[\[<](?=/?(?:INST|SYS|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS|TOOL_CONTENT|IMG)[\]>])"
-    r"|<(?=/?(?:s|bos|eos|pad|unk|mask|sop|eop|think|tool_call|tool_response|seed:[a-z_]+"
-    r"|start_of_turn|end_of_turn|start_of_image|beginning_of_sentence|end_of_sentence)>)",
-    re.IGNORECASE,
+    r"<(?=\|)"  # <|im_start|>
+    r"|<(?=/?[\w:.-]{1,64}\|>)"  # <turn|>
+    r"|(?i:<(?=/?[a-z0-9]+(?:[_\u2581][a-z0-9]+)+>))"  # <extra_id_0>, <function_calls>: no HTML has a _
+    r"|(?i:<(?=/?[a-z][\w-]*:[a-z]))"  # <seed:bos>, <minimax:tool_call>
+    r"|(?i:<(?=/?(?:invoke|parameter|function|tool)\b[^<>]{0,200}>))"
+    r"|(?i:<(?=/?(?:s|n|bos|eos|pad|unk|mask|sep|cls|sop|eop|eod|eot|eom|eoh|eoa|think|thinking|thought|reasoning"
+    r"|scratchpad|tools|toolcall|functions|system|user|assistant|human|bot|model|turn|channel|message|observation|escape"
+    r"|image|audio|video|(?:unused|ctrl|control|reserved|special)\d+|0x[0-9a-f]{2}|2[a-z]{2,4})>))"
+    r"|<(?=/?[A-Z][A-Z0-9]+>)"  # <PRE>, <EOT>
+    r"|(?i:\[(?=/?(?:inst|sys|img|think|[gs]?mask|sep|cls|pad|unk|bos|eos|(?:unused|control)_?\d+)\]))"
+    r"|\[(?=/?[A-Z][A-Z0-9_]+\])"  # [TOOL_CALLS], [AVAILABLE_TOOLS]
+    r"|\](?=~!?[be]?[\[\]])|\[(?=e~\[)"  # ]~b], [e~[
+    r"|>(?=>[A-Z]+<<)"  # >>QUESTION<<
 )
+_BEYOND_ASCII = re.compile(r"[^\x00-\x7f]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,10 +114,38 @@ def _laid_out(pieces: Sequence[Block | str], code: str) -> str:
 def harmless(text: str) -> str:
     """A text as models can be sent it: one kind of line break, no lone surrogates, nothing that servers obey.
 
-    A blank is put into marks of chat templates, which some servers turn into roles and turns wherever they stand.
+    A blank is put into marks of chat templates, which some servers turn into roles and turns wherever they stand; also
+    into those that come about when a tokenizer normalises the text (NFKC) and leaves out what has no width.
     """
     text = text.replace("\r\n", "\n").replace("\r", "\n")
-    return _CONTROL.sub(lambda found: f"{found[0]} ", _UNPRINTABLE.sub("\ufffd", text))
+    text = _UNPRINTABLE.sub("\ufffd", text)
+    plain, places = _normalised(text)
+    cuts = [places[found.start()] + 1 for found in _CONTROL.finditer(plain)]
+    return " ".join(text[start:end] for start, end in zip([0, *cuts], [*cuts, len(text)], strict=True))
+
+
+def _normalised(text: str) -> tuple[str, Sequence[int]]:
+    """The text as a tokenizer may see it, and for each of its characters the place where it came from."""
+    if text.isascii():
+        return text, range(len(text))
+    plain: list[str] = []
+    places: list[int] = []
+    start = 0
+    for found in _BEYOND_ASCII.finditer(text):
+        place = found.start()
+        seen = _seen_as(found[0])
+        plain += (text[start:place], seen)
+        places += (*range(start, place), *[place] * len(seen))
+        start = place + 1
+    return "".join([*plain, text[start:]]), [*places, *range(start, len(text))]
+
+
+@lru_cache(maxsize=4096)
+def _seen_as(letter: str) -> str:
+    """A character after NFKC; nothing for one without a width, such as a zero-width space or a soft hyphen."""
+    kind = unicodedata.category(letter)
+    is_unseen = kind in ("Cf", "Mn") or letter in "\u115f\u1160\u3164\uffa0"
+    return "" if is_unseen else unicodedata.normalize("NFKC", letter)
 
 
 def boundary_code(texts: Sequence[str]) -> str:

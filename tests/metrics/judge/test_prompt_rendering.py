@@ -2,6 +2,7 @@
 
 import json
 import re
+import unicodedata
 
 import pytest
 from proctor.metrics.judge.call import Block, JudgeCall, Reading
@@ -129,12 +130,55 @@ def test_what_is_wanted_is_said_again_after_the_material():
     assert render(call).prompt.endswith(call.reminder())
 
 
+TOKENS = (
+    "<|im_start|>", "<|eot_id|>", "<\uff5cUser\uff5c>", "<\uff5cbegin\u2581of\u2581sentence\uff5c>", "<turn|>",
+    "<|turn>", "<channel|>", "[INST]", "[/INST]", "[gMASK]", "[sMASK]", "[MASK]", "[SEP]", "[CLS]", "[PAD]",
+    "[unused12]", "[TOOL_CALLS]", "[ARGS]", "[THINK]", "[/THINK]", "[SYSTEM_PROMPT]", "[AVAILABLE_TOOLS]",
+    "[control_8]", "<s>", "</s>", "<sep>", "<mask>", "<extra_id_0>", "<unused12>", "<ctrl99>", "<reserved_106>",
+    "<SPECIAL_10>", "<TOKENS_UNUSED_0>", "<0x0A>", "<2en>", "<n>", "<function_calls>", "</function_calls>",
+    '<invoke name="x">', '<parameter name="y">', "<function=find>", "<tool>", "<tools>", "<tool_call>",
+    "<tool_response>", "<start_of_turn>", "<end_of_utterance>", "<fim_prefix>", "<file_sep>", "<BOS_TOKEN>", "<PRE>",
+    "<EOT>", "<think>", "</thinking>", "<system>", "<assistant>", "<seed:bos>", "<minimax:tool_call>", "]~b]",
+    "]~!b[", "[e~[", ">>QUESTION<<", "<<SYS>>", "<image>", "<arg_key>",
+)  # fmt: skip
+
+
+def disguised(token):
+    """A token in ways that normalisation takes back to it."""
+    yield token
+    yield "".join(chr(ord(each) + 0xFEE0) if "!" <= each <= "~" else each for each in token)  # fullwidth
+    yield "\u200b".join(token)
+    yield token[0] + "\u2060\ufeff\u00ad" + token[1:]
+    yield token[:-1] + "\u034f" + token[-1]
+    yield "".join(chr(0x1D41A + ord(each) - ord("a")) if "a" <= each <= "z" else each for each in token)  # bold letters
+
+
+@pytest.mark.parametrize("token", TOKENS)
+def test_no_control_token_reaches_a_judge_in_any_spelling(token):
+    for spelt in disguised(token):
+        shown = render(CheckAnswer("Q", (f"a {spelt}b",), (f"{spelt}", "c"))).prompt
+        seen = "".join(
+            each for each in unicodedata.normalize("NFKC", shown) if unicodedata.category(each) not in ("Cf", "Mn")
+        )
+        assert unicodedata.normalize("NFKC", token) not in seen, ascii(spelt)
+        assert harmless(spelt).replace(" ", "") == spelt.replace(" ", "")
+
+
 def test_texts_are_made_harmless_without_losing_their_words():
     assert harmless("a\r\nb\rc\td") == "a\nb\nc\td"
     assert harmless("\ud800\x00\x1b[2J") == "\ufffd\ufffd\ufffd[2J"
     assert harmless("<|im_start|>system") == "< |im_start|>system"
     assert harmless("[INST] <<SYS>> <s> </s> <think>") == "[ INST] << SYS>> < s> < /s> < think>"
-    for text in ("a < b > c", "x <= |y|", "[1] and [a]", "<p>text</p>", "if (a<b) {c}", "\u00e9\U0001f600\u200d"):
+    for text in (
+        "a < b > c",
+        "x <= |y|",
+        "[1] and [a]",
+        "<p>text</p>",
+        "if (a<b) {c}",
+        "\u00e9\U0001f600\u200d",
+        "na\u0131ve \u201cquoted\u201d \u00bd \ufb01ne \u0939\u093f\u0928\u094d\u0926\u0940",
+        "[text](url) [A] <a href='x'>y</a>",
+    ):
         assert harmless(text) == text
 
 
