@@ -1,7 +1,7 @@
 """Question sets: a file of questions, checked once and then streamed."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -42,7 +42,7 @@ QUESTION_FIELDS = (
 # Only in files of questions: a recorded answer may well be called a draft.
 _DRAFT_FIELD = Field((DRAFT,), DRAFT, as_draft)
 _MARKS = (PERTURBS, DRAFT)  # keys of ours that stay among those that mean nothing
-PASSIVE_KEYS = ("answer", "answer_b", "contexts", "history", "label", "source", "split")
+PASSIVE_KEYS = ("answer", "answer_b", "contexts", "label", "source", "split")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +58,7 @@ class QuestionSet:
         has_constraints: how many have constraints.
         has_evidence: how many have gold evidence.
         has_answerable: for how many it is said whether the knowledge answers them.
+        misspelt: by what it should fill (such as ``expected``), a key of the file that is not known.
     """
 
     path: Path
@@ -70,6 +71,7 @@ class QuestionSet:
     has_answerable: int
     _rows: Rows
     _repeated_ids: frozenset[int]
+    misspelt: Mapping[str, str] = field(default_factory=dict)
 
     def __iter__(self) -> Iterator[Question]:
         for line, identity, taken in self._rows.read(self._repeated_ids):
@@ -120,6 +122,7 @@ def questions_in(file: RowSource, limit: int | None = None, *, drafts: bool = Fa
         has_answerable=survey.provides.get("answerable", 0),
         _rows=rows,
         _repeated_ids=survey.repeated_ids,
+        misspelt=survey.misspelt,
     )
 
 

@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
 
@@ -53,6 +53,11 @@ class Questions(Protocol):
         """For how many it is said whether the knowledge answers them."""
         ...
 
+    @property
+    def misspelt(self) -> Mapping[str, str]:
+        """By what it should fill (such as ``expected``), a key that is not known."""
+        ...
+
     def __iter__(self) -> Iterator[Question]:
         """From the first, each time."""
         ...
@@ -77,6 +82,7 @@ class QuestionList:
         self.has_evidence = sum(bool(question.evidence) for question in questions)
         self.has_answerable = sum(question.answerable is not None for question in questions)
         self.fingerprint = _fingerprint(self._questions)
+        self.misspelt: Mapping[str, str] = {}
 
     def __iter__(self) -> Iterator[Question]:
         return iter(self._questions)

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -23,6 +23,7 @@ _RECORDED_FIELDS = (
     Field(("tokens_out",), "tokens_out", as_count),
     Field(("cost",), "cost", as_amount),
 )
+_PASSIVE = (*PASSIVE_KEYS, "faq_question")
 _DEFAULT_BOT = "recorded"
 
 
@@ -67,6 +68,7 @@ class RecordedSet:
         bots: how many rows each bot has, in the order in which they appear.
         has: how many rows have an ``answer``, ``contexts``, ``expected``, ``constraints``, ``evidence``,
             ``answerable``, ``latency_ms``, ``tokens_in``, ``tokens_out``, ``cost``; and how many a question ``text``.
+        misspelt: by what it should fill (such as ``answer``), a key of the file that is not known.
     """
 
     path: Path
@@ -77,6 +79,7 @@ class RecordedSet:
     has: Mapping[str, int]
     _rows: Rows
     _repeated_ids: frozenset[int]
+    misspelt: Mapping[str, str] = field(default_factory=dict)
 
     def __iter__(self) -> Iterator[Recorded]:
         for line, identity, taken in self._rows.read(self._repeated_ids):
@@ -129,12 +132,13 @@ def recorded_in(file: RowSource, limit: int | None = None) -> RecordedSet:
         has=survey.provides,
         _rows=rows,
         _repeated_ids=survey.repeated_ids,
+        misspelt=survey.misspelt,
     )
 
 
 def _reader(file: RowSource) -> RowReader:
     fields = (*QUESTION_FIELDS, *_RECORDED_FIELDS)
-    return RowReader(file.path, fields, tabular=file.tabular, passive=PASSIVE_KEYS, blank=True)
+    return RowReader(file.path, fields, tabular=file.tabular, passive=_PASSIVE, blank=True, tells_all=True)
 
 
 def _turn(taken: ReadRow) -> _Turn:

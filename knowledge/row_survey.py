@@ -26,6 +26,7 @@ class Survey:
         repeated_texts: hashes of the question texts that stand in more than one row.
         left_out: how many rows were left out, by why.
         warnings: sentences for the user.
+        misspelt: by what it should fill, a key that is not known.
     """
 
     count: int
@@ -36,6 +37,7 @@ class Survey:
     repeated_texts: frozenset[int]
     left_out: dict[str, int]
     warnings: tuple[str, ...]
+    misspelt: dict[str, str]
 
 
 def _nothing(_: ReadRow) -> str:
@@ -113,6 +115,7 @@ class Rows:
             repeated(texts),
             left_out,
             (*reader.warnings, *_repairs(reading, self.file)),
+            dict(reader.misspelt),
         )
 
     def _keys(self, repeated_ids: frozenset[int]) -> Iterator[tuple[tuple[str, Hashable], int]]:

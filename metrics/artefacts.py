@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .declaring import artefact
-from .overlap_counts import NgramMatches, clipped_matches, rouge_tokens
+from .overlap_counts import NgramMatches, clipped_matches, rouge_tokens, words_missing
 from .score import NotApplicable, Reason
 from .text import eligible, sentences
 from .tools import Embedder
@@ -69,6 +69,12 @@ def answer_stems(answer: str) -> list[str]:
 def expected_stems(expected: str) -> list[str]:
     """The expected answer's stemmed words, as ROUGE reads them."""
     return rouge_tokens(expected)
+
+
+@artefact
+def missing_words(answer_stems: list[str], expected: str) -> list[str]:
+    """The expected answer's words whose stems the answer lacks, as ROUGE reads them: at most 30, for people."""
+    return words_missing(expected, frozenset(answer_stems))
 
 
 @artefact

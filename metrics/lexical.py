@@ -7,7 +7,7 @@ from typing import Final
 
 from .declaring import metric
 from .score import Measured, NotApplicable, Reason
-from .text import normalise, token_cosine, token_set
+from .text import in_order, normalise, token_cosine, token_set
 
 POLITE_MARKERS: Final = (
     "please", "thank you", "thanks", "happy to help", "glad to help", "you're welcome", "sorry", "apologies",
@@ -40,8 +40,10 @@ def exact_match(answer: str, expected: str) -> float:
 
 
 @metric(threshold=0.75, source="Metric foundations page, faq_basics (threshold: project default)")
-def keyword_recall(answer: str, expected: str) -> float:
+def keyword_recall(answer: str, expected: str) -> float | Measured:
     """Share of the expected answer's distinct words that the answer says.
+
+    Those that it doesn't say stand in the details.
 
     For short facts it is the best of the plain metrics once all accepted answers are given: AUROC against human
     verdicts 0.94 on evouna (token F1: 0.89) and 0.82 on nq301 (0.81). Where right and wrong answers use the same words
@@ -49,12 +51,14 @@ def keyword_recall(answer: str, expected: str) -> float:
     guess of several names, is not noticed. Measured by ``tests/benchmarks/measure_evaluators.py correctness``.
 
     >>> keyword_recall("at nine", "nine sharp")
-    0.5
+    Measured(value=0.5, details={'missing': ['sharp']})
     """
     wanted = token_set(expected)
     if not wanted:
         raise NotApplicable(Reason.EXPECTED_MISSING, tokens=0)
-    return len(wanted & token_set(answer)) / len(wanted)
+    missing = wanted - token_set(answer)
+    value = (len(wanted) - len(missing)) / len(wanted)
+    return Measured(value, {"missing": in_order(expected, missing)}) if missing else value
 
 
 @metric(better="neither", high=None, blank_answer="measure", source="Metric foundations page, faq_basics")

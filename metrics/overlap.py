@@ -61,25 +61,26 @@ def bleu(ngram_matches: NgramMatches) -> float:
 
 
 @metric(threshold=0.75, source=_H2O_ROUGE)
-def rouge_1(answer_stems: list[str], expected_stems: list[str]) -> Measured:
+def rouge_1(answer_stems: list[str], expected_stems: list[str], missing_words: list[str]) -> Measured:
     """F1 of the stemmed words that answer and expected answer share; precision and recall in the details.
 
+    The details also name the expected answer's words that are missing.
     To ask how much of the expected content is there, look at the recall: against human content units in realsumm it
     has a Pearson correlation of 0.61, the F1 one of 0.51. It reads only a-z and 0-9: of a text in another script it
     sees the figures and foreign names at most, and has no value without any. Measured by
     ``tests/benchmarks/measure_evaluators.py overlap language``.
     """
-    return _rouge_of_order(answer_stems, expected_stems, 1)
+    return _rouge_of_order(answer_stems, expected_stems, missing_words, 1)
 
 
 @metric(threshold=0.75, source=_H2O_ROUGE)
-def rouge_2(answer_stems: list[str], expected_stems: list[str]) -> Measured:
+def rouge_2(answer_stems: list[str], expected_stems: list[str], missing_words: list[str]) -> Measured:
     """F1 of the stemmed word pairs that answer and expected answer share; precision and recall in the details."""
-    return _rouge_of_order(answer_stems, expected_stems, 2)
+    return _rouge_of_order(answer_stems, expected_stems, missing_words, 2)
 
 
 @metric(threshold=0.75, source=_H2O_ROUGE)
-def rouge_l(answer_stems: list[str], expected_stems: list[str]) -> Measured:
+def rouge_l(answer_stems: list[str], expected_stems: list[str], missing_words: list[str]) -> Measured:
     """F1 of the longest common subsequence of stemmed words; precision and recall in the details.
 
     For right and wrong it is about as good as token F1 (AUROC 0.87 on evouna, 0.81 on nq301, 0.77 on efficientqa,
@@ -94,13 +95,13 @@ def rouge_l(answer_stems: list[str], expected_stems: list[str]) -> Measured:
     answer, expected = answer_stems[:LONGEST_SUBSEQUENCE_TEXT], expected_stems[:LONGEST_SUBSEQUENCE_TEXT]
     length = common_subsequence_length(answer, expected)
     was_cut = len(answer) < len(answer_stems) or len(expected) < len(expected_stems)
-    return _f1(length, len(answer), len(expected), was_cut)
+    return _f1(length, len(answer), len(expected), missing_words, was_cut)
 
 
-def _rouge_of_order(answer: list[str], expected: list[str], order: int) -> Measured:
+def _rouge_of_order(answer: list[str], expected: list[str], missing: list[str], order: int) -> Measured:
     _must_have_tokens(answer, expected)
     answer_count, expected_count = max(len(answer) - order + 1, 0), max(len(expected) - order + 1, 0)
-    return _f1(shared_ngrams(answer, expected, order), answer_count, expected_count)
+    return _f1(shared_ngrams(answer, expected, order), answer_count, expected_count, missing)
 
 
 def _must_have_tokens(answer: list[str], expected: list[str]) -> None:
@@ -109,11 +110,12 @@ def _must_have_tokens(answer: list[str], expected: list[str]) -> None:
         raise NotApplicable(Reason.TOO_SHORT, tokens=0)
 
 
-def _f1(common: int, answer_count: int, expected_count: int, was_cut: bool = False) -> Measured:
+def _f1(common: int, answer_count: int, expected_count: int, missing: list[str], was_cut: bool = False) -> Measured:
     precision = common / max(answer_count, 1)
     recall = common / max(expected_count, 1)
     value = 2 * precision * recall / (precision + recall) if common else 0.0
     details: dict[str, object] = {"precision": precision, "recall": recall}
+    details |= {"missing": missing} if missing else {}
     return Measured(value, details | {"truncated": True} if was_cut else details)
 
 

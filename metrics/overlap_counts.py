@@ -2,12 +2,13 @@
 
 import re
 from collections import Counter
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence, Set
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
 from .porter import stem
+from .text import MOST_MISSING
 
 _WORD: Final = re.compile("[a-z0-9]+")
 _STEMMED_LENGTH: Final = 3  # only longer words are stemmed
@@ -32,6 +33,22 @@ def rouge_tokens(text: str) -> list[str]:
     """
     words = _WORD.findall(text.lower())
     return list(map(_read if max(map(len, words), default=0) <= _KEPT_LENGTH else _read.__wrapped__, words))
+
+
+def words_missing(expected: str, stems: Set[str]) -> list[str]:
+    """The distinct words of a text as ROUGE reads them whose stems are not among some, at most ``MOST_MISSING``.
+
+    >>> words_missing("The cats were running.", {"the", "run"})
+    ['cats', 'were']
+    """
+    missing: dict[str, None] = {}
+    for word in _WORD.findall(expected.lower()):
+        read = _read if len(word) <= _KEPT_LENGTH else _read.__wrapped__
+        if read(word) not in stems:
+            missing.setdefault(word[:_KEPT_LENGTH])
+            if len(missing) == MOST_MISSING:
+                break
+    return list(missing)
 
 
 @lru_cache(maxsize=65_536)

@@ -12,6 +12,8 @@ _TRIMMED: Final = ".,!?;:()[]{}\"'"
 _BULLET: Final = re.compile(r"\s*(?:[-*+•◦▪‣⁃∙●○■□–—]|\d{1,3}[.)]|[a-zA-Z]\))\s+")
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 _ELIGIBLE_LENGTH: Final = 10  # more than this many characters
+MOST_MISSING: Final = 30  # words that details name
+_LONGEST_WORD: Final = 40  # characters of each
 _SHOWN: Final = 300  # characters of a text that are kept as evidence
 _CACHED_LENGTH: Final = 4_096  # longer texts are split anew, so that the cache stays small
 
@@ -32,6 +34,16 @@ def token_set(text: str) -> frozenset[str]:
     ['14', 'days', 'refunds', 'within']
     """
     return frozenset([piece.strip(_TRIMMED) for piece in text.lower().split()]) - {""}
+
+
+def in_order(text: str, words: Set[str]) -> list[str]:
+    """Those of its distinct lower-case words as they come in a text, at most ``MOST_MISSING``.
+
+    >>> in_order("Refunds (within 14 days)", {"days", "14"})
+    ['14', 'days']
+    """
+    found = dict.fromkeys(piece.strip(_TRIMMED) for piece in text.lower().split())
+    return [word[:_LONGEST_WORD] for word in found if word in words][:MOST_MISSING]
 
 
 def token_cosine(first: Set[str], second: Set[str]) -> float:

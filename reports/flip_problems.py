@@ -1,4 +1,4 @@
-"""Flip problems: the problems of a run of reworded questions, each an outcome that its source question did not have."""
+"""Flip problems: where reworded questions have another outcome than their sources, by bot and metric."""
 
 from __future__ import annotations
 
@@ -13,10 +13,9 @@ from .robustness.flipped_pairs import Flip, flips_of
 from .robustness.metric_outcomes import is_outcome
 from .robustness.reworded_pairs import RewordedPairs, pair_rewordings
 from .robustness.reworded_runs import source_run
-from .row_keys import FoundRow, FoundRows, RowKey
+from .row_keys import MOST, FoundRow, FoundRows, RowKey
 from .summary import MetricColumn
 
-MOST: Final = 5  # flips of one bot and metric that are a problem each; the others are counted in one more
 ACTION: Final = (
     "Compare the two answers (proctor robustness lists them, and tells chance apart); a prompt or retriever that"
     " depends on the spelling needs mending."
@@ -24,7 +23,7 @@ ACTION: Final = (
 
 
 def flip_problems(run: ReportedRun) -> Iterator[Problem]:
-    """A problem for each question, rewording, bot and metric with another outcome, worst first.
+    """A problem for each bot and metric with rewordings that have another outcome, which counts them.
 
     A bot that was changed between the two runs has none: what flipped there may come from the change.
     """
@@ -50,21 +49,23 @@ def _columns(pairs: RewordedPairs) -> Iterator[MetricColumn]:
 
 
 def _problems(bot: str, column: MetricColumn, flips: Sequence[Flip], evaluator: str | None) -> Iterator[Problem]:
-    for flip in flips[:MOST]:
-        row = FoundRow(bot, RowKey(flip.key, flip.repeat), flip.after)
-        yield problem_in(
-            "high", "robustness", _sentence(flip), ACTION, FoundRows((row,), flip.repeats), bot=bot,
-            evaluator=evaluator, metric=column.name, threshold=column.threshold, value=flip.after,
-        )  # fmt: skip
-    rest = flips[MOST:]
-    if rest:
-        rows = tuple(FoundRow(bot, RowKey(flip.key, flip.repeat), flip.after) for flip in rest[:20])
-        more = f"{len(rest):,} more reworded question{'s' * (len(rest) > 1)}"
-        yield problem_in(
-            "high", "robustness", f"{bot}: {more} flip{'s' * (len(rest) == 1)} {column.name}.", ACTION,
-            FoundRows(rows, sum(flip.repeats for flip in rest)), bot=bot, evaluator=evaluator, metric=column.name,
-            threshold=column.threshold,
-        )  # fmt: skip
+    """One problem for all flips of a bot and metric, which says how many there are and tells the worst."""
+    if not flips:
+        return
+    worst, *others = flips
+    what = _sentence(worst)
+    if others:
+        lost = sum(flip.direction == "pass_to_fail" for flip in flips)
+        ways = [f"{lost:,} from pass to fail"] * bool(lost) + [f"{len(flips) - lost:,} from fail to pass"] * (
+            lost < len(flips)
+        )
+        what = f"{bot}: {len(flips):,} reworded questions flip {column.name} ({', '.join(ways)}); the worst: "
+        what += _sentence(worst).removeprefix(f"{bot}: ")
+    rows = tuple(FoundRow(bot, RowKey(flip.key, flip.repeat), flip.after) for flip in flips[:MOST])
+    yield problem_in(
+        "high", "robustness", what, ACTION, FoundRows(rows, sum(flip.repeats for flip in flips)), bot=bot,
+        evaluator=evaluator, metric=column.name, threshold=column.threshold, value=worst.after,
+    )  # fmt: skip
 
 
 def _sentence(flip: Flip) -> str:

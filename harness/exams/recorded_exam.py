@@ -24,7 +24,7 @@ from ..suite.constraint_check import check_constraints_of
 from ..suite.judge_choice import choose_judge
 from ..suite.judge_settings import JudgeSettings
 from ..suite.local_model_settings import LocalModelsSettings, overridden
-from ..suite.metric_choice import choose_metrics
+from ..suite.metric_choice import check_spelling, choose_metrics
 from ..suite.secret_values import redactor
 from .embedders import default_embedder
 from .exam import Exam, run_metrics
@@ -65,6 +65,8 @@ def recorded_exam(
         _catalog(options), options.metrics, {}, recorded.has, ids, is_judged=judged, primary=options.primary,
         options=options.options,
     )  # fmt: skip
+    if options.metrics is not None or not recorded.has.get("answer"):
+        check_spelling(recorded.path, recorded.misspelt, recorded.has, choice.plan)
     models.take(choice.plan.needs)
     if recorded.has.get("constraints"):
         check_constraints_of((record.question for record in recorded), recorded.path, choice.plan)

@@ -27,7 +27,7 @@ from ..engine.run_models import RunModels
 from ..suite.constraint_check import check_constraints_of
 from ..suite.judge_choice import choose_judge
 from ..suite.local_model_settings import overridden
-from ..suite.metric_choice import MetricChoice, choose_metrics
+from ..suite.metric_choice import MetricChoice, check_spelling, choose_metrics
 from ..suite.metric_entries import EntryError, unknown_names
 from ..suite.own_prompts import with_own_prompts
 from ..suite.secret_values import named_variables, redactor
@@ -82,7 +82,8 @@ def suite_exam(
         dict(options.given),
     )  # fmt: skip
     gold = gold_evidence(choice.plan, questions, knowledge if suite.knowledge else None)
-    warnings = (*scored.warnings, *gold.warnings, *scored.judging.warnings(choice.plan))
+    skipped = knowledge().warnings if knowledge.cache_info().currsize else ()
+    warnings = (*scored.warnings, *skipped, *gold.warnings, *scored.judging.warnings(choice.plan))
     header = RunHeader(
         suite=suite.name,
         bots=[(bot.name, bot.identity) for bot in bots],
@@ -155,6 +156,9 @@ def _scored(
     names = chosen_bots(options.bots, list(suite.bots))
     ids = ModelIds(embedder.model_id, judging, models)
     choice = choose_for_suite(loaded, names, questions, ids, judging.is_language_model, options.functions)
+    if suite.metrics is not None:
+        has = {"expected": questions.has_expected, "constraints": questions.has_constraints}
+        check_spelling(questions.path, questions.misspelt, has, choice.plan)
     models.take(choice.plan.needs)
     if questions.has_constraints:
         check_constraints_of(questions, questions.path, choice.plan)

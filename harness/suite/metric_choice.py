@@ -5,10 +5,12 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal
 
 from ... import InputError
 from ...reports.primary import check_primary
+from ...reports.problem import listed
 from ...reports.run import RunEvaluator
 from .metric_entries import Entry, EntryError, Wanted, outside_range, read_entries, settled_options, with_options
 
@@ -140,6 +142,29 @@ def _primary(name: str, chosen: Iterable[Wanted], plan: Plan) -> str:
         return check_primary(meant, metrics)
     except InputError as error:
         raise EntryError(("primary",), str(error)) from error
+
+
+def check_spelling(path: Path, misspelt: Mapping[str, str], provides: Mapping[str, int], plan: Plan) -> None:
+    """See that no metric goes without what the file seems to have under another name.
+
+    Args:
+        path: the file.
+        misspelt: by what it should fill, a key of the file that is not known.
+        provides: how many rows have what the fields fill.
+        plan: metrics that somebody asked for.
+
+    Raises:
+        InputError: a metric needs what no row has and such a key was meant for.
+    """
+    for fills, key in misspelt.items():
+        needing = [metric.id for metric in (*plan.metrics, *plan.run_metrics) if fills in metric.needs]
+        if needing and not provides.get(fills):
+            name = {"expected": "expected_answer"}.get(fills, fills)
+            verb, them = ("needs", "it") if len(needing) == 1 else ("need", "these")
+            raise InputError(
+                f"{path}: no row has `{name}`, which {listed(needing)} {verb}, but there is `{key}`. "
+                f"Rename `{key}` to `{name}`, if that is it, or leave {them} out of the metrics."
+            )
 
 
 def _left_out(defaults: Mapping[str, Sequence[str]], provides: Mapping[str, int]) -> dict[str, str]:

@@ -64,7 +64,10 @@ def test_every_page_fits_80_columns_and_has_the_whole_docstring(tmp_path):
 
 
 def test_examples_of_code_keep_their_lines(tmp_path):
-    assert '  >>> keyword_recall("at nine", "nine sharp")\n  0.5\n' in shown("keyword_recall", folder=tmp_path)
+    assert (
+        "  >>> keyword_recall(\"at nine\", \"nine sharp\")\n  Measured(value=0.5, details={'missing': ['sharp']})\n"
+        in shown("keyword_recall", folder=tmp_path)
+    )
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if not name.startswith("byop")])

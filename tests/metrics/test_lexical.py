@@ -26,7 +26,8 @@ def test_exact_match(answer: str, expected: str, value: float) -> None:
     ],
 )
 def test_keyword_recall(answer: str, expected: str, value: float) -> None:
-    assert keyword_recall(answer, expected) == value
+    measured = keyword_recall(answer, expected)
+    assert (measured.value if isinstance(measured, Measured) else measured) == value
 
 
 def test_keyword_recall_without_a_word_to_recall() -> None:
