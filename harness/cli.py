@@ -85,7 +85,12 @@ def main() -> None:
     except OSError as error:  # stdout on a full disk, a folder that went away
         complain(f"{error.filename or 'The output'}: {error.strerror or error}.")
         sys.exit(WRONG_INPUT)
-    except Exception:  # noqa: BLE001 - shown in full; only the exit code is ours
+    except Exception as error:  # noqa: BLE001 - shown in full; only the exit code is ours
+        from ..reports.damage import damage_behind
+
+        if damaged := damage_behind(error):
+            complain(damaged)
+            sys.exit(WRONG_INPUT)
         sys.excepthook(*sys.exc_info())
         complain("This is a fault of Proctor. What was answered is kept.")
         sys.exit(BROKEN)

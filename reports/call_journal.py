@@ -26,7 +26,7 @@ from .encoding import to_json
 from .judging.judge_calls import CallRecord, KeptCall
 from .row_tables import AnswerColumns, answer_columns, found_row
 from .run import Row, RowStatus
-from .store import PATIENCE
+from .store import PATIENCE, file_name
 
 SEGMENT = 4 << 20  # bytes after which another file is begun
 _NAME = re.compile(r"-calls-[0-9a-f]{16}-\d+$")
@@ -185,7 +185,7 @@ def left_calls(database: Path) -> Iterator[LeftCalls]:
 
 def _run(database: Path, run_id: int | None) -> dict[str, object]:
     """What tells a run from any other, also from those of a database that had this name before."""
-    connection = sqlite3.connect(database, timeout=PATIENCE)
+    connection = sqlite3.connect(file_name(database), timeout=PATIENCE)
     try:
         found = connection.execute("SELECT name, started_at FROM runs WHERE id = ?", [run_id]).fetchone()
     finally:

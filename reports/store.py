@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import itertools
+import os
 import sqlite3
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from .. import InputError
 
 MOST_BOUND = 900  # values in a statement: SQLite's oldest limit is 999
 PATIENCE = 60.0  # seconds for which we wait for another program to let go of the database
 PAUSE = 0.01  # seconds between two tries where SQLite itself does not wait
+MEMORY = ":memory:"  # in place of a file
+opened: dict[Path, None] = {}  # what this program has opened, in order: looked at when something can't be explained
 
 
 class StoreError(InputError):
@@ -31,6 +35,9 @@ def explain(path: Path, error: sqlite3.Error) -> StoreError:
         "not a database": "Give --db another file; this one is left as it is.",
         "malformed": "Restore it from a copy, or give --db another file.",
         "locked": "Another program has held it for longer than a minute; close that program and run again.",
+        "decode to utf-8": "It is damaged: restore it from a copy, or give --db another file.",
+        "no such column": "Its tables are not as Proctor made them: restore it from a copy, or give --db another file.",
+        "no such table": "Its tables are not as Proctor made them: restore it from a copy, or give --db another file.",
         "disk i/o error": "Check the disk, then run the same command again: all that was committed is kept.",
     }
     hint = next((words for part, words in advice.items() if part in text.lower()), "")
@@ -39,9 +46,54 @@ def explain(path: Path, error: sqlite3.Error) -> StoreError:
 
 def connect(path: Path, any_thread: bool = False) -> sqlite3.Connection:
     """A connection with foreign keys on and a patient lock; for one thread, unless the caller locks it himself."""
-    connection = sqlite3.connect(path, timeout=PATIENCE, isolation_level=None, check_same_thread=not any_thread)
+    connection = sqlite3.connect(
+        file_name(path), timeout=PATIENCE, isolation_level=None, check_same_thread=not any_thread
+    )
     connection.execute("PRAGMA foreign_keys = ON")
     connection.execute("PRAGMA synchronous = NORMAL")
+    return connection
+
+
+def file_name(path: Path) -> str:
+    """What SQLite is told: never anything that it takes for a URI, as it does with ``file:x.db``."""
+    return MEMORY if str(path) == MEMORY else str(path.absolute())
+
+
+def connect_to_read(path: Path, patience: float = PATIENCE) -> sqlite3.Connection:
+    """A connection that can only read.
+
+    SQLite wants to put its write-ahead log and an index of it beside a database. Where it may not, the file is read
+    without, which is right as long as there is nothing in that log. Nor are they made beside a file that is not ours to
+    write: they would be ours, and in the way of those who may.
+
+    Raises:
+        sqlite3.Error: it can't be read.
+        StoreError: there is something in the log, and it can't be read where it lies.
+    """
+    log = Path(f"{path}-wal")
+    if not os.access(path, os.W_OK) and not log.exists():
+        return _opened(path, "immutable=1", patience)
+    try:
+        return _opened(path, "mode=ro", patience)
+    except sqlite3.OperationalError as error:
+        if "locked" in str(error):
+            raise
+        if log.exists() and log.stat().st_size:
+            raise StoreError(
+                f"{path}: its last rows lie in {log.name} beside it, and can be read only where both may be written. "
+                "Copy both into a folder that you may write to, and give --db the copy."
+            ) from error
+        return _opened(path, "immutable=1", patience)
+
+
+def _opened(path: Path, how: str, patience: float) -> sqlite3.Connection:
+    address = f"file:{quote(str(path.absolute()))}?{how}"
+    connection = sqlite3.connect(address, uri=True, timeout=patience, isolation_level=None)
+    try:
+        connection.execute("SELECT COUNT(*) FROM sqlite_master").fetchone()
+    except BaseException:
+        connection.close()
+        raise
     return connection
 
 
@@ -51,10 +103,13 @@ class Store:
     def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
         self.path = path
         self.connection = connection
+        opened[path] = None
 
     @classmethod
     def open(cls, path: Path, create: bool = True) -> Store:
         """Open the file, making it or bringing its tables up to date where needed.
+
+        One that is not to be created may be read-only, and so may its folder; then it can only be read.
 
         Raises:
             StoreError: no such file (when not to be created), not a database, made by a newer Proctor, read-only.
@@ -64,17 +119,19 @@ class Store:
                 raise StoreError(f"There is no database {path}. Run 'proctor run' first, or give --db FILE.")
             if not path.parent.is_dir():
                 raise StoreError(f"{path}: the folder {path.parent} does not exist. Give --db a file in one that does.")
-        connection: sqlite3.Connection | None = None
-        try:
+        opened[path] = None
+        if create and path.exists() and not os.access(path, os.W_OK):
+            raise StoreError(f"{path} is read-only. Give --db a file that you may write to.")
+        with _explained(path):
+            if not create and not _is_writable(path):
+                return cls(path, _read_only(path))
             connection = connect(path)
-            _bring_up_to_date(path, connection)
-        except (sqlite3.Error, StoreError) as error:
-            if connection is not None:
+            try:
+                _bring_up_to_date(path, connection)
+            except BaseException:
                 connection.close()
-            if isinstance(error, sqlite3.Error):
-                raise explain(path, error) from error
-            raise
-        return cls(path, connection)
+                raise
+            return cls(path, connection)
 
     def close(self) -> None:
         """Close the reading connection."""
@@ -86,6 +143,35 @@ class Store:
             return self.connection.execute(sql, arguments).fetchall()
         except sqlite3.Error as error:
             raise explain(self.path, error) from error
+
+
+@contextmanager
+def _explained(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise explain(path, error) from error
+
+
+def _is_writable(path: Path) -> bool:
+    """Whether file and folder may be written: beside a database SQLite puts its log, also to read it."""
+    return os.access(path, os.W_OK) and os.access(path.absolute().parent, os.W_OK)
+
+
+def _read_only(path: Path) -> sqlite3.Connection:
+    connection = connect_to_read(path)
+    try:
+        is_old = pending(path, connection)
+    except BaseException:
+        connection.close()
+        raise
+    if is_old:
+        connection.close()
+        raise StoreError(
+            f"{path} was made by an older Proctor and lacks some tables, and it can't be written to add them. "
+            "Give --db a copy of it that you may write to."
+        )
+    return connection
 
 
 def _bring_up_to_date(path: Path, connection: sqlite3.Connection) -> None:

@@ -41,7 +41,7 @@ def _new_task(
     **options: Any,  # noqa: ANN401 - as they come
 ) -> asyncio.Task[Any]:
     kind = asyncio.Task if _FOREIGN.get() else _OwnTask
-    return kind(work, loop=loop, **options)  # type: ignore[arg-type]
+    return kind(work, loop=loop, **options)
 
 
 def run_until_done(

@@ -127,7 +127,8 @@ def forecast(exam: Exam, database: Path) -> Forecast:
 
     Rows that are kept with all their scores cost nothing; calls of the judge that are kept are not looked up.
     """
-    with contextlib.closing(Store.open(database if database.exists() else Path(":memory:"))) as store:
+    there = database.exists()
+    with contextlib.closing(Store.open(database if there else Path(":memory:"), create=not there)) as store:
         return _Forecaster(exam, store).work()
 
 

@@ -73,7 +73,9 @@ def _baseline(outcome: Outcome, suite: Path) -> tuple[str, str]:
 def _worst(outcome: Outcome) -> str:
     mine = f"run = '{outcome.summary.run}'"
     worst = f"select question_id, bot, value from row_scores where {mine} and passed = 0 order by value limit 10"
-    return f'sqlite3 {_quoted(outcome.database)} "{worst}"'
+    path = str(outcome.database)
+    file = f"./{path}" if path.startswith("file:") else path  # or sqlite3 takes it for a URI
+    return f'sqlite3 {_quoted(file)} "{worst}"'
 
 
 def _run(outcome: Outcome) -> str:

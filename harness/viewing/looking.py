@@ -7,9 +7,8 @@ import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
-from urllib.parse import quote
 
-from ...reports.store import Store, StoreError, explain, pending
+from ...reports.store import Store, StoreError, connect, connect_to_read, explain, pending
 
 PATIENCE: Final = 5.0  # seconds for which a reader waits for a program that lets nobody read
 
@@ -29,7 +28,7 @@ def looked_at(path: Path, patience: float = PATIENCE) -> Iterator[Store]:
     """
     _check_there(path)
     try:
-        connection = _connect(path, patience)
+        connection = connect_to_read(path, patience)
     except sqlite3.Error as error:
         raise _explained(path, error) from error
     try:
@@ -54,8 +53,8 @@ def left_as_found(path: Path) -> Iterator[None]:
         yield
     finally:
         if not was_there and path.is_file() and log.exists() and not log.stat().st_size:
-            with contextlib.suppress(sqlite3.Error):
-                _opened(path, "mode=rw").close()
+            with contextlib.suppress(sqlite3.Error), contextlib.closing(connect(path)) as connection:
+                connection.execute("SELECT COUNT(*) FROM sqlite_master").fetchone()
 
 
 def _log(path: Path) -> Path:
@@ -75,34 +74,6 @@ def _check_there(path: Path) -> None:
         raise StoreError(f"There is no database {path}. 'proctor run --db {path}' makes one.")
     if path.stat().st_size == 0:
         raise StoreError(f"{path} is empty: it holds no run yet. 'proctor run --db {path}' makes one.")
-
-
-def _connect(path: Path, patience: float) -> sqlite3.Connection:
-    """A connection that can only read.
-
-    SQLite wants to put its index of the write-ahead log beside a database; where it may not, the file is read
-    without, which is right as long as there is nothing in that log.
-    """
-    try:
-        return _opened(path, "mode=ro", patience)
-    except sqlite3.OperationalError as error:
-        if "locked" in str(error):
-            raise
-        log = _log(path)
-        if log.exists() and log.stat().st_size:
-            raise
-        return _opened(path, "immutable=1", patience)
-
-
-def _opened(path: Path, how: str, patience: float = PATIENCE) -> sqlite3.Connection:
-    address = f"file:{quote(str(path.absolute()))}?{how}"
-    connection = sqlite3.connect(address, uri=True, timeout=patience, isolation_level=None)
-    try:
-        connection.execute("SELECT COUNT(*) FROM sqlite_master").fetchone()
-    except BaseException:
-        connection.close()
-        raise
-    return connection
 
 
 def _check_tables(path: Path, connection: sqlite3.Connection) -> None:

@@ -13,6 +13,7 @@ from urllib.parse import unquote, urlencode
 import orjson
 
 from ... import InputError
+from ...reports.damage import damage_behind
 from ...reports.pages.page import Page
 from ...reports.pages.pairs.pair_page import pair_page
 from ...reports.pages.rows.columns import Column, columns_of, opened_run
@@ -82,7 +83,9 @@ class Viewer:
             return trouble(500, "The database can't be read", str(error))
         except InputError as error:
             return trouble(400, "This can't be shown", str(error))
-        except Exception:  # noqa: BLE001 - shown in full where the server runs, and the server lives on
+        except Exception as error:  # noqa: BLE001 - shown in full where the server runs, and the server lives on
+            if damaged := damage_behind(error):
+                return trouble(500, "The database can't be read", damaged)
             traceback.print_exc()
             return trouble(500, "A fault of Proctor", "This page could not be made; the terminal says why.")
 
