@@ -7,6 +7,7 @@ one file so that it is replaced as a whole: processes that share it see the old 
 import io
 import itertools
 import json
+import math
 import os
 import tempfile
 import zipfile
@@ -46,10 +47,12 @@ def read_index_file(path: Path, settings_key: str, model_id: str) -> IndexFile:
     """Read and check the file. Raises ValueError when it is damaged or made under other settings, or OSError."""
     try:
         with zipfile.ZipFile(path) as file:
+            if any(member.compress_type != zipfile.ZIP_STORED for member in file.infolist()):
+                raise ValueError("it is packed, and an index is not")  # what is not can't be larger than its file
             # Reading a member whole checks its CRC.
             manifest = json.loads(file.read("manifest.json"))
             lines = file.read("passages.jsonl").decode("ascii").splitlines()
-            vectors = np.lib.format.read_array(io.BytesIO(file.read("vectors.npy")), allow_pickle=False)
+            vectors = _vectors(file.read("vectors.npy"))
         if (manifest["format"], manifest["settings"], manifest["model"]) != (_FORMAT, settings_key, model_id):
             raise ValueError("it was made under other settings")
         passages = [_passage(json.loads(line)) for line in lines]
@@ -66,6 +69,18 @@ def read_index_file(path: Path, settings_key: str, model_id: str) -> IndexFile:
             for (fingerprint, count), end in zip(counts, ends, strict=True)
         ),
     )
+
+
+def _vectors(written: bytes) -> NDArray[Any]:
+    """The table of an npy file; its header is not believed before memory is taken for what it says."""
+    stream = io.BytesIO(written)
+    if np.lib.format.read_magic(stream) == (1, 0):
+        shape, _, kind = np.lib.format.read_array_header_1_0(stream)
+        if math.prod(shape) * kind.itemsize != len(written) - stream.tell():
+            raise ValueError("its vectors are not as large as they say")
+        stream.seek(0)
+        return np.lib.format.read_array(stream, allow_pickle=False)
+    raise ValueError("its vectors are of an unknown version")
 
 
 def write_index_file(path: Path, content: IndexFile) -> None:

@@ -1,6 +1,8 @@
 """Text of PDF and Word files, with the extra ``docs``."""
 
+import contextlib
 import logging
+import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,6 +13,9 @@ from .. import InputError
 if TYPE_CHECKING:
     from docx.document import Document as WordDocument
     from docx.table import Table
+
+
+MOST_UNPACKED = 256 << 20  # bytes of a Word document
 
 
 class UnreadableDocument(Exception):  # noqa: N818 - a finding about a file, which the reader reports
@@ -54,6 +59,7 @@ def docx_text(path: Path) -> tuple[str, str]:
         import docx
     except ImportError as error:
         raise _missing_extra(path, "python-docx") from error
+    _check_unpacked(path)
     try:
         document = docx.Document(str(path))
         blocks, title = _word_blocks(document)
@@ -62,6 +68,14 @@ def docx_text(path: Path) -> tuple[str, str]:
     except Exception as error:  # zip, XML and key errors, whatever is broken in the file
         raise UnreadableDocument(f"can't be read as a Word document: {str(error) or type(error).__name__}") from error
     return "\n\n".join(blocks), title
+
+
+def _check_unpacked(path: Path) -> None:
+    """Refuse an archive that unpacks into more than a document can be; what is no archive is told later."""
+    with contextlib.suppress(zipfile.BadZipFile), zipfile.ZipFile(path) as packed:
+        # Reading stops at the size that is declared, so it can't be told too small.
+        if sum(member.file_size for member in packed.infolist()) > MOST_UNPACKED:
+            raise UnreadableDocument(f"unpacks into more than {MOST_UNPACKED >> 20} MB, which no document is")
 
 
 def _word_blocks(document: "WordDocument") -> tuple[list[str], str]:

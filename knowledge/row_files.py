@@ -26,6 +26,7 @@ _KINDS = {
     ".yml": "yaml",
 }
 _BLOCK = 1 << 20  # bytes read from the disk at a time
+_MOST_HELD = 256 << 20  # bytes of a line, or of a file that is read as a whole: gzip packs a thousandfold
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _FOREIGN_STARTS = {
     b"\xff\xfe": "is written in UTF-16; save it as UTF-8",
@@ -127,11 +128,21 @@ class RowFile:
             case "jsonl":
                 return json_line_rows(lines, self.path, reading)
             case "json":
-                return json_rows(b"".join(lines), self.path, self.listed_under, reading)
+                return json_rows(self._joined(lines), self.path, self.listed_under, reading)
             case "yaml":
-                return iter(self._yaml(b"".join(lines), reading))
+                return iter(self._yaml(self._joined(lines), reading))
             case kind:
                 return table_rows(lines, self.path, "\t" if kind == "tsv" else None, reading)
+
+    def _joined(self, lines: Iterable[bytes]) -> bytes:
+        """All lines, of a kind that has to be held as a whole."""
+        held, size = [], 0
+        for line in lines:
+            held.append(line)
+            size += len(line)
+            if size > _MOST_HELD:
+                raise InputError(f"{self.path} is larger than {_MOST_HELD >> 20} MB, unpacked; write it as JSONL.")
+        return b"".join(held)
 
     def _yaml(self, content: bytes, reading: Reading) -> list[tuple[int, Row]]:
         from .yaml_rows import yaml_rows
@@ -204,7 +215,9 @@ def _opened(path: Path) -> IO[bytes]:
 
 
 def _lines(stream: IO[bytes], path: Path, digest: "hashlib._Hash | None") -> Iterator[bytes]:
-    for number, line in enumerate(stream, 1):
+    for number, line in enumerate(iter(lambda: stream.readline(_MOST_HELD + 1), b""), 1):
+        if len(line) > _MOST_HELD:
+            raise InputError(f"{path}:{number}: this line is longer than {_MOST_HELD >> 20} MB.")
         if number == 1:
             if line.startswith((b"\xff\xfe", b"\xfe\xff")):  # seen here only in a compressed file
                 raise InputError(f"{path} {_FOREIGN_STARTS[line[:2]]}.")

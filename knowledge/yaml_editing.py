@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from .. import InputError
 from .rows import Reading, Row
+from .yaml_loading import YamlTooMuch, composed
 from .yaml_rows import yaml_rows
 
 if TYPE_CHECKING:
@@ -78,11 +79,13 @@ def _are_apart(text: str, listed: "Node") -> bool:
 
 
 def _list(text: str, path: Path) -> "SequenceNode":
-    from ruamel.yaml import YAML
     from ruamel.yaml.error import YAMLError
 
+    root: Any
     try:
-        root: Any = YAML(typ="safe", pure=True).compose(text)
+        root, _ = composed(text)
+    except YamlTooMuch as error:
+        raise InputError(f"{path}:{error.line}: {error.says}.") from error
     except YAMLError as error:
         raise InputError(f"{path} is not valid YAML any more; start again.") from error
     if root is not None and root.tag.endswith(":map"):

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from .. import InputError
 from .rows import Reading, Row, decoded_whole, not_a_row, repaired
+from .yaml_loading import YamlTooMuch, composed
 
 if TYPE_CHECKING:  # ruamel.yaml takes 0.05 s to import, and few files are YAML
     from ruamel.yaml.nodes import Node
@@ -21,7 +22,6 @@ def yaml_rows(content: bytes, path: Path, listed_under: tuple[str, ...], reading
     Raises:
         InputError: it is not UTF-8, not YAML, or has no list of objects.
     """
-    from ruamel.yaml import YAML
     from ruamel.yaml.error import YAMLError
 
     text = decoded_whole(content, path)
@@ -29,13 +29,13 @@ def yaml_rows(content: bytes, path: Path, listed_under: tuple[str, ...], reading
         reading.note_repair(text.count("\n", 0, text.index("\0")) + 1)
         text = text.replace("\0", "\ufffd")
     try:
-        root = YAML(typ="safe", pure=True).compose(text)
+        root, _ = composed(text)
         rows = _list_node(root, path, listed_under)
         return [(node.start_mark.line + 1, _row(node, path, reading)) for node in rows]
     except YAMLError as error:
         raise _not_yaml(error, path) from error
-    except RecursionError as error:
-        raise InputError(f"{path} can't be read as YAML: it is nested too deeply.") from error
+    except YamlTooMuch as error:
+        raise InputError(f"{path}:{error.line}: {error.says}.") from error
 
 
 def _list_node(root: "Node | None", path: Path, listed_under: tuple[str, ...]) -> "list[Node]":

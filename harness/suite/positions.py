@@ -1,18 +1,18 @@
 """YAML text as plain values, with the line and the column of every key and item."""
 
-import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from ruamel.yaml import YAML
-from ruamel.yaml.error import MarkedYAMLError, ReusedAnchorWarning, YAMLError
+from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 from ruamel.yaml.reader import ReaderError
 
+from ...knowledge.yaml_loading import YamlTooMuch, composed
+
 KeyPath = tuple[str | int, ...]
 
-_MOST_VALUES = 100_000  # aliases of aliases can unfold into more than any memory holds
 _TAG = "tag:yaml.org,2002:"
 _CONVERTED = ("null", "bool", "int", "float")
 _KNOWN = (*_CONVERTED, "str", "timestamp", "map", "seq")
@@ -51,28 +51,15 @@ class PlacedYaml:
 
 def read_yaml(text: str) -> PlacedYaml:
     """Read one YAML 1.2 document (``no`` stays text), reporting every repeated key and not the first alone."""
-    yaml = YAML(typ="safe", pure=True)
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ReusedAnchorWarning)  # YAML allows it: the later anchor counts
-            root = yaml.compose(text)
-    except RecursionError:
-        return PlacedYaml(None, {}, (Flaw(Place(1, 1), "the lists or mappings are nested too deeply"),))
+        root, yaml = composed(text)
+    except YamlTooMuch as beyond:
+        return PlacedYaml(None, {}, (Flaw(Place(beyond.line, beyond.column), beyond.says),))
     except YAMLError as error:
         return PlacedYaml(None, {}, (_syntax_flaw(error, text),))
     builder = _Builder(yaml)
-    try:
-        values = None if root is None else builder.value(root, ())
-    except _TooMuch as stop:
-        builder.flaws.append(stop.flaw)
-        values = None
+    values = None if root is None else builder.value(root, ())
     return PlacedYaml(values, builder.places, tuple(sorted(builder.flaws, key=lambda flaw: flaw.place)))
-
-
-class _TooMuch(Exception):  # noqa: N818 - ends the reading, is no error of the program
-    def __init__(self, flaw: Flaw) -> None:
-        super().__init__(flaw.says)
-        self.flaw = flaw
 
 
 class _Builder:
@@ -82,28 +69,17 @@ class _Builder:
         self.places: dict[KeyPath, Place] = {}
         self.flaws: list[Flaw] = []
         self._construct = yaml.constructor.construct_object
-        self._open: set[int] = set()
-        self._count = 0
 
     def value(self, node: Node, path: KeyPath) -> object:
         self.places.setdefault(path, _place(node))
-        self._count += 1
-        if self._count > _MOST_VALUES:
-            raise _TooMuch(Flaw(_place(node), f"the aliases unfold into more than {_MOST_VALUES:,} values"))
         if _kind(node) not in _KNOWN:
             self.flaws.append(Flaw(_place(node), f"the tag {node.tag} means nothing here; leave it out"))
             return None
         if isinstance(node, ScalarNode):
             return self._scalar(node)
-        if id(node) in self._open:
-            raise _TooMuch(Flaw(_place(node), f"the alias *{node.anchor} stands inside what it repeats"))
-        self._open.add(id(node))
-        try:
-            if isinstance(node, MappingNode):
-                return self._mapping(node, path)
-            return [self.value(item, (*path, index)) for index, item in enumerate(node.value)]
-        finally:
-            self._open.discard(id(node))
+        if isinstance(node, MappingNode):
+            return self._mapping(node, path)
+        return [self.value(item, (*path, index)) for index, item in enumerate(node.value)]
 
     def _mapping(self, node: MappingNode, path: KeyPath) -> dict[str, object]:
         merged: dict[str, object] = {}

@@ -498,7 +498,23 @@ REFUSALS = {
         "- <<: {a: b}\n  question: b\n",
         "q.yaml:1: merge keys (<<) are not read; write the keys out.",
     ),
-    "yaml circle": ("q.yaml", "- &a\n  question: [*a]\n", "q.yaml can't be read as YAML: it is nested too deeply."),
+    "yaml circle": ("q.yaml", "- &a\n  question: [*a]\n", "q.yaml:1: the alias *a stands inside what it repeats."),
+    "yaml too deep": (
+        "q.yaml",
+        "- question: a\n  x: " + "[" * 5000,
+        "q.yaml:2: the lists or mappings are nested too deeply.",
+    ),
+    "yaml bomb": (
+        "q.yaml",
+        "- question: &a0 [1, 1, 1, 1, 1, 1, 1, 1, 1, 1]\n"
+        + "".join(f"- question: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]\n" for n in range(1, 30)),
+        "q.yaml:5: the aliases unfold into more than 100,000 values.",
+    ),
+    "yaml that repeats a long text": (
+        "q.yaml",
+        f"- question: &a {'x' * 100_000}\n  tags: [{', '.join(['*a'] * 1000)}]\n",
+        "q.yaml:2: the aliases unfold into more than 16 million characters.",
+    ),
     "yaml with no list": (
         "q.yaml",
         "a: 1\n",
