@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ...reports.surveys.survey import Gaps
+from ..ground.answer_signals import THRESHOLD
 from ..ground.sentence_book import SentenceBook
-from ..ground.support import SupportFinder, evidence_of
+from ..ground.support import AnswerSupport, ClaimSupport, SupportFinder, evidence_of
 from .answered_anyway import answered_anyway
-from .stale_gold import stale_gold
+from .stale_gold import Supported, stale_gold
 from .topics import thin_topics, topics_of
 from .unsupported import unsupported_answers
 
@@ -31,9 +32,12 @@ def find_gaps(ground: Ground, answers: Answers | None) -> Gaps:
     finder = SupportFinder(SentenceBook(ground.documents if looked else ()), ground.embedder)
     found = finder.find(looked)
     supported = {
-        one.id: evidence_of(best.places[0].stretch, finder.book)
+        one.id: Supported(
+            tuple(evidence_of(place.stretch, finder.book) for each in _held(found[one.id]) for place in each.places),
+            found[one.id].score >= THRESHOLD,
+        )
         for one in looked
-        if ground.gold[one.id].kind == "stale" and one.id in found and (best := found[one.id].best).holds
+        if one.id in found
     }
     topics = topics_of(ground, answers)
     findings = [
@@ -45,8 +49,16 @@ def find_gaps(ground: Ground, answers: Answers | None) -> Gaps:
     return Gaps(tuple(findings), topics)
 
 
+def _held(found: AnswerSupport) -> list[ClaimSupport]:
+    """The claims that the documents support, the best first."""
+    return sorted((one for one in found.claims if one.holds), key=lambda one: -one.score)
+
+
 def _is_looked_for(question: Question, ground: Ground) -> bool:
     """Whether a finding may rest on the support of its expected answer; of a supported one only its figures count."""
-    kind = ground.gold[question.id].kind if question.id in ground.gold else "none"
+    gold = ground.gold.get(question.id)
+    if gold is not None and gold.stale:
+        return True
+    kind = "none" if gold is None else gold.kind
     has_figure = any(sign.isdecimal() for text in question.expected for sign in text)
-    return kind in {"unsupported", "stale"} or (kind == "support" and has_figure)
+    return kind == "unsupported" or (kind == "support" and has_figure)

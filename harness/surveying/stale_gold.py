@@ -19,11 +19,25 @@ if TYPE_CHECKING:
 
 Change = Literal["reworded", "figures", "moved", "renamed", "gone"]
 
-_REWORDED: Final = 0.5  # similarity from which a passage is the quote in other words
+_REWORDED: Final = 0.5  # similarity from which a passage may be the quote in other words
+_EQUAL: Final = 0.99  # of the same words, figures apart
 _SAME: Final = 0.85  # from which it is the quote, in all but a word or two
 _BETTER: Final = 0.15  # by which another document has to be nearer than the quote's own
 _NAMED_ALIKE: Final = 0.6  # of two names of files
 _SHOWN: Final = 120  # characters of a quote in a sentence
+
+
+@dataclass(frozen=True, slots=True)
+class Supported:
+    """Where the documents support the expected answer of a question now.
+
+    Attributes:
+        places: that support some claim of it, the best first.
+        whole: whether they support all that counts of it.
+    """
+
+    places: tuple[Evidence, ...]
+    whole: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,12 +49,15 @@ class _Piece:
     questions: tuple[str, ...]
 
 
-def stale_gold(ground: Ground, supported: Mapping[str, Evidence]) -> Iterator[Finding]:
+def stale_gold(ground: Ground, supported: Mapping[str, Supported]) -> Iterator[Finding]:
     """A finding for each piece of evidence that the documents don't hold, in the order of the questions.
+
+    A passage is proposed in its place where it supports the expected answer of the question, or says the same words
+    but for figures; words that are alike make no passage one on the same subject.
 
     Args:
         ground: documents, questions and their gold evidence.
-        supported: by key of a question, where its expected answer is found supported now; the hint for what is gone.
+        supported: by key of a question whose expected answer can be looked for, where it is supported now.
     """
     pieces = _pieces(ground)
     if not pieces:
@@ -103,8 +120,30 @@ def _named_alike(first: str, second: str) -> bool:
     return SequenceMatcher(None, one, other).ratio() >= _NAMED_ALIKE
 
 
-def _change(piece: _Piece, near: NearPassage | None, renamed: Mapping[str, str]) -> Change:
-    if near is None or near.similarity < _REWORDED:
+def _is_confirmed(piece: _Piece, near: NearPassage, supported: Mapping[str, Supported]) -> bool:
+    """Whether a passage says what the quote said: the same words but for figures, or the answer of a question."""
+    if _but_for_figures(piece.evidence.quote, near) >= _EQUAL:
+        return True
+    looked = [supported[key] for key in piece.questions if key in supported]
+    return any(
+        place.document == near.document and _overlap(place, near) for each in looked for place in each.places
+    ) or (not looked and near.similarity >= _SAME)
+
+
+def _but_for_figures(quote: str, near: NearPassage) -> float:
+    """The similarity with each figure that stands in the place of another one counted as the same word."""
+    words = max(1, len(quote.split()))
+    return near.similarity + len(near.figures) / words
+
+
+def _overlap(place: Evidence, near: NearPassage) -> bool:
+    return (place.start or 0) < near.end and near.start < (place.end or 0)
+
+
+def _change(
+    piece: _Piece, near: NearPassage | None, renamed: Mapping[str, str], supported: Mapping[str, Supported]
+) -> Change:
+    if near is None or near.similarity < _REWORDED or not _is_confirmed(piece, near, supported):
         return "gone"
     if renamed.get(piece.evidence.document) == near.document:
         return "renamed"
@@ -115,27 +154,30 @@ def _change(piece: _Piece, near: NearPassage | None, renamed: Mapping[str, str])
 
 def _finding(
     piece: _Piece, near: NearPassage | None, renamed: Mapping[str, str], ground: Ground,
-    supported: Mapping[str, Evidence],
+    supported: Mapping[str, Supported],
 ) -> Finding:  # fmt: skip
-    evidence, change = piece.evidence, _change(piece, near, renamed)
+    evidence, change = piece.evidence, _change(piece, near, renamed, supported)
     one = len(piece.questions) == 1
     who = f"Question {piece.questions[0]} rests" if one else f"{len(piece.questions)} questions rest"
-    gone = f"which stood in {evidence.document}: there is no such document"
+    unread = piece.document is None and any(f"{evidence.document} was skipped" in said for said in ground.warnings)
+    there = "it can't be read" if unread else "there is no such document"
+    gone = f"which stood in {evidence.document}: {there}"
     lost = gone if piece.document is None else f"which {evidence.document} does not hold any more"
     figures = ""
     if near is not None and near.figures and change != "gone":
         figures = " It now says " + ", ".join(f"{new} instead of {old}" for old, new in near.figures) + "."
     left = [key for key in piece.questions if ground.gold[key].kind == "stale"]
     blind = " No other evidence is left for it." if left else ""
-    answers = [supported[key] for key in piece.questions if key in supported]
+    found = [supported[key] for key in piece.questions if key in supported]
+    answers = [each.places[0] for each in found if each.whole and each.places]
     places = [Excerpt(near.document, near.start, near.end, near.text)] if near is not None else []
     if change == "gone":
-        places = [*(Excerpt(one.document, one.start, one.end, one.quote) for one in answers[:1]), *places]
+        places = [Excerpt(one.document, one.start, one.end, one.quote) for one in answers[:1]]
     return Finding(
         kind="stale_gold",
         severity="high",
         what=f"{who} on {_shown(evidence)}, {lost}.{figures}{blind}",
-        action=_action(piece, near, change, answers),
+        action=_action(piece, near, change, answers, unread),
         places=tuple(places),
         questions=piece.questions,
         details={
@@ -148,7 +190,11 @@ def _finding(
     )
 
 
-def _action(piece: _Piece, near: NearPassage | None, change: Change, answers: Sequence[Evidence]) -> str:
+def _action(piece: _Piece, near: NearPassage | None, change: Change, answers: Sequence[Evidence], unread: bool) -> str:
+    if unread and (near is None or change == "gone"):
+        return (
+            f"Put a file in the place of {piece.evidence.document} that can be read; the evidence is looked for again."
+        )
     if near is None or change == "gone":
         lost = "The document is gone" if piece.document is None else "The passage is gone"
         if answers:

@@ -116,6 +116,35 @@ def test_a_document_that_is_gone_for_good(tmp_path):
     assert finding.action.startswith("The document is gone: put the answer back")
 
 
+def test_a_passage_of_like_words_on_another_subject_is_never_proposed(tmp_path):
+    """It shares most words with the quote, and says nothing of the question."""
+    documents = {"plan.md": PLAN, "shop.md": "You can return any helmet within 14 days of delivery to our shop."}
+    quote = "You can lock any battery within 14 days of delivery to our shop."
+    asked = question(
+        "q", "How do I lock the battery?", "Turn the key of the battery to the left.", [("shop.md", quote)]
+    )
+    (finding,) = of_kind(find_gaps(laid(tmp_path, [asked], documents), None), "stale_gold")
+    assert finding.details["similarity"] > 0.7
+    assert finding.details["change"] == "gone"
+    assert finding.action.startswith("The passage is gone: put the answer back")
+    assert finding.places == ()
+
+
+def test_a_small_part_of_an_answer_found_elsewhere_is_no_place_of_the_answer(tmp_path):
+    expected = "The Rolling Plan costs 29 euros a month. Batteries must be locked with the steel key at night."
+    asked = question("q", "What must I do with the battery?", expected, [("keys.md", "Lock batteries with the key.")])
+    (finding,) = of_kind(find_gaps(laid(tmp_path, [asked]), None), "stale_gold")
+    assert "the expected answer stands in" not in finding.action
+
+
+def test_evidence_in_a_file_that_cannot_be_read_asks_for_the_file(tmp_path):
+    asked = question("q", "Who runs the Cork warehouse?", "Mrs Finnegan", [("cork.md", "Mrs Finnegan runs Cork.")])
+    documents = {**DOCUMENTS, "cork.md": "Mrs\0Finnegan\0runs\0Cork."}
+    (finding,) = of_kind(find_gaps(laid(tmp_path, [asked], documents), None), "stale_gold")
+    assert "which stood in cork.md: it can't be read." in finding.what
+    assert finding.action == "Put a file in the place of cork.md that can be read; the evidence is looked for again."
+
+
 def test_other_white_space_is_not_stale(tmp_path):
     asked = question("q", "How long?", "14 days", [("returns.md", FIRST.replace(" ", " \n "))])
     assert find_gaps(laid(tmp_path, [asked]), None).findings == ()
