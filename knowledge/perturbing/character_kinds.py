@@ -9,10 +9,11 @@ from string import ascii_lowercase
 from .chance import Chance
 from .known_words import Runs
 from .rewording import Change, Refused, Reworded, changed, how_many
-from .units import script, spelled_letters, word_starts
+from .units import script, spelled_letters, word_starts, words
 
 _DATA = Path(__file__).parent
 NO_LETTERS = "it has no letters that may be changed"
+_LONG = 5  # letters
 _ROUNDS = 3  # what makes a word together with one change may make none together with another
 _TRIES = 4  # draws for a place
 
@@ -23,8 +24,13 @@ def insert_letters(text: str, share: float, chance: Chance) -> Reworded:
 
 
 def replace_letters(text: str, share: float, chance: Chance) -> Reworded:
-    """Another letter in place of some."""
-    return _slipped(text, share, chance, _drawn(text, spelled_letters(text), after=0), NO_LETTERS)
+    """Another letter in place of some, in words of five letters and more.
+
+    A shorter one becomes another word too easily: a bike a tike, a card lard.
+    """
+    long = [place for word in words(text) if word.end - word.start >= _LONG for place in range(word.start, word.end)]
+    places = sorted({*spelled_letters(text)} & {*long})
+    return _slipped(text, share, chance, _drawn(text, places, after=0), "it has no word of five letters to change")
 
 
 def delete_letters(text: str, share: float, chance: Chance) -> Reworded:
@@ -80,7 +86,7 @@ def _slipped(
     text: str, share: float, chance: Chance, options: Mapping[int, Sequence[Change]], lacking: str
 ) -> Reworded:  # fmt: skip
     """The text with one of the options at a share of the places; no word of it becomes another word."""
-    runs = Runs(text)
+    runs = Runs(text, share)
     places = [place for place, found in options.items() if runs.fits(place, found)]
     if not places:
         raise Refused(lacking)

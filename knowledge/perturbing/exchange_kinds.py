@@ -1,6 +1,6 @@
-"""Exchange kinds: a word gives way to one that means the same, or to one that means the opposite."""
+"""Exchange kinds: a word gives way to one that means the same."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -8,38 +8,31 @@ from .chance import Chance
 from .english import (
     ADJECTIVES_AND_VERBS,
     BE,
-    BE_FINITE,
     DO,
     HAVE,
     MODALS,
     NOT_ENGLISH,
     NOUNS_AND_VERBS,
     PRONOUNS,
-    asked,
-    asks_yes_or_no,
     expects_noun,
     expects_verb,
     is_english,
-    part_start,
 )
 from .inflection import article
 from .rewording import Change, Refused, Reworded, changed, how_many
 from .units import Word, is_name, like, words
-from .word_lists import Entry, Words, antonyms, synonyms
+from .word_lists import Entry, Words, synonyms
 
 _BASE, _THIRD, _PAST, _PARTICIPLE = range(4)  # of VERB_FORMS
 _NEAR: Final = 4  # words
+_STEM: Final = 4  # letters of a word whose forms are looked for
 _PARTICLES: Final = frozenset(["aside", "away", "back", "down", "off", "out", "over", "up"])
 _NEED: Final = frozenset(["need", "needs", "needed"])
 _OTHER_BEFORE_TO: Final = frozenset({  # "used to live", "what happened to him", "starts to charge"
     "use", "used", "happen", "happens", "happened", "begin", "begins", "began", "begun", "start", "starts", "started",
 })  # fmt: skip
-_DEGREES: Final = frozenset(["less", "more", "most", "so", "too", "very"])
 _OF: Final = frozenset(["kind", "sort", "type"])  # of no special sense before "of" alone: "type 2", "a kind person"
-_COPULAS: Final = frozenset(["become", "becomes", "feel", "get", "gets", "look", "looks", "remain", "seem", "stay"])
 _NO_OBJECT: Final = frozenset({"", "to", "in", "on", "into", "there", "here"})
-
-SAME_FACTS: Final = "it asks for the same facts with the opposite of any word that has one in our list"
 
 _Place = tuple[int, Sequence[Entry]]
 
@@ -49,50 +42,6 @@ def use_synonyms(text: str, share: float, chance: Chance) -> Reworded:
     found = _english(text)
     places = [(place, entries) for place in range(len(found)) if (entries := list(_fitting(found, place, synonyms())))]
     return _exchanged(text, found, places, share, chance, "none of its words has a synonym in our list")
-
-
-def use_antonym(text: str, share: float, chance: Chance) -> Reworded:  # noqa: ARG001 - two opposites may cancel out
-    """The opposite of one word that has one in our list, in the same form.
-
-    Words of measure after ``how`` stay: whoever asks how short it is wants to know the same. So does what a question
-    such as "Is it open?" wants a yes or no to, what stands in a text beside the question, and what has its opposite in
-    the same text.
-    """
-    found = _english(text)
-    there = {word.plain for word in found}
-    fitting = [(place, entries) for place in asked(found) if (entries := list(_fitting(found, place, antonyms())))]
-    places = [(place, kept) for place, entries in fitting if (kept := _asking_otherwise(found, place, entries, there))]
-    lacking = SAME_FACTS if fitting else "none of its words has an opposite in our list"
-    return _exchanged(text, found, places, 0.0, chance, lacking)
-
-
-def _asking_otherwise(
-    found: Sequence[Word], place: int, entries: Sequence[Entry], there: Collection[str]
-) -> list[Entry]:  # fmt: skip
-    """The entries of a word whose opposites make a question with another answer of it, and are not there already."""
-    kept = (entry for entry in entries if not _asks_the_same(found, place, entry))
-    fresh = (replace(entry, others=tuple(other for other in entry.others if other not in there)) for entry in kept)
-    return [entry for entry in fresh if entry.others]
-
-
-def _asks_the_same(found: Sequence[Word], place: int, entry: Entry) -> bool:
-    if entry.part in ("adjective", "other") and "how" in {word.plain for word in found[max(0, place - 2) : place]}:
-        return True
-    return asks_yes_or_no(found, place) and (
-        entry.one_fact or (entry.part == "adjective" and _is_predicate(found, place))
-    )
-
-
-def _is_predicate(found: Sequence[Word], place: int) -> bool:
-    """Whether an adjective is what is asked about in "Is the big bag cheap?", as ``cheap`` is and ``big`` is not."""
-    start = part_start(found, place)
-    while place - 1 > start and found[place - 1].plain in _DEGREES:
-        place -= 1
-    before = _before(found, place)
-    if place - 1 > start and before in BE | _COPULAS:
-        return True
-    is_attribute = place - 1 == start or expects_noun(before)
-    return found[start].plain.removesuffix("n't") in BE_FINITE and not is_attribute
 
 
 def _english(text: str) -> Sequence[Word]:
@@ -131,14 +80,22 @@ def _fitting(found: Sequence[Word], place: int, listed: Words) -> Iterator[Entry
             fits = fits and not (word.plain.removesuffix("s") in _OF and _after(found, place) != "of")
         elif entry.part == "verb":
             fits = _is_verb(found, place, entry.form, before) and not _has_particle(found, place)
+            fits = fits and _after(found, place) != "of"  # "the use of"
             if entry.form in (_PAST, _PARTICIPLE):
                 fits = fits and not (also_base and expects_verb(before))
         else:
             fits = not (word.plain in ADJECTIVES_AND_VERBS and _reads_as_verb(found, place, before))
+            fits = fits and not (word.plain == "please" and not _after(found, place))
             fits = fits and not (word.plain == "free" and _after(found, place) == "to")
             fits = fits and not (word.plain == "old" and before in ("year", "years"))
-        if fits:
-            yield entry
+        fresh = tuple(other for other in entry.others if not _is_there(other, found)) if fits else ()
+        if fresh:
+            yield replace(entry, others=fresh)
+
+
+def _is_there(new: str, found: Sequence[Word]) -> bool:
+    """Whether a form of it stands in the text already: nobody is charged a charge."""
+    return any(word.plain.startswith(new[:-1] if len(new) > _STEM else new) for word in found)
 
 
 def _is_noun(found: Sequence[Word], place: int, before: str) -> bool:

@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from ... import InputError
+from .antonym import use_antonym
 from .chance import Chance
 from .character_kinds import delete_letters, insert_letters, misread, mistype, replace_letters, swap_y_and_z
 from .encoding_kinds import full_width, garble, look_alike, strip_accents, write_entities
-from .exchange_kinds import use_antonym, use_synonyms
+from .exchange_kinds import use_synonyms
 from .negation import negate
 from .rewording import Reworded
 from .word_kinds import insert_commas, swap_words
@@ -84,8 +85,24 @@ _SAME: Final = (
     ),
 )  # fmt: skip
 _CHANGED: Final = (
-    Kind("antonym", "other", "word", "the opposite of one word", use_antonym, _ENGLISH, graded=False),
-    Kind("negation", "other", "word", "one not put in or taken out", negate, "English", graded=False),
+    Kind(
+        "antonym",
+        "other",
+        "word",
+        "one word's opposite, where that can be asked",
+        use_antonym,
+        "English",
+        graded=False,
+    ),
+    Kind(
+        "negation",
+        "other",
+        "word",
+        "not put in or taken out, where that can be asked",
+        negate,
+        "English",
+        graded=False,
+    ),
 )
 _WRITTEN: Final = (
     Kind("paraphrase", "same", "text", "the question in other words", None, _JUDGE, graded=False),

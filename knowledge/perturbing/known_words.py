@@ -6,8 +6,9 @@ from functools import cache
 from typing import Final
 
 from ..onnx_encoder import packaged_folder
+from .antonym import opposites
 from .rewording import Change, changed
-from .word_lists import antonyms, synonyms
+from .word_lists import synonyms
 
 _LONGEST: Final = 8  # letters: a slip hardly makes another word of a longer one
 _SHORT: Final = "ad ah am an as at be by do go he hi if in is it me my no of oh ok on or ox so to up us we"
@@ -25,18 +26,21 @@ def known_words() -> frozenset[str]:
     """
     vocabulary = (packaged_folder() / "vocab.txt").read_text("utf-8").split()
     words = {word for word in vocabulary if word.isascii() and word.isalpha() and 2 < len(word) <= _LONGEST}
-    return frozenset(words | set(_SHORT.split()) | synonyms().keys() | antonyms().keys())
+    return frozenset(words | set(_SHORT.split()) | synonyms().keys() | opposites().keys())
 
 
 class Runs:
     """The runs of letters in a text, and what changes make of them.
 
+    No run takes more than twice the share of changes, or a reader could not tell what it was.
+
     Attributes:
         count: of the changes that were taken.
     """
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, share: float = 1.0) -> None:
         self._text = text
+        self._share = share
         self._of = {place: match.span() for match in _RUN.finditer(text) for place in range(*match.span())}
         self._made: dict[int, list[Change]] = {}
         self._lengths: dict[int, int] = {}
@@ -56,6 +60,8 @@ class Runs:
         """Take a change unless it and those before it make another word; whether it was taken."""
         start, end = self._of[place]
         made = self._made.setdefault(start, [])
+        if len(made) >= max(1, int(2 * self._share * (end - start))):
+            return False
         length = self._lengths.get(start, end - start) + _longer(change)
         made.append(change)
         if self._is_word(start, end, length, made):

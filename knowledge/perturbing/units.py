@@ -97,7 +97,7 @@ def spelled_letters(text: str) -> list[int]:
     ("vitamin C", "world war ii"), and Chinese characters, which are words and not letters.
     """
     is_loud = not any(letter.islower() for letter in text)
-    found = [word for word in words(text) if not _is_code(word.text, is_loud)]
+    found = [word for word in words(text) if not any(_is_code(part, is_loud) for part in word.text.split("/"))]
     return [place for word in found for place in _letters_of(word, text) if not _is_ideograph(text[place])]
 
 

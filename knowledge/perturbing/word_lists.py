@@ -1,4 +1,4 @@
-"""Word lists: the synonyms and antonyms that ship with the package, by every form of their words."""
+"""Word lists: the synonyms that ship with the package, by every form of their words."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,7 +13,6 @@ Part = Literal["verb", "noun", "adjective", "other"]
 
 _DATA: Final = Path(__file__).parent
 _ONLY_NEW: Final = "~"  # a word that may come in, but is too ambiguous to be taken out
-_ONE_FACT: Final = "="  # before a group of which either word asks for the same fact, as in "Do you accept checks?"
 _PARTS: Final[Mapping[str, Part]] = {
     "verbs": "verb", "nouns": "noun", "adjectives": "adjective", "others": "other"
 }  # fmt: skip
@@ -27,13 +26,11 @@ class Entry:
         part: of speech.
         form: place of the form among ``VERB_FORMS`` or ``NOUN_FORMS``; 0 for words that have one form.
         others: the words in the same form.
-        one_fact: whether a question that wants a yes or no asks for the same fact with any of them.
     """
 
     part: Part
     form: int
     others: tuple[str, ...]
-    one_fact: bool = False
 
 
 Words = Mapping[str, Sequence[Entry]]
@@ -42,35 +39,28 @@ Words = Mapping[str, Sequence[Entry]]
 @cache
 def synonyms() -> Words:
     """Words that mean much the same, from ``synonyms.json``; the first of a line gives way to the others."""
-    return _read("synonyms.json", both_ways=False)
+    return _read("synonyms.json")
 
 
-@cache
-def antonyms() -> Words:
-    """Words that mean the opposite, from ``antonyms.json``; both words of a line give way to each other."""
-    return _read("antonyms.json", both_ways=True)
-
-
-def groups(name: str) -> Iterator[tuple[Part, tuple[str, ...], bool]]:
-    """The groups of a list as they are written, each with its part of speech and whether it is of one fact."""
+def groups(name: str) -> Iterator[tuple[Part, tuple[str, ...]]]:
+    """The groups of a list as they are written, each with its part of speech."""
     found: dict[str, list[str]] = json.loads((_DATA / name).read_text("utf-8"))
     for title, lines in found.items():
         for line in lines:
-            words = tuple(word.strip() for word in line.removeprefix(_ONE_FACT).split(","))
-            yield _PARTS[title], words, line.startswith(_ONE_FACT)
+            yield _PARTS[title], tuple(word.strip() for word in line.split(","))
 
 
-def _read(name: str, both_ways: bool) -> Words:
+def _read(name: str) -> Words:
     made: dict[str, list[Entry]] = {}
-    for part, group, one_fact in groups(name):
+    for part, group in groups(name):
         forms = [_forms(part, word.removeprefix(_ONLY_NEW)) for word in group]
-        for place, word in enumerate(group if both_ways else group[:1]):
+        for place, word in enumerate(group[:1]):
             if word.startswith(_ONLY_NEW) or " " in word:
                 continue
             for form, written in enumerate(forms[place]):
                 others = tuple(other[form] for other in forms if other[form] != written)
                 if others:
-                    made.setdefault(written, []).append(Entry(part, form, others, one_fact))
+                    made.setdefault(written, []).append(Entry(part, form, others))
     return made
 
 

@@ -19,7 +19,7 @@ from typed import proctor
 QUESTIONS = [
     {
         "id": f"q{n}",
-        "question": f"Which parcel is it that holds item {n}",
+        "question": f"Which parcels do you offer for item {n}",
         "expected_answer": f"It is {n}",
         "tags": ["t"],
     }
@@ -28,7 +28,7 @@ QUESTIONS = [
 # Says the last word, unless a letter is odd: a bot that typing errors put off.
 FRAGILE = """
 def answer(question):
-    return "It is " + question.split()[-1] if question.startswith("Which parcel is it") else "I do not know."
+    return "It is " + question.split()[-1] if question.startswith("Which parcels do you offer") else "I do not know."
 """
 # Stops its process when a question is reworded.
 STOPPING = """

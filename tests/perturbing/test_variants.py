@@ -39,14 +39,16 @@ def test_a_question_without_a_document_is_a_cluster_with_its_variants():
 
 
 def test_what_was_right_is_dropped_where_another_answer_is():
-    variants, _ = made([FULL], "negation", "misinformation", control=False, written={("misinformation", "q1"): ["So?"]})
+    full = replace(FULL, text="Which yellow bikes do you sell?")
+    variants, _ = made([full], "negation", "misinformation", control=False, written={("misinformation", "q1"): ["So?"]})
     assert [(each.expected, each.constraints, each.evidence) for each in variants] == [((), (), ())] * 2
     assert [each.answerable for each in variants] == [None, False]
-    assert [each.text for each in variants] == ["How do I not return the yellow bike?", "So?"]
+    assert [each.text for each in variants] == ["Which yellow bikes do you not sell?", "So?"]
 
 
 def test_graded_kinds_are_made_at_every_intensity_and_others_once():
-    variants, tally = made([FULL], "comma", "negation", intensities=(0.1, 0.5, 0.5), variants=2)
+    full = replace(FULL, text="Which yellow bikes do you sell?")
+    variants, tally = made([full], "comma", "negation", intensities=(0.1, 0.5, 0.5), variants=2)
     ids = [each.id.partition("~")[2] for each in variants]
     assert ids == ["identity-0-0", "comma-0.1-0", "comma-0.1-1", "comma-0.5-0", "comma-0.5-1", "negation-1-0"]
     assert (tally.made["comma"], tally.refused["negation"]) == (4, 1)

@@ -3,13 +3,14 @@
 from collections.abc import Callable
 
 import pytest
+from proctor.knowledge.perturbing.antonym import opposites, use_antonym
 from proctor.knowledge.perturbing.chance import Chance
-from proctor.knowledge.perturbing.exchange_kinds import use_antonym, use_synonyms
+from proctor.knowledge.perturbing.exchange_kinds import use_synonyms
 from proctor.knowledge.perturbing.inflection import article, noun_forms, verb_forms
 from proctor.knowledge.perturbing.negation import negate
 from proctor.knowledge.perturbing.rewording import Refused, Reworded
 from proctor.knowledge.perturbing.word_kinds import insert_commas, swap_words
-from proctor.knowledge.perturbing.word_lists import antonyms, groups, synonyms
+from proctor.knowledge.perturbing.word_lists import groups, synonyms
 
 Reword = Callable[[str, float, Chance], Reworded]
 
@@ -69,7 +70,7 @@ def test_writing_without_blanks_is_refused(reword: Reword, text: str) -> None:
     [
         ("Can I delete it?", {"Can I remove it?", "Can I erase it?"}),
         ("Which bicycles were refunded?", {"Which bikes were refunded?", "Which bicycles were reimbursed?"}),
-        ("DO YOU MIND REPAIRING IT?", {"DO YOU MIND FIXING IT?", "DO YOU MIND MENDING IT?"}),
+        ("DO YOU MIND MODIFYING IT?", {"DO YOU MIND ALTERING IT?", "DO YOU MIND CHANGING IT?"}),
         ("An apartment, now", {"A flat, now"}),
         ("How often may I call?", {"How frequently may I call?"}),
         ("The parcel arrives when?", {"The package arrives when?"}),
@@ -86,6 +87,8 @@ def test_synonyms_come_in_the_same_form(text: str, possible: set[str]) -> None:
         "How do I send it back?",  # a verb with a particle
         "Do I need to come?",  # no "require to"
         "Feel free to come",  # not "complimentary to"
+        "your age please",  # not "kindly"
+        "the aggressive use of it",  # no verb
         "Wann kommt mein Parcel an?",
         "我可以退货吗",
         "xyzzy the plugh",
@@ -101,19 +104,26 @@ def test_nouns_and_verbs_of_one_spelling_are_told_apart() -> None:
     assert all_of(use_synonyms, "Do you refund it?") == {"Do you reimburse it?"}
 
 
+def test_nobody_is_charged_a_charge() -> None:
+    assert all_of(use_synonyms, "Why was I charged the fee on an invoice?") == {
+        "Why was I charged the fee on a bill?",
+    }
+
+
 @pytest.mark.parametrize(
     ("text", "possible"),
     [
-        ("When is the shop open?", {"When is the shop closed?"}),
-        ("Do you know what you accept?", {"Do you know what you reject?"}),
-        ("It is hot. When do you open?", {"It is hot. When do you close?"}),
-        ("Is the big bag cheap?", {"Is the small bag cheap?"}),
-        ("Can I return a damaged bag?", {"Can I return an undamaged bag?"}),
+        ("What is the highest weight for an e-bike?", {"What is the lowest weight for an e-bike?"}),
+        ("WHERE IS THE NEAREST ATM?", {"WHERE IS THE FARTHEST ATM?"}),
+        ("Which is the most popular airline?", {"Which is the least popular airline?"}),
+        ("Is there a minimum payment?", {"Is there a maximum payment?"}),
+        ("Is it cheaper than the other?", {"Is it more expensive than the other?"}),
         ("When do you open?", {"When do you close?"}),
-        ("I lost the key", {"I found the key"}),
-        ("May I pay before delivery?", {"May I pay after delivery?"}),
-        ("Which is cheap and safe?", {"Which is expensive and safe?", "Which is cheap and dangerous?"}),
-        ("Which payments were accepted?", {"Which payments were rejected?"}),
+        ("What time does the show start tomorrow?", {"What time does the show end tomorrow?"}),
+        ("when was the first vaccine made", {"when was the last vaccine made"}),
+        ("Who won the war?", {"Who lost the war?"}),
+        ("It came today. How do I activate it?", {"It came today. How do I deactivate it?"}),
+        ("I want to increase my limit", {"I want to decrease my limit"}),
     ],
 )
 def test_one_word_becomes_its_opposite(text: str, possible: set[str]) -> None:
@@ -123,13 +133,18 @@ def test_one_word_becomes_its_opposite(text: str, possible: set[str]) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "How long is it?", "How much longer do I wait?", "Is it open?", "Are they more expensive?", "Will it be free?",
-        "Do you accept it?", "Are they always here?", "I bought it. Where is it?", "Is she 8 years old?",
-        "Which are cheap and which expensive?",
+        "How long is it?", "Is it open?", "Do you accept it?", "I bought it. Where is it?", "Is she 8 years old?",
+        "Can my friend send me money?",  # an enemy?
+        "Can I order a new card?",  # an old one?
+        "How do I cancel my plan?",  # confirm it?
+        "Does it hold after the operation?",  # before it?
+        "When can I open an account?", "What is the start date?", "When does it start and end?",
+        "Can I decrease it from 2000 to 1000?", "Where is first aid?", "What is my last name?",
+        "the best of both worlds", "How do I raise a dispute?", "What is the highest and the lowest?",
     ],
 )  # fmt: skip
-def test_an_opposite_that_asks_for_the_same_facts_is_refused(text: str) -> None:
-    with pytest.raises(Refused, match=r"same facts|has an opposite"):
+def test_a_word_whose_opposite_nobody_would_ask_for_stays(text: str) -> None:
+    with pytest.raises(Refused, match="asked for in the same form"):
         use_antonym(text, 1.0, Chance(0))
 
 
@@ -137,20 +152,15 @@ def test_an_opposite_that_asks_for_the_same_facts_is_refused(text: str) -> None:
     ("text", "denied"),
     [
         ("Which items can be returned?", "Which items cannot be returned?"),
-        ("Which items can I return?", "Which items can I not return?"),
         ("Which shoes do you sell?", "Which shoes do you not sell?"),
-        ("Why does the app start?", "Why doesn't the app start?"),
-        ("When will the parcel come?", "When won't the parcel come?"),
-        ("What is the fee?", "What isn't the fee?"),
+        ("What payment methods do you accept?", "What payment methods do you not accept?"),
         ("WHICH CARDS ARE ACCEPTED?", "WHICH CARDS ARE NOT ACCEPTED?"),
-        ("What happens if it was opened?", "What happens if it was not opened?"),
-        ("Can I return an item that was opened?", "Can I return an item that was not opened?"),
-        ("Which shoes have been sold?", "Which shoes have not been sold?"),
-        ("Why can't I pay?", "Why can I pay?"),
-        ("Why won't the app start?", "Why will the app start?"),
-        ("What cannot be washed?", "What can be washed?"),
-        ("Why is it not here?", "Why is it here?"),
-        ("Why doesn\u2019t it start?", "Why does it start?"),
+        ("Why does the app start?", "Why doesn't the app start?"),
+        ("Why was I charged a fee?", "Why wasn't I charged a fee?"),
+        ("why am i charged a fee", "why am i not charged a fee"),
+        ("Why can you do it?", "Why can't you do it?"),
+        ("It smells. What should I do?", "It smells. What should I not do?"),
+        ("What happens if I don't pay?", "What happens if I pay?"),
     ],
 )
 def test_what_is_said_is_denied_and_what_was_denied_is_said(text: str, denied: str) -> None:
@@ -158,32 +168,24 @@ def test_what_is_said_is_denied_and_what_was_denied_is_said(text: str, denied: s
 
 
 @pytest.mark.parametrize(
-    ("text", "why"),
+    "text",
     [
-        ("Can I return it?", "same facts"),
-        ("Isn't it open?", "same facts"),
-        ("Do you not ship it?", "same facts"),
-        ("Can't I return it?", "same facts"),
-        ("Can I return it or not?", "same facts"),
-        ("Do you ship it, if not sold?", "same facts"),
-        ("It did not come. How much is it?", "same facts"),
-        ("How long does it take?", "same facts"),
-        ("How much is the fee?", "same facts"),
-        ("The shop, now", "no helping verb"),
-        ("Was kann man zurückgeben, und wann?", "English"),
-        ("In May the shop", "no helping verb"),
-        ("Show me a can of the paint", "no helping verb"),
+        "How do I reset my password?", "Can I return it?", "Isn't it open?", "Do you not ship it?", "How long is it?",
+        "What is the fee?", "When will the parcel come?", "What days do you open?", "Show me a can of the paint",
+        "Why is my card still blocked?", "Why did it fail?", "Why isn't it working?", "The shop is open.",
+        "I thought it was free. Why am I charged a fee?",  # why not would contradict what is said before
+        "What should I do to return it?", "What if my card is stolen?", "what coupons do i have",
     ],
-)
-def test_questions_that_ask_the_same_when_denied_are_refused(text: str, why: str) -> None:
-    with pytest.raises(Refused, match=why):
+)  # fmt: skip
+def test_questions_that_nobody_would_ask_when_denied_are_refused(text: str) -> None:
+    with pytest.raises(Refused, match="no form that can be denied"):
         negate(text, 1.0, Chance(0))
 
 
-def test_a_denied_question_is_the_first_one_again() -> None:
-    for text in ("Which items can I return?", "Why do parcels come late?", "What is the new fee?"):
-        (denied,) = all_of(negate, text)
-        assert all_of(negate, denied) == {text}
+def test_only_english_is_denied_and_turned_round() -> None:
+    for reword in (negate, use_antonym):
+        with pytest.raises(Refused, match="English"):
+            reword("Was kann man zur\u00fcckgeben, und wann?", 1.0, Chance(0))
 
 
 @pytest.mark.parametrize(
@@ -216,26 +218,23 @@ def test_the_article_follows_the_sound(noun: str, wanted: str) -> None:
     assert article(noun) == wanted
 
 
-def test_the_lists_that_ship_are_long_and_sound() -> None:
-    same, other = list(groups("synonyms.json")), list(groups("antonyms.json"))
-    assert len(same) >= 250 and len(other) >= 150
-    for listed in (same, other):
-        assert len({(part, group[0]) if listed is same else (part, group) for part, group, _ in listed}) == len(listed)
-        for _, group, _ in listed:
-            assert len(group) == len(set(group)) > 1, group
-            assert all(word == word.strip().lower() and word.isascii() and word.strip("~ ") for word in group), group
-    assert all(len(group) == 2 for _, group, _ in other)
-    assert not any(one_fact for *_, one_fact in same) and any(one_fact for *_, one_fact in other)
+def test_the_list_that_ships_is_long_and_sound() -> None:
+    same = list(groups("synonyms.json"))
+    assert len(same) >= 200
+    assert len({(part, group[0]) for part, group in same}) == len(same)
+    for _, group in same:
+        assert len(group) == len(set(group)) > 1, group
+        assert all(word == word.strip().lower() and word.isascii() for word in group), group
 
 
 def test_every_form_has_others_in_the_same_form() -> None:
     assert {other for entry in synonyms()["bought"] for other in entry.others} == {"purchased"}
-    assert {other for entry in antonyms()["increasing"] for other in entry.others} == {"decreasing"}
     assert not {word for word, entries in synonyms().items() for entry in entries if word in entry.others}
 
 
 def test_no_synonym_is_an_opposite() -> None:
-    opposite = {word: {other for entry in entries for other in entry.others} for word, entries in antonyms().items()}
+    opposite = {word: {other for other, _ in found} for word, found in opposites().items()}
+    assert opposite["highest"] == {"lowest"}
     wrong = [
         (word, other)
         for word, entries in synonyms().items()
