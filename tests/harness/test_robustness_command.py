@@ -126,21 +126,3 @@ def test_the_page_goes_to_a_file_or_stdout(tmp_path):
     assert "| `keyboard_typo` | 23 | 0 | 0 |" in page
     assert proctor(tmp_path, "--json", "--markdown", "-").returncode == 2
     assert proctor(tmp_path, "--markdown", "proctor.db").returncode == 2
-
-
-def test_questions_reworded_by_hand_as_the_readme_has_them(tmp_path):
-    readme = (Path(str(harness.__file__)).parents[1] / "README.md").read_text("utf-8")
-    block = next(block for block in readme.split("```yaml\n")[1:] if "  perturbs: reset\n" in block)
-    answers = """
-def answer(question):
-    return "I can't say." if "neighbour" in question else 'Choose "Forgot password" when you sign in.'
-"""
-    write_suite(tmp_path, answers, yaml.safe_load(block.partition("```")[0]), metrics=["exact_match"])
-    assert proctor("run", "suite.yaml", folder=tmp_path).returncode == 0
-    done = proctor("robustness", "--json", folder=tmp_path)
-    assert done.returncode == 0, done.stderr
-    (bot,) = json.loads(done.stdout)["bots"]
-    kinds = {kind["kind"]: kind for kind in bot["answers"]["kinds"]}
-    assert {name: (kind["must"], kind["as_wanted"]["mean"]) for name, kind in kinds.items()} == {
-        "reworded": ("same", 1.0), "wrong person": ("decline", 1.0),
-    }  # fmt: skip
