@@ -241,7 +241,7 @@ def _legend(summary: Summary) -> Iterator[Text]:
     )
     if summary.primary is not None:
         yield Text(printable(summary.primary.why), style="dim", overflow="fold")
-    for sentence in about_corrections(summary):
+    for sentence in (*about_intervals(summary), *about_corrections(summary)):
         yield Text(sentence, style="dim", overflow="fold")
     if any(bot.embedded for bot in summary.bots):
         yield Text("no LLM: answers come from an embedded model that only picks sentences or entries", style="dim")
@@ -252,6 +252,18 @@ def _legend(summary: Summary) -> Iterator[Text]:
     for bot in summary.bots:
         if bot.problem:
             yield Text(f"{printable(bot.name)}: {printable(bot.problem)}", style="red", overflow="fold")
+
+
+def about_intervals(summary: Summary) -> Iterator[str]:
+    """Why means have no interval, and which, where some have none."""
+    found: dict[str, list[str]] = {}
+    for bot in summary.bots:
+        for name, metric in bot.metrics.items():
+            if metric.ci_untold and name not in found.setdefault(metric.ci_untold, []):
+                found[metric.ci_untold].append(name)
+    for why, names in found.items():
+        of = "" if len(found) == 1 and len(names) > 1 else f" of {', '.join(names)}"
+        yield f"no interval{of}: {why}"
 
 
 def about_corrections(summary: Summary) -> Iterator[str]:

@@ -10,6 +10,7 @@ from .judging.judge_in_use import families
 from .leaderboard import (
     ARROWS,
     about_corrections,
+    about_intervals,
     best_bots,
     corrected_figures,
     count,
@@ -82,7 +83,7 @@ def _leaderboard(report: Report) -> Iterator[str]:
     yield "Mean and 95 % interval over the questions; the best in bold, a dash where there is no value."
     if summary.primary is not None:
         yield prose(summary.primary.why)
-    for sentence in about_corrections(summary):
+    for sentence in (*about_intervals(summary), *about_corrections(summary)):
         yield f"{sentence[0].upper()}{sentence[1:]}."
     if (judge := summary.judge) is not None:
         who = "Embedded judge, no LLM" if judge.embedded else f"Judged by {code(judge.name, 200)}"

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import difflib
+import itertools
+import operator
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import orjson
+from numpy.typing import NDArray
 
 from ..metrics.declaring import Level
 from ..metrics.score import Aggregate, Better
@@ -17,7 +20,7 @@ from .models_in_use import ModelInUse, models_in_use
 from .primary import Primary, named_primary, primary_metric
 from .run import LATEST, LATEST_FIRST
 from .run_scores import run_facts
-from .statistics.intervals import ClusterSums, mean_interval
+from .statistics.intervals import mean_interval
 from .store import Store, StoreError
 from .trust.corrected import KeptCalibration, calibrations_for
 
@@ -44,6 +47,7 @@ class MetricSummary:
     n_parse_failure: int = 0
     mean_parsed: float | None = None
     calibration: KeptCalibration | None = None
+    ci_untold: str = ""  # why a mean has no interval
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,10 +233,11 @@ def _latency(store: Store, run_id: int, bot_id: int) -> LatencySummary | None:
 
 
 # A question belongs to the cluster of its source document; without one it is its own, with all its repeats.
+# Clusters that have as many values and the same sum are one line.
 CLUSTERS = """
-SELECT metric_id, COUNT(*), SUM(n), SUM(s), SUM(q), SUM(s * s), SUM(s * n), SUM(n * n), MIN(binary), SUM(passed)
+SELECT metric_id, n, s, COUNT(*), MIN(binary), TOTAL(passed), COUNT(passed)
 FROM (
-    SELECT scores.metric_id AS metric_id, COUNT(*) AS n, TOTAL(value) AS s, TOTAL(value * value) AS q,
+    SELECT scores.metric_id AS metric_id, COUNT(*) AS n, TOTAL(value) AS s,
         MIN(IFNULL(value, 0) IN (0, 1)) AS binary,
         SUM(CASE better WHEN 'higher' THEN value >= threshold WHEN 'lower' THEN value <= threshold END) AS passed
     FROM run_rows
@@ -246,7 +251,9 @@ FROM (
     GROUP BY scores.metric_id,
         CASE source_document WHEN '' THEN run_rows.question_id ELSE source_document END
 )
-GROUP BY metric_id"""
+GROUP BY metric_id, n, s ORDER BY metric_id, n, s"""
+
+CLUSTER = [("values", int), ("sum", float), ("clusters", int), ("binary", bool), ("passed", int), ("judged", int)]
 
 MISSING = """
 SELECT scores.metric_id, scores.status, IFNULL(reason, ''), COUNT(*) FROM run_rows
@@ -261,7 +268,11 @@ OF_RUN = "SELECT metric_id, rows, value, status, IFNULL(reason, '') FROM run_sco
 
 
 def _metrics(store: Store, run_id: int, bot_id: int, columns: Mapping[int, MetricColumn]) -> dict[str, MetricSummary]:
-    sums = {line[0]: line[1:] for line in store.query(CLUSTERS, [run_id, bot_id])}
+    lines = store.connection.execute(CLUSTERS, [run_id, bot_id])
+    sums = {
+        int(metric_id): np.fromiter((line[1:] for line in own), dtype=CLUSTER)
+        for metric_id, own in itertools.groupby(lines, key=operator.itemgetter(0))
+    }
     of_run = {line[0]: line[1:] for line in store.query(OF_RUN, [run_id, bot_id])}
     missing: dict[int, list[tuple[str, str, int]]] = {}
     for metric_id, status, reason, count in store.query(MISSING, [run_id, bot_id]):
@@ -276,7 +287,9 @@ def _metrics(store: Store, run_id: int, bot_id: int, columns: Mapping[int, Metri
     return found | {name: replace(found[name], calibration=each) for name, each in calibrated.items()}
 
 
-def _metric(column: MetricColumn, line: Sequence[Any] | None, missing: Sequence[tuple[str, str, int]]) -> MetricSummary:
+def _metric(
+    column: MetricColumn, clusters: NDArray[np.void] | None, missing: Sequence[tuple[str, str, int]]
+) -> MetricSummary:
     counts: dict[str, int] = {}
     reasons: dict[str, int] = {}
     for status, reason, count in missing:
@@ -285,19 +298,24 @@ def _metric(column: MetricColumn, line: Sequence[Any] | None, missing: Sequence[
     not_applicable = counts.pop("not_applicable", 0)
     failed = sum(counts.values())
     unreadable = counts.get("parse_failure", 0)
-    if line is None:
+    if clusters is None:
         return MetricSummary(None, None, None, 0, not_applicable, failed, reasons, n_parse_failure=unreadable)
     is_rate = column.aggregate == "rate"
-    clusters, counted, total, squares, total_squared, total_count, count_squared, binary, passed = line
+    often = clusters["clusters"]
+    sizes, sums = (np.repeat(clusters[name], often).astype(np.float64) for name in ("values", "sum"))
+    counted, total = int(sizes.sum()), float(sums.sum())
+    passed = int(clusters["passed"].sum()) if clusters["judged"].any() else None
     # Costs that are all zero are no shares: only figures between 0 and 1 can be right or wrong.
-    binary = bool(binary) and (column.low, column.high) == (0, 1)
+    binary = bool(clusters["binary"].all()) and (column.low, column.high) == (0, 1)
     n_ok = counted - unreadable if is_rate else counted
-    sums = ClusterSums(clusters, counted, total, squares, total_squared, total_count, count_squared, binary)
     if not is_rate and unreadable / (n_ok + unreadable) > PARSE_FAILURE_TOLERANCE:
         return MetricSummary(None, None, None, n_ok, not_applicable, failed, reasons, n_parse_failure=unreadable)
     parsed = total / n_ok if n_ok else None
-    low, high = mean_interval(sums, column.low, column.high) or (None, None)
-    return MetricSummary(sums.mean, low, high, n_ok, not_applicable, failed, reasons, passed, unreadable, parsed)
+    found = mean_interval(sums, sizes, column.low, column.high, binary)
+    return MetricSummary(
+        total / counted, found.low, found.high, n_ok, not_applicable, failed, reasons, passed, unreadable, parsed,
+        ci_untold=found.untold,
+    )  # fmt: skip
 
 
 def _of_run(line: Sequence[Any] | None) -> MetricSummary:

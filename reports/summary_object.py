@@ -51,6 +51,7 @@ def _metric_object(name: str, metric: MetricSummary) -> dict[str, object]:
         "mean": metric.mean,
         "ci_low": metric.ci_low,
         "ci_high": metric.ci_high,
+        "ci_untold": metric.ci_untold or None,
         "n_ok": metric.n_ok,
         "n_not_applicable": metric.n_not_applicable,
         "n_failed": metric.n_failed,

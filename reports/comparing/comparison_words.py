@@ -35,7 +35,7 @@ def groups(comparison: Comparison) -> Iterator[tuple[str, str, tuple[MetricCompa
         ("other", f"{name} differs, and neither is better", ("higher", "lower")),
         ("open", "no difference shown", ("no difference shown",)),
         ("open", "the same on every question", ("the same",)),
-        ("open", "cannot be told from one cluster", ("cannot be told",)),
+        ("open", "cannot be told", ("cannot be told",)),
     )
     if first is not None:
         kind, heading = next((kind, heading) for kind, heading, verdicts in headings if first.verdict in verdicts)

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ..statistics.intervals import wilson
 from .clustered_mean import clustered_mean
 from .score_table import Figures
 
@@ -18,7 +17,7 @@ class Estimate:
 
     Attributes:
         mean: over the values that are there; every value weighs the same.
-        low: lower end of the interval; None with fewer than two clusters.
+        low: lower end of the interval; None where it can't be told (see ``mean_interval``).
         high: upper end.
         count: how many values there are.
         clusters: how many clusters they come from.
@@ -48,7 +47,4 @@ def estimate(
         return None
     count = len(np.unique(clusters))
     found = clustered_mean(values, clusters, low, high)
-    ends = found.low, found.high
-    if count > 1 and (low, high) == (0, 1) and np.ptp(values) == 0:
-        ends = wilson(found.value, count)  # equal in every cluster is not the same as certain
-    return Estimate(found.value, *ends, len(values), count)
+    return Estimate(found.value, found.low, found.high, len(values), count)

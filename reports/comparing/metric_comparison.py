@@ -8,7 +8,7 @@ from typing import Final, Literal
 
 import numpy as np
 
-from ..leaderboard import count, figure
+from ..leaderboard import figure
 from ..statistics.correction import benjamini_hochberg, holm
 from ..statistics.missing_bounds import missing_bounds
 from ..statistics.paired import Difference, difference
@@ -117,7 +117,7 @@ class MetricComparison:
         if self.verdict == "the same":
             return f"the same on all {found.questions:,} questions" + self._range(", so the true one lies")
         if found.low is None or found.high is None:
-            return f"cannot be told: {count(found.questions, 'question')} of one cluster: no sample"
+            return f"cannot be told: {found.untold}"
         if self.verdict == "no difference shown":
             after = " after correction" if found.low > 0 or found.high < 0 else ""
             return f"no difference shown{after}: between {self.shown(found.low)} and {self.shown(found.high)}"

@@ -16,7 +16,7 @@ def sentence_of(
     if gain is None:
         return "no question has a value on both sides"
     if gain.low is None or gain.high is None:
-        return f"{_why_no_interval(gain)}, so how far the figures reach can't be told"
+        return f"{gain.untold}, so how far the figures reach can't be told"
     if outcome == "not worse":
         return f"a loss of {margin:g} is ruled out"
     among = f" after Holm over {count(tests, 'metric')}" if tests > 1 else ""
@@ -26,12 +26,6 @@ def sentence_of(
     if gain.high < 0:
         return f"it looks worse, but p is {p_value(adjusted_p)}{among}{settle}"
     return f"a loss of {margin:g} is neither ruled out nor shown{settle}"
-
-
-def _why_no_interval(gain: Difference) -> str:
-    if gain.questions == 1:
-        return "there is one question only"
-    return "all questions come from one document" if gain.clusters < 2 else "all values are the same, without a range"
 
 
 def shown(value: float, column: MetricColumn) -> str:

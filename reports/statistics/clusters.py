@@ -9,7 +9,9 @@ from numpy.typing import NDArray
 
 from .chance import Figures
 
-WORKING = 0.1  # correlation within a cluster from which degrees of freedom are reckoned
+WORKING = 0.1  # correlation within a cluster from which degrees of freedom are estimated
+FEWEST_DEGREES = 3.5  # below which no interval is given: five clusters of one size have 4
+FEWEST = 5  # clusters that an interval takes at least
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +54,24 @@ class Clusters:
         """Values of shape (..., questions) added up to (..., clusters)."""
         return values if self.single else np.add.reduceat(values[..., self.order], self.starts, axis=-1)
 
+    def untold(self, noun: str = "document") -> str:
+        """Why there is no interval for a mean over these clusters; blank where there is one.
+
+        Below ``FEWEST_DEGREES`` an interval holds the truth far too often or too seldom, by how alike the questions of
+        a cluster are, which so few clusters don't tell.
+        """
+        if self.questions < 2:
+            return "there is one question only"
+        if self.single and self.count < FEWEST:
+            return f"{self.questions} questions are too few: an interval takes {FEWEST}"
+        if self.count < 2:
+            return f"all {self.questions:,} questions come from one {noun}: an interval takes {FEWEST}"
+        if self.count < FEWEST:
+            return f"the questions come from {self.count} {noun}s only: an interval takes {FEWEST}"
+        if self.degrees() < FEWEST_DEGREES:
+            return f"one of the {self.count} {noun}s has {int(self.sizes.max()):,} of the {self.questions:,} questions"
+        return ""
+
     def degrees(self, likeness: float = WORKING) -> float:
         """Degrees of freedom of the variance of a mean; clusters - 1 where all have the same size.
 
@@ -60,6 +80,8 @@ class Clusters:
 
         Source: Bell and McCaffrey 2002; Imbens and Kolesár 2016 (with a correlation); Satterthwaite 1946.
         """
+        if self.count < 2:
+            return 0.0
         share = self.sizes / self.questions
         varies = self.sizes * (1 - likeness) + self.sizes**2 * likeness
         # A residual sum is the cluster's own sum less its share of the total: the covariances of the residuals, scaled

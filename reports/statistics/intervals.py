@@ -1,74 +1,108 @@
-"""Intervals of a mean over questions that come in clusters (one document, several repeats)."""
+"""Intervals of a mean over answers that come in clusters (one document, several repeats)."""
+
+from __future__ import annotations
 
 import math
 from dataclasses import dataclass
 from statistics import NormalDist
 
+import numpy as np
+
+from .chance import Figures
+from .clusters import Clusters
+from .skewness import leaning_reach
 from .student import student_quantile
+
+ALIKE = 0.2  # correlation within a cluster that is assumed where all values are the same
+YES_OR_NO = 2.0  # degrees of freedom that each cluster with a rare answer is worth, where values are yes or no
+_NOTHING = 1e-18  # variance, as a share of the mean square, that is only rounding
 
 
 @dataclass(frozen=True, slots=True)
-class ClusterSums:
-    """What an interval needs to know of the values, added up over clusters.
+class MeanInterval:
+    """Where the mean of a population lies, or why that can't be told.
 
-    With n_c values of sum s_c in cluster c: ``clusters`` is how many there are, ``count`` the sum of n_c, ``total`` of
-    s_c, ``squares`` of all squared values, and the last three of s_c squared, s_c times n_c and n_c squared.
+    Attributes:
+        low: lower end; None where it can't be told.
+        high: upper end; None likewise.
+        untold: why there are no ends; blank where there are.
     """
 
-    clusters: int
-    count: int
-    total: float
-    squares: float
-    total_squared: float
-    total_count: float
-    count_squared: float
-    binary: bool
-
-    @property
-    def mean(self) -> float | None:
-        """Mean over all values; None when there are none."""
-        return self.total / self.count if self.count else None
+    low: float | None
+    high: float | None
+    untold: str = ""
 
 
 def mean_interval(
-    sums: ClusterSums, low: float | None = None, high: float | None = None, level: float = 0.95
-) -> tuple[float, float] | None:
-    """Interval of the mean, with the cluster-robust standard error; None with fewer than two clusters.
+    sums: Figures, sizes: Figures, low: float | None = None, high: float | None = None, binary: bool = False,
+    level: float = 0.95, noun: str = "document",
+) -> MeanInterval:  # fmt: skip
+    """The interval of a mean over clustered values.
 
-    Values that are all 0 or 1 get Wilson's interval at the effective number of independent values, so that ten
-    right answers of ten are not reported as certain. Others get Student's t with clusters - 1 degrees of freedom,
-    cut to the range ``low`` to ``high`` of the metric, or to the mean where that is not in it.
+    The variance is that of ``paired_intervals`` (CR2 with Bell and McCaffrey's degrees of freedom), so that figures of
+    one bot and differences of two are as sure as each other. A metric with both ends is stretched by Wilson's formula,
+    in which the variance shrinks towards the ends as that of a share does: ten right answers of ten are not certain,
+    and no interval leaves the range. Near an end few clusters hold all that varies; degrees of freedom are then no more
+    than these are worth. Yes/no values are taken to vary no less than independent ones. A metric without ends gets
+    Student's t, longer on the side to which values lean, as differences do.
 
-    Sources: Cameron and Miller 2015 (cluster-robust variance of a ratio mean); Wilson 1927; Kish 1965 (design effect).
+    Args:
+        sums: sum of the values of each cluster.
+        sizes: how many values each cluster has.
+        low: least value of the metric, None when it has none.
+        high: greatest value of the metric, None when it has none.
+        binary: all values are ``low`` or ``high``.
+        level: share of intervals that hold the truth; ``tests/benchmarks/interval_coverage.py`` measures it.
+        noun: what a cluster is called, for the sentence.
+
+    Sources: Bell and McCaffrey 2002; Imbens and Kolesár 2016; Wilson 1927; Korn and Graubard 1998 and Dean and Pagano
+    2015 (Wilson's interval at the effective number of values, with the degrees of freedom of the design).
     """
-    if sums.clusters < 2 or sums.mean is None:
-        return None
-    mean = sums.mean
-    spread = sums.total_squared - 2 * mean * sums.total_count + mean * mean * sums.count_squared
-    variance = max(spread, 0.0) * sums.clusters / (sums.clusters - 1) / sums.count**2
-    if sums.binary:
-        return wilson(mean, _effective_count(sums, mean, variance), level)
-    half = student_quantile((1 + level) / 2, sums.clusters - 1) * math.sqrt(variance)
-    lower, upper = mean - half, mean + half
-    return (
-        lower if low is None else max(lower, min(low, mean)),
-        upper if high is None else min(upper, max(high, mean)),
-    )
+    clusters = Clusters(np.arange(int(sizes.sum()), dtype=np.intp), np.empty(0, np.intp), sizes)
+    if untold := clusters.untold(noun):
+        return MeanInterval(None, None, untold)
+    count, mean = clusters.questions, float(sums.sum()) / clusters.questions
+    off = (sums - sizes * mean) / np.sqrt(1 - sizes / count) / count
+    variance = float(off @ off)
+    variance = variance if variance > _NOTHING * mean * mean else 0.0
+    if low is None or high is None or not low <= mean <= high or low == high:
+        reach = leaning_reach(np.array([off]), np.array([variance]), float(_quantile(level, clusters.degrees())))
+        return MeanInterval(mean - float(reach[0][0]), mean + float(reach[1][0]))
+    share, width = (mean - low) / (high - low), high - low
+    rare = sums - low * sizes if share <= 0.5 else high * sizes - sums
+    ends = _stretched(share, variance / width**2, clusters, rare, binary, level)
+    return MeanInterval(low + width * ends[0], low + width * ends[1])
 
 
-def _effective_count(sums: ClusterSums, mean: float, variance: float) -> float:
-    """How many independent values would give this variance; the number of clusters when all values are equal."""
-    simple = mean * (1 - mean)
-    if simple <= 0:
-        return float(sums.clusters)
-    if variance <= 0:
-        return float(sums.count)
-    return min(simple / variance, float(sums.count))
+def _stretched(
+    share: float, variance: float, clusters: Clusters, rare: Figures, binary: bool, level: float
+) -> tuple[float, float]:  # fmt: skip
+    """Wilson's interval of a mean from 0 to 1; ``rare`` is what each cluster holds of the end that is farther away."""
+    plain = share * (1 - share)
+    alike = 1 + ALIKE * (float(clusters.sizes @ clusters.sizes) / clusters.questions - 1)
+    worth = plain / variance if plain > 0 and variance > 0 else clusters.questions / alike
+    degrees = clusters.degrees()
+    if not (binary and clusters.single):
+        some = float(rare.sum()) ** 2 / float(rare @ rare) if rare.any() else math.inf
+        degrees = min(degrees, max(some * (YES_OR_NO if binary else 1.0), 1.0))
+    low, high = _wilson(share, worth, float(_quantile(level, degrees)))
+    if binary:
+        quantile = _quantile(level, degrees) if clusters.single else NormalDist().inv_cdf((1 + level) / 2)
+        own = _wilson(share, float(clusters.questions), float(quantile))
+        low, high = min(low, own[0]), max(high, own[1])
+    return low, high
+
+
+def _quantile(level: float, degrees: float) -> Figures:
+    return student_quantile((1 + level) / 2, degrees)
 
 
 def wilson(share: float, count: float, level: float = 0.95) -> tuple[float, float]:
     """Interval of a share of ``count`` independent values (Wilson 1927)."""
-    z = NormalDist().inv_cdf((1 + level) / 2)
+    return _wilson(share, count, NormalDist().inv_cdf((1 + level) / 2))
+
+
+def _wilson(share: float, count: float, z: float) -> tuple[float, float]:
     centre = (share + z * z / (2 * count)) / (1 + z * z / count)
     half = z / (1 + z * z / count) * math.sqrt(share * (1 - share) / count + z * z / (4 * count * count))
-    return max(0.0, centre - half), min(1.0, centre + half)
+    return max(0.0, min(share, centre - half)), min(1.0, max(share, centre + half))

@@ -24,8 +24,7 @@ class Difference:
 
     Attributes:
         mean: mean of head - base.
-        low: lower end of the interval; None with fewer than two clusters, and of an unbounded metric whose values are
-            all the same.
+        low: lower end of the interval; None where it can't be told (see ``untold``).
         high: upper end.
         standard_error: of the mean, by clusters (CR2); None with fewer than two.
         questions: how many were paired.
@@ -37,6 +36,8 @@ class Difference:
         p_value: two-sided; None with fewer than two clusters.
         test: name of the test.
         few_changes: too few questions changed for their spread to be believed, so the interval was widened.
+        untold: why there is no interval: too few clusters, one of them too large, or an unbounded metric whose values
+            are all the same; blank where there is one.
         cautious_p_value: the greater of ``p_value`` and that of ``cautious_p_values``, which stays right where
             differences lean to one side; the one to correct for the number of metrics before a verdict.
     """
@@ -55,6 +56,7 @@ class Difference:
     test: str
     few_changes: bool
     cautious_p_value: float | None = None
+    untold: str = ""
 
     @property
     def p_to_correct(self) -> float | None:
@@ -64,7 +66,7 @@ class Difference:
 
 def difference(
     base: Figures, head: Figures, clusters: NDArray[np.intp], low: float | None = None, high: float | None = None,
-    binary: bool = False, level: float = 0.95, seed: int = 0,
+    binary: bool = False, level: float = 0.95, seed: int = 0, noun: str = "document",
 ) -> Difference:  # fmt: skip
     """Compare two sides on the same questions, each of which weighs the same.
 
@@ -77,6 +79,7 @@ def difference(
         binary: the metric says yes or no; values between, which are means of repeats, are seen.
         level: of the interval.
         seed: of the draws of the test.
+        noun: what a cluster is called in ``untold``.
 
     Raises:
         ValueError: no questions, arrays of unequal length, or a value that is not finite.
@@ -109,6 +112,7 @@ def difference(
         test=test,
         few_changes=few,
         cautious_p_value=cautious,
+        untold="" if ends else found.untold(noun) or "all values are the same, of a metric without a range",
     )
 
 
@@ -152,7 +156,7 @@ def _test(
     if clusters.count < 2:
         return None, NO_TEST
     if binary and clusters.single:
-        return mcnemar(wins, losses), "exact McNemar"
+        return mcnemar(wins, losses), "McNemar, mid-p"
     return sign_flip(clusters.sums(values), seed)
 
 
@@ -165,7 +169,7 @@ def _interval(
     found = paired_intervals(values[None], clusters, reach, binary, level)
     few, ends = bool(found.few_changes[0]), (float(found.low[0]), float(found.high[0]))
     # Of a metric without a range, whose values are all the same, nothing says how far a change could go.
-    return few, float(found.error[0]), ends if ends[0] < ends[1] else None
+    return few, float(found.error[0]), ends if ends[0] < ends[1] and not clusters.untold() else None
 
 
 def _within(ends: tuple[float, float], farthest: float) -> tuple[float, float]:

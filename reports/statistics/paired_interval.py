@@ -1,26 +1,24 @@
 """The interval of a mean difference over clustered questions, for one sample or many at once.
 
-How it was chosen: by the share of intervals that hold the truth, over 6,000 to 20,000 samples of each of some 150 cases
-(30 to 500 questions alone; 30 clusters of 10; clusters of very unequal sizes; normal, exponential, lognormal, mostly-
-zero and yes/no differences). Student's t with the plain cluster-robust variance (CR1) held it 88 to 93 times of 100
-with unequal clusters. CR2 with Bell and McCaffrey's degrees of freedom held it 94 to 96 times there, but 92 with
-exponential differences of 30 questions and 76 to 90 where a tenth of 60 questions changed for the worse, with nearly
-all misses on the side to which differences lean. Hall's correction for skewness mends these, and alone fails where
-differences are mostly 0 and lean to no side (79 to 90). The farther of both ends, the corrected one at most half as far
-again as the plain one, with degrees of freedom for a correlation of 0.1, holds the truth 93 to 97.5 times of 100 in all
-cases but:
+How it was chosen: by the share of intervals that hold the truth, and by what the tests that go with them find, over
+3,000 to 20,000 samples of each of some 200 cases (12 to 500 questions alone; 5 to 50 documents, of equal and of very
+unequal sizes; normal, exponential, lognormal, mostly-zero and yes/no differences).
 
-- 95 to 100 where fewer than some five changes are to be expected: the interval allows for what wasn't seen;
-- 96 to 98.5 with twenty or fewer clusters of very unequal sizes whose questions are independent;
-- 97 to 99.5 with yes/no results in ten clusters;
-- 88 to 93 with losses alone, 5 of 100 yes/no questions, correlated by 0.5 within a cluster: they may hide in a document
-  or two, and the correlation that is assumed is 0.2;
-- 92 to 93 with lognormal differences (skewness 6) of 30 questions.
+Scores get CR2 with Bell and McCaffrey's degrees of freedom for a correlation of 0.1: 94 to 96 of 100 where differences
+lean to no side, but 92 to 94 where they lean (exponential by document, or of 30 questions). Hall's correction for
+skewness mends that; all of it makes wide intervals and takes 5 to 14 points of the power to find a loss in ten to
+twenty documents, so that ``skewness.STRENGTH`` of it is made, and only where it makes the interval longer. That holds
+the truth 93 to 97 of 100, costs 1 to 3 points of power, and lets at most 5 of 100 find a difference where there is none
+and differences lean to no side, 5 to 8 where they lean. Questions alone that answer yes or no get Tango's score
+interval, which agrees with McNemar's test on what is a difference.
 
-30 clusters of 10 questions, correlated by 0.22: 95.6 of 100, and 74.6 were the questions taken for independent.
+Exceptions: 97 to 100 where fewer than some five changes are to be expected, as what wasn't seen is allowed for; 86 to
+93 with losses alone, 5 of 100 yes/no questions, correlated by 0.5 within a document: they hide in one or two.
 
-Sources: Bell and McCaffrey 2002, Imbens and Kolesár 2016 (CR2); Hall 1992 (removal of skewness); Agresti and Min 2005,
-Bonett and Price 2012 (one change added to each side); Kish 1965 (effective number of questions).
+30 clusters of 10 questions, correlated by 0.22: 95 of 100, and 74.6 were the questions taken for independent.
+
+Sources: Bell and McCaffrey 2002, Imbens and Kolesár 2016 (CR2); Hall 1992 (skewness); Tango 1998 (score interval of
+paired shares); Agresti and Min 2005 (one change added to each side); Kish 1965 (effective number of questions).
 """
 
 from __future__ import annotations
@@ -33,12 +31,12 @@ from numpy.typing import NDArray
 
 from .chance import Figures
 from .clusters import Clusters
-from .student import student_quantile, upper_tail
+from .skewness import lean_of, leaning_reach
+from .student import student_quantile, two_sided_p
 
 FEW = 5  # changed questions below which their spread isn't believed
-FARTHEST = 1.5  # times the plain half-width: how far the correction for skewness may go
 ALIKE = 0.2  # correlation within a cluster that is assumed where too few questions changed to tell it
-UNDERRATED = 9.0  # over the number of clusters: by how much the skewness of a sample falls short
+_HALVINGS = 60  # of the range, after which a score interval's end is exact
 _NOTHING = 1e-18  # variance, as a share of the mean square, that is only rounding
 
 
@@ -58,10 +56,9 @@ def paired_intervals(
 ) -> Intervals:  # fmt: skip
     """Intervals of the mean of differences.
 
-    Yes/no differences get Bonett and Price's interval at the effective number of questions, so that no change in 30
-    questions is not reported as certain; where they are clustered, no less than the next. Others get CR2 with the
-    correction for skewness (above), and no less than what one more change either way would give where fewer than five
-    questions changed, or where nothing varies.
+    Yes/no differences of questions alone get Tango's score interval, so that no change in 30 questions is not reported
+    as certain. Others get CR2 with the correction for skewness (above), and no less than what one more change either
+    way would give where fewer than five questions changed, or where nothing varies.
 
     Args:
         values: differences of shape (samples, questions), 0 where nothing changed.
@@ -71,33 +68,31 @@ def paired_intervals(
         level: share of intervals that hold the truth.
     """
     found = _Moments.of(values, clusters)
-    quantile = student_quantile((1 + level) / 2, clusters.degrees())
-    normal = NormalDist().inv_cdf((1 + level) / 2)
-    low, high = _leaning(found, quantile)
-    centre, error = _one_more_each_way(found, clusters, reach)
+    error = np.sqrt(found.variance)
     if binary and clusters.single:
-        low, high = centre - normal * error, centre + normal * error
-    else:
-        wider = found.few_changes | binary
-        low = np.where(wider, np.minimum(low, centre - quantile * error), low)
-        high = np.where(wider, np.maximum(high, centre + quantile * error), high)
-    return Intervals(found.mean, np.sqrt(found.variance), low, high, found.few_changes)
+        low, high = _score_interval(found, clusters.questions, NormalDist().inv_cdf((1 + level) / 2))
+        return Intervals(found.mean, error, low, high, found.few_changes)
+    quantile = float(student_quantile((1 + level) / 2, clusters.degrees()))
+    below, above = leaning_reach(found.off, found.variance, quantile)
+    low, high = found.mean - below, found.mean + above
+    centre, wider = _one_more_each_way(found, clusters, reach)
+    low = np.where(found.few_changes, np.minimum(low, centre - quantile * wider), low)
+    high = np.where(found.few_changes, np.maximum(high, centre + quantile * wider), high)
+    return Intervals(found.mean, error, low, high, found.few_changes)
 
 
 def cautious_p_values(
     values: Figures, clusters: Clusters, reach: float | Figures, binary: bool = False
 ) -> Figures:  # fmt: skip
-    """Two-sided p values by the same reckoning as the intervals, for verdicts that correct for several metrics.
+    """Two-sided p values by the same estimate as the intervals, for verdicts.
 
-    A permutation test by signs takes differences to lean to no side. Where they lean, its small p values are too small:
-    with exponential differences of 30 questions, 26 of 1,000 were at most 0.01 on the side where 5 should be, and of
-    five such metrics some would be called worse 12 times of 100 after Holm's correction. With these it is 3 to 5 (7
-    with ten clusters). They are a little greater than those at which an interval would touch 0: the skewness is taken
-    for greater, by as much as it is commonly underrated, and the questions of a cluster for all alike.
+    A permutation test by signs takes differences to lean to no side. Where they lean, its small p values are too small,
+    and those of several metrics, corrected by Holm's method, rest on small ones. The greater of both p values is what a
+    verdict takes. With unequal clusters the questions of one are taken to be all alike, for fewer degrees of freedom.
 
     What was never seen mends nothing: where many small losses are balanced by great gains of which fewer than five are
-    to be expected in the sample, a loss is found too often (14 of 100 with 1.5 great gains in 30 questions, 8 with 3 in
-    60, 4 with 5 in 100).
+    to be expected in the sample, a loss is found too often (9 of 100 with 3 great gains in 30 questions, 5 with 6 in
+    60).
 
     Args:
         values: as for ``paired_intervals``, as are the others.
@@ -106,18 +101,17 @@ def cautious_p_values(
         binary: all differences are -1, 0 or 1.
     """
     found = _Moments.of(values, clusters)
+    if binary and clusters.single:
+        return two_sided_p(found.net / np.sqrt(np.maximum(found.changed, 1)), np.inf)
     sure = found.variance > 0
     far = found.mean / np.where(sure, np.sqrt(found.variance), np.inf)
-    lean = found.lean * (1 + UNDERRATED / clusters.count)
+    lean = lean_of(found.off, found.variance)
     corrected = far + lean * far**2 / 3 + lean**2 * far**3 / 27 + lean / 6
     reached = np.minimum(np.abs(far), np.maximum(np.sign(far) * corrected, np.abs(far) / 2))
     centre, error = _one_more_each_way(found, clusters, reach)
     widened = np.abs(centre) / np.where(error > 0, error, np.inf)
-    if binary and clusters.single:
-        return np.array([2 * NormalDist().cdf(-one) for one in widened])
-    reached = np.where(sure, np.where(found.few_changes | binary, np.minimum(reached, widened), reached), widened)
-    degrees = clusters.degrees(1.0)
-    return np.array([2 * upper_tail(float(one), degrees) for one in reached])
+    reached = np.where(sure, np.where(found.few_changes, np.minimum(reached, widened), reached), widened)
+    return two_sided_p(reached, clusters.degrees(1.0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,16 +122,18 @@ class _Moments:
         mean: of the differences.
         squares: sum of their squares.
         variance: of the mean, by clusters (CR2); 0 where it is no more than rounding.
-        lean: skewness of the mean, positive where the long tail is above.
+        off: what each cluster adds to the error of the mean, of shape (samples, clusters).
         changed: how many are not 0.
+        net: how many of them are above 0, less those below.
         greatest: the greatest of them, without its sign.
     """
 
     mean: Figures
     squares: Figures
     variance: Figures
-    lean: Figures
+    off: Figures
     changed: NDArray[np.intp]
+    net: Figures
     greatest: Figures
 
     @classmethod
@@ -147,8 +143,8 @@ class _Moments:
         off = (clusters.sums(values) - clusters.sizes * mean[:, None]) / np.sqrt(1 - share) / clusters.questions
         variance = (off * off).sum(axis=-1)
         variance = np.where(variance > _NOTHING * squares / clusters.questions, variance, 0.0)
-        lean = (off**3).sum(axis=-1) / np.where(variance > 0, variance, np.inf) ** 1.5
-        return cls(mean, squares, variance, lean, np.count_nonzero(values, axis=-1), np.abs(values).max(axis=-1))
+        changed, net = np.count_nonzero(values, axis=-1), np.sign(values).sum(axis=-1)
+        return cls(mean, squares, variance, off, changed, net, np.abs(values).max(axis=-1))
 
     @property
     def few_changes(self) -> NDArray[np.bool_]:
@@ -156,22 +152,26 @@ class _Moments:
         return (self.changed < FEW) | (self.variance <= 0)
 
 
-def _leaning(found: _Moments, quantile: float) -> tuple[Figures, Figures]:
-    """Ends of the interval that goes farther to the side to which the differences lean."""
-    error, farthest = np.sqrt(found.variance), FARTHEST * quantile
-    above = np.clip(_unskewed(quantile, found.lean), quantile, farthest)
-    below = np.clip(-_unskewed(-quantile, found.lean), quantile, farthest)
-    return found.mean - error * below, found.mean + error * above
+def _score_interval(found: _Moments, questions: int, quantile: float) -> tuple[Figures, Figures]:
+    """Tango's interval of yes/no differences: the differences that a score test at the quantile doesn't rule out."""
+    gained, lost = (found.changed + found.net) / 2, (found.changed - found.net) / 2
 
+    def far(mean: Figures) -> Figures:
+        """Standard errors from a supposed mean up to the one seen, at the likeliest share of losses under it."""
+        linear = (2 * questions - gained + lost) * mean - gained - lost
+        root = np.sqrt(np.maximum(linear**2 + 8 * questions * lost * mean * (1 - mean), 0.0))
+        variance = questions * ((root - linear) / (2 * questions) + mean * (1 - mean))
+        return np.asarray((gained - lost - questions * mean) / np.sqrt(np.maximum(variance, _NOTHING)))
 
-def _unskewed(quantile: float, lean: Figures) -> Figures:
-    """How far, in standard errors, the end at a quantile lies from a mean whose distribution leans (Hall 1992).
+    def end(low: Figures, high: Figures, wanted: float) -> Figures:
+        for _ in range(_HALVINGS):
+            middle = (low + high) / 2
+            beyond = far(middle) > wanted
+            low, high = np.where(beyond, middle, low), np.where(beyond, high, middle)
+        return (low + high) / 2
 
-    Hall's cubic of the studentised mean is solved for the mean.
-    """
-    leans = np.abs(lean) > 1e-6
-    some = np.where(leans, lean, 1.0)
-    return np.where(leans, -3 / some * (np.cbrt(1 - some * (quantile + some / 6)) - 1), quantile)
+    edge = np.ones_like(found.mean)
+    return end(-edge, found.mean, quantile), end(found.mean, edge, -quantile)
 
 
 def _one_more_each_way(

@@ -12,26 +12,33 @@ TOLERANCE = 1e-9  # so that equal sums stay equal whatever the order of their ad
 
 
 def sign_flip(sums: Figures, seed: int = 0, draws: int = DRAWS) -> tuple[float, str]:
-    """Two-sided p value that the differences of a cluster are as likely to be the other way round, and the test's name.
+    """Two-sided mid-p value that the differences of a cluster are as likely to be the other way round, and the test.
+
+    Sign patterns that reach exactly as far as what was seen count half. With few clusters, or yes/no results, the plain
+    p value has few steps and finds 5 to 15 points fewer losses than a test that uses all of its 5 of 100; on its own
+    the mid-p value would find a difference where there is none up to 6 of 100 times with six clusters, for which
+    ``difference`` takes no less than ``cautious_p_values``.
 
     Args:
         sums: sum of the differences of every cluster; a cluster flips as a whole.
         seed: of the draws.
         draws: how many sign patterns are drawn where they are too many to go through all.
 
-    Source: Fisher 1935; Phipson and Smyth 2010 ((1 + b) / (1 + N), never 0); Ernst 2004.
+    Source: Fisher 1935; Lancaster 1961 (mid-p); Phipson and Smyth 2010 (what was seen is one of the draws); Ernst 2004.
     """
     size = np.abs(sums)
     moved = sums[size > TOLERANCE * size.max(initial=0.0)]  # a sum of 0 stays 0 either way
     if len(moved) <= EXACT:
-        return _share_as_far(_all_patterns(moved), moved), "permutation, exact"
+        return _as_far(_all_patterns(moved), moved) / 2 ** len(moved) if len(moved) else 1.0, "permutation, exact mid-p"
     found = _drawn(moved, seed, draws)
-    return (1 + _share_as_far(found, moved) * draws) / (1 + draws), f"permutation, {draws:,} draws"
+    return (0.5 + _as_far(found, moved)) / (1 + draws), f"permutation, mid-p of {draws:,} draws"
 
 
-def _share_as_far(totals: Figures, sums: Figures) -> float:
-    reached = abs(float(sums.sum())) - TOLERANCE * float(np.abs(sums).sum())
-    return int((np.abs(totals) >= reached).sum()) / len(totals)
+def _as_far(totals: Figures, sums: Figures) -> float:
+    """How many totals are farther from 0 than that of the sums, and half of those that are as far."""
+    rounding = TOLERANCE * float(np.abs(sums).sum())
+    beyond = np.abs(totals) - abs(float(sums.sum()))
+    return float((beyond > rounding).sum() + (np.abs(beyond) <= rounding).sum() / 2)
 
 
 def _all_patterns(sums: Figures) -> Figures:

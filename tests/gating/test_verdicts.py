@@ -111,8 +111,8 @@ def test_p_values_are_corrected_over_the_gated_metrics(tmp_path):
         keep_run(tmp_path / "a.db", {"left": of_run}, metrics=(MATCH, *others), milliseconds=start)
     alone = decide(tmp_path / "a.db", GateRule(margins={"exact_match": 0.03})).metrics[0]
     among = decide(tmp_path / "a.db").metrics[0]
-    assert (alone.outcome, alone.adjusted_p) == ("regressed", pytest.approx(2 / 2**6))
-    assert (among.outcome, among.adjusted_p) == ("undecided", pytest.approx(20 / 2**6))
+    assert (alone.outcome, alone.adjusted_p) == ("regressed", pytest.approx(1 / 2**6))
+    assert (among.outcome, among.adjusted_p) == ("undecided", pytest.approx(10 / 2**6))
     assert "10 metrics" in among.sentence
     assert among.further > 0
     quiet = decide(tmp_path / "a.db", runs=(1, 3)).metrics
@@ -137,12 +137,12 @@ def test_the_same_bot_with_the_same_answers_is_unchanged(tmp_path):
 
 
 def test_another_bot_that_says_the_same_word_for_word_is_not_worse_however_few_questions_there_are(tmp_path):
-    two_runs(tmp_path / "a.db", {"exact_match": [1, 0, 1]}, {"exact_match": [1, 0, 1]})
+    two_runs(tmp_path / "a.db", {"exact_match": [1, 0, 1, 1, 0]}, {"exact_match": [1, 0, 1, 1, 0]})
     found = decide(tmp_path / "a.db")
     assert (found.word, found.exit_code, found.unchanged) == ("not worse", 0, False)
     (metric,) = found.metrics
     assert (metric.outcome, metric.adjusted_p, metric.further) == ("unchanged", None, None)
-    assert metric.sentence == "the same 3 answers as before, word for word"
+    assert metric.sentence == "the same 5 answers as before, word for word"
     assert metric.gain.low < -0.3
 
 

@@ -62,10 +62,12 @@ def test_rates_have_wilsons_interval_and_documents_widen_it():
     values = [1.0] * 6 + [0.0] * 6
     bot = made(values, [True] * 12, [0] * 12)
     alone = abstention(bot, RULE, Costs(), np.arange(12)).rates["right"]
-    # The robust variance divides by eleven and not by twelve, which counts as eleven values.
-    assert (alone.low, alone.high) == pytest.approx(wilson(0.5, 11.0))
-    clustered = abstention(bot, RULE, Costs(), np.repeat(np.arange(4), 3)).rates["right"]
-    assert clustered.high - clustered.low > 1.4 * (alone.high - alone.low)
+    # The robust variance divides by eleven and not by twelve, which counts as eleven values; 2.201 is Student's.
+    shorter = wilson(0.5, 11.0)
+    half = 0.5 / (1 + 11 / 2.200985**2) ** 0.5
+    assert (alone.low, alone.high) == pytest.approx((0.5 - half, 0.5 + half))
+    clustered = abstention(bot, RULE, Costs(), np.repeat(np.arange(6), 2)).rates["right"]
+    assert clustered.high - clustered.low > 1.2 * (alone.high - alone.low) > 1.2 * (shorter[1] - shorter[0])
 
 
 def test_costs_are_those_that_were_given():

@@ -36,12 +36,14 @@ def sources():
         yield Source(f"normal {count}", codes, 0, normal(codes, 0))
         yield Source(f"exponential losses {count}", codes, -CUT, losses(codes))
         yield Source(f"one in ten to twenty, yes/no {count}", codes, -0.1, yes_no(codes, 0.1, 0.2), True)
+    for count in (100, 200, 500):
+        codes = alone(count)
+        yield Source(f"yes/no none to 5 {count}", codes, -0.05, yes_no(codes, 0, 0.05), True)
     for count in (60, 100, 200, 500):
         codes = alone(count)
         yield Source(f"one in ten to either side {count}", codes, 0, mostly_none(codes, 0.1, 0.5))
         yield Source(f"one in five, mostly worse {count}", codes, -0.05, mostly_none(codes, 0.2, 0.75))
         yield Source(f"yes/no 5 to 10 {count}", codes, -0.05, yes_no(codes, 0.05, 0.1), True)
-        yield Source(f"yes/no none to 5 {count}", codes, -0.05, yes_no(codes, 0, 0.05), True)
     for clusters, size in ((30, 10), (50, 4)):
         codes = equal(clusters, size)
         for likeness in (0, 0.22, 0.6):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from markupsafe import Markup
 
-from ...leaderboard import about_corrections, count
+from ...leaderboard import about_corrections, about_intervals, count
 from ...problem import counted
 from ...report import Report
 from ..metric_meanings import metric_meanings
@@ -79,7 +79,8 @@ def _basis(report: Report) -> str:
 def _notes(report: Report) -> list[str]:
     """What the signs and figures of the leaderboard mean, and which models stand behind them."""
     summary = report.run.summary
-    notes = [f"{sentence[0].upper()}{sentence[1:]}." for sentence in about_corrections(summary)]
+    told = (*about_intervals(summary), *about_corrections(summary))
+    notes = [f"{sentence[0].upper()}{sentence[1:]}." for sentence in told]
     if any(bot.embedded for bot in summary.bots):
         notes.append("No LLM: answers come from an embedded model that only picks sentences or entries.")
     if summary.judge is not None:
