@@ -165,13 +165,23 @@ def _factor(value: float) -> str:
 
 
 def latency_note(comparison: Comparison) -> str:
-    """How many answers timed out or failed; blank where none did."""
+    """How many answers timed out or failed, and which ratio has no interval; blank where there is nothing to say."""
     found = comparison.latency
     sides = ((comparison.base.name, found.base), (comparison.head.name, found.head)) if found else ()
     notes = [f"Answers of {name}: {without_answer(side)}." for name, side in sides if without_answer(side)]
     if found and found.questions < comparison.questions:
         notes.append(f"Times are of {found.questions:,} of {comparison.questions:,} questions.")
+    notes += [f"No interval of the ratio of {name}: {why}." for name, why in untold_ratios(found)]
     return " ".join(notes)
+
+
+def untold_ratios(found: LatencyDifference | None) -> list[tuple[str, str]]:
+    """The quantiles of whose ratio there is no interval, with the reason; one line where it is the same."""
+    reasons: dict[str, list[str]] = {}
+    for name, ratio in (("p50", found.p50), ("p95", found.p95)) if found else ():
+        if ratio.untold:
+            reasons.setdefault(ratio.untold, []).append(name)
+    return [(" and ".join(names), why) for why, names in reasons.items()]
 
 
 def without_answer(side: SideLatency) -> str:

@@ -68,7 +68,7 @@ def _sentence(found: LatencyDifference, outcome: Outcome | None, limit: float | 
     if found.p50.value is None:
         ratio = ""
     elif found.p50.low is None:
-        ratio = f": {_times(found.p50.value)} times"
+        ratio = f": {_times(found.p50.value)} times{f' ({found.p50.untold})' if found.p50.untold else ''}"
     else:
         up_to = "any" if found.p50.high is None else _times(found.p50.high)
         ratio = f": {_times(found.p50.value)} times ({_times(found.p50.low)} to {up_to})"

@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .chance import resamples
+from .clusters import Clusters
 from .permutation import sign_flip
 from .student import student_quantile
-from .survival import quantile, quantiles
+from .survival import quantile
 
 Figures = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 
 SHARES = (0.5, 0.95)
-DRAWS = 2000
-FEWEST_DRAWS = 400
-CELLS = 2_000_000  # durations times draws that are in memory at once
-MOST = 20_000_000  # durations times draws beyond which fewer draws are made
+FEWEST_SLOW = 6.0  # questions or documents that the slow answers must come from, for a tail's ratio to have an interval
+HALVINGS = 26  # of the range of ratios
 LEAST_MS = 1e-3  # what a duration of 0 counts as where its logarithm is taken
 
 
@@ -50,13 +48,15 @@ class Ratio:
 
     Attributes:
         value: None when a side does not reach the quantile, or the base's is 0.
-        low: lower end; None with fewer than two clusters.
+        low: lower end; None where it can't be told.
         high: upper end; None likewise, or when it has no bound because too much is censored.
+        untold: why there is no interval; blank where there is one, and where there is no ratio.
     """
 
     value: float | None
     low: float | None
     high: float | None
+    untold: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,15 +90,16 @@ class LatencyDifference:
 
 def latency_difference(
     base_ms: Figures, base_observed: Flags, head_ms: Figures, head_observed: Flags, clusters: NDArray[np.intp],
-    seed: int = 0, level: float = 0.95, draws: int = DRAWS,
+    seed: int = 0, level: float = 0.95,
 ) -> LatencyDifference | None:  # fmt: skip
     """Compare the latencies of two sides.
 
     Quantiles are over rows, by Kaplan and Meier's curve (see ``survival.quantile``), so that a bot that is given up
-    where it would be slow does not look fast. Intervals of ratios rest on a bootstrap that draws whole clusters, and
-    with each question both its sides: Student's t with the standard deviation of the logarithms of its ratios, as its
-    percentiles hold the truth too often (98 of 100 times with 100 questions); they serve where draws don't reach the
-    quantile.
+    where it would be slow does not look fast. The interval of a ratio is that of all ratios r by which the head's times
+    can be divided so that neither side has more answers above the quantile of both together than chance would have it:
+    the mean of "the head is above, less the base is above" over the questions is within Student's t of 0, by the same
+    variance (CR2, by document) as any other difference. A tail's ratio has none where its slow answers come from fewer
+    than six questions or documents, as its interval would hold the truth 77 to 90 times of 100, or always.
     The p value flips signs of the differences of mean logarithms.
 
     Args:
@@ -107,14 +108,14 @@ def latency_difference(
         head_ms: (questions, its own number of repeats).
         head_observed: likewise.
         clusters: code of each question's cluster.
-        seed: of the draws.
+        seed: of the draws of the p value.
         level: of the intervals.
-        draws: fewer are made, down to 400, of very many rows.
 
     Returns:
         None when no question has a time on both sides.
 
-    Source: Kaplan and Meier 1958; Efron and Tibshirani 1993, chapter 13; Field and Welsh 2007 (cluster bootstrap).
+    Source: Kaplan and Meier 1958; Gutenbrunner and Jurečková 1992 and Hagemann 2017 (rank-score tests of quantiles, also
+    by cluster, which are inverted here).
     """
     known = ~np.isnan(base_ms).all(axis=1) & ~np.isnan(head_ms).all(axis=1)
     if not known.any():
@@ -126,7 +127,7 @@ def latency_difference(
     rows = _Rows.of(base_ms, base_observed, codes), _Rows.of(head_ms, head_observed, codes)
     base, head = (side.summary() for side in rows)
     values = _over(base.p50, head.p50), _over(base.p95, head.p95)
-    p50, p95 = _ratios(*rows, values, number, seed, level, draws)
+    p50, p95 = (_ratio(*rows, value, share, codes, level) for value, share in zip(values, SHARES, strict=True))
     moved = np.zeros(number)
     np.add.at(moved, codes, _moved(base_ms, base_observed, head_ms, head_observed))
     return LatencyDifference(
@@ -152,57 +153,79 @@ class _Rows:
         order = np.lexsort((~observed, times))
         return cls(times[order], observed[order], clusters[order])
 
+    def lasting(self) -> _Rows:
+        """The same with times that were cut off taken to be endless."""
+        return _Rows(np.where(self.observed, self.times, np.inf), self.observed, self.clusters)
+
     def summary(self) -> SideLatency:
         p50, p95 = (quantile(self.times, self.observed, share) for share in SHARES)
         return SideLatency(p50, p95, len(self.times), int(np.count_nonzero(~self.observed)))
 
 
-def _ratios(
-    base: _Rows, head: _Rows, values: Sequence[float | None], clusters: int, seed: int, level: float, draws: int
-) -> list[Ratio]:
-    """The ratio of each share's quantiles with its interval."""
-    if clusters < 2:
-        return [Ratio(value, None, None) for value in values]
-    parts = [
-        [quantiles(side.times, side.observed, SHARES, counts[:, side.clusters]) for side in (base, head)]
-        for counts in _drawn(clusters, max(len(base.times), len(head.times)), seed, draws)
-    ]
-    below, above = (np.concatenate([part[side] for part in parts]) for side in (0, 1))
-    return [
-        Ratio(value, *_interval(value, below[:, place], above[:, place], level, clusters - 1))
-        for place, value in enumerate(values)
-    ]
+def _ratio(base: _Rows, head: _Rows, value: float | None, share: float, codes: NDArray[np.intp], level: float) -> Ratio:
+    """The ratio of a quantile with its interval, or why there is none."""
+    clusters = Clusters.of(codes)
+    untold = clusters.untold()
+    if not untold and share > 0.5 and value and _slow_places(base, head, value, share) < FEWEST_SLOW:
+        untold = f"the slowest answers come from fewer than {FEWEST_SLOW:g} questions or documents"
+    if untold:
+        return Ratio(value, None, None, untold if value else "")
+    quantile = float(student_quantile((1 + level) / 2, clusters.degrees()))
+    # What was cut off may have lasted for ever: on the side whose times make the end go farther.
+    low = _end(base.lasting(), head, share, clusters, lambda far: far > quantile)
+    high = _end(base, head.lasting(), share, clusters, lambda far: far >= -quantile)
+    if (low is None or high is None) and base.observed.all() and head.observed.all():
+        return Ratio(value, None, None, "too few answers are as slow as that" if value else "")
+    return Ratio(value, 0.0 if low is None else low, high)
 
 
-def _drawn(clusters: int, rows: int, seed: int, draws: int) -> Iterator[NDArray[np.intp]]:
-    """How often each cluster is in each draw, some draws at a time."""
-    draws = min(draws, max(MOST // rows, FEWEST_DRAWS))
-    at_once = max(CELLS // max(rows, clusters), 1)
-    for number, start in enumerate(range(0, draws, at_once)):
-        size = min(at_once, draws - start)
-        places = resamples(seed + number, size, clusters) + np.arange(size)[:, None] * clusters
-        yield np.bincount(places.ravel(), minlength=size * clusters).reshape(size, clusters)
+def _slow_places(base: _Rows, head: _Rows, ratio: float, share: float) -> float:
+    """Effective number of clusters (Kish) that the answers above the quantile come from, of both sides together."""
+    above = np.abs(_above(base, head, share, ratio)).sum(axis=0)
+    return float(above.sum() ** 2 / (above @ above)) if above.any() else 0.0
 
 
-def _interval(
-    value: float | None, base: Figures, head: Figures, level: float, degrees: int
-) -> tuple[float | None, float | None]:
-    """Student's t on the logarithm of the ratio, or percentiles where a draw does not reach the quantile.
+def _above(base: _Rows, head: _Rows, share: float, ratio: float) -> Figures:
+    """By side and cluster the share of its answers that are above the quantile of both sides, the head's divided."""
+    times = np.concatenate([base.times, head.times / ratio])
+    if len(base.times) == len(head.times):  # much faster than to sort a million rows for every ratio
+        place = max(math.ceil(share * len(times) - 1e-9) - 1, 0)
+        limit = np.partition(times, place)[place]
+    else:
+        weights = np.repeat([0.5 / len(base.times), 0.5 / len(head.times)], [len(base.times), len(head.times)])
+        order = np.argsort(times, kind="stable")
+        limit = times[order[min(int(np.searchsorted(np.cumsum(weights[order]), share - 1e-9)), len(times) - 1)]]
+    number = 1 + int(base.clusters.max())  # every cluster has a time on both sides
+    sides = ((base, base.times), (head, head.times / ratio))
+    return np.array([
+        np.bincount(side.clusters, weights=(at > limit) / len(at), minlength=number) for side, at in sides
+    ])  # fmt: skip
 
-    A quantile that is not reached lasts longer than all others, so it opens the interval on its side.
-    """
-    if value and (base > 0).all() and (head > 0).all():  # NaN is not above 0
-        spread = float(np.log(head / base).std())
-        half = student_quantile((1 + level) / 2, degrees) * spread
-        return value * math.exp(-half), value * math.exp(half)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        ratios = np.where(np.isnan(head), np.inf, np.where(np.isnan(base), 0.0, head / base))
-    ratios = np.where(np.isnan(ratios), 1.0, ratios)  # both 0
-    unknown = np.isnan(base) & np.isnan(head)
-    tail = (1 - level) / 2
-    low = np.quantile(np.where(unknown, 0.0, ratios), tail, method="lower")
-    high = np.quantile(np.where(unknown, np.inf, ratios), 1 - tail, method="higher")
-    return float(low), float(high) if np.isfinite(high) else None
+
+def _end(
+    base: _Rows, head: _Rows, share: float, clusters: Clusters, is_beyond: Callable[[float], bool]
+) -> float | None:
+    """The ratio from which on a test of it no longer finds the head too slow; None where no ratio is that far."""
+    shares = clusters.sizes / clusters.questions
+
+    def far(log_ratio: float) -> float:
+        below, above = _above(base, head, share, math.exp(log_ratio))
+        moved = above - below
+        off = (moved - shares * moved.sum()) / np.sqrt(1 - shares)
+        error = math.sqrt(float(off @ off))
+        return float(moved.sum()) / error if error > 0 else math.copysign(math.inf, moved.sum()) if moved.any() else 0.0
+
+    finite = [side.times[np.isfinite(side.times) & (side.times > 0)] for side in (base, head)]
+    if not all(len(each) for each in finite):
+        return None
+    low = math.log(finite[1].min() / finite[0].max()) - 1
+    high = math.log(finite[1].max() / finite[0].min()) + 1
+    if not is_beyond(far(low)) or is_beyond(far(high)):
+        return None
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        low, high = (middle, high) if is_beyond(far(middle)) else (low, middle)
+    return math.exp((low + high) / 2)
 
 
 def _moved(base: Figures, base_observed: Flags, head: Figures, head_observed: Flags) -> Figures:

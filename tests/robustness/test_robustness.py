@@ -314,9 +314,7 @@ def test_an_unchanged_answer_to_a_negated_question_is_a_failure(tmp_path):
 
 def test_equal_shares_everywhere_are_not_certain():
     found = estimate(np.full(10, 0.5), np.arange(10), 0, 1)
-    assert (found.low, found.high) == pytest.approx(
-        (0.2091, 0.7909), abs=1e-4
-    )  # Wilson's of 5 in 10, with Student's 2.262
+    assert (found.low, found.high) == pytest.approx((0.2091, 0.7909), abs=1e-4)  # Wilson's, with Student's t
     assert estimate(np.full(10, 0.5), np.zeros(10, int), 0, 1).low is None
     assert estimate(np.full(2, np.nan), np.arange(2), 0, 1) is None
 
