@@ -114,8 +114,8 @@ def latency_difference(
     Returns:
         None when no question has a time on both sides.
 
-    Source: Kaplan and Meier 1958; Gutenbrunner and Jurečková 1992 and Hagemann 2017 (rank-score tests of quantiles, also
-    by cluster, which are inverted here).
+    Source: Kaplan and Meier 1958; Gutenbrunner and Jurečková 1992, Hagemann 2017 (rank-score tests of quantiles by
+    cluster, which are inverted here).
     """
     known = ~np.isnan(base_ms).all(axis=1) & ~np.isnan(head_ms).all(axis=1)
     if not known.any():

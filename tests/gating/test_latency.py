@@ -18,7 +18,7 @@ STEADY, RESTLESS = (np.exp(CHANCE.normal(0, spread, 100)) for spread in (0.02, 0
         (1.25, STEADY, "regressed", 1),  # slower, and perhaps by more than may be
         (1.6, STEADY, "regressed", 1),
         (0.7, STEADY, "not worse", 0),
-        (1.25, RESTLESS, "undecided", 3),
+        (1.15, RESTLESS, "undecided", 3),
     ],
 )
 def test_the_interval_of_the_ratio_decides(times, noise, outcome, code):
