@@ -38,5 +38,6 @@ def clustered_mean(
     _, codes = np.unique(clusters, return_inverse=True)
     sizes = np.bincount(codes).astype(np.float64)
     binary = (low, high) == (0, 1) and bool(((values == 0) | (values == 1)).all())
-    found = mean_interval(np.bincount(codes, weights=values), sizes, low, high, binary)
+    sums = np.bincount(codes, weights=values).astype(np.float64)
+    found = mean_interval(sums, sizes, low, high, binary)
     return Mean(float(values.mean()), found.low, found.high, found.untold)
