@@ -257,3 +257,15 @@ migrations(name="m016_surveys")(survey_schema.surveys)
 def m017_default_thresholds(db: Database) -> None:
     """Which thresholds nobody set; what older runs have counts as set, as it did when they were reported."""
     db.execute("ALTER TABLE run_metrics ADD COLUMN is_default INTEGER NOT NULL DEFAULT 0")
+
+
+@migrations()
+def m018_claims(db: Database) -> None:
+    """Who is at work on which question, while several programs share the database."""
+    db.execute("CREATE TABLE claimants (owner TEXT PRIMARY KEY, beat_at REAL NOT NULL) WITHOUT ROWID")
+    db.execute(
+        """CREATE TABLE claims (
+        scope INTEGER NOT NULL, bot_id INTEGER NOT NULL REFERENCES bots (id), ask BLOB NOT NULL,
+        repeat INTEGER NOT NULL, owner TEXT NOT NULL, run_id INTEGER NOT NULL REFERENCES runs (id),
+        is_done INTEGER NOT NULL, PRIMARY KEY (scope, bot_id, ask, repeat)) WITHOUT ROWID"""
+    )

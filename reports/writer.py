@@ -5,6 +5,7 @@ from __future__ import annotations
 import queue
 import sqlite3
 import threading
+import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -12,6 +13,7 @@ from typing import NamedTuple
 from ..metrics.messages import exception_line
 from ..metrics.score import Score
 from .call_journal import CallJournal, left_calls
+from .claims import BEAT, ClaimKey, beat, mark_done
 from .encoding import to_json
 from .judging.judge_calls import CallRecord, FoundCalls, KeptCall, RowCalls, write_calls, write_links
 from .row_tables import FoundRows, RowTables
@@ -33,7 +35,11 @@ class _Vectors(NamedTuple):
     items: Sequence[tuple[bytes, bytes]]
 
 
-Work = Row | FoundRows | FoundCalls | _Scored | _Vectors | CallRecord | RowCalls
+class _Done(NamedTuple):
+    key: ClaimKey
+
+
+Work = _Done | Row | FoundRows | FoundCalls | _Scored | _Vectors | CallRecord | RowCalls
 
 
 class RowWriter:
@@ -55,6 +61,8 @@ class RowWriter:
         self._rows = RowTables()
         self._prompts: dict[bytes, int] = {}
         self._journal = CallJournal(path, run_id)
+        self._owner = ""
+        self._beaten = 0.0
         self._hurry = threading.Event()
         self._thread = threading.Thread(target=self._work, name="proctor-writer", daemon=True)
         self._thread.start()
@@ -105,6 +113,14 @@ class RowWriter:
         """Keep which calls the scores of a row rest on; the row was given before."""
         if calls:
             self._put(RowCalls(row, calls))
+
+    def claims_of(self, owner: str) -> None:
+        """Give signs of life for this claimant from now on."""
+        self._owner = owner
+
+    def done(self, key: ClaimKey) -> None:
+        """What was claimed under this key is finished: its scores were given before."""
+        self._put(_Done(key))
 
     def flush(self) -> None:
         """Wait until all that was given so far is on disk."""
@@ -161,7 +177,12 @@ class RowWriter:
 
     def _write_group(self, connection: sqlite3.Connection) -> bool:
         """Write what waits, at least one item, in one transaction; False when the end was among it."""
-        group = [self._queue.get()]
+        try:
+            group = [self._queue.get(timeout=BEAT if self._owner else None)]
+        except queue.Empty:
+            with transaction(self._path, connection):
+                self._beat(connection)
+            return True
         if _is_cheap(group[0]) and self._queue.qsize() < GROUP:
             self._hurry.wait(LEISURE)
         self._hurry.clear()  # before looking: whoever is in a hurry from here on is seen, or wakes the next wait
@@ -179,6 +200,11 @@ class RowWriter:
                 item.set()
         return None not in group
 
+    def _beat(self, connection: sqlite3.Connection) -> None:
+        if self._owner and time.monotonic() - self._beaten >= BEAT / 2:
+            self._beaten = time.monotonic()
+            beat(connection, self._owner)
+
     def _write(self, connection: sqlite3.Connection, work: Sequence[Work]) -> None:
         changed: set[int | None] = {item.run_id for item in work if isinstance(item, FoundRows)}
         if any(isinstance(item, (Row, _Scored, RowCalls)) for item in work):
@@ -194,6 +220,8 @@ class RowWriter:
         calls = [item for item in work if isinstance(item, CallRecord)]
         write_calls(connection, self._run_id, calls, self._prompts)
         write_links(connection, self._run_id, [item for item in work if isinstance(item, RowCalls)])
+        mark_done(connection, self._owner, [item.key for item in work if isinstance(item, _Done)])
+        self._beat(connection)
         for item in work:
             if isinstance(item, _Vectors):
                 insert_many(
@@ -230,4 +258,4 @@ def _is_cheap(item: Work | threading.Event | None) -> bool:
     """Whether it may wait: it is not lost with the program, or soon made again; recorded answers are on file."""
     if isinstance(item, Row):
         return item.columns is not None or not item.asked_at
-    return isinstance(item, (_Scored, _Vectors, CallRecord, RowCalls))
+    return isinstance(item, (_Scored, _Done, _Vectors, CallRecord, RowCalls))

@@ -10,12 +10,13 @@ from typing import Protocol
 
 from ... import InputError
 from ...metrics.messages import exception_line
+from ...reports.claims import Claims
 from ...reports.ledger import Ledger, OpenRun
 from ...reports.run import Row
 from ...reports.writer import RowWriter
 from .apart import EndedEarly, apart
 from .asking import ask, give
-from .lanes import Lane, Todo, close, todo
+from .lanes import PAUSE, Lane, Todo, Waiting, claim_key, close, shared_todo, todo
 from .scoring import Scorer
 from .stopping import Stopper, stretch
 from .undisturbed import settle
@@ -23,6 +24,9 @@ from .undisturbed import settle
 BLOCK = 32  # questions that a serial lane asks before it scores them
 JUDGED_BLOCK = 512  # the same where a language model grades: towards the end of a block its calls in flight grow few
 BREATH = 32  # rows after which a lane that never waits lets the others (and Ctrl-C) have a turn
+
+
+Work = Todo | None | Waiting
 
 
 class Watcher(Protocol):
@@ -54,6 +58,7 @@ class Engine:
     own_only: bool = False
     stopper: Stopper | None = None
     lanes_at_once: int | None = None
+    claims: Claims | None = None
 
     async def work(self, lanes: Sequence[Lane]) -> None:
         """Run the serial lanes one after another, then the others side by side, ``lanes_at_once`` of them.
@@ -82,17 +87,17 @@ class Engine:
         size = stretch(lanes, self.scorer.is_judged)
         left = [(lane, self._todo(lane)) for lane in lanes]
         while left and not self._enough:
-            blocks = [(lane, list(itertools.islice(rest, size))) for lane, rest in left]
+            blocks = [(lane, block_of(rest, size)) for lane, rest in left]
             await self._all([(lane, iter(block)) for lane, block in blocks])
             left = [each for each, (lane, block) in zip(left, blocks, strict=True) if block and not lane.stopped]
 
-    async def _all(self, work: Sequence[tuple[Lane, Iterator[Todo | None]]]) -> None:
+    async def _all(self, work: Sequence[tuple[Lane, Iterator[Work]]]) -> None:
         for lane, left in work:
             if lane.serial:
                 await self._serial(lane, left)
         free = asyncio.Semaphore(self.lanes_at_once or len(work) or 1)
 
-        async def beside(lane: Lane, left: Iterator[Todo | None]) -> None:
+        async def beside(lane: Lane, left: Iterator[Work]) -> None:
             async with free:
                 await self._side_by_side(lane, left)
                 if lane.fleeting:
@@ -103,15 +108,17 @@ class Engine:
                 if not lane.serial:
                     group.create_task(beside(lane, left))
 
-    async def _serial(self, lane: Lane, left: Iterator[Todo | None]) -> None:
+    async def _serial(self, lane: Lane, left: Iterator[Work]) -> None:
         """Ask a block one question at a time, then score it, so that scoring never disturbs the clock."""
         size = JUDGED_BLOCK if self.scorer.is_judged else BLOCK
-        while not lane.stopped and not self._enough and (block := list(itertools.islice(left, size))):
-            answered = [item for item in block if item is not None and await self._answer(lane, item.row)]
+        while not lane.stopped and not self._enough and (block := block_of(left, size)):
+            answered = [item for item in block if isinstance(item, Todo) and await self._answer(lane, item.row)]
+            if Waiting.LATER in block:
+                await asyncio.sleep(PAUSE)
             self._complete(lane, block.count(None))
             await self._score_block(lane, answered)
 
-    async def _side_by_side(self, lane: Lane, left: Iterator[Todo | None]) -> None:
+    async def _side_by_side(self, lane: Lane, left: Iterator[Work]) -> None:
         """``concurrency`` workers on one work list; scoring goes on beside them, a bounded number of rows at once."""
         places = asyncio.Semaphore(self.scorer.rows_at_once)
         async with asyncio.TaskGroup() as group:
@@ -122,6 +129,8 @@ class Engine:
                         return
                     if item is None:
                         self._complete(lane, 1)
+                    elif isinstance(item, Waiting):
+                        await asyncio.sleep(PAUSE)
                     elif await self._answer(lane, item.row):
                         if self.scorer.now(item):
                             self._finish(lane, item.row)
@@ -135,8 +144,10 @@ class Engine:
             for _ in range(lane.concurrency):
                 group.create_task(worker())
 
-    def _todo(self, lane: Lane) -> Iterator[Todo | None]:
-        return todo(lane, self.ledger, self.run, self.own_only)
+    def _todo(self, lane: Lane) -> Iterator[Work]:
+        if self.claims is None:
+            return todo(lane, self.ledger, self.run, self.own_only)
+        return shared_todo(lane, self.ledger, self.run, self.own_only, self.claims)
 
     def _complete(self, lane: Lane, rows: int) -> None:
         lane.kept += rows
@@ -210,9 +221,21 @@ class Engine:
 
     def _finish(self, lane: Lane, row: Row) -> None:
         lane.scored += 1
+        if self.claims is not None:
+            self.writer.done(claim_key(row))
         self.watcher.advanced(lane, row)
         if (calls := self.scorer.judge_calls) is not None:
             self.watcher.judged(*calls)
+
+
+def block_of(work: Iterator[Work], size: int) -> list[Work]:
+    """The next ones; what has to wait ends a block, as looking on would not help."""
+    block: list[Work] = []
+    for item in itertools.islice(work, size):
+        block.append(item)
+        if item is Waiting.LATER:
+            break
+    return block
 
 
 def _leaves(errors: BaseExceptionGroup[BaseException]) -> Iterator[BaseException]:

@@ -13,6 +13,7 @@ import orjson
 
 from ...bots.base import Reply
 from ...metrics.score import Reason
+from ...reports.claims import Claims
 from ...reports.findings import Findings, keep_findings
 from ...reports.judging.judge_calls import link_kept_calls
 from ...reports.ledger import Ledger, OpenRun
@@ -178,6 +179,7 @@ class _Sitting:
         self._exam, self._store, self._watcher = exam, store, watcher
         self._ledger = Ledger(store)
         self._writer: RowWriter | None = None
+        self._claims: Claims | None = None
         self._status = "stopped"
         self._left_out: Mapping[str, object] | None = None
 
@@ -228,8 +230,10 @@ class _Sitting:
             stopper.begin(self.lanes, lambda lane: kept_scores(lane, self._ledger, run, own_only))
         heard = None if stopper is None else stopper.heard
         scorer = Scorer(exam.plan, writer, self._ledger, exam.embedder, exam.places, exam.judging, exam.models, heard)
+        self._claims = claims = Claims(store, run.id, own_only)
+        writer.claims_of(claims.owner)
         return Engine(
-            run, self._ledger, writer, scorer, self._watcher, exam.redact, own_only, stopper, exam.lanes_at_once
+            run, self._ledger, writer, scorer, self._watcher, exam.redact, own_only, stopper, exam.lanes_at_once, claims
         )
 
     def end(self) -> None:
@@ -246,6 +250,8 @@ class _Sitting:
         finally:
             exam.shelf.close()
             exam.judging.shelf.close()
+            if self._claims is not None:
+                self._claims.leave()
             self._ledger.end(self.run, self._status, self.problems, self._new_manifest())
 
     def _new_manifest(self) -> Mapping[str, object] | None:
