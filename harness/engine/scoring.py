@@ -15,6 +15,7 @@ from .lanes import Todo
 from .row_facts import RowFacts
 
 if TYPE_CHECKING:
+    from ...metrics.facts import Facts
     from ...metrics.plan import Plan
     from .judging import Judging
     from .places import Places
@@ -110,7 +111,7 @@ class Scorer:
             self._heard(row, scores)
 
 
-async def _scores(plan: Plan, facts: dict[str, object]) -> Sequence[Score]:
+async def _scores(plan: Plan, facts: Facts) -> Sequence[Score]:
     """Scores of a row, also when a metric of the user's ends the task in which it runs."""
     try:
         return await apart(plan.score(facts))
