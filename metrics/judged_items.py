@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from statistics import fmean
 
 from .declaring import artefact
 from .judge.verdict_calls import ContextText
@@ -37,6 +38,12 @@ class JudgedItems:
         """Share of the items with the verdict yes; there must be an item."""
         return sum(self.held) / len(self.items)
 
+    @property
+    def mean(self) -> float:
+        """Mean probability that an item holds; its verdict, 0 or 1, where the judge has none. There must be an item."""
+        said = [item.verdict for item in self.items]
+        return fmean(float(one.holds) if one.probability is None else one.probability for one in said)
+
     def evidence(self, kind: str, verdict: str) -> list[dict[str, object]]:
         """For each item its text, verdict and reason, as they stand in a score's details.
 
@@ -53,10 +60,16 @@ def _evidence(item: JudgedItem, kind: str, name: str) -> dict[str, object]:
     if item.chunk:
         found["chunk"] = item.chunk
     found[name] = said.holds
+    if said.probability is not None:
+        found["probability"] = round(said.probability, 4)
+    if said.contradicted:
+        found["contradicted"] = True
     if said.chunks:
         found["chunks"] = list(said.chunks)
     if said.why:
         found["why"] = said.why
+    if said.evidence:
+        found["evidence"] = said.evidence
     if said.agreement < 1:  # of several judges or votes
         found["agreement"] = said.agreement
     return found

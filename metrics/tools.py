@@ -80,3 +80,20 @@ class Entailment(Protocol):
         Raises ModelUnavailable when the model can't be loaded.
         """
         ...
+
+
+class SupportModel(Protocol):
+    """The model of our own that says whether a text supports a claim, and an answer is right; asked in batches."""
+
+    @property
+    def model_id(self) -> str:
+        """Its name, and a fingerprint of its weights."""
+        ...
+
+    async def supports(self, pairs: Sequence[tuple[str, str, str]]) -> NDArray[np.float32]:
+        """Of (question, claim, text): supported, contradicted, absent. Shape (n, 3), each row adding up to 1."""
+        ...
+
+    async def right(self, pairs: Sequence[tuple[str, str, str]]) -> NDArray[np.float32]:
+        """Of (question, answer, expected): the probability that the answer is right. Shape (n,)."""
+        ...

@@ -7,7 +7,6 @@ from .checked_claims import CheckedClaims, checked_claims
 from .chunks import Chunk
 from .declaring import artefact
 from .facts import is_blank
-from .grounding import claims_share
 from .judged_items import JudgedItems
 from .lettucedetect import MarkedAnswer
 from .local_tools import Checker
@@ -16,11 +15,20 @@ from .score import Measured, NotApplicable, Reason
 
 @artefact
 def verdict_of_judge(claim_support: JudgedItems) -> Measured:
-    """Share of the answer's claims that the judge finds supported by the contexts, all of them taken together."""
+    """Mean over the answer's claims of the probability that the contexts support them, all taken together.
+
+    A language model has no probabilities: then it is the share that it finds supported.
+    """
+    if not claim_support.items:
+        raise NotApplicable(Reason.NO_CLAIMS)
     single = [bool(item.verdict.chunks) for item in claim_support.items]
     details: dict[str, object] = {"claims": claim_support.evidence("claim", "supported")}
-    value = claims_share(claim_support)
-    return Measured(value, details | {"any_chunk": sum(single) / len(single), "judge": claim_support.judge})
+    contradicted = sum(item.verdict.contradicted for item in claim_support.items)
+    if contradicted:
+        details["contradicted"] = contradicted
+    return Measured(
+        claim_support.mean, details | {"any_chunk": sum(single) / len(single), "judge": claim_support.judge}
+    )
 
 
 @artefact

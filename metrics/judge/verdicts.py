@@ -13,12 +13,18 @@ class Verdict:
         chunks: numbers, from 1, of the chunks that support it alone; empty where that was not asked.
         why: what was missing or contradicted; may be blank where it holds.
         agreement: share of judges or votes that said the same; 1.0 when there was one.
+        probability: that it holds, where the judge has one; language models say yes or no.
+        contradicted: whether the texts say otherwise, rather than nothing; only of judges that tell the two apart.
+        evidence: the sentence that comes nearest to it, where the judge names one.
     """
 
     holds: bool
     chunks: tuple[int, ...] = ()
     why: str = ""
     agreement: float = 1.0
+    probability: float | None = None
+    contradicted: bool = False
+    evidence: str = ""
 
 
 Verdicts = tuple[Verdict | None, ...]

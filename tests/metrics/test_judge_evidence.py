@@ -54,6 +54,22 @@ def test_evidence_of_claims() -> None:
     assert found.details["model"] == "stub"
 
 
+def test_faithfulness_is_the_mean_probability_of_its_claims_where_the_judge_has_one() -> None:
+    support = AnswerSupport(
+        (
+            Verdict(holds=True, chunks=(1,), probability=0.9, evidence="It is so."),
+            Verdict(holds=False, why="another number", probability=0.2, contradicted=True),
+        )
+    )
+    found = score("faithfulness", changed(scripts={AnswerClaims: ("one", "two"), CheckAnswer: support}))
+    assert found.value == pytest.approx(0.55)
+    assert found.details["contradicted"] == 1
+    assert found.details["claims"] == [
+        {"claim": "one", "supported": True, "probability": 0.9, "chunks": [1], "evidence": "It is so."},
+        {"claim": "two", "supported": False, "probability": 0.2, "contradicted": True, "why": "another number"},
+    ]
+
+
 def test_the_best_of_several_accepted_answers_counts() -> None:
     def compare(call: CompareClaims) -> Agreement:
         is_right = call.expected == "It is a fortnight."

@@ -1,11 +1,11 @@
-"""EmbeddedJudge: grades without a language model, from wording, numbers, names, negation and vectors."""
+"""EmbeddedJudge: grades without a language model, by a small model of our own, wording, numbers, names and vectors."""
 
 from collections.abc import Sequence
 from functools import cache
 from typing import Final, cast
 
 from ...text import sentences
-from ...tools import Embedder, Entailment
+from ...tools import Embedder, Entailment, SupportModel
 from ...versions import code_version
 from ..call import Answer, JudgeCall, cannot_grade
 from ..claim_calls import AnswerClaims, Entities, ExpectedClaims, ReverseQuestions
@@ -22,6 +22,7 @@ from .wording import wording
 # with one that supports it: chosen on clapnq and wice, where measure_support.py reports them cross-validated.
 _NEEDED: Final = 0.45
 _SUPPORTING: Final = 0.7
+_CONTRADICTED: Final = 0.5  # probability from which a claim is called contradicted
 _NO_MEANS: Final = "the embedded judge has no language model: give a model as judge for this metric"
 _NO_QUESTIONS: Final = (
     "the embedded judge can't invent questions: give a model as judge, or use answer_relevancy_sentence"
@@ -31,21 +32,25 @@ _NO_QUESTIONS: Final = (
 class EmbeddedJudge:
     """A judge that needs no language model and no key: it is local, deterministic and says what was missing.
 
-    Claims are the sentences of a text. Support is decided by a fixed formula, see ``support``, with the probabilities
-    of an entailment model where one is given. What can't be measured so is not graded.
+    Claims are the sentences of a text. Support is a probability, see ``support``: of the support model and the claim's
+    wording together, with an entailment model where one is given. What can't be measured so is not graded.
     """
 
     embedded = True
 
-    def __init__(self, embedder: Embedder, entailment: Entailment | None = None) -> None:
+    def __init__(
+        self, embedder: Embedder, entailment: Entailment | None = None, model: SupportModel | None = None
+    ) -> None:
         self._embedder = embedder
         self._entailment = entailment
+        self._model = model
 
     @property
     def model_id(self) -> str:
         """The models, and the version of the code that decides, so that scores are made anew when it changes."""
         entailment = self._entailment.model_id if self._entailment else "no entailment model"
-        return f"embedded ({self._embedder.model_id}, {entailment}, code {_version()})"
+        model = self._model.model_id if self._model else "no support model"
+        return f"embedded ({self._embedder.model_id}, {model}, {entailment}, code {_version()})"
 
     async def ask(self, call: JudgeCall[Answer], vote: int = 1, votes: int = 1) -> Answer:  # noqa: ARG002 - see Judge
         """Answer a call, each time the same. Raises NotApplicable (``judge_cannot_grade``) where there are no means."""
@@ -74,7 +79,7 @@ class EmbeddedJudge:
     async def _check_answer(self, call: CheckAnswer) -> AnswerSupport:
         claims = [_told(call.question, claim) for claim in call.claims]
         found = await self._supported(claims, call.chunks)
-        return AnswerSupport(_verdicts(found), await self._needed(call))
+        return AnswerSupport(self._verdicts(found), await self._needed(call))
 
     async def _check_expected(self, call: CheckExpected) -> ExpectedSupport:
         whole = call.expected_sentences or sentences(call.expected)
@@ -83,14 +88,28 @@ class EmbeddedJudge:
         found = await self._supported(told, call.chunks)
         claims, expected = found[: len(call.claims)], found[len(call.claims) :]
         return ExpectedSupport(
-            _verdicts(claims),
-            _verdicts(expected) if call.expected_sentences else (),
+            self._verdicts(claims),
+            self._verdicts(expected) if call.expected_sentences else (),
             _useful(expected, len(call.chunks)) if call.usefulness else (),
             await self._supporting(whole, call.sentences),
         )
 
     async def _supported(self, claims: Sequence[str], chunks: Sequence[str]) -> list[Supported]:
-        return await supported(claims, chunks, self._embedder, self._entailment) if claims else []
+        return await supported(claims, chunks, self._embedder, self._entailment, self._model) if claims else []
+
+    def _verdicts(self, found: Sequence[Supported]) -> tuple[Verdict, ...]:
+        """With probabilities where the support model takes part: the formula alone has odds that mean little."""
+        return tuple(
+            Verdict(
+                one.joint.holds,
+                tuple(number for number, alone in enumerate(one.chunks, 1) if alone.holds),
+                one.joint.why,
+                probability=one.joint.score if self._model else None,
+                contradicted=not one.joint.holds and one.joint.contradicted >= _CONTRADICTED,
+                evidence=one.joint.evidence if self._model else "",
+            )
+            for one in found
+        )
 
     async def _needed(self, call: CheckAnswer) -> tuple[Verdict, ...]:
         """A sentence is needed when it is near enough to the question."""
@@ -115,17 +134,6 @@ class EmbeddedJudge:
 def _told(question: str, claim: str) -> str:
     """The claim, behind the question when by itself it says nothing that could be found: Yes."""
     return claim if wording(claim).content else f"{question} {claim}"
-
-
-def _verdicts(found: Sequence[Supported]) -> tuple[Verdict, ...]:
-    return tuple(
-        Verdict(
-            one.joint.holds,
-            tuple(number for number, alone in enumerate(one.chunks, 1) if alone.holds),
-            one.joint.why,
-        )
-        for one in found
-    )
 
 
 def _useful(expected: Sequence[Supported], chunks: int) -> tuple[Verdict, ...]:

@@ -1,15 +1,20 @@
-"""Support: whether texts support a claim, by a fixed formula over its wording, numbers, names, negation and vectors."""
+"""Support: whether texts support a claim, by a trained model and its wording, numbers, names, negation and vectors."""
 
+import json
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
+from itertools import pairwise
+from pathlib import Path
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...text import sentences
-from ...tools import Embedder, Entailment
+from ...tools import Embedder, Entailment, SupportModel
 from .signals import Evidence, evidence, quantities
 from .wording import Word, Wording, wording
 
@@ -24,7 +29,10 @@ WEIGHTS: Final = {
     "other name": -2.25,
     "quantity": -0.23,  # all, only, most: said by the claim, not by the texts
 }
-"""Log-odds that a claim is supported, for each unit of a signal; fitted by ``tests/benchmarks/fit_support.py``."""
+"""Log-odds that a claim is supported, for each unit of a signal; fitted by ``tests/benchmarks/fit_support.py``.
+
+With the support model they are one of what ``combining`` weighs.
+"""
 
 THRESHOLD: Final = 0.5
 ENTAILED: Final = 4.0
@@ -42,14 +50,27 @@ _COSINE_RANGE: Final = WEIGHTS["cosine"] * max(_USUAL_COSINE, 1 - _USUAL_COSINE)
 _UNLIKE: Final = 0.3  # cosine that two words without anything in common have
 _ALIKE: Final = 0.6  # cosine from which a word is not called missing
 _MOST_COUNTED: Final = 3
+_COMBINING: Final = Path(__file__).parent / "combining.json"
+_LEAST: Final = 0.002  # probability that the support model is taken at: beyond, it only says that it is sure
+_MOST_ODDS: Final = 6.0
+_ANY_WORD: Final = re.compile(r"\w+")
 
 
 @dataclass(frozen=True, slots=True)
 class Support:
-    """How far some texts support a claim: the odds as a number between 0 and 1, and what speaks against it."""
+    """How far some texts support a claim.
+
+    Attributes:
+        score: probability that they do.
+        why: what speaks against it.
+        contradicted: probability that they say otherwise, as the support model has it; 0 without one.
+        evidence: the sentence of theirs that comes nearest to the claim.
+    """
 
     score: float
     why: str = ""
+    contradicted: float = 0.0
+    evidence: str = ""
 
     @property
     def holds(self) -> bool:
@@ -83,6 +104,7 @@ class Comparison:
     claim: Wording
     near: tuple[Wording, ...]
     found: Evidence
+    text: str = ""  # all that the claim is compared with, for the support model
 
     @property
     def missing(self) -> tuple[Word, ...]:
@@ -108,24 +130,30 @@ Vectors = Mapping[str, NDArray[np.float32]]
 
 
 async def supported(
-    claims: Sequence[str], chunks: Sequence[str], embedder: Embedder, entailment: Entailment | None = None
+    claims: Sequence[str],
+    chunks: Sequence[str],
+    embedder: Embedder,
+    entailment: Entailment | None = None,
+    model: SupportModel | None = None,
 ) -> list[Supported]:
     """Decide for each claim whether the chunks support it, together and each alone.
 
-    The embedder is called twice at most, the entailment model once.
+    The embedder is called twice at most, either model once.
     """
     texts = read_sentences(chunks)
     numbers = range(1, len(chunks) + 1)
     by_chunk = {number: [one.words for one in texts if one.chunk == number] for number in numbers}
     compared = []
     for claim in map(wording, claims):
-        joint = compare(claim, [one.words for one in texts])
-        alone = [compare(claim, by_chunk[number]) for number in numbers] if len(chunks) > 1 else [joint] * len(chunks)
+        joint = compare(claim, [one.words for one in texts], "\n".join(chunks))
+        alone = [joint] * len(chunks)
+        if len(chunks) > 1:
+            alone = [compare(claim, by_chunk[number], chunks[number - 1]) for number in numbers]
         compared.append([joint, *alone])
     promising = list(
         {id(one): one for joint, *alone in compared for one in (joint, *_promising(joint, alone))}.values()
     )
-    judged = await _decided(promising, embedder, entailment)
+    judged = await _decided(promising, embedder, entailment, model)
     rows = [[judged.get(id(one), _FAR) for one in row] for row in compared]
     return [Supported(_together(joint, alone), tuple(alone)) for joint, *alone in rows]
 
@@ -141,9 +169,11 @@ def _promising(joint: Comparison, alone: Sequence[Comparison]) -> list[Compariso
 
 
 async def _decided(
-    compared: Sequence[Comparison], embedder: Embedder, entailment: Entailment | None
+    compared: Sequence[Comparison], embedder: Embedder, entailment: Entailment | None, model: SupportModel | None
 ) -> dict[int, Support]:
     """The support of each comparison, by its identity."""
+    if model is not None:
+        return await _decided_by(model, compared, embedder, entailment)
     vectors = await vectors_of([text for one in compared for text in one.word_texts()], embedder)
     entailed = await _entailed(compared, entailment) if entailment is not None else np.zeros(len(compared))
     odds = [weighed(signals(one, vectors)) + added for one, added in zip(compared, entailed.tolist(), strict=True)]
@@ -156,16 +186,76 @@ async def _decided(
     return {id(one): _judged(one, vectors, said) for one, said in zip(compared, odds, strict=True)}
 
 
+async def _decided_by(
+    model: SupportModel, compared: Sequence[Comparison], embedder: Embedder, entailment: Entailment | None
+) -> dict[int, Support]:
+    """By the support model, the wording and the pairs of words, weighed together."""
+    vectors = await vectors_of([text for one in compared for text in one.word_texts()], embedder)
+    entailed = await _entailed(compared, entailment) if entailment is not None else np.zeros(len(compared))
+    said = await model.supports([("", one.claim.text, one.text) for one in compared])
+    made = {}
+    for one, found, added in zip(compared, said.tolist(), entailed.tolist(), strict=True):
+        odds = combined(combined_signals(one.claim.text, one.text, found, weighed(signals(one, vectors)))) + added
+        made[id(one)] = _judged(one, vectors, odds, found[1] if one.near else 0.0)
+    return made
+
+
+def combined_signals(claim: str, text: str, said: Sequence[float], wording_odds: float) -> dict[str, float]:
+    """What ``combining`` weighs, by name.
+
+    Args:
+        claim: the claim.
+        text: what it is compared with.
+        said: the support model's probabilities: supported, contradicted, absent.
+        wording_odds: the log-odds by the claim's wording, see ``weighed``.
+    """
+    return {
+        "bias": 1.0,
+        "model": _log_odds(said[0]),
+        "not contradicted": -_log_odds(said[1]),
+        "wording": max(-_MOST_ODDS, min(_MOST_ODDS, wording_odds)),
+        "word pairs": pair_share(claim, text),
+    }
+
+
+def combined(found: Mapping[str, float]) -> float:
+    """The log-odds that a claim is supported, of its signals and the model together."""
+    weights = combining()
+    return sum(weights[name] * value for name, value in found.items())
+
+
+@cache
+def combining() -> Mapping[str, float]:
+    """Log-odds for each unit of what is combined: ``combining.json``, fitted by ``tests/benchmarks/prove_judge.py``."""
+    weights: dict[str, float] = json.loads(_COMBINING.read_text(encoding="utf-8"))["support"]
+    return weights
+
+
+def pair_share(claim: str, text: str) -> float:
+    """Share of the claim's pairs of neighbouring words that the text has; word order counts in it."""
+    wanted = _pairs(claim)
+    return len(wanted & _pairs(text)) / len(wanted) if wanted else 0.0
+
+
+def _pairs(text: str) -> set[tuple[str, str]]:
+    return set(pairwise(_ANY_WORD.findall(text.lower())))
+
+
+def _log_odds(probability: float) -> float:
+    kept = max(_LEAST, min(1 - _LEAST, probability))
+    return math.log(kept / (1 - kept))
+
+
 def read_sentences(chunks: Sequence[str]) -> list[Sentence]:
     """The sentences of all chunks that have a word."""
     found = [Sentence(number, wording(text)) for number, chunk in enumerate(chunks, 1) for text in sentences(chunk)]
     return [one for one in found if one.words.words]
 
 
-def compare(claim: Wording, texts: Sequence[Wording]) -> Comparison:
+def compare(claim: Wording, texts: Sequence[Wording], text: str = "") -> Comparison:
     """Choose the sentences that share most with the claim, words that few of them have counting more."""
     near = tuple(texts[place] for place in _nearest_places(claim, texts))
-    return Comparison(claim, near, evidence(claim, near))
+    return Comparison(claim, near, evidence(claim, near), text)
 
 
 def _nearest_places(claim: Wording, texts: Sequence[Wording]) -> list[int]:
@@ -253,9 +343,10 @@ async def _entailed(compared: Sequence[Comparison], entailment: Entailment) -> N
     return np.array([ENTAILED * (2 * float(found[pair][0]) - 1) for pair in pairs])
 
 
-def _judged(compared: Comparison, vectors: Vectors, log_odds: float) -> Support:
+def _judged(compared: Comparison, vectors: Vectors, log_odds: float, contradicted: float = 0.0) -> Support:
     score = 1 / (1 + math.exp(-log_odds))
-    return Support(score, "" if score >= THRESHOLD else _why_not(compared, vectors))
+    nearest = compared.near[0].text if compared.near else ""
+    return Support(score, "" if score >= THRESHOLD else _why_not(compared, vectors), contradicted, nearest)
 
 
 def _why_not(compared: Comparison, vectors: Vectors) -> str:

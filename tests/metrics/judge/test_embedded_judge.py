@@ -148,7 +148,7 @@ def test_what_it_has_no_means_for_it_says(judge, call):
 
 def test_its_id_names_the_models_and_the_code():
     plain = EmbeddedJudge(StubEmbedder())
-    assert re.fullmatch(r"embedded \(stub, no entailment model, code [0-9a-f]{12}\)", plain.model_id)
+    assert re.fullmatch(r"embedded \(stub, no support model, no entailment model, code [0-9a-f]{12}\)", plain.model_id)
     assert EmbeddedJudge(StubEmbedder(), Told()).model_id != plain.model_id
     assert plain.embedded
 
@@ -166,3 +166,38 @@ def test_the_entailment_model_takes_part():
     call = CheckAnswer(QUESTION, CHUNKS, ("Orders can be returned within 30 days of delivery.",))
     assert ask(EmbeddedJudge(StubEmbedder()), call).claims[0].holds
     assert not ask(EmbeddedJudge(StubEmbedder(), Told()), call).claims[0].holds
+
+
+class ToldSupport:
+    """A support model that says what it was told of a claim, and remembers what it read beside it."""
+
+    model_id = "told"
+
+    def __init__(self, said):
+        self.said, self.read = said, {}
+
+    async def supports(self, pairs):
+        self.read |= {claim: text for _, claim, text in pairs}
+        return np.array([self.said[claim] for _, claim, _ in pairs], np.float32)
+
+    async def right(self, pairs):
+        return np.array([0.5] * len(pairs), np.float32)
+
+
+def test_the_support_model_gives_each_claim_a_probability_and_tells_contradicted_from_absent():
+    claims = ("Orders can be returned within 90 days of delivery.", "Gift cards can't be returned.", "Shops are warm.")
+    told = ToldSupport({claims[0]: (0.05, 0.9, 0.05), claims[1]: (0.97, 0.01, 0.02), claims[2]: (0.02, 0.03, 0.95)})
+    judge = EmbeddedJudge(StubEmbedder(), model=told)
+    said = ask(judge, CheckAnswer(QUESTION, CHUNKS, claims)).claims
+    assert [one.holds for one in said] == [False, True, False]
+    assert [one.contradicted for one in said] == [True, False, False]
+    assert said[1].probability > 0.8 > 0.3 > said[0].probability
+    assert said[0].evidence == "Orders can be returned within 30 days of delivery."
+    assert told.read[claims[2]] in ("\n".join(CHUNKS), *CHUNKS)
+    assert judge.model_id != EmbeddedJudge(StubEmbedder()).model_id
+
+
+def test_without_a_support_model_there_are_verdicts_and_no_probabilities():
+    call = CheckAnswer(QUESTION, CHUNKS, ("Gift cards can't be returned.",))
+    said = ask(EmbeddedJudge(StubEmbedder()), call).claims[0]
+    assert (said.holds, said.probability, said.contradicted, said.evidence) == (True, None, False, "")
