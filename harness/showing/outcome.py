@@ -22,16 +22,17 @@ from ..engine.engine import Watcher
 from ..engine.judging import Judging
 from ..exams.exam import Outcome
 from .next_steps import next_steps
-from .progress import ProgressBars, Silent
+from .progress import ProgressBars, ProgressLines
 from .streams import write_json
 
 
 @contextlib.contextmanager
 def watching() -> Iterator[Watcher]:
-    """Progress bars on stderr where somebody watches, else silence."""
+    """Progress bars on stderr where somebody watches, else a line every ten seconds."""
     console = Console(emoji=False, stderr=True)
     if not console.is_terminal:
-        yield Silent()
+        with ProgressLines(sys.stderr) as lines:
+            yield lines
         return
     with ProgressBars(console) as bars:
         yield bars

@@ -1,10 +1,12 @@
-"""Progress: how far a run is, on stderr, and only where somebody watches."""
+"""Progress: how far a run is, on stderr: bars in a terminal, a line now and then in a pipe or a log."""
 
 from __future__ import annotations
 
+import threading
 import time
+from dataclasses import dataclass
 from types import TracebackType
-from typing import Self
+from typing import Self, TextIO
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
@@ -14,6 +16,8 @@ from ...reports.run import Row
 from ..engine.lanes import Lane
 
 EVERY = 0.1  # seconds between two looks at the screen
+LINE_EVERY = 10.0  # seconds between two lines in a pipe
+MOST_NAMED = 4  # bots on such a line
 
 
 class Silent:
@@ -27,6 +31,93 @@ class Silent:
 
     def said(self, sentence: str) -> None:
         """Say nothing."""
+
+
+@dataclass(slots=True)
+class _Far:
+    """How far a bot is; ``fresh`` rows are those that were not complete before."""
+
+    lane: Lane
+    began: float
+    done: int = 0
+    fresh: int = 0
+    cost: float | None = None
+
+    def told(self, moment: float) -> str:
+        notes = [f"{self.lane.name} {self.done:,} of {self.lane.total:,}"]
+        seconds, left = moment - self.began, self.lane.total - self.done
+        if self.fresh and left > 0 and seconds > 0:
+            rate = self.fresh / seconds
+            notes.append(f"{rate:.0f}/s" if rate >= 1 else f"{60 * rate:.0f}/min")
+            notes.append(f"about {_duration(left / rate)} left")
+        if self.lane.failed:
+            notes.append(f"{self.lane.failed:,} failed")
+        if self.cost is not None:
+            notes.append(f"cost {self.cost:.4f}")
+        return ", ".join(notes)
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 90:
+        return f"{max(seconds, 1):.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+
+
+class ProgressLines(Silent):
+    """For a pipe or a log: every ten seconds a line on how far each bot is, also while nothing moves."""
+
+    def __init__(self, file: TextIO, every: float = LINE_EVERY) -> None:
+        self._file = file
+        self._every = every
+        self._began = time.monotonic()
+        self._far: dict[str, _Far] = {}
+        self._judge: tuple[int, float | None] | None = None
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._tell, name="proctor-progress", daemon=True)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._over.set()
+        self._thread.join()
+
+    def advanced(self, lane: Lane, row: Row | None) -> None:
+        """Count it."""
+        if (far := self._far.get(lane.name)) is None:
+            far = self._far[lane.name] = _Far(lane, time.monotonic() if self._far else self._began)
+        far.done += 1
+        if row is not None and not row.kept:
+            far.fresh += 1
+            if row.reply is not None and row.reply.usage.cost:
+                far.cost = (far.cost or 0.0) + row.reply.usage.cost
+
+    def judged(self, calls: int, cost: float | None) -> None:
+        """Note it."""
+        self._judge = calls, cost
+
+    def _tell(self) -> None:
+        while not self._over.wait(self._every):
+            try:
+                self._file.write(f"proctor: {printable(self._line())}\n")
+                self._file.flush()
+            except (OSError, ValueError):  # nobody reads it any more
+                return
+
+    def _line(self) -> str:
+        moment = time.monotonic()
+        far = list(self._far.values())
+        going = [each for each in far if each.done < each.lane.total] or far[-1:]
+        parts = [each.told(moment) for each in going[:MOST_NAMED]] or ["no answer yet"]
+        if more := len(going) - MOST_NAMED:
+            parts += [f"and {more} more bots"] if more > 0 else []
+        if self._judge is not None:
+            calls, cost = self._judge
+            parts.append(f"judge {calls:,} calls" + ("" if cost is None else f", cost {cost:.4f}"))
+        return f"{_duration(moment - self._began)}: {'; '.join(parts)}"
 
 
 class ProgressBars:

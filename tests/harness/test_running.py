@@ -1,6 +1,7 @@
 """The engine's promises, seen from outside: what is asked, what is kept, what is never lost."""
 
 import json
+import re
 
 import pytest
 from suites import NOTING, PLAIN, asked, count, interrupt, lines, start, wait_for_answers, write_suite
@@ -245,3 +246,22 @@ def test_no_secret_reaches_the_database_or_the_screen(tmp_path):
     for file in tmp_path.glob("proctor.db*"):
         assert secret.encode() not in file.read_bytes()
     assert "$OPENAI_API_KEY" in lines(tmp_path / "proctor.db", "SELECT error FROM answers")[0][0]
+
+
+def test_in_a_pipe_a_line_every_ten_seconds_says_how_far_it_is(tmp_path):
+    bot = "import time\n\ndef answer(question):\n    time.sleep(0.5)\n"
+    bot += "    if question.endswith('1'): raise ValueError('no')"
+    bot += "\n    return {'answer': 'It is', 'cost': 0.25}"
+    write_suite(tmp_path, bot, 45, concurrency=1)
+    done = proctor("run", "suite.yaml", "--json", folder=tmp_path)
+    told = [line for line in done.stderr.splitlines() if " of 45" in line]
+    assert 1 <= len(told) <= 8, done.stderr
+    form = r"proctor: \d+ s: mine \d+ of 45, (\d+/s|\d+/min), about \d+ (s|min) left, \d+ failed, cost \d+\.\d{4}"
+    assert all(re.fullmatch(form, line) for line in told), told
+    json.loads(done.stdout)
+
+
+def test_in_a_pipe_it_is_said_that_nothing_came_yet(tmp_path):
+    write_suite(tmp_path, NOTING.format(delay=12), 1)
+    done = proctor("run", "suite.yaml", folder=tmp_path)
+    assert "s: no answer yet" in done.stderr
