@@ -4,7 +4,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import NoReturn
+from typing import Final, NoReturn
 
 import orjson
 
@@ -66,6 +66,12 @@ def json_rows(content: bytes, path: Path, listed_under: tuple[str, ...], reading
         yield line, row
 
 
+_H2O: Final = (
+    " If it is a test suite of H2O: its rows are the `test_cases` of each of its `tests`. Make one list of these, with"
+    " `question` for prompt, `expected_answer` for expected_output and `tags` for categories; `constraints` stay."
+)
+
+
 def _list_inside(scanner: "_Scanner", start: int, listed_under: tuple[str, ...]) -> int:
     """Where the list of rows begins in the object that begins at ``start``."""
     keys = []
@@ -77,7 +83,7 @@ def _list_inside(scanner: "_Scanner", start: int, listed_under: tuple[str, ...])
         keys.append(key)
     raise InputError(
         f"{scanner.path}: the object has no key {_either(listed_under)} with the list of rows; "
-        f"it has {', '.join(keys) or 'none'}."
+        f"it has {', '.join(keys) or 'none'}.{_H2O if 'tests' in keys else ''}"
     )
 
 

@@ -49,6 +49,16 @@ def test_names_of_other_formats_are_told(tmp_path, key, value, sentence):
     assert sentence in said(made.stderr)
 
 
+def test_a_test_suite_of_h2o_is_told_how_to_become_a_list(tmp_path):
+    path = write_suite(tmp_path, ECHO, 1)
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"questions": "h2o.json"}))
+    suite = {"name": "S", "tests": [{"documents": [], "test_cases": [{"prompt": "When?", "constraints": ["nine"]}]}]}
+    (tmp_path / "h2o.json").write_text(json.dumps(suite))
+    made = proctor("run", "suite.yaml", folder=tmp_path)
+    assert made.returncode == 2
+    assert "its rows are the `test_cases` of each of its `tests`" in said(made.stderr)
+
+
 def test_a_variant_that_names_its_source_otherwise_is_told(tmp_path):
     rows = [{"id": "q0", "question": "What is 1"}, {"id": "q1", "question": "What's 1", "perturbs": {"source": "q0"}}]
     write_suite(tmp_path, ECHO, rows, metrics=["answer_length"])
