@@ -21,8 +21,9 @@ EARLY_STOP: Final = "early_stop"  # key of a manifest: after how many questions 
 BETWEEN: Final = " (attribution)"  # ends the name of a suite whose runs stand between two others, to explain them
 REWORDED: Final = " (perturbed)"  # ends the name of a suite whose questions are those of another, reworded
 SURVEYED: Final = " (survey)"  # ends the name of a suite whose documents or settings were changed to see what they do
+CONFIRMED: Final = " (asked again)"  # ends the name of a suite whose run asks again what changed, to see if it is noise
 LATEST: Final = "latest"  # as a user names the run that LATEST_FIRST puts first
-ASIDE: Final = (BETWEEN, REWORDED, SURVEYED)
+ASIDE: Final = (BETWEEN, REWORDED, SURVEYED, CONFIRMED)
 LATEST_FIRST: Final = (  # nobody who asks for the latest run means one of those
     " OR ".join(f"suite LIKE '%{end}'" for end in ASIDE) + ", id DESC"
 )

@@ -14,9 +14,18 @@ Bots = Annotated[
 ]
 Margins = Annotated[
     list[str] | None,
-    typer.Option(
-        "--margin", metavar="METRIC=0.02", help="How much worse a metric may become; only named ones are gated."
-    ),
+    typer.Option("--margin", metavar="METRIC=0.02", help="How much worse a metric may become; it is gated."),
+]
+Metrics = Annotated[
+    list[str] | None,
+    typer.Option("--metric", "-m", metavar="ID", help="Gate this metric, or all of them: all. Repeatable."),
+]
+Scopes = Annotated[
+    str,
+    typer.Option("--scope", metavar="these|like_these", help="Worse on these questions, or on questions like them?"),
+]
+Confirm = Annotated[
+    int | None, typer.Option("--confirm", min=0, metavar="N", help="Ask again what changed, N times at most; 0: never.")
 ]
 Baseline = Annotated[
     str,
@@ -54,7 +63,10 @@ def gate(
     baseline: Baseline = "",
     database: Database = Path("proctor.db"),
     bot: Bots = None,
+    metric: Metrics = None,
     margin: Margins = None,
+    scope: Scopes = "",
+    confirm: Confirm = None,
     flips: Annotated[int, typer.Option("--flips", min=0, metavar="N", help="Name N questions that got worse.")] = 3,
     limit: Annotated[int | None, typer.Option(min=1, metavar="N", help="Ask only the first N questions.")] = None,
     repeat: Annotated[int | None, typer.Option(min=1, metavar="N", help="Ask each question N times.")] = None,
@@ -73,15 +85,18 @@ def gate(
     ] = None,
     github: Annotated[bool, typer.Option("--github", help="Annotations and step summary of GitHub Actions.")] = False,
 ) -> None:
-    """Say whether a change made bots worse than a baseline.
+    """Say whether a change made bots worse than a baseline, by the primary metric.
 
-    Exit code: 0 not worse, 1 regressed, 2 wrong input, 3 undecided, 4 too much missing.
+    Exit code: 0 not worse, 1 regressed, 2 wrong input, 3 undecided, 4 too much missing, 5 below a threshold.
     """
     from ..deciding.gate import GateOptions
     from ..showing.gate_outputs import GateOutputs
-    from .gating import Asking, gate_and_show, read_margins
+    from .gating import Asking, gate_and_show, read_margins, read_scope
 
-    options = GateOptions(database, baseline, tuple(bot or ()), read_margins(margin or ()), flips)
+    options = GateOptions(
+        database, baseline, tuple(bot or ()), read_margins(margin or ()), flips, tuple(metric or ()), read_scope(scope),
+        confirm,
+    )  # fmt: skip
     models = tuple(local_model or ())
     asking = Asking(
         limit, repeat, concurrency, fresh, judge, judge_url, models, early_stop, attribute, old_knowledge

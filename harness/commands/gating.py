@@ -8,13 +8,14 @@ import os
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast, get_args
 
 from ... import InputError
 from ...knowledge.paths import existing
 from ...reports.comparing.baseline_writing import BaselineChoice, write_baseline
 from ...reports.comparing.run_tables import run_tables
 from ...reports.comparing.sides import find_file, split_file, unknown_bot
+from ...reports.gating.gate_rule import Scope
 from ...reports.leaderboard import count
 from ...reports.models_in_use import named
 from ...reports.printable import printable
@@ -73,6 +74,16 @@ def read_margins(given: Sequence[str]) -> dict[str, float]:
             raise InputError(f"--margin {text}: wanted METRIC=NUMBER with a number above 0, such as exact_match=0.02.")
         margins[name.strip()] = margin
     return margins
+
+
+def read_scope(given: str) -> Scope | None:
+    """The scope that was typed; None for none. Raises InputError where there is no such scope."""
+    if given:
+        for scope in get_args(Scope):
+            if given == scope:
+                return cast("Scope", scope)
+        raise InputError(f"--scope {given}: wanted these (worse on these questions?) or like_these (on others, too?).")
+    return None
 
 
 def gate_and_show(subject: str | None, options: GateOptions, asking: Asking, outputs: GateOutputs) -> int:

@@ -145,13 +145,20 @@ def plan_attribution(
         InputError: the bot is none of ours, is not in the baseline or of another kind there, has not changed, has too
             many changes, or can't be made as it was.
     """
+    return plan_from(read_record(store, run_id, base_bot or bot), bot, loaded, options, environ, old_knowledge)
+
+
+def plan_from(
+    record: BotRecord, bot: str, loaded: LoadedSuite, options: RunConfig, environ: Mapping[str, str],
+    old_knowledge: Path | None = None,
+) -> AttributionPlan:  # fmt: skip
+    """The same from what is known of the bot as it was, wherever that stands. Raises InputError likewise."""
     settings = loaded.suite.bots[bot]
     if not isinstance(settings, OURS):
         raise InputError(
             f"What caused a difference of {bot} can't be found out: a bot of type {settings.type} is made elsewhere, "
             "so it can't be made as it was. That is possible for faq, full_context and rag."
         )
-    record = read_record(store, run_id, base_bot or bot)
     if old_knowledge is not None:
         existing(old_knowledge, "the folder with the documents of the baseline")
     options = dataclasses.replace(options, bots=(bot,), fresh=False, only_planned=False)

@@ -8,12 +8,17 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from ... import InputError
-from ...reports.comparing.score_table import RunTables
+from ...reports.comparing.changed_parts import BotState, part_changes
+from ...reports.comparing.score_table import RunTables, ScoreTable
 from ...reports.comparing.sides import Side, find_file, open_side
 from ...reports.gating.gate_report import GateReport
-from ...reports.gating.gate_rule import GateRule
+from ...reports.gating.gate_rule import GateRule, Scope
+from ...reports.gating.these_questions import Again
 from ...reports.gating.verdicts import BotVerdict, verdicts
+from ...reports.primary import Primary
 from ...reports.run import EARLY_STOP, LATEST
 from ..suite.gate_settings import GateSettings, KeptGate
 from .gate_sides import matched, open_base, refuse_itself
@@ -22,6 +27,9 @@ if TYPE_CHECKING:
     from .attribution_result import Explained
     from .early_result import EarlyResult
     from .gate_savings import Savings
+
+
+AsksAgain = Callable[[ScoreTable, ScoreTable, GateRule], Again | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +42,9 @@ class GateOptions:
         bots: those to be gated; blank for what the suite names, else all.
         margins: metric -> margin of harm; they go before those of the suite.
         flips: how many questions that got worse are named, of each bot.
+        metrics: what is gated; they go before those of the suite.
+        scope: which questions the verdict is about; None for what the suite says.
+        confirm: how often what changed is asked again; None for what the suite says.
     """
 
     database: Path
@@ -41,6 +52,16 @@ class GateOptions:
     bots: tuple[str, ...] = ()
     margins: Mapping[str, float] = field(default_factory=dict)
     flips: int = 3
+    metrics: tuple[str, ...] = ()
+    scope: Scope | None = None
+    confirm: int | None = None
+
+    def changed(self, rule: GateRule) -> GateRule:
+        """The rule of a suite with what the command line says."""
+        return replace(
+            rule, metrics=self.metrics or rule.metrics, scope=self.scope or rule.scope,
+            confirm=rule.confirm if self.confirm is None else self.confirm,
+        )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,20 +101,21 @@ def gate_kept(text: str, options: GateOptions) -> GateResult:
         kept = KeptGate.of(head.manifest)
         if not options.baseline:
             raise InputError(_no_baseline(kept.settings.baseline))
-        rule = kept.rule(options.margins, options.flips)
+        rule = options.changed(kept.rule(options.margins, options.flips))
         if named and any(bot != named for bot in options.bots):
             raise InputError(f"{text} names the bot {named}, and --bot {', '.join(options.bots)}. Give one of the two.")
         wanted = options.bots or ((named,) if named else kept.settings.bots)
         base = opened.enter_context(open_base(options.baseline, head, _database(home, options.database)))
         refuse_itself(base, head.run)
         took = f"Looked at run {head.run} of {head.origin}; nothing was asked."
-        found = judged(head, base, wanted, rule)
+        found = judged(head, base, wanted, rule, states=side.states)
         return GateResult(took, replace(found, notes=(*kept.notes, *found.notes)))
 
 
 def judged(
     head: RunTables, base: Side, wanted: Sequence[str], rule: GateRule,
-    early: Callable[[BotVerdict], BotVerdict] | None = None,
+    early: Callable[[BotVerdict], BotVerdict] | None = None, asking: AsksAgain | None = None,
+    states: Mapping[str, BotState] | None = None,
 ) -> GateReport:  # fmt: skip
     """The verdicts on a run.
 
@@ -103,6 +125,8 @@ def judged(
         wanted: bots that have to be gated; blank for all that can be.
         rule: what is gated and let pass.
         early: puts what an early stop said in the place of the verdicts of the ordinary rule.
+        asking: asks the rows that changed again; None where nothing can be asked.
+        states: what the bots of the run are made of.
 
     Raises:
         InputError: a wanted bot is not there on both sides, or no bot is.
@@ -110,12 +134,37 @@ def judged(
     found = matched(head, base, wanted)
     manifests = (base.run.manifest, head.manifest)
     finished = head.status == "finished" or early is not None
-    bots = [verdicts(was, now, rule, manifests, finished) for was, now in found.pairs]
+    primary = primary_of(base.run, head)
+    rule = replace(rule, primary=primary.name if primary else "")
+    bots = []
+    for was, now in found.pairs:
+        of_bot = replace(rule, primary=primary_of_bot(primary, base.run, was))
+        again = asking(was, now, of_bot) if asking is not None and rule.scope == "these" and rule.confirm else None
+        old, new = base.states.get(was.bot), (states or {}).get(now.bot)
+        changes = tuple(part_changes(old, new)) if old and new and was.bot == now.bot else ()
+        bots.append(replace(verdicts(was, now, of_bot, manifests, finished, again), changes=changes))
     return GateReport(
         suite=head.suite, run=head.run, status=head.status, baseline=base.run.origin,
         baseline_run=base.run.run, rule=rule, bots=tuple(map(early, bots) if early else bots),
-        notes=(*_about(head, base.run), *found.notes),
+        notes=(*_about(head, base.run), *found.notes), primary=primary,
     )  # fmt: skip
+
+
+def primary_of(base: RunTables, head: RunTables) -> Primary | None:
+    """The primary metric: the one that the head's suite names, else that of the base, which has all its values."""
+    of_head = head.primary
+    return of_head if of_head is not None and of_head.named else base.primary or of_head
+
+
+def primary_of_bot(primary: Primary | None, base: RunTables, was: ScoreTable) -> str:
+    """By what a bot is gated: the primary metric, or another where it was chosen and the bot has no value of it."""
+    if primary is None:
+        return ""
+    values = was.values.get(primary.name)
+    if primary.named or (values is not None and np.isfinite(values).any()):
+        return primary.name
+    own = replace(base, tables={was.bot: was}).primary
+    return own.name if own else primary.name
 
 
 def _about(head: RunTables, base: RunTables) -> list[str]:

@@ -59,8 +59,8 @@ def _against(base: Side | str, name: str) -> ScoreTable | str | None:
 def _metrics(exam: Exam, against: ScoreTable | str, rule: GateRule) -> Iterator[str]:
     for metric in exam.header.metrics:
         if metric.level == "row" and (
-            metric.name in rule.margins
-            or (not rule.margins and is_share(metric) and (isinstance(against, str) or metric.name in against.columns))
+            metric.name in rule.wanted
+            or (not rule.wanted and is_share(metric) and (isinstance(against, str) or metric.name in against.columns))
         ):
             yield metric.name
 

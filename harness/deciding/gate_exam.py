@@ -11,6 +11,7 @@ from functools import partial
 from ... import InputError
 from ...reports.comparing.score_table import RunTables
 from ...reports.comparing.sides import Side, find_file, open_side, split_file
+from ...reports.gating.gate_rule import ALL, GateRule
 from ...reports.ledger import now
 from ...reports.run import RunMetric
 from ...reports.store import Store
@@ -19,6 +20,7 @@ from ..exams.exam import Exam, Outcome, hold
 from ..exams.run_config import RunConfig
 from ..exams.suite_exam import chosen_bots, suite_exam
 from ..suite.suite_file import LoadedSuite
+from .confirmation import Confirmation
 from .early_stop import EarlyStop
 from .gate import GateOptions, GateResult, judged, suite_baseline
 from .gate_early import asked_in_full, early_verdict, wagers
@@ -59,17 +61,19 @@ def gate_suite(
     if text not in loaded.suite.bots:
         split_file(text)  # a file that is not there is told before everything is read
     exam = suite_exam(loaded, replace(run, bots=_asked(gated, text, loaded)), environ, told)
-    _check_margins(loaded, exam, options.margins)
+    _check_margins(loaded, exam, options)
     with contextlib.closing(Store.open(options.database)) as store:
         own = _resumed(store, exam)
         text = settled(text, options.database, exam.header.suite, own)
         rule = settings.rule(loaded.suite.thresholds, options.margins, flips=options.flips, seed=loaded.suite.seed)
+        rule = options.changed(rule)
         early = None
         with _base_before(text, options, exam, gated) as base:
             if isinstance(base, Side):
                 refuse_itself(base, own, text)
                 text = _pinned(base, text)
             if early_stop:
+                rule = _for_early(rule, exam, base)
                 early = EarlyStop(wagers(exam, base, gated, rule, store), rule.cluster, loaded.suite.seed)
         began = now()
         outcome = hold(early.arranged(exam) if early else exam, store, watcher)
@@ -81,9 +85,21 @@ def gate_suite(
         head = asked_in_full(side.run) if says else side.run
         with open_base(text, head, options.database) as base:
             took = f"Held {loaded.path}: run {name} of {options.database}."
-            found = judged(head, base, gated, rule, says)
+            if early is not None:
+                found = judged(head, base, gated, rule, says, states=side.states)
+            else:
+                with contextlib.closing(Store.open(options.database)) as store:
+                    asking = Confirmation(loaded, run, environ, store, base, told or watcher.said)
+                    found = judged(head, base, gated, rule, asking=asking, states=side.states)
             notes = (*_same_run(head, base), *found.notes)
     return HeldGate(GateResult(took, replace(found, notes=notes), saved, result), outcome)
+
+
+def _for_early(rule: GateRule, exam: Exam, base: Side | str) -> GateRule:
+    """What is bet on: it is known before anything is asked, and some questions never will be."""
+    primary = base.run.primary if isinstance(base, Side) else None
+    name = exam.header.primary or (primary.name if primary else "")
+    return replace(rule, scope="like_these", primary=name, metrics=rule.metrics if name or rule.wanted else (ALL,))
 
 
 def _pinned(base: Side, text: str) -> str:
@@ -106,15 +122,18 @@ def _asked(gated: Sequence[str], text: str, loaded: LoadedSuite) -> tuple[str, .
     return (*gated, *([text] if text in loaded.suite.bots and text not in gated else []))
 
 
-def _check_margins(loaded: LoadedSuite, exam: Exam, given: Mapping[str, float]) -> None:
-    """Margins are for metrics that the exam measures and of which one end is better."""
+def _check_margins(loaded: LoadedSuite, exam: Exam, given: GateOptions) -> None:
+    """What is gated is measured by the exam, and one end of it is better."""
     metrics = {metric.name: metric for metric in exam.header.metrics if metric.level == "row"}
     wrong = {name: says for name in loaded.suite.gate.margins if (says := _no_margin(name, metrics))}
-    if wrong:
-        raise loaded.mistaken(*((("gate", "margins", name), says) for name, says in wrong.items()))
-    for name in given:
-        if says := _no_margin(name, metrics):
-            raise InputError(f"--margin {name}: {says}.")
+    named = loaded.suite.gate.metrics
+    unknown = [(("gate", "metrics"), says) for name in named if name != ALL and (says := _no_margin(name, metrics))]
+    if wrong or unknown:
+        raise loaded.mistaken(*((("gate", "margins", name), says) for name, says in wrong.items()), *unknown)
+    for option, names in (("margin", given.margins), ("metric", given.metrics)):
+        for name in names:
+            if name != ALL and (says := _no_margin(name, metrics)):
+                raise InputError(f"--{option} {name}: {says}.")
 
 
 def _no_margin(name: str, metrics: Mapping[str, RunMetric]) -> str:

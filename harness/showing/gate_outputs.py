@@ -89,6 +89,7 @@ def gate_object(result: GateResult) -> dict[str, object]:
         "baseline": {"from": report.baseline, "run": report.baseline_run},
         "verdict": next((bot.word for bot in report.bots if bot.exit_code == report.exit_code), "not comparable"),
         "exit_code": report.exit_code,
+        "primary": report.primary and report.primary.as_object,
         "took": result.took,
         "rule": rule_object(report.rule),
         "bots": {bot.bot: bot_object(bot) for bot in report.bots},

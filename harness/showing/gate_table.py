@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from ..deciding.gate_savings import Savings
 
 STYLES: Final = {
-    "not worse": "green", "unchanged": "green", "met": "green", "regressed": "bold red", "missed": "bold red",
+    "not worse": "green", "unchanged": "green", "met": "green", "regressed": "bold red", "below threshold": "bold red",
     "undecided": "yellow", "not comparable": "bold red", "too much missing": "bold red",
 }  # fmt: skip
 WIDTHS: Final = (21, 6, 6, 26, 7, 9)  # name, before, now, change, p, verdict
@@ -40,6 +40,8 @@ def gate_table(result: GateResult) -> RenderableType:
     report = result.report
     parts: list[RenderableType] = [_title(report), Text(printable(result.took), overflow="fold")]
     parts.append(Text(printable(f"Compared with {report.baseline}, run {report.baseline_run}."), overflow="fold"))
+    if report.primary is not None:
+        parts.append(Text(printable(report.primary.why), overflow="fold", style="dim"))
     for bot in report.bots:
         parts += [Text(), *_bot(bot, report.rule)]
     parts.append(Text())
@@ -96,6 +98,8 @@ def _bot(bot: BotVerdict, rule: GateRule) -> Iterator[RenderableType]:
         for each in compared:
             table.add_row(*_cells(each))
         yield table
+    if failed := words.failures(bot):
+        yield Padding(Text(f"!! {printable(failed)}", style="bold red", overflow="fold"), (0, 0, 0, 2))
     for line, style in _sentences(bot, rule):
         yield Padding(Text(printable(line), style=style, overflow="fold"), (0, 0, 0, 2))
     if bot.flips:
@@ -118,17 +122,23 @@ def _sentences(bot: BotVerdict, rule: GateRule) -> Iterator[tuple[str, str]]:
     if not bot.metrics:
         yield "There is nothing to compare: no gated metric has a value on both sides.", STYLES["not comparable"]
     passed = [each for each in bot.metrics if each.outcome == "not worse"]
-    for margin in dict.fromkeys(each.margin for each in passed):
-        names = ", ".join(each.metric for each in passed if each.margin == margin)
-        yield f"{names}: a loss of {margin:g} is ruled out", ""
+    for sentence in dict.fromkeys(each.sentence for each in passed):
+        yield f"{', '.join(each.metric for each in passed if each.sentence == sentence)}: {sentence}", ""
     told = set()
     for each in bot.metrics:
         if each.outcome not in ("not worse", "unchanged") and each.metric not in told:
             alike = [other.metric for other in bot.metrics if _same_reason(other, each)] or [each.metric]
             told.update(alike)
             yield f"{', '.join(alike)}: {each.sentence}", STYLES[each.outcome]
+        if other := words.other_scope(each, rule.scope):
+            yield f"{each.metric} {other}", "dim"
         if lost := words.missing(each, rule.missing):
             yield f"{each.metric}: {lost}", STYLES["too much missing"] if each.too_much_missing else ""
+    yield from _beside(bot)
+
+
+def _beside(bot: BotVerdict) -> Iterator[tuple[str, str]]:
+    """Thresholds, latency, what changed in the bot, and what was left out."""
     for threshold in bot.thresholds:
         style = STYLES[threshold.outcome]
         yield f"threshold of {threshold.metric} {threshold.outcome}: {threshold.sentence}", style
@@ -136,6 +146,9 @@ def _sentences(bot: BotVerdict, rule: GateRule) -> Iterator[tuple[str, str]]:
     if not bot.unchanged:
         verdict = f" {outcome}" if outcome else ""
         yield f"latency{verdict}: {bot.latency.sentence}", STYLES[outcome] if outcome else ""
+    changed = [*(("prompt" if name == "prompt" else f"prompt {name}") for name, _ in words.prompt_changes(bot)), *words.other_changes(bot)]
+    if changed:
+        yield f"changed: {'; '.join(changed)}", ""
     for note in bot.notes:
         yield note, "dim"
 

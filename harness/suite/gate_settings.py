@@ -6,7 +6,7 @@ from typing import Annotated, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
-from ...reports.gating.gate_rule import MARGIN, MISSING, GateRule
+from ...reports.gating.gate_rule import CONFIRM, MARGIN, MISSING, GateRule, Scope
 
 Margin = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 
@@ -25,8 +25,24 @@ class GateSettings(BaseModel):
 
     margins: dict[str, Margin] = Field(
         default_factory=dict,
-        description="How much worse the mean of a metric may become, by metric and in its units. Only these are gated; "
-        "left out, all metrics from 0 to 1 with a direction are.",
+        description="How much worse the mean of a metric may become, by metric and in its units. These are gated, and "
+        "those of `metrics`.",
+    )
+    metrics: _Names = Field(
+        (),
+        description="What is gated: metrics by id, or `all` for every metric from 0 to 1 with a direction; left out, "
+        "those of `margins`, else the primary metric alone.",
+    )
+    scope: Scope = Field(
+        "these",
+        description="Whether the bots are worse on `these` questions, where nothing but the noise of bot and judge "
+        "misleads, or on questions `like_these`, of which these are a sample. Both are printed; this one decides.",
+    )
+    confirm: int = Field(
+        CONFIRM,
+        ge=0,
+        description="How often a question whose value changed is asked again at most, on each side, to tell a change "
+        "from noise; 0 asks nothing again.",
     )
     margin: Margin = Field(MARGIN, description="The margin of every metric where `margins` names none.")
     missing: float = Field(
@@ -52,7 +68,8 @@ class GateSettings(BaseModel):
         """The rule; ``thresholds`` are the metrics whose thresholds the suite names, ``margins`` go before its own."""
         return GateRule(
             margins={**self.margins, **(margins or {})}, margin=self.margin, missing=self.missing,
-            latency=self.latency, thresholds=frozenset(thresholds), flips=flips, seed=seed,
+            latency=self.latency, thresholds=frozenset(thresholds), flips=flips, seed=seed, metrics=self.metrics,
+            scope=self.scope, confirm=self.confirm,
         )  # fmt: skip
 
 

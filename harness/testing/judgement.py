@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from ...reports.gating.gate_report import GateReport
 from ...reports.gating.gate_rule import NOT_WORSE, UNDECIDED
-from ...reports.gating.gate_words import answers, headline, missing
+from ...reports.gating.gate_words import answers, failures, headline, missing
 from ...reports.gating.verdicts import BotVerdict
 from ...reports.printable import printable_lines
 
@@ -32,6 +32,7 @@ class Judgement:
         found, allowed = self.verdict, self.report.rule.missing
         lines = [
             f"{headline(found)} (compared with {self.report.baseline}, run {found.base_run})",
+            *([failures(found)] if failures(found) else []),
             *(f"{each.metric}: {each.outcome}: {each.sentence}" for each in found.metrics),
             *(f"{each.metric}: {lost}" for each in found.metrics if (lost := missing(each, allowed))),
             *(f"threshold of {each.metric} {each.outcome}: {each.sentence}" for each in found.thresholds),

@@ -14,6 +14,7 @@ import orjson
 from ... import InputError
 from ...knowledge.paths import existing, unreadable
 from ..summary import MetricColumn
+from .changed_parts import BotState
 from .score_table import ABSENT, CODES, Case, Figures, RunTables, ScoreTable
 
 FORMAT: Final = 1
@@ -54,6 +55,18 @@ def read_baseline(path: Path) -> RunTables:
             f"{path} can't be used as a baseline: its content is not of the form that Proctor writes"
             f" ({type(error).__name__}: {error}). {AGAIN[0].upper()}{AGAIN[1:]}."
         ) from error
+
+
+def read_states(path: Path) -> dict[str, BotState]:
+    """What the bots of a baseline file were made of; none of a file that was written before it said so."""
+    states = {}
+    for bot in _parsed(path).get("bots", ()):
+        settings, prompts = bot.get("settings"), bot.get("prompts")
+        if isinstance(settings, dict) and isinstance(prompts, dict):
+            states[str(bot["name"])] = BotState(
+                str(bot["kind"]), bot["model"], settings, bot.get("parts", {}), prompts, bot.get("models", {})
+            )
+    return states
 
 
 def _parsed(path: Path) -> dict[str, Any]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -50,7 +49,7 @@ def write_baseline(store: Store, run_id: int, path: Path, choice: BaselineChoice
 
 
 def baseline(run: RunTables, bots: Mapping[str, Mapping[str, object]], choice: BaselineChoice) -> dict[str, Any]:
-    """The content of the file; ``bots`` are hashes of what each bot is made of."""
+    """The content of the file; ``bots`` is what each bot was made of."""
     tables = list(run.tables.values())
     cases = tables[0].cases if tables else ()
     columns = tables[0].columns if tables else {}
@@ -100,24 +99,20 @@ def _extract(manifest: Mapping[str, object]) -> dict[str, object]:
 
 
 def _bots(store: Store, run_id: int) -> dict[str, dict[str, object]]:
-    """Hashes of the settings and prompts of each bot, and those of its parts."""
+    """What each bot was made of: settings and prompts as they were, documents and code by their hashes."""
     lines = store.query(
         "SELECT name, settings, prompts, parts, models FROM run_bots JOIN bots ON bots.id = bot_id WHERE run_id = ?",
         [run_id],
     )
     return {
         str(name): {
-            "settings": _hash(settings),
-            "prompts": {key: _hash(text) for key, text in orjson.loads(prompts).items()},
+            "settings": orjson.loads(settings),
+            "prompts": orjson.loads(prompts),
             "parts": orjson.loads(parts),
             "models": orjson.loads(models),
         }
         for name, settings, prompts, parts, models in lines
     }
-
-
-def _hash(text: object) -> str:
-    return hashlib.sha256(str(text).encode("utf-8", "replace")).hexdigest()[:16]
 
 
 def _metric(column: MetricColumn) -> dict[str, object]:

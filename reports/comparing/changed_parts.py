@@ -65,7 +65,7 @@ def changed_parts(base: BotState, head: BotState) -> tuple[str, ...]:
     >>> changed_parts(rag, BotState("rag", "small", {"top_k": 8}, {}, {"prompt": "Answer briefly."}, {}))
     ('prompt: 1 line out, 1 in', 'top_k from 4 to 8')
     """
-    return tuple(_words(each) for each in part_changes(base, head))
+    return tuple(change_words(each) for each in part_changes(base, head))
 
 
 def part_changes(base: BotState, head: BotState) -> Iterator[PartChange]:
@@ -109,7 +109,8 @@ def _flat(settings: Mapping[str, object], above: str) -> Iterator[tuple[str, obj
             yield f"{above}{name}", value
 
 
-def _words(change: PartChange) -> str:
+def change_words(change: PartChange) -> str:
+    """What changed, in a few words."""
     if change.what in ("type", "model"):
         return f"{change.what} from {change.base or 'none'} to {change.head or 'none'}"
     if change.what == "prompt":

@@ -6,6 +6,7 @@ import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from ..leaderboard import count
 from ..primary import Primary
 from ..statistics.latency_difference import LatencyDifference
 from .changed_parts import changed_parts
@@ -15,7 +16,7 @@ from .doubts import doubts
 from .metric_comparison import Correction, MetricComparison, compare_metric, correct_all, count_missing
 from .metric_names import check_names, refused_of_run, wanted
 from .paired_latency import paired_latency
-from .score_table import ScoreTable
+from .score_table import ScoreTable, with_failures_wrong
 from .sides import Side
 from .six_digits import at_six_digits
 
@@ -136,6 +137,9 @@ def compare(base: Side, head: Side, bots: tuple[str, str], asked: Asked) -> Comp
     old, new = base.run.tables[bots[0]], head.run.tables[bots[1]]
     if base.is_baseline or head.is_baseline:
         old, new = at_six_digits(old), at_six_digits(new)  # else what is the same would differ in the seventh digit
+    primary = head.run.primary
+    failures = tuple(_failures(each, primary) for each in (old, new)) if primary else ()
+    old, new = (with_failures_wrong(each, primary.name if primary else "") for each in (old, new))
     pairing = pair(old, new, asked.cluster, (base.run.manifest, head.run.manifest))
     check_names(asked.metrics, [*pairing.metrics, *pairing.refused, *base.of_run, *head.of_run])
     names = ("base", "head") if bots[0] == bots[1] else bots
@@ -154,7 +158,6 @@ def compare(base: Side, head: Side, bots: tuple[str, str], asked: Asked) -> Comp
     if not len(pairing.cases) or not (found or latency or pairing.same_answers):
         raise nothing_comparable(pairing, refused)
     metrics = correct_all(found, asked.correct)
-    primary = head.run.primary
     states = base.states.get(bots[0]), head.states.get(bots[1])
     return Comparison(
         base=_described(base, old, names[0]),
@@ -162,10 +165,19 @@ def compare(base: Side, head: Side, bots: tuple[str, str], asked: Asked) -> Comp
         questions=len(pairing.cases), clusters=pairing.cluster_count, cluster=asked.cluster, correct=asked.correct,
         metrics=metrics, latency=latency, refused=refused, dropped=pairing.dropped,
         changes=changed_parts(states[0], states[1]) if bots[0] == bots[1] and states[0] and states[1] else (),
-        warnings=doubts(base, head, pairing),
+        warnings=(*filter(None, failures), *doubts(base, head, pairing)),
         rows=() if pairing.same_answers else _rows(pairing, metrics, asked, primary.name if primary else ""),
         same_answers=pairing.same_answers, primary=primary,
     )  # fmt: skip
+
+
+def _failures(table: ScoreTable, primary: Primary) -> str:
+    """How many answers failed outright, which are wrong ones to the primary metric; blank where none did."""
+    failed = int((table.asked & ~table.answered).sum())
+    if not failed:
+        return ""
+    of = f"{failed:,} of {count(int(table.asked.sum()), 'answer')} of {table.bot} in run {table.run} failed outright"
+    return f"{of}: counted as wrong in {primary.name}."
 
 
 def _described(side: Side, table: ScoreTable, name: str) -> Described:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Final
 
@@ -166,6 +166,23 @@ class RunTables:
                 if np.isfinite(values).any():
                     means.setdefault(name, []).append(float(np.nanmean(values)))
         return primary_metric(named_primary(self.manifest), columns, means)
+
+
+def with_failures_wrong(table: ScoreTable, metric: str) -> ScoreTable:
+    """The table with the worst value of a metric for every answer that failed outright: whoever asked has no answer.
+
+    Nothing is done for a metric that has no worst value. Of a similarity, which may be below 0, it is 0.
+    """
+    column = table.columns.get(metric)
+    if column is None or column.better == "neither":
+        return table
+    worst = column.high if column.better == "lower" else None if column.low is None else max(column.low, 0.0)
+    failed = table.asked & ~table.answered
+    if worst is None or not failed.any():
+        return table
+    values = {**table.values, metric: np.where(failed, worst, table.values[metric])}
+    statuses = {**table.statuses, metric: np.where(failed, CODES["ok"], table.statuses[metric]).astype(np.int8)}
+    return replace(table, values=values, statuses=statuses)
 
 
 def is_binary(column: MetricColumn, *sides: Figures) -> bool:

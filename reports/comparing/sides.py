@@ -186,14 +186,14 @@ def _opened(path: Path) -> Store:
 
 
 def _from_baseline(path: Path, bot: str) -> Side:
-    from .baseline_file import read_baseline
+    from .baseline_file import read_baseline, read_states
 
-    run = read_baseline(path)
+    run, states = read_baseline(path), read_states(path)
     if not bot:
-        return Side(run, is_baseline=True)
+        return Side(run, states=states, is_baseline=True)
     if bot not in run.tables:
         raise InputError(unknown_bot(bot, str(path), list(run.tables)))
-    return Side(run, bot, is_baseline=True)
+    return Side(run, bot, states, is_baseline=True)
 
 
 def side_in(store: Store, text: str, wanted: Collection[str] | None = None) -> Side:

@@ -12,7 +12,7 @@ from .gate_rule import NOT_WORSE
 from .verdicts import BotVerdict
 
 LEVELS: Final[dict[str, Level]] = {
-    "regressed": "error", "missed": "error", "not comparable": "error", "too much missing": "error",
+    "regressed": "error", "below threshold": "error", "not comparable": "error", "too much missing": "error",
     "undecided": "warning",
 }  # fmt: skip
 
@@ -30,6 +30,8 @@ def _of_bot(bot: BotVerdict, allowed: float) -> Iterator[Annotation]:
     """What fails the build first."""
     if not bot.metrics:
         yield Annotation("error", f"{bot.bot}: nothing to compare", "no gated metric has a value on both sides")
+    if failed := words.failures(bot):
+        yield Annotation("warning", f"{bot.bot}: answers failed", failed)
     for each in sorted(bot.metrics, key=lambda each: each.outcome == "undecided"):
         if each.outcome in LEVELS:
             figures = "" if each.change is None else f"{words.change(each)}, p {words.p_of(each)}: "

@@ -14,8 +14,8 @@ from .verdicts import BotVerdict
 # Regressed fails a build; what can't be told (too much missing, not comparable) is an error in the set-up; undecided is
 # neither good nor bad, and build servers have "skipped" for that. The exit code still tells them apart.
 KINDS: Final[dict[str, Kind]] = {
-    "unchanged": "passed", "not worse": "passed", "met": "passed", "regressed": "failure", "missed": "failure",
-    "undecided": "skipped", "not comparable": "error", "too much missing": "error",
+    "unchanged": "passed", "not worse": "passed", "met": "passed", "regressed": "failure", "below threshold": "failure",
+    "undecided": "skipped", "failed": "skipped", "not comparable": "error", "too much missing": "error",
 }  # fmt: skip
 
 
@@ -40,6 +40,8 @@ def _cases(bot: BotVerdict, allowed: float) -> Iterator[Case]:
     if not bot.metrics:
         yield _case("metrics", "not comparable", "no gated metric has a value on both sides")
     falls = "\n".join(line for flip in bot.flips for line in _flip(flip))
+    if failed := words.failures(bot):
+        yield _case("failed answers", "failed", failed)
     for each in bot.metrics:
         figures = "" if each.change is None else f"{words.change(each)}, p {words.p_of(each)}: "
         yield _case(each.metric, each.outcome, f"{each.outcome}: {figures}{each.sentence}", falls)

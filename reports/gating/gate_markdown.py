@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
 from ..leaderboard import ARROWS
 from ..markdown_text import cell_code, code, prose
+from ..printable import printable_lines
 from . import gate_words as words
 from .gate_flips import GateFlip
 from .gate_report import GateReport
-from .gate_rule import MEANING, NOT_WORSE, REGRESSED, UNDECIDED
+from .gate_rule import BELOW_THRESHOLD, MEANING, NOT_WORSE, REGRESSED, UNDECIDED, GateRule
 from .metric_verdicts import MetricVerdict
 from .verdicts import BotVerdict
 
 LONGEST: Final = 300  # characters of an answer
-SIGNS: Final = {NOT_WORSE: "✅", REGRESSED: "❌", UNDECIDED: "❔"}
+SIGNS: Final = {NOT_WORSE: "✅", REGRESSED: "❌", BELOW_THRESHOLD: "📉", UNDECIDED: "❔"}
 OTHER_SIGN: Final = "⚠️"
 
 
@@ -40,30 +42,52 @@ def _page(report: GateReport, saved: Sequence[str]) -> Iterator[str]:
     )
     for bot in report.bots:
         yield ""
-        yield from _bot(bot, report.rule.missing)
+        yield from _bot(bot, report.rule)
     if report.notes or saved:
         yield ""
         yield from (f"- {prose(note)}" for note in (*report.notes, *saved))
 
 
-def _bot(bot: BotVerdict, allowed: float) -> Iterator[str]:
+def _bot(bot: BotVerdict, rule: GateRule) -> Iterator[str]:
     yield f"### {SIGNS.get(bot.exit_code, OTHER_SIGN)} {prose(words.headline(bot), 200)}"
+    if failed := words.failures(bot):
+        yield ""
+        yield f"{OTHER_SIGN} **{prose(failed)}**"
     compared = [each for each in bot.metrics if each.outcome != "unchanged"]
     if compared:
         yield ""
         yield "| metric | before | now | change (95 %) | p | margin | verdict |"
         yield "|---|--:|--:|:--|--:|--:|:--|"
         yield from map(_line, compared)
-    notes = list(_notes(bot, allowed))
+    notes = list(_notes(bot, rule))
     if notes:
         yield ""
         yield from notes
+    yield from _changes(bot)
     if bot.flips:
         yield ""
         yield f"<details><summary>What got worse most ({len(bot.flips)})</summary>"
         yield ""
         for flip in bot.flips:
             yield from _flip(flip)
+        yield ""
+        yield "</details>"
+
+
+def _changes(bot: BotVerdict) -> Iterator[str]:
+    """What the bot is made of that was otherwise, prompts line by line."""
+    if others := words.other_changes(bot):
+        yield ""
+        yield f"Changed in {code(bot.bot, 80)}: {prose('; '.join(others))}."
+    for name, lines in words.prompt_changes(bot):
+        told = "\n".join(lines)
+        fence = "`" * max(3, 1 + max((len(run) for run in re.findall("`+", told)), default=0))
+        yield ""
+        yield f"<details open><summary>Changed prompt: {prose(name, 80)}</summary>"
+        yield ""
+        yield f"{fence}diff"
+        yield printable_lines(told)
+        yield fence
         yield ""
         yield "</details>"
 
@@ -82,11 +106,13 @@ def _line(found: MetricVerdict) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def _notes(bot: BotVerdict, allowed: float) -> Iterator[str]:
+def _notes(bot: BotVerdict, rule: GateRule) -> Iterator[str]:
     if not bot.metrics:
         yield "- **nothing to compare**: no gated metric has a value on both sides"
     for each in bot.metrics:
-        if lost := words.missing(each, allowed):
+        if other := words.other_scope(each, rule.scope):
+            yield f"- {code(each.metric, 80)} {prose(other)}"
+        if lost := words.missing(each, rule.missing):
             much = "**too much missing**: " if each.too_much_missing else ""
             yield f"- {much}{code(each.metric, 80)}: {prose(lost)}"
     for threshold in bot.thresholds:

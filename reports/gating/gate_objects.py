@@ -8,6 +8,7 @@ from ..statistics.paired import Difference
 from .gate_flips import GateFlip
 from .gate_rule import GateRule
 from .metric_verdicts import MetricVerdict
+from .these_questions import OnThese
 from .verdicts import BotVerdict
 
 
@@ -30,6 +31,9 @@ def bot_object(bot: BotVerdict) -> dict[str, object]:
             "figures": None if latency.found is None else asdict(latency.found),
             "sentence": latency.sentence,
         },
+        "failures": asdict(bot.failures),
+        "primary": bot.primary or None,
+        "changes": [asdict(each) for each in bot.changes],
         "flips": [flip_object(flip) for flip in bot.flips],
         "notes": list(bot.notes),
     }
@@ -41,6 +45,10 @@ def metric_object(found: MetricVerdict) -> dict[str, object]:
     return {
         "outcome": found.outcome,
         "sentence": found.sentence,
+        "these": None if found.these is None else _these_object(found.these),
+        "like_these": None
+        if found.like_these is None
+        else {"outcome": found.like_these, "sentence": found.like_sentence},
         "margin": found.margin,
         "better": found.better,
         "base_mean": found.base_mean,
@@ -62,6 +70,10 @@ def metric_object(found: MetricVerdict) -> dict[str, object]:
     }
 
 
+def _these_object(found: OnThese) -> dict[str, object]:
+    return {**asdict(found), "gain_low": found.low, "gain_high": found.high}
+
+
 def flip_object(flip: GateFlip) -> dict[str, object]:
     """A question that got worse."""
     return {
@@ -81,6 +93,9 @@ def rule_object(rule: GateRule) -> dict[str, object]:
         "margin": rule.margin,
         "missing": rule.missing,
         "latency": rule.latency,
+        "scope": rule.scope,
+        "confirm": rule.confirm,
+        "metrics": list(rule.metrics),
         "thresholds": sorted(rule.thresholds),
         "cluster": rule.cluster,
     }

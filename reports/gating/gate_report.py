@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ..primary import Primary
 from .gate_rule import WRONG, GateRule, worst_code
 from .verdicts import BotVerdict
 
@@ -21,6 +22,7 @@ class GateReport:
         rule: what was gated and let pass.
         bots: a verdict for each gated bot.
         notes: sentences about what was left out.
+        primary: the primary metric, with the reason; None where there is none.
     """
 
     suite: str
@@ -31,11 +33,12 @@ class GateReport:
     rule: GateRule
     bots: tuple[BotVerdict, ...]
     notes: tuple[str, ...] = ()
+    primary: Primary | None = None
 
     @property
     def exit_code(self) -> int:
-        """0 not worse, 1 regressed, 2 not comparable, 3 undecided, 4 too much missing; in the order 2, 1, 4, 3, 0.
+        """0 not worse, 1 regressed, 2 not comparable, 3 undecided, 4 too much missing, 5 below threshold.
 
-        Without a bot it is 2: nothing was decided.
+        Of several bots the first that holds of 2, 1, 5, 4, 3 and 0. Without a bot it is 2: nothing was decided.
         """
         return worst_code([bot.exit_code for bot in self.bots] or [WRONG])

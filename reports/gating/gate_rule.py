@@ -18,19 +18,24 @@ REGRESSED: Final = 1
 WRONG: Final = 2
 UNDECIDED: Final = 3
 TOO_MUCH_MISSING: Final = 4
-PRECEDENCE: Final = (WRONG, REGRESSED, TOO_MUCH_MISSING, UNDECIDED, NOT_WORSE)
+BELOW_THRESHOLD: Final = 5
+PRECEDENCE: Final = (WRONG, REGRESSED, BELOW_THRESHOLD, TOO_MUCH_MISSING, UNDECIDED, NOT_WORSE)
 MEANING: Final = {
     NOT_WORSE: "not worse", REGRESSED: "regressed", WRONG: "not comparable", UNDECIDED: "undecided",
-    TOO_MUCH_MISSING: "too much missing",
+    TOO_MUCH_MISSING: "too much missing", BELOW_THRESHOLD: "below threshold",
 }  # fmt: skip
 # What the outcome of one metric, one threshold or latency alone would end with.
 CODES: Final[Mapping[str, int]] = {
-    "unchanged": NOT_WORSE, "not worse": NOT_WORSE, "met": NOT_WORSE, "regressed": REGRESSED, "missed": REGRESSED,
-    "undecided": UNDECIDED, "not comparable": WRONG,
+    "unchanged": NOT_WORSE, "not worse": NOT_WORSE, "met": NOT_WORSE, "regressed": REGRESSED,
+    "below threshold": BELOW_THRESHOLD, "undecided": UNDECIDED, "not comparable": WRONG,
 }  # fmt: skip
+
+Scope = Literal["these", "like_these"]
+ALL: Final = "all"  # in the place of metrics to be gated
 
 MARGIN: Final = 0.03
 MISSING: Final = 0.05
+CONFIRM: Final = 3  # how often a question that changed is asked again at most, on each side
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +43,7 @@ class GateRule:
     """What is gated and what is let pass.
 
     Attributes:
-        margins: metric -> how much worse its mean may become, in its own units; blank gates all shares (range 0 to 1).
+        margins: metric -> how much worse its mean may become, in its own units.
         margin: of every gated metric where ``margins`` names none.
         missing: share of paired questions that may have lost their value.
         latency: how many times as long the median answer may take; None shows latency and decides nothing by it.
@@ -46,6 +51,11 @@ class GateRule:
         cluster: how questions are grouped (see ``comparable.pair``).
         flips: how many of the questions that got worse are named, of each bot.
         seed: of the draws of tests.
+        metrics: what is gated; ``all`` for all shares (range 0 to 1); blank for those with a margin, else the primary.
+        primary: the primary metric, on which a failed answer is a wrong one; blank gates all shares where no other is
+            named.
+        scope: whether it is asked if the bots are worse on these questions, or on questions like these.
+        confirm: how often a row that changed is asked again at most, on each side; 0 for never.
     """
 
     margins: Mapping[str, float] = field(default_factory=dict)
@@ -56,20 +66,37 @@ class GateRule:
     cluster: str = "source"
     flips: int = 3
     seed: int = 0
+    metrics: tuple[str, ...] = ()
+    primary: str = ""
+    scope: Scope = "like_these"
+    confirm: int = 0
+
+    @property
+    def named(self) -> frozenset[str]:
+        """The metrics that somebody named, and that have to be there."""
+        return frozenset((*self.metrics, *self.margins)) - {ALL}
+
+    @property
+    def wanted(self) -> frozenset[str]:
+        """The metrics that are gated; blank for all shares."""
+        if ALL in self.metrics:
+            return frozenset()
+        return self.named or (frozenset([self.primary]) if self.primary else frozenset())
 
     def margin_of(self, metric: str) -> float:
         """The margin of harm of a metric."""
         return self.margins.get(metric, self.margin)
 
     def gated(self, base: ScoreTable, head: ScoreTable) -> tuple[str, ...]:
-        """The metrics that are to be decided on, in the order of the head; those that are named come even when absent.
+        """The metrics that are to be decided on: the primary one, then in the order of the head.
 
-        Without names these are the shares with a direction that both sides have. One that only one side has is an
-        edit of the suite, which its author sees; another version of a metric is not, and stays in.
+        Those that are named come even when absent. Where all shares are gated, these are the shares with a direction
+        that both sides have. One that only one side has is an edit of the suite, which its author sees; another version
+        of a metric is not, and stays in.
         """
-        if self.margins:
-            order = {name: place for place, name in enumerate(head.columns)}
-            return tuple(sorted(self.margins, key=lambda name: order.get(name, len(order))))
+        order = {name: place for place, name in enumerate(head.columns)}
+        if self.wanted:
+            return tuple(sorted(self.wanted, key=lambda name: (name != self.primary, order.get(name, len(order)))))
         return tuple(name for name, column in head.columns.items() if name in base.columns and is_share(column))
 
 
@@ -79,7 +106,7 @@ def is_share(column: MetricColumn | RunMetric) -> bool:
 
 
 def worst_code(codes: Iterable[int]) -> int:
-    """The exit code that goes before the others: 2, 1, 4, 3, 0.
+    """The exit code that goes before the others: 2, 1, 5, 4, 3, 0.
 
     >>> worst_code([0, 3, 4])
     4

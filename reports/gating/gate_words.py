@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Iterator
 
+from ..comparing.changed_parts import change_words
 from ..leaderboard import count, milliseconds
 from .gate_flips import Fall, GateFlip
-from .metric_sentences import p_value, shown, signed
+from .gate_rule import Scope
+from .metric_sentences import p_value, shown, signed, these_sentence
 from .metric_verdicts import MetricVerdict
 from .verdicts import BotVerdict
 
@@ -19,6 +22,39 @@ def headline(bot: BotVerdict) -> str:
         return f"{bot.bot}: {bot.word}" + (f", {same}" if bot.word == "unchanged" else f", though {same}")
     clusters = "" if bot.clusters == bot.questions else f" in {count(bot.clusters, 'cluster')}"
     return f"{bot.bot}{against}: {bot.word}, {count(bot.questions, 'question')}{clusters}"
+
+
+def failures(bot: BotVerdict) -> str:
+    """How many answers failed outright, and what that means; blank where none did."""
+    failed = bot.failures
+    if not failed.now:
+        return ""
+    before = f", {failed.before:,} before" if failed.before else ", none before"
+    wrong = f"; counted as wrong in {bot.primary}" if bot.primary else "; counted as missing"
+    return f"{failed.now:,} of {count(failed.rows, 'answer')} failed outright{before}{wrong}"
+
+
+def other_scope(found: MetricVerdict, scope: Scope) -> str:
+    """What is said of the other question than the one that decides; blank where nothing is."""
+    if found.these is None or found.like_these is None or found.column is None or found.outcome == "unchanged":
+        return ""
+    if scope == "these":
+        return f"on questions like these: {found.like_these}, {found.like_sentence}"
+    told = these_sentence(found.these, found.margin, found.column)
+    return f"on these very questions: {found.these.outcome}, {told}"
+
+
+def prompt_changes(bot: BotVerdict) -> Iterator[tuple[str, list[str]]]:
+    """The prompts that changed, by name, each with the lines of a unified diff."""
+    for each in bot.changes:
+        if each.what == "prompt":
+            was, now = (str(side or "").splitlines() for side in (each.base, each.head))
+            yield each.name, list(difflib.unified_diff(was, now, "before", "now", lineterm="", n=2))
+
+
+def other_changes(bot: BotVerdict) -> list[str]:
+    """What else of the bot is not as it was, each in a few words."""
+    return [change_words(each) for each in bot.changes if each.what != "prompt"]
 
 
 def change(found: MetricVerdict) -> str:

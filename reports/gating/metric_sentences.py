@@ -6,6 +6,7 @@ from ..leaderboard import count
 from ..statistics.paired import Difference
 from ..summary import MetricColumn
 from .gate_rule import Outcome
+from .these_questions import OnThese
 
 
 def sentence_of(
@@ -26,6 +27,21 @@ def sentence_of(
     if gain.high < 0:
         return f"it looks worse, but p is {p_value(adjusted_p)}{among}{settle}"
     return f"a loss of {margin:g} is neither ruled out nor shown{settle}"
+
+
+def these_sentence(found: OnThese, margin: float, column: MetricColumn) -> str:
+    """What is said of these very questions, and why."""
+    if not found.worse + found.better:
+        return f"no value changed on these {count(found.questions, 'question')}"
+    moved = f"{found.worse:,} of {found.questions:,} worse, {found.better:,} better"
+    asked = f"{count(found.asked_again, 'answer')} asked again" if found.asked_again else "nothing asked again"
+    noise = f"noise ±{shown(1.96 * found.noise, column)}, {asked}"
+    if found.outcome == "regressed":
+        return f"worse by {shown(-found.gain, column)} on these questions: {moved}; {noise}"
+    told = f"{signed(found.gain, column)} on these questions: {moved}; {noise}"
+    if found.outcome == "not worse":
+        return f"{told}; a loss of {margin:g} is ruled out"
+    return f"{told}; a loss of {margin:g} is neither ruled out nor shown"
 
 
 def shown(value: float, column: MetricColumn) -> str:

@@ -19,7 +19,8 @@ from ..statistics.paired import Difference, difference
 from ..statistics.power import questions_to_settle
 from ..summary import MetricColumn
 from .gate_rule import GateRule, Outcome
-from .metric_sentences import sentence_of
+from .metric_sentences import sentence_of, these_sentence
+from .these_questions import Again, OnThese, on_these, samples_of
 
 LEVEL: Final = 0.95
 ALPHA: Final = 0.05
@@ -45,6 +46,9 @@ class MetricVerdict:
         too_much_missing: whether the share is above what is let pass.
         bounds: least and greatest gain, whatever the missing values were; None where none is missing.
         sentence: the verdict in words.
+        these: what is said of these very questions; None where nothing is paired, or nobody looked.
+        like_these: the verdict for questions like these; None where nothing was compared.
+        like_sentence: that verdict in words.
     """
 
     metric: str
@@ -62,6 +66,9 @@ class MetricVerdict:
     too_much_missing: bool = False
     bounds: tuple[float, float] | None = None
     sentence: str = ""
+    these: OnThese | None = None
+    like_these: Outcome | None = None
+    like_sentence: str = ""
 
     @property
     def better(self) -> Better:
@@ -103,8 +110,9 @@ class _Measured:
 
 
 def metric_verdicts(
-    pairing: Pairing, metrics: Sequence[str], rule: GateRule, unasked: Mapping[str, int] | None = None
-) -> list[MetricVerdict]:
+    pairing: Pairing, metrics: Sequence[str], rule: GateRule, unasked: Mapping[str, int] | None = None,
+    again: Again | None = None,
+) -> list[MetricVerdict]:  # fmt: skip
     """A verdict for each metric, which are comparable.
 
     Args:
@@ -112,6 +120,7 @@ def metric_verdicts(
         metrics: what is gated.
         rule: what is let pass.
         unasked: metric -> questions with a value on the base's side that the head's run should have asked and did not.
+        again: what was asked again, because its value had changed.
     """
     measured = {name: _measured(pairing, name, rule, (unasked or {}).get(name, 0)) for name in metrics}
     alike = {name for name, each in measured.items() if pairing.same_words and _is_alike(each)}
@@ -120,7 +129,14 @@ def metric_verdicts(
     # Where no question changed, p is 1 whatever the truth is: nothing has to be paid for it (Tarone 1990).
     tested = [name for name in p_values if gains[name].wins + gains[name].losses]
     corrected = p_values | dict(zip(tested, holm([p_values[name] for name in tested]), strict=True))
-    made = [_verdict(name, each, rule, corrected.get(name), len(tested)) for name, each in measured.items()]
+    asked = again or Again()
+    these = {
+        name: on_these(samples_of(pairing, name, asked), rule.margin_of(name), len(metrics), asked.spent)
+        for name in metrics
+    }
+    made = [
+        _verdict(name, each, rule, corrected.get(name), len(tested), these[name]) for name, each in measured.items()
+    ]
     same = f"the same {count(len(pairing.cases), 'answer')} as before, word for word"
     return [
         replace(each, outcome="unchanged", further=None, sentence=same) if each.metric in alike else each
@@ -182,19 +198,25 @@ def _lost(base: Figures, head: Figures) -> Figures:
     return 1 - np.minimum(kept, 1)
 
 
-def _verdict(name: str, found: _Measured, rule: GateRule, adjusted_p: float | None, tests: int) -> MetricVerdict:
+def _verdict(
+    name: str, found: _Measured, rule: GateRule, adjusted_p: float | None, tests: int, these: OnThese | None
+) -> MetricVerdict:
     margin, gain, column = rule.margin_of(name), found.gain, found.column
     share = float(found.lost.mean()) if len(found.lost) else 0.0
-    outcome: Outcome = "undecided" if gain is None else decided(gain, adjusted_p, margin)
-    further = questions_to_settle(gain, margin, adjusted_p) if gain is not None and outcome == "undecided" else None
+    like: Outcome = "undecided" if gain is None else decided(gain, adjusted_p, margin)
+    further = questions_to_settle(gain, margin, adjusted_p) if gain is not None and like == "undecided" else None
+    like_sentence = sentence_of(like, gain, adjusted_p, tests, margin, further, column)
+    decides = these if rule.scope == "these" else None
     both = ~np.isnan(found.base) & ~np.isnan(found.head)
     whole = int((found.lost == 1).sum())
     return MetricVerdict(
-        metric=name, outcome=outcome, margin=margin, column=column, base_mean=_mean(found.base[both]),
-        head_mean=_mean(found.head[both]), gain=gain, adjusted_p=adjusted_p, further=further, missing=whole,
+        metric=name, outcome=decides.outcome if decides else like, margin=margin, column=column,
+        base_mean=_mean(found.base[both]), head_mean=_mean(found.head[both]), gain=gain, adjusted_p=adjusted_p,
+        further=further, missing=whole,
         missing_in_part=int(np.count_nonzero(found.lost)) - whole, missing_share=share,
         too_much_missing=share > rule.missing, bounds=found.bounds,
-        sentence=sentence_of(outcome, gain, adjusted_p, tests, margin, further, column),
+        sentence=these_sentence(decides, margin, column) if decides else like_sentence, these=these, like_these=like,
+        like_sentence=like_sentence,
     )  # fmt: skip
 
 

@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ..comparing.changed_parts import PartChange
 from ..comparing.comparable import Pairing, mean_of_repeats, pair
-from ..comparing.score_table import ABSENT, STATUSES, ScoreTable
+from ..comparing.score_table import ABSENT, STATUSES, ScoreTable, with_failures_wrong
 from ..comparing.six_digits import at_six_digits
 from ..leaderboard import count
 from ..summary import MetricColumn
@@ -17,10 +18,20 @@ from .gate_flips import GateFlip, gate_flips
 from .gate_rule import CODES, MEANING, NOT_WORSE, TOO_MUCH_MISSING, WRONG, GateRule, worst_code
 from .latency_verdict import LatencyVerdict, latency_verdict
 from .metric_verdicts import MetricVerdict, metric_verdicts, not_comparable, unchanged
+from .these_questions import Again
 from .threshold_verdicts import ThresholdVerdict, threshold_verdicts
 
 Manifests = tuple[Mapping[str, object], Mapping[str, object]]
 MOST_NAMED = 3  # keys of dropped questions that a note names
+
+
+@dataclass(frozen=True, slots=True)
+class Failures:
+    """How many answers failed outright, before and now, and how many were wanted now."""
+
+    before: int = 0
+    now: int = 0
+    rows: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +51,9 @@ class BotVerdict:
         latency: what became of the times.
         flips: the questions that got worse, worst first.
         notes: sentences about what was left out.
+        failures: how many answers failed outright.
+        changes: what the bot is made of that was otherwise; blank where nobody knows.
+        primary: the primary metric, where it is gated: a failed answer is a wrong one to it.
     """
 
     bot: str
@@ -54,10 +68,13 @@ class BotVerdict:
     latency: LatencyVerdict
     flips: tuple[GateFlip, ...]
     notes: tuple[str, ...]
+    failures: Failures
+    primary: str = ""
+    changes: tuple[PartChange, ...] = ()
 
     @property
     def exit_code(self) -> int:
-        """Of 2, 1, 4, 3 and 0 the first that holds; 2 also when there was nothing to compare."""
+        """Of 2, 1, 5, 4, 3 and 0 the first that holds; 2 also when there was nothing to compare."""
         return worst_code(
             [
                 *([] if self.metrics else [WRONG]),
@@ -77,8 +94,9 @@ class BotVerdict:
 
 
 def verdicts(
-    base: ScoreTable, head: ScoreTable, rule: GateRule, manifests: Manifests | None = None, finished: bool = True
-) -> BotVerdict:
+    base: ScoreTable, head: ScoreTable, rule: GateRule, manifests: Manifests | None = None, finished: bool = True,
+    again: Again | None = None,
+) -> BotVerdict:  # fmt: skip
     """Decide whether a bot became worse.
 
     Args:
@@ -87,24 +105,31 @@ def verdicts(
         rule: what is gated and what is let pass.
         manifests: of both runs, to tell why a metric is not comparable.
         finished: whether the head's run came to its end; the questions that it did not reach count as missing else.
+        again: what was asked again, because its value had changed.
     """
+    before, failed = (int((table.asked & ~table.answered).sum()) for table in (base, head))
+    failures = Failures(before, failed, int(head.asked.sum()))
+    base, head = (with_failures_wrong(table, rule.primary) for table in (base, head))
     pairing = pair(at_six_digits(base), at_six_digits(head), rule.cluster, manifests)
     gated = rule.gated(base, head)
     unasked = () if finished else pairing.dropped.base_only
     if unasked:  # what was not asked can't be the same
         pairing = replace(pairing, same_answers=False)
-    metrics = tuple(_metrics(pairing, gated, rule, unasked))
+    metrics = tuple(_metrics(pairing, gated, rule, unasked, again))
     return BotVerdict(
         bot=head.bot, base_bot=base.bot, base_run=base.run, head_run=head.run, unchanged=pairing.same_answers,
         questions=len(pairing.cases), clusters=pairing.cluster_count, metrics=metrics,
-        thresholds=tuple(threshold_verdicts(head, rule.thresholds, rule.missing)),
+        thresholds=tuple(threshold_verdicts(head, rule.thresholds, rule.missing, rule.scope == "these")),
         latency=latency_verdict(pairing, rule),
         flips=gate_flips(pairing, _by_weight(metrics, pairing), rule.flips),
-        notes=tuple(_notes(pairing, gated, rule, unasked)),
+        notes=(*([again.note] if again and again.note else []), *_notes(pairing, gated, rule, unasked)),
+        failures=failures, primary=rule.primary if rule.primary in gated else "",
     )  # fmt: skip
 
 
-def _metrics(pairing: Pairing, gated: Sequence[str], rule: GateRule, unasked: Sequence[str]) -> Iterator[MetricVerdict]:
+def _metrics(
+    pairing: Pairing, gated: Sequence[str], rule: GateRule, unasked: Sequence[str], again: Again | None
+) -> Iterator[MetricVerdict]:
     """In the order of ``gated``; a metric that nobody named and that did not apply to the baseline is left out."""
     if pairing.same_answers:
         yield from _unchanged(pairing, gated, rule)
@@ -113,13 +138,13 @@ def _metrics(pairing: Pairing, gated: Sequence[str], rule: GateRule, unasked: Se
     empty = {name: _empty(pairing, name) for name in gated if name not in refused}
     compared = [name for name in gated if name not in refused and not empty[name]]
     lost = {name: _count_with_value(pairing.base, name, unasked) for name in compared}
-    found = {each.metric: each for each in metric_verdicts(pairing, compared, rule, lost)}
+    found = {each.metric: each for each in metric_verdicts(pairing, compared, rule, lost, again)}
     for name in gated:
         if name in found:
             yield found[name]
         elif name in refused:
             yield not_comparable(name, rule, _column(pairing, name), refused[name])
-        elif name in rule.margins or empty[name] == NO_BASE or empty[name] == FAILED:
+        elif name in rule.named or empty[name] == NO_BASE or empty[name] == FAILED:
             yield not_comparable(name, rule, _column(pairing, name), empty[name])
 
 
@@ -195,7 +220,7 @@ def _notes(pairing: Pairing, gated: Sequence[str], rule: GateRule, unasked: Sequ
         yield f"{_questions(dropped.reworded)} left out, because the text changed"
     if dropped.remarked:
         yield f"{_questions(dropped.remarked)} left out, because what answers are marked by changed"
-    if not pairing.same_answers and not rule.margins:
+    if not pairing.same_answers and not rule.wanted:
         yield from _not_gated(pairing, gated)
 
 

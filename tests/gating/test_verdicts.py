@@ -287,7 +287,8 @@ def test_a_regression_goes_before_what_is_missing(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("threshold", "outcome", "code"), [(0.5, "met", 0), (0.9, "missed", 1), (0.7, "undecided", 3), (1.0, "missed", 1)]
+    ("threshold", "outcome", "code"),
+    [(0.5, "met", 0), (0.9, "below threshold", 5), (0.7, "undecided", 3), (1.0, "below threshold", 5)],
 )
 def test_thresholds_are_decided_by_the_interval_of_the_mean(tmp_path, threshold, outcome, code):
     metric = RunMetric("exact_match", "v1", "higher", 0.0, 1.0, threshold)

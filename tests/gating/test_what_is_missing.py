@@ -108,11 +108,12 @@ def test_a_threshold_is_not_met_where_too_many_rows_have_no_value(failed, inappl
 def test_a_threshold_that_is_missed_stays_missed_whatever_is_missing():
     table = with_threshold(made("new", {"recall": np.tile([0.88, 0.92], 50)}), 0.95, failed=50)
     (found,) = verdicts(table, table, GateRule(thresholds=frozenset(["recall"]))).thresholds
-    assert (found.outcome, found.exit_code) == ("missed", 1)
+    assert (found.outcome, found.exit_code) == ("below threshold", 5)
 
 
 @pytest.mark.parametrize(
-    ("value", "outcome", "code"), [(0.01, "met", 0), (0.02, "met", 0), (0.021, "missed", 1), (None, "undecided", 3)]
+    ("value", "outcome", "code"),
+    [(0.01, "met", 0), (0.02, "met", 0), (0.021, "below threshold", 5), (None, "undecided", 3)],
 )
 def test_a_threshold_of_a_figure_over_the_whole_run_is_held_too(value, outcome, code):
     column = MetricColumn("error_rate", "v1", "lower", 0.0, 1.0, 0.02, "run")

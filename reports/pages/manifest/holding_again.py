@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from ....bots.redaction import HIDDEN, redacted_command
 from ...manifest_parts import mapping_in
-from ...run import BETWEEN, REWORDED, SURVEYED
+from ...run import BETWEEN, CONFIRMED, REWORDED, SURVEYED
 
 HOLDING: Final = ("run", "score", "gate")  # commands that hold an exam
 # What a suite has that says nothing of it, by the option that changes it.
@@ -98,6 +98,8 @@ def _notes(words: Sequence[str], is_typed: bool, suite: str) -> Iterator[str]:
         yield "This run stands between two others, to explain their difference; the command holds all of them."
     if suite.endswith(SURVEYED):
         yield "This run was held by 'proctor knowledge', to see what documents and settings do; it holds all of them."
+    if suite.endswith(CONFIRMED):
+        yield "This run asks again what changed, to tell a change from noise; the command holds the gate as a whole."
     if "--fresh" not in words:
         yield "What the database has already is not asked again; with --fresh everything is."
     if any(HIDDEN in word for word in words):
