@@ -95,11 +95,11 @@ def test_the_suite_in_the_readme_loads(tmp_path):
 
 
 def test_the_gate_and_the_rewordings_in_the_readme_can_be_added_to_a_suite(tmp_path):
-    gate = next(block for block in blocks("yaml") if block.startswith("gate:"))
+    gate = next(block for block in blocks("yaml") if block.startswith("primary:"))
     perturb = re.search(r"`(perturb: .*?)` in the suite", README.read_text())[1]
     added = read_yaml(gate + perturb).values
     suite = load_suite(write_suite(tmp_path, ANSWER, metrics=[*PLAIN, "answer_similarity"], **added)).suite
-    assert suite.gate.margins == {"keyword_recall": 0.03, "answer_similarity": 0.03}
+    assert (suite.primary, suite.gate.scope, suite.gate.baseline) == ("keyword_recall", "these", "baseline.json")
     assert suite.perturb.kinds == ("keyboard_typo", "synonym", "negation")
 
 

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -39,7 +39,13 @@ if TYPE_CHECKING:
     from ..engine.lanes import Item, Lane
     from ..suite.suite_file import LoadedSuite
 
-LEAST: Mapping[bool, int] = {True: 4, False: 2}  # times `confirm`: what may be asked again of few questions, by sides
+LEAST: Final[Mapping[bool, int]] = {
+    True: 4,
+    False: 2,
+}  # times `confirm`: what may be asked again of few questions, by sides
+
+
+LEAST_ROUND: Final = 3  # answers that are asked again at once
 
 
 class _Quiet:
@@ -160,7 +166,7 @@ class _Asking:
             open_metrics = self.open_metrics(again)
             if not open_metrics:
                 return again
-            most = min(math.ceil(budget / ROUNDS), budget - self._asked.total())
+            most = min(max(math.ceil(budget / ROUNDS), LEAST_ROUND), budget - self._asked.total())
             reach = [_reach(self._pairing, name) for name in open_metrics]
             picked = next_asked(list(open_metrics.values()), reach, confirm, most, self._rule.seed)
             keys = [(is_old, self._pairing.cases[place].key) for place, is_old in picked]

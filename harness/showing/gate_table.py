@@ -141,12 +141,15 @@ def _beside(bot: BotVerdict) -> Iterator[tuple[str, str]]:
     """Thresholds, latency, what changed in the bot, and what was left out."""
     for threshold in bot.thresholds:
         style = STYLES[threshold.outcome]
-        yield f"threshold of {threshold.metric} {threshold.outcome}: {threshold.sentence}", style
+        yield f"{words.threshold(threshold)}: {threshold.sentence}", style
     outcome = bot.latency.outcome
     if not bot.unchanged:
         verdict = f" {outcome}" if outcome else ""
         yield f"latency{verdict}: {bot.latency.sentence}", STYLES[outcome] if outcome else ""
-    changed = [*(("prompt" if name == "prompt" else f"prompt {name}") for name, _ in words.prompt_changes(bot)), *words.other_changes(bot)]
+    changed = [
+        *(("prompt" if name == "prompt" else f"prompt {name}") for name, _ in words.prompt_changes(bot)),
+        *words.other_changes(bot),
+    ]
     if changed:
         yield f"changed: {'; '.join(changed)}", ""
     for note in bot.notes:

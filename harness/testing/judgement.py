@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from ...reports.gating.gate_report import GateReport
 from ...reports.gating.gate_rule import NOT_WORSE, UNDECIDED
-from ...reports.gating.gate_words import answers, failures, headline, missing
+from ...reports.gating.gate_words import answers, failures, headline, missing, threshold
 from ...reports.gating.verdicts import BotVerdict
 from ...reports.printable import printable_lines
 
@@ -35,7 +35,7 @@ class Judgement:
             *([failures(found)] if failures(found) else []),
             *(f"{each.metric}: {each.outcome}: {each.sentence}" for each in found.metrics),
             *(f"{each.metric}: {lost}" for each in found.metrics if (lost := missing(each, allowed))),
-            *(f"threshold of {each.metric} {each.outcome}: {each.sentence}" for each in found.thresholds),
+            *(f"{threshold(each)}: {each.sentence}" for each in found.thresholds),
             f"latency: {found.latency.sentence}",
             *found.notes,
             *self.report.notes,

@@ -41,7 +41,7 @@ def _of_bot(bot: BotVerdict, allowed: float) -> Iterator[Annotation]:
             yield Annotation("error", f"{bot.bot}: {each.metric} too much missing", words.missing(each, allowed))
     for threshold in bot.thresholds:
         if threshold.outcome in LEVELS:
-            title = f"{bot.bot}: threshold of {threshold.metric} {threshold.outcome}"
+            title = f"{bot.bot}: {words.threshold(threshold)}"
             yield Annotation(LEVELS[threshold.outcome], title, threshold.sentence)
     if bot.latency.outcome in LEVELS:
         title = f"{bot.bot}: latency {bot.latency.outcome}"

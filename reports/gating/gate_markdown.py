@@ -116,8 +116,8 @@ def _notes(bot: BotVerdict, rule: GateRule) -> Iterator[str]:
             much = "**too much missing**: " if each.too_much_missing else ""
             yield f"- {much}{code(each.metric, 80)}: {prose(lost)}"
     for threshold in bot.thresholds:
-        outcome = threshold.outcome if threshold.outcome == "met" else f"**{threshold.outcome}**"
-        yield f"- threshold of {code(threshold.metric, 80)} {outcome}: {prose(threshold.sentence)}"
+        told = prose(words.threshold(threshold))
+        yield f"- {told if threshold.outcome == 'met' else f'**{told}**'}: {prose(threshold.sentence)}"
     if not bot.unchanged:
         outcome = f" **{bot.latency.outcome}**" if bot.latency.outcome else ""
         yield f"- latency{outcome}: {prose(bot.latency.sentence)}"

@@ -11,6 +11,7 @@ from .gate_flips import Fall, GateFlip
 from .gate_rule import Scope
 from .metric_sentences import p_value, shown, signed, these_sentence
 from .metric_verdicts import MetricVerdict
+from .threshold_verdicts import ThresholdVerdict
 from .verdicts import BotVerdict
 
 
@@ -55,6 +56,13 @@ def prompt_changes(bot: BotVerdict) -> Iterator[tuple[str, list[str]]]:
 def other_changes(bot: BotVerdict) -> list[str]:
     """What else of the bot is not as it was, each in a few words."""
     return [change_words(each) for each in bot.changes if each.what != "prompt"]
+
+
+def threshold(found: ThresholdVerdict) -> str:
+    """What became of a threshold, such as ``rouge_l below threshold``."""
+    if found.outcome == "below threshold":
+        return f"{found.metric} {found.outcome}"
+    return f"threshold of {found.metric} {found.outcome}"
 
 
 def change(found: MetricVerdict) -> str:

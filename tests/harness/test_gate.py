@@ -35,7 +35,7 @@ def two_runs(folder, base, head, **changes) -> list[str]:
         (SEVEN, ONES, {}, 0, "not worse"),
         (ONES, SEVEN, {}, 1, "regressed"),
         ([1.0, 0.0] * 4, [0.0, 1.0] * 4, {}, 3, "undecided"),
-        (ONES, ONES, {"failed": {"rag": range(7)}}, 4, "too much missing"),
+        (ONES, ONES, {"failed": {"rag": range(7)}}, 1, "regressed"),  # no answer is a wrong one
         (ONES, SEVEN, {"failed": {"rag": range(7)}}, 1, "regressed"),
         (ONES, ONES, {"left_out": range(7), "status": "stopped"}, 4, "too much missing"),
         (ONES, ONES, {"left_out": range(120), "status": "failed"}, 4, "too much missing"),
@@ -69,7 +69,7 @@ def test_the_worst_bot_decides(tmp_path):
 
 def test_thresholds_and_latency_of_the_suite_decide(tmp_path):
     for gate, thresholds, code in (
-        ({}, {}, 0), ({"latency": 1.2}, {}, 1), ({"latency": 9}, {}, 0), ({}, {"exact_match": 1}, 1),
+        ({}, {}, 0), ({"latency": 1.2}, {}, 1), ({"latency": 9}, {}, 0), ({}, {"exact_match": 1}, 5),
     ):  # fmt: skip
         folder = tmp_path / f"{len(list(tmp_path.iterdir()))}"
         folder.mkdir()
@@ -77,7 +77,7 @@ def test_thresholds_and_latency_of_the_suite_decide(tmp_path):
         two_runs(folder, of(rag=SEVEN), of(rag=SEVEN), milliseconds=80.0, manifest=manifest)
         done = proctor("gate", "-b", "previous", folder=folder)
         assert done.returncode == code, done.stdout
-        assert ("threshold of exact_match missed: 0.70 (" in done.stdout) == bool(thresholds)
+        assert ("exact_match below threshold: 0.70 (" in done.stdout) == bool(thresholds)
 
 
 def test_margins_come_from_the_manifest_and_options_go_before(tmp_path):
@@ -273,7 +273,7 @@ BETTER = NOTING.replace('"It is " + question.split()[-1]', '"It is " + question.
 
 
 def test_a_suite_is_held_first_and_what_is_kept_is_not_asked(tmp_path):
-    gate = {"baseline": "kept/base.json", "margins": {"exact_match": 0.03}}
+    gate = {"baseline": "kept/base.json", "margins": {"exact_match": 0.03}, "confirm": 0}
     write_suite(tmp_path, NOTING.format(delay=0), 12, gate=gate)
     (tmp_path / "kept").mkdir()
     done = proctor("gate", folder=tmp_path)
@@ -303,7 +303,7 @@ def test_a_suite_is_held_first_and_what_is_kept_is_not_asked(tmp_path):
 
 
 def test_the_latest_run_is_the_one_before_the_exam_however_often_the_gate_is_repeated(tmp_path):
-    write_suite(tmp_path, NOTING.format(delay=0), 12, gate={"margins": {"exact_match": 0.03}})
+    write_suite(tmp_path, NOTING.format(delay=0), 12, gate={"margins": {"exact_match": 0.03}, "confirm": 0})
     assert proctor("run", "suite.yaml", folder=tmp_path).returncode == 0
     (first,) = [name for (name,) in lines(tmp_path / "proctor.db", "SELECT name FROM runs")]
     done = proctor("gate", "suite.yaml", "-b", "latest", folder=tmp_path)
