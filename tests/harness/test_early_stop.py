@@ -438,5 +438,5 @@ def test_the_gate_stops_early_and_says_what_that_saved(tmp_path):
     assert {name: shown["gain"][name] for name in ("wins", "ties", "losses")} == {
         "wins": 0, "ties": 0, "losses": bet["questions"],
     }  # fmt: skip
-    whole = proctor(*arguments, folder=tmp_path)
+    whole = proctor(*arguments, "--confirm", "0", folder=tmp_path)
     assert (whole.returncode, len(asked(tmp_path))) == (1, 300)

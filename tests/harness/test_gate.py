@@ -426,7 +426,7 @@ def test_what_can_not_be_compared_for_one_reason_is_told_once(tmp_path):
     for version in ("v1", "v2"):
         metrics = tuple(RunMetric(name, version, "higher", 0.0, 1.0, 1.0) for name in names)
         keep_run(tmp_path / "proctor.db", values, metrics, milliseconds=float(len(version) + int(version[1])))
-    shown = proctor("gate", "-b", "previous", folder=tmp_path).stdout
+    shown = proctor("gate", "-b", "previous", "--metric", "all", folder=tmp_path).stdout
     assert "exact_match, recall, precision: It was worked out by another version" in shown
     assert shown.count("worked out") == 1
 

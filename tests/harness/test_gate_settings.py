@@ -23,18 +23,18 @@ def loaded(folder, gate):
 
 
 def test_a_suite_without_the_key_has_the_defaults(folder):
-    assert loaded(folder, "").rule() == GateRule()
+    assert loaded(folder, "").rule() == GateRule(scope="these", confirm=3)
 
 
 def test_every_key_is_read(folder):
     settings = loaded(
         folder,
         "gate:\n  margins: {exact_match: 0.02}\n  margin: 0.1\n  missing: 0\n  latency: 1.5\n"
-        "  baseline: baseline.json\n  bots: it\n",
+        "  baseline: baseline.json\n  bots: it\n  scope: like_these\n  confirm: 0\n  metrics: all\n",
     )
     assert (settings.baseline, settings.bots) == ("baseline.json", ("it",))
     assert settings.rule(["rouge_l"], {"rouge_l": 0.5}) == GateRule(
-        {"exact_match": 0.02, "rouge_l": 0.5}, 0.1, 0.0, 1.5, frozenset(["rouge_l"])
+        {"exact_match": 0.02, "rouge_l": 0.5}, 0.1, 0.0, 1.5, frozenset(["rouge_l"]), metrics=("all",)
     )
 
 
@@ -50,6 +50,8 @@ def test_every_key_is_read(folder):
         ("gate: {bots: [ti]}", "4:15: gate.bots.0: the suite has no bot ti"),
         ("gate: {bots: its}", "4:8: gate.bots: the suite has no bot its; did you mean it?"),
         ("gate: {baseline: ''}", "4:8: gate.baseline"),
+        ("gate: {scope: those}", "4:8: gate.scope: got those, wanted"),
+        ("gate: {confirm: -1}", "4:8: gate.confirm: got -1"),
         ("gate: [exact_match]", "4:1: gate: got a list"),
     ],
 )
