@@ -50,7 +50,7 @@ def test_every_key_is_read(folder):
         ("gate: {bots: [ti]}", "4:15: gate.bots.0: the suite has no bot ti"),
         ("gate: {bots: its}", "4:8: gate.bots: the suite has no bot its; did you mean it?"),
         ("gate: {baseline: ''}", "4:8: gate.baseline"),
-        ("gate: {scope: those}", "4:8: gate.scope: got those, wanted"),
+        ("gate: {scope: those}", "4:8: gate.scope: got 'those', wanted one of these, like_these"),
         ("gate: {confirm: -1}", "4:8: gate.confirm: got -1"),
         ("gate: [exact_match]", "4:1: gate: got a list"),
     ],
