@@ -43,6 +43,7 @@ class Facts(TypedDict, total=False):
         perplexity_model, gptscore_model: say how likely they find a text.
         toxicity_model, fairness_bias_model: put labels to a text.
         summac_model: says whether a text entails another.
+        similarity_model: says how alike two texts are.
     """
 
     question: str | None
@@ -70,6 +71,7 @@ class Facts(TypedDict, total=False):
     minicheck_model: Checker | None
     alignscore_model: Checker | None
     lettucedetect_model: SpanDetector | None
+    similarity_model: Checker | None
 
 
 class RunFacts(TypedDict, total=False):
@@ -140,6 +142,7 @@ LOCAL_MODELS: Final = (
     "minicheck_model",
     "alignscore_model",
     "lettucedetect_model",
+    "similarity_model",
 )
 
 

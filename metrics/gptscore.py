@@ -202,8 +202,8 @@ _DISTRUST: Final = """
 The lower, the likelier; a score is good for comparing answers to the same question under the same model, and for
 nothing else: it moves with length, wording, language and the model's vocabulary, so no threshold means anything. The
 aspects differ by a few words of the instruction, and so, with a small model, do their values. The instructions are our
-own (``metrics/instructions``); a suite may put another in the place of one with the option ``instruction``, a text with
-the same names in braces. No agreement with people was ever published for ours. The paper (Fu et al.,
+own (``metrics/instructions``; a suite may put another in the place of one with the option ``instruction``, a text with
+the same names in braces), and no agreement with people was ever published for them. The paper (Fu et al.,
 arXiv:2302.04166; 37 data sets, 19 models of 80 million to 175 billion parameters) has the likelihood with the other
 sign; the authors of G-Eval (arXiv:2303.16634) say that language models as evaluators agree less with people than
 trained evaluators of medium size. Of a text that is longer than the model's window the end of the source is left

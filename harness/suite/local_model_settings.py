@@ -123,6 +123,7 @@ class LocalModelsSettings(BaseModel):
     minicheck: _Local = Field(LocalModelSettings(), description="Says whether a source supports a claim.")
     alignscore: _Local = Field(LocalModelSettings(), description="The same, trained on many tasks.")
     lettucedetect: _Local = Field(LocalModelSettings(), description="Marks what contexts don't support.")
+    similarity: _Local = Field(LocalModelSettings(), description="Says how alike two texts are.")
     rerank: _Local = Field(
         LocalModelSettings(),
         description="Says how well a passage answers a question, for `rag` bots with a `reranker`; `device` and "

@@ -62,6 +62,24 @@ def open_checker(place: Place) -> LoadedChecker:
     return _OPENERS[family_of(place.folder, place.called)](place)
 
 
+def open_similarity(place: Place) -> LoadedChecker:
+    """Load a cross-encoder that says how alike two texts are, as the sigmoid of its one output.
+
+    Raises:
+        InputError: the folder holds none; one that says whether a text supports another is none either.
+    """
+    config = config_of(place.folder)
+    made_as = " ".join(map(str, config.get("architectures") or ()))
+    names = config.get("id2label") or {0: "LABEL_0", 1: "LABEL_1"}
+    if "ForSequenceClassification" not in made_as or len(names) != 1 or "auto_map" in config:
+        raise InputError(
+            f"The {place.called} in {place.folder} ({made_as or 'no architecture named'}, {len(names)} outputs) "
+            "does not say how alike two texts are: a cross-encoder with one output was wanted, such as "
+            "cross-encoder/stsb-distilroberta-base."
+        )
+    return hhem.open_cross_encoder(place)
+
+
 def family_of(folder: Path, called: str = "checker") -> Family:
     """Which kind of checker lies in a folder, by its configuration alone.
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final, Literal
 
-Kind = Literal["classifier", "checker", "entailment", "language_model", "reranker", "span_detector"]
+Kind = Literal["classifier", "checker", "entailment", "language_model", "reranker", "similarity", "span_detector"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +89,7 @@ _ROLES: Final = (
         "AlignScore-base.ckpt",
     ),
     Role("lettucedetect", "span_detector", "KRLabsOrg/lettucedect-base-modernbert-en-v1", None, 600, "MIT"),
+    Role("similarity", "similarity", "cross-encoder/stsb-distilroberta-base", None, 329, "Apache-2.0"),
     Role("rerank", "reranker", "cross-encoder/ms-marco-MiniLM-L6-v2", None, 91, "Apache-2.0"),
 )
 ROLES: Final[Mapping[str, Role]] = MappingProxyType({role.name: role for role in _ROLES})
