@@ -1,4 +1,7 @@
-"""Porter's stemmer with the departures from the 1980 paper that NLTK makes by default."""
+"""Porter's stemmer with the departures from the 1980 paper that NLTK makes by default.
+
+Own code, because importing NLTK costs seconds where SciPy is installed; its values are NLTK's, held to them by a test.
+"""
 
 from functools import lru_cache
 from typing import Final

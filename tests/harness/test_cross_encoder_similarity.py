@@ -4,17 +4,17 @@ import json
 
 import pytest
 import tiny_models
-from proctor.knowledge.local_models.finding import ModelSettings
 from proctor.knowledge.local_models.pool import LocalModels
 from proctor.metrics import builtin_catalog
 from suites import proctor, write_suite
 
 ROWS = [
-    {"id": "1", "question": "When?", "answer": "the cats sleep", "expected_answer": "the cats sleep in days", "bot": "b"},
-    {"id": "2", "question": "When?", "answer": "refund period", "expected_answers": ["days", "the refund"], "bot": "b"},
-    {"id": "3", "question": "When?", "answer": " ", "expected_answer": "days", "bot": "b"},
-    {"id": "4", "question": "When?", "answer": "cats " * 90, "expected_answer": "days", "bot": "b"},
-]  # fmt: skip
+    {"id": "1", "answer": "the cats sleep", "expected_answer": "the cats sleep in days"},
+    {"id": "2", "answer": "refund period", "expected_answers": ["days", "the refund"]},
+    {"id": "3", "answer": " ", "expected_answer": "days"},
+    {"id": "4", "answer": "cats " * 90, "expected_answer": "days"},
+]
+ROWS = [{**row, "question": "When?", "bot": "b"} for row in ROWS]
 
 
 @pytest.fixture(scope="module")
@@ -89,8 +89,5 @@ def test_a_model_of_another_kind_is_refused(tmp_path):
     assert "a cross-encoder with one output was wanted" in json.dumps(score["details"])
 
 
-def test_the_role_has_a_default_that_the_pool_can_look_for():
-    assert (
-        LocalModels({"similarity": ModelSettings("nobody/nothing")}).settings_of("similarity").model == "nobody/nothing"
-    )
+def test_the_role_has_a_default():
     assert LocalModels().settings_of("similarity").model == "cross-encoder/stsb-distilroberta-base"
