@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from .bots.base import Reply as Reply
     from .bots.base import Usage as Usage
     from .bots.wrapping import as_bot as as_bot
+    from .harness.api.asking import Answer as Answer
     from .harness.api.bots import Faq as Faq
     from .harness.api.bots import FullContext as FullContext
     from .harness.api.bots import Http as Http
@@ -54,14 +55,22 @@ if TYPE_CHECKING:
     from .harness.api.bots import Recorded as Recorded
     from .harness.api.results import Comparison as Comparison
     from .harness.api.results import Gate as Gate
+    from .harness.api.results import KnowledgeReport as KnowledgeReport
     from .harness.api.results import Records as Records
     from .harness.api.run import Database as Database
     from .harness.api.run import Row as Row
     from .harness.api.run import Run as Run
+    from .harness.api.verbs import aask as aask
     from .harness.api.verbs import aevaluate as aevaluate
+    from .harness.api.verbs import agate as agate
+    from .harness.api.verbs import aknowledge as aknowledge
     from .harness.api.verbs import arun as arun
     from .harness.api.verbs import ascore as ascore
+    from .harness.api.verbs import ask as ask
+    from .harness.api.verbs import compare as compare
     from .harness.api.verbs import evaluate as evaluate
+    from .harness.api.verbs import gate as gate
+    from .harness.api.verbs import knowledge as knowledge
     from .harness.api.verbs import open_database as open  # noqa: F401 - offered under this name
     from .harness.api.verbs import run as run
     from .harness.api.verbs import score as score
@@ -78,12 +87,21 @@ if TYPE_CHECKING:
     from .reports.comparing.comparable import NothingComparable as NothingComparable
     from .reports.store import StoreError as StoreError
 
+    _knowledge: Any  # asked for by rooms below, which know no floor above
+    _open_tools: Any
+
 # Where each name of the contract is: "module" for a room itself, "module:name" for what is in one.
 _HOMES = {
-    **{name: f"harness.api.verbs:{name}" for name in ("aevaluate", "arun", "ascore", "evaluate", "run", "score")},
+    **{
+        name: f"harness.api.verbs:{name}"
+        for name in (
+            "aask", "aevaluate", "agate", "aknowledge", "arun", "ascore", "ask", "compare", "evaluate", "gate", "run",
+            "score",
+        )
+    },
     **{name: f"harness.api.bots:{name}" for name in ("Faq", "FullContext", "Http", "LangChain", "Rag", "Recorded")},
     **{name: f"harness.api.run:{name}" for name in ("Database", "Row", "Run")},
-    **{name: f"harness.api.results:{name}" for name in ("Comparison", "Gate", "Records")},
+    **{name: f"harness.api.results:{name}" for name in ("Comparison", "Gate", "KnowledgeReport", "Records")},
     **{name: f"bots.base:{name}" for name in ("Bot", "BotMisconfigured", "BotRefused", "Context", "Identity", "Reply")},
     **{name: f"metrics.declaring:{name}" for name in ("artefact", "metric")},
     **{
@@ -95,14 +113,18 @@ _HOMES = {
     "JudgeUnfit": "harness.trust.judge_check:JudgeUnfit",
     "NothingComparable": "reports.comparing.comparable:NothingComparable",
     "StoreError": "reports.store:StoreError",
+    "Answer": "harness.api.asking:Answer",
     "Usage": "bots.base:Usage",
+    "_knowledge": "harness.api.verbs:knowledge",  # the room of that name is called in its place
+    "knowledge": "knowledge",
     "as_bot": "bots.wrapping:as_bot",
     "bots": "bots",
     "metrics": "metrics",
     "open": "harness.api.verbs:open_database",
+    "_open_tools": "harness.api.tools:open_tools",  # for metrics that are called as functions
 }  # fmt: skip
 
-__all__ = ["InputError", "ProctorError", "__version__", *sorted(_HOMES)]
+__all__ = ["InputError", "ProctorError", "__version__", *sorted(name for name in _HOMES if name[0] != "_")]
 
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401 - whatever has the name

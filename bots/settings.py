@@ -224,6 +224,9 @@ class RecordedSettings(Settings):
     bot: str | None = Field(None, description="Use only the lines of this bot, where the file holds several.")
 
 
+# What `type` may be in a suite file; other packages may bring more, see ``installed``.
+KINDS = ("faq", "full_context", "rag", "python", "langchain", "http", "recorded")
+
 BotSettings = Annotated[
     FaqSettings
     | FullContextSettings

@@ -1,5 +1,9 @@
 """What bots may know and what they are asked: documents, passages, questions and recorded answers."""
 
+import sys
+from types import ModuleType
+from typing import Any
+
 from .cutting import cut
 from .documents import Document, Passage
 from .question_files import QuestionSet, open_questions
@@ -22,3 +26,16 @@ __all__ = [
     "open_recorded",
     "read_knowledge",
 ]
+
+
+class _Knowledge(ModuleType):
+    """This package, which may also be called: ``proctor.knowledge("suite.yaml")`` benchmarks documents."""
+
+    def __call__(self, *given: Any, **options: Any) -> Any:  # noqa: ANN401 - as the verb has it
+        """Benchmark the documents of a suite; see ``harness.api.verbs``."""
+        from .. import _knowledge  # of a floor above: the verb has the name of this package
+
+        return _knowledge(*given, **options)
+
+
+sys.modules[__name__].__class__ = _Knowledge

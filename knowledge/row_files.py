@@ -6,13 +6,14 @@ import json
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import IO, Final, Protocol, cast
 
 from .. import InputError
 from .json_rows import json_line_rows, json_rows
 from .paths import existing, unreadable
-from .rows import Reading, Row, repaired
+from .rows import Reading, Row, not_a_row, repaired
 from .table_rows import table_rows
 
 _KINDS = {
@@ -37,6 +38,7 @@ _FOREIGN_STARTS = {
 
 
 LISTED: Final = "list"  # the kind of rows that are in memory
+FORMATS: Final = "proctor.formats"  # entry points: by a file's ending a function from its path to its rows
 
 
 class RowSource(Protocol):
@@ -116,6 +118,9 @@ class RowFile:
         try:
             if _stamp(self.path) != self._stamp:
                 raise InputError(f"{self.path} was changed while it was in use; start again.")
+            if self.kind not in _KINDS.values():
+                yield from self._foreign(reading)
+                return
             with _opened(self.path) as stream:
                 yield from self._rows(_lines(stream, self.path, reading.digest), reading)
         except (gzip.BadGzipFile, EOFError, zlib.error) as error:
@@ -144,6 +149,24 @@ class RowFile:
                 raise InputError(f"{self.path} is larger than {_MOST_HELD >> 20} MB, unpacked; write it as JSONL.")
         return b"".join(held)
 
+    def _foreign(self, reading: Reading) -> Iterator[tuple[int, Row]]:
+        """Rows that a function of some other package reads; a row's number stands for its line."""
+        if reading.digest is not None:
+            with self.path.open("rb") as stream:
+                while block := stream.read(_BLOCK):
+                    reading.digest.update(block)
+        entry = installed_format(self.kind)
+        try:
+            found = [] if entry is None else entry.load()(self.path)
+            rows = list(found)
+        except Exception as error:  # the code of others may raise anything
+            said = f"its format {self.kind} ({FORMATS}) raised {type(error).__name__}: {error}"
+            raise InputError(f"{self.path} can't be read: {said}") from error
+        for number, row in enumerate(rows, 1):
+            if not isinstance(row, dict):
+                raise not_a_row(self.path, number, row)
+            yield number, cast("Row", repaired(row, number, reading))
+
     def _yaml(self, content: bytes, reading: Reading) -> list[tuple[int, Row]]:
         from .yaml_rows import yaml_rows
 
@@ -164,8 +187,13 @@ def open_rows(path: Path, wanted: str, listed_under: tuple[str, ...]) -> RowFile
     if not path.is_file():
         raise InputError(f"{path} is not a plain file. It is read more than once, so save it to a file first.")
     kind = _kind(path)
-    _check_start(path)
+    _check_start(path, is_ours=kind in _KINDS.values())
     return RowFile(path, kind, listed_under, _stamp(path))
+
+
+def installed_format(ending: str) -> EntryPoint | None:
+    """Where a package says that files of an ending are read; None where none does. Nothing is imported."""
+    return next(iter(entry_points(group=FORMATS, name=ending)), None) if ending else None
 
 
 def _kind(path: Path) -> str:
@@ -175,6 +203,8 @@ def _kind(path: Path) -> str:
     suffix = suffixes[-1] if suffixes else ""
     if suffix in _KINDS:
         return _KINDS[suffix]
+    if installed_format(suffix.removeprefix(".")) is not None:
+        return suffix.removeprefix(".")
     advice = "Save the sheet as CSV in UTF-8. " if suffix in (".xlsx", ".xls", ".ods") else ""
     ending = f"a name ending in {suffix}" if suffix else "a name without an ending"
     raise InputError(
@@ -190,7 +220,7 @@ def _candidates(folder: Path) -> str:
     return f" In it there is: {', '.join(names)[:200]}." if names else ""
 
 
-def _check_start(path: Path) -> None:
+def _check_start(path: Path, *, is_ours: bool) -> None:
     try:
         with path.open("rb") as raw:
             start = raw.read(4)
@@ -198,7 +228,7 @@ def _check_start(path: Path) -> None:
         raise unreadable(path, error) from error
     if not start:
         raise InputError(f"{path} is empty.")
-    for mark, sentence in _FOREIGN_STARTS.items():
+    for mark, sentence in _FOREIGN_STARTS.items() if is_ours else ():
         if start.startswith(mark) and not (mark == b"\x1f\x8b" and path.suffix.lower() == ".gz"):
             raise InputError(f"{path} {sentence}.")
 

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
+import orjson
 from rich.table import Table
 from rich.text import Text
 
 from ... import InputError
 from ...reports.printable import printable
+from ...reports.report import make_report
+from ...reports.store import Store
+from ...reports.summary import find_run
+from ...reports.whole_files import check_file, whole_file
 from .rendering import html_of, text_of
 
 if TYPE_CHECKING:
@@ -19,6 +26,7 @@ if TYPE_CHECKING:
 
     from ...reports.comparing.compared_sides import Compared
     from ...reports.comparing.metric_comparison import Correction
+    from ...reports.surveys.survey import Survey
     from ..deciding.gate import GateResult
 
 MOST_SHOWN = 20  # records of a table that is only looked at
@@ -216,15 +224,9 @@ class Gate:
 
 
 def compare_named(
-    base: str,
-    head: str,
-    database: Path,
-    metrics: Sequence[str],
-    cluster: str,
-    correct: Correction,
-    flips: int,
-    seed: int,
-) -> Comparison:
+    base: str, head: str, database: Path, metrics: Sequence[str], cluster: str, correct: Correction, flips: int,
+    seed: int, bots: tuple[str, ...] = (),
+) -> Comparison:  # fmt: skip
     """Compare what two texts name. Raises InputError where a side is not there, or nothing can be compared."""
     from ...reports.comparing.compared_sides import compare_bots
     from ...reports.comparing.comparison import Asked
@@ -234,16 +236,63 @@ def compare_named(
         raise InputError(f"correct is {correct!r}; wanted 'holm' or 'bh'.")
     asked = Asked(tuple(metrics), cluster, correct, flips, False, seed)
     with open_side(base, database) as one, open_side(head, database) as other:
-        found = compare_bots(one, other, (), asked)
+        found = compare_bots(one, other, bots, asked)
     if not found.comparisons:
         raise InputError(" ".join(found.refused.values()))
     return Comparison(base, head, found)
 
 
-def gate_named(
-    run: str, baseline: str, database: Path, bots: Sequence[str], margins: Mapping[str, float], flips: int
-) -> Gate:
-    """Hold a kept run against a baseline. Raises InputError where there is no such thing."""
-    from ..deciding.gate import GateOptions, gate_kept
+@dataclass(frozen=True, slots=True, repr=False)
+class KnowledgeReport:
+    """What documents do for answers; shown, it is what ``proctor knowledge`` prints.
 
-    return Gate(gate_kept(run, GateOptions(database, baseline, tuple(bots), dict(margins), flips)))
+    Attributes:
+        db: the SQLite file that keeps it.
+        survey: what was found.
+    """
+
+    db: Path
+    survey: Survey
+
+    @property
+    def name(self) -> str:
+        """Under which it is kept."""
+        return self.survey.survey
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, as ``proctor knowledge --json`` prints it."""
+        from ...reports.surveys.kept_surveys import survey_json
+
+        made: dict[str, Any] = orjson.loads(survey_json(self.survey))
+        return made
+
+    def report(self, path: str | os.PathLike[str]) -> Path:
+        """Write the page: that of the run, with the documents, or of the documents alone where nobody was asked.
+
+        Raises:
+            InputError: it can't be written.
+        """
+        from ...reports.pages.run_page import run_file
+        from ...reports.pages.survey_page import survey_file
+
+        place = Path(path)
+        check_file(place, "report", {self.db.resolve(): "the database"})
+        with contextlib.closing(Store.open(self.db, create=False)) as store, whole_file(place) as file:
+            if self.survey.run:
+                file.writelines(run_file(make_report(store, find_run(store, self.survey.run)[0])))
+            else:
+                file.writelines(survey_file(self.survey))
+        return place
+
+    def _shown(self) -> list[RenderableType]:
+        from ..showing.survey_table import survey_table
+
+        return [survey_table(self.survey), *(printable(each) for each in self.survey.warnings)]
+
+    def __repr__(self) -> str:
+        """The tables as text."""
+        return "\n".join(text_of(each) for each in self._shown())
+
+    def _repr_html_(self) -> str:
+        """The tables for notebooks."""
+        return html_of(*self._shown())

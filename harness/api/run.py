@@ -25,9 +25,10 @@ from ...reports.store import Store
 from ...reports.summary import Summary, find_run
 from ...reports.summary_object import as_object
 from ...reports.whole_files import check_file, check_folder, whole_file, whole_folder
+from ..deciding.gate import GateOptions, gate_kept
 from ..suite.mistakes import nearest
 from .rendering import html_of, text_of
-from .results import Comparison, Gate, Records, compare_named, gate_named
+from .results import Comparison, Gate, Records, compare_named
 
 if TYPE_CHECKING:
     from ...reports.comparing.metric_comparison import Correction
@@ -202,8 +203,8 @@ class Run:
         Raises:
             InputError: there is no such baseline, or nothing can be compared.
         """
-        against = f"{baseline.db}:{baseline.name}" if isinstance(baseline, Run) else os.fspath(baseline)
-        return gate_named(self.name, against, self.db, bots, margins or {}, flips)
+        against = side_of(baseline) if isinstance(baseline, Run) else os.fspath(baseline)
+        return Gate(gate_kept(self.name, GateOptions(self.db, against, tuple(bots), dict(margins or {}), flips)))
 
     def baseline(self, path: Anywhere = "baseline.json", *, answers: bool = True) -> Path:
         """Write the scores of this run to a small file, with which later runs are compared by ``gate``.
@@ -295,6 +296,11 @@ class Run:
         with contextlib.closing(Store.open(self.db, create=False)) as store:
             run_id, _ = find_run(store, self.name)
             yield open_reported(store, run_id, self.__dict__.get("summary"))
+
+
+def side_of(side: str | Run) -> str:
+    """A run, or the text that names one, as comparisons take it."""
+    return f"{side.db}:{side.name}" if isinstance(side, Run) else side
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ from ...knowledge.records import rows_of
 from ...metrics.declaring import declaration_of, metric
 from ...reports.encoding import to_json
 from ...reports.store import Store
+from ..deciding.gate import GateOptions, gate_kept
 from ..exams.exam import hold
 from ..exams.recorded_exam import recorded_exam
 from ..exams.run_config import RunConfig
@@ -27,14 +28,17 @@ from ..suite.mistakes import mistakes
 from ..suite.positions import PlacedYaml
 from ..suite.settings import Suite
 from ..suite.suite_file import LoadedSuite, load_named
+from .asking import Answer, ask_one
 from .bots import Files, given_bot, paths
-from .run import Database, Run
+from .results import Comparison, Gate, KnowledgeReport, compare_named
+from .run import Database, Run, side_of
 from .running import Job, twins
 
 if TYPE_CHECKING:
     from ...metrics.declaring import Function
+    from ...reports.comparing.metric_comparison import Correction
     from ..engine.engine import Watcher
-    from ..exams.exam import Exam
+    from ..exams.exam import Exam, Outcome
     from ..suite.metric_entries import Entry
     from ..suite.positions import KeyPath
 
@@ -59,6 +63,7 @@ def _evaluate(
     fresh: bool = False,
     latency_run: bool = False,
     thresholds: Mapping[str, float] | None = None,
+    primary: str = "",
     local_models: Mapping[str, object] | None = None,
     seed: int = 0,
     progress: bool = True,
@@ -82,6 +87,7 @@ def _evaluate(
         fresh: ask and score everything again, whatever is cached.
         latency_run: one question at a time, bot after bot.
         thresholds: what a value must reach to pass, by metric.
+        primary: the metric by which the run is read; left out, the one that says best whether an answer is right.
         local_models: models that run on this machine, by role.
         seed: of everything that is drawn by chance.
         progress: show how far the run is: bars in a terminal, a line in a notebook.
@@ -107,6 +113,7 @@ def _evaluate(
         "bots": {each: own.settings for each, (own, _) in given.items()},
         "metrics": entries,
         "thresholds": thresholds or {},
+        "primary": primary,
         "repeat": repeat,
         "concurrency": concurrency,
         "seed": seed,
@@ -165,9 +172,8 @@ def _run(
     """
     loaded = load_named(None if suite is None else Path(suite))
     entries, functions = _entries(metrics)
-    named = (bots,) if isinstance(bots, str) else tuple(bots)
     config = RunConfig(
-        named, limit, repeat, concurrency, fresh, latency_run, judge, judge_url, _roles(local_models),
+        _several(bots), limit, repeat, concurrency, fresh, latency_run, judge, judge_url, _roles(local_models),
         metrics=entries, functions=functions,
     )  # fmt: skip
     return Job(_held(lambda told: suite_exam(loaded, config, os.environ, told), db, "run"), progress)
@@ -219,6 +225,202 @@ def _score(
 score, ascore = twins(_score)
 
 
+def compare(
+    base: str | Run, head: str | Run, *, metrics: Sequence[str] = (), bots: Sequence[str] = (), cluster: str = "source",
+    correct: Correction = "holm", flips: int = 3, seed: int = 0, db: Anywhere = DATABASE,
+) -> Comparison:  # fmt: skip
+    """Whether ``head`` is better than ``base``, question by question; nothing is asked.
+
+    Args:
+        base: a run, or what ``proctor compare`` takes: ``BOT`` of the latest run, ``RUN``, ``RUN:BOT``, ``latest``,
+            ``previous``, ``FILE.db``, or a baseline file.
+        head: likewise.
+        metrics: only these, or families of them.
+        bots: of two runs, only these bots.
+        cluster: what belongs together: ``source`` (document), ``tag``, ``tag:PREFIX`` or ``none``.
+        correct: correction over the metrics: ``holm`` or ``bh``.
+        flips: how many rows that lost or gained most are named.
+        seed: of the permutations' draws.
+        db: where runs are looked up.
+
+    Raises:
+        InputError: there is no such side, or nothing can be compared.
+    """
+    named = [side_of(side) for side in (base, head)]
+    return compare_named(named[0], named[1], Path(db), metrics, cluster, correct, flips, seed, tuple(bots))
+
+
+def _gate(
+    subject: Anywhere | Run = "latest",
+    baseline: Anywhere | Run = "",
+    *,
+    bots: Sequence[str] = (),
+    margins: Mapping[str, float] | None = None,
+    flips: int = 3,
+    db: Anywhere = DATABASE,
+    limit: int | None = None,
+    repeat: int | None = None,
+    concurrency: int | None = None,
+    fresh: bool = False,
+    judge: str = "",
+    judge_url: str = "",
+    local_models: Mapping[str, str] | None = None,
+    early_stop: bool = False,
+    progress: bool = True,
+) -> Job[Gate]:
+    """Whether a change made bots worse; the verdict is true when it did not.
+
+    Args:
+        subject: a suite, which is run first, or a run (or its name) that is only looked at.
+        baseline: a file of ``Run.baseline``, a run or its name, ``previous``, ``FILE.db``, or another bot; left out,
+            what the suite names.
+        bots: those that are gated; all that both sides have where none is named.
+        margins: by metric how much worse its mean may become; only named ones are gated.
+        flips: how many questions that got worse are named.
+        db: the SQLite file that keeps everything.
+        limit: only the first so many questions.
+        repeat: how often each is asked.
+        concurrency: questions in flight at each bot.
+        fresh: ask and score everything again.
+        judge: who grades, in place of the suite's judge.
+        judge_url: where that judge is.
+        local_models: other models for roles.
+        early_stop: ask in random order, and stop when the verdict is certain.
+        progress: show how far it is.
+
+    Raises:
+        InputError: suite, run, margins or baseline can't be used; then nothing was asked.
+        JudgeUnfit: the judge failed the check that the suite wants.
+    """
+    against = side_of(baseline) if isinstance(baseline, Run) else os.fspath(baseline)
+    options = GateOptions(Path(db), against, tuple(bots), dict(margins or {}), flips)
+    if isinstance(subject, Run) or not _is_suite(Path(subject)):
+        named = side_of(subject) if isinstance(subject, Run) else os.fspath(subject)
+        return Job(lambda _: Gate(gate_kept(named, options)), False)
+    loaded = load_named(Path(subject))
+    config = RunConfig(
+        (), limit, repeat, concurrency, fresh, judge=judge, judge_url=judge_url, local_models=_roles(local_models)
+    )
+
+    def work(watcher: Watcher) -> Gate:
+        from ..deciding.gate_exam import gate_suite
+
+        held = gate_suite(loaded, config, options, os.environ, watcher, watcher.said, early_stop)
+        return Gate(held.result, _warnings(held.outcome))
+
+    return Job(work, progress)
+
+
+gate, agate = twins(_gate)
+
+
+def _knowledge(
+    suite: Anywhere | None = None,
+    *,
+    only: Sequence[str] | str = (),
+    answers: bool = True,
+    metric: str | None = None,
+    grid: Mapping[str, Sequence[object]] | None = None,
+    against: Anywhere | None = None,
+    most_calls: int | None = None,
+    bots: Sequence[str] | str = (),
+    limit: int | None = None,
+    concurrency: int | None = None,
+    judge: str = "",
+    judge_url: str = "",
+    local_models: Mapping[str, str] | None = None,
+    db: Anywhere = DATABASE,
+    progress: bool = True,
+) -> Job[KnowledgeReport]:
+    """Benchmark the documents of a suite: which help, which mislead, what is missing, how to cut and search them.
+
+    Args:
+        suite: a suite file or its folder; left out, the sample that ships with us.
+        only: only these parts: ``grid``, ``gaps``, ``documents``, ``blame``, ``inside``, ``audit``.
+        answers: ask bots; without, only documents and questions are looked at.
+        metric: the metric that says whether an answer is right.
+        grid: configurations to compare, such as ``{"chunk_size": [300, 600]}``.
+        against: other documents, such as last month's.
+        most_calls: most answers that are asked for anew to find which documents are to blame.
+        bots: only these bots.
+        limit: only the first so many questions.
+        concurrency: questions in flight at each bot.
+        judge: who grades, in place of the suite's judge.
+        judge_url: where that judge is.
+        local_models: other models for roles.
+        db: the SQLite file that keeps everything.
+        progress: show how far it is.
+
+    Raises:
+        InputError: suite, documents, questions or options can't be used.
+    """
+    from ..surveying.survey_options import SurveyOptions, named_parts
+
+    loaded = load_named(None if suite is None else Path(suite))
+    config = RunConfig(
+        _several(bots), limit, concurrency=concurrency, judge=judge, judge_url=judge_url,
+        local_models=_roles(local_models),
+    )  # fmt: skip
+    settings = tuple(f"{key}={','.join(map(str, values))}" for key, values in (grid or {}).items())
+    other = None if against is None else Path(against)
+    options = SurveyOptions(named_parts(list(_several(only))), answers, config, metric, settings, other, most_calls)
+
+    def work(watcher: Watcher) -> KnowledgeReport:
+        from ..surveying.survey_suite import survey_suite
+
+        with contextlib.closing(Store.open(Path(db))) as store:
+            made = survey_suite(
+                loaded, options, store, os.environ, lambda: contextlib.nullcontext(watcher), watcher.said
+            )
+        return KnowledgeReport(Path(db).absolute(), made.survey)
+
+    return Job(work, progress)
+
+
+knowledge, aknowledge = twins(_knowledge)
+
+
+def _ask(
+    bot: object,
+    question: str,
+    *,
+    suite: Anywhere | None = None,
+    knowledge: Files = (),
+    models: Mapping[str, Mapping[str, object]] | None = None,
+) -> Job[Answer]:
+    """Ask one bot one question; nothing is kept.
+
+    Args:
+        bot: as for ``evaluate``; or with ``suite``, the name of one of its bots.
+        question: what to ask.
+        suite: a suite file or its folder, or ``sample``.
+        knowledge: documents for a bot that brings none.
+        models: chat models by name.
+
+    Raises:
+        InputError: the bot can't be used, or gave no answer; the sentence says why.
+
+    Example:
+        ``proctor.ask(proctor.Rag("docs/"), "When do you open?")``, ``proctor.ask("rag", "When?", suite="suite.yaml")``
+    """
+    if suite is not None:
+        if not isinstance(bot, str):
+            raise InputError(f"bot: a {type(bot).__name__} was given; with suite, it is the name of one of its bots.")
+        loaded, name = load_named(Path(suite)), bot
+        return Job(lambda _: ask_one(loaded, name, question, os.environ), False)
+    ((name, own),) = _named_bots([bot]).items()
+    given, chat = given_bot(name, own)
+    values = {
+        "name": "ask", "questions": Path("question"), "bots": {name: given.settings},
+        "knowledge": tuple(dict.fromkeys((*paths(knowledge), *given.knowledge))), "models": {**(models or {}), **chat},
+    }  # fmt: skip
+    made = _suite_of(values)
+    return Job(lambda _: ask_one(made, name, question, os.environ, {name: given}), False)
+
+
+ask, aask = twins(_ask)
+
+
 def open_database(path: Anywhere = DATABASE) -> Database:
     """Open a database of runs; nothing is asked.
 
@@ -241,10 +443,23 @@ def _held(make: Callable[[Callable[[str], None]], Exam], db: Anywhere, verb: str
         exam = replace(exam, header=replace(exam.header, manifest=manifest))
         with contextlib.closing(Store.open(Path(db))) as store:
             outcome = hold(exam, store, watcher)
-        lines = (outcome.judge_problem, *(f"{bot}: {why}" for bot, why in outcome.problems.items()), *outcome.warnings)
-        return Run(Path(db).absolute(), outcome.summary.run, tuple(dict.fromkeys(filter(None, lines))))
+        return Run(Path(db).absolute(), outcome.summary.run, _warnings(outcome))
 
     return work
+
+
+def _warnings(outcome: Outcome) -> tuple[str, ...]:
+    """What went wrong, and what is to be known of it, each once."""
+    lines = (outcome.judge_problem, *(f"{bot}: {why}" for bot, why in outcome.problems.items()), *outcome.warnings)
+    return tuple(dict.fromkeys(filter(None, lines)))
+
+
+def _is_suite(path: Path) -> bool:
+    return path.suffix.lower() in (".yaml", ".yml") or path.is_dir() or str(path) == "sample"
+
+
+def _several(names: Sequence[str] | str) -> tuple[str, ...]:
+    return (names,) if isinstance(names, str) else tuple(names)
 
 
 def _named_bots(bots: object) -> dict[str, object]:

@@ -12,6 +12,7 @@ from ...knowledge.paths import existing
 from ...knowledge.recorded import Recorded, RecordedSet, open_recorded, recorded_in
 from ...knowledge.row_files import RowSource
 from ...metrics import Catalog, builtin_catalog
+from ...metrics.installed import with_installed
 from ...reports.encoding import to_json
 from ...reports.ledger import OpenRun
 from ...reports.run import RunHeader
@@ -25,6 +26,7 @@ from ..suite.judge_choice import choose_judge
 from ..suite.judge_settings import JudgeSettings
 from ..suite.local_model_settings import LocalModelsSettings, overridden
 from ..suite.metric_choice import check_spelling, choose_metrics
+from ..suite.metric_entries import names_of
 from ..suite.secret_values import redactor
 from .embedders import default_embedder
 from .exam import Exam, run_metrics
@@ -106,7 +108,8 @@ def _catalog(options: RunConfig) -> Catalog:
     catalog = builtin_catalog()
     for file in options.metric_files:
         catalog = catalog.with_file(existing(file, "a file"))
-    return catalog.with_functions(options.functions) if options.functions else catalog
+    catalog = catalog.with_functions(options.functions) if options.functions else catalog
+    return with_installed(catalog, names_of(options.metrics))
 
 
 def _lane(bot: RecordedBot, run: OpenRun, recorded: RecordedSet) -> Lane:

@@ -17,6 +17,7 @@ from ...knowledge.question_files import open_questions
 from ...knowledge.question_list import Questions
 from ...knowledge.questions import Question
 from ...metrics import builtin_catalog
+from ...metrics.installed import with_installed
 from ...reports.ledger import OpenRun
 from ...reports.run import RunHeader, ask_key
 from ...reports.shelf import VectorShelf
@@ -28,7 +29,7 @@ from ..suite.constraint_check import check_constraints_of
 from ..suite.judge_choice import choose_judge
 from ..suite.local_model_settings import overridden
 from ..suite.metric_choice import MetricChoice, check_spelling, choose_metrics
-from ..suite.metric_entries import EntryError, unknown_names
+from ..suite.metric_entries import EntryError, names_of, unknown_names
 from ..suite.own_prompts import with_own_prompts
 from ..suite.secret_values import named_variables, redactor
 from .embedders import open_embedder
@@ -175,6 +176,7 @@ def choose_for_suite(
     for file in suite.metric_files:
         catalog = catalog.with_file(loaded.base / file)
     catalog = with_own_prompts(catalog.with_functions(functions) if functions else catalog, loaded)
+    catalog = with_installed(catalog, names_of(suite.metrics))
     provides = {
         "expected": questions.has_expected,
         "constraints": questions.has_constraints,
@@ -211,11 +213,13 @@ def chosen_bots(wanted: Sequence[str], known: Sequence[str]) -> Sequence[str]:
     return [name for name in known if name in wanted] if wanted else known
 
 
-def build_one(loaded: LoadedSuite, name: str, environ: Mapping[str, str]) -> tuple[BuiltBot, BatchingEmbedder]:
-    """One bot of a suite, for ``proctor ask``, and the embedder that it uses."""
+def build_one(
+    loaded: LoadedSuite, name: str, environ: Mapping[str, str], given: Mapping[str, GivenBot] = MappingProxyType({})
+) -> tuple[BuiltBot, BatchingEmbedder]:
+    """One bot of a suite, or one that is given under its name, and the embedder that it uses."""
     chosen_bots([name], list(loaded.suite.bots))
     embedder, _ = open_embedder(loaded, VectorShelf())
-    return build_bots(loaded, [name], embedder, environ)[0], embedder
+    return build_bots(loaded, [name], embedder, environ, given=given)[0], embedder
 
 
 def build_bots(

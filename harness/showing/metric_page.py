@@ -19,6 +19,7 @@ from ...metrics import builtin_catalog
 from ...metrics.entries import facts_of
 from ...metrics.evaluators import EVALUATORS, GROUPS, is_of_the_suite, names, options_of
 from ...metrics.facts import TOOLS
+from ...metrics.installed import with_installed
 from ...metrics.messages import nearest
 from .evaluator_list import OWN_PROMPTS, evaluator_object
 from .metric_list import DIRECTION, metric_object, range_of
@@ -78,7 +79,7 @@ class Page:
 
 def show_pages(wanted: Sequence[str], as_json: bool) -> None:
     """Print the pages of some names. Raises InputError for a name that nothing has, before anything is printed."""
-    catalog = builtin_catalog()
+    catalog = with_installed(builtin_catalog(), wanted)
     pages = [page_of(name, catalog) for name in dict.fromkeys(wanted)]
     if as_json:
         write_json({"pages": [page.as_object for page in pages]}, sys.stdout)

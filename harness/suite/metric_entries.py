@@ -96,6 +96,14 @@ def read_entries(entries: Iterable[Entry], catalog: Catalog) -> tuple[list[Wante
     return list(found.values()), warnings
 
 
+def names_of(entries: object) -> list[str]:
+    """The names that entries hold; what is no entry is passed over."""
+    found: list[str] = []
+    for entry in entries if isinstance(entries, (list, tuple)) else ():
+        found += [entry] if isinstance(entry, str) else map(str, entry) if isinstance(entry, Mapping) else []
+    return found
+
+
 def unknown_names(entries: object, catalog: Catalog) -> Iterator[EntryError]:
     """A mistake for each entry that names no metric or evaluator; what is no entry at all is passed over."""
     for index, entry in enumerate(entries if isinstance(entries, (list, tuple)) else ()):

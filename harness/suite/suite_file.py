@@ -3,13 +3,15 @@
 import codecs
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pydantic import ValidationError
 
 from ... import InputError
+from ...bots.installed import installed_bot, installed_kind
 from ...bots.models import ModelSettings
+from ...bots.settings import KINDS
 from ...knowledge.paths import existing, unreadable
 from ...knowledge.rows import decoded_whole
 from .judge_settings import EMBEDDED, NO_JUDGE, misnamed_prompt
@@ -64,7 +66,7 @@ def load_suite(path: Path) -> LoadedSuite:
     """
     path = _suite_path(path)
     content = _read(path)
-    document = read_yaml(_decoded(content, path))
+    document = _with_installed_bots(read_yaml(_decoded(content, path)))
     suite = _checked(document, path)
     base = path.resolve().parent
     if not suite.name:
@@ -97,6 +99,23 @@ def _decoded(content: bytes, path: Path) -> str:
     if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         raise InputError(f"{path} is saved as UTF-16; save it as UTF-8.")
     return decoded_whole(content.removeprefix(codecs.BOM_UTF8), path)
+
+
+def _with_installed_bots(document: PlacedYaml) -> PlacedYaml:
+    """The document with bots of kinds that other packages bring written as what they are: code to be called."""
+    bots = document.values.get("bots") if isinstance(document.values, dict) else None
+    if not isinstance(bots, dict):
+        return document
+    found = {
+        name: installed_bot(bot["type"], bot).model_dump(exclude_unset=True)
+        for name, bot in bots.items()
+        if isinstance(bot, dict) and _is_installed(bot.get("type"))
+    }
+    return replace(document, values={**document.values, "bots": {**bots, **found}}) if found else document
+
+
+def _is_installed(kind: object) -> bool:
+    return isinstance(kind, str) and kind not in KINDS and installed_kind(kind) is not None
 
 
 def _checked(document: PlacedYaml, path: Path) -> Suite:
@@ -176,11 +195,13 @@ def _unknown_gated(values: Mapping[str, object]) -> Iterator[tuple[KeyPath, str]
 def _unknown_metrics(values: Mapping[str, object]) -> Iterator[tuple[KeyPath, str]]:
     """Entries that name no metric, as far as it can be told without reading the files that the suite names."""
     from ...metrics import builtin_catalog
-    from .metric_entries import unknown_names
+    from ...metrics.installed import with_installed
+    from .metric_entries import names_of, unknown_names
 
     if values.get("metric_files") or values.get("byop"):
         return
-    for error in unknown_names(values.get("metrics"), builtin_catalog()):
+    entries = values.get("metrics")
+    for error in unknown_names(entries, with_installed(builtin_catalog(), names_of(entries))):
         yield error.path, str(error)
 
 

@@ -277,7 +277,7 @@ def test_answers_of_elsewhere_are_scored(tmp_path):
     (tmp_path / "said.jsonl").write_text("\n".join(map(json.dumps, answers)))
     of_file = proctor.score(tmp_path / "said.jsonl", ["exact_match"], db=tmp_path / "x.db", progress=False)
     assert [row.score("exact_match") for row in of_file.rows()] == [1, 0, 1]
-    with pytest.raises(proctor.InputError, match="answers:1: a mapping such as"):
+    with pytest.raises(proctor.InputError, match=r"answers:1: a mapping such as"):
         proctor.score(["At nine"], db=tmp_path / "x.db", progress=False)
 
 
@@ -289,7 +289,7 @@ def test_a_database_gives_its_runs(tmp_path):
     assert database.run(first.name).rows()[0] == first.rows()[0]
     assert first.name in repr(database)
     assert database.query("SELECT COUNT(*) AS n FROM run_rows")[0] == {"n": 10}
-    with pytest.raises(proctor.StoreError, match="There is no database"):
+    with pytest.raises(proctor.StoreError, match=r"There is no database"):
         proctor.open(tmp_path / "y.db")
 
 
@@ -301,7 +301,7 @@ def test_two_bots_are_compared_and_a_run_is_gated(tmp_path):
     assert "ulm against told" in repr(found)
     assert "<td>" in found._repr_html_()
     assert found.to_dict()["comparisons"][0]["head"]["bot"] == "told"
-    with pytest.raises(proctor.InputError, match="told"):
+    with pytest.raises(proctor.InputError, match=r"told"):
         run.compare("ulm", "tld")
 
     baseline = run.baseline(tmp_path / "baseline.json")
@@ -410,3 +410,54 @@ def test_verbs_twice_in_one_process_leave_no_thread_of_ours(tmp_path):
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, check=True, capture_output=True, text=True)
     assert done.stdout == "['MainThread']\n"
+
+
+def test_one_bot_is_asked_one_question(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    answer = proctor.ask(ulm, "Where are you?")
+    assert (answer.answer, answer.usage.cost, answer.contexts[0].text) == (
+        "In Ulm", 0.5, "We are in Ulm.",
+    )  # fmt: skip
+    assert "ulm answered in" in repr(answer)
+    assert asyncio.run(proctor.aask(told, "When do you open?")).answer == "At nine"
+    write_suite(tmp_path, NOTING.format(delay=0))
+    assert proctor.ask("mine", "What is 7", suite="suite.yaml").answer == "It is 7"
+    assert not (tmp_path / "proctor.db").exists()
+    with pytest.raises(proctor.InputError, match=r"told gave no answer \(raised\): .*KeyError"):
+        proctor.ask(told, "What else?")
+    with pytest.raises(proctor.InputError, match=r"The question is blank"):
+        proctor.ask(told, " ")
+
+
+def test_runs_are_compared_by_name_or_as_they_are(tmp_path):
+    first, second = evaluated(tmp_path), evaluated(tmp_path, bots={"told": lambda q: "In Ulm", "ulm": ulm})
+    by_object = proctor.compare(first, second, metrics=["exact_match"], bots=["told"], db=tmp_path / "x.db")
+    by_name = proctor.compare(first.name, second.name, metrics=["exact_match"], bots=["told"], db=tmp_path / "x.db")
+    assert [dict(each) for each in by_object.records()] == [dict(each) for each in by_name.records()]
+    (record,) = by_object.records()
+    assert record["difference"] == pytest.approx(-1 / 3)
+    assert by_object.markdown().startswith("## ")
+
+
+def test_a_suite_is_gated_as_by_the_command(tmp_path):
+    suite = write_suite(tmp_path, NOTING.format(delay=0), 40)
+    baseline = proctor.run(suite, db=tmp_path / "x.db", progress=False).baseline(tmp_path / "baseline.json")
+    (tmp_path / "bot.py").write_text("def answer(question):\n    return 'no idea'\n")
+    verdict = proctor.gate(suite, baseline, db=tmp_path / "x.db", progress=False)
+    assert not verdict
+    assert (verdict.exit_code, verdict.verdict) == (1, "regressed")
+    looked = asyncio.run(proctor.agate("latest", baseline, db=tmp_path / "x.db"))
+    assert looked.exit_code == 1
+    command = [sys.executable, "-m", "proctor", "gate", "latest", "--baseline", str(baseline), "--db", "x.db"]
+    assert subprocess.run(command, cwd=tmp_path, check=False, capture_output=True).returncode == 1
+
+
+def test_documents_are_benchmarked_by_calling_the_room_of_that_name(tmp_path):
+    report = proctor.knowledge(only=["inside"], answers=False, db=tmp_path / "x.db", limit=5, progress=False)
+    assert repr(report).startswith("help-centre: ")
+    assert "help-centre" in report._repr_html_()
+    assert report.to_dict()["suite"] == "help-centre"
+    assert report.report(tmp_path / "k.html").read_bytes()[:15].lower() == b"<!doctype html>"
+    assert proctor.knowledge.read_knowledge is not None  # and it is still the room
+    with pytest.raises(proctor.InputError, match=r"insides.*there is no such part"):
+        proctor.knowledge(only="insides", db=tmp_path / "x.db")

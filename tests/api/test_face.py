@@ -26,7 +26,7 @@ def test_every_name_is_there_and_says_what_it_is(name):
 
 
 def test_a_misspelt_name_names_the_nearest():
-    with pytest.raises(AttributeError, match="did you mean 'evaluate'"):
+    with pytest.raises(AttributeError, match=r"did you mean 'evaluate'"):
         proctor.evalaute  # noqa: B018
 
 

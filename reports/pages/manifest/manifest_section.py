@@ -12,7 +12,6 @@ from typing import Any, Final
 
 from markupsafe import Markup
 
-from .... import knowledge
 from ....bots.redaction import redacted
 from ...leaderboard import count
 from ...manifest_parts import mapping_in
@@ -126,7 +125,7 @@ def _of_making(manifest: Mapping[str, Any], again: HoldingAgain) -> Iterator[Fac
 @cache
 def _sample_hash() -> str:
     """Of the text of the suite that a run without one is held by."""
-    sample = files(knowledge) / "samples" / "help_centre" / "suite.yaml"
+    sample = files(f"{__package__.partition('.')[0]}.knowledge") / "samples" / "help_centre" / "suite.yaml"
     return hashlib.sha256(sample.read_bytes()).hexdigest()
 
 

@@ -1,0 +1,107 @@
+"""Asking: one bot, one question; shown, and not kept."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from ... import InputError
+from ...bots.base import Context, Usage
+from ...knowledge.questions import Question
+from ...reports.encoding import storable
+from ...reports.leaderboard import milliseconds
+from ...reports.printable import printable_lines
+from ...reports.run import Row, RowStatus, ask_key
+from ..engine.asking import ask
+from ..engine.daemon_threads import DaemonThreads
+from ..engine.interrupts import Interrupts
+from ..engine.lanes import Lane
+from ..exams.suite_exam import TIMEOUT, build_one
+from ..suite.secret_values import named_variables, redactor
+
+if TYPE_CHECKING:
+    from ..exams.run_config import GivenBot
+    from ..suite.suite_file import LoadedSuite
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Answer:
+    """What a bot said to a question.
+
+    Attributes:
+        bot: the bot's name.
+        question: what was asked.
+        answer: None when the bot gave none without failing.
+        contexts: passages that it had before it, in its order; None for a bot without a retriever.
+        latency_ms: milliseconds until the answer.
+        declined: whether it says itself that it does not answer; None where it does not tell.
+        usage: tokens and cost, where they are known.
+        reasoning: the model's reasoning trace, where the server gives one.
+        trace: anything else that the bot handed over.
+    """
+
+    bot: str
+    question: str
+    answer: str | None
+    contexts: tuple[Context, ...] | None = None
+    latency_ms: float | None = None
+    declined: bool | None = None
+    usage: Usage = field(default_factory=Usage)
+    reasoning: str | None = None
+    trace: Mapping[str, object] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        """The answer with its contexts."""
+        took = "" if self.latency_ms is None else f" in {milliseconds(self.latency_ms)}"
+        lines = [f"{self.bot} answered{took}:", self.answer or "(no answer)"]
+        for rank, context in enumerate(self.contexts or (), 1):
+            place = (
+                f"{context.document}:{context.start}-{context.end}" if context.start is not None else context.document
+            )
+            lines.append(f"{rank}. {place}: {context.text}")
+        return printable_lines("\n".join(lines))
+
+
+def ask_one(
+    loaded: LoadedSuite, bot: str, question: str, environ: Mapping[str, str],
+    given: Mapping[str, GivenBot] = MappingProxyType({}),
+) -> Answer:  # fmt: skip
+    """Ask a bot of a suite, or one that is handed over.
+
+    Raises:
+        InputError: the question is blank, the bot can't be used, or gave no answer.
+    """
+    if not question.strip():
+        raise InputError('The question is blank; ask something, such as "When do you open?".')
+    with Interrupts() as interrupts:
+        row = interrupts.run(_asked(loaded, bot, storable(question), environ, given))
+    reply = row.reply
+    if row.status is not RowStatus.ANSWERED or reply is None:
+        raise InputError(f"{bot} gave no answer ({row.status.value.replace('_', ' ')}): {row.error}")
+    return Answer(
+        bot, row.question.text, reply.answer, reply.contexts, row.latency_ms, reply.declined, reply.usage,
+        reply.reasoning, reply.trace,
+    )  # fmt: skip
+
+
+async def _asked(
+    loaded: LoadedSuite, name: str, text: str, environ: Mapping[str, str], given: Mapping[str, GivenBot]
+) -> Row:
+    asyncio.get_running_loop().set_default_executor(DaemonThreads())
+    bot, embedder = build_one(loaded, name, environ, given)
+    redact = redactor(environ, named_variables(loaded.suite))
+    question = Question("asked", text)
+    lane = Lane(name, bot, 0, tuple, 1, 1, timeout=loaded.suite.bots[name].timeout or TIMEOUT)
+    row = Row(question, 0, 0, ask_key(question))
+    try:
+        await bot.prepare()
+        await ask(lane, row, redact)
+    finally:
+        await bot.close()
+        await asyncio.to_thread(embedder.close)
+    if lane.problem:
+        raise InputError(lane.problem)
+    return row

@@ -1,0 +1,62 @@
+"""Tools: the models that single metrics ask when they are called as functions."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+from collections.abc import AsyncIterator, Mapping
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ...bots.openai_endpoint import Endpoints
+from ...reports.shelf import VectorShelf
+from ..engine.daemon_threads import DaemonThreads
+from ..engine.judging import open_judging
+from ..engine.run_models import RunModels
+from ..exams.embedders import default_embedder
+from ..suite.judge_choice import choose_judge
+from ..suite.judge_settings import JudgeSettings
+from ..suite.local_model_settings import LocalModelsSettings, overridden
+
+if TYPE_CHECKING:
+    from ...knowledge.batching import BatchingEmbedder
+
+
+@contextlib.asynccontextmanager
+async def open_tools(
+    needs: frozenset[str], judge: str, local_models: Mapping[str, str]
+) -> AsyncIterator[Mapping[str, object]]:
+    """The models that are needed, by the names under which metrics ask for them.
+
+    Args:
+        needs: such as ``embedder``, ``judge``, ``toxicity_model``.
+        judge: who grades; blank for the embedded judge.
+        local_models: models for roles, in place of the usual ones.
+
+    Raises:
+        InputError: a model can't be used.
+    """
+    asyncio.get_running_loop().set_default_executor(DaemonThreads())
+    endpoints, roles = Endpoints(), tuple(f"{role}={model}" for role, model in local_models.items())
+    models = RunModels(overridden(LocalModelsSettings(), roles), Path(), os.environ, endpoints)
+    judging = open_judging(choose_judge(JudgeSettings(), {}, judge), embedder(), Path(), os.environ, endpoints)
+    models.take(needs)
+    tools: dict[str, object] = {**models.tools}
+    try:
+        if "embedder" in needs:
+            tools["embedder"] = embedder()
+        if "judge" in needs:
+            await judging.prepare()
+            tools["judge"] = judging.unkept()
+        yield tools
+    finally:
+        await judging.close()
+        await models.close()
+
+
+@cache
+def embedder() -> BatchingEmbedder:
+    """The embedded model, loaded once in a process: metrics are called by the hundred."""
+    return default_embedder(VectorShelf())

@@ -1,0 +1,251 @@
+"""Metric functions: every metric of the catalog as a plain function of what it looks at."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, Final, Protocol, cast
+
+from .. import InputError
+from .catalog import Catalog, builtin_catalog
+from .evaluators import options_of
+from .facts import ROW_CHECKS, RUN_CHECKS, TOOLS, Facts, Place, RunFacts
+from .installed import with_installed
+from .messages import nearest
+from .score import JudgeUnavailable, ModelUnavailable, Score, Status, Unreadable
+
+if TYPE_CHECKING:
+    from .plan import Plan
+
+# What users call a fact; they give one expected answer, or a list of those that are accepted.
+NAMES: Final[Mapping[str, str]] = {"expected": "expected_answer", "expected_answers": "expected_answer"}
+_FAILED: Final[Mapping[str, type[Exception]]] = {
+    "judge_unavailable": JudgeUnavailable, "model_unavailable": ModelUnavailable, "judge_unparseable": Unreadable,
+}  # fmt: skip
+
+
+class Tools(Protocol):
+    """Who opens the models that a metric asks."""
+
+    def __call__(
+        self, needs: frozenset[str], judge: str, local_models: Mapping[str, str]
+    ) -> AbstractAsyncContextManager[Mapping[str, object]]:
+        """The models by the names under which metrics ask for them; closed at the end."""
+        ...
+
+
+class MetricFunction:
+    """A metric, to be called with keywords: facts such as ``answer`` and ``expected_answer``, and its options.
+
+    Attributes:
+        id: the metric's name.
+
+    Example:
+        ``proctor.metrics.rouge_l(answer="We open at nine", expected_answer="At nine")``
+    """
+
+    def __init__(self, id: str) -> None:
+        self.id = id
+        metric = _catalog(id).metric(id)
+        self.__name__ = self.__qualname__ = id
+        wanted = ", ".join(self.needs) or "nothing"
+        self.__doc__ = f"{metric.documentation}\n\nWants: {wanted}. Options: {', '.join(metric.options) or 'none'}."
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """The facts without which there is no value, as they are called here; models are opened where they are due."""
+        return _needs(self.id)
+
+    def __call__(self, **given: Any) -> float | None:  # noqa: ANN401 - facts and options of all kinds
+        """The value; None where there is nothing to measure (``score`` says why).
+
+        Args:
+            given: facts (``question``, ``answer``, ``expected_answer``, ``contexts``, ``constraints``, ``latency_ms``,
+                ...), options of the metric, and for those that ask models ``judge`` (``openai:NAME`` or ``embedded``),
+                ``embedder`` and ``local_models`` (by role).
+
+        Raises:
+            InputError: a fact is missing, or a keyword means nothing to the metric.
+            JudgeUnavailable, ModelUnavailable, Unreadable: a model could not be asked, or not be understood.
+            RuntimeError: the metric itself raised.
+        """
+        score = self.score(**given)
+        if score.status in (Status.OK, Status.NOT_APPLICABLE):
+            return score.value
+        message = str(score.details.get("message", "") or score.details or score.reason)
+        raise _FAILED.get(score.reason, RuntimeError)(f"{self.id}: {message}")
+
+    def score(self, **given: Any) -> Score:  # noqa: ANN401 - facts and options of all kinds
+        """The whole score: value, status, reason, details and version. Raises InputError as a call does."""
+        asking = _Asking(self.id, given)
+        if asking.plan.is_sync and not asking.tools:
+            return asking.score_now()
+        return _waited(asking)
+
+    async def ascore(self, **given: Any) -> Score:  # noqa: ANN401 - facts and options of all kinds
+        """``score`` for async code."""
+        return await _Asking(self.id, given).score()
+
+    def __repr__(self) -> str:
+        """What it wants."""
+        return f"<metric {self.id}: {', '.join(self.needs)}>"
+
+
+class MetricFamily:
+    """Metrics of one name before the dot, such as the rates of a boolean evaluator: ``family.passes(...)``."""
+
+    def __init__(self, name: str, members: Sequence[str]) -> None:
+        self._name = name
+        self._members = tuple(members)
+        self.__doc__ = f"The metrics {', '.join(members)}."
+
+    def __getattr__(self, name: str) -> MetricFunction:
+        """A member."""
+        if f"{self._name}.{name}" not in self._members:
+            known = [member.rpartition(".")[2] for member in self._members]
+            raise AttributeError(f"{self._name} has no metric {name!r}{nearest(name, known)}", name=name, obj=None)
+        return MetricFunction(f"{self._name}.{name}")
+
+    def __dir__(self) -> list[str]:
+        """Its members."""
+        return [member.rpartition(".")[2] for member in self._members]
+
+    def __repr__(self) -> str:
+        """Its members."""
+        return f"<metrics {', '.join(self._members)}>"
+
+
+class MetricModule(ModuleType):
+    """A module of this package that has the name of a metric, and so may be called as the metric."""
+
+    @property
+    def id(self) -> str:
+        """The name of the metric."""
+        return self.__name__.rpartition(".")[2]
+
+    def __call__(self, **given: Any) -> float | None:  # noqa: ANN401 - as of MetricFunction
+        """The metric of this name; see ``MetricFunction``."""
+        return MetricFunction(self.id)(**given)
+
+    def score(self, **given: Any) -> Score:  # noqa: ANN401 - as of MetricFunction
+        """The whole score; see ``MetricFunction``."""
+        return MetricFunction(self.id).score(**given)
+
+
+def metric_named(name: str) -> MetricFunction | MetricFamily:
+    """A metric, or the family of those whose names begin so. Raises AttributeError with the nearest name."""
+    catalog = _catalog(name)
+    if name in catalog.metrics:
+        return MetricFunction(name)
+    members = [each for each in catalog.metrics if each.startswith(f"{name}.")]
+    if members:
+        return MetricFamily(name, members)
+    raise AttributeError(f"there is no metric {name!r}{nearest(name, catalog.metrics)}", name=name, obj=None)
+
+
+def metric_names() -> list[str]:
+    """Names under which metrics and families are found."""
+    return sorted({name.partition(".")[0] for name in builtin_catalog().metrics})
+
+
+def _catalog(name: str) -> Catalog:
+    return with_installed(builtin_catalog(), [name])
+
+
+def _needs(id: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(NAMES.get(fact, fact) for fact in _catalog(id).metric(id).needs if fact not in TOOLS))
+
+
+class _Asking:
+    """What one call asks: the metric planned with its options, its facts, and the models that it wants."""
+
+    def __init__(self, id: str, given: Mapping[str, Any]) -> None:
+        catalog = _catalog(id)
+        self._id, self._metric = id, catalog.metric(id)
+        checks = ROW_CHECKS if self._metric.level == "row" else RUN_CHECKS
+        known = {*(NAMES.get(fact, fact) for fact in checks), *NAMES}
+        owners = options_of([id], catalog)
+        options: dict[str, dict[str, object]] = {}
+        facts: dict[str, object] = {}
+        self._judge, self._local_models = "", {}
+        for name, value in given.items():
+            if name == "local_models":
+                self._local_models = dict(value)
+            elif name == "judge" and isinstance(value, str):
+                self._judge = value
+            elif name in owners:
+                for owner in owners[name]:
+                    options.setdefault(owner, {})[name] = value
+            elif name in known:
+                facts |= _fact(name, value)
+            else:
+                wanted = [*_needs(id), *owners, "judge", "embedder", "local_models"]
+                raise InputError(f"{id} takes no {name!r}{nearest(name, wanted)}")
+        missing = [need for need in _needs(id) if not {need, *_also(need)} & set(facts)]
+        if missing:
+            raise InputError(f"{id} wants {', '.join(_needs(id))}; not given: {', '.join(missing)}.")
+        self._facts = facts
+        self.plan: Plan = catalog.plan([id], options)
+        self.tools = frozenset(self.plan.needs) & TOOLS - facts.keys()
+
+    def score_now(self) -> Score:
+        """The score, where nothing is awaited."""
+        if self._metric.level == "run":
+            return self._own(self.plan.score_run(cast("RunFacts", self._facts)))
+        return self._own(self.plan.score_now(cast("Facts", self._facts)))
+
+    async def score(self) -> Score:
+        """The score, with the models that it takes opened and closed."""
+        if self._metric.level == "run":
+            return self.score_now()
+        from .. import _open_tools  # of a floor above: models are none of a metric's business
+
+        opened = cast("Tools", _open_tools)(self.tools, self._judge, self._local_models)
+        async with opened as tools:
+            return self._own(await self.plan.score(cast("Facts", {**self._facts, **tools})))
+
+    def _own(self, scores: Sequence[Score]) -> Score:
+        return next(score for score in scores if score.metric == self._id)
+
+
+def _also(need: str) -> set[str]:
+    return {fact for fact, name in NAMES.items() if name == need}
+
+
+def _fact(name: str, value: Any) -> dict[str, object]:  # noqa: ANN401 - whatever the user gives
+    match name:
+        case "expected_answer" | "expected" | "expected_answers":
+            return {"expected_answers": (value,) if isinstance(value, str) else tuple(value or ())}
+        case "contexts" if isinstance(value, str):
+            return {"contexts": (value,)}
+        case "retrieved" if value is not None:
+            return {"retrieved": tuple(Place(*each) for each in value)}
+        case "gold" if value is not None:
+            return {"gold": tuple(tuple(Place(*each) for each in group) for group in value)}
+    return {name: value}
+
+
+def _waited(asking: _Asking) -> Score:
+    """The score from a loop of its own, in a thread of its own where one runs here already."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(asking.score())
+    made: list[Score] = []
+    errors: list[BaseException] = []
+
+    def work() -> None:
+        try:
+            made.append(asyncio.run(asking.score()))
+        except BaseException as error:  # noqa: BLE001 - raised again where it is waited for
+            errors.append(error)
+
+    thread = threading.Thread(target=work, name="proctor-metric", daemon=True)
+    thread.start()
+    thread.join()
+    if errors:
+        raise errors[0]
+    return made[0]

@@ -1,0 +1,93 @@
+"""Every metric as a plain function: ``proctor.metrics.rouge_l(answer=..., expected_answer=...)``."""
+
+import asyncio
+
+import proctor
+import pytest
+from proctor.metrics import builtin_catalog
+
+ROW_METRICS = [name for name, metric in builtin_catalog().metrics.items() if metric.level == "row"]
+
+
+def found(name: str) -> object:
+    """The metric as a user would write it."""
+    function = proctor.metrics
+    for part in name.split("."):
+        function = getattr(function, part)
+    return function
+
+
+@pytest.mark.parametrize("name", builtin_catalog().metrics)
+def test_every_metric_can_be_called_by_its_name(name):
+    """And says what it wants when nothing is given; those that want nothing give a value or say why there is none."""
+    function = found(name)
+    assert callable(function)
+    needs = proctor.metrics.functions.MetricFunction(name).needs
+    if needs:
+        with pytest.raises(proctor.InputError, match=f"^{name} wants .*not given: {needs[0]}"):
+            function()
+
+
+def test_values_are_those_of_the_field():
+    metrics = proctor.metrics
+    assert metrics.exact_match(answer="At nine", expected_answer="At nine") == 1
+    # longest common subsequence 2 of 4 and of 2 words: precision 1/2, recall 1
+    assert metrics.rouge_l(answer="We open at nine", expected_answer="At nine") == pytest.approx(2 / 3)
+    assert metrics.rouge_l(answer="At nine", expected_answer=["In Ulm", "At nine"]) == 1
+    assert metrics.hit_rate(retrieved=[("a", 0, 5), ("b", 0, 9)], gold=[[("b", 2, 4)]]) == 1
+    assert metrics.mrr(retrieved=[("a", 0, 5), ("b", 0, 9)], gold=[[("b", 2, 4)]]) == 0.5
+    assert metrics.answer_length(answer="four") == 4
+    assert metrics.judge_requests(judge_requests=7) == 7
+
+
+def test_nothing_to_measure_is_none_with_a_reason():
+    assert proctor.metrics.faithfulness(question="Why?", answer="So", contexts=[]) is None
+    score = proctor.metrics.faithfulness.score(question="Why?", answer="So", contexts=[])
+    assert (score.value, score.status, score.reason) == (None, "not_applicable", "contexts_empty")
+
+
+def test_models_are_opened_where_a_metric_asks_them():
+    near = proctor.metrics.answer_similarity(answer="We open at nine.", expected_answer="We open at nine o'clock.")
+    far = proctor.metrics.answer_similarity(answer="It costs 5 €.", expected_answer="We open at nine o'clock.")
+    assert near > 0.8 > far
+    contexts = ["We open at nine.", "We are in Ulm."]
+    assert proctor.metrics.faithfulness(question="When?", answer="We open at nine.", contexts=contexts) == 1
+
+
+def test_a_metric_that_has_the_name_of_its_module_is_called_like_others():
+    from proctor.metrics import perplexity
+
+    assert perplexity is proctor.metrics.perplexity
+    with pytest.raises(proctor.ModelUnavailable, match=r"perplexity: The perplexity model .* is not on this machine"):
+        proctor.metrics.perplexity(answer="We open at nine o'clock in the morning.")
+    assert proctor.metrics.perplexity.score(answer="").reason == "answer_empty"
+
+
+def test_options_are_keywords():
+    slack = proctor.metrics.keyword_recall
+    with pytest.raises(proctor.InputError, match=r"keyword_recall takes no 'anwser'; did you mean 'answer'"):
+        slack(anwser="x", expected_answer="y")
+    with pytest.raises(AttributeError, match=r"there is no metric 'rouge_ll'; did you mean 'rouge_l'"):
+        proctor.metrics.rouge_ll  # noqa: B018
+    with pytest.raises(AttributeError, match=r"pii_leakage has no metric 'pases'; did you mean 'passes'"):
+        proctor.metrics.pii_leakage.pases  # noqa: B018
+    assert "rouge_l" in dir(proctor.metrics)
+    assert "pii_leakage" in dir(proctor.metrics)
+    assert "passes" in dir(proctor.metrics.pii_leakage)
+
+
+def test_they_work_beside_a_running_loop():
+    async def main() -> tuple[float, float]:
+        waited = proctor.metrics.answer_similarity(answer="At nine", expected_answer="At nine")
+        awaited = await proctor.metrics.answer_similarity.ascore(answer="At nine", expected_answer="At nine")
+        return waited, awaited.value
+
+    waited, awaited = asyncio.run(main())
+    assert waited == awaited == pytest.approx(1)
+
+
+def test_a_metric_function_may_stand_among_the_metrics_of_a_run(tmp_path):
+    chosen = [proctor.metrics.rouge_l, proctor.metrics.pii_leakage.passes, "exact_match"]
+    questions = [{"question": "When?", "expected_answer": "At nine"}]
+    run = proctor.evaluate(questions, lambda question: "At nine", chosen, db=tmp_path / "x.db", progress=False)
+    assert run.metrics == ["rouge_l", "pii_leakage.passes", "exact_match"]
