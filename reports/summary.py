@@ -179,7 +179,10 @@ def metric_columns(store: Store, run_id: int) -> dict[int, MetricColumn]:
         " JOIN metrics ON metrics.id = metric_id WHERE run_id = ? ORDER BY position",
         [run_id],
     )
-    return {metric_id: MetricColumn(*rest, bool(is_default)) for metric_id, *rest, is_default in lines}
+    return {
+        metric_id: replace(MetricColumn(*rest), threshold_is_default=bool(is_default))
+        for metric_id, *rest, is_default in lines
+    }
 
 
 def bot_keys(store: Store, run_id: int) -> dict[str, int]:

@@ -33,6 +33,8 @@ MOST_LACKING = 3  # bots that are named where questions are left out
 def rank_table(ranked: RankedRun) -> RenderableType:
     """The bots by each wanted metric, what else speaks for them, and whether other metrics and judges agree."""
     parts: list[RenderableType] = [_title(ranked), *(_verdict(detail, ranked) for detail in ranked.details)]
+    if (primary := ranked.run.primary) and primary.name == ranked.details[0].metric.column.name:
+        parts.append(Text(printable(primary.why), style="dim", overflow="fold"))
     parts += _unanswered(ranked)
     for detail in ranked.details:
         parts += [Text(), _heading(detail.metric, ranked), _standings(detail.metric), *_without(detail.metric)]

@@ -8,7 +8,7 @@ import math
 import sqlite3
 from array import array
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Final
 
@@ -162,7 +162,7 @@ class _Frame:
             said=self._filled(at, [row[6] for row in rows], 0, np.uint64),
             answers=partial(_answer, self.store, self.run_id, bot_id, self.ids),
             of_run={
-                str(column[0]): RunFigure(MetricColumn(*column, bool(is_default)), value)
+                str(column[0]): RunFigure(replace(MetricColumn(*column), threshold_is_default=bool(is_default)), value)
                 for value, *column, is_default in self.store.query(OF_RUN, [self.run_id, bot_id])
             },
         )  # fmt: skip

@@ -25,6 +25,7 @@ def ranked_object(ranked: RankedRun) -> dict[str, object]:
         "status": run.status,
         "bots": list(run.tables),
         "without_answer": {bot: _without_answer(table) for bot, table in run.tables.items()},
+        "primary": run.primary and run.primary.as_object,
         "cluster": ranked.cluster,
         "metrics": {name: _metric(each) for name, each in ranked.metrics.items()},
         "details": {each.metric.column.name: _detail(each) for each in ranked.details},

@@ -74,3 +74,12 @@ def test_compare_opens_on_it_everywhere(told):
     assert made["primary"]["metric"] == metric
     markdown = proctor("compare", "middle", "best", "--markdown", "-", folder=folder).stdout
     assert f"On {metric}, the primary metric: " in one_line(markdown)
+
+
+def test_rank_opens_on_it_and_says_why(told):
+    metric, why, folder, _ = told
+    shown = proctor("rank", folder=folder).stdout
+    assert one_line(shown).count(why) == 1
+    assert next(line for line in shown.splitlines() if "↑" in line).startswith(metric)
+    assert json.loads(proctor("rank", "--json", folder=folder).stdout)["primary"]["metric"] == metric
+    assert why not in one_line(proctor("rank", "--metric", "politeness", folder=folder).stdout)

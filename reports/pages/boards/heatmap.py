@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import Final
 
 from ...boards import Board, BoardRow, BoolBoard, BoolRow, Cell, ClassificationBoard, ClassificationRow, HeatmapBoard
+from ...failures import ERROR_RATE
 from ...report import Report
 from ...reported_run import misses
 from ...run import RunEvaluator
 from ...summary import MetricColumn
 from ...thresholds import figure_apart
-from ..row_addresses import ERROR_RATE
 
 SHADES: Final = 10  # the worst bot is heat-0, the best heat-10
 

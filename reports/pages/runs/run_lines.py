@@ -35,7 +35,8 @@ class RunLine:
         expected: rows that it will have, None where that is not known.
         questions: different questions.
         bots: in the order of the suite.
-        lead: the metric that ranks its bots; None where it has none.
+        lead: the primary metric; None where it has none.
+        why: why it is that; blank where there is none.
         problems: how many of each severity; None while they are not worked out.
         judge: who graded; None where no metric asks a judge.
     """
@@ -53,6 +54,7 @@ class RunLine:
     lead: MetricColumn | None
     problems: Mapping[str, int] | None
     judge: str | None
+    why: str = ""
 
     @property
     def address(self) -> str:
@@ -155,7 +157,7 @@ def _line(
         expected=expected_rows(orjson.loads(manifest)), questions=summary.questions, bots=tuple(summary.bots),
         lead=summary.primary.column if summary.primary else next(iter(summary.metrics), None),
         problems=_problems(store, run_id) if has_findings else None,
-        judge=summary.judge.name if summary.judge else None,
+        judge=summary.judge.name if summary.judge else None, why=summary.primary.why if summary.primary else "",
     )  # fmt: skip
 
 
