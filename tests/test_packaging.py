@@ -107,3 +107,12 @@ def test_every_requirement_is_pinned_and_meets_the_pin() -> None:
         name = re.sub(r"[-_.]+", "-", requirement.name.lower())
         if name != "proctor":
             assert requirement.specifier.contains(pins[name]), requirement
+
+
+def test_packages_whose_values_only_tests_want_are_not_required() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    sources = "".join(path.read_text("utf-8") for floor in FLOORS for path in (ROOT / floor).rglob("*.py"))
+    for package, module in (("nltk", "nltk"), ("rouge-score", "rouge_score")):
+        is_used = re.search(rf"^\s*(?:from|import) {module}\b", sources, re.MULTILINE) is not None
+        listed = project["dependencies"] if is_used else project["optional-dependencies"]["test"]
+        assert any(line.startswith(package) for line in listed), package
