@@ -1,7 +1,7 @@
 """How much two token lists share: clipped n-grams, and the longest common subsequence.
 
-Own code, because rouge-score and NLTK take seconds to import and count 26 times slower (`bench_metrics.py`); their values
-are what the tests want: ROUGE of rouge-score, BLEU of NLTK.
+Own code, because rouge-score and NLTK take seconds to import and count 26 times slower (`bench_metrics.py`); the
+values are theirs, and tests hold them to it: ROUGE of rouge-score, BLEU of NLTK.
 """
 
 import re
