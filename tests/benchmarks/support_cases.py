@@ -20,7 +20,7 @@ class Case:
     Attributes:
         label: 1 or 0; a mean of votes where a set has them.
         document: rows of one document belong together.
-        group: what is balanced within a set: the source of a pair.
+        group: what is balanced or compared within a set: the source of a row, or the pair that it is of.
     """
 
     answer: str
@@ -59,6 +59,7 @@ _SETS: dict[str, tuple[Callable[[Row], Any], Callable[[Row], Hashable], bool]] =
     "begin": (lambda row: row["label"]["attributable"], _first_context, False),
     "defacto": (lambda row: row["label"]["consistent"], _first_context, False),
     "bump": (lambda row: row["label"]["consistent"], _first_context, False),
+    "qags": (lambda row: row["label"]["consistency"], _first_context, False),
 }
 
 
@@ -69,7 +70,9 @@ def cases(name: str) -> list[Case]:
 
 def _case(row: Row, label: Callable[[Row], Any], document: Callable[[Row], Hashable], one_text: bool) -> Case:
     contexts = tuple(row["contexts"])
-    return Case(row["answer"], ("\n".join(contexts),) if one_text else contexts, float(label(row)), document(row))
+    group = row["label"].get("pair") or row["label"].get("dataset") or ""
+    chunks = ("\n".join(contexts),) if one_text else contexts
+    return Case(row["answer"], chunks, float(label(row)), document(row), group)
 
 
 def training_pairs() -> list[Case]:

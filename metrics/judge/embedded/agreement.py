@@ -1,15 +1,15 @@
 """Agreement: the answer's claims against the expected answer, and the expected claims against the answer."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
-from ...tools import Embedder, Entailment
+from ...tools import Embedder, Entailment, SupportModel
 from ..verdict_calls import CompareClaims
 from ..verdicts import Agreement, Verdict
 from .matching import Signals, compared_words, declines, is_phrase, lacks, match, refuses
 from .signals import evidence
-from .support import Vectors, vectors_of
+from .support import Vectors, combining, log_odds_of, vectors_of
 from .wording import Wording, wording
 
 WEIGHTS: Final = {
@@ -89,7 +89,9 @@ class Compared:
     carrying: tuple[Match | None, ...]
 
 
-async def agree(call: CompareClaims, embedder: Embedder, entailment: Entailment | None = None) -> Agreement:
+async def agree(
+    call: CompareClaims, embedder: Embedder, entailment: Entailment | None = None, model: SupportModel | None = None
+) -> Agreement:
     """Decide which claims of the answer the expected answer supports, and which expected claims the answer covers.
 
     An expected claim is covered when a sentence of the answer, or the answer as a whole, says it. A claim of the answer
@@ -97,7 +99,7 @@ async def agree(call: CompareClaims, embedder: Embedder, entailment: Entailment 
     expected is a phrase (a name, a date) and the answer has it, the answer's other sentences can't be checked against
     it: they count as supported unless they have another figure, an opposite or a negation in its place.
     """
-    compared = await compare(call, embedder, entailment)
+    compared = await compare(call, embedder, entailment, model)
     is_point = _is_point(call, compared.covering)
     found = zip(compared.supporting, compared.carrying, strict=True)
     return Agreement(
@@ -106,8 +108,10 @@ async def agree(call: CompareClaims, embedder: Embedder, entailment: Entailment 
     )
 
 
-async def compare(call: CompareClaims, embedder: Embedder, entailment: Entailment | None = None) -> Compared:
-    """Match each claim with the texts of the other side; one call of either model."""
+async def compare(
+    call: CompareClaims, embedder: Embedder, entailment: Entailment | None = None, model: SupportModel | None = None
+) -> Compared:
+    """Match each claim with the texts of the other side; one call of each model."""
     answer = _texts(call.answer_claims, call.answer)
     expected = _texts(call.expected_claims, call.expected)
     claims = [wording(claim) for claim in call.answer_claims]
@@ -116,6 +120,9 @@ async def compare(call: CompareClaims, embedder: Embedder, entailment: Entailmen
     carrying = [[Pair(wanted, claim) for wanted in _near(claim, expected) if claim.words] for claim in claims]
     every = [pair for row in (*covering, *supporting, *carrying) for pair in row]
     found = await _matched(every, wording(call.question), embedder, entailment)
+    if model is not None:
+        said = [pair for row in (*covering, *carrying) for pair in row]  # each an expected claim and the answer's text
+        found = await _weighed_by(model, call.question, found, said)
     best = [tuple(_best(row, found) for row in rows) for rows in (covering, supporting, carrying)]
     return Compared(*best)
 
@@ -147,6 +154,18 @@ async def _matched(
     added = await _entailed(distinct, entailment) if entailment else {}
     matches = (_match(pair, question, vectors, added.get((pair.claim.text, pair.text.text), 0.0)) for pair in distinct)
     return {(one.pair.claim.text, one.pair.text.text): one for one in matches}
+
+
+async def _weighed_by(model: SupportModel, question: str, found: Found, said: Sequence[Pair]) -> Found:
+    """With what the support model says: how likely an answer that is expected so is right."""
+    pairs = list(dict.fromkeys((pair.claim.text, pair.text.text) for pair in said))
+    right = await model.right([(question, text, claim) for claim, text in pairs]) if pairs else []
+    weights = combining()["correct"]
+    made = dict(found)
+    for pair, likely in zip(pairs, right, strict=True):
+        added = weights["bias"] + weights["model"] * log_odds_of(float(likely))
+        made[pair] = replace(found[pair], log_odds=weights["wording"] * found[pair].log_odds + added)
+    return made
 
 
 def _embedded(pair: Pair) -> Iterator[str]:

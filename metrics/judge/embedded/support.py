@@ -211,8 +211,8 @@ def combined_signals(claim: str, text: str, said: Sequence[float], wording_odds:
     """
     return {
         "bias": 1.0,
-        "model": _log_odds(said[0]),
-        "not contradicted": -_log_odds(said[1]),
+        "model": log_odds_of(said[0]),
+        "not contradicted": -log_odds_of(said[1]),
         "wording": max(-_MOST_ODDS, min(_MOST_ODDS, wording_odds)),
         "word pairs": pair_share(claim, text),
     }
@@ -220,14 +220,17 @@ def combined_signals(claim: str, text: str, said: Sequence[float], wording_odds:
 
 def combined(found: Mapping[str, float]) -> float:
     """The log-odds that a claim is supported, of its signals and the model together."""
-    weights = combining()
+    weights = combining()["support"]
     return sum(weights[name] * value for name, value in found.items())
 
 
 @cache
-def combining() -> Mapping[str, float]:
-    """Log-odds for each unit of what is combined: ``combining.json``, fitted by ``tests/benchmarks/prove_judge.py``."""
-    weights: dict[str, float] = json.loads(_COMBINING.read_text(encoding="utf-8"))["support"]
+def combining() -> Mapping[str, Mapping[str, float]]:
+    """Log-odds for each unit of what is combined: ``combining.json``, fitted by ``tests/benchmarks/prove_judge.py``.
+
+    ``support`` weighs what ``combined_signals`` names, ``correct`` the odds by an answer's wording and by the model.
+    """
+    weights: dict[str, dict[str, float]] = json.loads(_COMBINING.read_text(encoding="utf-8"))
     return weights
 
 
@@ -241,7 +244,8 @@ def _pairs(text: str) -> set[tuple[str, str]]:
     return set(pairwise(_ANY_WORD.findall(text.lower())))
 
 
-def _log_odds(probability: float) -> float:
+def log_odds_of(probability: float) -> float:
+    """The log-odds of a probability of the support model, which is never taken as quite sure."""
     kept = max(_LEAST, min(1 - _LEAST, probability))
     return math.log(kept / (1 - kept))
 

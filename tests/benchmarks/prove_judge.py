@@ -1,0 +1,289 @@
+"""What the embedded judge is worth on human labels, as users get it: the value of ``faithfulness``, and correctness.
+
+Run: python tests/benchmarks/prove_judge.py [--rows N] [--fit] [--claims SET ...] [--answers SET ...]
+
+The first table is of claims and passages. "Value" is ``faithfulness`` of the row as a run makes it: the mean chance
+of the answer's claims, by a suite's default judge; rows without a value (answers that claim nothing) count as 1, since
+nothing in them is unsupported. "Left out" is the same with the weights of ``combining.json`` fitted on all other sets.
+"Overlap" and "pairs" are the floors: the share of the answer's content words, and of its pairs of neighbouring words,
+that the contexts have. AUROC, but balanced accuracy at a threshold of other documents (summedits), pairs told right
+(bump) and Spearman's correlation with the votes (qags). Intervals are of 95 %, from 1,000 resamples of whole documents.
+
+The second is of answers and expected answers: AUROC of ``answer_correctness``, and its accuracy at a threshold chosen
+on four fifths of the questions for the last fifth; the floor is token F1.
+
+--fit fits the weights on all sets of claims but qags and mtrag_human, prints them, and writes ``combining.json``. Each
+set weighs the same, and so does each class in it; of an answer that is not supported its least likely claim is taken.
+No weight may speak against its direction. The support model has seen none of these rows (``training/pool.py``).
+"""
+
+import argparse
+import asyncio
+import json
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+from agreement import Floats, auroc, bootstrap, correlation, cross_validated, decided
+from floors import content_overlap, token_f1
+from labelled_data import ABSENT, DATA, accepted, documents, open_embedder, read, sampled, score, table, values
+from numpy.typing import NDArray
+from proctor.knowledge.batching import BatchingEmbedder
+from proctor.knowledge.support_model import SupportModel, open_support_model
+from proctor.metrics.judge.embedded import support
+from proctor.metrics.judge.embedded.judge import EmbeddedJudge
+from proctor.metrics.judge.embedded.wording import wording
+from support_cases import Case, cases, clusters, labels
+
+GOALS: Final = {
+    "q2_wow": ".80",
+    "wice": ".80",
+    "fever_symmetric": ".80",
+    "factcheckgpt_stance": ".80",
+    "cad_nli": ".88",
+    "begin": ".955",
+    "summedits": ".66",
+    "bump": ".88",
+    "qags": ".65 / .45",
+    "mtrag_human": ".70",
+}
+ANSWERS: Final = {
+    "evouna": "accuracy .94",
+    "nq301": "accuracy .85",
+    "efficientqa": "AUROC .85",
+    "student_answers": "AUROC .80",
+}
+NOT_FITTED: Final = ("qags", "mtrag_human")
+ASKED: Final = "What is said?"  # the sets of claims have no questions, or turns of a talk
+FAITHFUL: Final = 3.5  # mean vote of 1 to 4 from which an answer of mtrag_human counts as faithful
+NAMES: Final = ("bias", "model", "not contradicted", "wording", "word pairs")
+PENALTY: Final = 3e-3
+ROUNDS: Final = 4
+BINS: Final = 10
+
+Groups = NDArray[np.intp]
+Flags = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Read:
+    """A set: its rows, their claims' signals, and the value that users get.
+
+    Attributes:
+        signals: shape (claims, signals), as ``NAMES`` has them.
+        places: the row of each claim.
+    """
+
+    name: str
+    found: Sequence[Case]
+    yes: Flags
+    groups: Groups
+    value: Floats
+    signals: Floats
+    places: Groups
+
+    def means(self, weights: Floats) -> Floats:
+        """Mean probability of each row's claims by some weights."""
+        likely = 1 / (1 + np.exp(-self.signals @ weights))
+        return np.bincount(self.places, likely, len(self.found)) / np.bincount(self.places, minlength=len(self.found))
+
+
+def chosen(name: str, count: int) -> list[Case]:
+    """The rows of a set, or that many of them by a fixed seed; of bump whole pairs."""
+    found = cases(name)
+    if name != "bump":
+        return sampled(found, count)  # type: ignore[type-var]
+    pairs = set(sampled(sorted({case.group for case in found}), count // 2))  # type: ignore[type-var]
+    return [case for case in found if case.group in pairs]
+
+
+def read_set(name: str, count: int, embedder: BatchingEmbedder, model: SupportModel) -> Read:
+    found = [case for case in chosen(name, count) if case.chunks]
+    judge = EmbeddedJudge(embedder, model=model)
+    facts = [{"question": ASKED, "answer": case.answer, "contexts": case.chunks, "judge": judge} for case in found]
+    value = values(score(facts, ["faithfulness"], embedder)["faithfulness"])
+    made, places = asyncio.run(claim_signals(found, embedder, model))
+    yes = labels(found, FAITHFUL if name == "mtrag_human" else 0.5)
+    return Read(name, found, yes, clusters(found), np.nan_to_num(value, nan=1.0), made, places)
+
+
+async def claim_signals(
+    found: Sequence[Case], embedder: BatchingEmbedder, model: SupportModel
+) -> tuple[Floats, Groups]:
+    """What ``combining`` weighs, of every sentence of every answer against all of its contexts."""
+    compared, places = [], []
+    for place, case in enumerate(found):
+        texts = [one.words for one in support.read_sentences(case.chunks)]
+        for claim in case.claims:
+            compared.append(support.compare(wording(claim), texts, "\n".join(case.chunks)))
+            places.append(place)
+    vectors = await support.vectors_of([text for one in compared for text in one.word_texts()], embedder)
+    said = await model.supports([("", one.claim.text, one.text) for one in compared])
+    made = [
+        support.combined_signals(
+            one.claim.text, one.text, probabilities, support.weighed(support.signals(one, vectors))
+        )
+        for one, probabilities in zip(compared, said.tolist(), strict=True)
+    ]
+    return np.array([[one[name] for name in NAMES] for one in made]), np.array(places)
+
+
+def fitted(sets: Sequence[Read]) -> Floats:
+    """The likeliest weights, none of which speaks against its direction."""
+    from scipy.optimize import minimize
+
+    weights = np.array([0, 0.6, 0.3, 0.3, 0.5])
+    for _ in range(ROUNDS):
+        parts = [_fitted_on(one, weights) for one in sets]
+        rows, yes, mass = (np.concatenate([part[place] for part in parts]) for place in range(3))
+        sign = np.where(yes, 1.0, -1.0)
+
+        def loss(tried: Floats, rows=rows, sign=sign, mass=mass) -> tuple[float, Floats]:
+            margin = sign * (rows @ tried)
+            value = float((mass * np.logaddexp(0, -margin)).sum() + PENALTY * (tried[1:] ** 2).sum())
+            slope = -(sign * mass / (1 + np.exp(margin))) @ rows
+            return value, slope + 2 * PENALTY * np.concatenate([[0], tried[1:]])
+
+        bounds = [(None, None), *[(0, None)] * (len(NAMES) - 1)]
+        weights = minimize(loss, weights, jac=True, bounds=bounds, method="L-BFGS-B").x
+    return np.asarray(weights)
+
+
+def _fitted_on(one: Read, weights: Floats) -> tuple[Floats, Flags, Floats]:
+    """Claims, their labels and their mass: all claims of what is supported, the least likely of what is not."""
+    odds, taken, yes, mass = one.signals @ weights, [], [], []
+    for row, is_supported in enumerate(one.yes.tolist()):
+        claims = np.flatnonzero(one.places == row)
+        claims = claims if is_supported else claims[[odds[claims].argmin()]]
+        taken += claims.tolist()
+        yes += [is_supported] * len(claims)
+        mass += [1 / len(claims)] * len(claims)
+    said, weight = np.array(yes), np.array(mass)
+    for label in (True, False):
+        weight[said == label] *= 0.5 / weight[said == label].sum()
+    return one.signals[taken], said, weight
+
+
+def figure(one: Read, scores: Floats) -> str:
+    """The set's own figure of agreement, with its interval."""
+    return str(" / ".join(str(bootstrap(statistic, one.groups)) for statistic in _statistics(one, scores)))
+
+
+def _statistics(one: Read, scores: Floats) -> list[Callable[[NDArray[np.intp]], float]]:
+    votes = np.array([case.label for case in one.found])
+    kinds = np.array([case.group for case in one.found])
+    if one.name == "qags":
+        return [partial(_spearman, scores, votes, kinds == kind) for kind in ("cnndm", "xsum")]
+    if one.name == "bump":
+        return [partial(_pairs_right, scores, one.yes, kinds)]
+    if one.name == "summedits":
+        said = cross_validated(scores, one.yes, one.groups)
+        return [lambda rows: decided(said[rows], one.yes[rows]).balanced]
+    return [lambda rows: auroc(scores[rows], one.yes[rows])]
+
+
+def _spearman(scores: Floats, votes: Floats, inside: Flags, rows: NDArray[np.intp]) -> float:
+    kept = rows[inside[rows]]
+    return correlation("spearman", scores[kept], votes[kept])
+
+
+def _pairs_right(scores: Floats, yes: Flags, pairs: NDArray[np.str_], rows: NDArray[np.intp]) -> float:
+    good = dict(zip(pairs[yes], scores[yes], strict=True))
+    bad = dict(zip(pairs[~yes], scores[~yes], strict=True))
+    told = [(good[pair] > bad[pair]) + (good[pair] == bad[pair]) / 2 for pair in pairs[rows[yes[rows]]] if pair in bad]
+    return float(np.mean(told)) if told else float("nan")
+
+
+def calibration_error(sets: Sequence[Read], scores: Mapping[str, Floats]) -> float:
+    """Expected calibration error over sets of one claim a row, each class weighing the same in each set."""
+    likely = np.concatenate([scores[one.name] for one in sets])
+    yes = np.concatenate([one.yes for one in sets])
+    mass = np.concatenate([np.where(one.yes, 0.5 / one.yes.sum(), 0.5 / (~one.yes).sum()) for one in sets]) / len(sets)
+    bins = np.minimum((likely * BINS).astype(int), BINS - 1)
+    gaps = [abs((mass * (likely - yes))[bins == one].sum()) for one in range(BINS)]
+    return float(sum(gaps))
+
+
+def claims_table(sets: Sequence[Read]) -> None:
+    lines, left_out = [], {}
+    fitting = [one for one in sets if one.name not in NOT_FITTED]
+    for one in sets:
+        weights = fitted([other for other in fitting if other.name != one.name]) if len(fitting) > 2 else None
+        left_out[one.name] = one.means(weights) if weights is not None else one.value
+        overlap = np.array([content_overlap(case.answer, case.chunks) for case in one.found])
+        pairs = np.array([support.pair_share(case.answer, "\n".join(case.chunks)) for case in one.found])
+        alone = {name: one.means(np.eye(len(NAMES))[place]) for place, name in enumerate(NAMES) if place}
+        parts = ", ".join(f"{name} {_plain(one, scores)}" for name, scores in alone.items() if name != "word pairs")
+        floors = (_plain(one, overlap), _plain(one, pairs))
+        told = (figure(one, one.value), _plain(one, left_out[one.name]), parts, GOALS[one.name])
+        lines.append((one.name, len(one.found), one.groups.max() + 1, *floors, *told))
+    columns = ("set", "rows", "documents", "overlap", "pairs", "value", "left out", "parts alone", "goal")
+    table(columns, lines)
+    single = [one for one in sets if len(one.places) < 1.3 * len(one.found)]
+    if single:
+        error = calibration_error(single, left_out)
+        print(f"Expected calibration error, left out, {', '.join(one.name for one in single)}: {error:.3f}, goal .05\n")
+
+
+def _plain(one: Read, scores: Floats) -> str:
+    every = np.arange(len(scores))
+    return " / ".join(f"{statistic(every):.3f}" for statistic in _statistics(one, scores))
+
+
+def answers_line(name: str, count: int, embedder: BatchingEmbedder, model: SupportModel) -> tuple[object, ...]:
+    rows = sampled(read(name), count)
+    judge = EmbeddedJudge(embedder, model=model)
+    facts = [
+        {
+            "question": row["question"],
+            "answer": row["answer"],
+            "expected_answer": accepted(row)[0],
+            "expected_answers": accepted(row),
+            "judge": judge,
+        }
+        for row in rows
+    ]
+    made = np.nan_to_num(values(score(facts, ["answer_correctness"], embedder)["answer_correctness"]))
+    yes = np.array([row["label"]["correct"] for row in rows], dtype=np.bool_)
+    groups = documents(rows, lambda row: row["question"])
+    floor = np.array([token_f1(row["answer"], accepted(row)) for row in rows])
+    area = bootstrap(lambda drawn: auroc(made[drawn], yes[drawn]), groups)
+    said = cross_validated(made, yes, groups)
+    right = bootstrap(lambda drawn: decided(said[drawn], yes[drawn]).accuracy, groups)
+    return name, len(rows), groups.max() + 1, f"{auroc(floor, yes):.3f}", area, right, ANSWERS[name]
+
+
+def main() -> None:
+    if not DATA.is_dir():
+        sys.exit(ABSENT)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rows", type=int, default=1_000_000, help="at most of each set, by a fixed seed")
+    parser.add_argument("--fit", action="store_true", help="fit the weights that combine, and write them")
+    parser.add_argument("--claims", nargs="*", default=list(GOALS))
+    parser.add_argument("--answers", nargs="*", default=list(ANSWERS))
+    given = parser.parse_args()
+    embedder, model = open_embedder(), open_support_model(threads=1)
+    sets = [read_set(name, given.rows, embedder, model) for name in given.claims]
+    if given.fit:
+        weights = fitted([one for one in sets if one.name not in NOT_FITTED])
+        found = {name: round(float(weight), 3) for name, weight in zip(NAMES, weights, strict=True)}
+        print(f"{found}\n")
+        place = Path(support.__file__).with_name("combining.json")
+        kept = json.loads(place.read_text(encoding="utf-8"))
+        place.write_text(json.dumps({**kept, "support": found}, indent=2) + "\n", encoding="utf-8")
+        for one in sets:  # as users get it from now on
+            one.value[:] = one.means(weights)
+    claims_table(sets)
+    if given.answers:
+        lines = [answers_line(name, given.rows, embedder, model) for name in given.answers]
+        table(("set", "rows", "questions", "floor", "AUROC", "accuracy", "goal"), lines)
+    embedder.close()
+    model.close()
+
+
+if __name__ == "__main__":
+    main()
