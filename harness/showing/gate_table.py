@@ -167,6 +167,7 @@ def _flip(flip: GateFlip) -> Iterator[RenderableType]:
     yield Padding(line, (0, 0, 0, 4))
     more = f" and {len(flip.falls) - MOST_FALLS} more" if len(flip.falls) > MOST_FALLS else ""
     fell = "; ".join(map(words.fall, flip.falls[:MOST_FALLS])) + more
+    fell = "; ".join(filter(None, [fell, words.asked_again(flip)]))
     yield Padding(Text(printable(fell), style="dim", overflow="fold"), (0, 0, 0, 6))
     for when, answer in words.answers(flip):
         yield Padding(Text(f"{when}: {one_line(answer, LONGEST)}", overflow="fold"), (0, 0, 0, 6))

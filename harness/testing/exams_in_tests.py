@@ -70,7 +70,7 @@ class SessionExams:
         self._store = self._store or Store.open(self._database)
         outcome = hold(suite_exam(loaded, options, os.environ), self._store, Silent())
         run_id, _ = find_run(self._store, outcome.summary.run)
-        return HeldExam(loaded, outcome.summary, self._store, run_id, outcome.problems)
+        return HeldExam(loaded, outcome.summary, self._store, run_id, outcome.problems, options)
 
     def row(self, wanted: WantedRow) -> HeldRow:
         """The answer that a test is about."""

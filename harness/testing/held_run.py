@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ... import InputError
+from ...reports.comparing.changed_parts import bot_states
 from ...reports.comparing.run_tables import run_tables
 from ...reports.frames import FrameRow, frame_rows
 from ...reports.reported_run import open_reported
 from ...reports.store import Store
 from ...reports.summary import BotSummary, Summary
+from ..deciding.confirmation import Confirmation
 from ..deciding.gate import judged
 from ..deciding.gate_sides import open_base, refuse_itself
+from ..exams.run_config import RunConfig
 from ..suite.mistakes import nearest
 from .held_row import HeldRow
 from .judgement import Judgement
@@ -33,6 +37,7 @@ class HeldExam:
     store: Store
     run_id: int
     problems: Mapping[str, str]  # why a bot could not be asked, or not to the end
+    options: RunConfig = field(default_factory=RunConfig)
 
     @cached_property
     def rows(self) -> Mapping[tuple[str, str], HeldRow]:
@@ -50,6 +55,10 @@ class HeldExam:
             why = f": {self.problems[bot]}" if bot in self.problems else nearest(key, asked)
             raise InputError(f"{bot} was not asked {key!r}{why}")
         return self.rows[bot, key]
+
+
+def _nobody_reads(sentence: str) -> None:
+    """What is asked again is no news while tests run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +147,9 @@ class HeldBot:
         head = run_tables(exam.store, exam.run_id)
         with open_base(self.run.placed(str(baseline)), head, exam.store.path) as base:
             refuse_itself(base, head.run)
-            found = judged(head, base, [self.name], rule)
+            asking = Confirmation(exam.loaded, exam.options, os.environ, exam.store, base, _nobody_reads)
+            states = bot_states(exam.store, exam.run_id)
+            found = judged(head, base, [self.name], rule, asking=asking, states=states)
         judgement = Judgement(found, or_undecided)
         self.run.shown.append(judgement)
         return judgement

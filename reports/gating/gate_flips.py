@@ -10,6 +10,7 @@ import numpy as np
 from ..comparing.comparable import Pairing
 from ..comparing.score_table import Figures, ScoreTable, passes
 from ..summary import MetricColumn
+from .these_questions import Again, samples_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +34,7 @@ class GateFlip:
         base_answer: what the bot said; None where nothing is on record.
         head_answer: what it says now.
         head_answered: whether it answered at all.
+        again: what the metric that fell most was when it was asked again, before and now; blank where it was not.
     """
 
     key: str
@@ -41,6 +43,7 @@ class GateFlip:
     base_answer: str | None
     head_answer: str | None
     head_answered: bool
+    again: tuple[tuple[float, ...], tuple[float, ...]] = ((), ())
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,32 +56,39 @@ class _Falling:
     fall: Figures
     flipped: list[bool]
     lost: list[bool]
+    fleeting: list[bool]  # asked again, more than half of the fall was gone
 
 
-def gate_flips(pairing: Pairing, metrics: Sequence[str], most: int) -> tuple[GateFlip, ...]:
-    """The questions that got worse: a pass that failed first, then an answer without a value, then the largest fall.
+def gate_flips(pairing: Pairing, metrics: Sequence[str], most: int, again: Again | None = None) -> tuple[GateFlip, ...]:
+    """The questions that got worse, a pass that failed first, then an answer without a value, then the largest fall.
+
+    Those that were asked again and did not stay worse come last.
 
     Args:
         pairing: the two sides.
         metrics: comparable metrics, those that matter most first.
         most: how many questions are wanted.
+        again: what was asked again.
     """
-    falling = [_falling(pairing, name) for name in metrics]
+    asked = again or Again()
+    falling = [_falling(pairing, name, asked) for name in metrics]
     order = sorted(
         (place for place in range(len(pairing.cases)) if any(_worse(each, place) for each in falling)),
         key=lambda place: (_rank(falling, place), place),
     )
-    return tuple(_flip(pairing, falling, place) for place in order[:most])
+    return tuple(_flip(pairing, falling, place, asked) for place in order[:most])
 
 
-def _falling(pairing: Pairing, name: str) -> _Falling:
+def _falling(pairing: Pairing, name: str, again: Again) -> _Falling:
     column = pairing.columns[name]
     base, head = pairing.values(name)
     fall = base - head if column.better == "higher" else head - base
     failed_now = ~np.isnan(head) & ~passes(column, head)
     flipped = (passes(column, base) & failed_now).tolist()
     lost = (~np.isnan(base) & np.isnan(head)).tolist()
-    return _Falling(column, base, head, fall / _scale(column, base, head), flipped, lost)
+    samples = samples_of(pairing, name, again)
+    fleeting = np.abs(samples.differences) < np.abs(np.nan_to_num(samples.moved)) / 2
+    return _Falling(column, base, head, fall / _scale(column, base, head), flipped, lost, fleeting.tolist())
 
 
 def _scale(column: MetricColumn, base: Figures, head: Figures) -> float:
@@ -93,15 +103,16 @@ def _worse(found: _Falling, place: int) -> bool:
     return found.lost[place] or bool(found.fall[place] > 0)
 
 
-def _rank(falling: Sequence[_Falling], place: int) -> tuple[int, int, float]:
-    """Small is worst: whether it failed, whether it was lost, and how far it fell; by the first metrics first."""
+def _rank(falling: Sequence[_Falling], place: int) -> tuple[bool, int, int, float]:
+    """Small is worst: whether it stayed so, failed or was lost, and how far it fell; by the first metrics first."""
     first = next((at for at, each in enumerate(falling) if each.flipped[place]), len(falling))
     kind = 0 if first < len(falling) else 1 if any(each.lost[place] for each in falling) else 2
     falls = [float(each.fall[place]) for each in falling if each.fall[place] > 0]
-    return kind, first, -max(falls, default=0.0)
+    fleeting = any(each.fleeting[place] for each in falling)
+    return fleeting, kind, first, -max(falls, default=0.0)
 
 
-def _flip(pairing: Pairing, falling: Sequence[_Falling], place: int) -> GateFlip:
+def _flip(pairing: Pairing, falling: Sequence[_Falling], place: int, again: Again) -> GateFlip:
     case = pairing.cases[place]
     base_place, head_place = int(pairing.base_places[place]), int(pairing.head_places[place])
     worst = min((each for each in falling if _worse(each, place)), key=lambda each: _rank([each], place))
@@ -114,6 +125,7 @@ def _flip(pairing: Pairing, falling: Sequence[_Falling], place: int) -> GateFlip
         base_answer=pairing.base.answers(case.key, base_repeat),
         head_answer=pairing.head.answers(case.key, head_repeat),
         head_answered=bool(pairing.head.answered[head_place, head_repeat]),
+        again=again.of(worst.column.name, case.key),
     )
 
 

@@ -116,7 +116,7 @@ def _notes(bot: BotVerdict, rule: GateRule) -> Iterator[str]:
             much = "**too much missing**: " if each.too_much_missing else ""
             yield f"- {much}{code(each.metric, 80)}: {prose(lost)}"
     for threshold in bot.thresholds:
-        told = prose(words.threshold(threshold))
+        told = words.threshold(threshold).replace(threshold.metric, code(threshold.metric, 80))
         yield f"- {told if threshold.outcome == 'met' else f'**{told}**'}: {prose(threshold.sentence)}"
     if not bot.unchanged:
         outcome = f" **{bot.latency.outcome}**" if bot.latency.outcome else ""
@@ -126,6 +126,6 @@ def _notes(bot: BotVerdict, rule: GateRule) -> Iterator[str]:
 
 def _flip(flip: GateFlip) -> Iterator[str]:
     yield f"- {code(flip.key, 80)}: {prose(flip.question, LONGEST)}"
-    yield f"  - {prose('; '.join(map(words.fall, flip.falls)))}"
+    yield f"  - {prose('; '.join(filter(None, [*map(words.fall, flip.falls), words.asked_again(flip)])))}"
     for when, answer in words.answers(flip):
         yield f"  - {when}: {prose(answer, LONGEST)}"

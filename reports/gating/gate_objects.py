@@ -80,6 +80,7 @@ def flip_object(flip: GateFlip) -> dict[str, object]:
         "question_id": flip.key,
         "question": flip.question,
         "metrics": [asdict(each) for each in flip.falls],
+        "again": {"before": list(flip.again[0]), "now": list(flip.again[1])},
         "base_answer": flip.base_answer,
         "head_answer": flip.head_answer,
         "head_answered": flip.head_answered,

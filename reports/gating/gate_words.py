@@ -115,6 +115,13 @@ def fall(found: Fall) -> str:
     return f"{found.metric} {found.base:.3g} -> {found.head:.3g}{fails}"
 
 
+def asked_again(flip: GateFlip) -> str:
+    """What came of asking a question again; blank where it was not."""
+    told = [f"{when} {', '.join(f'{value:.3g}' for value in values)}"
+            for when, values in zip(("before", "now"), flip.again, strict=True) if values]  # fmt: skip
+    return f"asked again: {'; '.join(told)}" if told else ""
+
+
 def answers(flip: GateFlip) -> Iterator[tuple[str, str]]:
     """What was said before and what is said now."""
     yield "before", "(not on record)" if flip.base_answer is None else flip.base_answer or "(nothing)"

@@ -137,6 +137,10 @@ class Again:
     spent: float = 1.0
     note: str = ""
 
+    def of(self, metric: str, key: str) -> tuple[tuple[float, ...], tuple[float, ...]]:
+        """The values of one question, of the old bot and of the new one."""
+        return tuple(self.before.get(metric, {}).get(key, ())), tuple(self.now.get(metric, {}).get(key, ()))
+
 
 def samples_of(pairing: Pairing, metric: str, again: Again) -> Samples:
     """The values of a metric, turned so that higher is better."""

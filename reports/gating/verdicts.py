@@ -121,7 +121,7 @@ def verdicts(
         questions=len(pairing.cases), clusters=pairing.cluster_count, metrics=metrics,
         thresholds=tuple(threshold_verdicts(head, rule.thresholds, rule.missing, rule.scope == "these")),
         latency=latency_verdict(pairing, rule),
-        flips=gate_flips(pairing, _by_weight(metrics, pairing), rule.flips),
+        flips=gate_flips(pairing, _by_weight(metrics, pairing), rule.flips, again),
         notes=(*([again.note] if again and again.note else []), *_notes(pairing, gated, rule, unasked)),
         failures=failures, primary=rule.primary if rule.primary in gated else "",
     )  # fmt: skip
