@@ -64,6 +64,7 @@ def samples(kind: Kind, wanted: int, seed: int, intensity: float) -> tuple[list[
 
 
 # Read, right; and what was wrong with the others.
+# The reader was a language model, and the rules were fitted to these same questions: a person should read others.
 READ: dict[str, tuple[int, int, str]] = {
     "character_insert": (100, 100, ""),
     "character_delete": (100, 98, "sow for slow, fenibrate for a drug"),
