@@ -13,7 +13,7 @@ from .contexts import as_contexts
 from .json_path import check_path, look_up
 from .limits import Limiter
 from .receiving import PACKED, answered, whole
-from .redaction import HIDDEN, is_secret_name, redacted, redacted_url
+from .redaction import literal_secrets, redacted, redacted_url, redactor, without_url_secrets
 from .retrying import AttemptFailed, Backoff, EndpointTimedOut, read_retry_after
 from .settings import PLACE, HttpSettings
 
@@ -62,7 +62,7 @@ class HttpBot:
         self._attempts = Attempts(self._place, limiter, settings.max_attempts, backoff=backoff)
         self._session: aiohttp.ClientSession | None = None
         self._url = ""
-        self._secrets = [value for key, value in settings.headers.items() if is_secret_name(key)]
+        self._secrets = list(literal_secrets([settings.url, settings.headers, settings.body]))
 
     @property
     def identity(self) -> Identity:
@@ -219,9 +219,7 @@ class HttpBot:
 
     def _scrubbed(self, text: str) -> str:
         """The text without any secret that we sent: servers like to quote them."""
-        for secret in filter(None, self._secrets):
-            text = text.replace(secret, HIDDEN)
-        return text
+        return redactor({}, literals=self._secrets)(without_url_secrets(text))
 
     def _quoted(self, text: str) -> str:
         text = " ".join(self._scrubbed(text).split())

@@ -85,7 +85,7 @@ class LikelihoodServer:
         self._timeout = timeout
         self._turnstile = Turnstile(concurrency, endpoint.limiter)
         self._attempts = Attempts(
-            f"The endpoint {endpoint.url}",
+            f"The endpoint {endpoint.place}",
             self._turnstile,
             max_attempts,
             backoff=backoff,

@@ -74,7 +74,7 @@ class OpenAIChat:
         self._parameters = dict(parameters or {})
         self._timeout = timeout
         self._attempts = Attempts(
-            f"The endpoint {endpoint.url}",
+            f"The endpoint {endpoint.place}",
             turnstile.lead_to(endpoint.limiter) if turnstile else endpoint.limiter,
             max_attempts,
             backoff=backoff,
@@ -88,7 +88,7 @@ class OpenAIChat:
     @property
     def settings(self) -> Mapping[str, object]:
         """Model, base URL, parameters and context size: all that changes answers; what looks secret is hidden."""
-        fixed = {"model": self.name, "base_url": self._endpoint.url, "context_tokens": self.context_tokens}
+        fixed = {"model": self.name, "base_url": self._endpoint.place, "context_tokens": self.context_tokens}
         parameters = redacted(self._parameters)
         return {**fixed, **parameters} if isinstance(parameters, Mapping) else fixed
 

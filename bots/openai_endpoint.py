@@ -10,6 +10,7 @@ from .limits import Limiter
 from .openai_client import CHAT_COMPLETIONS, Client
 from .openai_options import RESPONSE_FORMAT, STREAM_OPTIONS, TEMPERATURE, Manners
 from .receiving import MOST_MB
+from .redaction import redacted_url, redactor, without_url_secrets
 from .retrying import AttemptFailed, EndpointFailed, read_retry_after
 
 if TYPE_CHECKING:
@@ -70,6 +71,7 @@ class Endpoint:
         max_reply_mb: float = MOST_MB,
     ) -> None:
         self.url = url
+        self.place = redacted_url(url)  # as it may be shown
         self.max_reply_mb = max_reply_mb
         self.model = model
         self.limiter = Limiter(concurrency)
@@ -77,10 +79,11 @@ class Endpoint:
         self.users = 0
         self._key = key
         self._key_name = key_name
+        self._without_key = redactor({}, literals=[key] if key else [])
         self._client: Client | None = None
 
     def __repr__(self) -> str:
-        return f"Endpoint({self.url!r}, {self.model!r})"
+        return f"Endpoint({self.place!r}, {self.model!r})"
 
     def open(self) -> Client:
         """The client, made at the first call; belongs to the event loop that is running then.
@@ -158,9 +161,7 @@ class Endpoint:
 
     def clean(self, said: str) -> str:
         """One short line of what the other side said, without the key that some servers quote."""
-        line = " ".join(said.split())
-        if self._key:
-            line = line.replace(self._key, "***")
+        line = self._without_key(without_url_secrets(" ".join(said.split())))
         return line if len(line) <= 300 else line[:299] + "…"
 
     def _failure(self, error: "APIStatusError", body: Mapping[str, object], optional: Collection[str]) -> Exception:
@@ -179,15 +180,15 @@ class Endpoint:
         """What it means when nothing can be left out of the request."""
         code, told = error.status_code, self._told(error)
         if error.code == "insufficient_quota" or code == 402:
-            return BotMisconfigured(f"The account at {self.url} has no credit left ({told}).")
+            return BotMisconfigured(f"The account at {self.place} has no credit left ({told}).")
         if code in _PASSING:
             wait = read_retry_after(error.response.headers)
             return AttemptFailed(told, throttled=code == 429 or wait is not None, retry_after=wait)
         if code in (401, 403):
-            return BotMisconfigured(f"The endpoint {self.url} refused the API key ({told}): {self._key_advice()}")
+            return BotMisconfigured(f"The endpoint {self.place} refused the API key ({told}): {self._key_advice()}")
         if code in (400, 413, 422):
             return self._bad_request(error, body, told)
-        return BotMisconfigured(f"The endpoint {self.url} is no use ({told}). {_CHECK_URL}")
+        return BotMisconfigured(f"The endpoint {self.place} is no use ({told}). {_CHECK_URL}")
 
     def _bad_request(self, error: "APIStatusError", body: Mapping[str, object], told: str) -> Exception:
         marks = _marks(error)
@@ -200,10 +201,10 @@ class Endpoint:
         setting = error.param
         if setting is not None and setting in body and setting != "messages":
             return BotMisconfigured(
-                f"The endpoint {self.url} does not take {setting} = {body[setting]!r} "
+                f"The endpoint {self.place} does not take {setting} = {body[setting]!r} "
                 f"for the model {self.model} ({told}); change it in the model's settings."
             )
-        return BotRefused(f"The endpoint {self.url} refused the request ({told}).")
+        return BotRefused(f"The endpoint {self.place} refused the request ({told}).")
 
     def _told(self, error: "APIStatusError") -> str:
         said = self.clean(error.message)
@@ -219,11 +220,11 @@ class Endpoint:
         offered = await self._offered()
         if self.model in offered or not offered:
             return BotMisconfigured(
-                f"The endpoint {self.url} found nothing for the model {self.model!r} ({told}). {_CHECK_URL}"
+                f"The endpoint {self.place} found nothing for the model {self.model!r} ({told}). {_CHECK_URL}"
             )
         near = difflib.get_close_matches(self.model, offered, n=1)
         hint = f"did you mean {near[0]!r}?" if near else f"it offers {', '.join(offered[:5])}."
-        return BotMisconfigured(f"The endpoint {self.url} has no model {self.model!r} ({told}); {hint}")
+        return BotMisconfigured(f"The endpoint {self.place} has no model {self.model!r} ({told}); {hint}")
 
     async def _offered(self) -> list[str]:
         """Names of the models that the endpoint lists; none when it does not tell."""

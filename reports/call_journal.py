@@ -12,7 +12,7 @@ import sqlite3
 import sys
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -54,10 +54,12 @@ class CallJournal:
     Args:
         database: the files lie beside it and are as private.
         run_id: of the run that asks.
+        redact: takes secrets out of what is written.
     """
 
-    def __init__(self, database: Path, run_id: int | None) -> None:
+    def __init__(self, database: Path, run_id: int | None, redact: Callable[[str], str] = str) -> None:
         self._database = database
+        self._redact = redact
         self._run_id = run_id
         self._name = secrets.token_hex(8)
         self._made = 0
@@ -74,13 +76,16 @@ class CallJournal:
         if row.status is not RowStatus.ANSWERED or self._is_broken:
             return
         columns = answer_columns(row)
-        if self._add(row, _answer_line(row.position, columns)):
+        if self._add(row, self._line(_answer_line(row.position, columns))):
             row.columns = columns
 
     def add_call(self, record: CallRecord) -> None:
         """Write a judge's call down: from here on it survives the end of the program. A failed call is left out."""
         if record.completion is not None and not self._is_broken:
-            self._add(record, _call_line(record))
+            self._add(record, self._line(_call_line(record)))
+
+    def _line(self, written: str) -> bytes:
+        return self._redact(written).encode() + b"\n"
 
     def _add(self, record: CallRecord | Row, line: bytes) -> bool:
         try:
@@ -208,7 +213,7 @@ def _read(line: bytes) -> CallRecord | Row | None:
     return None
 
 
-def _call_line(record: CallRecord) -> bytes:
+def _call_line(record: CallRecord) -> str:
     request, said = record.request, record.completion or Completion(None)
     values = (
         record.key.hex(), record.judge, record.asked_at,
@@ -216,7 +221,7 @@ def _call_line(record: CallRecord) -> bytes:
         (said.text, (said.usage.tokens_in, said.usage.tokens_out, said.usage.cost), said.reasoning),
         record.kept.finish_reason, record.problem, record.latency_ms, record.queue_ms, record.attempts_ms,
     )  # fmt: skip
-    return to_json(values).encode() + b"\n"
+    return to_json(values)
 
 
 def _record(line: list[Any]) -> CallRecord:
@@ -238,13 +243,13 @@ def _record(line: list[Any]) -> CallRecord:
     )
 
 
-def _answer_line(position: int, columns: AnswerColumns) -> bytes:
+def _answer_line(position: int, columns: AnswerColumns) -> str:
     """As ``_row`` reads it; bytes stand as hex."""
     fingerprint, *question = columns.question
     bot_id, ask, *reply = columns.reply
     contexts = [(_hex(passage[0]), passage[1:], score) for passage, score in columns.contexts]
     values = (position, _hex(fingerprint), question, bot_id, _hex(ask), reply, contexts)
-    return to_json({"answer": values}).encode() + b"\n"
+    return to_json({"answer": values})
 
 
 def _row(values: list[Any]) -> Row:

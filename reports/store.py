@@ -6,13 +6,14 @@ import itertools
 import os
 import sqlite3
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 from .. import InputError
+from ..bots.redaction import redactor
 
 MOST_BOUND = 900  # values in a statement: SQLite's oldest limit is 999
 PATIENCE = 60.0  # seconds for which we wait for another program to let go of the database
@@ -44,11 +45,39 @@ def explain(path: Path, error: sqlite3.Error) -> StoreError:
     return StoreError(f"{path}: the database says: {text}. {hint}".rstrip())
 
 
-def connect(path: Path, any_thread: bool = False) -> sqlite3.Connection:
-    """A connection with foreign keys on and a patient lock; for one thread, unless the caller locks it himself."""
+class Connection(sqlite3.Connection):
+    """The border through which all is written: no secret passes it, whatever it stands in.
+
+    Attributes:
+        redact: takes secrets out of a text; to begin with, those of the environment.
+    """
+
+    redact: Callable[[str], str] = staticmethod(str)
+
+    def execute(self, sql: str, parameters: Any = (), /) -> sqlite3.Cursor:  # noqa: ANN401 - as SQLite has it
+        """As SQLite does it, with texts redacted."""
+        return super().execute(sql, self._clean(parameters))
+
+    def executemany(self, sql: str, parameters: Iterable[Any], /) -> sqlite3.Cursor:
+        """As SQLite does it, with texts redacted."""
+        return super().executemany(sql, map(self._clean, parameters))
+
+    def _clean(self, parameters: Any) -> Any:  # noqa: ANN401 - as SQLite has it
+        redact = self.redact
+        if isinstance(parameters, Mapping):
+            return {name: redact(each) if type(each) is str else each for name, each in parameters.items()}
+        return [redact(each) if type(each) is str else each for each in parameters]
+
+
+def connect(path: Path, any_thread: bool = False, redact: Callable[[str], str] | None = None) -> Connection:
+    """A connection with foreign keys on and a patient lock; for one thread, unless the caller locks it himself.
+
+    ``redact`` takes secrets out of all that is written; left out, those of the environment.
+    """
     connection = sqlite3.connect(
-        file_name(path), timeout=PATIENCE, isolation_level=None, check_same_thread=not any_thread
+        file_name(path), timeout=PATIENCE, isolation_level=None, check_same_thread=not any_thread, factory=Connection
     )
+    connection.redact = redact or redactor(os.environ)
     connection.execute("PRAGMA foreign_keys = ON")
     connection.execute("PRAGMA synchronous = NORMAL")
     return connection
@@ -132,6 +161,11 @@ class Store:
                 connection.close()
                 raise
             return cls(path, connection)
+
+    def hide(self, redact: Callable[[str], str]) -> None:
+        """Take more secrets out of what is written than those of the environment."""
+        if isinstance(self.connection, Connection):
+            self.connection.redact = redact
 
     def close(self) -> None:
         """Close the reading connection."""

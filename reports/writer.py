@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import queue
 import sqlite3
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from ..bots.redaction import redactor
 from ..metrics.messages import exception_line
 from ..metrics.score import Score
 from .call_journal import CallJournal, left_calls
@@ -52,15 +54,23 @@ class RowWriter:
     Without a run (``run_id`` None) only vectors and judge calls can be kept.
     """
 
-    def __init__(self, path: Path, run_id: int | None, metric_ids: Mapping[str, int]) -> None:
+    def __init__(
+        self,
+        path: Path,
+        run_id: int | None,
+        metric_ids: Mapping[str, int],
+        redact: Callable[[str], str] | None = None,
+    ) -> None:
+        """``redact`` takes secrets out of all that is written; left out, those of the environment."""
         self._path = path
+        self._redact = redact or redactor(os.environ)
         self._run_id = run_id
         self._metric_ids = metric_ids
         self._queue: queue.SimpleQueue[Work | threading.Event | None] = queue.SimpleQueue()
         self._error: StoreError | None = None
         self._rows = RowTables()
         self._prompts: dict[bytes, int] = {}
-        self._journal = CallJournal(path, run_id)
+        self._journal = CallJournal(path, run_id, self._redact)
         self._owner = ""
         self._beaten = 0.0
         self._hurry = threading.Event()
@@ -152,7 +162,7 @@ class RowWriter:
     def _work(self) -> None:
         connection = None
         try:
-            connection = connect(self._path)
+            connection = connect(self._path, redact=self._redact)
             connection.execute("PRAGMA cache_size = -65536")
             more = True
             while more:

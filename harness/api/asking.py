@@ -20,7 +20,7 @@ from ..engine.daemon_threads import DaemonThreads
 from ..engine.interrupts import Interrupts
 from ..engine.lanes import Lane
 from ..exams.suite_exam import TIMEOUT, build_one
-from ..suite.secret_values import named_variables, redactor
+from ..suite.secret_values import suite_redactor
 
 if TYPE_CHECKING:
     from ..exams.run_config import GivenBot
@@ -92,7 +92,7 @@ async def _asked(
 ) -> Row:
     asyncio.get_running_loop().set_default_executor(DaemonThreads())
     bot, embedder = build_one(loaded, name, environ, given)
-    redact = redactor(environ, named_variables(loaded.suite))
+    redact = suite_redactor(loaded.suite, environ)
     question = Question("asked", text)
     lane = Lane(name, bot, 0, tuple, 1, 1, timeout=loaded.suite.bots[name].timeout or TIMEOUT)
     row = Row(question, 0, 0, ask_key(question))

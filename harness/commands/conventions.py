@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import signal
 from collections.abc import Iterator
 from pathlib import Path
@@ -87,11 +88,17 @@ def complain(sentence: str) -> None:
     """Say on stderr what is wrong."""
     from ...reports.printable import printable_lines
 
-    typer.echo(f"proctor: {printable_lines(sentence)}", err=True)
+    typer.echo(f"proctor: {printable_lines(_without_secrets(sentence))}", err=True)
 
 
 def say(sentence: str) -> None:
     """Say on stderr what takes long, in a pipe as well: whoever downloads gigabytes should know."""
     from ...reports.printable import printable
 
-    typer.echo(printable(sentence), err=True)
+    typer.echo(printable(_without_secrets(sentence)), err=True)
+
+
+def _without_secrets(sentence: str) -> str:
+    from ...bots.redaction import redactor, without_url_secrets
+
+    return redactor(os.environ)(without_url_secrets(sentence))

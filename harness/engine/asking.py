@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from ...bots.base import BotMisconfigured, BotRefused, Reply
 from ...bots.deadline import deadline
+from ...bots.redaction import scrubbed, without_url_secrets
 from ...metrics.messages import exception_line, exception_text
 from ...reports.encoding import clean_reply, storable
 from ...reports.ledger import now
@@ -33,7 +34,7 @@ async def ask(lane: Lane, row: Row, redact: Callable[[str], str]) -> bool:
         row.latency_ms = _latency(lane, reply, took_ms)
         row.reply = _without_secrets(clean_reply(reply), redact)
     except BotMisconfigured as error:
-        lane.problem = lane.problem or redact(exception_text(error))
+        lane.problem = lane.problem or redact(without_url_secrets(exception_text(error)))
         return False
     except BotRefused as error:
         _fail(row, start, RowStatus.REFUSED, error, redact(exception_text(error)))
@@ -81,11 +82,17 @@ async def _answer(lane: Lane, question: str) -> tuple[Reply, float]:
 
 
 def _without_secrets(reply: Reply, redact: Callable[[str], str]) -> Reply:
-    """The reply without the keys that an endpoint may quote."""
+    """The reply without the keys that an endpoint may quote.
+
+    Addresses are left as they are in what is read as a text: a document may explain them. Not so in names and traces.
+    """
     answer, reasoning = (None if said is None else redact(said) for said in (reply.answer, reply.reasoning))
-    if (answer, reasoning) == (reply.answer, reply.reasoning):
-        return reply
-    return replace(reply, answer=answer, reasoning=reasoning)
+    contexts = reply.contexts and tuple(
+        replace(each, text=redact(each.text), document=redact(without_url_secrets(each.document)))
+        for each in reply.contexts
+    )
+    trace = {redact(str(name)): scrubbed(each, redact) for name, each in reply.trace.items()}
+    return replace(reply, answer=answer, reasoning=reasoning, contexts=contexts, trace=trace)
 
 
 def _ends_us(error: BaseException) -> bool:
@@ -105,7 +112,7 @@ def _fail(row: Row, start: float, status: RowStatus, error: BaseException, sente
     queue_ms = float(getattr(error, "queue_ms", 0.0))
     attempts_ms = tuple(getattr(error, "attempts_ms", ()))
     row.latency_ms = max((time.perf_counter() - start) * 1000 - queue_ms, 0.0)
-    row.status, row.error = status, storable(sentence)[:2000]
+    row.status, row.error = status, storable(without_url_secrets(sentence))[:2000]
     row.reply = Reply(None, queue_ms=queue_ms, attempts_ms=attempts_ms)
 
 
@@ -114,7 +121,7 @@ def _count_unreachable(lane: Lane, error: BaseException, redact: Callable[[str],
         return
     lane.unreachable += 1
     if lane.unreachable >= max(UNREACHABLE_LIMIT, 2 * lane.concurrency) and not lane.problem:
-        said = redact(exception_text(error)).rstrip(".")
+        said = redact(without_url_secrets(exception_text(error))).rstrip(".")
         lane.problem = (
             f"{lane.unreachable} questions in a row got no answer, the last because: {said}. "
             "The bot was stopped; run the same command again to go on."

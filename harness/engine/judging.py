@@ -13,6 +13,7 @@ from ... import InputError
 from ...bots.judge_model import ChatJudgeModel
 from ...bots.limits import Limiter, Turnstile
 from ...bots.models import open_chat_model
+from ...bots.redaction import redactor
 from ...metrics.facts import LOCAL_MODELS
 from ...metrics.judge.panel import Panel
 from ...metrics.judge.prompted import PromptedJudge
@@ -20,7 +21,6 @@ from ...metrics.messages import exception_line
 from ...reports.judging.judge_calls import CallRecord
 from ...reports.judging.judge_shelf import CallNotes, JudgeShelf, KeptModel
 from ..suite.judge_settings import JudgeSettings
-from ..suite.secret_values import redactor
 from .judge_thread import JudgeThread
 from .judged_metrics import judged_metrics
 from .scoring import ROWS

@@ -10,12 +10,12 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from ... import InputError
+from ...bots.redaction import redactor
 from ...knowledge.local_models.pool import LocalModels, missing
 from ...knowledge.local_models.roles import ROLES, Role
 from ...reports.models_in_use import named
 from ..suite.local_model_settings import LocalModelsSettings
 from ..suite.metric_entries import EntryError
-from ..suite.secret_values import redactor
 from .listed_models import ListedModel, listed_model
 
 if TYPE_CHECKING:

@@ -219,8 +219,9 @@ class _Sitting:
     def _begun(self) -> Engine:
         """Begin the run, or go on with it."""
         exam, store = self._exam, self._store
+        store.hide(exam.redact)
         self.run = run = self._ledger.begin(exam.header)
-        self._writer = writer = RowWriter(store.path, run.id, run.metric_ids)
+        self._writer = writer = RowWriter(store.path, run.id, run.metric_ids, exam.redact)
         writer.find_left_calls()
         self.lanes += exam.lanes(run)
         exam.shelf.bind(store.path, writer)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from ...bots.base import Context, Identity, Reply, Usage
 from ...bots.openai_endpoint import Endpoints
+from ...bots.redaction import redactor
 from ...knowledge.paths import existing
 from ...knowledge.recorded import Recorded, RecordedSet, open_recorded, recorded_in
 from ...knowledge.row_files import RowSource
@@ -27,7 +28,6 @@ from ..suite.judge_settings import JudgeSettings
 from ..suite.local_model_settings import LocalModelsSettings, overridden
 from ..suite.metric_choice import check_spelling, choose_metrics
 from ..suite.metric_entries import names_of
-from ..suite.secret_values import redactor
 from .embedders import default_embedder
 from .exam import Exam, run_metrics
 from .manifest import manifest

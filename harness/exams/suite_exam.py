@@ -31,7 +31,7 @@ from ..suite.local_model_settings import overridden
 from ..suite.metric_choice import MetricChoice, check_spelling, choose_metrics
 from ..suite.metric_entries import EntryError, names_of, unknown_names
 from ..suite.own_prompts import with_own_prompts
-from ..suite.secret_values import named_variables, redactor
+from ..suite.secret_values import suite_redactor
 from .embedders import open_embedder
 from .exam import Exam, run_metrics
 from .manifest import documents_read, manifest
@@ -76,7 +76,7 @@ def suite_exam(
     scored = _scored(loaded, asked, options, environ, concurrency, told)
     questions, choice = scored.questions, scored.choice
     names = chosen_bots(options.bots, list(suite.bots))
-    redact = redactor(environ, named_variables(suite))
+    redact = suite_redactor(suite, environ)
     knowledge = cache(lambda: _read_knowledge(loaded))
     bots = build_bots(
         loaded, names, scored.embedder, environ, knowledge, scored.endpoints, options.local_models, told,

@@ -1,41 +1,25 @@
-"""Secret values: the contents of environment variables that hold secrets, taken out of any text we keep or show."""
+"""Secret values: what a suite takes from the environment or holds itself that is taken out of all we keep and show."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 import orjson
 
+from ...bots.redaction import literal_secrets, redactor
+
 if TYPE_CHECKING:
     from .settings import Suite
 
-_SECRET = re.compile(r"KEY|TOKEN|SECRET|PASSW|CREDENTIAL|AUTH", re.IGNORECASE)
 _VARIABLE = re.compile(r"\$\{?(\w+)")
-SHORTEST = 8  # shorter values would hide ordinary words
 
 
-def redactor(environ: Mapping[str, str], named: Collection[str] = ()) -> Callable[[str], str]:
-    """A function that replaces every secret value in a text by the name of its variable.
-
-    Args:
-        environ: the environment; variables with secret-sounding names are secret.
-        named: variables that are secret whatever they are called.
-    """
-    secrets = {
-        value.strip(): f"${name}"
-        for name, value in environ.items()
-        if (name in named or _SECRET.search(name)) and len(value.strip()) >= SHORTEST
-    }
-    longest_first = sorted(secrets, key=len, reverse=True)  # of two that begin alike, no end is left standing
-
-    def redact(text: str) -> str:
-        for value in longest_first:
-            text = text.replace(value, secrets[value])
-        return text
-
-    return redact
+def suite_redactor(suite: Suite, environ: Mapping[str, str]) -> Callable[[str], str]:
+    """A function that takes every secret of a suite and of the environment out of a text."""
+    written = suite.model_dump(mode="json", include={"bots", "models", "local_models"}, exclude_unset=True)
+    return redactor(environ, named_variables(suite), literal_secrets(written))
 
 
 def named_variables(suite: Suite) -> frozenset[str]:

@@ -1,7 +1,8 @@
 import json
 
 import pytest
-from proctor.harness.suite.secret_values import named_variables, redactor
+from proctor.bots.redaction import redactor
+from proctor.harness.suite.secret_values import named_variables
 from proctor.harness.suite.suite_file import load_suite
 from small_exams import ToldBot, held, numbered
 from suites import lines, write_suite
