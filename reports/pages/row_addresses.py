@@ -35,7 +35,7 @@ def problem_address(run: ReportedRun, problem: Problem) -> str:
     metric = metric_of_rows(run, problem)
     if problem.type == "evaluation":
         return rows_address(bot=bot, metric=metric, show="missing")
-    failed = metric and problem.threshold is not None and run.columns[metric].threshold is not None
+    failed = metric and problem.threshold is not None and run.columns[metric].of_suite.threshold is not None
     return rows_address(bot=bot, metric=metric, show="failed" if failed else "", sort="value" if metric else "")
 
 

@@ -1,10 +1,16 @@
 """Thresholds that nobody set are told as defaults; problems and pass marks are for those of the suite alone."""
 
+import contextlib
 import json
 import xml.etree.ElementTree as ElementTree
 
+import orjson
 import pytest
 from page_html import read_html
+from proctor.reports.pages.rows.columns import columns_of
+from proctor.reports.pages.rows.row_index import row_index
+from proctor.reports.reported_run import open_reported
+from proctor.reports.store import Store
 from suites import write_suite
 from typed import proctor
 
@@ -44,6 +50,14 @@ def test_the_evaluators_own_results_say_that_the_threshold_is_a_default(unset):
     assert exact["metrics"][0]["threshold_is_default"] is True
     assert "≥ 1.00 (default)" in told(unset, "--html")
     assert "failed the most difficult test case by Keyword recall (default threshold 0.75)" in told(unset, "--markdown")
+
+
+def test_rows_are_not_said_to_pass_or_fail_by_a_default(unset):
+    with contextlib.closing(Store.open(unset / "proctor.db", create=False)) as store:
+        index = orjson.loads(row_index(columns_of(open_reported(store, 1))).written({}))
+    assert {metric["is_default"] for metric in index["metrics"]} == {True}
+    marks = {mark for column in index["rows"] for marks in column["passed"] for mark in marks}
+    assert marks == {"-"}
 
 
 def test_junit_has_no_case_for_what_nobody_wants(unset):

@@ -75,7 +75,7 @@ def test_a_cell_leads_to_its_rows(page: Shown, written: tuple[Report, Path]) -> 
     page.click("#heatmap table.heat tbody td a")
     page.wait("return document.getElementById('heatmap').hidden && !document.getElementById('questions').hidden")
     query = page.run("return location.hash")
-    assert query == "#questions?bot=rag&metric=faithfulness&sort=value"
+    assert query == "#questions?bot=rag&metric=answer_correctness&sort=value"
 
 
 def test_figures_of_a_tag_lead_to_their_rows_once_they_are_unfolded(page: Shown, written: tuple[Report, Path]) -> None:

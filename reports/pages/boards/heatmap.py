@@ -86,6 +86,8 @@ def heatmap(report: Report) -> Heatmap:
     bots = _best_first(report)
     groups = [HeatGroup(board.evaluator, _lines(board, bots)) for board in report.boards]
     empty = {line.column.name: line for group in groups for line in group.lines if line.is_empty}
+    primary = report.run.summary.primary
+    groups.sort(key=lambda group: primary is None or all(line.column.name != primary.name for line in group.lines))
     valued = (HeatGroup(each.evaluator, tuple(line for line in each.lines if not line.is_empty)) for each in groups)
     return Heatmap(bots, tuple(group for group in valued if group.lines), tuple(empty.values()))
 

@@ -214,7 +214,7 @@ def _metric(columns: Sequence[Column], name: str) -> dict[str, object]:
     found = next(run.columns[name] for run in reversed(origins(columns).values()) if name in run.columns)
     return {
         "name": name, "better": found.better, "low": found.low, "high": found.high, "threshold": found.threshold,
-        "is_default": found.threshold_is_default,
+        "is_default": _is_mere_default(found),
     }  # fmt: skip
 
 
@@ -273,10 +273,15 @@ def _values(column: Column, number: Mapping[int, int], places: Mapping[Row, int]
     return made
 
 
+def _is_mere_default(metric: MetricColumn) -> bool:
+    """Whether nobody set its threshold; a check that says yes or no passes by what it is."""
+    return metric.threshold_is_default and metric.aggregate != "rate"
+
+
 def _judged(values: Floats, metric: MetricColumn | None) -> Outcomes:
-    """What ``metrics.score.passed`` says of each value."""
+    """What ``metrics.score.passed`` says of each value; nothing by a threshold that nobody set."""
     outcomes = np.full(len(values), UNKNOWN)
-    if metric is None or metric.threshold is None or metric.better == "neither":
+    if metric is None or metric.threshold is None or metric.better == "neither" or _is_mere_default(metric):
         return outcomes
     reached = values >= metric.threshold if metric.better == "higher" else values <= metric.threshold
     outcomes[~np.isnan(values)] = FAILED

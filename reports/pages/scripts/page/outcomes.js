@@ -22,7 +22,8 @@ function outcomeSign(outcome) {
 /** How a threshold reads: "passes at \u2265 0.75", and whether nobody set it; blank where nothing can be passed. */
 function thresholdWords({ threshold, better, is_default: isDefault }) {
   if (threshold === null || better === "neither") return "";
-  return `passes at ${better === "higher" ? "\u2265" : "\u2264"} ${Number(threshold.toPrecision(4))}${isDefault ? " (default)" : ""}`;
+  const what = isDefault ? "default threshold" : "passes at";
+  return `${what} ${better === "higher" ? "\u2265" : "\u2264"} ${Number(threshold.toPrecision(4))}`;
 }
 
 const STATUS_WORDS = {
