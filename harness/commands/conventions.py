@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import os
 import signal
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Final
@@ -59,10 +61,26 @@ def interruptible(sentence: str) -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt:
+        for each in (signal.SIGINT, signal.SIGTERM):  # we are ending: who asks again has nothing to gain
+            signal.signal(each, signal.SIG_IGN)
+        atexit.register(leave_at_once, os.getpid())
         complain(sentence)
         raise typer.Exit(INTERRUPTED) from None
     finally:
-        signal.signal(signal.SIGTERM, before or signal.SIG_DFL)
+        if signal.getsignal(signal.SIGTERM) is not signal.SIG_IGN:
+            signal.signal(signal.SIGTERM, before or signal.SIG_DFL)
+
+
+def leave_at_once(process: int) -> None:
+    """End at once after an interrupt. Threads that bots and models left at work would be torn down under their feet,
+    and libraries in C++ abort the whole program then.
+    """  # noqa: D205 - one sentence that needs two lines
+    if os.getpid() != process:
+        return
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(OSError, ValueError):
+            stream.flush()
+    os._exit(INTERRUPTED)
 
 
 def _interrupt(*_: object) -> None:

@@ -191,16 +191,17 @@ def test_sigterm_ends_a_run_as_ctrl_c_does(tmp_path):
     assert lines(tmp_path / "proctor.db", "SELECT status FROM runs") == [("stopped",)]
 
 
-@pytest.mark.parametrize("pause", [0.0, 0.0001, 0.001])
+@pytest.mark.parametrize("pause", [0.0, 0.001, 0.1, 0.3])
 def test_ctrl_c_twice_neither_hangs_nor_loses_anything(tmp_path, pause):
-    write_suite(tmp_path, NOTING.format(delay=0.005), 3000, concurrency=4)
+    metrics = ["exact_match", "answer_similarity"]  # whose model has threads of its own, which die hard
+    write_suite(tmp_path, NOTING.format(delay=0.005), 3000, concurrency=4, metrics=metrics)
     process = start("run", "suite.yaml", folder=tmp_path)
     wait_for_answers(tmp_path / "proctor.db", 10)
     process.send_signal(signal.SIGINT)
     time.sleep(pause)
     process.send_signal(signal.SIGINT)
     _, complaint = process.communicate(timeout=60)
-    assert process.returncode in (130, -signal.SIGINT)  # the second may come when all is done
+    assert process.returncode == 130
     assert "Traceback" not in complaint
     assert lines(tmp_path / "proctor.db", "SELECT status FROM runs") == [("stopped",)]
 

@@ -1,5 +1,6 @@
 """The program, and sessions of pytest, run in this process as a person types them: no other Python is started."""
 
+import atexit
 import contextlib
 import importlib.metadata
 import io
@@ -12,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from proctor.harness.cli import main
+from proctor.harness.commands.conventions import leave_at_once
 
 
 def proctor(*arguments: object, folder: Path, env: Mapping[str, str] | None = None) -> subprocess.CompletedProcess[str]:
@@ -72,6 +74,7 @@ def _left_as_found(folder: Path) -> Iterator[None]:
     try:
         yield
     finally:
+        atexit.unregister(leave_at_once)  # this process goes on after a program that was interrupted
         sys.path[:] = path
         for each, handler in kept.items():
             signal.signal(each, handler)
