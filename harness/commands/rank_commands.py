@@ -22,7 +22,7 @@ Run = Annotated[
 Cluster = Annotated[
     str, typer.Option("--cluster", metavar="HOW", help="What keeps questions together: source, tag, tag:PREFIX, none.")
 ]
-Seed = Annotated[int, typer.Option("--seed", min=0, metavar="N", help="Another number draws other resamples.")]
+Seed = Annotated[int, typer.Option("--seed", min=0, metavar="N", help="Another number draws other numbers.")]
 
 
 def rank(

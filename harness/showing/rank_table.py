@@ -23,8 +23,8 @@ from .router_table import router_table
 
 RANKS = ("best", "2nd", "3rd", "4th")  # that have a column; with more bots the expected rank says it
 SURE = 0.95  # probability of being the best from which on we say that a bot is, where its lead passes the test too
-ABOUT_RANKS = "best, 2nd, ...: share of the resamples of all questions in which a bot comes there; ties share"
-ABOUT_STABILITY = "same: share of the resamples that have the winner, or the whole ranking, as it was measured"
+ABOUT_RANKS = "best, 2nd, ...: probability that a bot comes there, were all questions of this kind asked; ties share"
+ABOUT_STABILITY = "same: probability that the winner, or the whole ranking, is as it was measured"
 MOST_AGAINST = 5  # differing rankings that are shown, the surest first; the rest are in --json
 MOST_BEATING = 2  # bots that are named where one is dominated
 MOST_LACKING = 3  # bots that are named where questions are left out
@@ -65,7 +65,7 @@ def _heading(metric: RankedMetric, ranked: RankedRun) -> Text:
     text = Text(overflow="fold").append(f"{printable(metric.column.name)} {ARROWS[metric.column.better]}", style="bold")
     ranking = metric.ranking
     of = "" if ranked.cluster == "none" else f" of {count(ranking.clusters, cluster_noun(ranked.cluster))}"
-    text.append(f"  {count(ranking.questions, 'question')}{of}, {ranking.draws:,} resamples")
+    text.append(f"  {count(ranking.questions, 'question')}{of}, {ranking.draws:,} draws")
     return text
 
 
@@ -227,7 +227,7 @@ def _agreement(found: RankAgreement) -> Iterator[Text]:
 
 
 def _against(each: Against) -> Text:
-    sure = "" if each.firm else f", but only in {percent(each.sureness)} of resamples"
+    sure = "" if each.firm else f", but only in {percent(each.sureness)} of draws"
     others = f"{each.others} {'has' if each.others == 1 else 'have'} it the other way round"
     return Text(
         f"  {printable(each.ranking)}: {printable(each.above)} above {printable(each.below)} ({others}){sure}",

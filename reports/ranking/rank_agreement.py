@@ -12,7 +12,7 @@ import numpy as np
 from ..comparing.score_table import Figures
 from .ranking import Ranking
 
-FIRM: Final = 0.95  # share of resamples from which on the order of two bots is more than chance
+FIRM: Final = 0.95  # share of draws from which on the order of two bots is more than chance
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +24,7 @@ class Against:
     below: str
     others: int  # rankings that have them the other way round
     alike: int  # rankings that have them as this one has, itself among them
-    sureness: float  # share of this ranking's resamples with this order
+    sureness: float  # share of this ranking's draws with this order
 
     @property
     def firm(self) -> bool:

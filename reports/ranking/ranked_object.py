@@ -45,7 +45,7 @@ def _without_answer(table: ScoreTable) -> dict[str, int]:
 
 def ranking_object(ranking: Ranking) -> dict[str, object]:
     """Who is best and how sure that is (None of a single cluster); lists over bots are in their order."""
-    known = ranking.clusters > 1  # resamples of a single cluster are all the same
+    known = ranking.clusters > 1  # a single cluster tells nothing of how means vary
     return {
         "order": [list(group) for group in names_in_order(ranking)],
         "winners": list(ranking.winners),

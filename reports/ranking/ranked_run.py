@@ -68,7 +68,7 @@ class RankedRun:
 
     Attributes:
         run: the run.
-        cluster: what keeps questions together in a resample.
+        cluster: what keeps questions together.
         metrics: the ranking by every metric of quality.
         details: by the metrics that were asked for, or the primary one.
         chosen: whether that one was chosen by us.
@@ -182,7 +182,7 @@ def _ranked(
     goodness = {name: Goodness(each.bots, each.goodness, each.clusters) for name, each in whole.items()}
     return {
         name: RankedMetric(whole[name].column, whole[name], _means(whole[name]), ranking)
-        for name, ranking in rank_all(goodness, seed, clusters=int(codes.max()) + 1).items()
+        for name, ranking in rank_all(goodness, seed).items()
     }
 
 

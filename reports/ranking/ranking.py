@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..comparing.score_table import Figures
-from ..statistics.chance import resamples
+from ..statistics.chance import uniforms
+from ..statistics.clusters import Clusters
 
 DRAWS: Final = 10_000
-FEWEST_DRAWS: Final = 2_000  # where there are many clusters: a probability is then known to within 2 %
-MOST_DRAWN: Final = 100_000_000  # places in all, a few seconds
+ROUNDING: Final = 1e-12  # share of the greatest variance that is none
+ALIKE: Final = 1.0  # correlation within a cluster for which degrees of freedom are those of the spread
 SAME: Final = 1e-9  # of the greatest value: means that differ by less are equal, in whatever order they were added up
-MOST_PLACES: Final = 4_000_000  # drawn at once
 
 
 @dataclass(frozen=True)
@@ -27,10 +27,10 @@ class Ranking:
         bots: who is ranked.
         means: of each, turned so that higher is better.
         ranks: of each as measured; bots that tie share the mean of the ranks that they take.
-        best: for each the probability that it is the best: the share of resamples in which it is.
-        shares: of shape (bots, ranks), the share of resamples in which a bot has a rank.
-        expected: for each its mean rank over the resamples.
-        same_winner: how often the resamples have the same best bot (or bots, where they tie).
+        best: for each the probability that it is the best: the share of draws of the true means in which it is.
+        shares: of shape (bots, ranks), the share of draws in which a bot has a rank.
+        expected: for each its mean rank over the draws.
+        same_winner: how often the draws have the same best bot (or bots, where they tie).
         same_ranking: how often they have the whole ranking the same.
         above: of shape (bots, bots), how often the one of the line is above that of the column; ties count half.
         questions, clusters, draws: what it rests on.
@@ -69,64 +69,52 @@ class Goodness:
     clusters: NDArray[np.intp]
 
 
-def rank_all(
-    measured: Mapping[str, Goodness], seed: int = 0, draws: int | None = None, clusters: int | None = None
-) -> dict[str, Ranking]:
-    """Rank bots on several metrics, with the same resamples of clusters for all, so that metrics can be compared.
+def rank_all(measured: Mapping[str, Goodness], seed: int = 0, draws: int = DRAWS) -> dict[str, Ranking]:
+    """Rank bots on several metrics. Metrics without a question, or without a bot, are left out.
 
-    A resample takes whole clusters, with replacement, and all bots on each: the pairing and the likeness of questions
-    of one document are kept. Metrics without a question, or without a bot, are left out.
+    What the true means may be is drawn around the measured ones by Student's t of several variables, with the spread
+    and likeness that the bots' means have by clusters (CR2) and the degrees of freedom of that: of few documents little
+    is known of the spread, so that the odds stay nearer to one another. Resampled documents can't tell that: of what
+    three to ten of them call 95 sure or more, 85 to 95 of 100 is right. Questions of one cluster say nothing of how
+    means vary; all bots then have the same odds. ``tests/benchmarks/rank_calibration.py`` measures it.
 
     Args:
         measured: what is ranked, by metric.
-        seed: of the resamples.
-        draws: how many; left out, 10,000, or fewer with more than 10,000 clusters.
-        clusters: how many codes of clusters there are, so that a metric's odds don't hang on which others are ranked;
-            left out, those of which any metric has a question.
+        seed: of the draws.
+        draws: how many.
 
-    Source: Efron and Tibshirani 1993, chapter 8 (resampling of whole units); Hall and Miller 2009 (ranks).
+    Source: Gelman and others 2013, section 3.6 (means under an unknown covariance); Bell and McCaffrey 2002 (CR2).
     """
     whole = {name: each for name, each in measured.items() if len(each.values) and each.bots}
-    if not whole:
-        return {}
-    found = np.concatenate([each.clusters for each in whole.values()])
-    names = np.unique(found) if clusters is None else np.arange(clusters)
-    codes = np.zeros(1 + int(max(found.max(), names.max())), np.intp)
-    codes[names] = np.arange(len(names))
-    sums = np.concatenate([_sums(each.values, codes[each.clusters], len(names)) for each in whole.values()], axis=1)
-    ends = np.cumsum([1 + len(each.bots) for each in whole.values()])[:-1]
-    wanted = draws or min(DRAWS, max(FEWEST_DRAWS, MOST_DRAWN // len(names)))
-    parts = np.split(_resampled(sums, seed, wanted), ends, axis=1)
-    return {name: _ranking(each, part) for (name, each), part in zip(whole.items(), parts, strict=True)}
+    return {name: _ranking(each, _true_means(each, seed, draws)) for name, each in whole.items()}
 
 
-def rank(goodness: Goodness, seed: int = 0, draws: int | None = None) -> Ranking:
+def rank(goodness: Goodness, seed: int = 0, draws: int = DRAWS) -> Ranking:
     """Rank bots on one metric; there must be a question."""
     return rank_all({"": goodness}, seed, draws)[""]
 
 
-def _sums(values: Figures, clusters: NDArray[np.intp], count: int) -> Figures:
-    """For each cluster the number of questions, and the sum of each bot."""
-    columns = [np.ones(len(values)), *values.T]
-    return np.column_stack([np.bincount(clusters, weights=column, minlength=count) for column in columns])
+def _true_means(goodness: Goodness, seed: int, draws: int) -> Figures:
+    """What the true means may be, of shape (draws, bots)."""
+    from scipy.special import gammaincinv, ndtri  # here, as scipy takes a while to load
+
+    clusters, values = Clusters.of(goodness.clusters), goodness.values
+    means, bots = values.mean(axis=0), values.shape[1]
+    normal = ndtri(uniforms(seed, draws, bots))
+    if clusters.count < 2:
+        return np.asarray(normal)
+    shares = clusters.sizes / clusters.questions
+    sums = clusters.sums(np.ascontiguousarray(values.T)) - clusters.sizes * means[:, None]
+    off = sums / np.sqrt(1 - shares) / clusters.questions
+    spread, axes = np.linalg.eigh(off @ off.T)
+    degrees = clusters.degrees(ALIKE)
+    wider = np.sqrt(degrees / 2 / gammaincinv(degrees / 2, uniforms(seed + 1, draws, 1)))
+    spread = np.where(spread > ROUNDING * spread[-1], spread, 0.0)  # else equal bots would differ by its root
+    root = (axes * np.sqrt(spread)) @ axes.T  # the same whatever signs the axes have
+    return np.asarray(means + wider * (normal @ root))
 
 
-def _resampled(sums: Figures, seed: int, draws: int) -> Figures:
-    """The sums over resampled clusters, a line a draw; in blocks, so that many clusters don't fill the memory."""
-    count = len(sums)
-    block = max(1, min(draws, MOST_PLACES // count))
-    made = []
-    for number, start in enumerate(range(0, draws, block)):
-        size = min(block, draws - start)
-        places = resamples(seed + number, size, count) + np.arange(size)[:, None] * count
-        often = np.bincount(places.ravel(), minlength=size * count).reshape(size, count)
-        made.append(often.astype(np.float64) @ sums)
-    return np.concatenate(made)
-
-
-def _ranking(goodness: Goodness, drawn: Figures) -> Ranking:
-    filled = drawn[drawn[:, 0] > 0]  # a resample may hold no question of a metric that few have
-    means = filled[:, 1:] / filled[:, :1]
+def _ranking(goodness: Goodness, means: Figures) -> Ranking:
     tolerance = SAME * float(np.abs(goodness.values).max())
     measured = goodness.values.mean(axis=0)
     before, tied = _standing(measured[None, :], tolerance)

@@ -52,3 +52,9 @@ def resamples(seed: int, draws: int, count: int) -> NDArray[np.intp]:
     numbers = source.random_raw(-(-draws * count // 2)).astype("<u8").view("<u4")[: draws * count]
     places = (numbers.astype(np.uint64) * np.uint64(count)) >> np.uint64(32)
     return places.astype(np.intp).reshape(draws, count)
+
+
+def uniforms(seed: int, draws: int, count: int) -> Figures:
+    """Numbers between 0 and 1, neither of them, of shape (draws, count)."""
+    raw = np.random.PCG64(seed).random_raw(draws * count) >> np.uint64(11)
+    return ((raw.astype(np.float64) + 0.5) / 2.0**53).reshape(draws, count)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import NormalDist
 
 import numpy as np
@@ -13,6 +13,8 @@ from .chance import Figures
 from .clusters import Clusters
 from .paired import Difference
 
+SKEWED = 1.0  # clusters more where questions are clustered
+ENDLESS = 1e4  # degrees of freedom from which an error is as good as known
 LIKENESS = 0.5  # between two sides' values of a question, where only one side is known
 
 
@@ -28,6 +30,10 @@ class Spread:
         questions: how many the figures come from.
         clusters: how many clusters these questions come from.
         design_effect: how many times greater the variance is than that of as many independent questions.
+        degrees: of freedom of the variance, as which it is itself uncertain.
+        seen: how much of a difference the variance holds already, without its sign.
+        stirred: by how much the variance grows for each unit of loss beyond that, where few questions change: a loss
+            then comes of further ones. 0 where most change or a difference is shown, and where one side is unknown.
     """
 
     variance: float
@@ -36,17 +42,21 @@ class Spread:
     questions: int
     clusters: int
     design_effect: float
+    degrees: float = math.inf
+    seen: float = 0.0
+    stirred: float = 0.0
 
-    def standard_error(self, questions: int, repeats: float | None = None) -> float:
-        """Of the mean difference over that many questions, from clusters of the same size."""
-        return math.sqrt((self.variance + self.noise / (repeats or self.repeats)) / questions)
+    def standard_error(self, questions: int, repeats: float | None = None, delta: float = 0.0) -> float:
+        """Of the mean difference over that many questions, from clusters of the same size, were it ``delta``."""
+        more = self.stirred * max(abs(delta) - self.seen, 0.0)
+        return math.sqrt((self.variance + more + self.noise / (repeats or self.repeats)) / questions)
 
     def questions_needed(
         self, delta: float, repeats: float | None = None, level: float = 0.95, power: float = 0.8
     ) -> int:  # fmt: skip
         """How many questions show a difference of ``delta``, or that it is not as great; see ``questions_needed``."""
-        error = self.standard_error(self.questions, repeats)
-        return questions_needed(error, self.questions, delta, level, power, self.clusters)
+        error = self.standard_error(self.questions, repeats, delta)
+        return questions_needed(error, self.questions, delta, level, power, self.clusters, self.degrees)
 
 
 def spread_of_pairs(base: Figures, head: Figures, clusters: NDArray[np.intp]) -> Spread:
@@ -65,7 +75,16 @@ def spread_of_pairs(base: Figures, head: Figures, clusters: NDArray[np.intp]) ->
     noises, repeats = [_noise(base), _noise(head)], [_repeats(base), _repeats(head)]
     share = noises[0] / repeats[0] + noises[1] / repeats[1]
     mean_repeats = 2 / (1 / repeats[0] + 1 / repeats[1])
-    return _spread(_means(head) - _means(base), clusters[both], share, mean_repeats)
+    values = _means(head) - _means(base)
+    found = _spread(values, clusters[both], share, mean_repeats)
+    size = np.abs(values)
+    if not 0 < np.count_nonzero(size) < len(size) / 2:
+        return found
+    typical, seen = float(size @ size / size.sum()), abs(float(values.mean()))
+    if seen > NormalDist().inv_cdf(0.975) * found.standard_error(found.questions):
+        return found  # what changed holds such a loss already
+    # Half of a difference that may be chance alone is taken to be true.
+    return replace(found, seen=seen / 2, stirred=typical * max(found.design_effect, 1.0))
 
 
 def spread_of_one(values: Figures, clusters: NDArray[np.intp], likeness: float = LIKENESS) -> Spread:
@@ -97,6 +116,7 @@ def spread_of_one(values: Figures, clusters: NDArray[np.intp], likeness: float =
         questions=one.questions,
         clusters=one.clusters,
         design_effect=one.design_effect,
+        degrees=one.degrees,
     )
 
 
@@ -116,6 +136,7 @@ def _spread(means: Figures, codes: NDArray[np.intp], share: float, repeats: floa
         questions=count,
         clusters=clusters.count,
         design_effect=whole / plain if plain > 0 else 1.0,
+        degrees=clusters.degrees(),
     )
 
 
@@ -144,14 +165,18 @@ def power(standard_error: float, delta: float, level: float = 0.95) -> float:
     return normal.cdf(abs(delta) / standard_error - normal.inv_cdf((1 + level) / 2))
 
 
-def _reach(level: float, power: float) -> float:
+def _reach(level: float, power: float, degrees: float) -> float:
+    """How many standard errors the difference must lie from 0."""
+    from scipy.special import nctdtrit  # here, as scipy takes a while to load
+
     normal = NormalDist()
-    return normal.inv_cdf((1 + level) / 2) + normal.inv_cdf(power)
+    quantile = normal.inv_cdf((1 + level) / 2)
+    return float(nctdtrit(degrees, quantile, power)) if degrees < ENDLESS else quantile + normal.inv_cdf(power)
 
 
 def questions_needed(
     standard_error: float, questions: int, delta: float, level: float = 0.95, power: float = 0.8,
-    clusters: int | None = None,
+    clusters: int | None = None, degrees: float = math.inf,
 ) -> int:  # fmt: skip
     """How many questions, those at hand included, show a difference of ``delta`` with the power wanted.
 
@@ -164,18 +189,22 @@ def questions_needed(
         level: of the interval, which must leave out 0.
         power: chance that it does.
         clusters: how many clusters the questions came from; None when each is its own.
+        degrees: of freedom of the standard error. Where it rests on few clusters more questions are taken, so that the
+            power is as wanted over all errors that might have been seen.
 
     Raises:
         ValueError: ``delta`` is 0, or level or power is not between 0 and 1.
 
     Source: the normal approximation (Miller 2024), with Guenther's (1981) term for the unknown variance: half of the
-    squared quantile more clusters.
+    squared quantile more clusters; Julious and Owen 2006 (a variance that is itself estimated). Documents of several
+    questions take ``SKEWED`` clusters more, for the correction for skewness; ``tests/benchmarks/planned_power.py``
+    measures it.
     """
     if not delta or not (0 < level < 1 and 0 < power < 1):
         raise ValueError(f"delta must not be 0, and level and power lie between 0 and 1, not {delta}, {level}, {power}")
     size = questions / (clusters or questions)
-    unknown = NormalDist().inv_cdf((1 + level) / 2) ** 2 / 2
-    needed = questions * (_reach(level, power) * standard_error / delta) ** 2 + unknown * size
+    unknown = NormalDist().inv_cdf((1 + level) / 2) ** 2 / 2 + (SKEWED if size > 1 else 0.0)
+    needed = questions * (_reach(level, power, degrees) * standard_error / delta) ** 2 + unknown * size
     return max(2, math.ceil(needed - 1e-9))
 
 

@@ -1,6 +1,5 @@
-"""How sure it is which bot is best: against enumeration, the normal approximation, and the rules of ties."""
+"""How sure it is which bot is best: against Student's t, the normal approximation, and the rules of ties."""
 
-import itertools
 from statistics import NormalDist
 
 import numpy as np
@@ -14,36 +13,37 @@ def goodness(values, clusters=None, bots="abc"):
     return Goodness(tuple(bots[: made.shape[1]]), made, codes)
 
 
-def enumerated(values):
-    """Every resample of the questions, each as likely: ranks of the bots in it, ties sharing."""
-    made = np.asarray(values, np.float64)
-    for places in itertools.product(range(len(made)), repeat=len(made)):
-        means = made[list(places)].mean(axis=0)
-        above = (means[None, :] > means[:, None] + 1e-9).sum(axis=1)
-        level = (np.abs(means[None, :] - means[:, None]) <= 1e-9).sum(axis=1)
-        yield above + (level + 1) / 2, above, level
+@pytest.mark.parametrize("documents", [3, 4, 6, 11])
+@pytest.mark.parametrize("lead", [0.2, 0.5, 1.5])
+def test_of_two_bots_the_probability_is_that_of_student_s_t(documents, lead):
+    """By hand: the lead over its standard error, with one degree of freedom less than there are documents."""
+    from scipy.stats import t
+
+    leads = np.linspace(-1, 1, documents) + lead
+    values = np.repeat(np.column_stack([leads, np.zeros(documents)]), 10, axis=0)
+    found = rank(goodness(values, np.repeat(np.arange(documents), 10)))
+    wanted = t.cdf(lead / (leads.std(ddof=1) / np.sqrt(documents)), documents - 1)
+    assert found.best == pytest.approx([wanted, 1 - wanted], abs=0.012)
+    assert found.same_winner == pytest.approx(wanted, abs=0.012)
 
 
-SMALL = [[1.0, 0.0, 0.5], [0.0, 1.0, 0.5], [1.0, 0.6, 0.0], [0.2, 0.0, 0.9]]
+def test_questions_of_one_document_say_nothing_of_who_is_best():
+    found = rank(goodness([[0.9, 0.1], [0.8, 0.3]], [0, 0]))
+    assert found.best == pytest.approx([0.5, 0.5], abs=0.02)
 
 
-def test_the_probability_of_being_best_is_that_of_all_resamples_enumerated():
-    every = list(enumerated(SMALL))
-    exact = np.mean([np.where(above == 0, 1 / level, 0) for _, above, level in every], axis=0)
-    found = rank(goodness(SMALL))
-    assert found.best == pytest.approx(exact, abs=0.015)
-    assert found.expected == pytest.approx(np.mean([ranks for ranks, _, _ in every], axis=0), abs=0.03)
-
-
-def test_stability_is_how_often_a_resample_has_the_measured_winner_and_ranking():
-    every = list(enumerated(SMALL))
-    measured = np.argsort(np.argsort(-np.mean(SMALL, axis=0))) + 1
-    exact = np.mean([(ranks == measured).all() for ranks, _, _ in every])
-    winner = np.mean([np.flatnonzero(above == 0).tolist() == [0] for _, above, _ in every])
-    found = rank(goodness(SMALL))
-    assert found.winners == ("a",)
-    assert found.same_ranking == pytest.approx(exact, abs=0.015)
-    assert found.same_winner == pytest.approx(winner, abs=0.015)
+def test_what_is_said_to_be_nearly_certain_is_right():
+    """Four documents of ten, two bots whose means are one standard error apart: 95 sure is right 90 of 100 at least."""
+    chance, right = np.random.default_rng(4), []
+    codes = np.repeat(np.arange(4), 10)
+    for _ in range(300):
+        truth = chance.normal(0, 0.4, 2)
+        shared = chance.normal(0, 0.55, (4, 2))[codes]
+        found = rank(goodness(truth + shared + chance.normal(0, 0.8, (40, 2)), codes), draws=1_000)
+        if found.best.max() >= 0.95:
+            right.append(found.best.argmax() == truth.argmax())
+    assert len(right) > 15
+    assert np.mean(right) >= 0.88
 
 
 @pytest.mark.parametrize("lead", [0.0, 0.02, 0.05, 0.1])
@@ -83,10 +83,10 @@ def test_means_that_differ_by_the_order_of_additions_alone_tie():
     assert found.best.tolist() == [0.5, 0.5]
 
 
-def test_who_is_above_on_every_question_is_best_for_sure():
-    found = rank(goodness([[0.1, 0.9], [0.2, 0.8], [0.0, 0.3]]))
-    assert found.best.tolist() == [0.0, 1.0]
-    assert names_in_order(found) == [("b",), ("a",)]
+def test_who_is_above_on_every_question_is_best_the_surer_the_more_there_are():
+    few, many = (rank(goodness(np.tile([[0.1, 0.9], [0.2, 0.8], [0.0, 0.3]], (times, 1)))) for times in (1, 10))
+    assert 0.9 < few.best[1] < many.best[1] == 1.0
+    assert names_in_order(few) == [("b",), ("a",)]
 
 
 def test_every_rank_is_taken_and_every_bot_has_one():
@@ -104,35 +104,23 @@ def test_a_seed_gives_the_same_figures_and_another_seed_others():
 
 
 def test_the_figures_of_a_seed_are_the_same_on_every_machine():
-    """They rest on raw bits and on comparisons of sums of whole numbers, so not a digit may change."""
+    """They rest on raw bits."""
     found = rank(goodness([[1.0, 0.0], [0.0, 1.0], [1.0, 0.0], [0.0, 0.0], [1.0, 1.0]]))
-    assert [round(share, 6) for share in found.best.tolist()] == [0.72595, 0.27405]
+    assert [round(share, 6) for share in found.best.tolist()] == [0.6896, 0.3104]
 
 
-def test_metrics_are_resampled_together():
-    """A metric that others have beside it is ranked as it is alone; a cluster that lacks it leaves it as it is."""
+def test_odds_do_not_hang_on_which_other_metrics_are_ranked():
     values = np.random.default_rng(6).random((24, 2))
     clusters = np.arange(24) // 3
     some = goodness(values[:12], clusters[:12])
     found = rank_all({"whole": goodness(values, clusters), "some": some, "none": goodness(np.empty((0, 2)))})
     assert set(found) == {"whole", "some"}
-    assert found["whole"].best.tolist() == rank(goodness(values, clusters)).best.tolist()
-    assert found["some"].best == pytest.approx(rank(some).best, abs=0.06)
+    assert found["some"].best.tolist() == rank(some).best.tolist()
     assert found["some"].clusters == 4
     assert rank_all({}) == {}
 
 
-def test_odds_do_not_hang_on_which_other_metrics_are_ranked():
-    values = np.random.default_rng(8).random((24, 2))
-    clusters = np.arange(24) // 3
-    some = goodness(values[:12], clusters[:12])
-    alone = rank_all({"some": some}, clusters=8)["some"]
-    beside = rank_all({"some": some, "whole": goodness(values, clusters)}, clusters=8)["some"]
-    assert alone.best.tolist() == beside.best.tolist()
-    assert alone.clusters == 4
-
-
-def test_more_clusters_than_are_drawn_at_once():
+def test_many_questions():
     source = np.random.default_rng(7)
     noise = source.normal(size=3000)
     leads = (noise - noise.mean()) / noise.std() + 0.02
