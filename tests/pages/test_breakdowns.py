@@ -12,7 +12,6 @@ from proctor.metrics.score import Score, Status
 from proctor.reports.pages.boards.breakdowns import Breakdown, MetricBreakdowns, breakdowns
 from proctor.reports.pages.boards.score_values import score_values
 from proctor.reports.run import RunMetric
-from proctor.reports.statistics.intervals import wilson
 from report_rows import Book, ok, row
 
 RECALL = RunMetric("keyword_recall", "v1", "higher", 0.0, 1.0, 0.75)
@@ -117,12 +116,17 @@ def test_of_many_groups_the_worst_20_are_shown_and_the_rest_counted(tmp_path: Pa
 
 
 def test_a_documents_interval_is_over_its_questions_and_a_tags_over_its_documents(tmp_path: Path) -> None:
-    made = broken_down(tmp_path / "p.db", {"x": [1.0, 1.0, 0.0, 1.0], "y": [0.0, 1.0]})
+    made = broken_down(tmp_path / "p.db", {"x": [1.0, 1.0, 0.0, 1.0, 1.0], "y": [0.0, 1.0]})
     of_document = next(line for line in part(made, "document").lines if line.name == "x").means[0]
-    # Four shares of variance 1/16 among 3/16 of single values: three independent ones.
-    assert (of_document.low, of_document.high) == pytest.approx(wilson(0.75, 3))
+    # Five shares of variance 1/25 among 4/25 of single values: four independent ones, by Student's t with four degrees.
+    squared = 2.776445**2
+    centre, half = (
+        (0.8 + squared / 8) / (1 + squared / 4),
+        (squared * 0.04 + squared**2 / 64) ** 0.5 / (1 + squared / 4),
+    )
+    assert (of_document.low, of_document.high) == pytest.approx((centre - half, centre + half))
     of_tag = next(line for line in part(made, "tag").lines if line.name == "x").means[0]
-    assert (of_tag.mean, of_tag.low, of_tag.high) == (0.75, None, None)
+    assert (of_tag.mean, of_tag.low, of_tag.high) == (0.8, None, None)
 
 
 def test_a_group_strays_where_the_overall_mean_is_outside_its_interval(tmp_path: Path) -> None:

@@ -127,7 +127,7 @@ def test_one_cluster_has_no_elsewhere():
 
 
 def test_clusters_make_pairs_less_firm():
-    values = np.repeat(answered(12, skills=(0.9, -0.2)), 30, axis=0)
+    values = np.repeat(answered(12, skills=(0.4, 0.0)), 30, axis=0)
     alone = firm_pairs(scores(values))
     together = firm_pairs(scores(values, np.repeat(np.arange(12), 30)))
     assert len(together) < len(alone) == 1
