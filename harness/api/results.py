@@ -179,7 +179,7 @@ class Gate:
 
     @property
     def exit_code(self) -> int:
-        """0 not worse, 1 regressed, 3 undecided, 4 too much missing."""
+        """0 not worse, 1 regressed, 2 not comparable, 3 undecided, 4 too much missing, 5 below threshold."""
         return self.result.report.exit_code
 
     @property
