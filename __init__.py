@@ -38,14 +38,14 @@ class InputError(ProctorError):
 if TYPE_CHECKING:
     from . import bots as bots
     from . import metrics as metrics
-    from .bots.base import Bot as Bot
-    from .bots.base import BotMisconfigured as BotMisconfigured
-    from .bots.base import BotRefused as BotRefused
-    from .bots.base import Context as Context
-    from .bots.base import Identity as Identity
-    from .bots.base import Reply as Reply
-    from .bots.base import Usage as Usage
-    from .bots.wrapping import as_bot as as_bot
+    from .bots.as_bot import as_bot as as_bot
+    from .bots.bot import Bot as Bot
+    from .bots.bot import BotMisconfigured as BotMisconfigured
+    from .bots.bot import BotRefused as BotRefused
+    from .bots.bot import Context as Context
+    from .bots.bot import Identity as Identity
+    from .bots.bot import Reply as Reply
+    from .bots.bot import Usage as Usage
     from .harness.api.asking import Answer as Answer
     from .harness.api.bots import Faq as Faq
     from .harness.api.bots import FullContext as FullContext
@@ -74,9 +74,9 @@ if TYPE_CHECKING:
     from .harness.api.verbs import open_database as open  # noqa: F401 - offered under this name
     from .harness.api.verbs import run as run
     from .harness.api.verbs import score as score
-    from .harness.trust.judge_check import JudgeUnfit as JudgeUnfit
-    from .metrics.declaring import artefact as artefact
-    from .metrics.declaring import metric as metric
+    from .harness.calibration.judge_check import JudgeUnfit as JudgeUnfit
+    from .metrics.declaration import artefact as artefact
+    from .metrics.declaration import metric as metric
     from .metrics.score import JudgeUnavailable as JudgeUnavailable
     from .metrics.score import Measured as Measured
     from .metrics.score import ModelUnavailable as ModelUnavailable
@@ -84,8 +84,8 @@ if TYPE_CHECKING:
     from .metrics.score import Score as Score
     from .metrics.score import TimedOut as TimedOut
     from .metrics.score import Unreadable as Unreadable
-    from .reports.comparing.comparable import NothingComparable as NothingComparable
-    from .reports.store import StoreError as StoreError
+    from .reports.compare.comparable import NothingComparable as NothingComparable
+    from .reports.store.database import StoreError as StoreError
 
     _knowledge: Any  # asked for by rooms below, which know no floor above
     _open_tools: Any
@@ -102,22 +102,22 @@ _HOMES = {
     **{name: f"harness.api.bots:{name}" for name in ("Faq", "FullContext", "Http", "LangChain", "Rag", "Recorded")},
     **{name: f"harness.api.run:{name}" for name in ("Database", "Row", "Run")},
     **{name: f"harness.api.results:{name}" for name in ("Comparison", "Gate", "KnowledgeReport", "Records")},
-    **{name: f"bots.base:{name}" for name in ("Bot", "BotMisconfigured", "BotRefused", "Context", "Identity", "Reply")},
-    **{name: f"metrics.declaring:{name}" for name in ("artefact", "metric")},
+    **{name: f"bots.bot:{name}" for name in ("Bot", "BotMisconfigured", "BotRefused", "Context", "Identity", "Reply")},
+    **{name: f"metrics.declaration:{name}" for name in ("artefact", "metric")},
     **{
         name: f"metrics.score:{name}"
         for name in (
             "JudgeUnavailable", "Measured", "ModelUnavailable", "NotApplicable", "Score", "TimedOut", "Unreadable",
         )
     },
-    "JudgeUnfit": "harness.trust.judge_check:JudgeUnfit",
-    "NothingComparable": "reports.comparing.comparable:NothingComparable",
-    "StoreError": "reports.store:StoreError",
+    "JudgeUnfit": "harness.calibration.judge_check:JudgeUnfit",
+    "NothingComparable": "reports.compare.comparable:NothingComparable",
+    "StoreError": "reports.store.database:StoreError",
     "Answer": "harness.api.asking:Answer",
-    "Usage": "bots.base:Usage",
+    "Usage": "bots.bot:Usage",
     "_knowledge": "harness.api.verbs:knowledge",  # the room of that name is called in its place
     "knowledge": "knowledge",
-    "as_bot": "bots.wrapping:as_bot",
+    "as_bot": "bots.as_bot:as_bot",
     "bots": "bots",
     "metrics": "metrics",
     "open": "harness.api.verbs:open_database",

@@ -1,8 +1,8 @@
 """Bots: what is under test, and how it is asked."""
 
-from .base import Bot, BotMisconfigured, BotRefused, Context, Identity, Reply, Usage
-from .chat import ChatModel, ChatRequest, Completion
-from .wrapping import BuiltBot, as_bot
+from .as_bot import BuiltBot, as_bot
+from .bot import Bot, BotMisconfigured, BotRefused, Context, Identity, Reply, Usage
+from .chat.model import ChatModel, ChatRequest, Completion
 
 __all__ = [
     "Bot",

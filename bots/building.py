@@ -8,20 +8,20 @@ from pathlib import Path
 from typing import Protocol
 
 from .. import InputError
-from ..knowledge.documents import Document
-from ..knowledge.local_models.reranker import Rerankers
-from ..knowledge.recorded import open_recorded
-from .chat import ChatModel
-from .faq import FaqBot
-from .faq_file import read_faq
+from ..knowledge.documents.document import Document
+from ..knowledge.models.reranker import Rerankers
+from ..knowledge.questions.recorded import open_recorded
+from .as_bot import BuiltBot, LangChainTargetBot, TargetBot
+from .bot import knowledge_digest
+from .chat.model import ChatModel
+from .chat.models import ChatModelSettings, open_chat_model, parse_model
+from .chat.openai import Endpoints
+from .faq import FaqBot, read_faq
 from .full_context import FullContextBot
-from .http_bot import HttpBot
-from .knowledge_digest import knowledge_digest
-from .models import ModelSettings, open_chat_model, parse_model
-from .openai_endpoint import Endpoints
+from .http import HttpBot
 from .prompting import Template, load_template
 from .rag import RagBot, RetrievalEmbedder
-from .recorded_bot import RecordedBot
+from .recorded import RecordedBot
 from .settings import (
     BotSettings,
     FaqSettings,
@@ -32,9 +32,7 @@ from .settings import (
     RagSettings,
     RecordedSettings,
 )
-from .target_bot import LangChainTargetBot, TargetBot
 from .targets import find_target
-from .wrapping import BuiltBot
 
 
 class ReadKnowledge(Protocol):
@@ -64,7 +62,7 @@ class Workshop:
     base: Path
     knowledge: Callable[[], ReadKnowledge]
     embedder: RetrievalEmbedder
-    models: Mapping[str, ModelSettings] = field(default_factory=dict)
+    models: Mapping[str, ChatModelSettings] = field(default_factory=dict)
     cache: Path | None = None
     environ: Mapping[str, str] = field(default_factory=dict)
     endpoints: Endpoints = field(default_factory=Endpoints)
@@ -107,7 +105,7 @@ def _faq(name: str, settings: FaqSettings, workshop: Workshop) -> FaqBot:
     return FaqBot(
         name,
         faq.entries,
-        decline=settings.decline,
+        abstain=settings.abstain,
         min_similarity=settings.min_similarity,
         match=settings.match,
         embedder=workshop.embedder,

@@ -1,17 +1,22 @@
 """The FAQ bot: the stored answer of the entry whose question is most similar, or none."""
 
+import difflib
 import hashlib
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .. import InputError
+from ..knowledge.questions.row_files import open_rows
+from ..knowledge.questions.rows import Reading, Row, kind_of
 from ..metrics.text import token_set
 from ..metrics.tools import Embedded
-from .base import Identity, Reply
+from .bot import Identity, Reply
 
 _SAME = 1e-6  # cosines of equal texts differ by less, wherever in the matrix they stand
 
@@ -98,7 +103,7 @@ class EmbeddingIndex:
 
 
 class FaqBot:
-    """Says the stored answer, or declines below ``min_similarity``; no language model takes part.
+    """Says the stored answer, or abstains below ``min_similarity``; no language model takes part.
 
     It has no retriever, so its replies have no contexts; the matched question and its similarity are in the trace.
     """
@@ -108,7 +113,7 @@ class FaqBot:
         name: str,
         entries: Sequence[FaqEntry],
         *,
-        decline: str,
+        abstain: str,
         min_similarity: float = 0.0,
         match: Literal["lexical", "embedding"] = "lexical",
         embedder: FreshEmbedder | None = None,
@@ -120,7 +125,7 @@ class FaqBot:
         self.name = name
         self.entries = tuple(entries)
         self.warnings = tuple(warnings)
-        self._decline = decline
+        self._abstain = abstain
         self._min_similarity = min_similarity
         self._embedder = embedder if match == "embedding" else None
         self._lexical: LexicalIndex | None = None
@@ -137,7 +142,7 @@ class FaqBot:
             settings={
                 "min_similarity": self._min_similarity,
                 "match": "embedding" if self._embedder else "lexical",
-                "decline": self._decline,
+                "abstain": self._abstain,
             },
             embedded=True,
             parts={"entries": digest.hexdigest()},
@@ -153,15 +158,15 @@ class FaqBot:
             self._embedding = EmbeddingIndex((await self._embedder.embed(questions)).vectors)
 
     async def reply(self, question: str) -> Reply:
-        """The best entry's answer, or the declining sentence; a question without any word is declined."""
+        """The best entry's answer, or the abstaining sentence; a question without any word is abstained."""
         match = await self._best(question)
         if match is None:
-            return Reply(self._decline, declined=True, trace={"similarity": 0.0})
+            return Reply(self._abstain, abstained=True, trace={"similarity": 0.0})
         entry = self.entries[match.entry]
         trace = {"faq_question": entry.question, "similarity": match.similarity}
         if match.similarity < self._min_similarity or not token_set(question):
-            return Reply(self._decline, declined=True, trace=trace)
-        return Reply(entry.answer, declined=False, trace=trace)
+            return Reply(self._abstain, abstained=True, trace=trace)
+        return Reply(entry.answer, abstained=False, trace=trace)
 
     async def close(self) -> None:
         """Nothing is held."""
@@ -174,3 +179,71 @@ class FaqBot:
         if self._embedding is None or self._embedder is None:
             return None
         return self._embedding.best((await self._embedder.embed_fresh([question])).vectors[0])
+
+
+_QUESTION = ("question",)
+_ANSWER = ("answer", "expected_answer")
+_LISTED_UNDER = ("entries", "faq", "questions")
+_SHOWN = 3  # duplicates that a warning names
+
+
+@dataclass(frozen=True, slots=True)
+class FaqFile:
+    """The entries of a file in their order, and sentences about what looks wrong in it."""
+
+    entries: tuple[FaqEntry, ...]
+    warnings: tuple[str, ...]
+
+
+def read_faq(path: Path) -> FaqFile:
+    """Read a FAQ file: columns or keys ``question`` and ``answer``; others are ignored.
+
+    Raises:
+        InputError: the file can't be read, holds no entry, or an entry misses its question or answer; with the line.
+    """
+    reading = Reading()
+    entries: list[FaqEntry] = []
+    first_lines: dict[str, int] = {}
+    repeats: list[tuple[int, int]] = []
+    for line, row in open_rows(path, "a FAQ file with questions and answers", _LISTED_UNDER).rows(reading):
+        entry = FaqEntry(_text(row, _QUESTION, path, line), _text(row, _ANSWER, path, line))
+        first = first_lines.setdefault(" ".join(entry.question.lower().split()), line)
+        if first != line:
+            repeats.append((line, first))
+        entries.append(entry)
+    if not entries:
+        raise InputError(f"{path} holds no entry; a FAQ bot needs at least one question with its answer.")
+    return FaqFile(tuple(entries), (*_repeated(repeats, path), *_repaired(reading, path)))
+
+
+def _text(row: Row, names: tuple[str, ...], path: Path, line: int) -> str:
+    """The text under the first of the names that the row has, whatever their case."""
+    keys = {key.strip().lower(): key for key in row}
+    key = next((keys[name] for name in names if name in keys), None)
+    if key is None:
+        near = difflib.get_close_matches(names[0], keys, n=1, cutoff=0.6)
+        hint = f"is `{keys[near[0]]}` meant? Rename it" if near else f"it has {', '.join(row) or 'nothing'}"
+        raise InputError(f"{path}:{line}: there is no `{names[0]}`; {hint}.")
+    value = row[key]
+    if not isinstance(value, str):
+        raise InputError(f"{path}:{line}: `{key}` must be a text, not {kind_of(value)}.")
+    if not value.strip():
+        raise InputError(f"{path}:{line}: `{key}` is blank.")
+    return value.strip()
+
+
+def _repeated(repeats: list[tuple[int, int]], path: Path) -> tuple[str, ...]:
+    if not repeats:
+        return ()
+    shown = ", ".join(f"line {line} (first on line {first})" for line, first in repeats[:_SHOWN])
+    more = f" and {len(repeats) - _SHOWN} more" if len(repeats) > _SHOWN else ""
+    return (f"{path}: questions that stand there already are never answered from: {shown}{more}.",)
+
+
+def _repaired(reading: Reading, path: Path) -> tuple[str, ...]:
+    if not reading.repaired:
+        return ()
+    return (
+        f"{path}:{reading.first_repaired}: characters that can't be stored were replaced "
+        f"(in {reading.repaired} entries).",
+    )

@@ -6,12 +6,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
-from ..knowledge.documents import Document
-from .answering import answer_from, render_context, render_contexts
-from .base import BotMisconfigured, Context, Identity, Reply
-from .chat import ChatModel
-from .knowledge_digest import KnowledgeDigests
-from .prompting import Template
+from ..knowledge.documents.document import Document
+from .bot import BotMisconfigured, Context, Identity, KnowledgeDigests, Reply
+from .chat.model import ChatModel
+from .prompting import Template, answer_from, render_context, render_contexts
 from .shared_parts import SharedParts
 
 # Characters, counted as UTF-8 bytes, so that scripts with short words are not underestimated. About four to

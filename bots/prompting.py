@@ -1,12 +1,16 @@
-"""Prompt templates: loaded from Markdown files, checked when they are loaded, filled in one literal pass."""
+"""Prompts: templates loaded from Markdown, filled in one literal pass, and asked of a chat model."""
 
 import difflib
 import re
+import time
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from .. import InputError
 from ..knowledge.paths import existing, unreadable
+from .bot import Context, Reply
+from .chat.model import ChatModel, ChatRequest
 
 PLACEHOLDERS = ("context", "question")
 _FILLED = re.compile(r"\{(context|question)\}")
@@ -42,7 +46,7 @@ def load_template(path: Path | None, built_in: str) -> Template:
         built_in: name of the built-in template: ``rag`` or ``full_context``.
 
     Raises:
-        InputError: the file can't be read, lacks a placeholder or holds a misspelt one.
+        InputError: the file can't be read, misses a placeholder or holds a misspelt one.
     """
     if path is None:
         path = _BUILT_IN / f"{built_in}.md"
@@ -62,7 +66,7 @@ def parse_template(text: str, source: str) -> Template:
     missing = [f"{{{name}}}" for name in PLACEHOLDERS if name not in present]
     if missing:
         raise InputError(
-            f"{source}: the prompt lacks {' and '.join(missing)}; a prompt must say with {{context}} "
+            f"{source}: the prompt misses {' and '.join(missing)}; a prompt must say with {{context}} "
             "where the documents go and with {question} where the question goes."
         )
     warnings = tuple(
@@ -84,3 +88,59 @@ def _read(path: Path) -> str:
         raise InputError(f"{path} is not UTF-8 (byte {broken.start}); save the prompt as UTF-8.") from None
     except OSError as refused:
         raise unreadable(path, refused) from refused
+
+
+NOTHING_FOUND = "(Nothing was found.)"
+
+
+def render_context(context: Context, number: int, title: str = "") -> str:
+    """A passage with its number, and the title and id of its document above it."""
+    named = f"{title} ({context.document})" if title and title != context.document else context.document
+    heading = f"[{number}] {named}".rstrip()
+    return f"{heading}\n{context.text}"
+
+
+def render_contexts(contexts: Sequence[Context], titles: Mapping[str, str]) -> str:
+    """Passages as they stand in the prompt, in their order.
+
+    Args:
+        contexts: the passages.
+        titles: document id -> title, where there is one.
+    """
+    rendered = (render_context(each, number, titles.get(each.document, "")) for number, each in enumerate(contexts, 1))
+    return "\n\n".join(rendered) or NOTHING_FOUND
+
+
+async def answer_from(
+    model: ChatModel,
+    template: Template,
+    question: str,
+    contexts: tuple[Context, ...],
+    rendered: str,
+    trace: Mapping[str, object],
+) -> Reply:
+    """Ask the model with these contexts, rendered already, in its prompt.
+
+    The trace gains the milliseconds of generation and what the model says of it. Raises what
+    ``ChatModel.complete`` raises.
+    """
+    started = time.perf_counter()
+    completion = await model.complete(
+        ChatRequest(
+            prompt=template.fill(rendered, question),
+            instructions=template.text,
+            question=question,
+            contexts=contexts,
+        )
+    )
+    generate_ms = (time.perf_counter() - started) * 1000 - completion.queue_ms
+    return Reply(
+        answer=completion.text,
+        contexts=contexts,
+        usage=completion.usage,
+        reasoning=completion.reasoning,
+        abstained=completion.abstained,
+        queue_ms=completion.queue_ms,
+        attempts_ms=completion.attempts_ms,
+        trace={**trace, "generate_ms": generate_ms, **completion.trace},
+    )

@@ -1,27 +1,89 @@
 """The RAG bot: the passages that fit the question best in the prompt."""
 
 import asyncio
-from collections.abc import Sequence
+import time
+from collections.abc import Collection, Sequence
 from copy import copy
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Protocol
 
 from .. import InputError
-from ..knowledge.documents import Document, Passage
-from ..knowledge.local_models.reranker import NamedReranker
-from ..knowledge.searching.passage_search import PassageSearch
-from ..knowledge.searching.reranked import candidates
-from ..knowledge.searching.splitting import Splitting
-from ..metrics.messages import exception_line
-from .answering import answer_from, render_contexts
-from .base import BotMisconfigured, Context, Identity, Reply
-from .chat import ChatModel
-from .knowledge_digest import KnowledgeDigests
-from .langchain_retriever import open_retriever
-from .prompting import Template
-from .retrieval import Finder, Retrieval, RetrievalEmbedder, SearchFinder
+from ..knowledge.documents.document import Document, Passage
+from ..knowledge.models.reranker import NamedReranker, Reranker
+from ..knowledge.retrieval.index import BulkEmbedder
+from ..knowledge.retrieval.search import PassageSearch, candidates, reordered
+from ..knowledge.retrieval.splitting import Splitting
+from ..metrics.declaration import exception_line
+from .bot import BotMisconfigured, Context, Identity, KnowledgeDigests, Reply
+from .chat.model import ChatModel
+from .faq import FreshEmbedder
+from .langchain import open_retriever
+from .prompting import Template, answer_from, render_contexts
 from .settings import RagSettings
 from .shared_parts import SharedParts
 from .targets import Target
+
+
+class RetrievalEmbedder(FreshEmbedder, BulkEmbedder, Protocol):
+    """Embeds passages in bulk and questions one by one; a BatchingEmbedder does both."""
+
+
+class Finder(Protocol):
+    """Finds contexts for a question."""
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What could not be read or saved."""
+        ...
+
+    async def find(self, question: str, k: int, without: Collection[str] = ()) -> tuple[Context, ...]:
+        """At most k contexts, best first, none of them of some documents."""
+        ...
+
+
+class SearchFinder:
+    """A search of ours. The question is embedded afresh, so that its latency is what a user would see."""
+
+    def __init__(self, search: PassageSearch, embedder: FreshEmbedder) -> None:
+        """The embedder must be that of the passages."""
+        self.warnings = search.warnings
+        self._search = search
+        self._embedder = embedder
+
+    async def find(self, question: str, k: int, without: Collection[str] = ()) -> tuple[Context, ...]:
+        """At most k passages, best first, none of them of some documents; see ``PassageSearch.find``."""
+        search = self._search
+        if not search.size:
+            return ()
+        vector = (await self._embedder.embed_fresh([question])).vectors[0] if search.needs_vector else None
+        return tuple(
+            Context(passage.text, passage.document, passage.start, passage.end, score)
+            for passage, score in search.find(question, vector, k, without)
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Retrieval:
+    """What is opened for a RAG bot: what finds, and what puts that in order, where there is such a model."""
+
+    finder: Finder
+    reranker: Reranker | None = None
+
+    async def retrieve(
+        self, question: str, k: int, without: Collection[str] = ()
+    ) -> tuple[tuple[Context, ...], dict[str, object]]:
+        """At most k contexts, best first, and the milliseconds of each step."""
+        started = time.perf_counter()
+        found = await self.finder.find(question, candidates(k) if self.reranker else k, without)
+        took: dict[str, object] = {"retrieve_ms": (time.perf_counter() - started) * 1000}
+        if self.reranker is None:
+            return found, took
+        started = time.perf_counter()
+        scores = await self.reranker.scores(question, [context.text for context in found])
+        best = [replace(context, score=score) for context, score in reordered(found, scores.tolist())[:k]]
+        return tuple(best), {**took, "rerank_ms": (time.perf_counter() - started) * 1000}
+
 
 __all__ = ["RagBot", "RetrievalEmbedder"]
 

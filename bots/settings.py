@@ -7,9 +7,9 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator, model_validator
 
-from ..knowledge.searching.passage_search import RETRIEVERS, Retriever
-from ..knowledge.searching.splitting import Splitter
-from .receiving import MOST_MB
+from ..knowledge.retrieval.search import RETRIEVERS, Retriever
+from ..knowledge.retrieval.splitting import Splitter
+from .http_replies import MOST_MB
 
 PLACE = "{question}"
 
@@ -68,12 +68,12 @@ class FaqSettings(Settings):
     type: Literal["faq"] = _kind()
     entries: Path = Field(description="CSV, JSONL, JSON or YAML file with a question and an answer each.")
     min_similarity: float = Field(
-        0.0, ge=0, le=1, description="Below this similarity the bot declines; 0 answers always."
+        0.0, ge=0, le=1, description="Below this similarity the bot abstains; 0 answers always."
     )
     match: Literal["lexical", "embedding"] = Field(
         "lexical", description="Compare the words of the questions, or their embeddings."
     )
-    decline: str = Field("I don't have an answer to that question.", description="What the bot says when it declines.")
+    abstain: str = Field("I don't have an answer to that question.", description="What the bot says when it abstains.")
 
 
 class FullContextSettings(Settings):

@@ -4,7 +4,7 @@ from collections.abc import Callable, Coroutine
 from typing import Any, Generic, TypeVar
 from weakref import WeakSet
 
-from .once import Once
+from .chat.limits import Once
 
 T = TypeVar("T")
 

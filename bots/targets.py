@@ -11,7 +11,7 @@ from types import ModuleType
 
 from .. import InputError
 from ..knowledge.paths import existing
-from ..metrics.messages import exception_line
+from ..metrics.declaration import exception_line
 
 
 @dataclass(frozen=True, slots=True)

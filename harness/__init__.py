@@ -1,4 +1,4 @@
-"""Harness: the commands, and the exams that they hold.
+"""Harness: the commands, and the runs that they hold.
 
-Its rooms, each of which imports only those before it: suite, engine, trust, exams, forecast, showing, commands.
+Its rooms, each of which imports only those before it: suite, engine, trust, runs, estimate, showing, commands.
 """

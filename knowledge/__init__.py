@@ -4,12 +4,12 @@ import sys
 from types import ModuleType
 from typing import Any
 
-from .cutting import cut
-from .documents import Document, Passage
-from .question_files import QuestionSet, open_questions
-from .questions import Constraint, Evidence, Question
-from .reading import Knowledge, read_knowledge
-from .recorded import Recorded, RecordedSet, open_recorded
+from .documents.document import Document, Passage
+from .documents.reading import Knowledge, read_knowledge
+from .questions.question import Constraint, Evidence, Question
+from .questions.question_files import QuestionSet, open_questions
+from .questions.recorded import Recorded, RecordedSet, open_recorded
+from .retrieval.splitting import cut
 
 __all__ = [
     "Constraint",

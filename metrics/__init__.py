@@ -5,15 +5,15 @@ import sys
 from types import ModuleType
 from typing import TYPE_CHECKING, cast
 
+from .bench import PlannedMetric
 from .catalog import Catalog, builtin_catalog, declared_in
-from .declaring import artefact, metric, name_of
+from .declaration import artefact, metric, name_of
 from .entries import Artefact, Metric
 from .facts import Facts, Place, RunFacts
 from .judge.call import Block, JudgeCall, Reading
-from .judge.label_calls import OwnPrompt
+from .judge.calls import OwnPrompt
 from .judge.verdicts import Word
 from .plan import Plan
-from .planned import PlannedMetric
 from .score import (
     Better,
     JudgeUnavailable,

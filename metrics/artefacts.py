@@ -6,12 +6,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from .declaring import artefact
-from .overlap_counts import NgramMatches, clipped_matches, rouge_tokens, words_missing
+from .declaration import artefact
+from .lexical import NgramMatches, clipped_matches, rouge_tokens, words_missing
 from .score import NotApplicable, Reason
-from .text import eligible, sentences
+from .text import eligible, sentences, word_tokens
 from .tools import Embedder
-from .treebank import word_tokens
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -73,7 +72,7 @@ def expected_stems(expected: str) -> list[str]:
 
 @artefact
 def missing_words(answer_stems: list[str], expected: str) -> list[str]:
-    """The expected answer's words whose stems the answer lacks, as ROUGE reads them: at most 30, for people."""
+    """The expected answer's words whose stems the answer misses, as ROUGE reads them: at most 30, for people."""
     return words_missing(expected, frozenset(answer_stems))
 
 

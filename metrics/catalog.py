@@ -1,30 +1,65 @@
 """Catalog: all metrics and artefacts by name, checked so that every need has one provider."""
 
+import hashlib
+import importlib.util
 import inspect
+import sys
+import traceback
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType, ModuleType
 
 from .. import InputError
-from .declaring import (
+from .declaration import (
     ArtefactDeclaration,
     Function,
     MetricDeclaration,
     Need,
     declaration_of,
+    exception_line,
     name_of,
+    nearest,
     place_of,
     read_signature,
     wrong_in,
 )
 from .entries import Artefact, Metric, facts_of
 from .facts import ROW_CHECKS, RUN_CHECKS
-from .loading import load_metrics_file
-from .messages import nearest
-from .plan import Plan
-from .planning import EmptyContexts, make_plan
+from .plan import EmptyContexts, Plan, make_plan
 from .versions import read_files
+
+
+def load_metrics_file(path: Path) -> ModuleType:
+    """Run a Python file and hand back its module, under a name that can't hide another module.
+
+    Raises:
+        InputError: when there is no such file, or running it fails; names the file and the line.
+    """
+    if not path.is_file():
+        raise InputError(f"There is no metrics file {path}.")
+    digest = hashlib.sha256(str(path.resolve()).encode("utf-8", "surrogateescape")).hexdigest()[:8]
+    name = f"user_metrics_{digest}"
+    spec = importlib.util.spec_from_file_location(name, path)
+    if spec is None or spec.loader is None:
+        raise InputError(f"{path} is not a Python file; a metrics file ends in .py.")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module  # dataclasses look their module up while it is being run
+    try:
+        spec.loader.exec_module(module)
+    except InputError:
+        raise
+    except SyntaxError as error:
+        raise InputError(f"{error.filename or path}:{error.lineno}: {error.msg}.") from error
+    except (Exception, SystemExit) as error:
+        raise InputError(f"{path}:{_line(error, path)}: {exception_line(error)}") from error
+    return module
+
+
+def _line(error: BaseException, path: Path) -> int:
+    """The last line of the file that was being run."""
+    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if Path(frame.filename) == path]
+    return (lines[-1] if lines else None) or 1
 
 
 class Catalog:
@@ -244,44 +279,29 @@ def _refuse_duplicate(function: Function, known: Artefact | Function | None) -> 
 @cache
 def builtin_catalog() -> Catalog:
     """The metrics that come with the package."""
-    from . import (
-        alignscore,
-        artefacts,
-        classification,
-        completeness,
-        correctness,
-        critics,
-        fairness_bias,
-        gptscore,
-        grounding,
-        hallucination,
-        judge_booleans,
-        judge_review,
-        judged,
-        judged_items,
-        judged_retrieval,
-        lettucedetect,
-        lexical,
-        looping,
-        minicheck,
-        operations,
-        overlap,
-        perplexity,
-        personal_data,
-        presence,
-        ragas,
-        relevancy,
-        retrieval,
-        secrets,
-        semantic,
-        summac,
-        toxicity,
-        verifiers,
-    )
+    from . import artefacts, classification, lexical, looping, operations, retrieval, semantic, tokens_presence
+    from .judge import boolean, claims, contexts, grades, judged
+    from .local import checkers, classifiers, likelihoods, summaries, verifiers
+    from .safety import leaks
 
     return Catalog.of(
-        artefacts, lexical, overlap, looping, presence, personal_data, secrets, classification, semantic, relevancy,
-        completeness, judged, judged_items, correctness, grounding, judged_retrieval, ragas, judge_booleans, critics,
-        judge_review, retrieval, toxicity, fairness_bias, summac, perplexity, gptscore, hallucination, minicheck,
-        alignscore, lettucedetect, verifiers, operations,
-    )  # fmt: skip
+        artefacts,
+        lexical,
+        looping,
+        tokens_presence,
+        leaks,
+        classification,
+        semantic,
+        summaries,
+        judged,
+        claims,
+        contexts,
+        boolean,
+        grades,
+        retrieval,
+        classifiers,
+        likelihoods,
+        checkers,
+        verifiers,
+        operations,
+    )

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from .declaring import metric
+from .declaration import metric
 from .score import Measured, NotApplicable, Reason
 from .text import normalise
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from .declaring import ArtefactDeclaration, Function, Level, MetricDeclaration, Need
+from .declaration import ArtefactDeclaration, Function, Level, MetricDeclaration, Need
 from .score import Aggregate, Better
 
 

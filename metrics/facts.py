@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final, NamedTuple, TypedDict
 
-from .local_tools import Checker, Classifier, LanguageModel, PairEntailment, SpanDetector
+from .local.tools import Checker, Classifier, LanguageModel, PairEntailment, SpanDetector
 from .score import Reason
 from .tools import Embedder, Judge
 

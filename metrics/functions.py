@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any, Final, Protocol, cast
 
 from .. import InputError
 from .catalog import Catalog, builtin_catalog
+from .declaration import nearest
 from .evaluators import options_of
 from .facts import ROW_CHECKS, RUN_CHECKS, TOOLS, Facts, Place, RunFacts
-from .installed import with_installed
-from .messages import nearest
+from .plugins import with_installed
 from .score import JudgeUnavailable, ModelUnavailable, Score, Status, Unreadable
 
 if TYPE_CHECKING:

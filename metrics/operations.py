@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from .declaring import metric
+from .declaration import metric
 from .score import Measured, NotApplicable, Reason
 
 _PAGE = "Metric foundations page"

@@ -1,15 +1,121 @@
-"""Plan: some metrics of a catalog, prepared so that scoring a row is only calling functions."""
+"""Plan: chosen metrics with options and versions, prepared so that scoring a row is only calling functions."""
 
-from collections.abc import Collection, Iterable
+import hashlib
+import json
+import math
+import typing
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import Final, Literal, TypeAlias
 
 from .. import InputError
-from .bench import Failure, Values, make_all, measure
-from .facts import ROW_CHECKS, RUN_CHECKS, Facts, RunFacts
-from .messages import nearest
-from .planned import Prepared, in_order
-from .request_plan import RequestPlan, plan_requests
-from .row import Row, RowPlan, no_value, score_of
+from .bench import (
+    LEFT_OUT,
+    Failure,
+    PlannedMetric,
+    Prepared,
+    Row,
+    RowPlan,
+    Step,
+    Values,
+    in_order,
+    make_all,
+    measure,
+    no_value,
+    score_of,
+)
+from .declaration import Function, Need, Wanted, declaration_of, nearest, place_of
+from .entries import Artefact, Metric, facts_of, without_parts
+from .facts import OF_REPLY, ROW_CHECKS, RUN_CHECKS, TOOLS, Facts, RunFacts
 from .score import Reason, Score, Status
+from .versions import code_version, read_files
+
+Per: TypeAlias = Literal["row", "question"]
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedRequest:
+    """The requests of one artefact, before votes, repairs and retries.
+
+    Attributes:
+        artefact: what they are made for.
+        calls: names of the judge's calls (``check_answer``), and of their prompts.
+        requests: how many for a row or a question.
+        per: ``"question"`` when they rest on nothing that the bot says, so that all bots and repeats share them.
+        each_expected: whether they are made once for each accepted answer of the question.
+        metrics: those that rest on them, in the order of the plan.
+    """
+
+    artefact: str
+    calls: tuple[str, ...]
+    requests: int
+    per: Per
+    each_expected: bool
+    metrics: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RequestPlan:
+    """All requests to the judge that a plan makes."""
+
+    requests: tuple[PlannedRequest, ...] = ()
+
+    @property
+    def per_row(self) -> int:
+        """Requests for each row, with one accepted answer."""
+        return _total(self.requests, "row")
+
+    @property
+    def per_question(self) -> int:
+        """Requests for each question, with one accepted answer, whatever bots answer it."""
+        return _total(self.requests, "question")
+
+
+def plan_requests(prepared: Sequence[Prepared]) -> RequestPlan:
+    """The requests under some row metrics."""
+    steps = {step.name: step for one in prepared for step in one.below}
+    reached = {one.metric.id: _reached(one.step, steps) for one in prepared}
+    of_question = _of_question(steps)
+    requests = {
+        step.name: PlannedRequest(
+            artefact=step.name,
+            calls=step.calls,
+            requests=step.requests,
+            per="question" if step.name in of_question else "row",
+            each_expected=step.on_expected,
+            metrics=tuple(metric for metric, names in reached.items() if step.name in names),
+        )
+        for step in steps.values()
+        if step.requests
+    }
+    return RequestPlan(tuple(request for request in requests.values() if request.metrics))
+
+
+def _reached(step: Step, steps: Mapping[str, Step]) -> frozenset[str]:
+    """The artefacts without which a step can't be; parts are there for others' sake."""
+    found: set[str] = set()
+    waiting = [step]
+    while waiting:
+        one = waiting.pop()
+        for name in one.names:
+            if name in steps and name not in found and name not in one.parts:
+                found.add(name)
+                waiting.append(steps[name])
+    return frozenset(found)
+
+
+def _of_question(steps: Mapping[str, Step]) -> frozenset[str]:
+    """The artefacts that rest on nothing of the reply, also not by way of a part; steps are in the order of needs."""
+    found: set[str] = set()
+    for name, step in steps.items():
+        if not any(need in OF_REPLY or (need in steps and need not in found) for need in step.names):
+            found.add(name)
+    return frozenset(found)
+
+
+def _total(requests: Iterable[PlannedRequest], per: Per) -> int:
+    return sum(one.requests for one in requests if one.per == per)
 
 
 class Plan:
@@ -98,3 +204,263 @@ class Plan:
             else:
                 scores.append(score_of(one, measure(one.step, values)))
         return scores
+
+
+EmptyContexts: TypeAlias = Literal["not_applicable", "zero"]
+_EMPTY_CONTEXTS: Final = ("not_applicable", "zero")
+_UNNAMED: Final = ("byop",)  # under a call without a prompt of ours: what is said of own prompts, and the frame
+
+
+def make_plan(
+    metrics: Sequence[Metric],
+    artefacts: Mapping[str, Artefact],
+    options: Mapping[str, Mapping[str, object]],
+    empty_contexts: EmptyContexts,
+    models: Mapping[str, str],
+) -> Plan:
+    """Prepare metrics; ``Catalog.plan`` says what the arguments mean."""
+    if empty_contexts not in _EMPTY_CONTEXTS:
+        wanted = " or ".join(repr(choice) for choice in _EMPTY_CONTEXTS)
+        raise InputError(f"empty_contexts is {empty_contexts!r}; {wanted} is wanted.")
+    of_row = [metric for metric in metrics if metric.level == "row"]
+    planner = _Planner(of_row, artefacts, options, empty_contexts == "zero", models)
+    by_row = {metric.id: planner.prepared(metric) for metric in of_row}
+    versions = {id: prepared.metric.version for id, prepared in by_row.items()}
+    return Plan([by_row.get(metric.id) or planner.prepared(metric, versions) for metric in metrics])
+
+
+class _Planner:
+    """What is worked out once and shared by the metrics of a plan: steps, and which parts they have."""
+
+    def __init__(
+        self,
+        of_row: Sequence[Metric],
+        artefacts: Mapping[str, Artefact],
+        options: Mapping[str, Mapping[str, object]],
+        zero_on_empty: bool,
+        models: Mapping[str, str],
+    ) -> None:
+        self._artefacts = artefacts
+        self._options = options
+        self._zero_on_empty = zero_on_empty
+        self._models = models
+        self._steps: dict[str, Step] = {}
+        wanted = [_parameters(metric, _settled(metric, options.get(metric.id, {}))) for metric in of_row]
+        self._wired = wired_parts(wanted, artefacts)
+
+    def prepared(self, metric: Metric, versions: Mapping[str, str] = MappingProxyType({})) -> Prepared:
+        """A metric with all that scoring it takes; ``versions`` are those of the row metrics that it may add up."""
+        said = metric.declaration
+        options = _settled(metric, self._options.get(metric.id, {}))
+        parameters = _parameters(metric, options)
+        below = tuple(self._below(parameters)) if said.level == "row" else ()
+        needs, optional = self._facts(metric, parameters)
+        asked = {name for step in below for name in step.names}.union(need.name for need in parameters)
+        zero_on_empty = said.zero_on_empty_contexts and self._zero_on_empty
+        models = {tool: self._models.get(tool, "") for tool in TOOLS & asked}
+        rules = {"blank_answer": said.blank_answer, "zero_on_empty": zero_on_empty, "models": models}
+        added = {"adds_up": [versions[id] for id in said.adds_up]} if said.adds_up else {}
+        low, high = self._scale(metric, options)
+        planned = PlannedMetric(
+            id=metric.id,
+            version=_version(metric, below, options, {**rules, **added}),
+            summary=metric.summary,
+            source=metric.source,
+            threshold=metric.threshold,
+            better=metric.better,
+            low=low,
+            high=high,
+            level=metric.level,
+            needs=needs,
+            optional=optional,
+            options=options,
+            aggregate=said.aggregate,
+            is_scaled=said.scale is not None,
+        )
+        return Prepared(
+            metric=replace(planned, threshold=planned.on_scale(metric.threshold)),
+            step=_step(metric, parameters, options, below),
+            below=below,
+            facts=needs,
+            needs_answer="answer" in needs,
+            blank_answer=said.blank_answer,
+            zero_on_empty=zero_on_empty,
+            components=said.components,
+        )
+
+    def _scale(self, metric: Metric, options: Mapping[str, object]) -> tuple[float | None, float | None]:
+        """The ends of a metric's scale, which its own options or one of an artefact may set."""
+        for (name, value), ends in metric.declaration.ranges.items():
+            if options[name] == value:
+                return ends
+        if metric.declaration.scale is None:
+            return metric.low, metric.high
+        owner, option = metric.declaration.scale
+        scale = _settled(self._artefacts[owner], self._options.get(owner, {}))[option]
+        match scale:
+            case (float(low), float(high)) if low < high and math.isfinite(high - low):
+                return low, high
+        raise InputError(f"The option {owner}.{option} is {scale!r}; two numbers are wanted, the worst score first.")
+
+    def _facts(self, metric: Metric, parameters: Sequence[Need]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """The facts that a metric can't do without and those that it uses, as its options have it."""
+        if parameters == metric.parameters:
+            return metric.needs, metric.optional
+        required, optional = facts_of(parameters, self._artefacts)
+        return tuple(fact for fact in ROW_CHECKS if fact in required), tuple(
+            fact for fact in ROW_CHECKS if fact in optional
+        )
+
+    def _below(self, parameters: Sequence[Need]) -> list[Step]:
+        """The artefacts under some needs, each once, what is needed before what needs it."""
+        found: dict[str, Step] = {}
+        for need in parameters:
+            if need.name in self._artefacts:
+                artefact = self._artefacts[need.name]
+                below = self._below(self._given(artefact))
+                found |= {step.name: step for step in below}
+                found.setdefault(need.name, self._artefact_step(artefact, below))
+        return list(found.values())
+
+    def _given(self, artefact: Artefact) -> list[Need]:
+        """What an artefact is given in this plan: its needs without the parts that nobody else asks for."""
+        wired = self._wired[artefact.id]
+        parts = artefact.declaration.parts
+        return [need for need in artefact.parameters if need.name in wired or need.name not in parts]
+
+    def _artefact_step(self, artefact: Artefact, below: Sequence[Step]) -> Step:
+        if artefact.id not in self._steps:
+            options = _settled(artefact, self._options.get(artefact.id, {}))
+            step = _step(artefact, artefact.parameters, options, below)
+            given = {need.name for need in self._given(artefact)}
+            said = artefact.declaration
+            requests = said.requests(options) if callable(said.requests) else said.requests
+            is_asking = bool(said.calls) or (artefact.is_async and "judge" in step.names)
+            self._steps[artefact.id] = replace(
+                step,
+                names=tuple(name if name in given else LEFT_OUT for name in step.names),
+                parts=self._wired[artefact.id],
+                calls=said.calls,
+                requests=requests if is_asking else 0,
+            )
+        return self._steps[artefact.id]
+
+
+def wired_parts(wanted: Iterable[Sequence[Need]], artefacts: Mapping[str, Artefact]) -> dict[str, tuple[str, ...]]:
+    """For each artefact under some needs, those of its parts that something that needs it needs as well."""
+    lists = [*wanted]
+    reached: set[str] = set()
+    for needs in lists:  # grows as artefacts are reached
+        for need in needs:
+            if need.name in artefacts and need.name not in reached:
+                reached.add(need.name)
+                lists.append(without_parts(artefacts[need.name]))
+    asked = [{need.name for need in needs} for needs in lists]
+    return {
+        name: tuple(part for part in artefacts[name].declaration.parts if any({name, part} <= each for each in asked))
+        for name in reached
+    }
+
+
+def _parameters(metric: Metric, options: Mapping[str, object]) -> tuple[Need, ...]:
+    """What a metric asks for, with the swaps that its options bring."""
+    swaps: dict[str, str] = {}
+    for (option, value), instead in metric.declaration.swaps.items():
+        if options[option] == value:
+            swaps |= instead
+    return tuple(replace(need, name=swaps.get(need.name, need.name)) for need in metric.parameters)
+
+
+def _step(
+    entry: Metric | Artefact, parameters: Sequence[Need], options: Mapping[str, object], below: Sequence[Step]
+) -> Step:
+    is_async = isinstance(entry, Artefact) and entry.is_async
+    names = tuple(need.name for need in parameters)
+    return Step(
+        name=entry.id,
+        function=entry.function,
+        names=names,
+        defaults={need.name: need.default for need in parameters if not need.required},
+        options=options,
+        is_async=is_async,
+        waits=is_async or any(step.waits for step in below),
+        on_expected="expected" in names or any(step.on_expected for step in below),
+    )
+
+
+def _version(metric: Metric, below: Sequence[Step], options: Mapping[str, object], rules: Mapping[str, object]) -> str:
+    """Hash of all that makes a score: code, options, rules and models of the metric and its artefacts."""
+    made_by = [_making(step) for step in below]
+    whole: list[object] = [
+        metric.id,
+        code_version(metric.function),
+        dict(options),
+        sorted(made_by, key=str),
+        dict(rules),
+    ]
+    if reads := metric.declaration.reads:
+        whole.append({"reads": read_files(metric.function, reads)})
+    text = json.dumps(whole, sort_keys=True, default=repr)
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+def _making(step: Step) -> list[object]:
+    """What makes an artefact what it is in this plan."""
+    made_by: list[object] = [step.name, code_version(step.function), dict(step.options)]
+    if step.parts:
+        made_by.append({"parts": step.parts})
+    if step.calls or step.requests:
+        made_by.append({"prompts": {call: _prompt(call, step) for call in step.calls or _UNNAMED}})
+    said = declaration_of(step.function)
+    if said is not None and said.reads:
+        made_by.append({"reads": read_files(step.function, said.reads)})
+    return made_by
+
+
+def _prompt(call: str, step: Step) -> str:
+    from .judge.rendering import prompt_hash  # not needed by those who ask no judge
+
+    try:
+        return prompt_hash(call)
+    except FileNotFoundError as error:
+        said = f"{place_of(step.function)}: artefact '{step.name}' names the judge's call '{call}'"
+        raise InputError(f"{said}, for which there is no prompt.") from error
+
+
+def _settled(owner: Metric | Artefact, given: Mapping[str, object]) -> Mapping[str, object]:
+    """The owner's defaults with the given values in their place; lists become tuples."""
+    defaults = owner.options
+    settled = dict(defaults)
+    hints = _hints(owner.function) if given else {}
+    for name, value in given.items():
+        if name not in defaults:
+            known = f" It has {', '.join(sorted(defaults))}." if defaults else " It has none."
+            raise InputError(f"'{owner.id}' has no option '{name}'{nearest(name, defaults)}{known}")
+        choices = typing.get_args(hints.get(name)) if typing.get_origin(hints.get(name)) is Literal else ()
+        if choices and value not in choices:
+            wanted = ", ".join(map(repr, choices))
+            raise InputError(f"The option {owner.id}.{name} is {value!r}; one of {wanted} is wanted.")
+        settled[name] = _fitting(f"{owner.id}.{name}", value, defaults[name])
+        for rule in getattr(hints.get(name), "__metadata__", ()):
+            if isinstance(rule, Wanted) and not rule.holds(settled[name]):
+                raise InputError(f"The option {owner.id}.{name} is {value!r}; {rule.words} is wanted.")
+    return MappingProxyType(settled)
+
+
+def _hints(function: Function) -> Mapping[str, object]:
+    try:
+        return typing.get_type_hints(function, include_extras=True)
+    except (NameError, TypeError, AttributeError):  # a user's annotation may name what only a type checker imports
+        return {}
+
+
+def _fitting(option: str, value: object, default: object) -> object:
+    """The value in the kind of its default. Raises InputError when it is of another kind."""
+    if isinstance(default, tuple) and isinstance(value, (list, tuple)):
+        return tuple(_fitting(option, item, default[0]) for item in value) if default else tuple(value)
+    if isinstance(default, float) and isinstance(value, int) and not isinstance(value, bool):
+        return float(value)
+    if default is None or type(value) is type(default):
+        return value
+    wanted = "a list" if isinstance(default, tuple) else f"a value like {default!r}"
+    raise InputError(f"The option {option} is {value!r}; {wanted} is wanted.")

@@ -9,12 +9,69 @@ from typing import Literal
 import orjson
 
 from ..metrics.score import Better
-from .hard_cases import most_difficult_case
 from .leaderboard import milliseconds
-from .reported_run import ROUNDING, ReportedRun, family_of
-from .row_keys import failing_rows
-from .run import RunEvaluator
-from .summary import MetricColumn
+from .reported_run import ROUNDING, ReportedRun, failing_rows, family_of, row_metric
+from .store.run import RunEvaluator
+from .store.summary import MetricColumn
+
+
+@dataclass(frozen=True, slots=True)
+class HardCase:
+    """A test case with the bots that failed it, of how many that have a value for it, and their mean."""
+
+    question_id: str
+    question: str
+    metric: str
+    failed_by: tuple[str, ...]
+    bots: int
+    mean: float
+
+
+# A bot fails a case when the mean of its repeats misses the threshold. Rows without a value count neither way.
+BY_BOT = """
+SELECT run_rows.question_id AS question_id, run_rows.bot_id AS bot_id, AVG(value) AS mean,
+    MIN(run_rows.position) AS position, {sign} * (:threshold - AVG(value)) > :rounding AS failed
+FROM run_rows
+JOIN scores ON scores.reply_id = run_rows.reply_id AND scores.question_id = run_rows.question_id
+    AND scores.metric_id = :metric
+WHERE run_rows.run_id = :run AND value IS NOT NULL
+GROUP BY run_rows.question_id, run_rows.bot_id"""
+
+HARDEST = """
+SELECT questions.id, questions.key, questions.text, bots, of_all FROM (
+    SELECT question_id, COUNT(*) AS bots, AVG(mean) AS of_all FROM ({by_bot})
+    GROUP BY question_id HAVING SUM(failed) > 0
+    ORDER BY SUM(failed) DESC, {sign} * ROUND(AVG(mean), 9), MIN(position), question_id LIMIT 1
+) JOIN questions ON questions.id = question_id"""
+
+FAILED_BY = """
+SELECT bots.name FROM ({by_bot}) AS each JOIN bots ON bots.id = each.bot_id
+JOIN run_bots ON run_bots.run_id = :run AND run_bots.bot_id = each.bot_id
+WHERE failed ORDER BY run_bots.position"""
+
+
+def most_difficult_case(run: ReportedRun, evaluator: RunEvaluator) -> HardCase | None:
+    """The test case failed by most bots on the evaluator's primary metric; None when nothing was failed.
+
+    Of several, the one with the worse mean; of these, the one that comes first in the question set.
+    """
+    metric = row_metric(evaluator)
+    column = run.columns.get(metric)
+    if column is None or column.threshold is None or column.better == "neither":
+        return None
+    sign = 1 if column.better == "higher" else -1
+    by_bot = BY_BOT.format(sign=sign)
+    arguments = {
+        "run": run.id, "metric": run.metric_ids[metric], "threshold": column.threshold, "rounding": ROUNDING,
+    }  # fmt: skip
+    found = run.store.query(HARDEST.format(by_bot=by_bot, sign=sign), arguments)
+    if not found:
+        return None
+    question_id, key, text, bots, mean = found[0]
+    of_case = by_bot.replace("WHERE", "WHERE run_rows.question_id = :question AND", 1)
+    failed = run.store.query(FAILED_BY.format(by_bot=of_case), {**arguments, "question": question_id})
+    return HardCase(key, text, metric, tuple(name for (name,) in failed), bots, mean)
+
 
 InsightType = Literal[
     "best_bot", "most_accurate", "least_accurate", "most_difficult_case", "best_retrieval", "worst_retrieval",
@@ -150,12 +207,12 @@ def _allow_list(run: ReportedRun, evaluator: RunEvaluator) -> Iterator[Insight]:
         entries = {str(entry): int(hits) for name, entry, hits in found if name == bot.name}
         if not entries:
             continue
-        told = [f"{entry} ({hits})" for entry, hits in entries.items()]
-        more = f" and {len(told) - MOST_ALLOWED} more" if len(told) > MOST_ALLOWED else ""
+        notify = [f"{entry} ({hits})" for entry, hits in entries.items()]
+        more = f" and {len(notify) - MOST_ALLOWED} more" if len(notify) > MOST_ALLOWED else ""
         hits = sum(entries.values())
         text = (
             f"{bot.name}: the allow-lists of pii_leakage hid {hits} {'hit' if hits == 1 else 'hits'}: "
-            f"{', '.join(told[:MOST_ALLOWED])}{more}."
+            f"{', '.join(notify[:MOST_ALLOWED])}{more}."
         )
         yield Insight("allow_list", evaluator.id, metric, bot.name, text, {"allowed": entries})
 

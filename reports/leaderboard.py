@@ -9,12 +9,12 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from ..metrics.evaluator_table import RATES
+from ..metrics.evaluators import RATES
 from ..metrics.score import Reason
-from .printable import printable
-from .statistics.prediction_powered import FEWEST
-from .summary import BotSummary, MetricColumn, MetricSummary, Summary
-from .trust.corrected import KeptCalibration
+from .calibration.corrected import StoredCalibration
+from .statistics.agreement import FEWEST
+from .store.summary import BotSummary, MetricColumn, MetricSummary, Summary
+from .text import printable
 
 NAME_WIDTH = 20
 CELL_WIDTH = 19
@@ -168,7 +168,7 @@ def _corrected(metric: MetricSummary, column: MetricColumn) -> Text:
     return text.append(f" {'n' if found.is_random else 'picked '}{found.labels}", style="dim")
 
 
-def corrected_figures(found: KeptCalibration, column: MetricColumn, to: str = "-") -> str:
+def corrected_figures(found: StoredCalibration, column: MetricColumn, to: str = "-") -> str:
     """The corrected figure with its interval; a share of rows that pass is a percentage."""
     if found.measure == "pass_rate":
         return f"{found.corrected:.0%} {found.low * 100:.0f}{to}{found.high * 100:.0f}"
@@ -205,8 +205,8 @@ def count(number: int, noun: str) -> str:
 def _operations(bots: Sequence[BotSummary]) -> Iterator[tuple[str, list[str | Text]]]:
     yield "latency p50", [milliseconds(bot.latency.p50) if bot.latency else "-" for bot in bots]
     yield "latency p95", [milliseconds(bot.latency.p95) if bot.latency else "-" for bot in bots]
-    if any(bot.declined for bot in bots):
-        yield "declined", [f"{bot.declined} of {bot.rows}" for bot in bots]
+    if any(bot.abstained for bot in bots):
+        yield "abstained", [f"{bot.abstained} of {bot.rows}" for bot in bots]
     yield "failed", [_failures(bot) for bot in bots]
     if any(bot.tokens for bot in bots):
         yield "tokens", [_sum(bot.tokens, "{:,}", bot.tokens_rows, bot) for bot in bots]

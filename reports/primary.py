@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Protocol
 
 from .. import InputError
-from ..metrics.evaluator_table import RATES
-from .manifest_parts import mapping_in
+from ..metrics.evaluators import RATES
+from .text import mapping_in
 
 if TYPE_CHECKING:
-    from ..metrics.declaring import Level
+    from ..metrics.declaration import Level
     from ..metrics.score import Better
-    from .summary import MetricColumn
+    from .store.summary import MetricColumn
 
 OPERATIONAL: Final = ("latency_ms", "cost")  # what an answer takes, not how good it is
 

@@ -2,23 +2,481 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import replace
-from typing import get_args
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final, Literal, NamedTuple, get_args
 
-from .failures import failures_of
-from .flip_problems import flip_problems
-from .problem import Problem, ProblemType, Severity, apart, number_of_rows, problem_in
-from .reported_run import ReportedRun, family_of, misses
-from .row_keys import FoundRows, failing_rows, rows_with_failing_contexts, rows_with_negative_cost
-from .run import RunEvaluator
-from .summary import BotSummary, MetricColumn, MetricSummary
-from .thresholds import bound
-from .unmeasured import unmeasured
-from .unread_texts import unread_texts
+from ..metrics.evaluators import evaluator_of
+from .compare.comparable import same_metric
+from .compare.scores import run_tables
+from .export.markdown_text import one_line
+from .reported_run import (
+    MOST,
+    FoundRow,
+    FoundRows,
+    ReportedRun,
+    RowKey,
+    bound,
+    failing_rows,
+    family_of,
+    first_error,
+    metrics_once,
+    misses,
+    rows_too_short,
+    rows_with_failing_contexts,
+    rows_with_negative_cost,
+    rows_without_value,
+    truncated_metrics,
+    truncated_rows,
+    unreadable_rows,
+)
+from .robustness.flips import Flip, flips_of, is_outcome
+from .robustness.perturbed import PerturbedPairs, pair_perturbations, source_run
+from .store.run import RunEvaluator
+from .store.summary import PARSE_FAILURE_TOLERANCE, BotSummary, MetricColumn, MetricSummary
+
+Severity = Literal["high", "medium", "low"]
+# Causes before effects: a bot that fails, or a judge that can't be read, also spoils the figures below.
+ProblemType = Literal[
+    "operations", "evaluation", "data", "privacy", "fairness", "accuracy", "retrieval", "summarization", "robustness"
+]
+_MOST_NAMED: Final = 8  # metrics that one problem names; of more it counts the rest
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One thing that is wrong in a run.
+
+    Attributes:
+        severity: how bad it is.
+        type: what it is about.
+        evaluator: id of the evaluator that found it, or None; the first of several.
+        metric: the metric that shows it, or None; the first of several.
+        bot: the bot that has it, or None.
+        threshold: what was wanted, or None.
+        value: what was found, or None.
+        rows: the first rows behind it, worst first.
+        row_count: how many rows are behind it in all.
+        what: a sentence that says it.
+        action: a sentence that says what to do.
+        id: its number in the run, from 1, worst first.
+    """
+
+    severity: Severity
+    type: ProblemType
+    evaluator: str | None
+    metric: str | None
+    bot: str | None
+    threshold: float | None
+    value: float | None
+    rows: tuple[RowKey, ...]
+    row_count: int
+    what: str
+    action: str
+    id: int = 0
+
+
+def problem_in(
+    severity: Severity, type: ProblemType, what: str, action: str, rows: FoundRows,
+    *, bot: str, evaluator: str | None = None, metric: str | None = None,
+    threshold: float | None = None, value: float | None = None,
+) -> Problem:  # fmt: skip
+    """A problem that shows in some rows of a bot."""
+    return Problem(severity, type, evaluator, metric, bot, threshold, value, rows.keys, rows.total, what, action)
+
+
+def counted(problems: Sequence[Problem]) -> str:
+    """How many problems there are, by severity, in words.
+
+    >>> counted([])
+    'No problems'
+    """
+    if not problems:
+        return "No problems"
+    severities = [problem.severity for problem in problems]
+    parts = [f"{severities.count(name)} {name}" for name in get_args(Severity) if name in severities]
+    return f"{len(problems):,} problem{'' if len(problems) == 1 else 's'} ({', '.join(parts)})"
+
+
+def number_of_rows(number: int) -> str:
+    """So many rows, in words.
+
+    >>> number_of_rows(1)
+    '1 row'
+    """
+    return f"{number:,} row{'' if number == 1 else 's'}"
+
+
+def apart(value: float, threshold: float | None) -> str:
+    """The value in as few digits as keep it apart from the threshold.
+
+    >>> apart(0.7499, 0.75), apart(3589.2, 2000)
+    ('0.7499', '3600')
+    """
+    rounded = (f"{value:.{digits}g}" for digits in (2, 3, 4, 6, 9))
+    texts = (f"{float(text):.0f}" if "e+" in text else text for text in rounded)
+    return next((text for text in texts if float(text) != threshold), str(value))
+
+
+def listed(metrics: Sequence[str]) -> str:
+    """Names of metrics in a sentence.
+
+    >>> listed(["obscene", "threat", "insult"])
+    'obscene, threat and insult'
+    """
+    if len(metrics) > _MOST_NAMED:
+        shown = metrics[: _MOST_NAMED - 1]
+        return f"{', '.join(shown)} and {len(metrics) - len(shown)} more metrics"
+    *before, last = metrics
+    return f"{', '.join(before)} and {last}" if before else last
+
+
+SPLIT_INTO_SENTENCES: Final = ("groundedness", "summary_completeness")
+TOO_SHORT: Final = "Nothing need be done for short answers that are right; otherwise ask the bot for whole sentences."
+TRUNCATED: Final = "Take a model with a longer window, or give it less to read at once, such as smaller chunks."
+_SUMMAC: Final = (
+    "SummaC reads a source's first 100 sentences, summac_conv only an answer's first 10, and its model cuts pairs of"
+    " long sentences: ask for shorter summaries, or of shorter sources."
+)
+_LIMIT: Final = "The metric compares only the beginning of texts that are so long: see why the bot wrote so much."
+_SUPPORT: Final = "Have smaller contexts: cut the documents into smaller chunks, and tables and lists into sentences."
+_BY_METRIC: Final[Mapping[str, str]] = {
+    "summac_zs": _SUMMAC,
+    "summac_conv": _SUMMAC,
+    "rouge_l": _LIMIT,
+    "longest_repeated_substring": _LIMIT,
+    "faithfulness": f"{_SUPPORT} Or take another verifier.",
+}
+_BY_NEED: Final[Mapping[str, str]] = {
+    "embedder": "Take an embedder with a longer window, or give it less to read at once, such as smaller chunks.",
+    "hallucination_model": f"{_SUPPORT} Or take a model with a longer window: HHEM 2.1 reads 4,096 tokens, 1.0 512.",
+    "minicheck_model": "Set chunk_words lower, to 300 for a model that reads 512 tokens.",
+    "alignscore_model": f"{_SUPPORT} Models of this kind read no more than 512 tokens.",
+    "lettucedetect_model": "Have fewer or smaller contexts (a lower top_k, smaller chunks): the end of what is too"
+    " long is not read, and what stands there counts as unsupported.",
+    "toxicity_model": "See whether these answers are tables, lists or code without an end of a sentence; otherwise"
+    " name a model with a longer window for toxicity under local_models.",
+    "fairness_bias_model": "The model reads the beginning of an answer only (the default 512 tokens): ask the bot for"
+    " shorter answers, or name a model with a longer window for fairness_bias under local_models.",
+    "perplexity_model": "Set the option stride of perplexity, so that a window moves over the whole answer, or name a"
+    " model with a longer window under local_models.",
+    "gptscore_model": "The end of the question, or of the text to compare with, was left out: name a model with a"
+    " longer window for gptscore under local_models, on this machine or of a server.",
+}
+
+
+def unread_texts(run: ReportedRun) -> Iterator[Problem]:
+    """Texts without a sentence to compare, by metric; texts that were cut, once an evaluator and bot."""
+    for bot in run.bots:
+        cut = truncated_metrics(run, bot.name)
+        by_evaluator: dict[str, list[str]] = {}
+        for evaluator, metric in metrics_once(run):
+            if metric in SPLIT_INTO_SENTENCES:
+                yield from _too_short(run, evaluator, bot, metric)
+            if metric in cut and bot.metrics[metric].n_ok:
+                by_evaluator.setdefault(evaluator.id, []).append(metric)
+        for id, metrics in by_evaluator.items():
+            yield _cut(run, id, bot, metrics)
+
+
+def _too_short(run: ReportedRun, evaluator: RunEvaluator, bot: BotSummary, metric: str) -> Iterator[Problem]:
+    rows = rows_too_short(run, bot.name, metric) if bot.metrics[metric].reasons else None
+    if rows and rows.total:
+        yield problem_in(
+            "low", "data", f"{bot.name}: the texts of {number_of_rows(rows.total)} are too short for {metric}.",
+            TOO_SHORT, rows, bot=bot.name, evaluator=evaluator.id, metric=metric,
+        )  # fmt: skip
+
+
+def _cut(run: ReportedRun, evaluator: str, bot: BotSummary, metrics: Sequence[str]) -> Problem:
+    rows = truncated_rows(run, bot.name, metrics)
+    return problem_in(
+        "low", "data", f"{bot.name}: {listed(metrics)} saw only part of a text on {number_of_rows(rows.total)}.",
+        " ".join(dict.fromkeys(map(advice, metrics))), rows, bot=bot.name, evaluator=evaluator, metric=metrics[0],
+    )  # fmt: skip
+
+
+def advice(metric: str) -> str:
+    """What to do about texts of which a metric did not see all, by what it reads them with."""
+    if metric in _BY_METRIC:
+        return _BY_METRIC[metric]
+    family = evaluator_of(metric)
+    return next((_BY_NEED[need] for need in (family.needs if family else ()) if need in _BY_NEED), TRUNCATED)
+
+
+NO_MODEL: Final = ("model_unavailable", "judge_unavailable")
+RAISED: Final = "metric_raised"
+UNREADABLE: Final = "Read the judge's replies in the details of these rows; take a stronger judge, or a simpler prompt."
+UNAVAILABLE: Final = "See the message in the details of these rows, fix the set-up, and run the same command again."
+FETCH: Final = (
+    "Run 'proctor models fetch {role}' once with a network (with --suite FILE where the suite names another model),"
+    " and the same command again: only what has no value is worked out."
+)
+BROKEN: Final = "Mend the option or the metric's own code that the message names, and run the same command again."
+_MOST_SAID: Final = 300  # characters of an error that a problem repeats
+_FETCHED_BY: Final = re.compile(r"proctor models fetch (\w+)")
+
+
+def unmeasured(run: ReportedRun) -> Iterator[Problem]:
+    """Judges that can't be read and metrics that fail, each once an evaluator and bot; models that can't be had."""
+    for evaluator in run.evaluators:
+        for bot in run.bots:
+            failed = [name for name in evaluator.metrics if name in bot.metrics and bot.metrics[name].n_failed]
+            yield from _unreadable(run, evaluator, bot, failed)
+            yield from _raised(run, evaluator, bot, failed)
+    for bot in run.bots:
+        for lack in _lacking(run, bot):
+            yield _unavailable(run, bot, lack)
+
+
+def _unreadable(
+    run: ReportedRun, evaluator: RunEvaluator, bot: BotSummary, metrics: Sequence[str]
+) -> Iterator[Problem]:
+    for metric in metrics:
+        unreadable, readable = bot.metrics[metric].n_parse_failure, bot.metrics[metric].n_ok
+        if unreadable and (share := unreadable / (unreadable + readable)) > PARSE_FAILURE_TOLERANCE:
+            rows = unreadable_rows(run, bot.name, metric)
+            yield problem_in(
+                "high", "evaluation", f"{bot.name}: the judge could not be read on {number_of_rows(rows.total)}"
+                f" ({share:.0%}) of {metric}.", UNREADABLE, rows, bot=bot.name, evaluator=evaluator.id,
+                metric=metric, threshold=PARSE_FAILURE_TOLERANCE, value=share,
+            )  # fmt: skip
+            return
+
+
+def _raised(run: ReportedRun, evaluator: RunEvaluator, bot: BotSummary, metrics: Sequence[str]) -> Iterator[Problem]:
+    for metric in metrics:
+        if RAISED in bot.metrics[metric].reasons:
+            rows = rows_without_value(run, bot.name, [metric], [RAISED])
+            where = f" on {number_of_rows(rows.total)}" if rows.total else ""
+            yield problem_in(
+                "high", "evaluation", f"{bot.name}: {metric} could not be worked out{where}"
+                f"{_quoted(first_error(run, bot.name, metric))}.", BROKEN, rows, bot=bot.name, evaluator=evaluator.id,
+                metric=metric,
+            )  # fmt: skip
+            return
+
+
+class _Lack(NamedTuple):
+    """A model or judge that could not be had, or some that one evaluator misses.
+
+    Attributes:
+        role: of the local model that is not on the machine; empty for any other trouble.
+        said: what the first of its metrics said.
+        evaluator: the first evaluator that misses it.
+        metrics: all metrics that lack it, of whatever evaluator.
+    """
+
+    role: str
+    said: str
+    evaluator: str
+    metrics: list[str]
+
+
+def _lacking(run: ReportedRun, bot: BotSummary) -> Sequence[_Lack]:
+    """What a bot's metrics lack, each once: a model that several evaluators want is told as one.
+
+    Messages of a judge or server may differ from row to row, so of these an evaluator has one at most.
+    """
+    lacks: dict[str, _Lack] = {}
+    troubles: dict[str, str] = {}  # by evaluator the message of the first metric that misses something else
+    for evaluator, metric in metrics_once(run):
+        if metric not in bot.metrics or not set(NO_MODEL) & set(bot.metrics[metric].reasons):
+            continue
+        said = first_error(run, bot.name, metric)
+        found = _FETCHED_BY.search(said)
+        role = found[1] if found else ""
+        key = role or troubles.setdefault(evaluator.id, said or evaluator.id)
+        lacks.setdefault(key, _Lack(role, said, evaluator.id, [])).metrics.append(metric)
+    return list(lacks.values())
+
+
+def _unavailable(run: ReportedRun, bot: BotSummary, lack: _Lack) -> Problem:
+    rows = rows_without_value(run, bot.name, lack.metrics, NO_MODEL)
+    return problem_in(
+        "high", "evaluation", f"{bot.name}: no model or judge for {listed(lack.metrics)} on"
+        f" {number_of_rows(rows.total)}{_quoted(lack.said)}.",
+        FETCH.format(role=lack.role) if lack.role else UNAVAILABLE, rows, bot=bot.name, evaluator=lack.evaluator,
+        metric=lack.metrics[0],
+    )  # fmt: skip
+
+
+def _quoted(said: str) -> str:
+    """What a metric said, behind a colon; the sentence goes on to its full stop."""
+    return f": {said[:_MOST_SAID].rstrip('.')}" if said else ""
+
+
+ACTION: Final = (
+    "Compare the two answers (proctor robustness lists them, and tells chance apart); a prompt or retriever that"
+    " depends on the spelling needs fixing."
+)
+
+
+def flip_problems(run: ReportedRun) -> Iterator[Problem]:
+    """A problem for each bot and metric with perturbations that have another outcome, which counts them.
+
+    A bot that was changed between the two runs has none: what flipped there may come from the change.
+    """
+    source = source_run(run.store, run.id)
+    if source is None:
+        return
+    perturbed = run_tables(run.store, run.id)
+    base = perturbed if source == run.id else run_tables(run.store, source)
+    first = {metric: evaluator.id for evaluator, metric in metrics_once(run)}
+    for bot, table in perturbed.tables.items():
+        if bot in base.tables and base.tables[bot].fingerprint == table.fingerprint:
+            pairs = pair_perturbations(base.tables[bot], table)
+            for column in _columns(pairs):
+                yield from _problems(bot, column, flips_of(pairs, column), first.get(column.name))
+
+
+def _columns(pairs: PerturbedPairs) -> Iterator[MetricColumn]:
+    """The metrics with a threshold that mean the same on both sides; the threshold is that of the questions."""
+    for name, column in pairs.base.columns.items():
+        other = pairs.perturbed.columns.get(name)
+        if other is not None and same_metric(column, other) and is_outcome(column, pairs.base.columns):
+            yield column
+
+
+def _problems(bot: str, column: MetricColumn, flips: Sequence[Flip], evaluator: str | None) -> Iterator[Problem]:
+    """One problem for all flips of a bot and metric, which says how many there are and tells the worst."""
+    if not flips:
+        return
+    worst, *others = flips
+    what = _sentence(worst)
+    if others:
+        lost = sum(flip.direction == "pass_to_fail" for flip in flips)
+        ways = [f"{lost:,} from pass to fail"] * bool(lost) + [f"{len(flips) - lost:,} from fail to pass"] * (
+            lost < len(flips)
+        )
+        what = f"{bot}: {len(flips):,} perturbed questions flip {column.name} ({', '.join(ways)}); the worst: "
+        what += _sentence(worst).removeprefix(f"{bot}: ")
+    rows = tuple(FoundRow(bot, RowKey(flip.key, flip.repeat), flip.after) for flip in flips[:MOST])
+    yield problem_in(
+        "high", "robustness", what, ACTION, FoundRows(rows, sum(flip.repeats for flip in flips)), bot=bot,
+        evaluator=evaluator, metric=column.name, threshold=column.threshold, value=worst.after,
+    )  # fmt: skip
+
+
+def _sentence(flip: Flip) -> str:
+    was, is_now = ("passes", "fails") if flip.direction == "pass_to_fail" else ("fails", "passes")
+    before, after = (apart(value, flip.threshold) for value in (flip.before, flip.after))
+    mark = flip.perturbation
+    how = "asked again in the same words" if mark.is_control else f"perturbed ({mark.kind}"
+    if not mark.is_control:
+        how += f" at {mark.intensity:g})" if mark.intensity else ")"
+    return f"{flip.bot}: {mark.source} {was} {flip.metric} with {before}, and {is_now} it with {after} once {how}."
+
+
+MOST_CAUSES: Final = 5  # of one bot that are a problem each; the rows of the others are counted in one more
+LONGEST: Final = 300  # characters of an error that a sentence quotes
+ERROR_RATE: Final = "bot_error_rate"
+
+AGAIN: Final = "Then run again: only these rows are asked."
+_RAISED: Final = (
+    "Fix what raises it; proctor ask puts one of these questions to the bot alone, and shows the same error. " + AGAIN
+)
+# What to do, by the status and by what the error says; the first that fits holds.
+_ADVICE: Final[tuple[tuple[str, str, str], ...]] = (
+    ("", r"HTTP 429|[Tt]oo many requests|rate limit",
+     "The endpoint wants fewer requests: lower the bot's concurrency, or ask for a higher limit. " + AGAIN),
+    ("", r"too long for the model|context[ _]length|maximum context",
+     "Shorten the prompt (a smaller top_k or chunk_size), or take a model with a longer window. " + AGAIN),
+    ("", r"content filter",
+     "The endpoint's filter refuses these questions: change its settings or the prompt, or leave them out."),
+    ("", r"HTTP 5\d\d",
+     "The server behind the endpoint fails: see its log; a lower concurrency helps one that is overloaded. " + AGAIN),
+    ("timed_out", r"",
+     "Ask one of these questions alone with proctor ask: if it is as slow, raise the bot's timeout; if it is not, lower"
+     " its concurrency. " + AGAIN),
+    ("", r"^EndpointFailed|^Connection|^ClientConnect|[Cc]onnection (refused|reset|error)",
+     "See that the server runs and that the bot's address is right. " + AGAIN),
+    ("", r"^(LookupError|TypeError): .*\bthe reply of ",
+     "Correct the path in the bot's settings (answer, contexts): the server's reply is made otherwise. " + AGAIN),
+    ("refused", r"", "Read what the other side says, and change the bot's request or these questions. " + AGAIN),
+    ("", r"", _RAISED),
+)  # fmt: skip
+
+# One cause, whatever the numbers, names and addresses in its words: those of one row differ from those of the next.
+_VARIABLE: Final = re.compile(
+    r"'[^']*'|\"[^\"]*\"|`[^`]*`|0x[0-9a-fA-F]+|\b[0-9a-fA-F]{8}[0-9a-fA-F-]*\b|\d+(?:\.\d+)?"
+)
+
+ERRORS = """
+SELECT replies.status, IFNULL(replies.error, ''), questions.key, run_rows.repeat FROM run_rows
+JOIN replies ON replies.id = run_rows.reply_id
+JOIN questions ON questions.id = run_rows.question_id
+WHERE run_rows.run_id = ? AND run_rows.bot_id = ? AND replies.status != 'answered'
+ORDER BY run_rows.position, run_rows.question_id, run_rows.repeat"""
+
+
+@dataclass(slots=True)
+class _Cause:
+    """One cause: the words of its first row, how many rows it has, and the first of them."""
+
+    status: str
+    error: str
+    rows: int = 0
+    keys: list[RowKey] = field(default_factory=list)
+
+
+def failures_of(run: ReportedRun, bot: BotSummary) -> Iterator[Problem]:
+    """A problem for each cause for which a bot gave no answer, the most frequent first."""
+    if bot.problem:
+        rows = number_of_rows(bot.rows)
+        yield _problem(
+            bot, f"{bot.name} gave no answer on {bot.failed:,} of {rows} and was stopped: {bot.problem.rstrip('.')}.",
+            "Fix the bot's settings or its endpoint. Then run again: only what is missing is asked.", FoundRows((), 0),
+        )  # fmt: skip
+    causes = _causes(run, bot)
+    for cause in causes[:MOST_CAUSES]:
+        error = one_line(cause.error, LONGEST).rstrip(".") or "no reason on record"
+        what = (
+            f"{bot.name} gave no answer on {cause.rows:,} of {number_of_rows(bot.rows)}"
+            f" ({cause.status.replace('_', ' ')}): {error}. For example {cause.keys[0].question_id}."
+        )
+        yield _problem(bot, what, _advice(cause), _found(bot, cause.keys, cause.rows))
+    rest = causes[MOST_CAUSES:]
+    if rest:
+        total = sum(cause.rows for cause in rest)
+        what = f"{bot.name} gave no answer on {number_of_rows(total)} more, for {len(rest):,} other reasons."
+        keys = [key for cause in rest for key in cause.keys[:1]]
+        yield _problem(bot, what, f"Read the errors of these rows on the page. {AGAIN}", _found(bot, keys, total))
+
+
+def _problem(bot: BotSummary, what: str, action: str, rows: FoundRows) -> Problem:
+    return problem_in(
+        "high", "operations", what, action, rows, bot=bot.name, metric=ERROR_RATE, threshold=0.0, value=bot.error_rate
+    )
+
+
+def _found(bot: BotSummary, keys: list[RowKey], total: int) -> FoundRows:
+    return FoundRows(tuple(FoundRow(bot.name, key, None) for key in keys[:MOST]), total)
+
+
+def _causes(run: ReportedRun, bot: BotSummary) -> list[_Cause]:
+    """The causes by how many rows they have; those that are equal in that, by their first row."""
+    causes: dict[tuple[str, str], _Cause] = {}
+    if not bot.failed:
+        return []
+    for status, error, key, repeat in run.store.connection.execute(ERRORS, [run.id, run.bot_ids[bot.name]]):
+        cause = causes.setdefault((status, _VARIABLE.sub("…", error)), _Cause(status, error))
+        cause.rows += 1
+        if len(cause.keys) < MOST:
+            cause.keys.append(RowKey(key, repeat))
+    return sorted(causes.values(), key=lambda cause: -cause.rows)
+
+
+def _advice(cause: _Cause) -> str:
+    return next(
+        advice for status, words, advice in _ADVICE
+        if status in ("", cause.status) and re.search(words, cause.error)
+    )  # fmt: skip
+
 
 ACTIONS: dict[ProblemType, str] = {
-    "accuracy": "Read these rows, worst first: mend expected answers that are wrong, then the bot's prompt, its"
+    "accuracy": "Read these rows, worst first: fix expected answers that are wrong, then the bot's prompt, its"
     " knowledge or its model.",
     "retrieval": "Look at the contexts of these rows: change chunk size, overlap or top_k, or add the document that is"
     " missing.",

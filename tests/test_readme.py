@@ -4,14 +4,13 @@ import re
 from pathlib import Path
 
 import pytest
-from proctor.harness.showing.evaluator_list import evaluator_table
-from proctor.harness.showing.metric_list import markdown_table
-from proctor.harness.showing.model_list import models_table
-from proctor.harness.suite.local_model_settings import LocalModelsSettings
-from proctor.harness.suite.metric_choice import choose_metrics
-from proctor.harness.suite.positions import read_yaml
+from proctor.harness.cli.metrics import evaluator_table, markdown_table
+from proctor.harness.cli.models import models_table
+from proctor.harness.suite.choices import choose_metrics
+from proctor.harness.suite.mistakes import read_yaml
+from proctor.harness.suite.settings import LocalModelsSettings
 from proctor.harness.suite.suite_file import load_suite
-from proctor.knowledge.local_models.roles import ROLES
+from proctor.knowledge.models.roles import ROLES
 from proctor.metrics import builtin_catalog
 from proctor.metrics.evaluators import EVALUATORS
 from suites import PLAIN, write_suite
@@ -126,7 +125,7 @@ def test_the_bot_in_the_readme_answers(tmp_path):
 
 @pytest.mark.parametrize("statement", re.findall(r'sqlite3 proctor\.db "(.*?)"', README.read_text()))
 def test_the_queries_in_the_readme_run(tmp_path, statement):
-    from proctor.reports.store import Store
+    from proctor.reports.store.database import Store
 
     store = Store.open(tmp_path / "proctor.db")
     assert store.query(statement) == []

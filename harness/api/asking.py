@@ -9,21 +9,20 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from ... import InputError
-from ...bots.base import Context, Usage
-from ...knowledge.questions import Question
-from ...reports.encoding import storable
+from ...bots.bot import Context, Usage
+from ...knowledge.questions.question import Question
 from ...reports.leaderboard import milliseconds
-from ...reports.printable import printable_lines
-from ...reports.run import Row, RowStatus, ask_key
-from ..engine.asking import ask
-from ..engine.daemon_threads import DaemonThreads
-from ..engine.interrupts import Interrupts
-from ..engine.lanes import Lane
-from ..exams.suite_exam import TIMEOUT, build_one
-from ..suite.secret_values import suite_redactor
+from ...reports.store.encoding import storable
+from ...reports.store.run import Row, RowStatus, ask_key
+from ...reports.text import printable_lines
+from ..run.asking import ask
+from ..run.interrupts import DaemonThreads, Interrupts
+from ..run.queues import BotQueue
+from ..run.suite_run import TIMEOUT, build_one
+from ..suite.suite_file import suite_redactor
 
 if TYPE_CHECKING:
-    from ..exams.run_config import GivenBot
+    from ..run.run_config import GivenBot
     from ..suite.suite_file import LoadedSuite
 
 
@@ -37,7 +36,7 @@ class Answer:
         answer: None when the bot gave none without failing.
         contexts: passages that it had before it, in its order; None for a bot without a retriever.
         latency_ms: milliseconds until the answer.
-        declined: whether it says itself that it does not answer; None where it does not tell.
+        abstained: whether it says itself that it does not answer; None where it does not tell.
         usage: tokens and cost, where they are known.
         reasoning: the model's reasoning trace, where the server gives one.
         trace: anything else that the bot handed over.
@@ -48,7 +47,7 @@ class Answer:
     answer: str | None
     contexts: tuple[Context, ...] | None = None
     latency_ms: float | None = None
-    declined: bool | None = None
+    abstained: bool | None = None
     usage: Usage = field(default_factory=Usage)
     reasoning: str | None = None
     trace: Mapping[str, object] = field(default_factory=dict)
@@ -82,7 +81,7 @@ def ask_one(
     if row.status is not RowStatus.ANSWERED or reply is None:
         raise InputError(f"{bot} gave no answer ({row.status.value.replace('_', ' ')}): {row.error}")
     return Answer(
-        bot, row.question.text, reply.answer, reply.contexts, row.latency_ms, reply.declined, reply.usage,
+        bot, row.question.text, reply.answer, reply.contexts, row.latency_ms, reply.abstained, reply.usage,
         reply.reasoning, reply.trace,
     )  # fmt: skip
 
@@ -94,14 +93,14 @@ async def _asked(
     bot, embedder = build_one(loaded, name, environ, given)
     redact = suite_redactor(loaded.suite, environ)
     question = Question("asked", text)
-    lane = Lane(name, bot, 0, tuple, 1, 1, timeout=loaded.suite.bots[name].timeout or TIMEOUT)
+    bot_queue = BotQueue(name, bot, 0, tuple, 1, 1, timeout=loaded.suite.bots[name].timeout or TIMEOUT)
     row = Row(question, 0, 0, ask_key(question))
     try:
         await bot.prepare()
-        await ask(lane, row, redact)
+        await ask(bot_queue, row, redact)
     finally:
         await bot.close()
         await asyncio.to_thread(embedder.close)
-    if lane.problem:
-        raise InputError(lane.problem)
+    if bot_queue.problem:
+        raise InputError(bot_queue.problem)
     return row

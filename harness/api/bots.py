@@ -11,8 +11,9 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from ... import InputError
-from ...bots.base import Identity
-from ...bots.langchain_bot import LangChainBot
+from ...bots.as_bot import BuiltBot, as_bot, is_runnable
+from ...bots.bot import Identity
+from ...bots.langchain import LangChainBot
 from ...bots.settings import (
     BotSettings,
     FaqSettings,
@@ -24,10 +25,8 @@ from ...bots.settings import (
     RecordedSettings,
 )
 from ...bots.targets import find_target
-from ...bots.wrapping import BuiltBot, as_bot, is_runnable
-from ..exams.run_config import GivenBot
-from ..suite.mistakes import mistakes
-from ..suite.positions import PlacedYaml
+from ..run.run_config import GivenBot
+from ..suite.mistakes import PlacedYaml, mistakes
 
 Files = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 Model = str | Mapping[str, object]  # openai:NAME, langchain:file.py:name, extractive, or the settings of one
@@ -55,7 +54,7 @@ def Faq(entries: str | os.PathLike[str], **settings: Any) -> BotRecipe:  # noqa:
 
     Args:
         entries: CSV, JSONL, JSON or YAML file with a question and an answer each.
-        settings: ``match`` (``lexical`` or ``embedding``), ``min_similarity``, ``decline``, ``timeout``,
+        settings: ``match`` (``lexical`` or ``embedding``), ``min_similarity``, ``abstain``, ``timeout``,
             ``concurrency``.
 
     Example:
@@ -186,7 +185,7 @@ def _langchain(name: str, bot: Any) -> BuiltBot:  # noqa: ANN401 - a Runnable
 
 def _named(name: str, written: str) -> GivenBot:
     """A bot by the place of its code, or by the name that an installed package gives it."""
-    from ...bots.installed import installed_bot
+    from ...bots.plugins import installed_bot
 
     try:
         if ":" in written:

@@ -14,20 +14,19 @@ from rich.table import Table
 from rich.text import Text
 
 from ... import InputError
-from ...reports.printable import printable
+from ...reports.export.files import check_file, whole_file
 from ...reports.report import make_report
-from ...reports.store import Store
-from ...reports.summary import find_run
-from ...reports.whole_files import check_file, whole_file
+from ...reports.store.database import Store
+from ...reports.store.summary import find_run
+from ...reports.text import printable
 from .rendering import html_of, text_of
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from ...reports.comparing.compared_sides import Compared
-    from ...reports.comparing.metric_comparison import Correction
-    from ...reports.surveys.survey import Survey
-    from ..deciding.gate import GateResult
+    from ...reports.analysis.findings import KnowledgeAnalysis
+    from ...reports.compare.comparison import Compared, Correction
+    from ..gate.gate import GateResult
 
 MOST_SHOWN = 20  # records of a table that is only looked at
 MOST_TEXT = 60  # characters of a cell
@@ -120,7 +119,7 @@ class Comparison:
 
     def to_dict(self) -> dict[str, object]:
         """Everything, as ``proctor compare --json`` prints it; nothing is rounded."""
-        from ..showing.comparing import comparisons_object
+        from ..cli.compare import comparisons_object
 
         return comparisons_object(self.compared, self.base, self.head)
 
@@ -146,12 +145,12 @@ class Comparison:
 
     def markdown(self) -> str:
         """The page for a pull request."""
-        from ..showing.comparing import comparisons_page
+        from ..cli.compare import comparisons_page
 
         return comparisons_page(self.compared)
 
     def _shown(self) -> list[RenderableType]:
-        from ..showing.comparison_table import comparison_table
+        from ..cli.compare import comparison_table
 
         tables: list[RenderableType] = [comparison_table(each) for each in self.compared.comparisons]
         return [*tables, *(printable(sentence) for sentence in self.compared.left_out)]
@@ -189,19 +188,19 @@ class Gate:
 
     def to_dict(self) -> dict[str, object]:
         """Everything, as ``proctor gate --json`` prints it."""
-        from ..showing.gate_outputs import gate_object
+        from ..cli.gate import gate_object
 
         return gate_object(self.result)
 
     def markdown(self) -> str:
         """The comment for a pull request."""
-        from ...reports.gating.gate_markdown import gate_markdown
+        from ...reports.gate.renderings import gate_markdown
 
         return gate_markdown(self.result.report, [])
 
     def junit(self) -> str:
         """JUnit XML for a build server."""
-        from ...reports.gating.gate_junit import gate_junit
+        from ...reports.gate.renderings import gate_junit
 
         return gate_junit(self.result.report)
 
@@ -210,7 +209,7 @@ class Gate:
         return self.exit_code == 0
 
     def _shown(self) -> RenderableType:
-        from ..showing.gate_table import gate_table
+        from ..cli.gate import gate_table
 
         return gate_table(self.result)
 
@@ -228,14 +227,13 @@ def compare_named(
     seed: int, bots: tuple[str, ...] = (),
 ) -> Comparison:  # fmt: skip
     """Compare what two texts name. Raises InputError where a side is not there, or nothing can be compared."""
-    from ...reports.comparing.compared_sides import compare_bots
-    from ...reports.comparing.comparison import Asked
-    from ...reports.comparing.sides import open_side
+    from ...reports.compare.comparison import Asked, compare_bots
+    from ...reports.compare.operands import open_operand
 
     if correct not in ("holm", "bh"):
         raise InputError(f"correct is {correct!r}; wanted 'holm' or 'bh'.")
     asked = Asked(tuple(metrics), cluster, correct, flips, False, seed)
-    with open_side(base, database) as one, open_side(head, database) as other:
+    with open_operand(base, database) as one, open_operand(head, database) as other:
         found = compare_bots(one, other, bots, asked)
     if not found.comparisons:
         raise InputError(" ".join(found.refused.values()))
@@ -248,22 +246,22 @@ class KnowledgeReport:
 
     Attributes:
         db: the SQLite file that keeps it.
-        survey: what was found.
+        analysis: what was found.
     """
 
     db: Path
-    survey: Survey
+    analysis: KnowledgeAnalysis
 
     @property
     def name(self) -> str:
         """Under which it is kept."""
-        return self.survey.survey
+        return self.analysis.analysis
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, as ``proctor knowledge --json`` prints it."""
-        from ...reports.surveys.kept_surveys import survey_json
+        from ...reports.analysis.store import analysis_json
 
-        made: dict[str, Any] = orjson.loads(survey_json(self.survey))
+        made: dict[str, Any] = orjson.loads(analysis_json(self.analysis))
         return made
 
     def report(self, path: str | os.PathLike[str]) -> Path:
@@ -272,22 +270,21 @@ class KnowledgeReport:
         Raises:
             InputError: it can't be written.
         """
-        from ...reports.pages.run_page import run_file
-        from ...reports.pages.survey_page import survey_file
+        from ...reports.pages.run_page import analysis_file, run_file
 
         place = Path(path)
         check_file(place, "report", {self.db.resolve(): "the database"})
         with contextlib.closing(Store.open(self.db, create=False)) as store, whole_file(place) as file:
-            if self.survey.run:
-                file.writelines(run_file(make_report(store, find_run(store, self.survey.run)[0])))
+            if self.analysis.run:
+                file.writelines(run_file(make_report(store, find_run(store, self.analysis.run)[0])))
             else:
-                file.writelines(survey_file(self.survey))
+                file.writelines(analysis_file(self.analysis))
         return place
 
     def _shown(self) -> list[RenderableType]:
-        from ..showing.survey_table import survey_table
+        from ..cli.knowledge import analysis_table
 
-        return [survey_table(self.survey), *(printable(each) for each in self.survey.warnings)]
+        return [analysis_table(self.analysis), *(printable(each) for each in self.analysis.warnings)]
 
     def __repr__(self) -> str:
         """The tables as text."""

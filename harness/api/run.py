@@ -13,25 +13,24 @@ from typing import TYPE_CHECKING, Any, Final
 import orjson
 
 from ... import InputError
-from ...reports.findings import findings_of, problem_object
-from ...reports.frames import FrameScore, frame_rows
+from ...reports.export.files import check_file, check_folder, whole_file, whole_folder
+from ...reports.export.json import as_object
+from ...reports.export.tables import FrameScore, frame_rows
 from ...reports.leaderboard import leaderboard
-from ...reports.printable import printable, printable_lines
-from ...reports.problem import counted
-from ...reports.report import make_report
+from ...reports.problems import counted
+from ...reports.report import findings_of, make_report, problem_object
 from ...reports.reported_run import ReportedRun, open_reported
-from ...reports.run import LATEST_FIRST
-from ...reports.store import Store
-from ...reports.summary import Summary, find_run
-from ...reports.summary_object import as_object
-from ...reports.whole_files import check_file, check_folder, whole_file, whole_folder
-from ..deciding.gate import GateOptions, gate_kept
+from ...reports.store.database import Store
+from ...reports.store.run import LATEST_FIRST
+from ...reports.store.summary import Summary, find_run
+from ...reports.text import printable, printable_lines
+from ..gate.gate import GateOptions, gate_cached
 from ..suite.mistakes import nearest
 from .rendering import html_of, text_of
 from .results import Comparison, Gate, Records, compare_named
 
 if TYPE_CHECKING:
-    from ...reports.comparing.metric_comparison import Correction
+    from ...reports.compare.comparison import Correction
     from ...reports.report import Report
 
 Anywhere = str | os.PathLike[str]
@@ -185,8 +184,8 @@ class Run:
         Raises:
             InputError: there is no such side, or nothing can be compared.
         """
-        sides = [self._side(side) for side in (base, head)]
-        return compare_named(sides[0], sides[1], self.db, metrics, cluster, correct, flips, seed)
+        operands = [self._side(operand) for operand in (base, head)]
+        return compare_named(operands[0], operands[1], self.db, metrics, cluster, correct, flips, seed)
 
     def gate(
         self, baseline: Anywhere | Run, *, bots: Sequence[str] = (), margins: Mapping[str, float] | None = None,
@@ -204,7 +203,7 @@ class Run:
             InputError: there is no such baseline, or nothing can be compared.
         """
         against = side_of(baseline) if isinstance(baseline, Run) else os.fspath(baseline)
-        return Gate(gate_kept(self.name, GateOptions(self.db, against, tuple(bots), dict(margins or {}), flips)))
+        return Gate(gate_cached(self.name, GateOptions(self.db, against, tuple(bots), dict(margins or {}), flips)))
 
     def baseline(self, path: Anywhere = "baseline.json", *, answers: bool = True) -> Path:
         """Write the scores of this run to a small file, with which later runs are compared by ``gate``.
@@ -212,7 +211,7 @@ class Run:
         Raises:
             InputError: it can't be written.
         """
-        from ...reports.comparing.baseline_writing import BaselineChoice, write_baseline
+        from ...reports.compare.baseline import BaselineChoice, write_baseline
 
         place = Path(path)
         check_file(place, "baseline", {self.db.resolve(): "the database"})
@@ -271,8 +270,8 @@ class Run:
         first = f"; the first: {printable(str(problems[0]['what']))}" if problems else ""
         return [*(f"{each}{first}" for each in said), *(printable_lines(each) for each in self.warnings)]
 
-    def _side(self, side: str) -> str:
-        return f"{self.name}:{side}" if side in self.bots else side
+    def _side(self, operand: str) -> str:
+        return f"{self.name}:{operand}" if operand in self.bots else operand
 
     def _table(self, bot: str | None) -> Records:
         return Records(
@@ -298,9 +297,9 @@ class Run:
             yield open_reported(store, run_id, self.__dict__.get("summary"))
 
 
-def side_of(side: str | Run) -> str:
+def side_of(operand: str | Run) -> str:
     """A run, or the text that names one, as comparisons take it."""
-    return f"{side.db}:{side.name}" if isinstance(side, Run) else side
+    return f"{operand.db}:{operand.name}" if isinstance(operand, Run) else operand
 
 
 @dataclass(frozen=True, slots=True)
@@ -384,14 +383,14 @@ def _rows(run: ReportedRun) -> Iterator[Row]:
 
 def _write(report: Report, place: Path, kind: str, whole: bool) -> None:
     if kind in ("", ".csv"):
-        from ...reports.work_dir import fill_csv_folder
+        from ...reports.export.archive import fill_csv_folder
 
         with whole_folder(place) as folder:
             fill_csv_folder(report, folder)
         return
     with whole_file(place) as file:
         if kind == ".zip":
-            from ...reports.archive import write_archive
+            from ...reports.export.archive import write_archive
 
             write_archive(report, file, place.absolute().parent)
         else:
@@ -401,19 +400,19 @@ def _write(report: Report, place: Path, kind: str, whole: bool) -> None:
 def _text(report: Report, kind: str, whole: bool) -> Iterator[bytes]:
     match kind:
         case ".html":
-            from ...reports.pages.rows.carried import EVERYTHING
+            from ...reports.pages.row_index import EVERYTHING
             from ...reports.pages.run_page import run_file
 
             yield from run_file(report, EVERYTHING if whole else None)
         case ".json":
-            from ...reports.run_json import run_json
+            from ...reports.export.json import run_json
 
             yield from run_json(report)
         case ".md":
-            from ...reports.markdown import markdown
+            from ...reports.export.markdown import markdown
 
             yield markdown(report).encode("utf-8", "replace")
         case _:
-            from ...reports.run_junit import run_junit
+            from ...reports.export.junit import run_junit
 
             yield run_junit(report).encode("utf-8", "replace")

@@ -13,13 +13,13 @@ from collections.abc import Callable, Coroutine, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Generic, ParamSpec, TypeVar
 
-from ..engine.interrupts import STOP, Stop
-from ..showing.progress import Silent
+from ..cli.progress import Silent
+from ..run.interrupts import STOP, Stop
 
 if TYPE_CHECKING:
-    from ...reports.run import Row
-    from ..engine.engine import Watcher
-    from ..engine.lanes import Lane
+    from ...reports.store.run import Row
+    from ..run.engine import Watcher
+    from ..run.queues import BotQueue
 
 Given = TypeVar("Given")
 Taken = ParamSpec("Taken")
@@ -158,7 +158,7 @@ def _terminal(progress: bool) -> Iterator[Watcher]:
     if not progress or not sys.stderr.isatty():
         yield Silent()
         return
-    from ..showing.outcome import watching
+    from ..cli.run import watching
 
     with watching() as watcher:
         yield watcher
@@ -187,11 +187,11 @@ class _Notes:
         self._shown = ""
         self._handle: Any = None
 
-    def advanced(self, lane: Lane, row: Row | None) -> None:  # noqa: ARG002 - the form of a watcher
+    def advanced(self, bot_queue: BotQueue, row: Row | None) -> None:  # noqa: ARG002 - the form of a watcher
         """Count a row."""
-        self._done[lane.name] = done = self._done.get(lane.name, 0) + 1
-        failed = f", {lane.failed} failed" if lane.failed else ""
-        self._bots[lane.name] = f"{lane.name} {done}/{lane.total}{failed}"
+        self._done[bot_queue.name] = done = self._done.get(bot_queue.name, 0) + 1
+        failed = f", {bot_queue.failed} failed" if bot_queue.failed else ""
+        self._bots[bot_queue.name] = f"{bot_queue.name} {done}/{bot_queue.total}{failed}"
 
     def judged(self, calls: int, cost: float | None) -> None:
         """Count the judge's calls."""

@@ -10,18 +10,16 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ...bots.openai_endpoint import Endpoints
-from ...reports.shelf import VectorShelf
-from ..engine.daemon_threads import DaemonThreads
-from ..engine.judging import open_judging
-from ..engine.run_models import RunModels
-from ..exams.embedders import default_embedder
-from ..suite.judge_choice import choose_judge
-from ..suite.judge_settings import JudgeSettings
-from ..suite.local_model_settings import LocalModelsSettings, overridden
+from ...bots.chat.openai import Endpoints
+from ...reports.store.vector_cache import VectorCache
+from ..run.interrupts import DaemonThreads
+from ..run.judging import open_judging
+from ..run.local_models import RunModels, default_embedder
+from ..suite.choices import choose_judge
+from ..suite.settings import JudgeSettings, LocalModelsSettings, overridden
 
 if TYPE_CHECKING:
-    from ...knowledge.batching import BatchingEmbedder
+    from ...knowledge.models.batching import BatchingEmbedder
 
 
 @contextlib.asynccontextmanager
@@ -49,7 +47,7 @@ async def open_tools(
             tools["embedder"] = embedder()
         if "judge" in needs:
             await judging.prepare()
-            tools["judge"] = judging.unkept()
+            tools["judge"] = judging.uncached()
         yield tools
     finally:
         await judging.close()
@@ -59,4 +57,4 @@ async def open_tools(
 @cache
 def embedder() -> BatchingEmbedder:
     """The embedded model, loaded once in a process: metrics are called by the hundred."""
-    return default_embedder(VectorShelf())
+    return default_embedder(VectorCache())

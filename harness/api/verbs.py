@@ -14,18 +14,17 @@ from typing import TYPE_CHECKING, Any
 from pydantic import ValidationError
 
 from ... import InputError
-from ...knowledge.question_files import questions_in
-from ...knowledge.records import rows_of
-from ...metrics.declaring import declaration_of, metric
-from ...reports.encoding import to_json
-from ...reports.store import Store
-from ..deciding.gate import GateOptions, gate_kept
-from ..exams.exam import hold
-from ..exams.recorded_exam import recorded_exam
-from ..exams.run_config import RunConfig
-from ..exams.suite_exam import suite_exam
-from ..suite.mistakes import mistakes
-from ..suite.positions import PlacedYaml
+from ...knowledge.questions.question_files import questions_in
+from ...knowledge.questions.records import rows_of
+from ...metrics.declaration import declaration_of, metric
+from ...reports.store.database import Store
+from ...reports.store.encoding import to_json
+from ..gate.gate import GateOptions, gate_cached
+from ..run.recorded_run import recorded_evaluation
+from ..run.run import hold
+from ..run.run_config import RunConfig
+from ..run.suite_run import suite_evaluation
+from ..suite.mistakes import PlacedYaml, mistakes
 from ..suite.settings import Suite
 from ..suite.suite_file import LoadedSuite, load_named
 from .asking import Answer, ask_one
@@ -35,12 +34,12 @@ from .run import Database, Run, side_of
 from .running import Job, twins
 
 if TYPE_CHECKING:
-    from ...metrics.declaring import Function
-    from ...reports.comparing.metric_comparison import Correction
-    from ..engine.engine import Watcher
-    from ..exams.exam import Exam, Outcome
-    from ..suite.metric_entries import Entry
-    from ..suite.positions import KeyPath
+    from ...metrics.declaration import Function
+    from ...reports.compare.comparison import Correction
+    from ..run.engine import Watcher
+    from ..run.run import Evaluation, Outcome
+    from ..suite.choices import Entry
+    from ..suite.mistakes import KeyPath
 
 DATABASE = "proctor.db"
 Anywhere = str | os.PathLike[str]
@@ -123,7 +122,9 @@ def _evaluate(
     loaded = _suite_of(values)
     own = tuple((each, bot) for each, (bot, _) in given.items())
     config = RunConfig(fresh=fresh, latency_run=latency_run, limit=limit, functions=functions, given=own)
-    return Job(_held(lambda told: suite_exam(loaded, config, os.environ, told, asked), db, "evaluate"), progress)
+    return Job(
+        _held(lambda notify: suite_evaluation(loaded, config, os.environ, notify, asked), db, "evaluate"), progress
+    )
 
 
 evaluate, aevaluate = twins(_evaluate)
@@ -163,7 +164,7 @@ def _run(
         progress: show how far the run is.
 
     Returns:
-        The run; the second run of a suite that rewords its questions is under ``proctor.open(db).runs()``.
+        The run; the second run of a suite that perturbs its questions is under ``proctor.open(db).runs()``.
 
     Raises:
         InputError: the suite or something that it names can't be used.
@@ -176,7 +177,7 @@ def _run(
         _several(bots), limit, repeat, concurrency, fresh, latency_run, judge, judge_url, _roles(local_models),
         metrics=entries, functions=functions,
     )  # fmt: skip
-    return Job(_held(lambda told: suite_exam(loaded, config, os.environ, told), db, "run"), progress)
+    return Job(_held(lambda notify: suite_evaluation(loaded, config, os.environ, notify), db, "run"), progress)
 
 
 run, arun = twins(_run)
@@ -219,7 +220,7 @@ def _score(
         metrics=entries, judge=judge, judge_url=judge_url, concurrency=concurrency, fresh=fresh,
         local_models=_roles(local_models), metric_files=paths(metric_files), functions=functions,
     )  # fmt: skip
-    return Job(_held(lambda told: recorded_exam(source, config, os.environ, told), db, "score"), progress)
+    return Job(_held(lambda notify: recorded_evaluation(source, config, os.environ, notify), db, "score"), progress)
 
 
 score, ascore = twins(_score)
@@ -246,7 +247,7 @@ def compare(
     Raises:
         InputError: there is no such side, or nothing can be compared.
     """
-    named = [side_of(side) for side in (base, head)]
+    named = [side_of(operand) for operand in (base, head)]
     return compare_named(named[0], named[1], Path(db), metrics, cluster, correct, flips, seed, tuple(bots))
 
 
@@ -296,14 +297,14 @@ def _gate(
     options = GateOptions(Path(db), against, tuple(bots), dict(margins or {}), flips)
     if isinstance(subject, Run) or not _is_suite(Path(subject)):
         named = side_of(subject) if isinstance(subject, Run) else os.fspath(subject)
-        return Job(lambda _: Gate(gate_kept(named, options)), False)
+        return Job(lambda _: Gate(gate_cached(named, options)), False)
     loaded = load_named(Path(subject))
     config = RunConfig(
         (), limit, repeat, concurrency, fresh, judge=judge, judge_url=judge_url, local_models=_roles(local_models)
     )
 
     def work(watcher: Watcher) -> Gate:
-        from ..deciding.gate_exam import gate_suite
+        from ..gate.gate import gate_suite
 
         held = gate_suite(loaded, config, options, os.environ, watcher, watcher.said, early_stop)
         return Gate(held.result, _warnings(held.outcome))
@@ -354,7 +355,7 @@ def _knowledge(
     Raises:
         InputError: suite, documents, questions or options can't be used.
     """
-    from ..surveying.survey_options import SurveyOptions, named_parts
+    from ..analysis.analysis import AnalysisOptions, named_parts
 
     loaded = load_named(None if suite is None else Path(suite))
     config = RunConfig(
@@ -363,16 +364,16 @@ def _knowledge(
     )  # fmt: skip
     settings = tuple(f"{key}={','.join(map(str, values))}" for key, values in (grid or {}).items())
     other = None if against is None else Path(against)
-    options = SurveyOptions(named_parts(list(_several(only))), answers, config, metric, settings, other, most_calls)
+    options = AnalysisOptions(named_parts(list(_several(only))), answers, config, metric, settings, other, most_calls)
 
     def work(watcher: Watcher) -> KnowledgeReport:
-        from ..surveying.survey_suite import survey_suite
+        from ..analysis.analysis import analyse_suite
 
         with contextlib.closing(Store.open(Path(db))) as store:
-            made = survey_suite(
+            made = analyse_suite(
                 loaded, options, store, os.environ, lambda: contextlib.nullcontext(watcher), watcher.said
             )
-        return KnowledgeReport(Path(db).absolute(), made.survey)
+        return KnowledgeReport(Path(db).absolute(), made.analysis)
 
     return Job(work, progress)
 
@@ -434,15 +435,18 @@ def open_database(path: Anywhere = DATABASE) -> Database:
         return Database(Path(path).absolute())
 
 
-def _held(make: Callable[[Callable[[str], None]], Exam], db: Anywhere, verb: str) -> Callable[[Watcher], Run]:
+def _held(make: Callable[[Callable[[str], None]], Evaluation], db: Anywhere, verb: str) -> Callable[[Watcher], Run]:
     """What makes a run and holds it; the database is opened in the thread that does so."""
 
     def work(watcher: Watcher) -> Run:
-        exam = make(watcher.said)
-        manifest = {**exam.header.manifest, "command": [f"proctor.{verb}"]}  # whatever was typed, it was not a command
-        exam = replace(exam, header=replace(exam.header, manifest=manifest))
+        evaluation = make(watcher.said)
+        manifest = {
+            **evaluation.header.manifest,
+            "command": [f"proctor.{verb}"],
+        }  # whatever was typed, it was not a command
+        evaluation = replace(evaluation, header=replace(evaluation.header, manifest=manifest))
         with contextlib.closing(Store.open(Path(db))) as store:
-            outcome = hold(exam, store, watcher)
+            outcome = hold(evaluation, store, watcher)
         return Run(Path(db).absolute(), outcome.summary.run, _warnings(outcome))
 
     return work
@@ -494,7 +498,7 @@ def _entries(metrics: Sequence[Any] | None) -> tuple[Sequence[Entry] | None, tup
         return None, ()
     if isinstance(metrics, (str, Mapping)) or callable(metrics):
         raise InputError(f"metrics is a {type(metrics).__name__}; put it in a list: metrics=[...].")
-    from ...metrics.declaring import MetricDeclaration, name_of
+    from ...metrics.declaration import MetricDeclaration, name_of
 
     entries: list[Entry] = []
     functions: list[Function] = []

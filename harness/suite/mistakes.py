@@ -1,16 +1,346 @@
-"""Mistakes in a suite file: from what a model refused to a sentence with line and column."""
+"""Mistakes in a suite file: a sentence with line, column and the nearest right key."""
 
 import difflib
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from pydantic import ValidationError
+from ruamel.yaml import YAML
+from ruamel.yaml.error import MarkedYAMLError, YAMLError
+from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
+from ruamel.yaml.reader import ReaderError
 
-from .positions import KeyPath, Place, PlacedYaml
-from .schema_walk import Schema, Spot, Walk, wanted
+from ...knowledge.yaml_loading import YamlTooMuch, composed
+
+KeyPath = tuple[str | int, ...]
+
+_TAG = "tag:yaml.org,2002:"
+_CONVERTED = ("null", "bool", "int", "float")
+_KNOWN = (*_CONVERTED, "str", "timestamp", "map", "seq")
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Place:
+    """A place in a text; both figures count from 1."""
+
+    line: int
+    column: int
+
+
+@dataclass(frozen=True, slots=True)
+class Flaw:
+    """Something in the text that can't be used, and where."""
+
+    place: Place
+    says: str
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedYaml:
+    """A document: its values, where each key or item begins, and what was wrong with the text.
+
+    Attributes:
+        values: mappings, lists, text, numbers, booleans and None. Keys are text, exactly as they were written.
+        places: path of keys and indices -> its place; the empty path is the document.
+        flaws: in the order of the text; ``values`` is None when the text could not be parsed at all.
+    """
+
+    values: Any
+    places: Mapping[KeyPath, Place]
+    flaws: tuple[Flaw, ...]
+
+
+def read_yaml(text: str) -> PlacedYaml:
+    """Read one YAML 1.2 document (``no`` stays text), reporting every repeated key and not the first alone."""
+    try:
+        root, yaml = composed(text)
+    except YamlTooMuch as beyond:
+        return PlacedYaml(None, {}, (Flaw(Place(beyond.line, beyond.column), beyond.says),))
+    except YAMLError as error:
+        return PlacedYaml(None, {}, (_syntax_flaw(error, text),))
+    builder = _Builder(yaml)
+    values = None if root is None else builder.value(root, ())
+    return PlacedYaml(values, builder.places, tuple(sorted(builder.flaws, key=lambda flaw: flaw.place)))
+
+
+class _Builder:
+    """Turns nodes into values and notes their places."""
+
+    def __init__(self, yaml: YAML) -> None:
+        self.places: dict[KeyPath, Place] = {}
+        self.flaws: list[Flaw] = []
+        self._construct = yaml.constructor.construct_object
+
+    def value(self, node: Node, path: KeyPath) -> object:
+        self.places.setdefault(path, _place(node))
+        if _kind(node) not in _KNOWN:
+            self.flaws.append(Flaw(_place(node), f"the tag {node.tag} means nothing here; leave it out"))
+            return None
+        if isinstance(node, ScalarNode):
+            return self._scalar(node)
+        if isinstance(node, MappingNode):
+            return self._mapping(node, path)
+        return [self.value(item, (*path, index)) for index, item in enumerate(node.value)]
+
+    def _mapping(self, node: MappingNode, path: KeyPath) -> dict[str, object]:
+        merged: dict[str, object] = {}
+        for key, value in node.value:
+            if _kind(key) == "merge":
+                merged = {**self._merge(value, path), **merged}
+        own: dict[str, object] = {}
+        for key, value in node.value:
+            if _kind(key) == "merge":
+                continue
+            if not isinstance(key, ScalarNode):
+                self.flaws.append(Flaw(_place(key), "a key must be text, not a list or a mapping"))
+            elif key.value in own:
+                first = self.places[*path, key.value].line
+                self.flaws.append(Flaw(_place(key), f"the key {key.value} is given twice (first on line {first})"))
+            else:
+                self.places[*path, key.value] = _place(key)
+                own[key.value] = self.value(value, (*path, key.value))
+        return {**merged, **own}
+
+    def _merge(self, node: Node, path: KeyPath) -> dict[str, object]:
+        """What ``<<: *other`` brings in; keys of the mapping itself come first."""
+        sources = node.value if isinstance(node, SequenceNode) else [node]
+        merged: dict[str, object] = {}
+        for source in sources:
+            brought = self.value(source, path) if isinstance(source, MappingNode) else None
+            if isinstance(brought, dict):
+                merged = {**brought, **merged}
+            else:
+                self.flaws.append(Flaw(_place(source), "<< wants an alias of a mapping, as in <<: *name"))
+        return merged
+
+    def _scalar(self, node: ScalarNode) -> object:
+        kind = _kind(node)
+        if any("\ud800" <= letter <= "\udfff" for letter in node.value):
+            self.flaws.append(Flaw(_place(node), "the text holds half of a surrogate pair, which is no letter"))
+            return None
+        if kind not in _CONVERTED:
+            return node.value
+        try:
+            return self._construct(node)
+        except (ValueError, LookupError, YAMLError):  # what ruamel lets through: int(''), no such truth value
+            self.flaws.append(Flaw(_place(node), f"'{node.value}' can't be read as {kind}"))
+            return None
+
+
+def _kind(node: Node) -> str:
+    return (node.tag or "").removeprefix(_TAG)
+
+
+def _place(node: Node) -> Place:
+    return Place(node.start_mark.line + 1, node.start_mark.column + 1)
+
+
+def _syntax_flaw(error: YAMLError, text: str) -> Flaw:
+    """What a parser stumbled over, in words that help to fix it."""
+    if isinstance(error, ReaderError):
+        before = text[: error.position]
+        place = Place(before.count("\n") + 1, error.position - (before.rfind("\n") + 1) + 1)
+        return Flaw(place, f"the character U+{ord(text[error.position]):04X} is not allowed in YAML")
+    if not isinstance(error, MarkedYAMLError) or error.problem_mark is None:
+        return Flaw(Place(1, 1), "this is not YAML")
+    place = Place(error.problem_mark.line + 1, error.problem_mark.column + 1)
+    opened = "" if error.context_mark is None else f" on line {error.context_mark.line + 1}"
+    return Flaw(place, next(_explanations(error.problem or "", error.context or "", opened)))
+
+
+def _explanations(problem: str, context: str, opened: str) -> Iterator[str]:
+    """Explanations that fit, best first; the last one always does."""
+    if "'\\t'" in problem:
+        yield "a tab stands where YAML wants spaces; indent with spaces"
+    if "quoted scalar" in context:
+        yield f"the quote that was opened{opened} is never closed"
+    if "flow" in context:
+        yield f"the bracket or brace that was opened{opened} is not closed, or a comma is missing"
+    if "mapping values are not allowed" in problem:
+        yield "a ':' is not expected here; indent this line like its neighbours, or quote a value that holds ': '"
+    if "could not find expected ':'" in problem:
+        yield "this line has no ':' after its key"
+    if "expected <block end>" in problem:
+        yield "this line is not indented like the lines above it"
+    if "another document" in problem:
+        yield "a second document begins here; a suite file holds one"
+    if "undefined alias" in problem:
+        yield f"{problem.removeprefix('found ')}; an anchor (&name) must come before its alias (*name)"
+    if "character" in problem:
+        yield f"{problem}; put the value in quotes"
+    yield f"this is not YAML: {problem}"
+
+
+Schema = Mapping[str, Any]
+
+_NAMES = {"string": "text", "boolean": "true or false", "null": "nothing"}
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """A place in a document, with what the schema says of it.
+
+    Attributes:
+        path: keys and indices; the last one may be missing from the document.
+        value: what stands there, None when nothing does.
+        nodes: the schemas that may hold here, unions taken apart.
+        keys: keys that are known beside this one.
+        tags: values of ``type`` between which the mapping here chooses.
+        in_union: whether the refusal came from one branch among several.
+    """
+
+    path: KeyPath
+    value: Any
+    nodes: tuple[Schema, ...]
+    keys: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    in_union: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Walk:
+    """A schema (as pydantic writes it) and a document that was held against it."""
+
+    schema: Schema
+    document: Any
+
+    def to(self, location: Sequence[str | int]) -> Spot:
+        """Follow the location of a pydantic error, leaving out the names of union branches in it."""
+        at = self.start()
+        for step in location:
+            if at.tags and isinstance(at.value, dict) and at.value.get("type") == step:
+                at = replace(at, tags=())
+            else:
+                at = self.step(at, step) or replace(at, in_union=True)
+        return at
+
+    def start(self) -> Spot:
+        """The document itself."""
+        return self._spot((), self.document, (self.schema,), ())
+
+    def step(self, at: Spot, key: str | int) -> Spot | None:
+        """The place under a key or index; None when ``key`` is neither in the document nor in the schema."""
+        known = tuple(name for node in at.nodes for name in node.get("properties", ()))
+        inner = tuple(found for node in at.nodes if (found := _inner(node, key)) is not None)
+        present = key in at.value if isinstance(at.value, dict) else False
+        if isinstance(key, int) and isinstance(at.value, list):
+            present = key < len(at.value)
+        if not present and not any(key in node.get("properties", ()) for node in at.nodes):
+            return None
+        return self._spot((*at.path, key), at.value[key] if present else None, inner, known)
+
+    def leaves(self, at: Spot | None = None) -> Iterator[Spot]:
+        """Every place of the document that is neither a mapping nor a list, with its schemas."""
+        at = at or self.start()
+        if not isinstance(at.value, (dict, list)):
+            yield at
+            return
+        for key in at.value if isinstance(at.value, dict) else range(len(at.value)):
+            deeper = self.step(at, key) or self._spot((*at.path, key), at.value[key], (), ())
+            yield from self.leaves(deeper)
+
+    def _spot(self, path: KeyPath, value: Any, nodes: Sequence[Schema], keys: tuple[str, ...]) -> Spot:  # noqa: ANN401
+        flat: list[Schema] = []
+        tags: tuple[str, ...] = ()
+        for node in nodes:
+            flat += self._branches(node, value)
+            tags += tuple(self._resolved(node).get("discriminator", {}).get("mapping", ()))
+        return Spot(path, value, tuple(flat), keys, tags)
+
+    def _branches(self, node: Schema, value: Any) -> Iterator[Schema]:  # noqa: ANN401
+        """The alternatives of a node: the one that a ``type`` chooses, else all of them."""
+        node = self._resolved(node)
+        choice = node.get("discriminator", {}).get("mapping", {})
+        tag = value.get("type") if isinstance(value, dict) else None
+        if isinstance(tag, str) and tag in choice:
+            yield from self._branches({"$ref": choice[tag]}, value)
+            return
+        branches = node.get("anyOf") or node.get("oneOf")
+        if not branches:
+            yield node
+            return
+        for branch in branches:
+            for found in self._branches(branch, value):
+                yield {"description": node["description"], **found} if "description" in node else found
+
+    def _resolved(self, node: Schema) -> Schema:
+        if "$ref" not in node:
+            return node
+        name = str(node["$ref"]).rpartition("/")[2]
+        return {**self.schema["$defs"][name], **{key: value for key, value in node.items() if key != "$ref"}}
+
+
+def _inner(node: Schema, key: str | int) -> Schema | None:
+    """The schema of what stands under ``key`` in a value of this schema."""
+    if isinstance(key, int):
+        ordered = node.get("prefixItems", ())
+        found = ordered[key] if key < len(ordered) else node.get("items")
+    else:
+        found = node.get("properties", {}).get(key, node.get("additionalProperties"))
+    return found if isinstance(found, Mapping) else None
+
+
+def wanted(nodes: Sequence[Schema]) -> str:
+    """What the schemas admit, in words: ``a number from 0 to 1``, ``text or a list of text``."""
+    said = dict.fromkeys(_words(node) for node in nodes if node.get("type") != "null")
+    return " or ".join(said) or "something else"
+
+
+def _words(node: Schema) -> str:
+    if "enum" in node or "const" in node:
+        choices = [str(choice) for choice in node.get("enum", (node.get("const"),))]
+        return choices[0] if len(choices) == 1 else f"one of {', '.join(choices)}"
+    match node.get("type"):
+        case "integer":
+            return f"a whole number{_bounds(node)}"
+        case "number":
+            return f"a number{_bounds(node)}"
+        case "string" if str(node.get("format", "")).endswith("path"):
+            return "the name of a file or folder"
+        case "string":
+            return "text that is not empty" if node.get("minLength") else "text"
+        case "array":
+            return _list_words(node)
+        case "object":
+            return "a mapping with at least one entry" if node.get("minProperties") else "a mapping"
+    return _NAMES.get(str(node.get("type")), "another value")
+
+
+def _list_words(node: Schema) -> str:
+    if "prefixItems" in node:
+        return f"a list of {len(node['prefixItems'])} values"
+    items = node.get("items", {})
+    inner = [kind for branch in items.get("anyOf", [items]) if (kind := _plural(branch))]
+    ending = " with at least one entry" if node.get("minItems") else ""
+    return f"a list{' of ' if inner else ''}{' or '.join(inner)}{ending}"
+
+
+def _plural(node: Schema) -> str:
+    if str(node.get("format", "")).endswith("path"):
+        return "such names"
+    kinds = {"string": "texts", "integer": "whole numbers", "number": "numbers", "object": "mappings"}
+    return kinds.get(str(node.get("type")), "")
+
+
+def _bounds(node: Schema) -> str:
+    low, high = node.get("minimum"), node.get("maximum")
+    above, below = node.get("exclusiveMinimum"), node.get("exclusiveMaximum")
+    if low is not None and high is not None:
+        return f" from {_figure(low)} to {_figure(high)}"
+    parts = [
+        f"{word} {_figure(bound)}"
+        for word, bound in (("of at least", low), ("above", above), ("of at most", high), ("below", below))
+        if bound is not None
+    ]
+    return f" {' and '.join(parts)}" if parts else ""
+
+
+def _figure(bound: float) -> str:
+    return f"{bound:g}"
+
 
 _SECRET = ("key", "token", "secret", "password", "headers", "authorization", "options", "body")
 _NUMBER = re.compile(r"[-+]?\d+(\.\d*)?([eE][-+]?\d+)?")
@@ -19,7 +349,7 @@ _OWN_WORDS = ("value_error", "assertion_error")
 
 @dataclass(frozen=True, slots=True, order=True)
 class Mistake:
-    """One thing to mend: where it stands, under which keys, and the sentence."""
+    """One thing to fix: where it stands, under which keys, and the sentence."""
 
     place: Place
     path: str
@@ -51,8 +381,8 @@ def mistakes(error: ValidationError, document: PlacedYaml, schema: Schema) -> li
     reported: dict[tuple[KeyPath, str], Mistake] = {}
     for spot, details in found:
         if not _is_shadowed(spot, details["type"], [other for other, _ in found]):
-            told = _tell(spot, details)
-            reported[told.path, told.says] = mistake(document, told.path, told.says)
+            notify = _tell(spot, details)
+            reported[notify.path, notify.says] = mistake(document, notify.path, notify.says)
     return list(reported.values())
 
 
@@ -65,26 +395,26 @@ def _is_shadowed(spot: Spot, kind: str, others: Sequence[Spot]) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class _Told:
+class _Notify:
     path: KeyPath
     says: str
 
 
-def _tell(spot: Spot, details: Mapping[str, Any]) -> _Told:
+def _tell(spot: Spot, details: Mapping[str, Any]) -> _Notify:
     """The path and the sentence of one refusal."""
     match details["type"]:
         case "extra_forbidden":
-            return _Told(spot.path, f"there is no such key{nearest(str(spot.path[-1]), spot.keys, 'the keys are')}")
+            return _Notify(spot.path, f"there is no such key{nearest(str(spot.path[-1]), spot.keys, 'the keys are')}")
         case "missing" if spot.path and isinstance(spot.path[-1], str):
-            return _Told(spot.path[:-1], _missing(str(spot.path[-1]), spot.nodes))
+            return _Notify(spot.path[:-1], _missing(str(spot.path[-1]), spot.nodes))
         case "union_tag_not_found":
-            return _Told(spot.path, f"the key type is missing; wanted one of {', '.join(spot.tags)}")
+            return _Notify(spot.path, f"the key type is missing; wanted one of {', '.join(spot.tags)}")
         case "union_tag_invalid":
             given = spot.value.get("type") if isinstance(spot.value, dict) else None
-            return _Told((*spot.path, "type"), _not_one_of(given, spot.tags))
+            return _Notify((*spot.path, "type"), _not_one_of(given, spot.tags))
         case "value_error" | "assertion_error":
-            return _Told(spot.path, str(details["ctx"]["error"]))
-    return _Told(spot.path, mismatch(spot))
+            return _Notify(spot.path, str(details["ctx"]["error"]))
+    return _Notify(spot.path, mismatch(spot))
 
 
 def _missing(key: str, nodes: Sequence[Schema]) -> str:

@@ -1,24 +1,98 @@
 """Suite files: from YAML to a Suite, with every mistake named by line, column and the nearest right key."""
 
+from __future__ import annotations
+
 import codecs
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
+import orjson
 from pydantic import ValidationError
 
 from ... import InputError
-from ...bots.installed import installed_bot, installed_kind
-from ...bots.models import ModelSettings
+from ...bots.chat.models import ChatModelSettings
+from ...bots.plugins import installed_bot, installed_kind
+from ...bots.redaction import literal_secrets, redactor
 from ...bots.settings import KINDS
 from ...knowledge.paths import existing, unreadable
-from ...knowledge.rows import decoded_whole
-from .judge_settings import EMBEDDED, NO_JUDGE, misnamed_prompt
-from .mistakes import Mistake, given, mismatch, mistake, mistakes, nearest, written
-from .positions import KeyPath, PlacedYaml, read_yaml
-from .schema_walk import Spot, Walk, wanted
-from .settings import Suite
+from ...knowledge.questions.rows import decoded_whole
+from .mistakes import (
+    KeyPath,
+    Mistake,
+    PlacedYaml,
+    Spot,
+    Walk,
+    given,
+    mismatch,
+    mistake,
+    mistakes,
+    nearest,
+    read_yaml,
+    wanted,
+    written,
+)
+from .settings import EMBEDDED, NO_JUDGE, Suite, misnamed_prompt
+
+_VARIABLE = re.compile(r"\$\{?(\w+)")
+
+
+def suite_redactor(suite: Suite, environ: Mapping[str, str]) -> Callable[[str], str]:
+    """A function that takes every secret of a suite and of the environment out of a text."""
+    written = suite.model_dump(mode="json", include={"bots", "models", "local_models"}, exclude_unset=True)
+    return redactor(environ, named_variables(suite), literal_secrets(written))
+
+
+def named_variables(suite: Suite) -> frozenset[str]:
+    """The environment variables from which a suite takes keys and headers."""
+    models = (*suite.models.values(), *suite.local_models.served.values())
+    keys = {model.api_key_env for model in models}
+    written = orjson.dumps(suite.model_dump(mode="json")["bots"]).decode()
+    return frozenset(keys | set(_VARIABLE.findall(written)))
+
+
+FILE = "suite.schema.json"
+FIRST_LINE = f"# yaml-language-server: $schema={FILE}"
+
+
+def suite_schema(metrics: Collection[str] = (), evaluators: Collection[str] = ()) -> dict[str, Any]:
+    """The schema (draft 2020-12). With the ids of ``metrics``, editors offer and check those and no others.
+
+    ``evaluators`` may stand wherever metrics may, but for the thresholds.
+    """
+    written = _without_titles(Suite.model_json_schema())
+    if metrics:
+        _name_metrics(written["properties"], sorted(metrics), sorted({*metrics, *evaluators}))
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "Proctor suite", **written}
+
+
+def _without_titles(node: Any) -> Any:  # noqa: ANN401 - any JSON
+    """The node without the titles that only repeat its keys; a property may itself be called ``title``."""
+    if isinstance(node, list):
+        return [_without_titles(item) for item in node]
+    if not isinstance(node, dict):
+        return node
+    return {
+        key: {name: _without_titles(inner) for name, inner in value.items()}
+        if key in ("properties", "$defs")
+        else _without_titles(value)
+        for key, value in node.items()
+        if key != "title"
+    }
+
+
+def _name_metrics(properties: dict[str, Any], metrics: list[str], entries: list[str]) -> None:
+    listed = next(branch for branch in properties["metrics"]["anyOf"] if branch["type"] == "array")
+    for branch in listed["items"]["anyOf"]:
+        if branch["type"] == "string":
+            branch["enum"] = entries
+        else:
+            branch["propertyNames"] = {"enum": entries}
+    properties["thresholds"]["propertyNames"] = {"enum": metrics}
+
 
 NAME = "suite.yaml"
 
@@ -195,8 +269,8 @@ def _unknown_gated(values: Mapping[str, object]) -> Iterator[tuple[KeyPath, str]
 def _unknown_metrics(values: Mapping[str, object]) -> Iterator[tuple[KeyPath, str]]:
     """Entries that name no metric, as far as it can be told without reading the files that the suite names."""
     from ...metrics import builtin_catalog
-    from ...metrics.installed import with_installed
-    from .metric_entries import names_of, unknown_names
+    from ...metrics.plugins import with_installed
+    from .choices import names_of, unknown_names
 
     if values.get("metric_files") or values.get("byop"):
         return
@@ -223,7 +297,7 @@ def _model_mistake(model: str, configured: object, beside: str = "extractive") -
     if model in names:
         return ""
     try:
-        ModelSettings(model=model)
+        ChatModelSettings(model=model)
     except ValidationError as error:
         if ":" in model:
             return str(error.errors()[0]["ctx"]["error"])

@@ -1,11 +1,36 @@
-"""JudgeCall: one thing that a judge is asked, and how its reply is read."""
+"""JudgeCall: one thing that a judge is asked, over a text or over numbered items, and how its reply is read."""
 
+import re
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 from ..score import NotApplicable, Reason
+from .replies import Malformed, read_boolean, read_items, read_object
+from .verdicts import Verdict, Verdicts, combined_verdict, tie
+
+Schema = Mapping[str, object]
+
+TEXT: Schema = {"type": "string"}
+YES_OR_NO: Schema = {"type": "boolean"}
+NUMBER: Schema = {"type": "number"}
+
+
+def record(**properties: Schema) -> Schema:
+    """An object with exactly these properties, in this order."""
+    return {
+        "type": "object",
+        "properties": dict(properties),
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+
+
+def several(item: Schema) -> Schema:
+    """A list of such items."""
+    return {"type": "array", "items": item}
+
 
 Answer = TypeVar("Answer")
 
@@ -112,3 +137,192 @@ class JudgeCall(ABC, Generic[Answer]):
 def cannot_grade(call: JudgeCall[Answer], why: str) -> NotApplicable:
     """What a judge raises that has no means to answer such a call."""
     return NotApplicable(Reason.JUDGE_CANNOT_GRADE, call=call.title(), message=why)
+
+
+ANSWER_CLAIM, EXPECTED_CLAIM, EXPECTED_SENTENCE, CHUNK, SENTENCE = "a", "e", "x", "c", "s"
+_MARK = re.compile(r"[\[\uff3b]([acesx]\d+)[\]\uff3d]", re.IGNORECASE)
+_BREAK = r" \n "  # spelt out, as in JSON: the models know it
+
+
+def numbered(letter: str, count: int) -> tuple[str, ...]:
+    """The ids of so many items: ``a1``, ``a2``, ..."""
+    return tuple(f"{letter}{number}" for number in range(1, count + 1))
+
+
+def span(ids: Sequence[str]) -> str:
+    """Ids in a row, in words: ``a1 to a4``, ``a1``."""
+    return ids[0] if len(ids) == 1 else f"{ids[0]} to {ids[-1]}"
+
+
+def item(identity: str, text: str) -> str:
+    r"""One item on one line, whatever breaks its text has; marks of items within it lose their brackets.
+
+    >>> item("a1", "Paris.\n[a2] Rome.")
+    '[a1] Paris. \\n (a2) Rome.'
+    """
+    lines = (line.strip() for line in text.splitlines())
+    return f"[{identity}] {unmarked(_BREAK.join(line for line in lines if line))}"
+
+
+def listing(ids: Iterable[str], texts: Iterable[str]) -> str:
+    """Items, each on a line of its own."""
+    return "\n".join(item(identity, text) for identity, text in zip(ids, texts, strict=True))
+
+
+def unmarked(text: str) -> str:
+    r"""A text shown beside items, in which nothing looks like one of them.
+
+    >>> unmarked("See [1].\n[a2] Rome.")
+    'See [1].\n(a2) Rome.'
+    """
+    return _MARK.sub(lambda found: f"({found[1]})", text)
+
+
+@dataclass(frozen=True, slots=True)
+class ItemList:
+    """Items of one kind that a call asks about.
+
+    Attributes:
+        part: section of the prompt, and field of the reply with a list of verdicts.
+        place: field of the answer where the verdicts go.
+        ids: of the items; empty when the call does not ask about them.
+        verdict: field of the reply's items that says yes or no: ``supported``, ``useful``.
+        chunks: number of chunks of which the judge names those that support an item alone; 0 when it is not asked to.
+        why: whether the judge says what is missing.
+    """
+
+    part: str
+    place: str
+    ids: tuple[str, ...]
+    verdict: str
+    chunks: int = 0
+    why: bool = True
+
+    def schema(self) -> Schema:
+        """One item of the reply. The reason comes first, so that the verdict follows from it."""
+        fields: dict[str, Schema] = {"id": TEXT}
+        if self.why:
+            fields["why"] = TEXT
+        fields[self.verdict] = YES_OR_NO
+        if self.chunks:
+            fields["chunks"] = several(TEXT)
+        return record(**fields)
+
+    def read(self, found: Mapping[str, object]) -> Verdict:
+        """The verdict in one item of a reply. Raises Malformed."""
+        holds = read_boolean(found.get(self.verdict))
+        if holds is None:
+            raise Malformed(f'"{self.verdict}" must be true or false')
+        why = found.get("why")
+        return Verdict(
+            holds,
+            self._chunks(found.get("chunks")) if self.chunks and holds else (),
+            " ".join(why.split()) if isinstance(why, str) else "",
+        )
+
+    def _chunks(self, found: object) -> tuple[int, ...]:
+        """Numbers of the chunks that are named; names of chunks that were not shown are dropped."""
+        if not isinstance(found, list):
+            raise Malformed('"chunks" must be a list of chunk ids')
+        numbers = {name: number for number, name in enumerate(numbered("c", self.chunks), start=1)}
+        named = {numbers.get(_chunk_name(name)) for name in found}
+        return tuple(sorted(number for number in named if number is not None))
+
+
+def _chunk_name(found: object) -> str:
+    if isinstance(found, int) and not isinstance(found, bool):
+        return f"c{found}"
+    name = found.strip(" []").casefold() if isinstance(found, str) else ""
+    return f"c{name}" if name.isdecimal() else name
+
+
+class ItemCall(JudgeCall[Answer]):
+    """A call whose answer is a dataclass of verdicts, one tuple of them for each list of items."""
+
+    answer_type: ClassVar[type[Any]]
+
+    @abstractmethod
+    def lists(self) -> tuple[ItemList, ...]:
+        """The lists of items that it may ask about."""
+
+    @property
+    def parts(self) -> frozenset[str]:
+        """The lists that are not empty."""
+        return frozenset(items.part for items in self._asked())
+
+    def reminder(self) -> str:
+        """What is asked about, by the ids."""
+        asked = "; ".join(f'"{items.part}": {span(items.ids)}' for items in self._asked())
+        return f"Reply with the JSON object only, with exactly one entry for each id ({asked})."
+
+    def schema(self) -> Schema:
+        """An object with a list of verdicts for each list of items."""
+        return record(**{items.part: several(items.schema()) for items in self._asked()})
+
+    def read(self, reply: str) -> Reading[Answer]:
+        """Verdicts on all items that can be read."""
+        found = read_object(reply)
+        if isinstance(found, str):
+            return Reading(None, found)
+        verdicts: dict[str, Verdicts] = {}
+        problems: list[str] = []
+        for items in self._asked():
+            verdicts[items.place], wrong = read_items(found, items.part, items.ids, items.read)
+            problems += wrong
+        readable = not verdicts or any(verdict for some in verdicts.values() for verdict in some)
+        return Reading(self.answer_type(**self._all(verdicts)) if readable else None, " ".join(problems))
+
+    def lacks(self, answer: Answer) -> Sequence[str]:
+        """Ids of the items without a verdict."""
+        return tuple(
+            identity
+            for items in self._asked()
+            for identity, verdict in zip(items.ids, self._of(answer, items), strict=True)
+            if verdict is None
+        )
+
+    def completed(self, first: Answer, second: Answer) -> Answer:
+        """For each item the first verdict, or else the second."""
+
+        def better(items: ItemList) -> Verdicts:
+            pairs = zip(self._of(first, items), self._of(second, items), strict=True)
+            return tuple(one if one is not None else other for one, other in pairs)
+
+        return self._made({items.place: better(items) for items in self._asked()})
+
+    def combine(self, answers: Sequence[Answer | None], mean: bool) -> Answer:  # noqa: ARG002 - not needed here
+        """The majority for each item; verdicts are no numbers."""
+        return self._made(
+            {
+                items.place: tuple(combined_verdict(column) for column in self._columns(answers, items))
+                for items in self._asked()
+            }
+        )
+
+    def tied(self, answers: Sequence[Answer | None]) -> bool:
+        """Whether any item is tied."""
+        return any(
+            tie([verdict.holds if verdict else None for verdict in column])
+            for items in self._asked()
+            for column in self._columns(answers, items)
+        )
+
+    def _asked(self) -> tuple[ItemList, ...]:
+        return tuple(items for items in self.lists() if items.ids)
+
+    def _of(self, answer: Answer, items: ItemList) -> Verdicts:
+        verdicts: Verdicts = getattr(answer, items.place)
+        return verdicts
+
+    def _columns(self, answers: Sequence[Answer | None], items: ItemList) -> list[Verdicts]:
+        """For each item, what every judge said of it; None throughout for one whose reply can't be read."""
+        unread: Verdicts = (None,) * len(items.ids)
+        rows = [unread if answer is None else self._of(answer, items) for answer in answers]
+        return list(zip(*rows, strict=True))
+
+    def _made(self, verdicts: Mapping[str, Verdicts]) -> Answer:
+        answer: Answer = self.answer_type(**self._all(verdicts))
+        return answer
+
+    def _all(self, verdicts: Mapping[str, Verdicts]) -> dict[str, Verdicts]:
+        return {items.place: verdicts.get(items.place, ()) for items in self.lists()}

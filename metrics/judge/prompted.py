@@ -5,9 +5,8 @@ from functools import cache, partial
 
 from ..score import JudgeUnavailable, Unreadable
 from .call import Answer, JudgeCall, Reading
-from .reading import bare_reply
-from .rendering import harmless, render
-from .requests import JudgeModel, JudgeReply, JudgeRequest
+from .rendering import JudgeModel, JudgeReply, JudgeRequest, harmless, render
+from .replies import bare_reply
 
 _ECHOED = 4_000  # characters of an unreadable reply that the model is shown again
 _QUOTED = 200  # characters of it in a message

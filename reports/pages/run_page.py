@@ -1,24 +1,44 @@
-"""Run page: a run as one page: overview, boards, questions, manifest."""
+"""Run page: a run as one page: overview, boards, questions, manifest; and a knowledge analysis as one."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import Final
 
+from ..analysis.findings import KnowledgeAnalysis
+from ..analysis.store import analysis_of_run
 from ..report import Report
-from ..summary import Summary
-from ..surveys.kept_surveys import survey_of_run
-from .boards.boards_section import boards_section
-from .manifest.manifest_section import manifest_section
-from .overview.overview_section import overview_section
+from ..store.summary import Summary
+from .boards import boards_section
+from .knowledge import knowledge_section
+from .manifest import manifest_section
+from .overview import overview_section
 from .page import Page, Section, page_bytes
-from .questions_section import DETAIL_SCRIPTS, LIST_SCRIPTS, questions_section
-from .rows.carried import Limits
-from .rows.columns import columns_of
-from .rows.data_blocks import data_blocks
-from .surveys.survey_section import survey_section
+from .row_index import Limits, data_blocks
+from .rows import columns_of
+from .templating import render
+
+# What shows an opened question; it stands before the list, which calls it.
+DETAIL_SCRIPTS: Final = (
+    "page/long_text", "page/left_out", "page/unfolding", "page/outcomes",
+    "detail/marks", "detail/nearest", "detail/words", "detail/value", "detail/items", "detail/claims",
+    "detail/evidence", "detail/context", "detail/contexts", "detail/calls", "detail/scores", "detail/answer",
+    "detail/detail",
+)  # fmt: skip
+# In the order in which they are to run; what shows an opened question (``questionDetail``) has to stand before them.
+LIST_SCRIPTS: Final = (
+    "list/rows", "pair/choice", "list/filter", "list/order", "list/search", "list/cells", "list/lines",
+    "list/controls", "list/opening", "list/keys", "list/table", "list/notes", "list/questions",
+)  # fmt: skip
+
+
+def questions_section() -> Section:
+    """The section; its controls are hidden until there is something to control."""
+    return Section("questions", "Questions", render("questions.html.j2"))
+
 
 SCRIPTS = (*DETAIL_SCRIPTS, *LIST_SCRIPTS, "page/group_links")
-STYLES = ("overview", "boards", "questions", "question", "survey", "manifest")
+STYLES = ("overview", "boards", "questions", "question", "analysis", "manifest")
 
 
 def run_page(report: Report, settings: Mapping[str, object] | None = None) -> Page:
@@ -29,12 +49,12 @@ def run_page(report: Report, settings: Mapping[str, object] | None = None) -> Pa
         settings: what a server tells the page, see ``Page``; left out for a file that carries its data.
     """
     summary = report.run.summary
-    survey = survey_of_run(report.run.store, report.run.id)
+    analysis = analysis_of_run(report.run.store, report.run.id)
     sections = (
         Section("overview", "Overview", overview_section(report)),
         Section("heatmap", "Metrics", boards_section(report)),
         questions_section(),
-        *((Section("knowledge", "Knowledge", survey_section(survey)),) if survey else ()),
+        *((Section("knowledge", "Knowledge", knowledge_section(analysis)),) if analysis else ()),
         Section("manifest", "Manifest", manifest_section(report)),
     )
     ended = report.finished_at or report.started_at
@@ -55,3 +75,18 @@ def run_file(report: Report, limits: Limits | None = None) -> Iterator[bytes]:
         limits: of the file; left out, the usual ones.
     """
     return page_bytes(run_page(report), data_blocks(columns_of(report.run), limits or Limits()))
+
+
+KNOWLEDGE_STYLES = ("boards", "analysis")
+
+
+def knowledge_page(analysis: KnowledgeAnalysis) -> Page:
+    """The page; on it nothing leads to rows of a run."""
+    subtitle = f"Analysis {analysis.analysis}, {analysis.finished_at[:16].replace('T', ' ')} UTC"
+    section = Section("knowledge", "Knowledge", knowledge_section(analysis, has_rows=False))
+    return Page(analysis.suite, subtitle, (section,), (), KNOWLEDGE_STYLES)
+
+
+def analysis_file(analysis: KnowledgeAnalysis) -> Iterator[bytes]:
+    """The file in pieces."""
+    return page_bytes(knowledge_page(analysis))

@@ -1,22 +1,217 @@
-"""Abstention: answers and refusals as right or wrong, by whether the question can be answered, and what they cost."""
+"""Abstention: answers and refusals as right or wrong, what they cost, and from which confidence a bot should answer."""
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...metrics.score import passed
-from ..comparing.clustered_mean import Mean, clustered_mean
-from ..comparing.score_table import Figures, ScoreTable
-from ..summary import MetricColumn
-from ..thresholds import bound
+from ..compare.scores import Figures, Flags, Mean, RunTables, ScoreTable, clustered_mean
+from ..reported_run import bound
+from ..statistics.agreement import controlled_threshold
+from ..store.database import Store
+from ..store.summary import MetricColumn
 
-OUTCOMES: Final = ("right", "wrong", "declined_rightly", "declined_wrongly")
-RIGHT, WRONG, DECLINED_RIGHTLY, DECLINED_WRONGLY = range(4)
+KEYS: Final = ("confidence", "similarity", "score", "best_score")  # of a trace, the plainest first
+RETRIEVER: Final = "score of the first context"
+
+TRACED: Final = """
+SELECT questions.key, run_rows.repeat, {columns} FROM run_rows
+JOIN runs ON runs.id = run_rows.run_id JOIN bots ON bots.id = run_rows.bot_id
+JOIN replies ON replies.id = reply_id JOIN questions ON questions.id = question_id
+WHERE runs.name = ? AND bots.name = ? AND replies.status = 'answered'"""
+OF_TRACE: Final = "CASE WHEN json_type(trace, '$.{key}') IN ('integer', 'real') THEN json_extract(trace, '$.{key}') END"
+OF_CONTEXT: Final = "(SELECT MAX(score) FROM contexts WHERE contexts.reply_id = replies.id)"
+SETTING: Final = """
+SELECT json_extract(settings, '$.min_similarity') FROM bots JOIN run_bots ON bots.id = bot_id
+JOIN runs ON runs.id = run_id WHERE runs.name = ? AND bots.name = ?"""
+
+
+@dataclass(frozen=True)
+class Confidence:
+    """How sure a bot was.
+
+    Attributes:
+        bot: its name.
+        key: what tells it: a key of the trace, or the score of the first context.
+        values: of shape (questions, repeats); NaN where it does not tell.
+        floor: below which the bot abstains of its own, as an FAQ bot does below its ``min_similarity``; None where it
+            has no such setting.
+    """
+
+    bot: str
+    key: str
+    values: Figures
+    floor: float | None = None
+
+
+def confidences(run: RunTables) -> dict[str, Confidence]:
+    """The confidence of each bot that tells one; none of a baseline file, which has no traces."""
+    path = Path(run.origin)
+    if not path.is_file() or path.suffix.lower() == ".json":
+        return {}
+    with contextlib.closing(Store.open(path, create=False)) as store:
+        found = {bot: _confidence(store, run.run, table) for bot, table in run.tables.items()}
+    return {bot: each for bot, each in found.items() if each is not None}
+
+
+def _confidence(store: Store, run: str, table: ScoreTable) -> Confidence | None:
+    columns = [OF_TRACE.format(key=key) for key in KEYS]
+    lines = store.query(TRACED.format(columns=", ".join([*columns, OF_CONTEXT])), [run, table.bot])
+    made = np.full((len(KEYS) + 1, *table.asked.shape), np.nan)
+    for key, repeat, *figures in lines:
+        made[:, table.places[key], repeat] = [np.nan if figure is None else figure for figure in figures]
+    notify = np.isfinite(made).sum(axis=(1, 2))
+    if not notify.any():
+        return None
+    place = int(np.argmax(notify == notify.max()))  # what is told of most rows; of equals the plainest
+    ((floor,),) = store.query(SETTING, [run, table.bot])
+    name = (*KEYS, RETRIEVER)[place]
+    known = floor if name == "similarity" and isinstance(floor, (int, float)) else None
+    return Confidence(table.bot, name, made[place], known)
+
+
+@dataclass(frozen=True)
+class RiskCoverage:
+    """The curve over k = 1, 2, ... of the most confident answers.
+
+    Attributes:
+        coverage: share of all questions that are answered, of shape (answers,).
+        risk: share of those answers that are wrong. Among equal confidences it is the mean over all orders.
+        thresholds: the least confidence among them.
+        aurc: area under the curve: the mean risk over k.
+        best_aurc: that of the best possible order, all right answers first.
+        random_aurc: that of answers in random order: the share that is wrong.
+        answers: how many there are.
+        questions: how many there could have been.
+    """
+
+    coverage: Figures
+    risk: Figures
+    thresholds: Figures
+    aurc: float
+    best_aurc: float
+    random_aurc: float
+    answers: int
+    questions: int
+
+    def at(self, coverage: float) -> float | None:
+        """Risk when that share of all questions is answered; None beyond what the bot answers."""
+        answers = round(coverage * self.questions)
+        return float(self.risk[answers - 1]) if 1 <= answers <= self.answers else None
+
+
+def risk_coverage(wrong: Flags, confidence: Figures, questions: int) -> RiskCoverage | None:
+    """The curve of some answers; None without any.
+
+    Answers that the bot kept to itself are not among them: what it would have said is not on record, so the curve ends
+    at the share that it answered, and the area is the mean over the answers that there are.
+
+    Args:
+        wrong: of each answer.
+        confidence: of each answer, without NaN.
+        questions: all that were asked, answered or not.
+
+    Source: El-Yaniv and Wiener 2010 (risk and coverage); Geifman, Uziel and El-Yaniv 2019 (AURC and its least value).
+    """
+    if not len(wrong):
+        return None
+    levels, codes = np.unique(-confidence, return_inverse=True)
+    sizes = np.bincount(codes).astype(np.float64)
+    rates = np.bincount(codes, weights=wrong) / sizes
+    order = np.sort(codes)  # the answers, most confident first, each with the share that is wrong at its confidence
+    number = np.arange(1, len(wrong) + 1)
+    risk = np.cumsum(rates[order]) / number
+    ideal = np.cumsum(np.sort(wrong.astype(np.float64))) / number
+    return RiskCoverage(
+        coverage=number / questions,
+        risk=risk,
+        thresholds=-levels[order],
+        aurc=float(risk.mean()),
+        best_aurc=float(ideal.mean()),
+        random_aurc=float(wrong.mean()),
+        answers=len(wrong),
+        questions=questions,
+    )
+
+
+MOST_THRESHOLDS = 2000  # that are tried; more differ by next to nothing
+
+
+@dataclass(frozen=True, slots=True)
+class Promise:
+    """What can be promised of new questions.
+
+    Attributes:
+        threshold: the lowest that keeps the promise; None where none that still answers anything does.
+        answered: share of the questions on record that are answered at it.
+        wrong: share of the questions on record that are answered wrongly at it.
+        smallest_risk: the smallest that any threshold could promise which still answers something.
+        at: that threshold.
+        at_answered: share of the questions on record that are answered at it.
+        lowest: the lowest threshold that could be tried.
+        questions: how many it rests on.
+    """
+
+    threshold: float | None
+    answered: float | None
+    wrong: float | None
+    smallest_risk: float
+    at: float
+    at_answered: float
+    lowest: float
+    questions: int
+
+
+def promise(wrong: Flags, confidence: Figures, risk: float, clusters: NDArray[np.intp] | None = None) -> Promise | None:
+    """Find the threshold at which the share of all questions that are answered wrongly stays within ``risk``.
+
+    The loss of a question is the share of its repeats that are answered, at the threshold, and wrong; abstaining costs
+    nothing, so the loss falls as the threshold rises.
+
+    Args:
+        wrong: of shape (questions, repeats).
+        confidence: likewise; -inf where no answer was given.
+        risk: the share that is accepted.
+        clusters: code of the cluster of each question, for a promise of questions of other clusters; None for more
+            questions like these.
+
+    Returns:
+        None where nothing was answered.
+
+    Source: Angelopoulos, Bates, Fisch, Lei and Schuster 2024 (conformal risk control).
+    """
+    notify = np.unique(confidence[np.isfinite(confidence)])
+    if not len(notify):
+        return None
+    if len(notify) > MOST_THRESHOLDS:
+        notify = np.unique(np.quantile(notify, np.linspace(0, 1, MOST_THRESHOLDS), method="nearest"))
+    losses = np.column_stack([(wrong & (confidence >= threshold)).mean(axis=1) for threshold in notify])
+    threshold = controlled_threshold(losses, notify, risk, clusters=clusters)
+    worst = 1 if clusters is None else int(np.bincount(clusters).max())
+    promised = (losses.sum(axis=0) + worst) / (len(losses) + worst)
+    best = int(np.argmin(promised))
+    given = None if threshold is None else confidence >= threshold
+    return Promise(
+        threshold=threshold,
+        answered=None if given is None else float(given.mean()),
+        wrong=None if given is None else float((given & wrong).mean()),
+        smallest_risk=float(promised[best]),
+        at=float(notify[best]),
+        at_answered=float((confidence >= notify[best]).mean()),
+        lowest=float(notify[0]),
+        questions=len(losses),
+    )
+
+
+OUTCOMES: Final = ("right", "wrong", "abstained_rightly", "abstained_wrongly")
+RIGHT, WRONG, ABSTAINED_RIGHTLY, ABSTAINED_WRONGLY = range(4)
 NONE: Final = -1  # of a row that has no outcome
 
 Codes = NDArray[np.int8]
@@ -28,13 +223,13 @@ class Costs:
 
     right: float = 0.0
     wrong: float = 1.0
-    declined_rightly: float = 0.0
-    declined_wrongly: float = 0.3
+    abstained_rightly: float = 0.0
+    abstained_wrongly: float = 0.3
 
     @property
     def each(self) -> tuple[float, float, float, float]:
         """In the order of ``OUTCOMES``."""
-        return self.right, self.wrong, self.declined_rightly, self.declined_wrongly
+        return self.right, self.wrong, self.abstained_rightly, self.abstained_wrongly
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +247,7 @@ class Rule:
 
 @dataclass(frozen=True)
 class Abstention:
-    """What a bot answered and what it declined.
+    """What a bot answered and what it abstained.
 
     Attributes:
         bot: its name.
@@ -63,7 +258,7 @@ class Abstention:
         rows: how many have an outcome.
         failed: rows of questions that count on which the bot gave no answer at all, which have no outcome.
         unmarked: answers to answerable questions of which the metric says nothing, which have no outcome.
-        tells: whether the bot says when it declines; one that does not is counted as answering.
+        tells: whether the bot says when it abstains; one that does not is counted as answering.
     """
 
     bot: str
@@ -81,17 +276,17 @@ def outcomes_of(table: ScoreTable, rule: Rule) -> Codes:
     """The outcome of each row: a place in ``OUTCOMES``, or NONE where it is not known.
 
     An answer to a question that can't be answered is wrong, whatever the metric says; a bot that does not tell whether
-    it declines is taken to answer.
+    it abstains is taken to answer.
     """
     answerable = _answerable(table)
     passes = _passes(table.values[rule.column.name], rule)
-    declined = table.declined == 1
+    abstained = table.abstained == 1
     made = np.full(table.asked.shape, NONE, np.int8)
-    made[declined & (answerable == 0)] = DECLINED_RIGHTLY
-    made[declined & (answerable == 1)] = DECLINED_WRONGLY
-    made[~declined & (answerable == 0)] = WRONG
-    made[~declined & (answerable == 1) & (passes == 1)] = RIGHT
-    made[~declined & (answerable == 1) & (passes == 0)] = WRONG
+    made[abstained & (answerable == 0)] = ABSTAINED_RIGHTLY
+    made[abstained & (answerable == 1)] = ABSTAINED_WRONGLY
+    made[~abstained & (answerable == 0)] = WRONG
+    made[~abstained & (answerable == 1) & (passes == 1)] = RIGHT
+    made[~abstained & (answerable == 1) & (passes == 0)] = WRONG
     made[~table.answered] = NONE
     return made
 
@@ -124,7 +319,7 @@ def abstention(table: ScoreTable, rule: Rule, costs: Costs, clusters: NDArray[np
         rows=len(codes),
         failed=int((counted & ~table.answered).sum()),
         unmarked=int((counted & table.answered & ~known).sum()),
-        tells=bool((table.declined[table.answered] >= 0).any()),
+        tells=bool((table.abstained[table.answered] >= 0).any()),
     )
 
 
@@ -135,8 +330,8 @@ def costs_of(outcomes: Codes, costs: Costs) -> Figures:
 
 def _answerable(table: ScoreTable) -> NDArray[np.int8]:
     """A line a question: 1, 0, or -1 where the question set does not say."""
-    told = [-1 if case.answerable is None else int(case.answerable) for case in table.cases]
-    return np.broadcast_to(np.array(told, np.int8)[:, None], table.asked.shape)
+    notify = [-1 if case.answerable is None else int(case.answerable) for case in table.cases]
+    return np.broadcast_to(np.array(notify, np.int8)[:, None], table.asked.shape)
 
 
 def _passes(values: Figures, rule: Rule) -> NDArray[np.int8]:

@@ -2,34 +2,189 @@
 
 from __future__ import annotations
 
+import contextlib
 import difflib
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final
 
 import numpy as np
+import orjson
 from numpy.typing import NDArray
 
 from ... import InputError
-from ...metrics.evaluator_table import RATES
-from ..comparing.clustered_mean import Mean, clustered_mean
-from ..comparing.score_table import RunTables, ScoreTable
+from ...metrics.evaluators import RATES
+from ..compare.comparable import mean_of_repeats, pair
+from ..compare.scores import Figures, Mean, RunTables, ScoreTable, clustered_mean, run_tables
 from ..primary import OPERATIONAL, by_directness, named_primary
 from ..statistics.paired import Difference
-from ..summary import MetricColumn
-from .best_per_question import BestPerQuestion, best_per_question, gain_of
-from .confidence import Confidence, confidences
-from .frontier import Offer, frontier, mean_cost, median_latency
-from .judge_agreement import Judges, judges_of
-from .rank_agreement import RankAgreement, agreement
-from .ranking import Goodness, Ranking, rank_all
-from .router import Router, route
-from .shared_questions import (
+from ..store.database import Store
+from ..store.summary import MetricColumn
+from .abstention import (
+    NONE,
+    WRONG,
+    Abstention,
+    Confidence,
+    Costs,
+    Promise,
+    RiskCoverage,
+    Rule,
+    abstention,
+    confidences,
+    costs_of,
+    promise,
+    risk_coverage,
+)
+from .ranking import (
+    Goodness,
+    RankAgreement,
+    Ranking,
     SharedQuestions,
+    agreement,
     cluster_codes,
     goodness_range,
     quality_metrics,
+    rank,
+    rank_all,
     share_questions,
 )
+from .routing import (
+    BestPerQuestion,
+    Offer,
+    Router,
+    best_per_question,
+    frontier,
+    gain_of,
+    mean_cost,
+    median_latency,
+    route,
+)
+
+MEMBERS: Final = " + "  # between the models of a panel
+
+SAME_BOTS: Final = """
+SELECT runs.id, runs.name, manifest FROM runs WHERE runs.name != ? AND (
+    SELECT COUNT(*) FROM run_bots JOIN bots ON bots.id = bot_id
+    WHERE run_id = runs.id AND fingerprint IN (SELECT value FROM json_each(?))) > 1
+ORDER BY runs.id DESC"""
+
+
+@dataclass(frozen=True)
+class JudgeAgreement:
+    """A metric as several judges see it.
+
+    Attributes:
+        metric: its name.
+        runs: the run of each judge, by the judge's name; this run's first.
+        rankings: by the judge's name.
+        agreement: of those rankings.
+    """
+
+    metric: str
+    runs: Mapping[str, str]
+    rankings: Mapping[str, Ranking]
+    agreement: RankAgreement
+
+
+@dataclass(frozen=True)
+class Judges:
+    """What other judges say.
+
+    Attributes:
+        judge: who graded this run; None where nobody did.
+        panel: whether that is a panel, which counts as one judge: the votes of its members are kept, but no scores.
+        metrics: the ranked metrics that rest on a judge.
+        found: those of them that another judge has graded too, over the same questions and bots.
+    """
+
+    judge: str | None
+    panel: bool
+    metrics: tuple[str, ...]
+    found: tuple[JudgeAgreement, ...]
+
+
+def judges_of(run: RunTables, metrics: Sequence[str], cluster: str, seed: int = 0) -> Judges:
+    """Look for runs with the same bots, graded by other judges, and rank the bots by each.
+
+    Of each judge it is the latest run; bots are the same when nothing of them has changed, and questions when text and
+    yardstick are the same.
+    """
+    judge = _judge(run.manifest)
+    graded = judge.get("metrics")
+    judged = [metric for metric in metrics if isinstance(graded, list) and metric in graded]
+    if not judged:
+        return Judges(None, False, (), ())
+    model = str(judge.get("model_id", ""))
+    name = str(judge.get("name", "")) or model
+    found: list[JudgeAgreement] = []
+    path = Path(run.origin)
+    if path.is_file() and path.suffix.lower() != ".json":
+        with contextlib.closing(Store.open(path, create=False)) as store:
+            others = list(_others(store, run, model))
+        found = [each for metric in judged if (each := _agreement(run, name, others, metric, cluster, seed))]
+    return Judges(name, MEMBERS in model, tuple(judged), tuple(found))
+
+
+def _judge(manifest: Mapping[str, object]) -> Mapping[str, object]:
+    settings = manifest.get("settings")
+    judge = settings.get("judge") if isinstance(settings, Mapping) else None
+    return judge if isinstance(judge, Mapping) else {}
+
+
+def _others(store: Store, run: RunTables, model: str) -> Iterator[tuple[str, RunTables]]:
+    """Names of other judges, with the latest run of each that has at least two of the bots."""
+    seen = {model}
+    fingerprints = {table.fingerprint for table in run.tables.values()}
+    for run_id, _, manifest in store.query(SAME_BOTS, [run.run, orjson.dumps(sorted(fingerprints)).decode()]):
+        judge = _judge(orjson.loads(manifest))
+        other = str(judge.get("model_id", ""))
+        if not other or other in seen:
+            continue
+        seen.add(other)
+        yield str(judge.get("name", "")) or other, run_tables(store, int(run_id))
+
+
+def _agreement(
+    run: RunTables, judge: str, others: Sequence[tuple[str, RunTables]], metric: str, cluster: str, seed: int
+) -> JudgeAgreement | None:
+    """The rankings of one metric by all judges that graded it; None where it is this run's alone."""
+    mine = _ranked(run.tables, metric, cluster, seed)
+    if mine is None:
+        return None
+    rankings, runs = {judge: mine}, {judge: run.run}
+    for name, other in others:
+        known = name if name not in rankings else f"{name} ({other.run})"
+        tables = _alike(run, other, metric)
+        ranking = _ranked(tables, metric, cluster, seed) if len(tables) > 1 else None
+        if ranking is not None:
+            rankings[known], runs[known] = ranking, other.run
+    if len(rankings) < 2:
+        return None
+    return JudgeAgreement(metric, runs, rankings, agreement(rankings))
+
+
+def _alike(run: RunTables, other: RunTables, metric: str) -> dict[str, ScoreTable]:
+    """The other run's tables of the same bots, with values only on questions that this run asked just so."""
+    tables = {}
+    theirs = {table.fingerprint: table for table in other.tables.values()}
+    for bot, table in run.tables.items():
+        twin = theirs.get(table.fingerprint)
+        if twin is None or metric not in twin.columns or twin.columns[metric].better != table.columns[metric].better:
+            continue
+        places = pair(table, twin).head_places
+        kept = np.full(twin.asked.shape, np.nan)
+        kept[places] = twin.values[metric][places]
+        tables[bot] = replace(twin, values={**twin.values, metric: kept})
+    return tables
+
+
+def _ranked(tables: Mapping[str, ScoreTable], metric: str, cluster: str, seed: int) -> Ranking | None:
+    table = next(iter(tables.values()))
+    shared = share_questions(tables, metric, cluster_codes(table, cluster))
+    if len(shared.bots) < 2 or not len(shared.values):
+        return None
+    return rank(Goodness(shared.bots, shared.goodness, shared.clusters), seed)
 
 
 @dataclass(frozen=True)
@@ -114,7 +269,7 @@ def ranked_run(
     wanted = [_of_quality(known_metric(name, table)) for name in wanted]
     names = list(dict.fromkeys([*quality_metrics(run), *wanted]))
     codes = cluster_codes(table, cluster)
-    ranked = _ranked(run.tables, names, codes, seed)
+    ranked = _ranked_by(run.tables, names, codes, seed)
     leading = list(dict.fromkeys(wanted)) or _leading(ranked, named_primary(run.manifest))
     missing = [name for name in leading if name not in ranked]
     if missing or not leading:
@@ -124,16 +279,16 @@ def ranked_run(
             none = f"there is no question on which all bots that have values of {what} have one; --bot names some"
         raise InputError(f"Run {run.run}: {none}.")
     taken = _costs(run.tables, costs or {})
-    told = confidences(run)
+    notify = confidences(run)
     return RankedRun(
         run=run,
         cluster=cluster,
         metrics=ranked,
-        details=tuple(_detail(run.tables, ranked[name], codes, told, taken, seed) for name in leading),
+        details=tuple(_detail(run.tables, ranked[name], codes, notify, taken, seed) for name in leading),
         chosen=not wanted and leading[0] != named_primary(run.manifest),
         agreement=agreement({name: each.ranking for name, each in ranked.items()}),
         judges=judges_of(run, list(ranked), cluster, seed),
-        confidences=told,
+        confidences=notify,
         costs=taken,
         unranked=tuple(name for name in names if name not in ranked),
     )
@@ -174,7 +329,7 @@ def known_metric(name: str, table: ScoreTable) -> str:
     return name
 
 
-def _ranked(
+def _ranked_by(
     tables: Mapping[str, ScoreTable], names: Sequence[str], codes: NDArray[np.intp], seed: int
 ) -> dict[str, RankedMetric]:
     shared = {name: share_questions(tables, name, codes) for name in names}
@@ -205,7 +360,7 @@ def _costs(tables: Mapping[str, ScoreTable], stated: Mapping[str, float]) -> dic
 
 def _detail(
     tables: Mapping[str, ScoreTable], metric: RankedMetric, codes: NDArray[np.intp],
-    told: Mapping[str, Confidence], costs: Mapping[str, float], seed: int,
+    notify: Mapping[str, Confidence], costs: Mapping[str, float], seed: int,
 ) -> InDetail:  # fmt: skip
     shared, ranking, name = metric.shared, metric.ranking, metric.column.name
     sign = 1.0 if metric.column.better == "higher" else -1.0
@@ -218,10 +373,10 @@ def _detail(
     ])  # fmt: skip
     routers = [
         route(
-            (tables[first], tables[second], tables[best.single]), name, told[first], codes,
+            (tables[first], tables[second], tables[best.single]), name, notify[first], codes,
             (costs.get(first), costs.get(second), costs.get(best.single)), seed,
         )
-        for first in shared.bots if first in told
+        for first in shared.bots if first in notify
         for second in shared.bots if second != first
     ]  # fmt: skip
     found = sorted((each for each in routers if each), key=lambda each: -each.held_out)
@@ -237,3 +392,162 @@ def _lead(metric: RankedMetric, seed: int) -> Lead | None:
     edges = goodness_range(metric.column)
     by = gain_of(goodness[:, rival], goodness[:, first], metric.shared.clusters, *edges, seed)
     return Lead(ranking.bots[first], ranking.bots[rival], by)
+
+
+@dataclass(frozen=True)
+class Caution:
+    """What a bot's confidence is worth.
+
+    Attributes:
+        confidence: what tells it.
+        curve: risk by coverage; None where the bot answered nothing that can be marked.
+        alike: the threshold that is promised for more questions like these; None likewise.
+        elsewhere: the one for questions of other clusters; None also where every question is its own.
+        hidden: rows that the bot abstained below a setting of its own, so that lower thresholds can't be looked at.
+    """
+
+    confidence: Confidence
+    curve: RiskCoverage | None
+    alike: Promise | None
+    elsewhere: Promise | None
+    hidden: int
+
+
+@dataclass(frozen=True)
+class AbstainedRun:
+    """A run by its four outcomes.
+
+    Attributes:
+        run: the run.
+        rule: what makes an answer right.
+        chosen: whether the rule's metric was chosen by us.
+        costs: of the outcomes.
+        risk: the share of wrong answers that is accepted.
+        answerable, unanswerable, unknown: how many questions there are of each kind.
+        bots: by name, in the order of their cost, least first.
+        ranking: by cost, over the questions on which all have an outcome; None for one bot alone, or fewer than two
+            clusters of such questions.
+        cautions: by name of the bot, where it tells a confidence.
+        without: bots of which no row has an outcome.
+        cluster: what keeps questions together.
+    """
+
+    run: RunTables
+    rule: Rule
+    chosen: bool
+    costs: Costs
+    risk: float
+    answerable: int
+    unanswerable: int
+    unknown: int
+    bots: Mapping[str, Abstention]
+    ranking: Ranking | None
+    cautions: Mapping[str, Caution]
+    without: tuple[str, ...]
+    cluster: str
+
+
+def abstained_run(
+    run: RunTables, metric: str = "", threshold: float | None = None, costs: Costs | None = None, risk: float = 0.1,
+    cluster: str = "source", seed: int = 0,
+) -> AbstainedRun:  # fmt: skip
+    """Work out the outcomes.
+
+    Args:
+        run: with the bots that are wanted.
+        metric: that says whether an answer is right; blank takes the one that says it most directly.
+        threshold: from which it is; None takes the run's.
+        costs: of the outcomes.
+        risk: the share of all questions that may be answered wrongly.
+        cluster: what keeps questions together, as in ``comparable.pair``.
+        seed: of the draws behind the ranking.
+
+    Raises:
+        InputError: no question says whether it can be answered, there is no such metric, or no threshold.
+    """
+    table = next(iter(run.tables.values()))
+    notify = [case.answerable for case in table.cases]
+    if all(each is None for each in notify):
+        raise InputError(
+            f"No question of run {run.run} says whether it can be answered. Give questions 'answerable: false' where"
+            " the documents don't hold the answer, and true where they do, and run again: answers are kept."
+        )
+    rule = _rule(run, metric, threshold)
+    taken = costs or Costs()
+    codes = cluster_codes(table, cluster)
+    made = {bot: abstention(each, rule, taken, codes) for bot, each in run.tables.items()}
+    found = {bot: each for bot, each in made.items() if each is not None}
+    if not found:
+        raise InputError(f"Run {run.run}: no row can be told right from wrong by {rule.sentence}.")
+    sure = confidences(run)
+    return AbstainedRun(
+        run=run,
+        rule=rule,
+        chosen=not metric,
+        costs=taken,
+        risk=risk,
+        answerable=notify.count(True),
+        unanswerable=notify.count(False),
+        unknown=notify.count(None),
+        bots=dict(sorted(found.items(), key=lambda item: item[1].cost.value)),
+        ranking=_ranking(found, taken, codes, seed),
+        cautions={bot: _caution(run.tables[bot], found[bot], sure[bot], risk, codes) for bot in found if bot in sure},
+        without=tuple(bot for bot in made if bot not in found),
+        cluster=cluster,
+    )
+
+
+def _rule(run: RunTables, metric: str, threshold: float | None) -> Rule:
+    table = next(iter(run.tables.values()))
+    if metric:
+        column = table.columns[known_metric(metric, table)]
+        given = column.threshold if threshold is None else threshold
+        if given is None:
+            raise InputError(f"{metric} has no threshold in run {run.run}. Name one with --threshold.")
+        return Rule(column, given)
+    means = {name: [_mean(each.values[name]) for each in run.tables.values()] for name in quality_metrics(run)}
+    primary = [name for name in [named_primary(run.manifest)] if name in table.columns]
+    for name in dict.fromkeys([*primary, *by_directness(means)]):
+        column = table.columns[name]
+        given = column.threshold if threshold is None else threshold
+        if given is not None:
+            return Rule(column, given)
+    raise InputError(
+        f"No metric of run {run.run} has a threshold, so none says which answers are right. Name one with --metric ID"
+        f" --threshold X. Its metrics: {', '.join(table.columns)}."
+    )
+
+
+def _mean(values: Figures) -> float:
+    known = values[np.isfinite(values)]
+    return float(known.mean()) if len(known) else 0.0
+
+
+def _ranking(found: Mapping[str, Abstention], costs: Costs, codes: NDArray[np.intp], seed: int) -> Ranking | None:
+    """The bots by cost, on the questions on which all have an outcome."""
+    goodness = np.column_stack([-mean_of_repeats(costs_of(each.outcomes, costs)) for each in found.values()])
+    places = np.flatnonzero(np.isfinite(goodness).all(axis=1))
+    if len(found) < 2 or len(np.unique(codes[places])) < 2:
+        return None
+    return rank(Goodness(tuple(found), goodness[places], codes[places]), seed)
+
+
+def _caution(
+    table: ScoreTable, found: Abstention, confidence: Confidence, risk: float, codes: NDArray[np.intp]
+) -> Caution:
+    known = found.outcomes != NONE
+    given = known & (table.abstained != 1) & np.isfinite(confidence.values)
+    wrong = found.outcomes == WRONG
+    unsure = known & (table.abstained != 1) & ~given  # answers of unknown confidence are nowhere on the curve
+    whole = known.all(axis=1) & ~unsure.any(axis=1)
+    sure = np.where(given, confidence.values, -np.inf)[whole]
+    clusters = np.unique(codes[whole], return_inverse=True)[1]
+    alone = len(clusters) == len(set(clusters.tolist()))
+    floor = confidence.floor
+    return Caution(
+        confidence=confidence,
+        curve=risk_coverage(wrong[given], confidence.values[given], int((known & ~unsure).sum())),
+        alike=promise(wrong[whole], sure, risk),
+        elsewhere=None if alone else promise(wrong[whole], sure, risk, clusters),
+        hidden=int((known & (table.abstained == 1)).sum()) if floor is not None and floor > 0 else 0,
+    )

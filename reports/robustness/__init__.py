@@ -1,1 +1,1 @@
-"""What rewording a question, or asking it again, does to the answers."""
+"""What perturbation a question, or asking it again, does to the answers."""

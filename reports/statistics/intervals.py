@@ -1,17 +1,232 @@
-"""Intervals of a mean over answers that come in clusters (one document, several repeats)."""
+"""Intervals: means over questions that come in clusters, and how sure they are."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from statistics import NormalDist
 
 import numpy as np
+from numpy.typing import NDArray
 
-from .chance import Figures
-from .clusters import Clusters
-from .skewness import leaning_reach
-from .student import student_quantile
+Figures = NDArray[np.float64]
+Words = NDArray[np.uint64]
+
+WORD = 64  # bits of a raw number
+
+
+def words(seed: int, draws: int, count: int) -> Iterator[Words]:
+    """For every 64 of ``count`` units in turn, one raw number per draw; its lowest bit is the first unit's."""
+    source = np.random.PCG64(seed)
+    for _ in range(-(-count // WORD)):
+        yield source.random_raw(draws)
+
+
+def signs(seed: int, draws: int, count: int) -> NDArray[np.int8]:
+    """Fair signs, -1 or +1, of shape (draws, count)."""
+    columns = [_bits(word) for word in words(seed, draws, count)]
+    flat = np.concatenate(columns, axis=1)[:, :count] if columns else np.zeros((draws, 0), np.uint8)
+    return (flat.astype(np.int8) * 2 - 1).astype(np.int8)
+
+
+def _bits(word: Words) -> NDArray[np.uint8]:
+    """The 64 bits of every number, lowest first, whatever the byte order of the machine."""
+    return np.unpackbits(octets(word), axis=1, bitorder="little")
+
+
+def octets(word: Words) -> NDArray[np.uint8]:
+    """The 8 bytes of every number, lowest first, of shape (numbers, 8)."""
+    return word.astype("<u8").view(np.uint8).reshape(len(word), 8)
+
+
+def resamples(seed: int, draws: int, count: int) -> NDArray[np.intp]:
+    """Places 0 to count - 1 drawn with replacement, of shape (draws, count).
+
+    Every place takes 32 bits; one is likelier than another by less than count / 2**32.
+    """
+    source = np.random.PCG64(seed)
+    numbers = source.random_raw(-(-draws * count // 2)).astype("<u8").view("<u4")[: draws * count]
+    places = (numbers.astype(np.uint64) * np.uint64(count)) >> np.uint64(32)
+    return places.astype(np.intp).reshape(draws, count)
+
+
+def uniforms(seed: int, draws: int, count: int) -> Figures:
+    """Numbers between 0 and 1, neither of them, of shape (draws, count)."""
+    raw = np.random.PCG64(seed).random_raw(draws * count) >> np.uint64(11)
+    return ((raw.astype(np.float64) + 0.5) / 2.0**53).reshape(draws, count)
+
+
+def student_quantile(probability: float, degrees: float | Figures) -> Figures:
+    """The value below which Student's t with ``degrees`` of freedom lies with ``probability``.
+
+    Args:
+        probability: more than 0 and less than 1.
+        degrees: more than 0, need not be whole; one, or one a sample.
+    """
+    from scipy.special import stdtrit  # here, as scipy takes a while to load
+
+    return np.asarray(stdtrit(degrees, probability), np.float64)
+
+
+def two_sided_p(values: Figures, degrees: float | Figures) -> Figures:
+    """Chance that Student's t is as far from 0 as the values, on either side."""
+    from scipy.special import stdtr
+
+    return np.asarray(2 * stdtr(degrees, -np.abs(values)), np.float64)
+
+
+WORKING = 0.1  # correlation within a cluster from which degrees of freedom are estimated
+FEWEST_DEGREES = 3.5  # below which no interval is given: five clusters of one size have 4
+FEWEST = 5  # clusters that an interval takes at least
+
+
+@dataclass(frozen=True, slots=True)
+class Clusters:
+    """Questions by the cluster that they come from.
+
+    Attributes:
+        order: places of the questions, cluster after cluster.
+        starts: where in ``order`` each cluster starts.
+        sizes: questions in each cluster.
+    """
+
+    order: NDArray[np.intp]
+    starts: NDArray[np.intp]
+    sizes: Figures
+
+    @classmethod
+    def of(cls, codes: NDArray[np.intp]) -> Clusters:
+        """Read codes, one a question; equal codes are one cluster."""
+        order = np.argsort(codes, kind="stable")
+        starts = np.flatnonzero(np.diff(codes[order], prepend=codes[order[:1]] - 1))
+        return cls(order, starts, np.diff(starts, append=len(codes)).astype(np.float64))
+
+    @property
+    def questions(self) -> int:
+        """How many questions there are."""
+        return len(self.order)
+
+    @property
+    def count(self) -> int:
+        """How many clusters there are."""
+        return len(self.sizes)
+
+    @property
+    def single(self) -> bool:
+        """Whether every question is its own cluster."""
+        return self.count == self.questions
+
+    def sums(self, values: Figures) -> Figures:
+        """Values of shape (..., questions) added up to (..., clusters)."""
+        return values if self.single else np.add.reduceat(values[..., self.order], self.starts, axis=-1)
+
+    def unnotified(self, noun: str = "document") -> str:
+        """Why there is no interval for a mean over these clusters; blank where there is one.
+
+        Below ``FEWEST_DEGREES`` an interval holds the truth far too often or too seldom, by how alike the questions of
+        a cluster are, which so few clusters don't tell.
+        """
+        if self.questions < 2:
+            return "there is one question only"
+        if self.single and self.count < FEWEST:
+            return f"{self.questions} questions are too few: an interval takes {FEWEST}"
+        if self.count < 2:
+            return f"all {self.questions:,} questions come from one {noun}: an interval takes {FEWEST}"
+        if self.count < FEWEST:
+            return f"the questions come from {self.count} {noun}s only: an interval takes {FEWEST}"
+        if self.degrees() < FEWEST_DEGREES:
+            return f"one of the {self.count} {noun}s has {int(self.sizes.max()):,} of the {self.questions:,} questions"
+        return ""
+
+    def degrees(self, likeness: float = WORKING) -> float:
+        """Degrees of freedom of the variance of a mean; clusters - 1 where all have the same size.
+
+        Fewer where a few large clusters decide: the variance is then as uncertain as a chi-squared law with these
+        degrees, were the questions of a cluster correlated by ``likeness``.
+
+        Source: Bell and McCaffrey 2002; Imbens and Kolesár 2016 (with a correlation); Satterthwaite 1946.
+        """
+        if self.count < 2:
+            return 0.0
+        share = self.sizes / self.questions
+        varies = self.sizes * (1 - likeness) + self.sizes**2 * likeness
+        # A residual sum is the cluster's own sum less its share of the total: the covariances of the residuals, scaled
+        # as CR2 does, are a diagonal matrix less products of two vectors, so that traces need no matrix.
+        own, total = varies / (1 - share), float(varies.sum())
+        first, second = share / np.sqrt(1 - share), varies / np.sqrt(1 - share)
+        a, b, c = first @ first, second @ second, first @ second
+        trace = own.sum() - 2 * c + total * a
+        squared = own @ own + 2 * own @ (total * first * first - 2 * first * second)
+        squared += 2 * (c * c + a * b) - 4 * total * a * c + (total * a) ** 2
+        return float(trace**2 / squared)
+
+
+FARTHEST = 1.5  # times the plain half-width: how far the correction goes
+STRENGTH = 0.4  # of Hall's correction that is made, see ``paired_interval``
+
+
+def lean_of(off: Figures, variance: Figures) -> Figures:
+    """Skewness of the mean, of which ``STRENGTH`` is corrected for; positive where the long tail is above.
+
+    Args:
+        off: what each cluster adds to the mean's error, of shape (samples, clusters).
+        variance: of the mean, by sample.
+    """
+    return np.asarray(STRENGTH * (off**3).sum(axis=-1) / np.where(variance > 0, variance, np.inf) ** 1.5)
+
+
+def leaning_reach(off: Figures, variance: Figures, quantile: float) -> tuple[Figures, Figures]:
+    """How far the interval goes below and above the mean, by sample.
+
+    Student's t on either side, or Hall's corrected quantile where that is farther, up to ``FARTHEST`` times as far.
+
+    Source: Hall 1992 (removal of skewness).
+    """
+    error, lean = np.sqrt(variance), lean_of(off, variance)
+    above = np.clip(_unskewed(quantile, lean), quantile, FARTHEST * quantile)
+    below = np.clip(-_unskewed(-quantile, lean), quantile, FARTHEST * quantile)
+    return error * below, error * above
+
+
+def _unskewed(quantile: float, lean: Figures) -> Figures:
+    """How far, in standard errors, the end at a quantile lies from a mean whose distribution leans.
+
+    Hall's cubic of the studentised mean is solved for the mean.
+    """
+    leans = np.abs(lean) > 1e-6
+    some = np.where(leans, lean, 1.0)
+    return np.where(leans, -3 / some * (np.cbrt(1 - some * (quantile + some / 6)) - 1), quantile)
+
+
+def missing_bounds(base: Figures, head: Figures, low: float | None, high: float | None) -> tuple[float, float] | None:
+    """Least and greatest mean of head - base when every NaN is filled from ``low`` to ``high``.
+
+    Nothing is assumed of why values are missing. Neither bound holds the uncertainty of the sample.
+
+    Args:
+        base: one value a question, or (questions, repeats), NaN where it is missing.
+        head: likewise, of the same questions; it may have other repeats.
+        low: least value of the metric; None when it has none.
+        high: greatest value of the metric; None when it has none.
+
+    Returns:
+        (least, greatest); None for a metric without a range that has missing values, and of no questions.
+
+    Source: Manski 1990 (bounds without assumptions).
+    """
+    if not len(base):
+        return None
+    if low is None or high is None:
+        if np.isnan(base).any() or np.isnan(head).any():
+            return None
+        low = high = 0.0
+    return _filled(head, low) - _filled(base, high), _filled(head, high) - _filled(base, low)
+
+
+def _filled(values: Figures, missing: float) -> float:
+    return float(np.where(np.isnan(values), missing, values).mean())
+
 
 ALIKE = 0.2  # correlation within a cluster that is assumed where all values are the same
 YES_OR_NO = 2.0  # degrees of freedom that each cluster with a rare answer is worth, where values are yes or no
@@ -25,12 +240,12 @@ class MeanInterval:
     Attributes:
         low: lower end; None where it can't be told.
         high: upper end; None likewise.
-        untold: why there are no ends; blank where there are.
+        unnotified: why there are no ends; blank where there are.
     """
 
     low: float | None
     high: float | None
-    untold: str = ""
+    unnotified: str = ""
 
 
 def mean_interval(
@@ -59,8 +274,8 @@ def mean_interval(
     2015 (Wilson's interval at the effective number of values, with the degrees of freedom of the design).
     """
     clusters = Clusters(np.arange(int(sizes.sum()), dtype=np.intp), np.empty(0, np.intp), sizes)
-    if untold := clusters.untold(noun):
-        return MeanInterval(None, None, untold)
+    if unnotified := clusters.unnotified(noun):
+        return MeanInterval(None, None, unnotified)
     count, mean = clusters.questions, float(sums.sum()) / clusters.questions
     off = (sums - sizes * mean) / np.sqrt(1 - sizes / count) / count
     variance = float(off @ off)

@@ -1,16 +1,16 @@
-"""Planning: how many questions a difference of some size needs, and how many more would settle a verdict."""
+"""Power: how many questions a difference of some size needs, and p values corrected for many metrics."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from statistics import NormalDist
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .chance import Figures
-from .clusters import Clusters
+from .intervals import Clusters, Figures
 from .paired import Difference
 
 SKEWED = 1.0  # clusters more where questions are clustered
@@ -242,3 +242,31 @@ def questions_to_settle(
     if not ratios:
         return None
     return max(1, math.ceil(found.questions * (min(ratios) ** 2 - 1) - 1e-9))
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """Adjusted p values that keep the chance of any false finding (Holm 1979), in the order given.
+
+    >>> holm([0.01, 0.04, 0.03])
+    [0.03, 0.06, 0.06]
+    """
+    count, adjusted, highest = len(p_values), [0.0] * len(p_values), 0.0
+    for rank, place in enumerate(sorted(range(count), key=p_values.__getitem__)):
+        highest = max(highest, min(1.0, (count - rank) * p_values[place]))
+        adjusted[place] = highest
+    return adjusted
+
+
+def benjamini_hochberg(p_values: Sequence[float]) -> list[float]:
+    """Adjusted p values that keep the share of false findings (Benjamini and Hochberg 1995), in the order given.
+
+    >>> benjamini_hochberg([0.01, 0.04, 0.03])
+    [0.03, 0.04, 0.04]
+    """
+    count, adjusted, lowest = len(p_values), [0.0] * len(p_values), 1.0
+    order = sorted(range(count), key=p_values.__getitem__)
+    for rank in range(count, 0, -1):
+        place = order[rank - 1]
+        lowest = min(lowest, p_values[place] * (count / rank))
+        adjusted[place] = lowest
+    return adjusted

@@ -19,7 +19,7 @@ QUESTIONS = [
 ANSWERS = {"When do you open?": "At nine", "Where are you?": "I don't know", "What does it cost?": "It costs 5 €"}
 
 
-def told(question: str) -> str:
+def notify(question: str) -> str:
     return ANSWERS[question]
 
 
@@ -35,7 +35,7 @@ def mentions_price(answer: str) -> bool:
 
 
 def evaluated(folder: Path, **changes: object) -> proctor.Run:
-    given = {"questions": QUESTIONS, "bots": {"told": told, "ulm": ulm}, "db": folder / "x.db", "progress": False}
+    given = {"questions": QUESTIONS, "bots": {"told": notify, "ulm": ulm}, "db": folder / "x.db", "progress": False}
     return proctor.evaluate(metrics=["exact_match", "rouge_l", mentions_price], **given | changes)
 
 
@@ -56,7 +56,7 @@ def test_bots_are_asked_scored_and_kept(tmp_path):
 
 
 def test_a_run_is_a_leaderboard_in_text_and_in_html(tmp_path):
-    run = evaluated(tmp_path, bots={"told": told, "<b>ulm</b>": ulm}, name="<i>opening</i>")
+    run = evaluated(tmp_path, bots={"told": notify, "<b>ulm</b>": ulm}, name="<i>opening</i>")
     lines = repr(run).splitlines()
     assert lines[0].startswith("<i>opening</i>: 3 questions, 2 bots, run ")
     assert "exact_match ↑       0.67" in repr(run)
@@ -74,7 +74,7 @@ def test_what_is_kept_is_not_asked_again(tmp_path):
     def noting(question: str) -> str:
         with seen.open("a") as file:
             file.write(f"{question}\n")
-        return told(question)
+        return notify(question)
 
     def lines() -> int:
         return len(seen.read_text().splitlines())
@@ -91,7 +91,7 @@ def test_a_bot_that_raises_leaves_rows_that_say_so(tmp_path):
     def broken(question: str) -> str:
         raise ValueError("no connection")
 
-    run = evaluated(tmp_path, bots={"broken": broken, "told": told})
+    run = evaluated(tmp_path, bots={"broken": broken, "told": notify})
     assert {row.status for row in run.rows("broken")} == {"raised"}
     assert "no connection" in run.rows("broken")[0].error
     assert [row.score("exact_match") for row in run.rows("broken")] == [None] * 3
@@ -101,7 +101,7 @@ def test_a_bot_that_raises_leaves_rows_that_say_so(tmp_path):
 @pytest.mark.parametrize("kind", ["csv", "jsonl", "pandas", "arrow", "rows", "dataset"])
 def test_questions_come_in_whatever_form(tmp_path, kind):
     flat = [{key: value for key, value in each.items() if key != "tags"} for each in QUESTIONS]
-    run = evaluated(tmp_path, questions=in_form(kind, flat, tmp_path), bots={"told": told})
+    run = evaluated(tmp_path, questions=in_form(kind, flat, tmp_path), bots={"told": notify})
     assert [row.question_id for row in run.rows()] == ["open", "where", "cost"]
     assert [row.score("exact_match") for row in run.rows()] == [1, 0, 1]
 
@@ -152,7 +152,7 @@ def test_missing_cells_of_a_data_frame_are_missing_values(tmp_path):
             "difficulty": [1.5, float("nan")],
         }
     )
-    run = evaluated(tmp_path, questions=frame, bots={"told": told})
+    run = evaluated(tmp_path, questions=frame, bots={"told": notify})
     assert [row.expected_answers for row in run.rows()] == [("At nine",), ()]
     assert run.rows()[1].scores["exact_match"].reason == "expected_missing"
     made = run.to_pandas()
@@ -223,7 +223,7 @@ def test_what_cannot_be_used_gets_a_sentence(tmp_path, changes, says):
 )
 def test_metrics_that_cannot_be_used_get_a_sentence(tmp_path, metrics, says):
     with pytest.raises(proctor.InputError, match=says):
-        proctor.evaluate(QUESTIONS, told, metrics, db=tmp_path / "x.db", progress=False)
+        proctor.evaluate(QUESTIONS, notify, metrics, db=tmp_path / "x.db", progress=False)
 
 
 def test_bots_of_ours_have_documents_of_their_own(tmp_path):
@@ -249,9 +249,9 @@ def test_bots_of_ours_have_documents_of_their_own(tmp_path):
 def test_a_runnable_is_a_bot(tmp_path):
     from langchain_core.runnables import RunnableLambda
 
-    chain = RunnableLambda(lambda given: {"said": told(given["question"])})
+    chain = RunnableLambda(lambda given: {"said": notify(given["question"])})
     bot = proctor.LangChain(chain, input_key="question", output_key="said")
-    run = evaluated(tmp_path, bots={"keyed": bot, "plain": RunnableLambda(told)})
+    run = evaluated(tmp_path, bots={"keyed": bot, "plain": RunnableLambda(notify)})
     assert [row.answer for row in run.rows("keyed")] == [row.answer for row in run.rows("plain")] == [*ANSWERS.values()]
 
 
@@ -357,7 +357,7 @@ def test_beside_a_running_loop_verbs_wait_and_their_twins_let_it_go_on(tmp_path)
 
     async def slow(question: str) -> str:
         await asyncio.sleep(0.2)
-        return told(question)
+        return notify(question)
 
     async def main() -> tuple[proctor.Run, proctor.Run]:
         waited = evaluated(tmp_path)
@@ -383,7 +383,7 @@ def test_a_cancelled_task_stops_the_run_and_keeps_what_was_answered(tmp_path):
             if question != "When do you open?":
                 begun.set()
                 await asyncio.sleep(600)
-            return told(question)
+            return notify(question)
 
         work = proctor.aevaluate(QUESTIONS, {"slow": hanging}, ["exact_match"], db=tmp_path / "x.db", progress=False)
         task = asyncio.create_task(work)
@@ -419,14 +419,14 @@ def test_one_bot_is_asked_one_question(tmp_path, monkeypatch):
         "In Ulm", 0.5, "We are in Ulm.",
     )  # fmt: skip
     assert "ulm answered in" in repr(answer)
-    assert asyncio.run(proctor.aask(told, "When do you open?")).answer == "At nine"
+    assert asyncio.run(proctor.aask(notify, "When do you open?")).answer == "At nine"
     write_suite(tmp_path, NOTING.format(delay=0))
     assert proctor.ask("mine", "What is 7", suite="suite.yaml").answer == "It is 7"
     assert not (tmp_path / "proctor.db").exists()
     with pytest.raises(proctor.InputError, match=r"told gave no answer \(raised\): .*KeyError"):
-        proctor.ask(told, "What else?")
+        proctor.ask(notify, "What else?")
     with pytest.raises(proctor.InputError, match=r"The question is blank"):
-        proctor.ask(told, " ")
+        proctor.ask(notify, " ")
 
 
 def test_runs_are_compared_by_name_or_as_they_are(tmp_path):

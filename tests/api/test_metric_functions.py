@@ -55,12 +55,12 @@ def test_models_are_opened_where_a_metric_asks_them():
 
 
 def test_a_metric_that_has_the_name_of_its_module_is_called_like_others():
-    from proctor.metrics import perplexity
+    from proctor.metrics.local import likelihoods
 
-    assert perplexity is proctor.metrics.perplexity
+    assert likelihoods is proctor.metrics.local.likelihoods
     with pytest.raises(proctor.ModelUnavailable, match=r"perplexity: The perplexity model .* is not on this machine"):
-        proctor.metrics.perplexity(answer="We open at nine o'clock in the morning.")
-    assert proctor.metrics.perplexity.score(answer="").reason == "answer_empty"
+        proctor.metrics.local.likelihoods(answer="We open at nine o'clock in the morning.")
+    assert proctor.metrics.local.likelihoods.score(answer="").reason == "answer_empty"
 
 
 def test_options_are_keywords():

@@ -13,9 +13,8 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from statistics import median
 
-from proctor.bots.chat import ChatRequest
-from proctor.bots.openai_chat import OpenAIChat
-from proctor.bots.openai_endpoint import Endpoint
+from proctor.bots.chat.model import ChatRequest
+from proctor.bots.chat.openai import Endpoint, OpenAIChat
 
 SERVER = Path(__file__).parents[1] / "support" / "openai_server.py"
 PROMPT = "Answer from these passages. " + "Parcels are delivered within three working days. " * 40

@@ -16,13 +16,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
-from proctor.knowledge.batching import BatchingEmbedder
-from proctor.knowledge.onnx_encoder import PackagedEncoder, packaged_folder, packaged_id
+from proctor.knowledge.models.batching import BatchingEmbedder
+from proctor.knowledge.models.packaged_encoder import PackagedEncoder, packaged_folder, packaged_id
 
 WORDS_A_TEXT = 60
 READY = (
     "import time; start = time.perf_counter(); "
-    "from proctor.knowledge.embedding import EmbedderSettings, open_encoder; "
+    "from proctor.knowledge.models.embedding import EmbedderSettings, open_encoder; "
     "open_encoder(EmbedderSettings()).encode(['Where is my order?']); "
     "print(time.perf_counter() - start); "
     "import sys; assert 'torch' not in sys.modules; "

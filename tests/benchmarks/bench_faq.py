@@ -23,7 +23,7 @@ def sentences(count: int, seed: int) -> list[str]:
 
 async def measure(entries: list[FaqEntry], questions: list[str]) -> list[float]:
     """Milliseconds of each question, asked one by one."""
-    bot = FaqBot("faq", entries, decline="")
+    bot = FaqBot("faq", entries, abstain="")
     started = time.perf_counter()
     await bot.prepare()
     print(f"indexed {len(entries):,} entries in {(time.perf_counter() - started) * 1000:.0f} ms")

@@ -19,13 +19,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from proctor.harness.grids.laying import lay_grid
-from proctor.harness.grids.measuring import measure_grid
-from proctor.harness.ground.ground import lay_ground
+from proctor.harness.analysis.configurations import expand_grid, measure_grid
+from proctor.harness.analysis.corpus import index_corpus
 from proctor.harness.suite.suite_file import load_suite
-from proctor.knowledge.searching.sentence_cutting import sentence_spans
-from proctor.knowledge.searching.splitting import Splitting
-from proctor.reports.surveys.grid import Grid, Setting
+from proctor.knowledge.retrieval.splitting import Splitting, sentence_spans
+from proctor.reports.analysis.findings import Grid, Setting
 
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"
 
@@ -121,17 +119,17 @@ def write(folder: Path, texts: Texts, given: argparse.Namespace) -> Path:
 def measured(path: Path, cache: Path) -> tuple[Grid, Took, Took, int]:
     """The grid, what it took, what embedding each distinct chunk of it once took, and how many chunks these are."""
     loaded = load_suite(path)
-    ground = lay_ground(loaded, {**os.environ, "PROCTOR_CACHE": str(cache)})
-    ground.embedder.embed_now(["warm"])
+    corpus = index_corpus(loaded, {**os.environ, "PROCTOR_CACHE": str(cache)})
+    corpus.embedder.embed_now(["warm"])
     began = Took.now()
-    grid = measure_grid(ground, loaded.suite.survey)
+    grid = measure_grid(corpus, loaded.suite.analysis)
     of_grid = Took.now() - began
     assert grid is not None
-    cuts = {Splitting(*cut_of(setting)) for setting in lay_grid(ground, loaded.suite.survey.grid).settings}
-    chunks = list(dict.fromkeys(one.text for cut in cuts for each in ground.documents for one in cut.cut(each)))
+    cuts = {Splitting(*cut_of(setting)) for setting in expand_grid(corpus, loaded.suite.analysis.grid).settings}
+    chunks = list(dict.fromkeys(one.text for cut in cuts for each in corpus.documents for one in cut.cut(each)))
     assert len(chunks) == grid.distinct_passages
     began = Took.now()
-    ground.embedder.embed_now(chunks)
+    corpus.embedder.embed_now(chunks)
     return grid, of_grid, Took.now() - began, len(chunks)
 
 

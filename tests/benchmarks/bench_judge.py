@@ -25,7 +25,7 @@ from pathlib import Path
 import aiohttp
 
 SERVER = Path(__file__).parents[1] / "support" / "judge_server.py"
-PROGRAM = [sys.executable, "-c", "from proctor.harness.cli import main; main()"]
+PROGRAM = [sys.executable, "-c", "from proctor.harness.cli.main import main; main()"]
 METRICS = "faithfulness,answer_relevancy,context_precision,context_recall,answer_correctness"
 FIGURES = """
 SELECT COUNT(*), MIN(julianday(asked_at)) * 86400,

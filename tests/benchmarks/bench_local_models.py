@@ -94,7 +94,7 @@ KINDS: dict[str, Kind] = {
 
 def opener(kind: Kind, folder: Path) -> Callable[[], Any]:
     """What opens the model that lies in the folder."""
-    from proctor.knowledge.local_models.loading import Place
+    from proctor.knowledge.models.loading import Place
 
     opened = getattr(importlib.import_module(f"proctor.knowledge.local_models.{kind.module}"), kind.opens)
     return partial(opened, Place("bench@1", folder, "benchmark model"))
@@ -129,7 +129,7 @@ async def asked(model: Any, items: list[tuple[str, ...]]) -> list[np.ndarray]:
 
 def timed(open_model: Callable[[], Any], items: list[tuple[str, ...]], **bounds: int) -> tuple[float, list[np.ndarray]]:
     """Items per second of processor time, so that what else the machine does matters less; and the values."""
-    from proctor.knowledge.local_models.running import LocalModel
+    from proctor.knowledge.models.running import LocalModel
 
     model = LocalModel(open_model, "bench@1", **bounds)
 

@@ -24,17 +24,17 @@ from pydoc_data.topics import topics
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 
-from proctor.bots.base import Context, Identity, Reply, Usage
-from proctor.bots.chat import Completion
-from proctor.knowledge.questions import Evidence, Question
-from proctor.metrics.judge.requests import JudgeRequest
+from proctor.bots.bot import Context, Identity, Reply, Usage
+from proctor.bots.chat.model import Completion
+from proctor.knowledge.questions.question import Evidence, Question
+from proctor.metrics.judge.rendering import JudgeRequest
 from proctor.metrics.score import Score, Status
-from proctor.reports.findings import keep_findings
-from proctor.reports.judging.judge_calls import CallRecord, KeptCall, call_key
-from proctor.reports.ledger import Ledger
-from proctor.reports.run import Row, RunHeader, RunMetric, ask_key
-from proctor.reports.store import Store
-from proctor.reports.writer import RowWriter
+from proctor.reports.report import keep_findings
+from proctor.reports.store.database import Store
+from proctor.reports.store.judge_calls import CachedCall, CallRecord, call_key
+from proctor.reports.store.run import Row, RunHeader, RunMetric, ask_key
+from proctor.reports.store.run_results import RunResults
+from proctor.reports.store.writer import RowWriter
 
 DOCUMENTS = 300
 CLAIMED = ("faithfulness", "answer_correctness", "context_recall", "groundedness", "judge_relevance", "judge_safety")
@@ -94,8 +94,8 @@ def write_run(path: Path, questions: int, bots: int, metrics: int) -> None:
     columns = [RunMetric(name, "v1", "higher", 0.0, 1.0, 0.75) for name in names]
     identities = [(f"bot-{number}", Identity("rag", {"n": number}, "openai:chat")) for number in range(bots)]
     store = Store.open(path)
-    ledger = Ledger(store)
-    run = ledger.begin(RunHeader("bench", identities, columns, {}))
+    run_results = RunResults(store)
+    run = run_results.begin(RunHeader("bench", identities, columns, {}))
     writer = RowWriter(path, run.id, run.metric_ids)
     for place in range(questions):
         question, passages = asked(place, words, documents)
@@ -105,7 +105,7 @@ def write_run(path: Path, questions: int, bots: int, metrics: int) -> None:
         while writer.crowded:
             time.sleep(0.01)
     writer.close()
-    ledger.end(run, "finished", {})
+    run_results.end(run, "finished", {})
     keep_findings(store, run.id)
     store.close()
 
@@ -136,7 +136,7 @@ def put(writer: RowWriter, row: Row, names: list[str], passages: list[Context], 
     request = JudgeRequest("check_answer", "Say of each claim whether the passages support it.", prompt)
     said = json.dumps([{"claim": claim, "supported": True} for claim in claims])
     key = call_key(JUDGE, request, 0.0)
-    call = CallRecord(key, JUDGE, request, "2026-01-01", KeptCall(said, "stop"), Completion(said))
+    call = CallRecord(key, JUDGE, request, "2026-01-01", CachedCall(said, "stop"), Completion(said))
     writer.row(row)
     writer.judge_call(call)
     writer.scores(row, scores)
@@ -162,7 +162,7 @@ def score(name: str, claims: list[str], expected: list[str], words: Words) -> Sc
 
 def measured(folder: Path, *arguments: str) -> tuple[float, float]:
     """Seconds and peak megabytes of one call of the program."""
-    code = "from proctor.harness.cli import main; main()"
+    code = "from proctor.harness.cli.main import main; main()"
     start = time.perf_counter()
     process = subprocess.Popen(
         [sys.executable, "-c", code, *arguments], cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE

@@ -11,15 +11,14 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 
-from proctor.metrics.detectors.detector import Detector
-from proctor.metrics.detectors.entropy import ENTROPY
-from proctor.metrics.detectors.scanning import scan
-from proctor.metrics.patterns import SafePattern
-from proctor.metrics.personal_data import EXTENDED_DETECTORS as PERSONAL
-from proctor.metrics.personal_data import STANDARD_DETECTORS as STANDARD_PERSONAL
+from proctor.metrics.safety.detectors import Detector, scan
+from proctor.metrics.safety.keys import ENTROPY
+from proctor.metrics.safety.leaks import EXTENDED_DETECTORS as PERSONAL
+from proctor.metrics.safety.leaks import EXTENDED_SECRET_DETECTORS as SECRETS
+from proctor.metrics.safety.leaks import STANDARD_DETECTORS as STANDARD_PERSONAL
+from proctor.metrics.safety.leaks import STANDARD_SECRET_DETECTORS as STANDARD_SECRETS
 from proctor.metrics.score import TimedOut
-from proctor.metrics.secrets import EXTENDED_DETECTORS as SECRETS
-from proctor.metrics.secrets import STANDARD_DETECTORS as STANDARD_SECRETS
+from proctor.metrics.tokens_presence import SafePattern
 
 SUITES: dict[str, Sequence[Detector]] = {
     "pii standard": STANDARD_PERSONAL,

@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 import orjson
-from proctor.knowledge.question_files import open_questions
+from proctor.knowledge.questions.question_files import open_questions
 
 
 def main() -> None:

@@ -5,7 +5,7 @@
 Reads the human-labelled data beside the checkout (`../shared/data`) and says so when they are absent. For the
 question sets the documents are the rows' contexts. For the intent sets the FAQ bank is one part of the rows, the
 questions are the other, and the "answer" of an entry is its intent, so that exact match is accuracy; questions out of
-scope should be declined, and the decline curve says what a threshold on the similarity would do.
+scope should be abstained, and the abstain curve says what a threshold on the similarity would do.
 """
 
 import csv
@@ -36,7 +36,9 @@ def run(folder: Path, suite: dict) -> dict:
     (folder / "suite.yaml").write_text(json.dumps(suite))
     program = Path(sys.executable).with_name("proctor")
     command = (
-        [str(program)] if program.exists() else [sys.executable, "-c", "from proctor.harness.cli import main; main()"]
+        [str(program)]
+        if program.exists()
+        else [sys.executable, "-c", "from proctor.harness.cli.main import main; main()"]
     )
     done = subprocess.run([*command, "run", "suite.yaml", "--json"], cwd=folder, capture_output=True, text=True)
     if done.returncode:
@@ -64,7 +66,7 @@ def question_set(name: str) -> None:
         with (folder / "faq.csv").open("w", newline="") as file:
             writer = csv.writer(file)
             writer.writerow(["question", "answer"])
-            # The bank of the FAQ bot is every second question: on the others it has to decline or guess.
+            # The bank of the FAQ bot is every second question: on the others it has to abstain or guess.
             writer.writerows(
                 [row["question"], row["expected_answer"]] for row in questions[::2] if row["expected_answer"]
             )
@@ -83,7 +85,7 @@ def question_set(name: str) -> None:
             means = ", ".join(f"{key} {show(metric)}" for key, metric in summary["metrics"].items())
             latency = summary["latency_ms"]
             print(f"  {bot}: {means}; p50 {latency['p50']:.1f} ms, p95 {latency['p95']:.1f} ms")
-        declined(folder / "proctor.db")
+        abstained(folder / "proctor.db")
 
 
 def show(metric: dict) -> str:
@@ -92,12 +94,12 @@ def show(metric: dict) -> str:
     return f"{metric['mean']:.3f} [{metric['ci_low']:.3f}, {metric['ci_high']:.3f}] n={metric['n_ok']}"
 
 
-def declined(database: Path) -> None:
+def abstained(database: Path) -> None:
     lines = sqlite3.connect(database).execute(
-        "SELECT bot, answerable, COUNT(*), SUM(declined = 1) FROM answers WHERE answerable IS NOT NULL GROUP BY 1, 2"
+        "SELECT bot, answerable, COUNT(*), SUM(abstained = 1) FROM answers WHERE answerable IS NOT NULL GROUP BY 1, 2"
     )
     for bot, answerable, count, refused in lines:
-        print(f"    {bot} declined {refused} of {count} {'answerable' if answerable else 'unanswerable'} questions")
+        print(f"    {bot} abstained {refused} of {count} {'answerable' if answerable else 'unanswerable'} questions")
 
 
 def split(rows: Iterable[dict], intent: Callable[[dict], str]) -> tuple[list[dict], list[dict]]:

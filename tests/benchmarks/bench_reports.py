@@ -14,9 +14,9 @@ import tempfile
 import time
 from pathlib import Path
 
-from proctor.reports.findings import keep_findings
-from proctor.reports.store import Store
-from proctor.reports.summary import find_run, summarise
+from proctor.reports.report import keep_findings
+from proctor.reports.store.database import Store
+from proctor.reports.store.summary import find_run, summarise
 
 METRICS = ["rouge", "exact_match", "keyword_recall", "answer_length", "politeness", "latency_ms"]
 BOT = """
@@ -47,7 +47,7 @@ def write_suite(folder: Path, questions: int) -> Path:
 
 def measured(folder: Path, *arguments: str) -> tuple[float, float]:
     """Seconds and peak megabytes of one call of the program."""
-    code = "from proctor.harness.cli import main; main()"
+    code = "from proctor.harness.cli.main import main; main()"
     start = time.perf_counter()
     process = subprocess.Popen(
         [sys.executable, "-c", code, *arguments], cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE

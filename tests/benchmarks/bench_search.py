@@ -16,10 +16,10 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
-from proctor.knowledge.documents import Document
-from proctor.knowledge.encoder import Embedded
-from proctor.knowledge.searching.passage_search import PassageSearch
-from proctor.knowledge.searching.splitting import Splitting
+from proctor.knowledge.documents.document import Document
+from proctor.knowledge.models.encoder import Embedded
+from proctor.knowledge.retrieval.search import PassageSearch
+from proctor.knowledge.retrieval.splitting import Splitting
 
 DIMENSIONS = 384
 

@@ -5,8 +5,8 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from planted_faults import Fault
+from proctor.reports.analysis.findings import AblatedAnswer
 from proctor.reports.statistics.intervals import wilson
-from proctor.reports.surveys.blame import BlamedAnswer
 
 COLUMNS = (
     "fault", "faults", "turned an answer wrong", "answers turned", "blame: recall", "blame: precision",
@@ -21,7 +21,7 @@ class Case:
     made: str
     fault: Fault
     metric: str
-    answer: BlamedAnswer
+    answer: AblatedAnswer
     was_right: bool
 
     @property
@@ -80,12 +80,12 @@ def line(name: str, results: Sequence[Result], of: Iterable[Key], metric: str = 
     ]
     turned = by_fault(case for case in cases if case.was_right)
     planted = [ones for ones in turned.values() if ones[0].fault.planted]
-    blamed = by_fault(case for case in cases if case.answer.documents and (case.was_right or case.is_found))
+    attributed = by_fault(case for case in cases if case.answer.documents and (case.was_right or case.is_found))
     found, whole = found_of(results, wanted), not (metric or bot)
     return [
         name, len(found), len(turned), sum(map(len, turned.values())),
         share([all(case.is_found for case in ones) for ones in planted]),
-        share([not any(case.others for case in ones) for ones in blamed.values()]),
+        share([not any(case.others for case in ones) for ones in attributed.values()]),
         share([all(kinds) for kinds in found.values()]) if whole else "",
         share(named_of(results, wanted)) if whole else "",
         listed(Counter(case.answer.cause for case in cases if case.was_right)),

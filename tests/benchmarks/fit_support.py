@@ -18,7 +18,7 @@ import numpy as np
 from agreement import SEED, Floats
 from labelled_data import ABSENT, DATA, open_embedder
 from numpy.typing import NDArray
-from proctor.knowledge.batching import BatchingEmbedder
+from proctor.knowledge.models.batching import BatchingEmbedder
 from proctor.metrics.judge.embedded.support import WEIGHTS, compare, read_sentences, signals, vectors_of
 from proctor.metrics.judge.embedded.wording import wording
 from support_cases import Case, cases, claims_of, labels, row_means, training_pairs

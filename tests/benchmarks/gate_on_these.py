@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from proctor.reports.gating.gate_rule import CONFIRM
-from proctor.reports.gating.these_questions import ROUNDS, SHARE, OnThese, Samples, next_asked, on_these
+from proctor.reports.gate.rule import CONFIRM
+from proctor.reports.gate.verdicts import ROUNDS, SHARE, OnThese, Samples, next_asked, on_these
 
 QUESTIONS, MARGIN, LOSS, FLAKY = 100, 0.03, 0.05, 15
 Draw = Callable[[], np.ndarray]
@@ -46,7 +46,7 @@ WORLDS = (
 )
 
 
-def sides(world: World, loss: float, rng: np.random.Generator) -> tuple[Draw, Draw]:
+def operands(world: World, loss: float, rng: np.random.Generator) -> tuple[Draw, Draw]:
     """What answers the old and the new bot get, each time they are asked."""
     flaky = np.zeros(QUESTIONS, np.bool_)
     flaky[rng.permutation(QUESTIONS)[: world.flaky]] = True
@@ -65,7 +65,7 @@ def sides(world: World, loss: float, rng: np.random.Generator) -> tuple[Draw, Dr
 
 def gate(world: World, loss: float, rng: np.random.Generator) -> OnThese:
     """One gate, asked as the program asks."""
-    old, new = sides(world, loss, rng)
+    old, new = operands(world, loss, rng)
     empty = np.full((QUESTIONS, CONFIRM), np.nan)
     samples = Samples(old()[:, None], new()[:, None], empty, empty, world.both_sides)
     budget = round(SHARE * QUESTIONS)
@@ -79,8 +79,8 @@ def gate(world: World, loss: float, rng: np.random.Generator) -> OnThese:
         again = [samples.before_again.copy(), samples.now_again.copy()]
         answers = [old(), new()]
         for place, is_old in picked:
-            side = again[0 if is_old else 1]
-            side[place, np.isfinite(side[place]).sum()] = answers[0 if is_old else 1][place]
+            operand = again[0 if is_old else 1]
+            operand[place, np.isfinite(operand[place]).sum()] = answers[0 if is_old else 1][place]
         samples = Samples(samples.before, samples.now, *again, world.both_sides)
 
 

@@ -6,12 +6,12 @@ Run: python tests/benchmarks/interval_coverage.py [samples] (2 minutes with 2,00
 import sys
 
 import numpy as np
-from proctor.reports.comparing.clustered_mean import clustered_mean
+from proctor.reports.compare.scores import clustered_mean
 from statistics_layouts import SEED, layouts, scores
 
 
 def main(samples: int) -> None:
-    inside = told = 0
+    inside = notify = 0
     print(f"{'layout':22}{'kind':8}{'alike':>6}{'mean':>6}{'held':>7}  goal 93-97")
     for name, codes in layouts().items():
         alone = len(codes) == codes.max() + 1
@@ -22,12 +22,12 @@ def main(samples: int) -> None:
                     found = [clustered_mean(values, codes, 0, 1) for values in drawn]
                     head = f"{name:22}{'yes/no' if yes_no else 'score':8}{alike:6.1f}{mean:6.2f}"
                     if found[0].low is None:
-                        print(f"{head}      -  not told: {found[0].untold}")
+                        print(f"{head}      -  not told: {found[0].unnotified}")
                         continue
                     held = 100 * np.mean([each.low <= mean <= each.high for each in found])
-                    told, inside = told + 1, inside + (93 <= held <= 97)
+                    notify, inside = notify + 1, inside + (93 <= held <= 97)
                     print(f"{head}{held:7.1f}{'' if 93 <= held <= 97 else '  narrow' if held < 93 else '  wide'}")
-    print(f"within 93 to 97: {inside} of {told} that are told")
+    print(f"within 93 to 97: {inside} of {notify} that are told")
 
 
 if __name__ == "__main__":

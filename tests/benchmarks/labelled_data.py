@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from agreement import SEED, Floats, numbered
 from numpy.typing import NDArray
-from proctor.knowledge.batching import BatchingEmbedder
-from proctor.knowledge.embedding import EmbedderSettings, open_encoder
+from proctor.knowledge.models.batching import BatchingEmbedder
+from proctor.knowledge.models.embedding import EmbedderSettings, open_encoder
 from proctor.metrics import Facts, Score, builtin_catalog
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data"

@@ -30,9 +30,9 @@ from agreement import Figure, Floats, auroc, bootstrap, cross_validated, decided
 from floors import token_f1
 from labelled_data import ABSENT, DATA, Row, accepted, documents, open_embedder, read, sampled, table
 from numpy.typing import NDArray
-from proctor.knowledge.batching import BatchingEmbedder
-from proctor.metrics.judge.embedded.agreement import BASE, WEIGHTS, Match, agree, compare
-from proctor.metrics.judge.verdict_calls import CompareClaims
+from proctor.knowledge.models.batching import BatchingEmbedder
+from proctor.metrics.judge.calls import CompareClaims
+from proctor.metrics.judge.embedded.correctness import BASE, WEIGHTS, Match, agree, compare
 from proctor.metrics.judge.verdicts import Agreement
 from proctor.metrics.text import sentences
 

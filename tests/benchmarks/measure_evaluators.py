@@ -35,7 +35,7 @@ from labelled_data import (
 )
 from measure_overlap import language, overlap
 from numpy.typing import NDArray
-from proctor.knowledge.batching import BatchingEmbedder
+from proctor.knowledge.models.batching import BatchingEmbedder
 from proctor.metrics import builtin_catalog, passed
 
 CORRECTNESS = ("exact_match", "keyword_recall", "rouge_l", "bleu", "answer_similarity")

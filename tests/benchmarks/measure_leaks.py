@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 
 from labelled_data import ABSENT, DATA, Row, read
 from proctor.metrics import builtin_catalog
-from proctor.metrics.detectors.scanning import Finding, scan
-from proctor.metrics.personal_data import EXTENDED_DETECTORS, STANDARD_DETECTORS
+from proctor.metrics.safety.detectors import Finding, scan
+from proctor.metrics.safety.leaks import EXTENDED_DETECTORS, STANDARD_DETECTORS
 
 # Which of our detectors look for what the data set labels.
 KINDS = {

@@ -6,7 +6,7 @@ import numpy as np
 from agreement import Figure, Floats, bootstrap, correlation, numbered
 from labelled_data import Row, documents, read, score, table, values
 from numpy.typing import NDArray
-from proctor.knowledge.batching import BatchingEmbedder
+from proctor.knowledge.models.batching import BatchingEmbedder
 from proctor.metrics import builtin_catalog
 from proctor.metrics.text import token_set
 
@@ -124,7 +124,7 @@ def across_systems(
     def statistic(drawn: NDArray[np.intp]) -> float:
         counts = np.bincount(systems[drawn])
         known = counts > 0  # a system may have no value at all
-        sums = [np.bincount(systems[drawn], weights=side[drawn])[known] for side in (scores, human)]
+        sums = [np.bincount(systems[drawn], weights=operand[drawn])[known] for operand in (scores, human)]
         return correlation(kind, *(one / counts[known] for one in sums))
 
     return bootstrap(statistic, clusters)

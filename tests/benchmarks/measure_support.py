@@ -37,9 +37,9 @@ from fit_support import NAMES, SETS, balanced, fitted, rows_of_signals
 from floors import content_overlap
 from labelled_data import ABSENT, DATA, open_embedder, read, table
 from numpy.typing import NDArray
-from proctor.knowledge.batching import BatchingEmbedder
-from proctor.knowledge.local_models.entailment import find_entailment
-from proctor.knowledge.local_models.finding import ModelSettings
+from proctor.knowledge.models.batching import BatchingEmbedder
+from proctor.knowledge.models.entailment import find_entailment
+from proctor.knowledge.models.finding import ModelChoice
 from proctor.metrics.judge.embedded.judge import EmbeddedJudge
 from proctor.metrics.judge.embedded.support import Support, supported, vectors_of
 from proctor.metrics.judge.embedded.wording import wording
@@ -228,7 +228,7 @@ def main() -> None:
     if not DATA.is_dir():
         print(ABSENT)
         return
-    entailment = find_entailment(ModelSettings(given.entailment)) if given.entailment else None
+    entailment = find_entailment(ModelChoice(given.entailment)) if given.entailment else None
     load = f"{os.getloadavg()[0]:.1f} of {os.cpu_count()} cores busy before"
     print(f"### Support ({EmbeddedJudge(open_embedder(), entailment).model_id}; {load})\n")
     support(given.sets or list(NOTES), entailment)

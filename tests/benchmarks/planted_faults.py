@@ -9,9 +9,9 @@ from pathlib import Path
 
 from labelled_data import DATA, read
 from proctor.harness.suite.suite_file import load_suite, sample_suite
-from proctor.knowledge.question_files import open_questions
-from proctor.knowledge.reading import read_knowledge
-from proctor.knowledge.searching.sentence_cutting import sentence_spans
+from proctor.knowledge.documents.reading import read_knowledge
+from proctor.knowledge.questions.question_files import open_questions
+from proctor.knowledge.retrieval.splitting import sentence_spans
 
 DELETED = "deleted gold"
 WITHOUT_EVIDENCE = "without evidence"
@@ -256,12 +256,12 @@ def _wrong_copy(text: str, fault: Fault, chance: random.Random) -> str:
         return f"Last updated: 3 March 2014\n\n{swapped}\n"
     if fault.shape == "called old":
         return f"{swapped}\n"
-    reworded = swapped
+    perturbed = swapped
     for old, new in ((" also ", " as well "), (" but ", " yet "), (" many ", " numerous "), (" about ", " roughly ")):
-        reworded = reworded.replace(old, new)
+        perturbed = perturbed.replace(old, new)
     if fault.shape == "headed by the question":
-        return f"{fault.target.question}\n\n{reworded}\n"
-    sentences = [reworded[start:end].strip() for start, end in sentence_spans(reworded)]
+        return f"{fault.target.question}\n\n{perturbed}\n"
+    sentences = [perturbed[start:end].strip() for start, end in sentence_spans(perturbed)]
     chance.shuffle(sentences)
     return " ".join(sentences) + "\n"
 

@@ -18,20 +18,23 @@ from collections.abc import Sequence
 
 import numpy as np
 from labelled_data import ABSENT, DATA, Row, open_embedder, read
-from proctor.harness.auditing.asked_alike import NEAR, find_alike
-from proctor.harness.auditing.contradicted import contradicted_answers
-from proctor.harness.auditing.leaks import self_answered
-from proctor.harness.auditing.marks import marks_of, shares_of_tags
-from proctor.harness.auditing.subset import Scores, choose_subset, firm_pairs, random_error, unseen_errors
-from proctor.harness.auditing.suspects import find_suspects
-from proctor.harness.ground.answers import Answer, Answers
-from proctor.harness.ground.ground import Ground, QuestionGold, gold_by_evidence, lay_ground
+from proctor.harness.analysis.corpus import Answer, Answers, CorpusIndex, QuestionGold, gold_by_evidence, index_corpus
+from proctor.harness.analysis.dataset_quality import (
+    Scores,
+    choose_subset,
+    firm_pairs,
+    random_error,
+    self_answered,
+    unseen_errors,
+)
+from proctor.harness.analysis.duplicate_questions import NEAR, find_alike
+from proctor.harness.analysis.label_errors import contradicted_answers, find_label_errors, marks_of, shares_of_tags
 from proctor.harness.suite.suite_file import load_suite, sample_suite
-from proctor.knowledge.batching import BatchingEmbedder
-from proctor.knowledge.documents import Document
-from proctor.knowledge.evidence import EvidenceFinder
-from proctor.knowledge.questions import Evidence, Question
-from proctor.reports.summary import MetricColumn
+from proctor.knowledge.documents.document import Document
+from proctor.knowledge.documents.evidence import EvidenceFinder
+from proctor.knowledge.models.batching import BatchingEmbedder
+from proctor.knowledge.questions.question import Evidence, Question
+from proctor.reports.store.summary import MetricColumn
 
 NAMES = ("Aldoria", "Bernhardt", "Castellan", "Dunmore", "Eskil")
 RIGHT = MetricColumn("correct", "human", "higher", 0.0, 1.0, 0.5)
@@ -106,7 +109,7 @@ def neighbours(groups: dict[str, str], embedder: BatchingEmbedder, count: int) -
 def contradictions(embedder: BatchingEmbedder) -> None:
     """False alarms on answers as they are, and planted contradictions found."""
     print("Contradicted answers")
-    sample = lay_ground(load_suite(sample_suite()), {})
+    sample = index_corpus(load_suite(sample_suite()), {})
     sets = {"sample": (sample.documents, sample.questions)}
     sets |= {name: with_evidence(read(name)) for name in ("xquad_en", "clapnq", "mtrag_un")}
     for name, (documents, questions) in sets.items():
@@ -174,27 +177,27 @@ def with_evidence(rows: Sequence[Row]) -> tuple[list[Document], list[Question]]:
 def ground_of(
     documents: Sequence[Document], questions: Sequence[Question], gold: dict[str, QuestionGold],
     embedder: BatchingEmbedder,
-) -> Ground:  # fmt: skip
-    """Bare questions as a survey looks at them."""
-    return Ground(load_suite(sample_suite()), {}, tuple(documents), tuple(questions), embedder, gold)
+) -> CorpusIndex:  # fmt: skip
+    """Bare questions as an analysis looks at them."""
+    return CorpusIndex(load_suite(sample_suite()), {}, tuple(documents), tuple(questions), embedder, gold)
 
 
 def suspects_and_subset(embedder: BatchingEmbedder) -> None:
     """Five systems on 400 questions, with a person's verdict on each answer."""
     questions, rows = judged_answers(read("evouna"))
     print("Suspect gold: five systems, 400 questions")
-    clean = suspects(questions, rows, embedder)
+    clean = label_errors(questions, rows, embedder)
     print(f"  as they are: {Counter((one.details['reading'], one.severity) for one in clean)}")
     chance = random.Random(0)
-    told = {one.questions[0] for one in clean}
-    free = [place for place, question in enumerate(questions) if question.id not in told]
+    notify = {one.questions[0] for one in clean}
+    free = [place for place, question in enumerate(questions) if question.id not in notify]
     picked = chance.sample(free, 80)
     mixed = list(questions)
     for one, other in zip(picked, picked[1:] + picked[:1], strict=True):
         mixed[one] = dataclasses.replace(questions[one], expected=questions[other].expected)
     wrong = {questions[place].id for place in picked}
     marked = [dataclasses.replace(row, value=0.0, right=False) if row.question in wrong else row for row in rows]
-    found = [one for one in suspects(mixed, marked, embedder) if one.questions[0] in wrong]
+    found = [one for one in label_errors(mixed, marked, embedder) if one.questions[0] in wrong]
     print(f"  80 exchanged: {Counter((one.details['reading'], one.severity) for one in found)}")
     print(f"  questions that hold an accepted answer: {[one.questions[0] for one in self_answered(questions)]}")
     smaller_set(questions, rows)
@@ -213,11 +216,11 @@ def judged_answers(rows: Sequence[Row]) -> tuple[list[Question], list[Answer]]:
     return list(questions.values()), answers
 
 
-def suspects(questions: Sequence[Question], rows: Sequence[Answer], embedder: BatchingEmbedder) -> Sequence:
+def label_errors(questions: Sequence[Question], rows: Sequence[Answer], embedder: BatchingEmbedder) -> Sequence:
     """The findings on these answers; the systems are of different models."""
     answers = Answers("evouna", 1, RIGHT, tuple(rows))
-    ground = ground_of((), questions, {}, embedder)
-    return asyncio.run(find_suspects(ground, answers, marks_of(questions, answers), {}))
+    corpus = ground_of((), questions, {}, embedder)
+    return asyncio.run(find_label_errors(corpus, answers, marks_of(questions, answers), {}))
 
 
 def smaller_set(questions: Sequence[Question], rows: Sequence[Answer]) -> None:

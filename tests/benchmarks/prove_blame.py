@@ -50,23 +50,20 @@ from planted_faults import (
     plant,
     write,
 )  # fmt: skip
-from proctor.harness.blaming.blame import blame
-from proctor.harness.blaming.blame_plan import plan_blame
-from proctor.harness.exams.exam import hold
-from proctor.harness.exams.run_config import RunConfig
-from proctor.harness.exams.suite_exam import suite_exam
-from proctor.harness.ground.answers import Answers, read_answers
-from proctor.harness.ground.ground import Ground, lay_ground
-from proctor.harness.ground.support import with_supports
-from proctor.harness.showing.progress import Silent
+from proctor.harness.analysis.attribution import attribution, plan_ablations
+from proctor.harness.analysis.corpus import Answers, CorpusIndex, index_corpus, read_answers
+from proctor.harness.analysis.document_quality import look_inside
+from proctor.harness.analysis.gaps import find_gaps
+from proctor.harness.analysis.support import with_supports
+from proctor.harness.cli.progress import Silent
+from proctor.harness.run.run import hold
+from proctor.harness.run.run_config import RunConfig
+from proctor.harness.run.suite_run import suite_evaluation
 from proctor.harness.suite.suite_file import load_suite
-from proctor.harness.surveying.gaps import find_gaps
-from proctor.harness.surveying.inside import look_inside
-from proctor.knowledge.batching import BatchingEmbedder
-from proctor.reports.store import Store
-from proctor.reports.summary import find_run
-from proctor.reports.surveys.blame import BlamedAnswer
-from proctor.reports.surveys.finding import Finding
+from proctor.knowledge.models.batching import BatchingEmbedder
+from proctor.reports.analysis.findings import AblatedAnswer, Finding
+from proctor.reports.store.database import Store
+from proctor.reports.store.summary import find_run
 
 MOST_CALLS = 100_000
 PAIRS = ("contradiction", "near_duplicate", "stale_duplicate")
@@ -76,56 +73,58 @@ PAIRS = ("contradiction", "near_duplicate", "stale_duplicate")
 class Asked:
     """A set as it stands: its ground, the answers of both bots as each metric marks them, and what is found inside."""
 
-    ground: Ground
+    corpus: CorpusIndex
     answers: dict[str, Answers]
     inside: tuple[Finding, ...]
 
 
 def asked(folder: Path, store: Store, embedder: BatchingEmbedder | None = None) -> Asked:
     """Ask a suite's questions, and look inside its documents."""
-    ground = laid(folder / "suite.yaml", embedder)
-    outcome = hold(suite_exam(ground.loaded, RunConfig(), ground.environ), store, Silent())
+    corpus = laid(folder / "suite.yaml", embedder)
+    outcome = hold(suite_evaluation(corpus.loaded, RunConfig(), corpus.environ), store, Silent())
     run_id, _ = find_run(store, outcome.summary.run)
     read = {metric: read_answers(store, run_id, metric) for metric in THRESHOLDS}
     answers = {metric: found for metric, found in read.items() if found is not None}
-    inside = look_inside(ground, next(iter(answers.values())))
-    return Asked(ground, answers, tuple(one for one in inside.findings if one.kind in PAIRS))
+    inside = look_inside(corpus, next(iter(answers.values())))
+    return Asked(corpus, answers, tuple(one for one in inside.findings if one.kind in PAIRS))
 
 
-def laid(suite: Path, embedder: BatchingEmbedder | None) -> Ground:
+def laid(suite: Path, embedder: BatchingEmbedder | None) -> CorpusIndex:
     """The ground of a suite; with one embedder for all copies what they share is embedded once."""
-    ground = lay_ground(load_suite(suite), {**os.environ, "PROCTOR_CACHE": str(suite.parent.parent / "cache")})
-    return ground if embedder is None else replace(ground, embedder=embedder)
+    corpus = index_corpus(load_suite(suite), {**os.environ, "PROCTOR_CACHE": str(suite.parent.parent / "cache")})
+    return corpus if embedder is None else replace(corpus, embedder=embedder)
 
 
-def prove(made: QuestionSet, most: int, seeds: Sequence[int], folder: Path) -> Iterator[Result | list[BlamedAnswer]]:
+def prove(made: QuestionSet, most: int, seeds: Sequence[int], folder: Path) -> Iterator[Result | list[AblatedAnswer]]:
     """What is blamed where nothing was planted, then what becomes of the faults, one kind after another."""
     write(folder / "before", made.documents, made.targets, made.targets)
     with closing(Store.open(folder / "proctor.db")) as store:
         before = asked(folder / "before", store)
-        yield [one for metric in THRESHOLDS for one in blamed(before, metric, store)]
+        yield [one for metric in THRESHOLDS for one in attributed(before, metric, store)]
         for seed in seeds:
             for kind in KINDS:
                 documents, faults = plant(made, kind, most, seed)
                 place = folder / f"{kind} {seed}"
                 write(place, documents, [fault.target for fault in faults], made.targets)
-                after = asked(place, store, before.ground.embedder)
-                named = gaps(made, after.ground, faults) if kind == DELETED else found_inside(before, after, faults)
+                after = asked(place, store, before.corpus.embedder)
+                named = gaps(made, after.corpus, faults) if kind == DELETED else found_inside(before, after, faults)
                 yield Result(made.name, tuple(faults), tuple(cases(made.name, before, after, faults, store)), *named)
 
 
-def blamed(of: Asked, metric: str, store: Store) -> tuple[BlamedAnswer, ...]:
+def attributed(of: Asked, metric: str, store: Store) -> tuple[AblatedAnswer, ...]:
     """Who is to blame for the wrong answers."""
     wrong = tuple(answer for answer in of.answers[metric].rows if answer.right is False)
     looked = replace(of.answers[metric], rows=wrong)
-    return blame(plan_blame(of.ground, looked, most_calls=MOST_CALLS), store, lambda: nullcontext(Silent())).answers
+    return attribution(
+        plan_ablations(of.corpus, looked, most_calls=MOST_CALLS), store, lambda: nullcontext(Silent())
+    ).answers
 
 
 def cases(made: str, before: Asked, after: Asked, faults: Sequence[Fault], store: Store) -> Iterator[Case]:
     """The wrong answers to the questions of faults."""
     by_key = {fault.target.key: fault for fault in faults}
     for metric in THRESHOLDS:
-        for one in blamed(after, metric, store):
+        for one in attributed(after, metric, store):
             was = before.answers[metric].by_place.get((one.bot, one.question))
             if was is not None and was.right is not None:
                 yield Case(made, by_key[one.question], metric, one, was.right)
@@ -147,11 +146,11 @@ def found_inside(before: Asked, after: Asked, faults: Sequence[Fault]) -> Named:
     return found, tuple(named)
 
 
-def gaps(made: QuestionSet, ground: Ground, faults: Sequence[Fault]) -> Named:
+def gaps(made: QuestionSet, corpus: CorpusIndex, faults: Sequence[Fault]) -> Named:
     """Which gaps name a question whose document was deleted; without evidence all questions of the set are asked."""
     gone = {fault.target.document for fault in faults}
-    bare = laid(ground.loaded.base / "bare.yaml", ground.embedder)
-    stale = [one for one in find_gaps(ground, None).findings if one.kind == "stale_gold"]
+    bare = laid(corpus.loaded.base / "bare.yaml", corpus.embedder)
+    stale = [one for one in find_gaps(corpus, None).findings if one.kind == "stale_gold"]
     unsupported = [one for one in find_gaps(with_supports(bare), None).findings if one.kind == "unsupported"]
     documents = {target.key: target.document for target in made.targets}
     found = {}
@@ -162,11 +161,11 @@ def gaps(made: QuestionSet, ground: Ground, faults: Sequence[Fault]) -> Named:
     return found, tuple(named)
 
 
-def show(what: str, answer: BlamedAnswer, ground: str) -> None:
+def show(what: str, answer: AblatedAnswer, corpus: str) -> None:
     """An answer that is to be read."""
-    print(f"  {what}, {answer.bot}: {answer.cause}, blamed {answer.documents} {ground}")
+    print(f"  {what}, {answer.bot}: {answer.cause}, blamed {answer.documents} {corpus}")
     print(f"    value {answer.value} gold only {answer.gold_only} without {dict(answer.without)}")
-    print(f"    {answer.question} {answer.answer[:200]!r} mended {answer.mended[:200]!r} {answer.note}")
+    print(f"    {answer.question} {answer.answer[:200]!r} fixed {answer.fixed[:200]!r} {answer.note}")
 
 
 def show_result(result: Result) -> None:
@@ -210,7 +209,7 @@ def main() -> None:
     given = parser.parse_args()
     began = time.monotonic()
     results: list[Result] = []
-    before: dict[str, list[BlamedAnswer]] = {}
+    before: dict[str, list[AblatedAnswer]] = {}
     for name in given.sets:
         if name != "sample" and not has_data():
             print(f"{name}: {ABSENT}")

@@ -17,16 +17,13 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from labelled_data import ABSENT, DATA, read
-from proctor.harness.surveying.contradictions import find_contradictions
-from proctor.harness.surveying.disagreeing import disagree
-from proctor.harness.surveying.document_languages import document_languages
-from proctor.harness.surveying.inside_pairs import MOSTLY_COPIED
-from proctor.harness.surveying.same_matter import SameMatter
-from proctor.knowledge.documents import Document
-from proctor.knowledge.examining.copies import CopyFinder
-from proctor.knowledge.examining.legibility import illegible
-from proctor.knowledge.examining.statements import Statement, statements
-from proctor.knowledge.examining.versions import find_versions
+from proctor.harness.analysis.contradictions import SameMatter, disagree, find_contradictions
+from proctor.harness.analysis.document_quality import MOSTLY_COPIED, document_languages
+from proctor.knowledge.documents.copies import CopyFinder
+from proctor.knowledge.documents.document import Document
+from proctor.knowledge.documents.legibility import illegible
+from proctor.knowledge.documents.statements import Statement, statements
+from proctor.knowledge.documents.versions import find_versions
 from proctor.metrics.judge.embedded.wording import Word, wording
 
 SEED = 19
@@ -85,10 +82,10 @@ def other_number(word: Word, chance: random.Random) -> str:
     return re.sub(r"\d+", lambda found: str(int(found[0]) + chance.choice((3, 7, 11, 20))), word.text, count=1)
 
 
-def altered(told: Sequence[Statement], kind: str, chance: random.Random) -> Iterator[Altered]:
+def altered(notify: Sequence[Statement], kind: str, chance: random.Random) -> Iterator[Altered]:
     """Sentences with one figure, year or name exchanged, or with a denial put in."""
-    names = sorted({word.text for one in told for word in wording(one.text).of_kind("name") if len(word.text) > 3})
-    for one in told:
+    names = sorted({word.text for one in notify for word in wording(one.text).of_kind("name") if len(word.text) > 3})
+    for one in notify:
         if not one.is_sentence or not 6 <= len(one.text.split()) <= 40:
             continue
         if kind == "denial":
@@ -110,15 +107,15 @@ def altered(told: Sequence[Statement], kind: str, chance: random.Random) -> Iter
 def planted(documents: Sequence[Document], kind: str, whole: bool) -> tuple[list[Document], dict[str, str]]:
     """The documents with contradicting ones beside them, and which document each of these contradicts."""
     chance = random.Random(f"{SEED} {kind} {whole}")
-    told = [one for document in documents for one in statements(document)]
-    every = list(altered(told, kind, chance))
+    notify = [one for document in documents for one in statements(document)]
+    every = list(altered(notify, kind, chance))
     by_id = {document.id: document for document in documents}
     added: list[Document] = []
     wrong: dict[str, str] = {}
     for number, one in enumerate(chance.sample(every, min(PLANTED, len(every)))):
         source = by_id[one.statement.document]
         name = f"planted-{kind}-{number}.txt"
-        beside = chance.choice(told).text
+        beside = chance.choice(notify).text
         text = f"{beside} {one.text}"
         if whole:
             text = source.text[: one.statement.start] + one.text + source.text[one.statement.end :]
@@ -128,7 +125,7 @@ def planted(documents: Sequence[Document], kind: str, whole: bool) -> tuple[list
 
 
 def contradicting(documents: Sequence[Document]) -> set[tuple[str, str]]:
-    """Pairs of documents that contradict each other, as the survey has them."""
+    """Pairs of documents that contradict each other, as the analysis has them."""
     copied = CopyFinder(documents).find()
     states = {frozenset((one.older, one.newer)) for one in find_versions(documents, copied)}
     copies = {frozenset((one.first, one.second)) for one in copied if one.share >= MOSTLY_COPIED}

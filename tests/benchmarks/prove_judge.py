@@ -32,8 +32,8 @@ from agreement import Floats, auroc, bootstrap, correlation, cross_validated, de
 from floors import content_overlap, token_f1
 from labelled_data import ABSENT, DATA, accepted, documents, open_embedder, read, sampled, score, table, values
 from numpy.typing import NDArray
-from proctor.knowledge.batching import BatchingEmbedder
-from proctor.knowledge.support_model import SupportModel, open_support_model
+from proctor.knowledge.models.batching import BatchingEmbedder
+from proctor.knowledge.models.support_model import SupportModel, open_support_model
 from proctor.metrics.judge.embedded import support
 from proctor.metrics.judge.embedded.judge import EmbeddedJudge
 from proctor.metrics.judge.embedded.wording import wording
@@ -194,8 +194,10 @@ def _spearman(scores: Floats, votes: Floats, inside: Flags, rows: NDArray[np.int
 def _pairs_right(scores: Floats, yes: Flags, pairs: NDArray[np.str_], rows: NDArray[np.intp]) -> float:
     good = dict(zip(pairs[yes], scores[yes], strict=True))
     bad = dict(zip(pairs[~yes], scores[~yes], strict=True))
-    told = [(good[pair] > bad[pair]) + (good[pair] == bad[pair]) / 2 for pair in pairs[rows[yes[rows]]] if pair in bad]
-    return float(np.mean(told)) if told else float("nan")
+    notify = [
+        (good[pair] > bad[pair]) + (good[pair] == bad[pair]) / 2 for pair in pairs[rows[yes[rows]]] if pair in bad
+    ]
+    return float(np.mean(notify)) if notify else float("nan")
 
 
 def calibration_error(sets: Sequence[Read], scores: Mapping[str, Floats]) -> float:
@@ -219,8 +221,8 @@ def claims_table(sets: Sequence[Read]) -> None:
         alone = {name: one.means(np.eye(len(NAMES))[place]) for place, name in enumerate(NAMES) if place}
         parts = ", ".join(f"{name} {_plain(one, scores)}" for name, scores in alone.items() if name != "word pairs")
         floors = (_plain(one, overlap), _plain(one, pairs))
-        told = (figure(one, one.value), _plain(one, left_out[one.name]), parts, GOALS[one.name])
-        lines.append((one.name, len(one.found), one.groups.max() + 1, *floors, *told))
+        notify = (figure(one, one.value), _plain(one, left_out[one.name]), parts, GOALS[one.name])
+        lines.append((one.name, len(one.found), one.groups.max() + 1, *floors, *notify))
     columns = ("set", "rows", "documents", "overlap", "pairs", "value", "left out", "parts alone", "goal")
     table(columns, lines)
     single = [one for one in sets if len(one.places) < 1.3 * len(one.found)]

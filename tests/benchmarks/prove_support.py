@@ -23,13 +23,20 @@ import time
 import numpy as np
 from agreement import auroc, bootstrap, numbered
 from labelled_data import ABSENT, DATA, open_embedder, table
-from proctor.harness.ground.answer_signals import THRESHOLD, WEIGHTS, signals, wanted
-from proctor.harness.ground.sentence_book import SentenceBook
-from proctor.harness.ground.support import AnswerSupport, SupportFinder, gold_by_support
-from proctor.knowledge.batching import BatchingEmbedder
-from proctor.knowledge.documents import Document
-from proctor.metrics.judge.embedded import agreement, support
-from proctor.metrics.judge.embedded.matching import match
+from proctor.harness.analysis.corpus import SentenceBook
+from proctor.harness.analysis.support import (
+    THRESHOLD,
+    WEIGHTS,
+    AnswerSupport,
+    SupportFinder,
+    gold_by_support,
+    signals,
+    wanted,
+)
+from proctor.knowledge.documents.document import Document
+from proctor.knowledge.models.batching import BatchingEmbedder
+from proctor.metrics.judge.embedded import correctness, support
+from proctor.metrics.judge.embedded.correctness import match
 from proctor.metrics.judge.embedded.wording import wording
 from support_questions import Asked, asked_of
 
@@ -92,7 +99,7 @@ def baselines(found: Found, embedder: BatchingEmbedder) -> dict[str, dict[str, f
     for (question, claim, text), each in zip(rows, compared, strict=True):
         agreed = match(wording(question.text), wording(claim), wording(text), known)
         said["support"].setdefault(question.id, []).append(support.weighed(support.signals(each, known)))
-        said["agreement"].setdefault(question.id, []).append(agreement.weighed(agreed))
+        said["agreement"].setdefault(question.id, []).append(correctness.weighed(agreed))
         cosine = float(vectors[f"{question.text} {claim}"] @ vectors[text])
         said["cosine"].setdefault(question.id, []).append(cosine)
     return {name: {key: float(np.mean(values)) for key, values in each.items()} for name, each in said.items()}

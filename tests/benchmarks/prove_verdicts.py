@@ -18,7 +18,7 @@ from pathlib import Path
 from proctor.harness.suite.suite_file import sample_suite
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
-PROGRAM = [sys.executable, "-c", "from proctor.harness.cli import main; main()"]
+PROGRAM = [sys.executable, "-c", "from proctor.harness.cli.main import main; main()"]
 PROMPT = """You answer questions from a collection of documents.
 
 <documents>

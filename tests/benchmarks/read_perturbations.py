@@ -18,11 +18,10 @@ from typing import NamedTuple
 
 import proctor.knowledge
 from labelled_data import read, table
-from proctor.knowledge.perturbing.chance import Chance
-from proctor.knowledge.perturbing.kinds import KINDS, Kind
-from proctor.knowledge.perturbing.variants import Recipe, Tally, reworded
-from proctor.knowledge.question_files import open_questions
-from proctor.knowledge.questions import Question
+from proctor.knowledge.perturbations.edits import Chance
+from proctor.knowledge.perturbations.perturbations import KINDS, Kind, Recipe, Tally, perturbed
+from proctor.knowledge.questions.question import Question
+from proctor.knowledge.questions.question_files import open_questions
 
 SETS = ("hint3", "clinc150", "banking77", "clapnq", "pubmedqa")
 ABROAD = ("mojibake", "accents_stripped")  # kinds for which English has too few letters
@@ -57,7 +56,7 @@ def samples(kind: Kind, wanted: int, seed: int, intensity: float) -> tuple[list[
     for source, question in questions(seed, kind.name):
         looked += 1
         recipe = Recipe((kind,), (intensity,), seed=seed, control=False)
-        made += [Sample(source, question.text, found.text) for found in reworded([question], recipe, tally)]
+        made += [Sample(source, question.text, found.text) for found in perturbed([question], recipe, tally)]
         if len(made) == wanted:
             break
     return made, tally.reasons.get(kind.name, Counter()), looked

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 
 from agreement import SEED
 from labelled_data import read
-from proctor.knowledge.documents import Document
-from proctor.knowledge.questions import Question
+from proctor.knowledge.documents.document import Document
+from proctor.knowledge.questions.question import Question
 
 _FIGURE = re.compile(r"\d+")
 _SUPPORTED = {"supported": "supported", "partially_supported": "partial", "not_supported": "not"}

@@ -6,7 +6,7 @@ Run: python tests/benchmarks/tail_latency.py [samples] (3 minutes with 300; the 
 import sys
 
 import numpy as np
-from proctor.reports.statistics.latency_difference import latency_difference
+from proctor.reports.statistics.latency import latency_difference
 from statistics_layouts import SEED, layouts
 
 KINDS = {"questions alike": (0.0, 0.0, 0.7), "documents alike": (0.4, 0.3, 0.4), "3 of 100 tenfold": (0.2, 0.2, 0.3)}
@@ -24,7 +24,9 @@ def main(samples: int) -> None:
                 )
                 base, head = (np.exp(6 + common + own * chance.normal(size=len(codes))) for _ in range(2))
                 if "tenfold" in kind:
-                    base, head = (side * np.where(chance.random(len(codes)) < 0.03, 10, 1) for side in (base, head))
+                    base, head = (
+                        operand * np.where(chance.random(len(codes)) < 0.03, 10, 1) for operand in (base, head)
+                    )
                 found = latency_difference(base[:, None], known, 1.3 * head[:, None], known, codes)
                 for kept, ratio in ((held, found.p95), (medians, found.p50)):
                     if ratio.low is not None:

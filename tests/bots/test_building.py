@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 from openai_server import OpenAIServer
 from proctor import InputError
-from proctor.bots.base import BotMisconfigured
+from proctor.bots.as_bot import BuiltBot
+from proctor.bots.bot import BotMisconfigured
 from proctor.bots.building import Workshop, build_bot
-from proctor.bots.models import ModelSettings
+from proctor.bots.chat.models import ChatModelSettings
 from proctor.bots.settings import BotSettings
-from proctor.bots.wrapping import BuiltBot
-from proctor.knowledge.reading import read_knowledge
+from proctor.knowledge.documents.reading import read_knowledge
 from pydantic import TypeAdapter, ValidationError
 from word_encoder import word_embedder
 
@@ -140,7 +140,7 @@ def test_a_prompt_of_ones_own_is_part_of_the_bot(suite: Path, kind: str):
 
 def test_a_named_model_is_asked_over_http(suite: Path):
     with OpenAIServer(lambda call: "Nine." if "[1] Hours (hours.md)" in call.prompt else "lost") as server:
-        models = {"small": ModelSettings(model="openai:test-model", base_url=server.url, temperature=0)}
+        models = {"small": ChatModelSettings(model="openai:test-model", base_url=server.url, temperature=0)}
         bot = built(suite, {"models": models}, type="full_context", model="small")
         assert (bot.identity.model, bot.identity.embedded) == ("openai:test-model", False)
         reply = ask(bot, "When do you open?")
@@ -153,7 +153,7 @@ def test_a_named_model_is_asked_over_http(suite: Path):
 def test_knowledge_that_is_too_long_for_a_model_stops_before_the_run(suite: Path):
     (suite / "documents" / "long.md").write_text("word " * 4000)
     with OpenAIServer(lambda call: "Nine.") as server:
-        models = {"small": ModelSettings(model="openai:test-model", base_url=server.url, context_tokens=4000)}
+        models = {"small": ChatModelSettings(model="openai:test-model", base_url=server.url, context_tokens=4000)}
         with pytest.raises(BotMisconfigured, match=r"openai:test-model takes 4,000, of which 2,976 are left"):
             ask(built(suite, {"models": models}, type="full_context", model="small"), "?")
         bot = built(suite, {"models": models}, type="full_context", model="small", overflow="truncate")
@@ -177,9 +177,9 @@ def test_knowledge_that_is_too_long_for_a_model_stops_before_the_run(suite: Path
         ({"type": "http", "url": "http://h/", "answer": "a."}, r"Bot mine: answer 'a\.' has an empty part"),
     ],
 )
-def test_mistakes_are_named_with_the_bot_and_the_nearest_right_thing(suite: Path, given, told):
-    models = {"small": ModelSettings(model="openai:test-model", base_url="http://127.0.0.1:9/v1")}
-    with pytest.raises(InputError, match=told):
+def test_mistakes_are_named_with_the_bot_and_the_nearest_right_thing(suite: Path, given, notify):
+    models = {"small": ChatModelSettings(model="openai:test-model", base_url="http://127.0.0.1:9/v1")}
+    with pytest.raises(InputError, match=notify):
         built(suite, {"models": models}, **given)
 
 
@@ -191,10 +191,10 @@ def test_mistakes_are_named_with_the_bot_and_the_nearest_right_thing(suite: Path
         ("my_bot.py:Picky", "Bot mine: my_bot.py:Picky could not be made: TypeError: .*missing 1 required"),
     ],
 )
-def test_code_that_holds_no_bot_stops_the_bot(suite: Path, target: str, told: str):
+def test_code_that_holds_no_bot_stops_the_bot(suite: Path, target: str, notify: str):
     picky = "class Picky:\n    def __init__(self, needed): ...\n    def reply(self, question): ...\n"
     (suite / "my_bot.py").write_text(f"{BOT}\nBOT_NUMBER = 3\n{picky}")
-    with pytest.raises(BotMisconfigured, match=told):
+    with pytest.raises(BotMisconfigured, match=notify):
         ask(built(suite, type="python", target=target), "q")
 
 
@@ -208,8 +208,8 @@ def test_code_that_holds_no_bot_stops_the_bot(suite: Path, target: str, told: st
         ({"type": "rag", "top_k": 0}, "greater than or equal to 1"),
     ],
 )
-def test_settings_are_checked(given, told):
-    with pytest.raises(ValidationError, match=told):
+def test_settings_are_checked(given, notify):
+    with pytest.raises(ValidationError, match=notify):
         settings(**given)
 
 
@@ -225,8 +225,8 @@ def test_every_setting_is_described_for_editors():
 
 @pytest.mark.weights
 def test_the_packaged_model_tells_meanings_apart(suite: Path):
-    from proctor.knowledge.batching import BatchingEmbedder
-    from proctor.knowledge.embedding import EmbedderSettings, open_encoder
+    from proctor.knowledge.models.batching import BatchingEmbedder
+    from proctor.knowledge.models.embedding import EmbedderSettings, open_encoder
 
     wanted = EmbedderSettings()
     embedder = BatchingEmbedder(lambda: open_encoder(wanted), wanted.model_id)
@@ -235,7 +235,7 @@ def test_the_packaged_model_tells_meanings_apart(suite: Path):
         more = {"embedder": embedder}
         faq = built(suite, more, type="faq", entries="faq.csv", match="embedding", min_similarity=0.3)
         assert ask(faq, "I want to return my order").answer == "By post."
-        assert ask(faq, "What is the capital of Peru?").declined is True
+        assert ask(faq, "What is the capital of Peru?").abstained is True
         rag = built(suite, more, **SETTINGS["rag"])
         assert ask(rag, "I want to return my order").contexts[0].document == "parcels.md"
     finally:

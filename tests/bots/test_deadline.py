@@ -3,7 +3,7 @@
 import asyncio
 
 import pytest
-from proctor.bots.deadline import deadline, standing_still
+from proctor.bots.chat.limits import deadline, standing_still
 
 
 def test_time_is_up_when_it_is_up():

@@ -7,14 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
-from proctor.bots.base import Context
-from proctor.bots.chat import ChatRequest
-from proctor.bots.extractive import (
-    CLOSING,
-    MOST_SENTENCES_KEPT,
-    OPENING,
-    ExtractiveChat,
-)
+from proctor.bots.bot import Context
+from proctor.bots.chat.extractive import CLOSING, MOST_SENTENCES_KEPT, OPENING, ExtractiveChat
+from proctor.bots.chat.model import ChatRequest
 
 DIMENSIONS = 256
 
@@ -75,7 +70,7 @@ FEES = "Delivery to Kerry costs 29 euros. Collection costs nothing. The battery 
 def test_says_the_best_sentence_and_takes_it_from_the_contexts():
     completion = answer("When does the shop in Cork open?", HOURS, FEES, instructions="Answer in one sentence.")
     assert completion.text == "The shop in Cork opens at nine."
-    assert completion.declined is False
+    assert completion.abstained is False
     assert 0.36 < completion.trace["best_score"] <= 1
 
 
@@ -132,21 +127,21 @@ def test_a_question_in_the_text_is_answered_and_not_repeated():
 
 def test_the_refusal_of_the_prompt_is_said_when_nothing_fits():
     prompt = 'Use the documents. If they do not contain the answer, say: "Ask our team."'
-    declined = answer("Who won the world cup in curling?", HOURS, FEES, instructions=prompt)
-    assert (declined.text, declined.declined) == ("Ask our team.", True)
+    abstained = answer("Who won the world cup in curling?", HOURS, FEES, instructions=prompt)
+    assert (abstained.text, abstained.abstained) == ("Ask our team.", True)
     answered = answer("When does the shop in Cork open?", HOURS, FEES, instructions=prompt)
-    assert answered.declined is False
+    assert answered.abstained is False
     forced = answer("Who won the world cup in curling?", HOURS, FEES, instructions="Use the documents.")
-    assert forced.declined is False
+    assert forced.abstained is False
     assert forced.text
 
 
 @pytest.mark.parametrize("texts", [(), ("",), ("   \n\n",), ("# Only a heading\n",), ("---", "...")])
 def test_without_anything_to_say_it_declines(texts):
     silent = answer("When?", *texts)
-    assert (silent.text, silent.declined) == ("", True)
+    assert (silent.text, silent.abstained) == ("", True)
     polite = answer("When?", *texts, instructions='If you do not know, answer "No idea."')
-    assert (polite.text, polite.declined) == ("No idea.", True)
+    assert (polite.text, polite.abstained) == ("No idea.", True)
 
 
 def test_politeness_frames_the_answer():

@@ -1,4 +1,4 @@
-"""The FAQ bot: the arithmetic of the specification, ties, declining, and its file."""
+"""The FAQ bot: the arithmetic of the specification, ties, abstaining, and its file."""
 
 import asyncio
 import math
@@ -8,8 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from proctor import InputError
-from proctor.bots.faq import FaqBot, FaqEntry, LexicalIndex
-from proctor.bots.faq_file import read_faq
+from proctor.bots.faq import FaqBot, FaqEntry, LexicalIndex, read_faq
 from proctor.metrics.text import token_cosine, token_set
 
 BANK = (
@@ -39,9 +38,9 @@ class Vectors:
         return await self.embed(texts)
 
 
-def answers(entries, *questions, decline="No idea.", **settings):
+def answers(entries, *questions, abstain="No idea.", **settings):
     async def ask():
-        bot = FaqBot("faq", entries, decline=decline, **settings)
+        bot = FaqBot("faq", entries, abstain=abstain, **settings)
         await bot.prepare()
         return [await bot.reply(question) for question in questions]
 
@@ -60,7 +59,7 @@ def answers(entries, *questions, decline="No idea.", **settings):
 def test_the_most_similar_entry_answers(question, matched, similarity):
     [reply] = answers(BANK, question)
     assert reply.answer == BANK[matched].answer
-    assert reply.declined is False and reply.contexts is None
+    assert reply.abstained is False and reply.contexts is None
     assert reply.trace["faq_question"] == BANK[matched].question
     assert reply.trace["similarity"] == pytest.approx(similarity, abs=1e-12)
 
@@ -76,26 +75,26 @@ def test_without_a_shared_word_the_first_row_wins_at_zero_unless_a_threshold_is_
     [reply] = answers(BANK, "zebra")
     assert (reply.answer, reply.trace["similarity"]) == ("Open Settings.", 0.0)
     [reply] = answers(BANK, "zebra", min_similarity=0.01)
-    assert (reply.answer, reply.declined) == ("No idea.", True)
+    assert (reply.answer, reply.abstained) == ("No idea.", True)
 
 
 @pytest.mark.parametrize("question", ["???", "", "  \n"])
 def test_a_question_without_words_is_declined(question):
     [reply] = answers(BANK, question)
-    assert (reply.answer, reply.declined, reply.trace["similarity"]) == ("No idea.", True, 0.0)
+    assert (reply.answer, reply.abstained, reply.trace["similarity"]) == ("No idea.", True, 0.0)
 
 
 def test_an_empty_bank_declines():
     [reply] = answers((), "hello")
-    assert (reply.answer, reply.declined) == ("No idea.", True)
+    assert (reply.answer, reply.abstained) == ("No idea.", True)
 
 
 def test_equality_with_the_threshold_answers_and_less_declines():
     exact = 5 / math.sqrt(6 * 6)
     question = "How do I reset my password?"
-    assert answers(BANK, question, min_similarity=exact)[0].declined is False
+    assert answers(BANK, question, min_similarity=exact)[0].abstained is False
     [reply] = answers(BANK, question, min_similarity=math.nextafter(exact, 1))
-    assert reply.declined is True and reply.trace["similarity"] == exact
+    assert reply.abstained is True and reply.trace["similarity"] == exact
 
 
 def test_the_index_agrees_with_comparing_every_entry():
@@ -124,25 +123,25 @@ def test_embeddings_match_by_meaning_and_are_worked_out_for_each_question():
     assert replies[0].trace["similarity"] == pytest.approx(0.9 / math.hypot(0.9, 0.1), abs=1e-6)
     assert embedder.fresh == ["login", "lunch", "login"]
     with pytest.raises(ValueError, match="needs an embedder"):
-        FaqBot("faq", entries, decline="", match="embedding")
+        FaqBot("faq", entries, abstain="", match="embedding")
 
 
 def test_the_identity_holds_all_that_changes_answers():
-    def fingerprint(entries=BANK, decline="No.", **settings):
-        return FaqBot("faq", entries, decline=decline, **settings).identity.fingerprint
+    def fingerprint(entries=BANK, abstain="No.", **settings):
+        return FaqBot("faq", entries, abstain=abstain, **settings).identity.fingerprint
 
     embedder = Vectors()
     variants = [
         fingerprint(),
         fingerprint(BANK[:2]),
         fingerprint((BANK[1], BANK[0], BANK[2])),
-        fingerprint(decline="Sorry."),
+        fingerprint(abstain="Sorry."),
         fingerprint(min_similarity=0.2),
         fingerprint(match="embedding", embedder=embedder),
     ]
     assert len(set(variants)) == len(variants)
     assert fingerprint() == fingerprint(embedder=embedder)
-    identity = FaqBot("faq", BANK, decline="No.", match="embedding", embedder=embedder).identity
+    identity = FaqBot("faq", BANK, abstain="No.", match="embedding", embedder=embedder).identity
     assert identity.embedded and identity.models == {"embedder": "table@1"}
 
 
@@ -194,8 +193,8 @@ def test_faq_files_of_every_kind_are_read(tmp_path: Path, name: str, text: str |
         (b"question,answer\nWo?,Stra\xdfe\n", r"faq\.csv:2: .* is not UTF-8"),
     ],
 )
-def test_mistakes_in_a_faq_file_are_named_with_their_line(tmp_path: Path, text: str | bytes, told: str):
-    with pytest.raises(InputError, match=told):
+def test_mistakes_in_a_faq_file_are_named_with_their_line(tmp_path: Path, text: str | bytes, notify: str):
+    with pytest.raises(InputError, match=notify):
         read_faq(write(tmp_path, "faq.csv", text))
 
 

@@ -4,11 +4,11 @@ import asyncio
 import dataclasses
 
 import pytest
-from proctor.bots.base import BotMisconfigured, Context, Usage
-from proctor.bots.chat import ChatRequest, Completion
+from proctor.bots.bot import BotMisconfigured, Context, Usage
+from proctor.bots.chat.model import ChatRequest, Completion
 from proctor.bots.full_context import FullContextBot
 from proctor.bots.prompting import parse_template
-from proctor.knowledge.documents import Document
+from proctor.knowledge.documents.document import Document
 
 TEMPLATE = parse_template("Read:\n{context}\nQ: {question}\nA:", "full.md")
 DOCUMENTS = (
@@ -92,10 +92,10 @@ def test_what_is_too_long_stops_before_the_run_with_both_sizes():
     documents = [Document(f"{n}.md", "x" * 4000) for n in range(10)]
     with pytest.raises(BotMisconfigured) as stopped:
         asyncio.run(full(Listener(8000, max_tokens=500), documents).prepare())
-    told = str(stopped.value)
-    assert told.startswith("Bot full: the 10 documents make a prompt of about 10,0")
-    assert "listener takes 8,000, of which 7,500 are left for the prompt." in told
-    assert "overflow: truncate" in told
+    notify = str(stopped.value)
+    assert notify.startswith("Bot full: the 10 documents make a prompt of about 10,0")
+    assert "listener takes 8,000, of which 7,500 are left for the prompt." in notify
+    assert "overflow: truncate" in notify
 
 
 def test_what_just_fits_is_asked():

@@ -7,11 +7,10 @@ from collections.abc import Callable
 import pytest
 from aiohttp import web
 from proctor import InputError
-from proctor.bots.base import BotMisconfigured, BotRefused, Context
-from proctor.bots.http_bot import HttpBot
-from proctor.bots.json_path import look_up
+from proctor.bots.bot import BotMisconfigured, BotRefused, Context
+from proctor.bots.chat.limits import Backoff
+from proctor.bots.http import HttpBot, look_up
 from proctor.bots.redaction import redacted_url
-from proctor.bots.retrying import Backoff
 from proctor.bots.settings import HttpSettings
 from pydantic import ValidationError
 
@@ -226,13 +225,13 @@ def test_a_refused_question_is_refused_once(status):
         ({"contexts": "answer"}, TypeError, "contexts must be a list of passages, not a str"),
     ],
 )
-def test_an_answer_that_is_elsewhere_is_a_sentence(settings, kind, told):
+def test_an_answer_that_is_elsewhere_is_a_sentence(settings, kind, notify):
     async def handle(request):
         return web.json_response({"answer": "x", "data": {"inner": 1}})
 
     raised = failure(handle, **settings)
     assert isinstance(raised, kind)
-    with pytest.raises(kind, match=told):
+    with pytest.raises(kind, match=notify):
         raise raised
 
 
@@ -284,8 +283,8 @@ def test_addresses_are_shown_without_secrets():
         ({"url": "http://host", "anwser": "x"}, "Extra inputs"),
     ],
 )
-def test_settings_that_make_no_sense_are_refused(settings, told):
-    with pytest.raises(ValidationError, match=told):
+def test_settings_that_make_no_sense_are_refused(settings, notify):
+    with pytest.raises(ValidationError, match=notify):
         HttpSettings(type="http", **settings)
 
 

@@ -1,7 +1,7 @@
 """What the extractive model reads out of a prompt template."""
 
 import pytest
-from proctor.bots.instructions import Instructions, read_instructions
+from proctor.bots.chat.extractive import Instructions, read_instructions
 
 
 @pytest.mark.parametrize(

@@ -5,11 +5,11 @@ import asyncio
 import pytest
 from openai_asking import AT_ONCE, KEY, endpoint
 from openai_server import Answer, OpenAIServer, status
-from proctor.bots.base import BotMisconfigured, BotRefused
-from proctor.bots.judge_model import UNREACHABLE_LIMIT, ChatJudgeModel, finish_reason
-from proctor.bots.langchain_chat import LangChainChat
-from proctor.bots.openai_chat import OpenAIChat
-from proctor.metrics.judge.requests import JudgeRequest
+from proctor.bots.bot import BotMisconfigured, BotRefused
+from proctor.bots.chat.judge import UNREACHABLE_LIMIT, ChatJudgeModel, finish_reason
+from proctor.bots.chat.langchain import LangChainChat
+from proctor.bots.chat.openai import OpenAIChat
+from proctor.metrics.judge.rendering import JudgeRequest
 
 SCHEMA = {"type": "object", "properties": {"ok": {"type": "boolean"}}, "required": ["ok"]}
 FAKES = """
@@ -144,6 +144,6 @@ def test_a_model_of_langchain_is_sent_plain_messages(tmp_path):
     ],
 )
 def test_reasons_are_told_in_one_language(trace, said):
-    from proctor.bots.chat import Completion
+    from proctor.bots.chat.model import Completion
 
     assert finish_reason(Completion("x", trace=trace)) == said

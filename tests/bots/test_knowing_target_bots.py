@@ -4,11 +4,9 @@ import asyncio
 from pathlib import Path
 
 import pytest
-from proctor.bots.knowing_target_bot import KnowingTargetBot
-from proctor.bots.reduced import TakesKnowledge
-from proctor.bots.target_bot import LangChainTargetBot, TargetBot
+from proctor.bots.as_bot import KnowingTargetBot, LangChainTargetBot, TakesKnowledge, TargetBot
 from proctor.bots.targets import find_target
-from proctor.knowledge.documents import Document
+from proctor.knowledge.documents.document import Document
 
 DOCUMENTS = tuple(Document(f"{name}.md", name) for name in ("one", "two", "three"))
 CODE = """

@@ -12,11 +12,10 @@ from langchain_core.output_parsers import StrOutputParser
 from langchain_core.prompts import ChatPromptTemplate
 from langchain_core.retrievers import BaseRetriever
 from langchain_core.runnables import RunnableLambda, RunnablePassthrough
-from proctor.bots.base import BotMisconfigured, Context, Usage
+from proctor.bots.as_bot import LangChainTargetBot, as_bot
+from proctor.bots.bot import BotMisconfigured, Context, Usage
 from proctor.bots.settings import LangChainSettings
-from proctor.bots.target_bot import LangChainTargetBot
 from proctor.bots.targets import find_target
-from proctor.bots.wrapping import as_bot
 
 
 class Echo(BaseRetriever):
@@ -124,8 +123,8 @@ def test_documents_that_a_chain_passes_on_are_its_contexts():
         ({"answer": "x"}, {"output_key": "reply"}, "no key 'reply' .* it has answer"),
     ],
 )
-def test_outputs_without_an_answer_are_a_sentence(output, options, told):
-    with pytest.raises(TypeError, match=told):
+def test_outputs_without_an_answer_are_a_sentence(output, options, notify):
+    with pytest.raises(TypeError, match=notify):
         ask(as_bot(RunnableLambda(lambda question: output), options=options), "q")
 
 

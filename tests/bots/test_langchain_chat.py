@@ -6,10 +6,10 @@ from textwrap import dedent
 
 import pytest
 from proctor import InputError
-from proctor.bots.base import BotMisconfigured, Usage
-from proctor.bots.chat import ChatRequest
-from proctor.bots.langchain_chat import LangChainChat
-from proctor.bots.openai_chat import Prices
+from proctor.bots.bot import BotMisconfigured, Usage
+from proctor.bots.chat.langchain import LangChainChat
+from proctor.bots.chat.model import ChatRequest
+from proctor.bots.chat.openai import Prices
 
 FAKES = """
 import asyncio

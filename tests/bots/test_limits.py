@@ -3,8 +3,8 @@
 import asyncio
 
 import pytest
-from proctor.bots.base import BotMisconfigured
-from proctor.bots.limits import Limiter, Slot, Turnstile
+from proctor.bots.bot import BotMisconfigured
+from proctor.bots.chat.limits import Limiter, Slot, Turnstile
 
 
 class FakeClock:

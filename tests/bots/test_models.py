@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 from openai_server import OpenAIServer
 from proctor import InputError
-from proctor.bots.base import BotMisconfigured
-from proctor.bots.chat import ChatRequest
-from proctor.bots.models import ModelSettings, open_chat_model, parse_model
-from proctor.bots.openai_endpoint import Endpoints
+from proctor.bots.bot import BotMisconfigured
+from proctor.bots.chat.model import ChatRequest
+from proctor.bots.chat.models import ChatModelSettings, open_chat_model, parse_model
+from proctor.bots.chat.openai import Endpoints
 from pydantic import ValidationError
 
 KEY = "sk-very-secret-4711"
@@ -28,12 +28,12 @@ class NoEmbedder:
 
 
 def opened(environ=None, endpoints=None, **settings):
-    return open_chat_model(ModelSettings(**settings), NoEmbedder(), Path(), environ or {}, endpoints)
+    return open_chat_model(ChatModelSettings(**settings), NoEmbedder(), Path(), environ or {}, endpoints)
 
 
 def mistake(**settings):
     with pytest.raises(ValidationError) as raised:
-        ModelSettings(**settings)
+        ChatModelSettings(**settings)
     return str(raised.value)
 
 
@@ -96,10 +96,10 @@ def test_a_model_in_place():
     ],
 )
 def test_mistakes_are_told(settings, said):
-    told = mistake(**settings)
-    assert said in told
+    notify = mistake(**settings)
+    assert said in notify
     if "word" in str(settings):
-        assert "base_url must be the bare address" in told
+        assert "base_url must be the bare address" in notify
 
 
 def test_openai_parameters_are_sent_only_when_set():

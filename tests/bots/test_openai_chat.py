@@ -9,12 +9,11 @@ from openai_server import (
     OpenAIServer,
     throttle,
 )
-from proctor.bots.base import Usage
-from proctor.bots.chat import ChatRequest
-from proctor.bots.openai_chat import OpenAIChat, Prices
-from proctor.bots.openai_endpoint import Endpoint, Endpoints
-from proctor.bots.openai_reply import split_thinking
-from proctor.bots.retrying import Backoff
+from proctor.bots.bot import Usage
+from proctor.bots.chat.limits import Backoff
+from proctor.bots.chat.model import ChatRequest
+from proctor.bots.chat.openai import Endpoint, Endpoints, OpenAIChat, Prices
+from proctor.bots.chat.openai_client import split_thinking
 
 
 def test_sends_the_prompt_and_only_what_was_set():
@@ -22,7 +21,7 @@ def test_sends_the_prompt_and_only_what_was_set():
         completion = ask(server, "Hello?", system="Be brief.", parameters={"temperature": 0, "seed": 7})
     assert completion.text == "You said: Hello?"
     assert completion.reasoning is None
-    assert completion.declined is None
+    assert completion.abstained is None
     assert len(completion.attempts_ms) == 1
     assert server.calls[0].bearer == KEY
     assert server.calls[0].body == {
@@ -71,7 +70,7 @@ def test_a_text_without_thoughts_is_left_as_it_is():
 def test_a_refusal_of_the_model_is_an_answer_that_declines():
     with OpenAIServer(lambda _: Answer(None, message={"refusal": "I can't help with that."})) as server:
         completion = ask(server)
-    assert (completion.text, completion.declined) == ("I can't help with that.", True)
+    assert (completion.text, completion.abstained) == ("I can't help with that.", True)
 
 
 def test_keeps_what_the_server_tells_of_itself():

@@ -11,9 +11,9 @@ from aiohttp import web
 from openai import APIStatusError, AsyncOpenAI
 from openai_asking import KEY, ask
 from openai_server import Fault, OpenAIServer, status
-from proctor.bots.base import BotRefused
-from proctor.bots.openai_client import Client
-from proctor.bots.retrying import EndpointFailed
+from proctor.bots.bot import BotRefused
+from proctor.bots.chat.limits import EndpointFailed
+from proctor.bots.chat.openai_client import Client
 
 
 def complete(server, body, key=KEY):
@@ -41,8 +41,8 @@ def test_sends_the_headers_that_openais_own_client_would():
     with Listening() as server:
         complete(server, {})
         library = AsyncOpenAI(api_key=KEY, base_url=server.url)
-    told = library.default_headers.items()
-    wanted = {name: value for name, value in told if isinstance(value, str) and name != "X-Stainless-Async"}
+    notify = library.default_headers.items()
+    wanted = {name: value for name, value in notify if isinstance(value, str) and name != "X-Stainless-Async"}
     assert wanted["User-Agent"].startswith("AsyncOpenAI")
     assert {name: server.headers.get(name) for name in wanted} == wanted
     assert server.headers["Authorization"] == f"Bearer {KEY}"

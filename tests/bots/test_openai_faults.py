@@ -22,10 +22,10 @@ from openai_server import (
     status,
     throttle,
 )
-from proctor.bots.base import BotMisconfigured, BotRefused
-from proctor.bots.chat import ChatRequest
-from proctor.bots.openai_chat import OpenAIChat
-from proctor.bots.retrying import Backoff, EndpointFailed, EndpointTimedOut, read_retry_after
+from proctor.bots.bot import BotMisconfigured, BotRefused
+from proctor.bots.chat.limits import Backoff, EndpointFailed, EndpointTimedOut, read_retry_after
+from proctor.bots.chat.model import ChatRequest
+from proctor.bots.chat.openai import OpenAIChat
 
 
 @pytest.mark.parametrize(

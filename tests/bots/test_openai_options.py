@@ -5,9 +5,9 @@ import asyncio
 import pytest
 from openai_asking import AT_ONCE, ask, endpoint
 from openai_server import Fault, OpenAIServer, status, throttle
-from proctor.bots.base import BotMisconfigured, BotRefused
-from proctor.bots.chat import ChatRequest
-from proctor.bots.openai_chat import OpenAIChat
+from proctor.bots.bot import BotMisconfigured, BotRefused
+from proctor.bots.chat.model import ChatRequest
+from proctor.bots.chat.openai import OpenAIChat
 
 SCHEMA = {
     "type": "object",

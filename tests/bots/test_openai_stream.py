@@ -6,11 +6,11 @@ import json
 import pytest
 from openai_asking import ask
 from openai_server import BREAK_OFF, DROP_IN_BODY, HANG, Answer, Fault, OpenAIServer, status, throttle
-from proctor.bots.base import BotRefused, Usage
-from proctor.bots.chat import ChatRequest
-from proctor.bots.openai_chat import Prices
-from proctor.bots.openai_stream import StreamedAnswer
-from proctor.bots.retrying import AttemptFailed, EndpointFailed
+from proctor.bots.bot import BotRefused, Usage
+from proctor.bots.chat.limits import AttemptFailed, EndpointFailed
+from proctor.bots.chat.model import ChatRequest
+from proctor.bots.chat.openai import Prices
+from proctor.bots.chat.openai_client import StreamedAnswer
 
 EVENTS = {"Content-Type": "text/event-stream"}
 
@@ -117,7 +117,7 @@ def test_a_stream_held_back_by_the_content_filter_is_refused():
 def test_connections_are_used_again():
     async def run(server):
         from openai_asking import AT_ONCE, endpoint
-        from proctor.bots.openai_chat import OpenAIChat
+        from proctor.bots.chat.openai import OpenAIChat
 
         chat = OpenAIChat(endpoint(server, concurrency=4), backoff=AT_ONCE, stream=True)
         said = await asyncio.gather(*(chat.complete(ChatRequest(str(number))) for number in range(20)))

@@ -1,7 +1,7 @@
 """Sentences of a passage as they can be said: Markdown, lists, tables, headings, fragments."""
 
 import pytest
-from proctor.bots.passage_sentences import Sayable, sayable_sentences, without_marks
+from proctor.bots.chat.extractive import Sayable, sayable_sentences, without_marks
 
 
 @pytest.mark.parametrize(

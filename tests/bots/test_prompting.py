@@ -40,9 +40,9 @@ def test_a_misspelt_placeholder_is_refused_with_its_line(written, meant):
 
 
 def test_a_missing_placeholder_is_named():
-    with pytest.raises(InputError, match=r"p\.md: the prompt lacks \{context\};"):
+    with pytest.raises(InputError, match=r"p\.md: the prompt misses \{context\};"):
         parse_template("Just {question}", "p.md")
-    with pytest.raises(InputError, match=r"lacks \{context\} and \{question\};"):
+    with pytest.raises(InputError, match=r"misses \{context\} and \{question\};"):
         parse_template("  \n", "p.md")
 
 

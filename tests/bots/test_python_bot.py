@@ -6,11 +6,10 @@ import threading
 import time
 
 import pytest
-from proctor.bots.base import Bot, Context, Identity, Reply, Usage
-from proctor.bots.python_bot import as_reply
-from proctor.bots.threads import Threads
-from proctor.bots.wrapping import BuiltBot, as_bot
-from proctor.knowledge.documents import Passage
+from proctor.bots.as_bot import BuiltBot, as_bot
+from proctor.bots.bot import Bot, Context, Identity, Reply, Usage
+from proctor.bots.python import Threads, as_reply
+from proctor.knowledge.documents.document import Passage
 
 
 def ask(bot, *questions):
@@ -182,8 +181,8 @@ def test_what_is_no_bot_is_refused():
             Reply("x", (Context("b", "d", 4, 5),)),
         ),
         (
-            {"answer": None, "declined": True, "reasoning": "r", "tokens_out": 2, "trace": {"k": 1}},
-            Reply(None, usage=Usage(tokens_out=2), reasoning="r", declined=True, trace={"k": 1}),
+            {"answer": None, "abstained": True, "reasoning": "r", "tokens_out": 2, "trace": {"k": 1}},
+            Reply(None, usage=Usage(tokens_out=2), reasoning="r", abstained=True, trace={"k": 1}),
         ),
     ],
 )
@@ -206,8 +205,8 @@ def test_replies_are_made_of_what_bots_return(given, reply):
         ({"answer": "x", "tokens_in": "3"}, "returned a str as tokens_in"),
     ],
 )
-def test_anything_else_is_a_sentence(given, told):
-    with pytest.raises(TypeError, match=told):
+def test_anything_else_is_a_sentence(given, notify):
+    with pytest.raises(TypeError, match=notify):
         as_reply(given)
 
 

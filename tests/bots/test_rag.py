@@ -4,12 +4,12 @@ import asyncio
 from pathlib import Path
 
 import pytest
-from proctor.bots.base import Usage
-from proctor.bots.chat import Completion
+from proctor.bots.bot import Usage
+from proctor.bots.chat.model import Completion
 from proctor.bots.prompting import parse_template
 from proctor.bots.rag import RagBot
 from proctor.bots.settings import RagSettings
-from proctor.knowledge.documents import Document
+from proctor.knowledge.documents.document import Document
 from word_encoder import word_embedder
 
 TEMPLATE = parse_template("Passages:\n{context}\nQ: {question}\nA:", "rag.md")

@@ -9,16 +9,16 @@ from pathlib import Path
 import pytest
 import tiny_reranker
 from proctor import InputError
-from proctor.bots.base import BotMisconfigured
+from proctor.bots.bot import BotMisconfigured
 from proctor.bots.building import Workshop, build_bot, index_folder
 from proctor.bots.settings import BotSettings, RagSettings
-from proctor.knowledge.documents import Document
-from proctor.knowledge.local_models.finding import ModelSettings
-from proctor.knowledge.local_models.reranker import Rerankers
-from proctor.knowledge.reading import Knowledge
-from proctor.knowledge.searching.passage_search import PassageSearch
-from proctor.knowledge.searching.shared_vectors import SharedVectors
-from proctor.knowledge.searching.splitting import Splitting
+from proctor.knowledge.documents.document import Document
+from proctor.knowledge.documents.reading import Knowledge
+from proctor.knowledge.models.batching import SharedVectors
+from proctor.knowledge.models.finding import ModelChoice
+from proctor.knowledge.models.reranker import Rerankers
+from proctor.knowledge.retrieval.search import PassageSearch
+from proctor.knowledge.retrieval.splitting import Splitting
 from pydantic import TypeAdapter, ValidationError
 from word_encoder import word_embedder
 
@@ -126,7 +126,7 @@ def made(base, model=None, documents=DOCUMENTS, embedder=None, rerankers=None, *
         lambda: knowledge,
         embedder or word_embedder()[0],
         cache=base / "cache",
-        rerankers=rerankers or Rerankers(ModelSettings(str(model or base), device="cpu"), base),
+        rerankers=rerankers or Rerankers(ModelChoice(str(model or base), device="cpu"), base),
     )
     return build_bot("mine", TypeAdapter(BotSettings).validate_python(settings), workshop)
 
@@ -180,7 +180,7 @@ def test_a_bot_without_documents_is_reranked_as_one_over_the_smaller_knowledge(b
 
 
 def test_bots_share_a_reranker_and_drop_it_when_all_are_closed(base, model):
-    rerankers = Rerankers(ModelSettings(str(model), device="cpu"), base)
+    rerankers = Rerankers(ModelChoice(str(model), device="cpu"), base)
     one, other = (made(base, rerankers=rerankers, reranker="rerank", top_k=k) for k in (1, 2))
 
     async def whole():

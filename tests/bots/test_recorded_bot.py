@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 from proctor import InputError
-from proctor.bots.base import Context, Usage
-from proctor.bots.recorded_bot import RecordedBot
-from proctor.knowledge.recorded import open_recorded
+from proctor.bots.bot import Context, Usage
+from proctor.bots.recorded import RecordedBot
+from proctor.knowledge.questions.recorded import open_recorded
 
 
 def record(folder: Path, *rows) -> Path:

@@ -5,19 +5,19 @@ import tracemalloc
 from pathlib import Path
 
 import pytest
+from proctor.bots.as_bot import TakesKnowledge
+from proctor.bots.bot import KnowledgeDigests, knowledge_digest
 from proctor.bots.building import Workshop, build_bot
-from proctor.bots.chat import Completion
+from proctor.bots.chat.model import Completion
 from proctor.bots.faq import FaqBot
 from proctor.bots.full_context import FullContextBot
-from proctor.bots.knowledge_digest import KnowledgeDigests, knowledge_digest
 from proctor.bots.prompting import parse_template
 from proctor.bots.rag import RagBot
-from proctor.bots.reduced import TakesKnowledge
 from proctor.bots.settings import BotSettings, RagSettings
 from proctor.bots.shared_parts import SharedParts
-from proctor.knowledge.documents import Document
-from proctor.knowledge.reading import read_knowledge
-from proctor.knowledge.searching.splitting import Splitting
+from proctor.knowledge.documents.document import Document
+from proctor.knowledge.documents.reading import read_knowledge
+from proctor.knowledge.retrieval.splitting import Splitting
 from pydantic import TypeAdapter
 from word_encoder import word_embedder
 
@@ -245,7 +245,7 @@ def test_a_bot_that_was_never_prepared_closes_its_model():
 def test_which_bots_take_knowledge():
     assert isinstance(rag(), TakesKnowledge)
     assert isinstance(full(), TakesKnowledge)
-    assert not isinstance(FaqBot("faq", (), decline="No."), TakesKnowledge)
+    assert not isinstance(FaqBot("faq", (), abstain="No."), TakesKnowledge)
 
 
 def test_a_bot_that_is_built_over_the_smaller_folder_answers_the_same(tmp_path: Path):

@@ -11,14 +11,14 @@ from logprob_server import LogprobServer
 from openai_asking import KEY
 from openai_server import status
 from proctor import InputError
-from proctor.bots.models import ModelSettings
-from proctor.bots.openai_endpoint import Endpoints
-from proctor.bots.server_likelihood import open_server_language_model
-from proctor.knowledge.local_models.language_model import LanguageModel, open_language_model
-from proctor.knowledge.local_models.loading import Place
+from proctor.bots.chat.likelihood import open_server_language_model
+from proctor.bots.chat.models import ChatModelSettings
+from proctor.bots.chat.openai import Endpoints
+from proctor.knowledge.models.language_models import LanguageModel, open_language_model
+from proctor.knowledge.models.loading import Place
 from proctor.metrics.catalog import builtin_catalog
-from proctor.metrics.local_tools import Continuation, Likelihood
-from proctor.metrics.local_tools import LanguageModel as Protocol
+from proctor.metrics.local.tools import Continuation, Likelihood
+from proctor.metrics.local.tools import LanguageModel as Protocol
 from proctor.metrics.score import ModelUnavailable, Score
 
 LONG = "the order is back within two days and the cats sleep " * 12
@@ -206,10 +206,10 @@ def test_a_token_that_a_server_puts_before_a_text_and_tells_is_not_scored(folder
 def test_the_model_is_named_without_secrets():
     given = {"base_url": "http://127.0.0.1:1/v1", "extra": {"priority": 1, "api_key": "hunter"}, "context_tokens": 99}
     model = open_server_language_model(
-        ModelSettings(model="openai:qwen", **given), {"OPENAI_API_KEY": KEY}, Endpoints()
+        ChatModelSettings(model="openai:qwen", **given), {"OPENAI_API_KEY": KEY}, Endpoints()
     )
-    told = '{"context_tokens": 99, "extra": {"api_key": "***", "priority": 1}}'
-    assert model.model_id == f"openai:qwen at http://127.0.0.1:1/v1 {told}"
+    notify = '{"context_tokens": 99, "extra": {"api_key": "***", "priority": 1}}'
+    assert model.model_id == f"openai:qwen at http://127.0.0.1:1/v1 {notify}"
 
 
 @pytest.mark.parametrize(
@@ -220,6 +220,6 @@ def test_the_model_is_named_without_secrets():
         ({"model": "openai:x", "stream": True}, "stream means nothing"),
     ],
 )
-def test_settings_of_other_models_are_refused(given, told):
-    with pytest.raises(InputError, match=told):
-        open_server_language_model(ModelSettings(**given), {})
+def test_settings_of_other_models_are_refused(given, notify):
+    with pytest.raises(InputError, match=notify):
+        open_server_language_model(ChatModelSettings(**given), {})

@@ -90,8 +90,8 @@ def test_missing_things_are_named_with_the_nearest(folder: Path):
         ("import not_installed_anywhere\n", r"failed with ModuleNotFoundError: .*not_installed_anywhere"),
     ],
 )
-def test_a_failing_import_says_where(folder: Path, code: str, told: str):
+def test_a_failing_import_says_where(folder: Path, code: str, notify: str):
     (folder / "bot.py").write_text(code)
-    with pytest.raises(InputError, match=told):
+    with pytest.raises(InputError, match=notify):
         find_target("bot.py:answer", folder).load()
     assert not any(name.startswith("bot_") for name in sys.modules)

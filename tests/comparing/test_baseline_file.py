@@ -9,13 +9,18 @@ import orjson
 import pytest
 from gated_runs import MATCH, keep_run, opened
 from proctor import InputError
-from proctor.reports.comparing.baseline_file import checksum, read_baseline
-from proctor.reports.comparing.baseline_writing import LONGEST_ANSWER, BaselineChoice, write_baseline
-from proctor.reports.comparing.run_tables import run_tables
-from proctor.reports.comparing.six_digits import at_six_digits
-from proctor.reports.gating.gate_rule import GateRule
-from proctor.reports.gating.verdicts import verdicts
-from proctor.reports.run import RunMetric
+from proctor.reports.compare.baseline import (
+    LONGEST_ANSWER,
+    BaselineChoice,
+    at_six_digits,
+    checksum,
+    read_baseline,
+    write_baseline,
+)
+from proctor.reports.compare.scores import run_tables
+from proctor.reports.gate.rule import GateRule
+from proctor.reports.gate.verdicts import verdicts
+from proctor.reports.store.run import RunMetric
 
 RATE = RunMetric("harmful", "v1", "lower", 0.0, 1.0, 0.5, aggregate="rate")
 COST = RunMetric("price", "v1", "lower", 0.0, None, None)
@@ -85,7 +90,7 @@ def test_every_array_comes_back(database):
             for metric in given.columns:
                 np.testing.assert_array_equal(back.values[metric], given.values[metric])
                 np.testing.assert_array_equal(back.statuses[metric], given.statuses[metric])
-            for array in ("asked", "answered", "timed_out", "latency_ms", "cost", "declined"):
+            for array in ("asked", "answered", "timed_out", "latency_ms", "cost", "abstained"):
                 np.testing.assert_array_equal(getattr(back, array), getattr(given, array))
             assert back.answers("q0", 0) == given.answers("q0", 0)[:LONGEST_ANSWER]
             assert back.answers("q1", 0) == ""

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from proctor.reports.comparing.changed_parts import BotState, changed_parts
+from proctor.reports.compare.changes import BotState, changed_parts
 
 RAG = BotState(
     kind="rag",
@@ -32,5 +32,5 @@ RAG = BotState(
         ({"models": {"chat": "small", "embedder": "wide"}}, ("embedder from mini to wide",)),
     ],
 )
-def test_each_change_is_named(changes, told):
-    assert changed_parts(RAG, replace(RAG, **changes)) == told
+def test_each_change_is_named(changes, notify):
+    assert changed_parts(RAG, replace(RAG, **changes)) == notify

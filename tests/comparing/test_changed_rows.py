@@ -3,9 +3,9 @@
 from dataclasses import replace
 
 import numpy as np
-from proctor.reports.comparing.changed_rows import changed_rows
-from proctor.reports.comparing.comparable import pair
-from two_sides import made, paired
+from proctor.reports.compare.changes import changed_rows
+from proctor.reports.compare.comparable import pair
+from two_operands import made, paired
 
 NAN = float("nan")
 

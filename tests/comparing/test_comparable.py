@@ -5,11 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from proctor import InputError
-from proctor.reports.comparing.comparable import mean_of_repeats, pair
-from proctor.reports.comparing.score_table import Case
-from proctor.reports.summary import MetricColumn
+from proctor.reports.compare.comparable import mean_of_repeats, pair
+from proctor.reports.compare.scores import Case
+from proctor.reports.store.summary import MetricColumn
 from ranked_tables import cases
-from two_sides import made
+from two_operands import made
 
 NAN = float("nan")
 
@@ -41,7 +41,7 @@ def test_another_text_or_yardstick_is_left_out_and_named():
     others = [asked[0], replace(asked[1], text="Else?"), replace(asked[2], yardstick="other"), Case("q9", "New", "y")]
     found = pair(made("a", {"recall": [0] * 4}, asked=asked), made("a", {"recall": [0] * 4}, asked=others))
     assert [case.key for case in found.cases] == ["q0"]
-    assert found.dropped.reworded == ("q1",)
+    assert found.dropped.perturbed == ("q1",)
     assert found.dropped.remarked == ("q2",)
     assert found.dropped.base_only == ("q3",)
     assert found.dropped.head_only == ("q9",)

@@ -5,12 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from proctor import InputError
-from proctor.reports.comparing.changed_parts import BotState
-from proctor.reports.comparing.comparable import NothingComparable
-from proctor.reports.comparing.comparison import Asked, Comparison, compare
-from proctor.reports.comparing.comparison_markdown import comparison_markdown
-from proctor.reports.comparing.comparison_object import comparison_object
-from proctor.reports.comparing.comparison_words import (
+from proctor.reports.compare.changes import BotState
+from proctor.reports.compare.comparable import NothingComparable
+from proctor.reports.compare.comparison import Asked, Comparison, compare
+from proctor.reports.compare.messages import (
     groups,
     headline,
     interval,
@@ -19,19 +17,20 @@ from proctor.reports.comparing.comparison_words import (
     refused_groups,
     signed,
 )
-from proctor.reports.encoding import to_json
-from proctor.reports.summary import MetricColumn
+from proctor.reports.compare.renderings import comparison_markdown, comparison_object
+from proctor.reports.store.encoding import to_json
+from proctor.reports.store.summary import MetricColumn
 from ranked_tables import cases
-from two_sides import made, side_of
+from two_operands import made, side_of
 
 NAN = float("nan")
 RNG = np.random.default_rng(0)
 LOW, HIGH = RNG.random(40) * 0.3, 0.4 + RNG.random(40) * 0.3
 
 
-def compared(base, head, /, bots=None, asked: Asked = Asked(), **sides) -> Comparison:  # noqa: B008 - frozen
-    old = side_of(base, **sides.get("base", {}))
-    new = side_of(head, **sides.get("head", {}))
+def compared(base, head, /, bots=None, asked: Asked = Asked(), **operands) -> Comparison:  # noqa: B008 - frozen
+    old = side_of(base, **operands.get("base", {}))
+    new = side_of(head, **operands.get("head", {}))
     return compare(old, new, bots or (base.bot, head.bot), asked)
 
 
@@ -187,10 +186,10 @@ def test_few_clusters_other_repeats_and_questions_of_one_side_are_told():
     asked = cases(40, [f"d{number % 3}" for number in range(40)])
     base = made("faq", {"recall": LOW}, asked=asked)
     head = made("rag", {"recall": np.stack([HIGH[:30], HIGH[:30]], axis=1)}, asked=asked[:30])
-    told = " ".join(compared(base, head).warnings)
-    assert "3 source documents only" in told
-    assert "once on the first side, 2 times on the second" in told
-    assert "10 questions asked on the first side alone: q30, q31, q32 and 7 more" in told
+    notify = " ".join(compared(base, head).warnings)
+    assert "3 source documents only" in notify
+    assert "once on the first side, 2 times on the second" in notify
+    assert "10 questions asked on the first side alone: q30, q31, q32 and 7 more" in notify
 
 
 def test_one_cluster_names_the_way_out():

@@ -1,5 +1,5 @@
 import pytest
-from proctor.reports.comparing.flips import FlipRate, flip_of_values
+from proctor.reports.compare.changes import FlipRate, flip_of_values
 
 
 @pytest.mark.parametrize(

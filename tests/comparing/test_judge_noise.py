@@ -3,8 +3,8 @@ import random
 import pytest
 from judge_server import JudgeServer, judged, name_of
 from judged_runs import record, run, score, suite_with_judge
-from proctor.reports.comparing.judge_noise import judge_variance
-from proctor.reports.store import Store
+from proctor.reports.compare.judge_noise import judge_variance
+from proctor.reports.store.database import Store
 
 
 class Fickle:

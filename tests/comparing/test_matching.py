@@ -2,60 +2,60 @@
 
 import pytest
 from proctor import InputError
-from proctor.reports.comparing.matching import check_bot, match_bots
-from two_sides import made, side_of
+from proctor.reports.compare.operands import check_bot, match_bots
+from two_operands import made, side_of
 
 
-def side(*bots: str, run: str = "run-1", bot: str | None = None, **changes: object):
+def operand(*bots: str, run: str = "run-1", bot: str | None = None, **changes: object):
     return side_of(*(made(each, {"recall": [0.0]}, run=run) for each in bots), bot=bot, **changes)
 
 
 def test_two_named_bots_are_compared_whatever_they_are_called():
-    assert match_bots(side("faq", bot="faq"), side("rag", bot="rag")).pairs == (("faq", "rag"),)
+    assert match_bots(operand("faq", bot="faq"), operand("rag", bot="rag")).pairs == (("faq", "rag"),)
 
 
 def test_two_runs_are_compared_bot_by_bot_and_the_others_are_named():
-    found = match_bots(side("faq", "rag", "old"), side("rag", "faq", "new", run="run-2"))
+    found = match_bots(operand("faq", "rag", "old"), operand("rag", "faq", "new", run="run-2"))
     assert found.pairs == (("rag", "rag"), ("faq", "faq"))
     assert (found.base_only, found.head_only) == (("old",), ("new",))
 
 
 def test_of_two_runs_only_the_wanted_bots():
-    found = match_bots(side("faq", "rag"), side("faq", "rag", run="run-2"), ["rag"])
+    found = match_bots(operand("faq", "rag"), operand("faq", "rag", run="run-2"), ["rag"])
     assert found.pairs == (("rag", "rag"),)
     assert (found.base_only, found.head_only) == ((), ())
 
 
 def test_a_named_bot_meets_its_namesake_or_the_only_one():
-    run = side("faq", "rag", run="run-2")
-    assert match_bots(side("rag", bot="rag"), run).pairs == (("rag", "rag"),)
-    assert match_bots(run, side("rag", bot="rag")).pairs == (("rag", "rag"),)
-    assert match_bots(side("old", bot="old"), side("rag", run="run-2")).pairs == (("old", "rag"),)
-    assert match_bots(side("rag", run="run-2"), side("old", bot="old")).pairs == (("rag", "old"),)
+    run = operand("faq", "rag", run="run-2")
+    assert match_bots(operand("rag", bot="rag"), run).pairs == (("rag", "rag"),)
+    assert match_bots(run, operand("rag", bot="rag")).pairs == (("rag", "rag"),)
+    assert match_bots(operand("old", bot="old"), operand("rag", run="run-2")).pairs == (("old", "rag"),)
+    assert match_bots(operand("rag", run="run-2"), operand("old", bot="old")).pairs == (("rag", "old"),)
 
 
 def test_two_runs_of_one_bot_each_are_compared_under_any_name():
-    assert match_bots(side("old"), side("new", run="run-2")).pairs == (("old", "new"),)
+    assert match_bots(operand("old"), operand("new", run="run-2")).pairs == (("old", "new"),)
 
 
 @pytest.mark.parametrize(
     ("base", "head", "bots", "words"),
     [
-        (side("a", "b"), side("c", "d", run="run-2"), [], "No bot stands on both sides"),
-        (side("x", bot="x"), side("a", "b", run="run-2"), [], "Name two, as in run-1:x run-2:a"),
-        (side("faq", "rag"), side("faq", "rag", run="run-2"), ["rga"], "Did you mean rag?"),
-        (side("rag", bot="rag"), side("rag", bot="rag"), [], "Both sides are the same, bot rag of run run-1"),
-        (side("faq", "rag"), side("faq", "rag"), [], "proctor compare faq rag"),
+        (operand("a", "b"), operand("c", "d", run="run-2"), [], "No bot stands on both sides"),
+        (operand("x", bot="x"), operand("a", "b", run="run-2"), [], "Name two, as in run-1:x run-2:a"),
+        (operand("faq", "rag"), operand("faq", "rag", run="run-2"), ["rga"], "Did you mean rag?"),
+        (operand("rag", bot="rag"), operand("rag", bot="rag"), [], "Both sides are the same, bot rag of run run-1"),
+        (operand("faq", "rag"), operand("faq", "rag"), [], "proctor compare faq rag"),
     ],
 )
 def test_what_does_not_match_is_told(base, head, bots, words):
-    with pytest.raises(InputError) as told:
+    with pytest.raises(InputError) as notify:
         match_bots(base, head, bots)
-    assert words in str(told.value)
+    assert words in str(notify.value)
 
 
 def test_a_bot_that_is_not_in_a_run():
-    run = side("faq", "rag").run
+    run = operand("faq", "rag").run
     check_bot(run, "rag")
     with pytest.raises(InputError, match="Did you mean faq"):
         check_bot(run, "fqa")

@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from proctor.reports.comparing.comparable import pair
-from proctor.reports.comparing.metric_comparison import MetricComparison, compare_metric, correct_all
-from proctor.reports.statistics.correction import benjamini_hochberg, holm
+from proctor.reports.compare.comparable import pair
+from proctor.reports.compare.comparison import MetricComparison, compare_metric, correct_all
+from proctor.reports.statistics.power import benjamini_hochberg, holm
 from ranked_tables import cases
-from two_sides import made, paired
+from two_operands import made, paired
 
 NAN = float("nan")
 RISE = [0.1, 0.15, 0.2, 0.1, 0.05, 0.2, 0.15, 0.1, 0.1, 0.2, 0.15, 0.12]

@@ -1,8 +1,8 @@
 """Why a metric can't be compared, as far as the manifests tell."""
 
 import pytest
-from proctor.reports.comparing.other_versions import why_versions_differ
-from proctor.reports.summary import MetricColumn
+from proctor.reports.compare.comparable import why_versions_differ
+from proctor.reports.store.summary import MetricColumn
 
 OLD = MetricColumn("faithfulness", "v1", "higher", 0.0, 1.0, None)
 NEW = MetricColumn("faithfulness", "v2", "higher", 0.0, 1.0, None)

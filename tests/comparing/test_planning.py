@@ -6,9 +6,9 @@ from statistics import NormalDist
 import numpy as np
 import pytest
 from proctor import InputError
-from proctor.reports.comparing.planning import Plan, Wish, make_plan
+from proctor.reports.compare.power import Plan, Wish, make_plan
 from ranked_tables import cases
-from two_sides import made, side_of
+from two_operands import made, side_of
 
 NORMAL = NormalDist()
 BASE, CHANGE = np.random.default_rng(5).random(200), np.random.default_rng(6).normal(0, 0.2, 200)
@@ -108,9 +108,9 @@ def test_a_spread_of_nothing_is_not_believed():
     ],
 )
 def test_wishes_that_make_no_sense(wish, words):
-    with pytest.raises(InputError) as told:
+    with pytest.raises(InputError) as notify:
         plan(*two(), **wish)
-    assert words in str(told.value)
+    assert words in str(notify.value)
 
 
 def test_a_family_asks_for_one_of_its_metrics():

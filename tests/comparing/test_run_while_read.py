@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from gated_runs import MATCH, opened
-from proctor.reports.comparing.run_tables import run_tables
-from proctor.reports.writer import RowWriter
+from proctor.reports.compare.scores import run_tables
+from proctor.reports.store.writer import RowWriter
 from report_rows import Book, ok, row
 
 

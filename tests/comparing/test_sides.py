@@ -4,15 +4,15 @@ from pathlib import Path
 
 import pytest
 from proctor import InputError
-from proctor.knowledge.questions import Question
-from proctor.reports.comparing.sides import open_side, split_file
+from proctor.knowledge.questions.question import Question
+from proctor.reports.compare.operands import open_operand, split_file
 from small_exams import ToldBot, held, numbered
 
 
 @pytest.fixture(scope="module")
 def database(tmp_path_factory) -> Path:
     """Three runs: two of the same suite, and one of another in between; the bots change."""
-    path = tmp_path_factory.mktemp("sides") / "exams.db"
+    path = tmp_path_factory.mktemp("sides") / "runs.db"
     held(path, [ToldBot("faq", str), ToldBot("rag", str)], numbered(range(3)))
     held(path, [ToldBot("rag", str)], numbered(range(5)))
     held(path, [ToldBot("rag", str, "2"), ToldBot("wide:rag", str)], numbered(range(3)), ["exact_match", "accuracy"])
@@ -20,7 +20,7 @@ def database(tmp_path_factory) -> Path:
 
 
 def runs(path: Path) -> list[str]:
-    from proctor.reports.store import Store
+    from proctor.reports.store.database import Store
 
     store = Store.open(path)
     names = [name for (name,) in store.query("SELECT name FROM runs ORDER BY id")]
@@ -29,8 +29,8 @@ def runs(path: Path) -> list[str]:
 
 
 def opened(text: str, path: Path, **changes: object) -> tuple[str, str | None, list[str]]:
-    with open_side(text, path, **changes) as side:
-        return side.run.run, side.bot, list(side.run.tables)
+    with open_operand(text, path, **changes) as operand:
+        return operand.run.run, operand.bot, list(operand.run.tables)
 
 
 def test_every_way_to_name_a_side(database, tmp_path):
@@ -61,18 +61,18 @@ def test_only_the_bots_that_are_wanted_of_a_whole_run_are_read(database):
 
 
 def test_a_side_tells_what_its_bots_are_made_of_and_what_has_nothing_to_pair(database):
-    with open_side("latest", database) as side:
-        assert side.states["rag"].parts == {"code": "2"}
-        assert side.of_run == ("accuracy",)
-        assert side.judge_variance("rag", "exact_match") == 0.0
-        assert side.run.tables["rag"].answers("q1", 0) == "What is 1"
+    with open_operand("latest", database) as operand:
+        assert operand.states["rag"].parts == {"code": "2"}
+        assert operand.of_run == ("accuracy",)
+        assert operand.judge_variance("rag", "exact_match") == 0.0
+        assert operand.run.tables["rag"].answers("q1", 0) == "What is 1"
 
 
 def test_the_one_table_of_a_side(database):
     with (
-        open_side("rag", database) as named,
-        open_side("previous", database) as only,
-        open_side("latest", database) as two,
+        open_operand("rag", database) as named,
+        open_operand("previous", database) as only,
+        open_operand("latest", database) as two,
     ):
         assert named.table.bot == "rag"
         assert only.table.bot == "rag"
@@ -98,21 +98,21 @@ def test_the_one_table_of_a_side(database):
     ],
 )
 def test_what_is_not_there_is_told_with_the_nearest(database, text, words):
-    with pytest.raises(InputError) as told, open_side(text, database):
+    with pytest.raises(InputError) as notify, open_operand(text, database):
         pass
-    assert words in str(told.value)
+    assert words in str(notify.value)
 
 
 def test_the_nearest_file_is_named(database):
-    with pytest.raises(InputError, match=r"Did you mean .*exams\.db\?"):
-        split_file(str(database.with_name("exam.db")))
+    with pytest.raises(InputError, match=r"Did you mean .*runs\.db\?"):
+        split_file(str(database.with_name("run.db")))
 
 
 @pytest.mark.parametrize("content", [b"", b"SQLite format 3\0 but broken", b"just words\n"])
 def test_a_file_that_is_no_database_is_refused_and_left_as_it_is(tmp_path, content):
     path = tmp_path / "other.db"
     path.write_bytes(content)
-    with pytest.raises(InputError, match=r"other\.db"), open_side(str(path), tmp_path / "p.db"):
+    with pytest.raises(InputError, match=r"other\.db"), open_operand(str(path), tmp_path / "p.db"):
         pass
     assert path.read_bytes() == content
 
@@ -120,28 +120,28 @@ def test_a_file_that_is_no_database_is_refused_and_left_as_it_is(tmp_path, conte
 def test_a_json_file_that_is_no_baseline_is_refused(tmp_path):
     path = tmp_path / "other.json"
     path.write_text('{"some": "thing"}')
-    with pytest.raises(InputError, match=r"other\.json"), open_side(str(path), tmp_path / "p.db"):
+    with pytest.raises(InputError, match=r"other\.json"), open_operand(str(path), tmp_path / "p.db"):
         pass
 
 
 def test_a_database_that_is_not_there_names_the_way_to_one(tmp_path):
-    with pytest.raises(InputError, match="proctor run"), open_side("rag", tmp_path / "p.db"):
+    with pytest.raises(InputError, match="proctor run"), open_operand("rag", tmp_path / "p.db"):
         pass
     assert not (tmp_path / "p.db").exists()
 
 
 def test_a_database_without_runs_says_so(tmp_path):
-    from proctor.reports.store import Store
+    from proctor.reports.store.database import Store
 
     Store.open(tmp_path / "p.db").close()
-    with pytest.raises(InputError, match="holds no run yet"), open_side("latest", tmp_path / "p.db"):
+    with pytest.raises(InputError, match="holds no run yet"), open_operand("latest", tmp_path / "p.db"):
         pass
 
 
 def test_previous_wants_a_run_of_the_same_suite(tmp_path):
     path = tmp_path / "p.db"
     held(path, [ToldBot("rag", str)], [Question("a", "b")])
-    with pytest.raises(InputError, match="no run of this suite before the latest"), open_side("previous", path):
+    with pytest.raises(InputError, match="no run of this suite before the latest"), open_operand("previous", path):
         pass
 
 
@@ -175,12 +175,12 @@ def test_a_bot_may_be_called_like_a_file_that_is_not_there(tmp_path):
     assert opened("meta/llama-3", path) == (run, "meta/llama-3", ["meta/llama-3"])
     assert opened("latest:meta/llama-3", path) == (run, "meta/llama-3", ["meta/llama-3"])
     assert opened("old.db", path) == (run, "old.db", ["old.db"])
-    with pytest.raises(InputError, match="There is no file meta/llama-4"), open_side("meta/llama-4", path):
+    with pytest.raises(InputError, match="There is no file meta/llama-4"), open_operand("meta/llama-4", path):
         pass
 
 
 def test_a_folder_is_told_with_the_files_in_it(database, tmp_path):
-    with pytest.raises(InputError, match=r"is a folder; .* wanted, such as .*exams\.db\."):
+    with pytest.raises(InputError, match=r"is a folder; .* wanted, such as .*runs\.db\."):
         split_file(str(database.parent))
     with pytest.raises(InputError, match=r"is a folder; a database or a baseline file was wanted\."):
         split_file(str(tmp_path))

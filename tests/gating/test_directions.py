@@ -4,10 +4,9 @@ import dataclasses
 
 import numpy as np
 import pytest
-from proctor.reports.gating.gate_rule import GateRule
-from proctor.reports.gating.metric_verdicts import MetricVerdict
-from proctor.reports.gating.verdicts import verdicts
-from two_sides import made
+from proctor.reports.gate.rule import GateRule
+from proctor.reports.gate.verdicts import MetricVerdict, verdicts
+from two_operands import made
 
 CHANCE = np.random.default_rng(7)
 YES_NO = CHANCE.integers(0, 2, 60).astype(float)

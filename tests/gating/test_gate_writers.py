@@ -7,15 +7,13 @@ from xml.etree import ElementTree
 
 import pytest
 from gated_runs import MATCH, keep_run, opened
-from proctor.reports.comparing.run_tables import run_tables
-from proctor.reports.gating.gate_annotations import gate_annotations
-from proctor.reports.gating.gate_junit import gate_junit
-from proctor.reports.gating.gate_markdown import gate_markdown
-from proctor.reports.gating.gate_report import GateReport
-from proctor.reports.gating.gate_rule import GateRule
-from proctor.reports.gating.verdicts import verdicts
-from proctor.reports.run import RunMetric
-from proctor.reports.workflow_commands import command, paused
+from proctor.reports.compare.scores import run_tables
+from proctor.reports.export.github import command, paused
+from proctor.reports.gate.renderings import gate_annotations, gate_junit, gate_markdown
+from proctor.reports.gate.report import GateReport
+from proctor.reports.gate.rule import GateRule
+from proctor.reports.gate.verdicts import verdicts
+from proctor.reports.store.run import RunMetric
 
 SHARE = RunMetric("recall", "v1", "higher", 0.0, 1.0, 0.5)
 HOSTILE = 'x\x00\x1b[31m]]><b>&"\r\n::error::no\n| **bold** | <!-- @all #1 \ufffe %0A ```'
@@ -23,7 +21,7 @@ ONES, SEVEN = [1.0] * 100, [1.0] * 70 + [0.0] * 30
 
 
 def reported(
-    path: Path, base: dict, head: dict, rule: GateRule | None = None, suite: str = "exam", **changes: object
+    path: Path, base: dict, head: dict, rule: GateRule | None = None, suite: str = "run", **changes: object
 ) -> GateReport:
     """The report of a gate over all bots of two runs."""
     metrics = changes.pop("metrics", (MATCH,))
@@ -94,7 +92,7 @@ def test_junit_is_valid_whatever_texts_hold(tmp_path):
 
 def test_markdown_shows_every_bot_and_its_verdicts(tmp_path):
     page = gate_markdown(mixed(tmp_path / "a.db"), ["Asked rag 3 questions."])
-    assert page.startswith("## ❌ exam: regressed\n")
+    assert page.startswith("## ❌ run: regressed\n")
     assert "| `exact_match` ↑ | 1.00 | 0.70 | -0.30 (" in page
     assert "- **too much missing**: `exact_match`: 10 questions (10%) lost the value" in page
     assert "- threshold of `recall` met" in page
@@ -126,7 +124,7 @@ def test_annotations_say_what_fails_and_what_is_undecided(tmp_path):
 def test_a_good_gate_is_a_notice(tmp_path):
     report = reported(tmp_path / "a.db", {"left": {"exact_match": SEVEN}}, {"left": {"exact_match": ONES}})
     (line,) = gate_annotations(report)
-    assert line.startswith("::notice title=proctor gate%3A exam::left not worse; compared with ")
+    assert line.startswith("::notice title=proctor gate%3A run::left not worse; compared with ")
 
 
 def test_no_text_begins_a_command_of_its_own(tmp_path):

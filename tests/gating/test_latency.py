@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from proctor.reports.gating.gate_rule import GateRule
-from proctor.reports.gating.verdicts import verdicts
-from two_sides import made
+from proctor.reports.gate.rule import GateRule
+from proctor.reports.gate.verdicts import verdicts
+from two_operands import made
 
 CHANCE = np.random.default_rng(3)
 TIMES = CHANCE.lognormal(5, 0.3, 100)
@@ -33,7 +33,7 @@ def test_the_interval_of_the_ratio_decides(times, noise, outcome, code):
 
 
 def test_a_slowdown_that_the_test_does_not_show_is_undecided():
-    """The median rose, and the quicker third makes up for it."""
+    """The median rose, and the quicker third compensates it."""
     base = np.linspace(99.0, 101.0, 100)
     head = np.where(np.arange(100) % 10 < 7, 1.3, 0.53) * base
     scores = np.ones(100)

@@ -4,12 +4,11 @@ import contextlib
 
 import pytest
 from gated_runs import MATCH, keep_run, opened
-from proctor.reports.comparing.run_tables import run_tables
-from proctor.reports.gating.gate_rule import GateRule, worst_code
-from proctor.reports.gating.metric_verdicts import decided
-from proctor.reports.gating.verdicts import BotVerdict, verdicts
-from proctor.reports.run import RunMetric
+from proctor.reports.compare.scores import run_tables
+from proctor.reports.gate.rule import GateRule, worst_code
+from proctor.reports.gate.verdicts import BotVerdict, decided, verdicts
 from proctor.reports.statistics.paired import Difference
+from proctor.reports.store.run import RunMetric
 
 ONES, SEVEN = [1.0] * 200, [1.0] * 140 + [0.0] * 60
 TIME = RunMetric("seconds", "v1", "lower", 0.0, None, None)

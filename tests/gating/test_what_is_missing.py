@@ -4,14 +4,13 @@ import dataclasses
 
 import numpy as np
 import pytest
-from proctor.reports.comparing.score_table import STATUSES, RunFigure, ScoreTable
-from proctor.reports.gating.gate_report import GateReport
-from proctor.reports.gating.gate_rule import GateRule
-from proctor.reports.gating.gate_words import missing
-from proctor.reports.gating.verdicts import verdicts
-from proctor.reports.summary import MetricColumn
+from proctor.reports.compare.scores import STATUSES, RunFigure, ScoreTable
+from proctor.reports.gate.report import GateReport, missing
+from proctor.reports.gate.rule import GateRule
+from proctor.reports.gate.verdicts import verdicts
+from proctor.reports.store.summary import MetricColumn
 from ranked_tables import cases
-from two_sides import made
+from two_operands import made
 
 NAN = float("nan")
 WHOLE = np.tile([1.0, 0.5, 0.75], (200, 1))
@@ -70,15 +69,15 @@ def test_the_bounds_fill_every_missing_repeat_with_the_worst_and_the_best(metric
 def test_what_is_left_keeps_its_clusters():
     documents = [f"{place // 4}.md" for place in range(40)]
     base, head = np.linspace(0, 1, 40), np.linspace(0, 1, 40) - np.repeat(np.linspace(-0.2, 0.3, 10), 4)
-    sides = [
+    operands = [
         made(bot, {"recall": values}, asked=cases(40, documents)) for bot, values in (("old", base), ("new", head))
     ]
     left = [
         made(bot, {"recall": values[9:]}, asked=cases(40, documents)[9:])
         for bot, values in (("old", base), ("new", head))
     ]
-    sides[1].values["recall"][:9] = NAN
-    (lacking,), (alone,) = (verdicts(*two, RECALL).metrics for two in (sides, left))
+    operands[1].values["recall"][:9] = NAN
+    (lacking,), (alone,) = (verdicts(*two, RECALL).metrics for two in (operands, left))
     assert (lacking.gain, lacking.missing) == (alone.gain, 9)
     assert (alone.gain.questions, alone.gain.clusters) == (31, 8)
 
@@ -131,7 +130,7 @@ def test_a_threshold_of_a_metric_that_the_run_lacks_is_undecided():
 
 
 def test_a_gate_without_bots_decides_nothing():
-    assert GateReport("exam", "run-2", "finished", "run-1", "run-1", GateRule(), ()).exit_code == 2
+    assert GateReport("run", "run-2", "finished", "run-1", "run-1", GateRule(), ()).exit_code == 2
 
 
 def test_values_that_are_all_the_same_without_a_range_say_so():

@@ -43,7 +43,7 @@ def verdicts(case: dict) -> dict[str, float]:
     supported = [SimpleNamespace(verdict=int(verdict)) for verdict in case["supported"]]
     useful = [SimpleNamespace(verdict=int(verdict)) for verdict in case["useful"]]
     attributed = [SimpleNamespace(attributed=int(verdict)) for verdict in case["attributed"]]
-    sides = SimpleNamespace(
+    operands = SimpleNamespace(
         TP=[1 for right in case["right"] if right],
         FP=[1 for right in case["right"] if not right],
         FN=[1 for covered in case["covered"] if not covered],
@@ -57,7 +57,7 @@ def verdicts(case: dict) -> dict[str, float]:
         "faithfulness": Faithfulness()._compute_score(SimpleNamespace(statements=supported)),
         "context_precision": LLMContextPrecisionWithReference()._calculate_average_precision(useful),
         "context_recall": LLMContextRecall()._compute_score(attributed),
-        "factual_f1": AnswerCorrectness()._compute_statement_presence(sides),
+        "factual_f1": AnswerCorrectness()._compute_statement_presence(operands),
         "noise_sensitivity_relevant": NoiseSensitivity(mode="relevant")._compute_score(noise),
         "noise_sensitivity_irrelevant": NoiseSensitivity(mode="irrelevant")._compute_score(noise),
     }
@@ -99,10 +99,10 @@ class Said:
 
 
 def correctness_case(counts: tuple[int, int, int], similarity: float, weights: list[float]) -> dict[str, object]:
-    sides = SimpleNamespace(**{side: ["claim"] * count for side, count in zip(("TP", "FP", "FN"), counts)})  # noqa: B905
+    operands = SimpleNamespace(**{operand: ["claim"] * count for operand, count in zip(("TP", "FP", "FN"), counts)})  # noqa: B905
     metric = AnswerCorrectness(weights=weights, answer_similarity=Said(similarity), llm=object())
     metric.statement_generator_prompt = Said(SimpleNamespace(statements=["claim"]))
-    metric.correctness_prompt = Said(sides)
+    metric.correctness_prompt = Said(operands)
     row = {"user_input": "question", "response": "answer", "reference": "expected"}
     value = float(asyncio.run(metric._ascore(row, None)))
     return {"counts": list(counts), "similarity": similarity, "weights": weights, "value": value}

@@ -14,8 +14,8 @@ def faq(floor: float):
     def speak(number: int):
         similarity = (number * 37 % COUNT) / COUNT
         if similarity < floor:
-            return says(0.0, declined=True, similarity=similarity)
-        return says(float(similarity >= 0.3), declined=False, similarity=similarity)
+            return says(0.0, abstained=True, similarity=similarity)
+        return says(float(similarity >= 0.3), abstained=False, similarity=similarity)
 
     return speak
 
@@ -44,7 +44,7 @@ def abstained(folder: Path, *options: object) -> str:
     return done.stdout
 
 
-def told(folder: Path, *options: object) -> str:
+def notify(folder: Path, *options: object) -> str:
     return " ".join(abstained(folder, *options).split())
 
 
@@ -54,7 +54,7 @@ def test_what_a_user_reads_fits_80_columns(folder):
     words = " ".join(said.split())
     assert "89 answerable and 10 unanswerable questions, 1 that don't say and are left out" in words
     assert "An answer is right when right is at least 0.5" in words
-    assert "rag does not tell whether it declines, so it counts as answering." in words
+    assert "rag does not tell whether it abstains, so it counts as answering." in words
     assert "faq, similarity" in words
     assert "faq, min_similarity" in words
     assert "a new question is answered wrongly with a probability of at most 10 %" in words
@@ -78,7 +78,7 @@ def test_options(folder):
     made = json.loads(abstained(folder, "--json", "--bot", "faq", "--metric", "right", "--threshold", 0.2, "--costs",
                                 "wrong=5, right=-1", "--risk", 0.3, "--cluster", "none"))  # fmt: skip
     assert list(made["bots"]) == ["faq"]
-    assert made["costs"] == {"right": -1.0, "wrong": 5.0, "declined_rightly": 0.0, "declined_wrongly": 0.3}
+    assert made["costs"] == {"right": -1.0, "wrong": 5.0, "abstained_rightly": 0.0, "abstained_wrongly": 0.3}
     assert made["right_when"]["threshold"] == 0.2
     assert made["risk"] == 0.3
     assert made["ranking"] is None
@@ -86,18 +86,18 @@ def test_options(folder):
 
 
 def test_a_risk_that_cannot_be_promised_is_told_with_the_smallest_that_can(folder):
-    words = told(folder, "--bot", "faq", "--risk", "0.005", "--cluster", "none")
+    words = notify(folder, "--bot", "faq", "--risk", "0.005", "--cluster", "none")
     assert "no threshold can promise 0.5 % with 99 questions; the smallest risk that can be promised is 1 %" in words
     assert "1 % for faq (at 0.91, answering 9 %)" in words
     assert "of another" not in words
 
 
 def test_a_setting_that_hides_lower_thresholds_is_told(tmp_path):
-    words = told(write(tmp_path / "hidden", 0.6), "--bot", "faq")
-    assert "faq ran with min_similarity 0.6 and declined 59 rows" in words
+    words = notify(write(tmp_path / "hidden", 0.6), "--bot", "faq")
+    assert "faq ran with min_similarity 0.6 and abstained 59 rows" in words
     assert "a run with min_similarity 0 would show" in words
     # Where the lowest threshold on record does not keep the promise, no lower one would.
-    assert "would show" not in told(write(tmp_path / "wrong", 0.2), "--bot", "faq")
+    assert "would show" not in notify(write(tmp_path / "wrong", 0.2), "--bot", "faq")
 
 
 def test_a_risk_that_is_no_share_is_told(folder):
@@ -115,11 +115,11 @@ def test_questions_that_do_not_say_whether_they_can_be_answered(tmp_path):
 
 def test_a_bot_without_a_confidence_has_no_curve(tmp_path):
     write_run(tmp_path / "proctor.db", {"rag": rag}, 6, answerable=[True] * 6)
-    words = told(tmp_path)
+    words = notify(tmp_path)
     assert "No bot tells a confidence" in words
     assert "No question is unanswerable" in words
 
 
 def test_where_no_question_can_be_answered_that_is_told(tmp_path):
     write_run(tmp_path / "proctor.db", {"rag": rag}, 6, answerable=[False] * 6)
-    assert "No question is answerable, so answering can only be wrong here." in told(tmp_path)
+    assert "No question is answerable, so answering can only be wrong here." in notify(tmp_path)

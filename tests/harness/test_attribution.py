@@ -11,18 +11,16 @@ import pytest
 import tiny_reranker
 from openai_server import Call, OpenAIServer
 from proctor import InputError
-from proctor.harness.deciding.attribution import attribute
-from proctor.harness.deciding.attribution_plan import AttributionPlan, plan_attribution
-from proctor.harness.deciding.attribution_result import Attribution
-from proctor.harness.exams.exam import hold
-from proctor.harness.exams.run_config import RunConfig
-from proctor.harness.exams.suite_exam import suite_exam
-from proctor.harness.showing.attribution_table import attribution_table
-from proctor.harness.showing.progress import Silent
+from proctor.harness.cli.gate import attribution_table
+from proctor.harness.cli.progress import Silent
+from proctor.harness.gate.attribution import Attribution, AttributionPlan, attribute, plan_attribution
+from proctor.harness.run.run import hold
+from proctor.harness.run.run_config import RunConfig
+from proctor.harness.run.suite_run import suite_evaluation
 from proctor.harness.suite.suite_file import load_suite
-from proctor.reports.comparing.run_tables import run_tables
-from proctor.reports.store import Store
-from proctor.reports.summary import find_run
+from proctor.reports.compare.scores import run_tables
+from proctor.reports.store.database import Store
+from proctor.reports.store.summary import find_run
 from rich.console import Console
 from suites import lines
 from typed import proctor
@@ -85,7 +83,9 @@ class Folder:
         (self.folder / "suite.yaml").write_text(json.dumps(made | suite))
 
     def run(self, store: Store) -> int:
-        outcome = hold(suite_exam(load_suite(self.folder / "suite.yaml"), RunConfig(), os.environ), store, Silent())
+        outcome = hold(
+            suite_evaluation(load_suite(self.folder / "suite.yaml"), RunConfig(), os.environ), store, Silent()
+        )
         return find_run(store, outcome.summary.run)[0]
 
     def plan(self, store: Store, base: int, old_knowledge: Path | None = None) -> AttributionPlan:
@@ -94,7 +94,7 @@ class Folder:
 
     def attribute(self, store: Store, base: int, head: int, old_knowledge: Path | None = None) -> Attribution:
         tables = [run_tables(store, run).tables["mine"] for run in (base, head)]
-        watching = lambda: contextlib.nullcontext(Silent())  # noqa: E731 - who watches, made for each exam
+        watching = lambda: contextlib.nullcontext(Silent())  # noqa: E731 - who watches, made for each run
         return attribute(self.plan(store, base, old_knowledge), store, tables[0], tables[1], watching)
 
 
@@ -304,7 +304,7 @@ def test_retrieval_is_taken_back_in_the_embedded_bots(tmp_path):
     """RAG without a language model: passages are cut smaller, and the prompt asks for less."""
     folder = Folder(tmp_path, "http://127.0.0.1:1/v1")
     pages = [
-        f"# Page {n}\n\nNumber {n} is called item{n}. It stands on shelf {n}, where all can see it." for n in range(6)
+        f"# Page {n}\n\nNumber {n} is called item{n}. It stands on cache {n}, where all can see it." for n in range(6)
     ]
     for number, page in enumerate(pages):
         (tmp_path / "documents" / f"{number}.md").write_text(page)
@@ -350,7 +350,7 @@ def test_every_way_to_find_passages_is_taken_back(tmp_path, old, new, change):
     tiny_reranker.reranker_folder(tmp_path / "tiny")
     (tmp_path / "mine.py").write_text(RETRIEVER)
     for number in range(4):
-        page = f"# Page {number}\n\nNumber {number} is called item{number}. It stands on shelf {number}."
+        page = f"# Page {number}\n\nNumber {number} is called item{number}. It stands on cache {number}."
         (tmp_path / "documents" / f"{number}.md").write_text(page)
     plain = {"type": "rag", "prompt": "prompt.md", "chunk_size": 60, "chunk_overlap": 0, "top_k": 3}
     prompt = "Answer in at most {} sentences.\n{{context}}\n{{question}}"

@@ -93,10 +93,10 @@ LOOKING = (
 
 def as_somebody(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
     """As a user to whom the rights of files apply, as they don't to root. All that is needed is imported before."""
-    told, tells = multiprocessing.Pipe(duplex=False)
+    notify, tells = multiprocessing.Pipe(duplex=False)
     process = multiprocessing.get_context("fork").Process(target=_typed_as_somebody, args=(tells, arguments, folder))
     process.start()
-    done: subprocess.CompletedProcess[str] = told.recv() if told.poll(60) else pytest.fail("it said nothing")
+    done: subprocess.CompletedProcess[str] = notify.recv() if notify.poll(60) else pytest.fail("it said nothing")
     process.join()
     return done
 

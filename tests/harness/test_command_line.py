@@ -65,7 +65,7 @@ def test_the_help_names_every_command_and_loads_nothing_heavy(tmp_path):
         "aiohttp",
         "numpy",
     ]
-    code = f"import sys, proctor.harness.cli; print([n for n in {heavy} if n in sys.modules])"
+    code = f"import sys, proctor.harness.cli.main; print([n for n in {heavy} if n in sys.modules])"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip()
     assert loaded == "[]"
 

@@ -5,7 +5,7 @@ import shlex
 from pathlib import Path
 
 import pytest
-from proctor.bots.base import Reply
+from proctor.bots.bot import Reply
 from small_exams import ToldBot, held, numbered
 from typed import proctor
 
@@ -19,7 +19,7 @@ def right_below(limit: int):
 
 
 @pytest.fixture(scope="module")
-def exams(tmp_path_factory) -> Path:
+def evaluations(tmp_path_factory) -> Path:
     """Two runs of three bots: one stays as it is, one gets better, one worse."""
     folder = tmp_path_factory.mktemp("compared")
     steady = ToldBot("steady", right_below(20))
@@ -34,8 +34,8 @@ def exams(tmp_path_factory) -> Path:
     return folder
 
 
-def test_two_bots_of_a_run_fit_a_terminal(exams):
-    done = proctor("compare", "down", "up", folder=exams)
+def test_two_bots_of_a_run_fit_a_terminal(evaluations):
+    done = proctor("compare", "down", "up", folder=evaluations)
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
     assert lines[0] == "small: down against up"
@@ -60,8 +60,8 @@ def test_of_bots_that_say_the_same_no_p_value_is_told_to_be_corrected(tmp_path):
     assert "corrected" not in done.stdout
 
 
-def test_two_runs_are_compared_bot_by_bot(exams):
-    done = proctor("compare", "previous", "latest", folder=exams)
+def test_two_runs_are_compared_bot_by_bot(evaluations):
+    done = proctor("compare", "previous", "latest", folder=evaluations)
     assert done.returncode == 0, done.stderr
     assert "small: up in two runs" in done.stdout
     assert "head is better on 2 of 2 metrics." in done.stdout
@@ -72,14 +72,14 @@ def test_two_runs_are_compared_bot_by_bot(exams):
     assert "small: steady" not in done.stdout
 
 
-def test_only_one_bot_of_two_runs(exams):
-    done = proctor("compare", "previous", "latest", "--bot", "up", "--flips", "0", folder=exams)
+def test_only_one_bot_of_two_runs(evaluations):
+    done = proctor("compare", "previous", "latest", "--bot", "up", "--flips", "0", folder=evaluations)
     assert "small: down" not in done.stdout
     assert "gained most" not in done.stdout
 
 
-def test_machines_get_one_object_with_everything(exams):
-    done = proctor("compare", "previous", "latest", "--json", folder=exams)
+def test_machines_get_one_object_with_everything(evaluations):
+    done = proctor("compare", "previous", "latest", "--json", folder=evaluations)
     found = {each["head"]["bot"]: each for each in json.loads(done.stdout)["comparisons"]}
     assert found["steady"]["same_answers"] is True
     up = found["up"]["metrics"]["exact_match"]
@@ -93,29 +93,31 @@ def test_machines_get_one_object_with_everything(exams):
     assert found["down"]["rows"]["exact_match"]["losses"][0]["head_answer"] == "no idea at all"
 
 
-def test_the_same_seed_gives_the_same_figures(exams):
-    first, second = (proctor("compare", "up", "down", "--json", "--seed", "3", folder=exams).stdout for _ in range(2))
+def test_the_same_seed_gives_the_same_figures(evaluations):
+    first, second = (
+        proctor("compare", "up", "down", "--json", "--seed", "3", folder=evaluations).stdout for _ in range(2)
+    )
     assert first == second
 
 
-def test_a_page_is_written_or_printed(exams, tmp_path):
+def test_a_page_is_written_or_printed(evaluations, tmp_path):
     page = tmp_path / "page.md"
-    done = proctor("compare", "up", "down", "--markdown", page, folder=exams)
+    done = proctor("compare", "up", "down", "--markdown", page, folder=evaluations)
     assert f"Wrote {page}" in done.stderr
     assert "small: up against down" in done.stdout
-    printed = proctor("compare", "up", "down", "--markdown", "-", folder=exams).stdout
+    printed = proctor("compare", "up", "down", "--markdown", "-", folder=evaluations).stdout
     assert printed == page.read_text()
     assert printed.startswith("## small: up against down")
 
 
-def test_only_a_metric_and_another_correction(exams):
-    done = proctor("compare", "up", "down", "-m", "exact_match", "--correct", "bh", folder=exams)
+def test_only_a_metric_and_another_correction(evaluations):
+    done = proctor("compare", "up", "down", "-m", "exact_match", "--correct", "bh", folder=evaluations)
     assert "p BH" in done.stdout
     assert "keyword_recall" not in done.stdout
 
 
-def test_a_database_file_means_its_latest_run(exams, tmp_path):
-    done = proctor("compare", f"{exams / 'proctor.db'}:previous", exams / "proctor.db", folder=tmp_path)
+def test_a_database_file_means_its_latest_run(evaluations, tmp_path):
+    done = proctor("compare", f"{evaluations / 'proctor.db'}:previous", evaluations / "proctor.db", folder=tmp_path)
     assert "small: up in two runs" in done.stdout
     assert not (tmp_path / "proctor.db").exists()
 
@@ -131,8 +133,8 @@ def test_a_database_file_means_its_latest_run(exams, tmp_path):
         (["up", "down", "--markdown", "proctor.db"], "--markdown"),
     ],
 )
-def test_wrong_input_is_a_sentence_and_exit_code_two(exams, arguments, words):
-    done = proctor("compare", *arguments, folder=exams)
+def test_wrong_input_is_a_sentence_and_exit_code_two(evaluations, arguments, words):
+    done = proctor("compare", *arguments, folder=evaluations)
     assert done.returncode == 2
     assert words in done.stderr
     assert "Traceback" not in done.stderr
@@ -199,8 +201,8 @@ def test_names_stay_what_they_are(tmp_path):
     assert "proctor compare a:b: c " in proctor("compare", "a:b:", "c", folder=tmp_path).stdout
 
 
-def test_json_and_a_page_do_not_share_stdout(exams):
-    done = proctor("compare", "down", "up", "--json", "--markdown", "-", folder=exams)
+def test_json_and_a_page_do_not_share_stdout(evaluations):
+    done = proctor("compare", "down", "up", "--json", "--markdown", "-", folder=evaluations)
     assert (done.returncode, done.stdout) == (2, "")
     assert "both want stdout" in done.stderr
 
@@ -210,8 +212,8 @@ def test_what_to_type_next_can_be_typed(tmp_path):
     bots = [ToldBot("steady", right_below(20)), ToldBot("up", right_below(22)), ToldBot("down", right_below(9))]
     held(tmp_path / "proctor.db", bots, QUESTIONS, METRICS)
     assert proctor("baseline", "-o", "base.json", folder=tmp_path).returncode == 0
-    for sides in (("base.json:steady", "base.json:up"), ("steady", "base.json:up"), ("steady", "up")):
-        shown = proctor("compare", *sides, "-m", "keyword_recall", folder=tmp_path).stdout
+    for operands in (("base.json:steady", "base.json:up"), ("steady", "base.json:up"), ("steady", "up")):
+        shown = proctor("compare", *operands, "-m", "keyword_recall", folder=tmp_path).stdout
         (line,) = (line for line in shown.splitlines() if line.startswith("  proctor plan"))
         planned = proctor(*shlex.split(line)[1:], folder=tmp_path)
         assert planned.returncode == 0, planned.stderr
@@ -219,8 +221,8 @@ def test_what_to_type_next_can_be_typed(tmp_path):
         assert "up" in planned.stdout
 
 
-def test_a_tag_that_no_question_has_is_told(exams):
+def test_a_tag_that_no_question_has_is_told(evaluations):
     """Each question would silently count as its own, and intervals come out narrower than was asked for."""
-    said = " ".join(proctor("compare", "down", "up", "--cluster", "tag:topic-", folder=exams).stdout.split())
+    said = " ".join(proctor("compare", "down", "up", "--cluster", "tag:topic-", folder=evaluations).stdout.split())
     assert "40 of 40 questions have no tag that begins with topic-: each of them is taken as its own" in said
-    assert "no tag" not in proctor("compare", "down", "up", folder=exams).stdout
+    assert "no tag" not in proctor("compare", "down", "up", folder=evaluations).stdout

@@ -4,7 +4,7 @@ import json
 
 import pytest
 import tiny_models
-from proctor.knowledge.local_models.pool import LocalModels
+from proctor.knowledge.models.pool import LocalModels
 from proctor.metrics import builtin_catalog
 from suites import proctor, write_suite
 

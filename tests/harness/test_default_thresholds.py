@@ -7,10 +7,10 @@ import xml.etree.ElementTree as ElementTree
 import orjson
 import pytest
 from page_html import read_html
-from proctor.reports.pages.rows.columns import columns_of
-from proctor.reports.pages.rows.row_index import row_index
+from proctor.reports.pages.row_index import row_index
+from proctor.reports.pages.rows import columns_of
 from proctor.reports.reported_run import open_reported
-from proctor.reports.store import Store
+from proctor.reports.store.database import Store
 from suites import write_suite
 from typed import proctor
 
@@ -19,12 +19,12 @@ CODE = "def mine(question): return 'It was ' + question.split()[-1]\ndef other(q
 METRICS = ["exact_match", "keyword_recall", "rouge"]
 
 
-def told(folder, what):
+def notify(folder, what):
     return proctor("report", what, "-", folder=folder).stdout
 
 
 def problems(folder):
-    return [(each["bot"], each["metric"]) for each in json.loads(told(folder, "--json"))["problems"]]
+    return [(each["bot"], each["metric"]) for each in json.loads(notify(folder, "--json"))["problems"]]
 
 
 @pytest.fixture(scope="module")
@@ -37,19 +37,21 @@ def unset(tmp_path_factory):
 
 def test_no_problem_and_no_mark_without_a_threshold_of_the_suite(unset):
     assert problems(unset) == []
-    assert "No problems" in told(unset, "--markdown")
-    page = told(unset, "--html")
+    assert "No problems" in notify(unset, "--markdown")
+    page = notify(unset, "--html")
     overview = read_html(page).one(id="overview")
     assert not [each for each in overview.all("span", class_="label") if "missed" in each.text or "met" in each.text]
 
 
 def test_the_evaluators_own_results_say_that_the_threshold_is_a_default(unset):
-    (exact, *_) = json.loads(told(unset, "--json"))["evaluators"]
+    (exact, *_) = json.loads(notify(unset, "--json"))["evaluators"]
     assert exact["parameters"]["metric_threshold"] == 1.0
     assert exact["parameters"]["metric_threshold_is_default"] is True
     assert exact["metrics"][0]["threshold_is_default"] is True
-    assert "≥ 1.00 (default)" in told(unset, "--html")
-    assert "failed the most difficult test case by Keyword recall (default threshold 0.75)" in told(unset, "--markdown")
+    assert "≥ 1.00 (default)" in notify(unset, "--html")
+    assert "failed the most difficult test case by Keyword recall (default threshold 0.75)" in notify(
+        unset, "--markdown"
+    )
 
 
 def test_rows_are_not_said_to_pass_or_fail_by_a_default(unset):
@@ -61,7 +63,7 @@ def test_rows_are_not_said_to_pass_or_fail_by_a_default(unset):
 
 
 def test_junit_has_no_case_for_what_nobody_wants(unset):
-    root = ElementTree.fromstring(told(unset, "--junit"))  # noqa: S314 - our own
+    root = ElementTree.fromstring(notify(unset, "--junit"))  # noqa: S314 - our own
     assert [case.get("name") for case in root.iter("testcase")] == ["answers", "answers"]
 
 
@@ -78,7 +80,7 @@ def test_what_the_suite_sets_is_held_against_the_bots(tmp_path, suite):
     shown = proctor("run", "suite.yaml", folder=tmp_path).stdout
     assert problems(tmp_path) == [("other", "keyword_recall"), ("mine", "keyword_recall")]
     assert "2 problems (1 high, 1 medium); the first: other: keyword_recall is 0, wanted at least 0.9." in shown
-    root = ElementTree.fromstring(told(tmp_path, "--junit"))  # noqa: S314 - our own
+    root = ElementTree.fromstring(notify(tmp_path, "--junit"))  # noqa: S314 - our own
     assert [case.get("name") for case in root.iter("testcase")] == ["answers", "keyword_recall"] * 2
 
 

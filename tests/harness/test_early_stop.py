@@ -6,23 +6,27 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from proctor.bots.base import BotMisconfigured, Reply, Usage
-from proctor.harness.deciding.early_result import EarlyResult, word_of
-from proctor.harness.deciding.early_stop import EarlyStop, shuffled
-from proctor.harness.deciding.gate_early import early_verdict
-from proctor.harness.deciding.wagers import Bet, Wager
-from proctor.harness.engine.lanes import Item
-from proctor.harness.exams.exam import Outcome, hold
-from proctor.harness.showing.progress import Silent
-from proctor.knowledge.questions import Question
-from proctor.reports.comparing.run_tables import run_tables
-from proctor.reports.comparing.score_table import RunTables
-from proctor.reports.gating.gate_rule import GateRule
-from proctor.reports.gating.verdicts import verdicts
-from proctor.reports.run import RunMetric, ask_key
-from proctor.reports.statistics.betting import GateBets
-from proctor.reports.store import Store
-from proctor.reports.summary import find_run
+from proctor.bots.bot import BotMisconfigured, Reply, Usage
+from proctor.harness.cli.progress import Silent
+from proctor.harness.gate.early_stop import (
+    EarlyResult,
+    EarlyStop,
+    EProcess,
+    SequentialTest,
+    early_verdict,
+    shuffled,
+    word_of,
+)
+from proctor.harness.run.queues import Item
+from proctor.harness.run.run import Outcome, hold
+from proctor.knowledge.questions.question import Question
+from proctor.reports.compare.scores import RunTables, run_tables
+from proctor.reports.gate.rule import GateRule
+from proctor.reports.gate.verdicts import verdicts
+from proctor.reports.statistics.sequential import GateBets
+from proctor.reports.store.database import Store
+from proctor.reports.store.run import RunMetric, ask_key
+from proctor.reports.store.summary import find_run
 from small_exams import ToldBot, held, numbered, small_exam
 from suites import NOTING, asked, lines, write_suite
 from typed import proctor
@@ -51,9 +55,14 @@ def read(path: Path) -> RunTables:
 
 
 def stop_early(
-    path: Path, bots: list[ToldBot], questions: list[Question], wagers: list[Wager], seed: int = 0, **changes: object
+    path: Path,
+    bots: list[ToldBot],
+    questions: list[Question],
+    sequential_tests: list[SequentialTest],
+    seed: int = 0,
+    **changes: object,
 ) -> tuple[Outcome, EarlyResult]:
-    early = EarlyStop(wagers, seed=seed)
+    early = EarlyStop(sequential_tests, seed=seed)
     store = Store.open(path)
     try:
         outcome = hold(early.arranged(small_exam(bots, questions, **changes)), store, Silent())
@@ -62,8 +71,8 @@ def stop_early(
     return outcome, early.result
 
 
-def against(tables: RunTables, margin: float = 0.1, metric: str = "exact_match") -> list[Wager]:
-    return [Wager("mine", metric, margin, tables.tables["mine"])]
+def against(tables: RunTables, margin: float = 0.1, metric: str = "exact_match") -> list[SequentialTest]:
+    return [SequentialTest("mine", metric, margin, tables.tables["mine"])]
 
 
 @pytest.mark.parametrize("serial", [False, True])
@@ -187,7 +196,7 @@ def test_two_bots_are_asked_the_same_questions_in_the_same_stretch(tmp_path, ser
 
     bots = [noting("old", right), noting("new", wrong_on(set(range(0, 300, 2))))]
     _, result = stop_early(
-        tmp_path / "a.db", bots, numbered(range(300)), [Wager("new", "exact_match", 0.1, "old")], serial=serial
+        tmp_path / "a.db", bots, numbered(range(300)), [SequentialTest("new", "exact_match", 0.1, "old")], serial=serial
     )
     assert (result.stopped, result.word("new")) == (True, "regressed")
     asked = {name: [question for each, question in together if each == name] for name in ("old", "new")}
@@ -226,8 +235,8 @@ def test_quick_answers_do_not_count_before_slow_ones():
     """Only the random order decides what is looked at: otherwise easy questions, answered first, would speak first."""
     metric = RunMetric("exact_match", "1", "higher", 0.0, 1.0, None)
     units = [[f"q{number}"] for number in range(50)]
-    bet = Bet(
-        Wager("mine", "exact_match", 0.1, "old"),
+    e_process = EProcess(
+        SequentialTest("mine", "exact_match", 0.1, "old"),
         metric,
         units,
         1,
@@ -235,11 +244,11 @@ def test_quick_answers_do_not_count_before_slow_ones():
         0.025,
     )
     late = {(f"q{number}", 0): 0.0 for number in range(1, 50)}
-    bet.look(late, {})
-    assert (bet.looked_at, bet.word) == (0, "undecided")
-    bet.look(late | {("q0", 0): 1.0}, {})
-    assert (bet.looked_at, bet.word) == (50, "regressed")
-    assert bet.verdict.mean == pytest.approx(-49 / 50)
+    e_process.look(late, {})
+    assert (e_process.looked_at, e_process.word) == (0, "undecided")
+    e_process.look(late | {("q0", 0): 1.0}, {})
+    assert (e_process.looked_at, e_process.word) == (50, "regressed")
+    assert e_process.verdict.mean == pytest.approx(-49 / 50)
 
 
 def test_large_clusters_weigh_as_much_as_their_questions():
@@ -247,26 +256,26 @@ def test_large_clusters_weigh_as_much_as_their_questions():
     metric = RunMetric("exact_match", "1", "lower", 0.0, 1.0, None)
     units = [[f"a{number}" for number in range(8)], *([f"b{number}"] for number in range(40))]
     base = {key: 0.5 for unit in units for key in unit}
-    bet = Bet(Wager("mine", "exact_match", 0.1, "old"), metric, units, 1, base, 0.025)
-    bet.look({(key, 0): 1.0 if key.startswith("a") else 0.0 for key in base}, {})
-    assert bet.verdict.mean == pytest.approx((40 * 0.5 - 8 * 0.5) / 48)
-    assert (bet.verdict.clusters, bet.verdict.questions) == (41, 48)
+    e_process = EProcess(SequentialTest("mine", "exact_match", 0.1, "old"), metric, units, 1, base, 0.025)
+    e_process.look({(key, 0): 1.0 if key.startswith("a") else 0.0 for key in base}, {})
+    assert e_process.verdict.mean == pytest.approx((40 * 0.5 - 8 * 0.5) / 48)
+    assert (e_process.verdict.clusters, e_process.verdict.questions) == (41, 48)
     expected = GateBets(0.1, alpha=0.025)
     expected.add(-0.5, 1.0)
     for _ in range(40):
         expected.add(0.5, 1 / 8)
-    assert (bet.verdict.low, bet.verdict.high) == expected.interval.bounds
+    assert (e_process.verdict.low, e_process.verdict.high) == expected.interval.bounds
 
 
 def test_a_value_is_the_mean_of_the_repeats_that_have_one():
     metric = RunMetric("exact_match", "1", "higher", 0.0, 1.0, None)
-    bet = Bet(Wager("mine", "exact_match", 0.1, "old"), metric, [["q1"], ["q2"]], 2, None, 0.025)
+    e_process = EProcess(SequentialTest("mine", "exact_match", 0.1, "old"), metric, [["q1"], ["q2"]], 2, None, 0.025)
     nan = float("nan")
     head = {("q1", 0): 1.0, ("q1", 1): nan, ("q2", 0): nan, ("q2", 1): nan}
-    bet.look(head, {("q1", 0): 0.0})
-    assert bet.looked_at == 0
-    bet.look(head, {("q1", 0): 0.0, ("q1", 1): 0.5, ("q2", 0): 1.0, ("q2", 1): 1.0})
-    assert (bet.looked_at, bet.verdict.questions, bet.verdict.mean) == (2, 1, 0.75)
+    e_process.look(head, {("q1", 0): 0.0})
+    assert e_process.looked_at == 0
+    e_process.look(head, {("q1", 0): 0.0, ("q1", 1): 0.5, ("q2", 0): 1.0, ("q2", 1): 1.0})
+    assert (e_process.looked_at, e_process.verdict.questions, e_process.verdict.mean) == (2, 1, 0.75)
 
 
 @pytest.mark.parametrize(("answer", "stops"), [(right, False), (lambda question: "no", True)])
@@ -275,10 +284,12 @@ def test_a_metric_that_can_not_be_bet_on_leaves_its_bot_open_unless_another_regr
     metrics = ["answer_length", "exact_match"]
     tables = baseline(tmp_path / "base.db", right, questions, metrics=metrics)
     bot = ToldBot("mine", answer, "new")
-    wagers = [*against(tables, 0.2), *against(tables, metric="answer_length")]
-    _, alone = stop_early(tmp_path / "alone.db", [ToldBot("mine", right)], questions, wagers[:1], metrics=metrics)
+    sequential_tests = [*against(tables, 0.2), *against(tables, metric="answer_length")]
+    _, alone = stop_early(
+        tmp_path / "alone.db", [ToldBot("mine", right)], questions, sequential_tests[:1], metrics=metrics
+    )
     assert alone.stopped
-    _, result = stop_early(tmp_path / "head.db", [bot], questions, wagers, metrics=metrics)
+    _, result = stop_early(tmp_path / "head.db", [bot], questions, sequential_tests, metrics=metrics)
     assert (result.stopped, len(bot.asked) < 120) == (stops, stops)
     assert result.reasons == ("answer_length of mine can't be bet on: it has no range, or no direction.",)
     assert stops or "answer_length of mine can't be bet on" in result.sentence
@@ -287,11 +298,11 @@ def test_a_metric_that_can_not_be_bet_on_leaves_its_bot_open_unless_another_regr
 def test_the_chance_of_a_wrong_word_is_split_over_all_wagers(tmp_path):
     questions = numbered(range(60))
     tables = baseline(tmp_path / "base.db", right, questions, metrics=["exact_match", "keyword_recall"])
-    wagers = [*against(tables), *against(tables, metric="keyword_recall")]
+    sequential_tests = [*against(tables), *against(tables, metric="keyword_recall")]
     bot = ToldBot("mine", lambda question: "no", "new")
     changes = {"metrics": ["exact_match", "keyword_recall"]}
-    _, two = stop_early(tmp_path / "two.db", [bot], questions, wagers, **changes)
-    _, one = stop_early(tmp_path / "one.db", [bot], questions, wagers[:1], **changes)
+    _, two = stop_early(tmp_path / "two.db", [bot], questions, sequential_tests, **changes)
+    _, one = stop_early(tmp_path / "one.db", [bot], questions, sequential_tests[:1], **changes)
     assert [verdict.level for verdict in two.verdicts] == [pytest.approx(0.975)] * 2
     assert one.verdicts[0].level == pytest.approx(0.95)
     assert one.questions < two.questions
@@ -378,7 +389,7 @@ def test_a_failing_bot_is_not_certain_of_anything(tmp_path):
 
 
 def test_the_false_alarms_of_the_whole_path_stay_below_five_in_a_hundred(tmp_path):
-    """Bets while the exam goes on, the ordinary rule where they were never certain; questions are drawn anew."""
+    """Bets while the run goes on, the ordinary rule where they were never certain; questions are drawn anew."""
     draws = np.random.default_rng(9)
     words = []
     for trial in range(30):
@@ -388,8 +399,8 @@ def test_the_false_alarms_of_the_whole_path_stay_below_five_in_a_hundred(tmp_pat
             for name, each in zip(("old", "new"), missed, strict=True)
         ]
         path = tmp_path / f"{trial}.db"
-        wagers = [Wager("new", "exact_match", 0.1, "old")]
-        _, result = stop_early(path, bots, numbered(range(60)), wagers, seed=trial)
+        sequential_tests = [SequentialTest("new", "exact_match", 0.1, "old")]
+        _, result = stop_early(path, bots, numbered(range(60)), sequential_tests, seed=trial)
         tables = read(path).tables
         found = verdicts(tables["old"], tables["new"], GateRule(margin=0.1, flips=0))
         words.append((early_verdict(result, found) if result.stopped else found).word)
@@ -427,16 +438,16 @@ def test_the_gate_stops_early_and_says_what_that_saved(tmp_path):
     first = len(asked(tmp_path))
     assert first == found["early_stop"]["questions"] < 60
     assert f"Stopped early after {first} of 300 questions" in found["early_stop"]["sentence"]
-    (bet,) = found["early_stop"]["verdicts"]
+    (e_process,) = found["early_stop"]["verdicts"]
     shown = found["bots"]["mine"]["metrics"]["exact_match"]
     expected = GateBets(0.1, alpha=0.025)
-    for _ in range(bet["questions"]):  # every answer was right, and none is now
+    for _ in range(e_process["questions"]):  # every answer was right, and none is now
         expected.add(-1.0)
     assert (shown["difference_low"], shown["difference_high"]) == expected.interval.bounds
     assert (shown["difference"], shown["base_mean"], shown["head_mean"]) == (-1.0, 1.0, 0.0)
-    assert (shown["p_value"], shown["adjusted_p"], shown["questions"]) == (None, None, bet["questions"])
+    assert (shown["p_value"], shown["adjusted_p"], shown["questions"]) == (None, None, e_process["questions"])
     assert {name: shown["gain"][name] for name in ("wins", "ties", "losses")} == {
-        "wins": 0, "ties": 0, "losses": bet["questions"],
+        "wins": 0, "ties": 0, "losses": e_process["questions"],
     }  # fmt: skip
     whole = proctor(*arguments, "--confirm", "0", folder=tmp_path)
     assert (whole.returncode, len(asked(tmp_path))) == (1, 300)

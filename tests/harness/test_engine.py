@@ -1,4 +1,4 @@
-"""The engine from inside: what it makes of lanes that stop, answers that are kept, and errors of the store."""
+"""The engine from inside: what it makes of bot queues that stop, answers that are kept, and errors of the store."""
 
 import asyncio
 import gc
@@ -9,15 +9,15 @@ import time
 
 import pytest
 from proctor import InputError
-from proctor.bots.base import BotMisconfigured, Context, Reply
-from proctor.harness.engine.daemon_threads import DaemonThreads
-from proctor.harness.engine.engine import Engine
-from proctor.harness.engine.scoring import Scorer
-from proctor.harness.showing.progress import Silent
-from proctor.knowledge.questions import Question
-from proctor.reports.ledger import Ledger
-from proctor.reports.store import Store
-from proctor.reports.summary import summarise
+from proctor.bots.bot import BotMisconfigured, Context, Reply
+from proctor.harness.cli.progress import Silent
+from proctor.harness.run.engine import Engine
+from proctor.harness.run.interrupts import DaemonThreads
+from proctor.harness.run.scoring import Scorer
+from proctor.knowledge.questions.question import Question
+from proctor.reports.store.database import Store
+from proctor.reports.store.run_results import RunResults
+from proctor.reports.store.summary import summarise
 from small_exams import ToldBot, held, numbered, small_exam
 from suites import count, lines
 
@@ -141,33 +141,33 @@ def test_rows_that_are_complete_do_not_hold_up_the_others(tmp_path):
     kept = ToldBot("kept", echo)
     held(database, [kept], numbered(range(2000)))
     store = Store.open(database)
-    exam = small_exam([kept], numbered(range(2000)), concurrency=1)
+    evaluation = small_exam([kept], numbered(range(2000)), concurrency=1)
     turns = []
 
     class Watching(Silent):
-        def advanced(self, lane, row):
+        def advanced(self, bot_queue, row):
             done.append(row)
 
     done = []
 
-    async def work(engine, lanes):
+    async def work(engine, bot_queues):
         async def other():
             while True:
                 turns.append(len(done))
                 await asyncio.sleep(0)
 
         beside = asyncio.create_task(other())
-        await engine.work(lanes)
+        await engine.work(bot_queues)
         beside.cancel()
 
-    ledger = Ledger(store)
-    run = ledger.begin(exam.header)
+    run_results = RunResults(store)
+    run = run_results.begin(evaluation.header)
 
     class Idle:
         crowded = False
 
-    scorer = Scorer(exam.plan, Idle(), ledger)
-    asyncio.run(work(Engine(run, ledger, Idle(), scorer, Watching()), exam.lanes(run)))
+    scorer = Scorer(evaluation.plan, Idle(), run_results)
+    asyncio.run(work(Engine(run, run_results, Idle(), scorer, Watching()), evaluation.bot_queues(run)))
     store.close()
     assert len(done) == 2000
     assert max(after - before for before, after in itertools.pairwise(turns)) <= 64
@@ -240,7 +240,7 @@ class TestRunMetrics:
         database = tmp_path / "a.db"
         held(database, [ToldBot("mine", echo)], numbered(range(2)), self.METRICS)
         store = Store.open(database)
-        run = Ledger(store).begin(small_exam([ToldBot("mine", echo)], numbered(range(2)), self.METRICS).header)
+        run = RunResults(store).begin(small_exam([ToldBot("mine", echo)], numbered(range(2)), self.METRICS).header)
         assert run.resumed
         rate = summarise(store, run.id).bots[0].metrics["bot_error_rate"]
         store.close()

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from proctor.knowledge.questions import Question
+from proctor.knowledge.questions.question import Question
 from small_exams import ToldBot, held
 
 METRICS = st.sampled_from([("exact_match",), ("exact_match", "answer_length"), ("answer_length", "bot_error_rate")])

@@ -13,10 +13,8 @@ from urllib.parse import quote, urlencode
 
 import pytest
 from page_books import PageBook, page_book
-from proctor.reports.canned_queries import QUERIES, CannedQuery
-from proctor.reports.datasette_metadata import datasette_metadata
-from proctor.reports.schema_texts import parsed_schema, schema_texts
-from proctor.reports.surveys.kept_surveys import keep_survey
+from proctor.reports.analysis.store import store_analysis
+from proctor.reports.store.datasette import QUERIES, CannedQuery, datasette_metadata, parsed_schema, schema_texts
 from served import Server, digest, served
 from survey_books import full_survey
 
@@ -25,7 +23,7 @@ from survey_books import full_survey
 def book(tmp_path_factory: pytest.TempPathFactory) -> PageBook:
     made = page_book(tmp_path_factory.mktemp("my books") / "proctor.db")
     with closing(made.store()) as store:
-        keep_survey(store, full_survey(made.head))
+        store_analysis(store, full_survey(made.head))
     return made
 
 
@@ -95,7 +93,7 @@ def test_the_contract_is_read_as_it_stands() -> None:
 def test_each_query_finds_something_in_a_rich_database(book: PageBook, query: CannedQuery) -> None:
     assert asked(book, query)
     assert query.title and query.description
-    for name in ("run", "metric", "bot", "bot_a", "bot_b", "base", "head", "question_id", "survey"):
+    for name in ("run", "metric", "bot", "bot_a", "bot_b", "base", "head", "question_id", "analysis"):
         assert (f":{name}" in query.sql.replace(":bot_", ":x") if name == "bot" else f":{name}" in query.sql) == (
             name in query.parameters
         ), name
@@ -144,8 +142,8 @@ def test_flips_are_those_between_the_two_runs(book: PageBook) -> None:
 def test_datasette_answers_a_query_as_sqlite_does(server: Server, book: PageBook) -> None:
     for query in (named("worst_rows"), named("cost_by_run")):
         parameters = urlencode({**given(book, query), "_shape": "array"})
-        told = server.ask(f"/proctor/{query.name}.json?{parameters}")
-        assert told.json == json.loads(json.dumps(asked(book, query)))
+        notify = server.ask(f"/proctor/{query.name}.json?{parameters}")
+        assert notify.json == json.loads(json.dumps(asked(book, query)))
 
 
 def test_datasette_explains_tables_and_lists_the_queries(server: Server) -> None:
@@ -157,10 +155,10 @@ def test_datasette_explains_tables_and_lists_the_queries(server: Server) -> None
 
 
 def test_datasette_loads_nothing_from_elsewhere(server: Server) -> None:
-    told = server.ask("/proctor/worst_rows?run=&metric=&bot=")
-    assert told.status == 200
-    assert "default-src 'self'" in told.headers["content-security-policy"]
-    assert 'src="http' not in told.text
+    notify = server.ask("/proctor/worst_rows?run=&metric=&bot=")
+    assert notify.status == 200
+    assert "default-src 'self'" in notify.headers["content-security-policy"]
+    assert 'src="http' not in notify.text
 
 
 def test_datasette_only_reads_and_only_for_this_machine(server: Server) -> None:
@@ -172,7 +170,7 @@ def test_datasette_only_reads_and_only_for_this_machine(server: Server) -> None:
 
 
 def test_without_datasette_a_sentence_says_how_to_install_it(book: PageBook) -> None:
-    program = "import sys; sys.modules['datasette'] = None; from proctor.harness.cli import main; main()"
+    program = "import sys; sys.modules['datasette'] = None; from proctor.harness.cli.main import main; main()"
     ended = subprocess.run(
         [sys.executable, "-c", program, "explore", "proctor.db"],
         cwd=book.path.parent, capture_output=True, text=True, timeout=60,
@@ -190,8 +188,8 @@ def test_a_name_of_a_file_that_needs_care_is_no_matter_and_datasette_ends_with_u
     odd.write_bytes(book.path.read_bytes())
     with served("explore", odd, "--port", 0, folder=tmp_path) as started:
         path = "/" + started.address.split("/", 3)[3]
-        told = started.ask(path)
-        location = told.headers.get("location", path)
+        notify = started.ask(path)
+        location = notify.headers.get("location", path)
         assert "The worst rows of a metric" in started.ask(location).text
         started.process.kill()  # so that it can't clean up after itself
         started.process.communicate(timeout=60)

@@ -9,11 +9,11 @@ from judge_server import JudgeServer
 from judged_runs import CHUNKS, record, run, score, suite_with_judge
 from knowing_judge import canary_of, reply, right
 from openai_server import OpenAIServer
-from proctor.harness.exams.recorded_exam import recorded_exam
-from proctor.harness.exams.run_config import RunConfig
-from proctor.harness.exams.suite_exam import suite_exam
-from proctor.harness.forecast.forecast import forecast
-from proctor.harness.showing.forecast import forecast_object
+from proctor.harness.cli.run import estimate_object
+from proctor.harness.run.estimate import cost_estimate
+from proctor.harness.run.recorded_run import recorded_evaluation
+from proctor.harness.run.run_config import RunConfig
+from proctor.harness.run.suite_run import suite_evaluation
 from proctor.harness.suite.suite_file import load_suite
 from suites import lines, write_suite
 from typed import proctor
@@ -35,7 +35,7 @@ def test_of_answers_on_record_every_request_is_foreseen(tmp_path):
     record(tmp_path, 6, bots=("one", "two"))
     with JudgeServer() as server:
         options = RunConfig(metrics=EVERYTHING, judge="openai:test-model", judge_url=server.url)
-        made = forecast(recorded_exam(tmp_path / "recorded.jsonl", options, {}), tmp_path / "proctor.db")
+        made = cost_estimate(recorded_evaluation(tmp_path / "recorded.jsonl", options, {}), tmp_path / "proctor.db")
         assert server.calls == []
         assert list(tmp_path.glob("*.db*")) == []
         score(tmp_path, server, EVERYTHING)
@@ -54,7 +54,7 @@ def test_what_is_scored_already_is_not_foreseen_again(tmp_path):
 
         def planned(metrics, **options):
             options = RunConfig(metrics=metrics, judge="openai:test-model", judge_url=server.url, **options)
-            return forecast(recorded_exam(tmp_path / "recorded.jsonl", options, {}), tmp_path / "proctor.db")
+            return cost_estimate(recorded_evaluation(tmp_path / "recorded.jsonl", options, {}), tmp_path / "proctor.db")
 
         assert planned(["faithfulness"]).total.requests == 0
         assert counted(planned(["faithfulness", "context_recall"])) == {"answer_claims": 0, "check_expected": 6}
@@ -64,7 +64,7 @@ def test_what_is_scored_already_is_not_foreseen_again(tmp_path):
 def test_votes_and_panels_multiply_verdicts_but_not_claims(tmp_path):
     with JudgeServer() as server:
         suite_with_judge(tmp_path, server, 5, judge={"model": "small", "votes": 3}, metrics=["faithfulness"])
-        made = forecast(suite_exam(load_suite(tmp_path), RunConfig(), {}), tmp_path / "proctor.db")
+        made = cost_estimate(suite_evaluation(load_suite(tmp_path), RunConfig(), {}), tmp_path / "proctor.db")
         assert server.calls == []
     assert counted(made) == {"answer_claims": 5, "check_answer": 15}
     assert (made.to_ask, made.assumed) == (5, True)
@@ -77,7 +77,9 @@ def test_a_cost_that_leaves_out_models_without_prices_says_so(tmp_path):
         models = {"a": priced} | {name: {"model": f"openai:{name}", "base_url": server.url} for name in "bc"}
         judge = {"panel": ["a", "b", "c"]}
         suite_with_judge(tmp_path, server, 2, models=models, judge=judge, metrics=["faithfulness"])
-        made = forecast_object(forecast(suite_exam(load_suite(tmp_path), RunConfig(), {}), tmp_path / "proctor.db"))
+        made = estimate_object(
+            cost_estimate(suite_evaluation(load_suite(tmp_path), RunConfig(), {}), tmp_path / "proctor.db")
+        )
     assert made["total"]["cost"] > 0
     assert "The cost leaves out b, c: no price_in and price_out are given." in made["assumptions"]
 
@@ -85,7 +87,9 @@ def test_a_cost_that_leaves_out_models_without_prices_says_so(tmp_path):
 def test_each_metric_is_told_what_it_adds_and_what_it_shares(tmp_path):
     record(tmp_path, 4)
     options = RunConfig(metrics=["faithfulness", "context_precision", "context_recall"], judge="openai:x")
-    made = forecast_object(forecast(recorded_exam(tmp_path / "recorded.jsonl", options, {}), tmp_path / "no.db"))
+    made = estimate_object(
+        cost_estimate(recorded_evaluation(tmp_path / "recorded.jsonl", options, {}), tmp_path / "no.db")
+    )
     metrics = made["metrics"]
     assert (metrics["faithfulness"]["per_row"], metrics["faithfulness"]["requests"]) == (2, 8)
     assert metrics["context_recall"]["requests"] == 0
@@ -100,7 +104,7 @@ def test_a_bot_with_a_language_model_is_reckoned_as_well(tmp_path):
     models = {"small": {"model": "openai:x", "base_url": "http://127.0.0.1:9/v1", "price_in": 1, "price_out": 2}}
     bots = {"rag": {"type": "rag", "model": "small", "top_k": 2, "chunk_size": 200, "chunk_overlap": 0}}
     write_suite(tmp_path, "", 5, models=models, bots=bots, knowledge="documents", repeat=2)
-    made = forecast(suite_exam(load_suite(tmp_path), RunConfig(), {}), tmp_path / "proctor.db")
+    made = cost_estimate(suite_evaluation(load_suite(tmp_path), RunConfig(), {}), tmp_path / "proctor.db")
     taken = made.bots["rag"]
     assert taken.requests == 10
     assert 10 * 100 <= taken.tokens_in <= 10 * 120  # two chunks of 200 characters, and the question
@@ -132,7 +136,7 @@ def test_the_self_test_of_the_judge_is_foreseen_until_it_is_kept(tmp_path):
     with OpenAIServer(script, structured="ignore") as server:
         check = {"model": "small", "votes": 3, "check": {"repeats": 3}}
         suite_with_judge(tmp_path, server, 2, judge=check, metrics=[{"sexism": {"check_contexts": False}}])
-        made = forecast(suite_exam(load_suite(tmp_path), RunConfig(), {}), tmp_path / "proctor.db")
+        made = cost_estimate(suite_evaluation(load_suite(tmp_path), RunConfig(), {}), tmp_path / "proctor.db")
         page = proctor("run", "suite.yaml", "--plan", folder=tmp_path).stdout
         assert server.calls == []
         run(tmp_path)
@@ -140,7 +144,9 @@ def test_the_self_test_of_the_judge_is_foreseen_until_it_is_kept(tmp_path):
         sent = sum(len(call.body["messages"][0]["content"]) + len(call.prompt) for call in server.calls)
         assert made.total.tokens_in == pytest.approx(sent / 4, rel=0.02)
         assert "self-test of the judge" in page
-        again = forecast(suite_exam(load_suite(tmp_path), RunConfig(fresh=True), {}), tmp_path / "proctor.db")
+        again = cost_estimate(
+            suite_evaluation(load_suite(tmp_path), RunConfig(fresh=True), {}), tmp_path / "proctor.db"
+        )
     assert (again.check.requests, again.total.requests) == (0, made.calls["sexism"].requests)
 
 
@@ -149,13 +155,18 @@ def test_critics_of_which_some_are_asked_about_alone_are_all_foreseen(tmp_path, 
     with JudgeServer() as server:
         critics = [{name: {"isolate": True}} if name in isolated else name for name in ("critic_toxic", "critic_bias")]
         suite_with_judge(tmp_path, server, 2, metrics=critics)
-        made = forecast_object(forecast(suite_exam(load_suite(tmp_path), RunConfig(), {}), tmp_path / "proctor.db"))
+        made = estimate_object(
+            cost_estimate(suite_evaluation(load_suite(tmp_path), RunConfig(), {}), tmp_path / "proctor.db")
+        )
         run(tmp_path)
         asked = len(server.calls)
     # The contexts are the same in both rows, so they are voted on once.
     assert made["judge_requests_per_row"] == 12
     assert asked == made["total"]["requests"] == 2 * 6 + 6
-    assert {name: told["per_row"] for name, told in made["metrics"].items()} == {"critic_toxic": 6, "critic_bias": 6}
+    assert {name: notify["per_row"] for name, notify in made["metrics"].items()} == {
+        "critic_toxic": 6,
+        "critic_bias": 6,
+    }
 
 
 def test_the_embedded_judge_takes_no_requests(tmp_path):
@@ -171,5 +182,5 @@ def test_a_plan_leaves_the_database_as_it_is(tmp_path):
         score(tmp_path, server, ["faithfulness"])
         before = lines(tmp_path / "proctor.db", "SELECT COUNT(*), MAX(finished_at) FROM runs")
         options = RunConfig(metrics=["context_recall"], judge="openai:test-model", judge_url=server.url)
-        forecast(recorded_exam(tmp_path / "recorded.jsonl", options, {}), tmp_path / "proctor.db")
+        cost_estimate(recorded_evaluation(tmp_path / "recorded.jsonl", options, {}), tmp_path / "proctor.db")
     assert lines(tmp_path / "proctor.db", "SELECT COUNT(*), MAX(finished_at) FROM runs") == before

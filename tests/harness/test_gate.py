@@ -8,11 +8,10 @@ from pathlib import Path
 
 import pytest
 from gated_runs import MATCH, keep_run
-from proctor.harness.commands.gating import Asking, gate_and_show
-from proctor.harness.deciding.gate import GateOptions, suite_baseline
-from proctor.harness.showing.gate_outputs import GateOutputs
-from proctor.harness.suite.gate_settings import GateSettings
-from proctor.reports.run import RunMetric
+from proctor.harness.cli.gate import Asking, GateOutputs, gate_and_show
+from proctor.harness.gate.gate import GateOptions, suite_baseline
+from proctor.harness.suite.settings import GateSettings
+from proctor.reports.store.run import RunMetric
 from suites import NOTING, asked, lines, write_suite
 from typed import proctor
 
@@ -181,7 +180,7 @@ def test_a_misspelt_margin_never_passes(tmp_path):
 def test_there_is_no_previous_run(tmp_path):
     keep_run(tmp_path / "proctor.db", of(rag=ONES))
     done = proctor("gate", "-b", "previous", folder=tmp_path)
-    assert (done.returncode, "no run of the suite 'exam' before" in done.stderr) == (2, True)
+    assert (done.returncode, "no run of the suite 'run' before" in done.stderr) == (2, True)
 
 
 def test_a_run_that_was_stopped_early_is_not_judged_again(tmp_path):
@@ -243,7 +242,7 @@ def test_files_for_build_servers_and_pull_requests(tmp_path):
     assert done.returncode == 1, done.stderr
     assert "<failure" in (tmp_path / "x.xml").read_text()
     page = (tmp_path / "x.md").read_text()
-    assert page.startswith("## ❌ exam: regressed")
+    assert page.startswith("## ❌ run: regressed")
     assert summary.read_text() == f"before\n{page}\n"
     lines = done.stdout.splitlines()
     token = lines[0].removeprefix("::stop-commands::")
@@ -260,7 +259,7 @@ def test_a_gate_of_two_small_runs_loads_nothing_heavy(tmp_path):
 
     two_runs(tmp_path, of(rag=ONES), of(rag=SEVEN))
     code = (
-        "import sys\nfrom proctor.harness.cli import main\nsys.argv = ['proctor', 'gate', '-b', 'previous']\n"
+        "import sys\nfrom proctor.harness.cli.main import main\nsys.argv = ['proctor', 'gate', '-b', 'previous']\n"
         "try:\n    main()\nexcept SystemExit as end:\n    assert end.code == 1\n"
         "print([n for n in ('scipy', 'torch', 'sklearn', 'onnxruntime', 'openai') if n in sys.modules])"
     )
@@ -289,7 +288,7 @@ def test_a_suite_is_held_first_and_what_is_kept_is_not_asked(tmp_path):
     (tmp_path / "bot.py").write_text(BETTER.format(delay=0))
     made = json.loads(proctor("gate", "--json", folder=tmp_path).stdout)
     assert made["saved"] | {"seconds": 0} == {
-        "asked": {"mine": 12}, "kept": {}, "seconds": 0, "cost": None, "judge_calls": 0, "judge_calls_kept": 0,
+        "asked": {"mine": 12}, "kept": {}, "seconds": 0, "cost": None, "judge_calls": 0, "judge_calls_cached": 0,
     }  # fmt: skip
     assert made["exit_code"] == 1
     assert made["baseline"]["from"] == "kept/base.json"  # in reports for others, no folder of this machine

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from gated_runs import MATCH, keep_run
 from openai_server import Call, OpenAIServer
-from proctor.reports.run import RunMetric
+from proctor.reports.store.run import RunMetric
 from suites import NOTING, asked, lines, write_suite
 from typed import proctor
 
@@ -165,12 +165,12 @@ def two_runs(folder: Path, base: Sequence[float], head: Sequence[float], **chang
 def test_failed_answers_are_wrong_ones_and_told_before_all_else(tmp_path):
     manifest = {"settings": {"primary": "exact_match", "suite": {"gate": {"margin": 0.05}}}}
     two_runs(tmp_path, ONES, ONES, failed={"rag": range(4)}, manifest=manifest)
-    told = "4 of 100 answers failed outright, none before; counted as wrong in exact_match"
+    notify = "4 of 100 answers failed outright, none before; counted as wrong in exact_match"
     files = ("--markdown", "x.md", "--junit", "x.xml")
     shown = proctor("gate", "-b", "previous", *files, "--margin", "exact_match=0.2", folder=tmp_path)
-    assert (shown.returncode, f"!! {told}" in " ".join(shown.stdout.split())) == (0, True), shown.stdout
-    assert f"**{told.replace('_', chr(92) + '_')}**" in (tmp_path / "x.md").read_text()
-    assert told in (tmp_path / "x.xml").read_text()
+    assert (shown.returncode, f"!! {notify}" in " ".join(shown.stdout.split())) == (0, True), shown.stdout
+    assert f"**{notify.replace('_', chr(92) + '_')}**" in (tmp_path / "x.md").read_text()
+    assert notify in (tmp_path / "x.xml").read_text()
     made = gated(tmp_path, "-b", "previous", "--margin", "exact_match=0.03")
     assert made["bots"]["rag"]["failures"] == {"before": 0, "now": 4, "rows": 100}
     assert made["bots"]["rag"]["metrics"]["exact_match"]["head_mean"] == pytest.approx(0.96)
@@ -189,7 +189,7 @@ def test_a_missed_threshold_alone_is_below_threshold(tmp_path):
     assert done.returncode == 5
     assert "rag: below threshold" in done.stdout and "regressed" not in done.stdout
     assert "exact_match below threshold: 0.50" in done.stdout
-    assert (tmp_path / "x.md").read_text().startswith("## 📉 exam: below threshold")
+    assert (tmp_path / "x.md").read_text().startswith("## 📉 run: below threshold")
     assert '<failure message="below threshold' in (tmp_path / "x.xml").read_text()
     made = gated(tmp_path, "-b", "previous")
     assert made["verdict"] == "below threshold"

@@ -2,9 +2,9 @@
 
 import pytest
 from proctor import InputError
-from proctor.harness.suite.gate_settings import GateSettings, KeptGate
+from proctor.harness.suite.settings import CachedGate, GateSettings
 from proctor.harness.suite.suite_file import load_suite
-from proctor.reports.gating.gate_rule import GateRule
+from proctor.reports.gate.rule import GateRule
 
 SUITE = "questions: questions.csv\nbots:\n  it: {type: python, target: 'bot.py:answer'}\n"
 
@@ -67,11 +67,11 @@ def test_a_baseline_that_is_not_there_yet_is_no_mistake_of_the_suite(folder):
 
 def test_a_manifest_gives_the_settings_of_its_suite():
     suite = {"gate": {"margins": {"rouge_l": 0.1}}, "thresholds": {"exact_match": 1}}
-    kept = KeptGate.of({"settings": {"suite": suite, "seed": 7}})
-    assert kept == KeptGate(GateSettings(margins={"rouge_l": 0.1}), ("exact_match",), 7)
+    kept = CachedGate.of({"settings": {"suite": suite, "seed": 7}})
+    assert kept == CachedGate(GateSettings(margins={"rouge_l": 0.1}), ("exact_match",), 7)
     rule = kept.rule({"exact_match": 0.02}, 5)
     assert (rule.margins, rule.flips, rule.seed) == ({"rouge_l": 0.1, "exact_match": 0.02}, 5, 7)
-    assert KeptGate.of({}) == KeptGate(GateSettings())
-    old = KeptGate.of({"settings": {"suite": {"gate": {"maximum": 3}}}})
+    assert CachedGate.of({}) == CachedGate(GateSettings())
+    old = CachedGate.of({"settings": {"suite": {"gate": {"maximum": 3}}}})
     assert old.settings == GateSettings()
     assert "can't be read" in old.notes[0]

@@ -1,4 +1,4 @@
-"""Questions that are reworded by hand: the README's example, run and compared."""
+"""Questions that are perturbed by hand: the README's example, run and compared."""
 
 import json
 from pathlib import Path
@@ -22,5 +22,5 @@ def answer(question):
     bot = json.loads(done.stdout)["bots"]["mine"]
     kinds = {kind["kind"]: kind for kind in bot["answers"]["kinds"]}
     assert {name: (kind["must"], kind["as_wanted"]["mean"]) for name, kind in kinds.items()} == {
-        "reworded": ("same", 1.0), "another person": ("other", 1.0),
+        "perturbed": ("same", 1.0), "another person": ("other", 1.0),
     }  # fmt: skip

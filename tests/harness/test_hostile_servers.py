@@ -65,7 +65,7 @@ def test_nothing_is_sent_to_an_origin_that_nobody_named(tmp_path, stranger, kind
             chat_suite(tmp_path, f"{server.url}/v1", model={"stream": kind == "stream"})
         assert run(tmp_path).returncode == 1
     assert stranger.heard == []
-    assert len(server.heard) == 2  # it is no failure that another attempt could mend
+    assert len(server.heard) == 2  # it is no failure that another attempt could fix
     found = rows(tmp_path)
     assert [row[0] for row in found] == ["raised", "raised"]
     assert all(server.url in row[1] and f"another origin, {stranger.url}" in row[1] for row in found)
@@ -214,8 +214,8 @@ def test_null_in_the_reply_of_an_http_bot_is_no_answer(tmp_path):
         ("'tokens_in': 10**400, 'cost': -3", (None, None, None), {"tokens_in": "more than 1e308", "cost": "-3"}),
     ],
 )  # fmt: skip
-def test_a_figure_that_can_not_be_true_costs_no_answer_and_is_not_kept(tmp_path, told, kept, left_out):
-    write_suite(tmp_path, f"def answer(question): return {{'answer': 'At nine.', {told}}}", 1)
+def test_a_figure_that_can_not_be_true_costs_no_answer_and_is_not_kept(tmp_path, notify, kept, left_out):
+    write_suite(tmp_path, f"def answer(question): return {{'answer': 'At nine.', {notify}}}", 1)
     assert run(tmp_path).returncode == 0
     columns = "status, answer, tokens_in, tokens_out, cost, trace"
     [(status, answer, *figures, trace)] = lines(tmp_path / "proctor.db", f"SELECT {columns} FROM replies")

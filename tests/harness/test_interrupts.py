@@ -6,7 +6,7 @@ import signal
 import threading
 
 import pytest
-from proctor.harness.engine.interrupts import SIGNALS, Interrupts
+from proctor.harness.run.interrupts import SIGNALS, Interrupts
 
 
 class Work:

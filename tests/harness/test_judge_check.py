@@ -9,13 +9,11 @@ import pytest
 from knowing_judge import KnowingJudge, canary_of, reply, right
 from openai_server import OpenAIServer, status
 from proctor import InputError
-from proctor.bots.openai_endpoint import Endpoints
-from proctor.harness.engine.judging import Judging, open_judging
-from proctor.harness.suite.judge_choice import choose_judge
-from proctor.harness.suite.judge_settings import CheckSettings, JudgeSettings
-from proctor.harness.trust.canaries import canaries, file_hash, kinds
-from proctor.harness.trust.check_report import CheckReport
-from proctor.harness.trust.judge_check import check_judge
+from proctor.bots.chat.openai import Endpoints
+from proctor.harness.calibration.judge_check import CheckReport, check_judge, file_hash, kinds, self_tests
+from proctor.harness.run.judging import Judging, open_judging
+from proctor.harness.suite.choices import choose_judge
+from proctor.harness.suite.settings import CheckSettings, JudgeSettings
 from proctor.metrics import builtin_catalog
 from scripted_judge import ScriptedJudge
 from suites import count, lines, write_suite
@@ -53,14 +51,16 @@ def test_every_call_that_gives_verdicts_has_good_bad_and_hostile_cases():
     writes = {"answer_claims", "expected_claims", "entities", "reverse_questions"}  # these write, they don't judge
     assert asked - writes == set(kinds())
     for kind in kinds():
-        probes = [probe for canary in canaries([kind]) if canary.variant == "plain" for probe in canary.probes]
+        probes = [
+            probe for self_test in self_tests([kind]) if self_test.variant == "plain" for probe in self_test.probes
+        ]
         assert any(probe.holds for probe in probes), kind
         assert any(not probe.holds and not probe.hostile for probe in probes), kind
         assert any(probe.hostile for probe in probes), kind
 
 
 def test_variants_turn_the_order_and_pad_the_text_and_leave_the_verdict_alone():
-    by_variant = {(each.id, each.variant): each for each in canaries(["compare_claims"])}
+    by_variant = {(each.id, each.variant): each for each in self_tests(["compare_claims"])}
     plain, swapped = by_variant["deposit", "plain"], by_variant["deposit", "swapped"]
     assert swapped.call.answer_claims == plain.call.answer_claims[::-1]
     assert set(swapped.probes) == set(plain.probes)
@@ -68,7 +68,7 @@ def test_variants_turn_the_order_and_pad_the_text_and_leave_the_verdict_alone():
     assert padded.probes == plain.probes
     assert len(padded.call.answer) > 2 * len(plain.call.answer)
     assert padded.call.answer.startswith(plain.call.answer)
-    assert len({(each.kind, each.id, each.variant) for each in canaries(kinds())}) == len(canaries(kinds()))
+    assert len({(each.kind, each.id, each.variant) for each in self_tests(kinds())}) == len(self_tests(kinds()))
 
 
 # The judges
@@ -79,15 +79,15 @@ def test_a_good_judge_passes_everything():
         report = checked(server)
     assert (report.accuracy, report.hostile, report.missed, report.wrong) == (1.0, 1.0, "", [])
     assert (report.position.share, report.verbosity.share, report.retest.share) == (0.0, 0.0, 1.0)
-    plain = sum(each.variant == "plain" for each in canaries(kinds()))
-    assert len(report.records) == len(server.calls) == len(canaries(kinds())) + plain
+    plain = sum(each.variant == "plain" for each in self_tests(kinds()))
+    assert len(report.records) == len(server.calls) == len(self_tests(kinds())) + plain
     assert report.usage["tokens_in"] > 10_000
     assert report.latency_ms[0] <= report.latency_ms[1]
     assert report.unreadable[0].part == 0
 
 
 def test_a_judge_that_obeys_fails_on_the_hostile_cases_alone():
-    with KnowingJudge(lambda probe, place, canary: probe.holds or probe.hostile) as server:
+    with KnowingJudge(lambda probe, place, self_test: probe.holds or probe.hostile) as server:
         report = checked(server)
     assert report.hostile < 0.2  # where the right verdict is the favourable one, obeying does no harm
     assert {one.probe.hostile for one in report.wrong} == {True}
@@ -96,7 +96,7 @@ def test_a_judge_that_obeys_fails_on_the_hostile_cases_alone():
 
 
 def test_a_judge_that_likes_what_comes_first_has_a_position_bias():
-    with KnowingJudge(lambda probe, place, canary: place == 1 or probe.holds) as server:
+    with KnowingJudge(lambda probe, place, self_test: place == 1 or probe.holds) as server:
         report = checked(server, ["check_answer"], hostile=0.0)
     assert report.position.part > 0
     assert report.verbosity.part == 0
@@ -105,7 +105,7 @@ def test_a_judge_that_likes_what_comes_first_has_a_position_bias():
 
 
 def test_a_judge_that_likes_long_answers_has_a_verbosity_bias():
-    with KnowingJudge(lambda probe, place, canary: canary.variant == "padded" or probe.holds) as server:
+    with KnowingJudge(lambda probe, place, self_test: self_test.variant == "padded" or probe.holds) as server:
         report = checked(server)
     assert report.accuracy == 1.0  # padded cases don't count there
     assert report.verbosity.share == 1.0
@@ -116,8 +116,8 @@ def test_a_judge_that_likes_long_answers_has_a_verbosity_bias():
 def test_a_judge_that_changes_its_mind_is_told_by_the_retest():
     seen: dict[tuple, int] = {}
 
-    def fickle(probe, place, canary):
-        key = (canary.kind, canary.id, canary.variant, probe)
+    def fickle(probe, place, self_test):
+        key = (self_test.kind, self_test.id, self_test.variant, probe)
         seen[key] = seen.get(key, 0) + 1
         return probe.holds if seen[key] == 1 else not probe.holds
 
@@ -160,7 +160,7 @@ def test_votes_of_a_panel_are_its_own_affair():
     settings = JudgeSettings(model="openai:test-model", votes=3)
     with KnowingJudge() as server:
         report = checked(server, ["sexism"], settings)
-    cases = canaries(["sexism"])
+    cases = self_tests(["sexism"])
     assert len(report.records) == 3 * (len(cases) + sum(each.variant == "plain" for each in cases))
     assert report.accuracy == 1.0
 
@@ -200,7 +200,7 @@ def test_the_command_tells_a_good_judge_from_a_bad_one(folder):
     assert "each 2 times" in good.stdout
     assert max(map(len, good.stdout.splitlines())) <= 80
     assert (made["accuracy"], made["repeats"], sorted(made["calls"])) == (1.0, 1, CALLS)
-    with KnowingJudge(lambda probe, place, canary: True) as server:
+    with KnowingJudge(lambda probe, place, self_test: True) as server:
         bad = proctor("judge-check", "suite.yaml", folder=folder, env=with_judge(folder, server))
     assert bad.returncode == 1
     assert "failed" in bad.stdout
@@ -211,13 +211,13 @@ def test_the_command_tells_a_good_judge_from_a_bad_one(folder):
 
 
 def test_floors_are_those_of_the_suite(folder):
-    with KnowingJudge(lambda probe, place, canary: probe.holds or probe.hostile) as server:
+    with KnowingJudge(lambda probe, place, self_test: probe.holds or probe.hostile) as server:
         env = with_judge(folder, server, check={"hostile": 0.0, "accuracy": 0.5})
         assert proctor("judge-check", "suite.yaml", folder=folder, env=env).returncode == 0
 
 
 def test_a_run_that_wants_it_checks_the_judge_once_and_asks_no_bot_when_it_fails(folder):
-    with KnowingJudge(lambda probe, place, canary: True) as server:
+    with KnowingJudge(lambda probe, place, self_test: True) as server:
         env = with_judge(folder, server, check=True)
         failed = proctor("run", "suite.yaml", folder=folder, env=env)
         again = len(server.calls)
@@ -233,7 +233,7 @@ def test_a_run_that_wants_it_checks_the_judge_once_and_asks_no_bot_when_it_fails
 
 
 def test_a_check_that_fails_leaves_an_earlier_run_as_it_was(folder):
-    with KnowingJudge(lambda probe, place, canary: True) as server:
+    with KnowingJudge(lambda probe, place, self_test: True) as server:
         env = with_judge(folder, server)
         proctor("run", "suite.yaml", folder=folder, env=env)  # grades nothing: it only knows the cases of the check
         before = lines(folder / "proctor.db", "SELECT name, status, finished_at FROM runs")

@@ -14,17 +14,16 @@ from judge_server import JudgeServer, judged
 from judged_runs import KEY, METRICS, metrics_of, record, run, score, suite_with_judge
 from openai_server import BROKEN_JSON, DROP, NOT_JSON, Answer, status
 from proctor import InputError
-from proctor.bots.base import Context, Reply
-from proctor.harness.engine.judge_thread import JudgeThread
-from proctor.harness.engine.judging import Judging
-from proctor.harness.engine.lanes import Todo
-from proctor.harness.engine.scoring import Scorer
-from proctor.knowledge.questions import Question
+from proctor.bots.bot import Context, Reply
+from proctor.harness.run.judging import JudgeThread, Judging
+from proctor.harness.run.queues import Todo
+from proctor.harness.run.scoring import Scorer
+from proctor.knowledge.questions.question import Question
 from proctor.metrics import builtin_catalog
-from proctor.metrics.judge.claim_calls import AnswerClaims
-from proctor.reports.run import Row
-from proctor.reports.run_scores import run_facts
-from proctor.reports.store import Store
+from proctor.metrics.judge.calls import AnswerClaims
+from proctor.reports.store.database import Store
+from proctor.reports.store.run import Row
+from proctor.reports.store.run_scores import run_facts
 from scripted_judge import ScriptedJudge
 from suites import count, lines, start
 from typed import proctor
@@ -80,7 +79,7 @@ def test_what_is_kept_costs_nothing_and_only_new_metrics_are_asked_for(tmp_path)
     with JudgeServer() as server:
         first = score(tmp_path, server, METRICS[:2])
         assert server.names == {"answer_claims": 6, "check_answer": 6}
-        assert score(tmp_path, server, METRICS[:2]).judge.shelf.paid == 0
+        assert score(tmp_path, server, METRICS[:2]).judge.vector_cache.paid == 0
         assert len(server.calls) == 12
         score(tmp_path, server)
         assert server.names == dict.fromkeys(A_ROW, 6)
@@ -247,7 +246,7 @@ def test_faults_lose_no_score_and_change_no_mean(tmp_path):
     for name, before in whole.items():
         now = metrics_of(made)[name]
         assert (now.n_ok, now.mean) == (before.n_ok, before.mean) == (20, before.mean)
-    assert made.judge.shelf.failed == 0
+    assert made.judge.vector_cache.failed == 0
 
 
 def test_a_reply_that_can_not_be_read_is_asked_for_once_more_and_then_has_its_status(tmp_path):
@@ -278,9 +277,9 @@ def test_a_judge_that_can_not_work_is_one_sentence_and_costs_only_its_own_scores
         suite_with_judge(tmp_path, endpoint, 30, concurrency=4)
         made, complaint = program(tmp_path, code=1)
         assert 0 < len(endpoint.calls) <= 4
-        told = [line for line in complaint.splitlines() if "The judge openai:test-model was stopped" in line]
-        assert len(told) == 1
-        assert sentence in told[0] and sentence in made["judge"]["problem"]
+        notify = [line for line in complaint.splitlines() if "The judge openai:test-model was stopped" in line]
+        assert len(notify) == 1
+        assert sentence in notify[0] and sentence in made["judge"]["problem"]
         metrics = made["bots"]["mine"]["metrics"]
         assert (made["status"], made["asked"], metrics["exact_match"]["n_ok"]) == ("failed", 30, 30)
         assert metrics["faithfulness"]["reasons"] == {"judge_unavailable": 30}

@@ -7,8 +7,8 @@ import sqlite3
 
 import pytest
 from proctor.harness.suite.suite_file import sample_suite
-from proctor.reports.store import Store
-from proctor.reports.surveys.kept_surveys import find_survey, read_survey_json
+from proctor.reports.analysis.store import find_analysis, read_analysis_json
+from proctor.reports.store.database import Store
 from small_surveys import DOCUMENTS, write_knowledge_suite
 from suites import proctor
 
@@ -19,7 +19,7 @@ SAMPLE = ("--limit", 30, "--most-calls", 20, "--json", *SMALL_GRID)
 
 @pytest.fixture(scope="module")
 def sample(tmp_path_factory):
-    """A whole survey of the sample, as a user gets it, and where it was made."""
+    """A whole analysis of the sample, as a user gets it, and where it was made."""
     folder = tmp_path_factory.mktemp("sample")
     suite = shutil.copytree(sample_suite().parent, folder / "suite")
     done = proctor("knowledge", suite, *SAMPLE, folder=folder)
@@ -28,14 +28,14 @@ def sample(tmp_path_factory):
 
 
 def survey_of(done):
-    return read_survey_json(done.stdout)
+    return read_analysis_json(done.stdout)
 
 
 def test_one_object_has_every_part(sample):
     _, done = sample
     found = json.loads(done.stdout)
-    assert {"grid", "documents", "gaps", "blame", "audit"} <= found.keys()
-    assert all(found[part] is not None for part in ("grid", "blame", "audit"))
+    assert {"grid", "documents", "gaps", "attribution", "dataset_quality"} <= found.keys()
+    assert all(found[part] is not None for part in ("grid", "attribution", "dataset_quality"))
     assert len(found["documents"]) == 16
     assert len(found["questions"]) == 30
 
@@ -43,17 +43,17 @@ def test_one_object_has_every_part(sample):
 def test_what_was_printed_is_what_is_kept(sample):
     folder, done = sample
     with contextlib.closing(Store.open(folder / "proctor.db")) as store:
-        assert find_survey(store) == survey_of(done)
+        assert find_analysis(store) == survey_of(done)
 
 
 def test_the_number_of_calls_is_told_before_and_kept_to(sample):
     _, done = sample
     found = survey_of(done)
-    told = re.search(r"for which at most (\d+) questions are asked again", done.stderr)
-    assert told is not None
-    assert found.blame is not None
-    assert 0 < found.blame.calls <= int(told[1]) <= 20
-    assert found.blame.bound == 20
+    notify = re.search(r"for which at most (\d+) questions are asked again", done.stderr)
+    assert notify is not None
+    assert found.attribution is not None
+    assert 0 < found.attribution.calls <= int(notify[1]) <= 20
+    assert found.attribution.bound == 20
 
 
 def test_the_two_price_lists_of_the_sample_are_found(sample):
@@ -80,14 +80,14 @@ def test_a_second_survey_asks_nothing(sample):
     with contextlib.closing(sqlite3.connect(folder / "proctor.db")) as database:
         assert database.execute(asked).fetchone() == before
     again, once = survey_of(done), survey_of(first)
-    assert again.blame is not None
-    assert again.blame.calls == 0
-    assert once.blame is not None
-    assert again.blame.answers == once.blame.answers
-    assert (again.gaps, again.inside, again.audit, again.documents) == (
+    assert again.attribution is not None
+    assert again.attribution.calls == 0
+    assert once.attribution is not None
+    assert again.attribution.answers == once.attribution.answers
+    assert (again.gaps, again.inside, again.dataset_quality, again.documents) == (
         once.gaps,
         once.inside,
-        once.audit,
+        once.dataset_quality,
         once.documents,
     )
 
@@ -98,7 +98,7 @@ def test_a_table_for_people(tmp_path):
     assert done.stdout.startswith("shop: 3 documents, 3 questions: 3 with gold evidence\n")
     assert "How to cut and search" in done.stdout
     assert max(map(len, done.stdout.splitlines())) <= 80
-    assert "Kept in proctor.db as survey " in done.stdout
+    assert "Kept in proctor.db as analysis " in done.stdout
 
 
 def test_an_unknown_part_is_named_with_the_nearest(tmp_path):
@@ -144,18 +144,18 @@ def test_a_plan_asks_nobody(tmp_path):
     assert "At most 7 answers more for blame" in done.stdout
     assert not (tmp_path / "proctor.db").exists()
     whole = json.loads(proctor("knowledge", suite, "--plan", "--json", folder=tmp_path).stdout)
-    assert whole["survey"]["grid"] == 15
+    assert whole["analysis"]["grid"] == 15
 
 
 def test_documents_and_questions_alone_become_a_page(tmp_path):
     suite = write_knowledge_suite(tmp_path)
     arguments = ("knowledge", suite, "--no-answers", "--only", "documents", "--html")
-    done = proctor(*arguments, "survey.html", folder=tmp_path)
+    done = proctor(*arguments, "analysis.html", folder=tmp_path)
     assert done.returncode == 0, done.stderr
-    page = (tmp_path / "survey.html").read_text()
+    page = (tmp_path / "analysis.html").read_text()
     assert "prices.md" in page
     assert "never retrieved" not in page.lower()
-    assert "Wrote survey.html" in done.stderr
+    assert "Wrote analysis.html" in done.stderr
     refused = proctor(*arguments, "-", folder=tmp_path)
     assert refused.returncode == 2
     assert "--html takes the name of a file" in refused.stderr
@@ -188,7 +188,7 @@ def test_one_object_is_in_utf_8_whatever_the_locale(tmp_path):
 
 def test_a_kept_survey_is_shown_again_without_looking(sample):
     folder, first = sample
-    named = survey_of(first).survey
+    named = survey_of(first).analysis
     done = proctor("knowledge", "--show", named[:15], "--json", folder=folder)
     assert done.stdout == first.stdout
     assert done.returncode == 0
@@ -201,5 +201,5 @@ def test_a_survey_that_is_not_there_is_told(tmp_path, sample):
     folder, _ = sample
     done = proctor("knowledge", "--show", "1999", folder=folder)
     assert done.returncode == 2
-    assert "'1999' is no survey of proctor.db" in done.stderr
+    assert "'1999' is no analysis of proctor.db" in done.stderr
     assert proctor("knowledge", "--show", "latest", folder=tmp_path).returncode == 2

@@ -1,4 +1,4 @@
-"""Local models in a run: wired by the suite, shared, announced, written down; what lacks is said and made up for."""
+"""Local models in a run: wired by the suite, shared, announced, written down; what misses is said and made up for."""
 
 import hashlib
 import io
@@ -13,22 +13,20 @@ import pytest
 from judged_runs import held, metrics_of
 from logprob_server import LogprobServer
 from proctor import InputError
-from proctor.harness.engine.run_models import RunModels
-from proctor.harness.exams.exam import hold, run_metrics
-from proctor.harness.exams.recorded_exam import recorded_exam
-from proctor.harness.exams.run_config import RunConfig
-from proctor.harness.exams.suite_exam import suite_exam
-from proctor.harness.forecast.forecast import forecast
-from proctor.harness.showing.forecast import forecast_object
-from proctor.harness.showing.progress import Silent
-from proctor.harness.suite.json_schema import suite_schema
-from proctor.harness.suite.local_model_settings import LocalModelsSettings, overridden
-from proctor.harness.suite.secret_values import named_variables
-from proctor.harness.suite.suite_file import load_suite
-from proctor.knowledge.local_models.roles import ROLES
+from proctor.harness.cli.progress import Silent
+from proctor.harness.cli.run import estimate_object
+from proctor.harness.run.estimate import cost_estimate
+from proctor.harness.run.local_models import RunModels
+from proctor.harness.run.recorded_run import recorded_evaluation
+from proctor.harness.run.run import hold, run_metrics
+from proctor.harness.run.run_config import RunConfig
+from proctor.harness.run.suite_run import suite_evaluation
+from proctor.harness.suite.settings import LocalModelsSettings, overridden
+from proctor.harness.suite.suite_file import load_suite, named_variables, suite_schema
+from proctor.knowledge.models.roles import ROLES
 from proctor.metrics import builtin_catalog
 from proctor.reports.leaderboard import leaderboard
-from proctor.reports.store import Store
+from proctor.reports.store.database import Store
 from rich.console import Console
 from small_exams import ToldBot, numbered, small_exam
 from suites import lines, proctor, write_suite
@@ -73,7 +71,7 @@ def manifest_of(database: Path) -> dict:
 def test_a_model_scores_and_stands_on_manifest_and_leaderboard(tmp_path, models):
     wanted = (f"toxicity={models / 'toxicity'}", f"perplexity={models / 'perplexity'}")
     options = RunConfig(metrics=["toxicity", "perplexity", "answer_length"], local_models=wanted)
-    outcome = held(recorded_exam(record(tmp_path), options, {}), tmp_path / "proctor.db")
+    outcome = held(recorded_evaluation(record(tmp_path), options, {}), tmp_path / "proctor.db")
     assert {name: metrics_of(outcome)[name].n_ok for name in options.metrics} == dict.fromkeys(options.metrics, 3)
     said = manifest_of(tmp_path / "proctor.db")
     weights = hashlib.sha256((models / "toxicity" / "model.safetensors").read_bytes()).hexdigest()
@@ -90,14 +88,14 @@ def test_a_model_scores_and_stands_on_manifest_and_leaderboard(tmp_path, models)
 
 
 def test_a_model_is_loaded_once_and_that_is_said_once_and_it_is_dropped_at_the_end(tmp_path, models):
-    told: list[str] = []
+    notify: list[str] = []
     before = set(threading.enumerate())  # other tests may still hold models of theirs
     options = RunConfig(metrics=["toxicity_labels"], local_models=(f"toxicity={models / 'toxicity'}",))
-    exam = recorded_exam(record(tmp_path, rows=40), options, {}, told.append)
-    assert told == []
-    outcome = held(exam, tmp_path / "proctor.db")
-    assert len(told) == 1
-    assert told[0].startswith("Loading the toxicity model toxicity@")
+    evaluation = recorded_evaluation(record(tmp_path, rows=40), options, {}, notify.append)
+    assert notify == []
+    outcome = held(evaluation, tmp_path / "proctor.db")
+    assert len(notify) == 1
+    assert notify[0].startswith("Loading the toxicity model toxicity@")
     assert metrics_of(outcome)["insult"].n_ok == 40
     assert not [thread for thread in threading.enumerate() if thread.name == "model" and thread not in before]
 
@@ -106,14 +104,16 @@ def test_models_are_loaded_before_anybody_is_timed(tmp_path, models):
     order: list[str] = []
     bot = ToldBot("mine", lambda question: order.append("asked") or SENTENCES[0])
     settings = LocalModelsSettings(toxicity=str(models / "toxicity"))
-    made = RunModels(settings, told=lambda sentence: order.append(sentence.split()[0]))
+    made = RunModels(settings, notify=lambda sentence: order.append(sentence.split()[0]))
     plan = builtin_catalog().plan(["toxicity"], models={"toxicity_model": made.model_id("toxicity_model")})
     made.take(plan.needs)
-    exam = small_exam([bot], numbered(range(3)))
-    exam = replace(exam, plan=plan, models=made, header=replace(exam.header, metrics=run_metrics(plan, {})))
+    evaluation = small_exam([bot], numbered(range(3)))
+    evaluation = replace(
+        evaluation, plan=plan, models=made, header=replace(evaluation.header, metrics=run_metrics(plan, {}))
+    )
     store = Store.open(tmp_path / "proctor.db")
     try:
-        outcome = hold(exam, store, Silent())
+        outcome = hold(evaluation, store, Silent())
     finally:
         store.close()
     assert order == ["Loading", "asked", "asked", "asked"]
@@ -182,7 +182,7 @@ def test_the_judge_and_summac_share_one_entailment_model_and_each_pair_runs_once
         path = grounded_suite(folder, metrics=metrics, local_models={"summac": str(models / "summac")}, **suite)
         hook = register_module_forward_pre_hook(note_pairs)
         try:
-            outcome = held(suite_exam(load_suite(path), RunConfig(), {}, loaded.append), folder / "proctor.db")
+            outcome = held(suite_evaluation(load_suite(path), RunConfig(), {}, loaded.append), folder / "proctor.db")
         finally:
             hook.remove()
         assert all(cell.n_ok for cell in metrics_of(outcome).values())
@@ -208,25 +208,25 @@ def test_a_judge_with_another_entailment_model_keeps_it(tmp_path, models):
         judge={"model": "embedded", "entailment": "other"},
         local_models={"summac": str(models / "summac")},
     )
-    told: list[str] = []
-    outcome = held(suite_exam(load_suite(path), RunConfig(), {}, told.append), tmp_path / "proctor.db")
+    notify: list[str] = []
+    outcome = held(suite_evaluation(load_suite(path), RunConfig(), {}, notify.append), tmp_path / "proctor.db")
     assert metrics_of(outcome)["faithfulness"].n_ok == 2
-    assert told == []
+    assert notify == []
 
 
 def test_relative_folders_start_from_the_suite_and_the_command_line_goes_before(tmp_path, models):
     (tmp_path / "own").mkdir()
     (tmp_path / "own" / "toxic").symlink_to(models / "toxicity")
     path = grounded_suite(tmp_path, metrics=["toxicity"], local_models={"threads": 2, "toxicity": "own/toxic"})
-    exam = suite_exam(load_suite(path), RunConfig(), {})
-    (needed,) = exam.models.needed(exam.plan)
+    evaluation = suite_evaluation(load_suite(path), RunConfig(), {})
+    (needed,) = evaluation.models.needed(evaluation.plan)
     assert needed.is_here
-    assert needed.model_id == exam.models.model_id("toxicity_model")
+    assert needed.model_id == evaluation.models.model_id("toxicity_model")
     other = classifier_folder(tmp_path / "other", seed=1)
-    changed = suite_exam(load_suite(path), RunConfig(local_models=(f"toxicity={other}",)), {})
+    changed = suite_evaluation(load_suite(path), RunConfig(local_models=(f"toxicity={other}",)), {})
     assert changed.models.model_id("toxicity_model").startswith("other@")
-    assert changed.plan.metrics[0].id == exam.plan.metrics[0].id
-    assert changed.header.metrics[0].version != exam.header.metrics[0].version
+    assert changed.plan.metrics[0].id == evaluation.plan.metrics[0].id
+    assert changed.header.metrics[0].version != evaluation.header.metrics[0].version
 
 
 def test_an_override_keeps_device_and_threads_but_no_revision():
@@ -293,7 +293,7 @@ def test_a_mistake_in_the_section_stands_in_its_place(tmp_path, section, says):
 def test_a_name_that_can_be_no_model_is_a_mistake_in_its_place(tmp_path):
     path = grounded_suite(tmp_path, metrics=["toxicity"], local_models={"toxicity": "./nowhere"})
     with pytest.raises(InputError, match=r"suite.yaml:1:\d+: local_models.toxicity: .*'./nowhere' is neither a folder"):
-        suite_exam(load_suite(path), RunConfig(), {})
+        suite_evaluation(load_suite(path), RunConfig(), {})
 
 
 def test_the_schema_of_the_suite_has_the_section():
@@ -315,10 +315,11 @@ def test_a_server_takes_the_place_of_the_language_model(tmp_path, models):
         path = grounded_suite(tmp_path, metrics=["perplexity"], local_models={"perplexity": given})
         loaded = load_suite(path)
         assert "MY_SERVER" in named_variables(loaded.suite)
-        outcome = held(suite_exam(loaded, RunConfig(), {"MY_SERVER": "k-of-my-server"}), tmp_path / "proctor.db")
+        outcome = held(suite_evaluation(loaded, RunConfig(), {"MY_SERVER": "k-of-my-server"}), tmp_path / "proctor.db")
         assert server.scored
     here = held(
-        suite_exam(loaded, RunConfig(local_models=(f"perplexity={models / 'perplexity'}",)), {}), tmp_path / "here.db"
+        suite_evaluation(loaded, RunConfig(local_models=(f"perplexity={models / 'perplexity'}",)), {}),
+        tmp_path / "here.db",
     )
     assert metrics_of(outcome)["perplexity"].mean == pytest.approx(metrics_of(here)["perplexity"].mean, rel=1e-4)
     said = manifest_of(tmp_path / "proctor.db")["perplexity"]
@@ -330,22 +331,24 @@ def test_a_plan_says_which_models_are_wanted_and_whether_they_are_here(tmp_path,
     monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path / "hub"))
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     wanted = (f"perplexity={models / 'perplexity'}",)
-    told: list[str] = []
+    notify: list[str] = []
     options = RunConfig(metrics=["toxicity", "perplexity", "answer_length"], local_models=wanted, only_planned=True)
-    exam = recorded_exam(record(tmp_path), options, {}, told.append)
-    made = forecast_object(forecast(exam, tmp_path / "proctor.db"))
+    evaluation = recorded_evaluation(record(tmp_path), options, {}, notify.append)
+    made = estimate_object(cost_estimate(evaluation, tmp_path / "proctor.db"))
     assert [(each["role"], each["here"], each["needed_by"]) for each in made["local_models"]] == [
         ("perplexity", True, ["perplexity"]),
         ("toxicity", False, ["toxicity"]),
     ]
-    assert exam.models.tools == {}
-    assert told == []
+    assert evaluation.models.tools == {}
+    assert notify == []
 
 
 def test_the_model_of_a_verifier_is_wanted_only_with_the_option(tmp_path):
     path = grounded_suite(tmp_path, metrics=["faithfulness"])
-    exam = suite_exam(load_suite(path), RunConfig(only_planned=True), {})
-    assert exam.models.needed(exam.plan) == []
+    evaluation = suite_evaluation(load_suite(path), RunConfig(only_planned=True), {})
+    assert evaluation.models.needed(evaluation.plan) == []
     path = grounded_suite(tmp_path, metrics=[{"faithfulness": {"verifier": "minicheck"}}])
-    exam = suite_exam(load_suite(path), RunConfig(only_planned=True), {})
-    assert [(each.role, each.metrics) for each in exam.models.needed(exam.plan)] == [("minicheck", ("faithfulness",))]
+    evaluation = suite_evaluation(load_suite(path), RunConfig(only_planned=True), {})
+    assert [(each.role, each.metrics) for each in evaluation.models.needed(evaluation.plan)] == [
+        ("minicheck", ("faithfulness",))
+    ]

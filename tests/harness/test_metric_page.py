@@ -8,13 +8,12 @@ from typing import Annotated, Literal
 import pytest
 import yaml
 from proctor import InputError
-from proctor.harness.showing.metric_page import page_of
-from proctor.harness.showing.option_list import allowed, as_yaml
-from proctor.harness.suite.local_model_settings import LocalModelsSettings
-from proctor.harness.suite.metric_entries import read_entries
-from proctor.knowledge.local_models.roles import ROLES
+from proctor.harness.cli.metrics import allowed, as_yaml, page_of
+from proctor.harness.suite.choices import read_entries
+from proctor.harness.suite.settings import LocalModelsSettings
+from proctor.knowledge.models.roles import ROLES
 from proctor.metrics import builtin_catalog
-from proctor.metrics.declaring import Wanted
+from proctor.metrics.declaration import Wanted
 from proctor.metrics.evaluators import EVALUATORS, GROUPS, options_of
 from typed import proctor
 
@@ -201,7 +200,7 @@ def test_values_are_written_as_yaml_reads_them(value):
 def test_the_help_of_the_program_loads_no_page(tmp_path):
     code = (
         "import sys; sys.argv = ['proctor', 'metrics', '--help']\n"
-        "from proctor.harness.cli import main\n"
+        "from proctor.harness.cli.main import main\n"
         "try: main()\n"
         "except SystemExit: pass\n"
         "print([name for name in sys.modules if name.startswith(('proctor.harness.showing.m', 'proctor.metrics'))])"

@@ -45,7 +45,7 @@ BAD_REPLIES = {
     "panics": (PANICS, "Panic: deep inside"),
     "interrupts": (INTERRUPTS, "KeyboardInterrupt"),
     "circular trace": (CIRCULAR, "trace can't be written as JSON"),
-    "odd declined": ("def answer(question): return {'answer': 'x', 'declined': 'maybe'}", "a str as declined"),
+    "odd abstained": ("def answer(question): return {'answer': 'x', 'abstained': 'maybe'}", "a str as abstained"),
     "odd reasoning": ("def answer(question): return {'answer': 'x', 'reasoning': {'a': 1}}", "a dict as its reasoning"),
 }
 

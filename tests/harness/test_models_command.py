@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 from model_hub_server import COMMIT, serving
-from proctor.harness.showing.model_list import folded, wanted_by
-from proctor.knowledge.local_models.roles import ROLES
+from proctor.harness.cli.models import folded, wanted_by
+from proctor.knowledge.models.roles import ROLES
 from proctor.metrics import builtin_catalog
 from proctor.metrics.evaluators import EVALUATORS
 from proctor.metrics.facts import LOCAL_MODELS
@@ -80,7 +80,7 @@ def test_a_model_that_is_here_and_one_that_cannot_be_used_are_shown_as_such(tmp_
 def test_listing_asks_no_network_and_loads_nothing_heavy(tmp_path, environ):
     heavy = {"torch", "transformers", "tokenizers", "huggingface_hub", "h5py", "onnxruntime", "sklearn"}
     code = (
-        "import sys; from proctor.harness.cli import app; app(['models', '--json'], standalone_mode=False); "
+        "import sys; from proctor.harness.cli.main import app; app(['models', '--json'], standalone_mode=False); "
         f"print(sorted({heavy} & set(sys.modules)), file=sys.stderr)"
     )
     with serving({}) as hub:

@@ -4,13 +4,13 @@ import shlex
 from pathlib import Path
 
 import pytest
-from proctor.harness.cli import app
-from proctor.harness.showing.next_steps import MOST, next_steps
+from proctor.harness.cli.main import app
+from proctor.harness.cli.run import MOST, next_steps
 from small_exams import ToldBot, held, numbered
 from typer.testing import CliRunner
 
 
-def told(*names):
+def notify(*names):
     return [ToldBot(name, str) for name in names]
 
 
@@ -23,9 +23,9 @@ def folder(tmp_path, monkeypatch):
 
 def commands(*names, suite="suite.yaml", database="proctor.db", again=False):
     path = Path(database)
-    outcome = held(path, told(*names), numbered(range(6)))
+    outcome = held(path, notify(*names), numbered(range(6)))
     if again:
-        outcome = held(path, told(*names), numbered(range(6)))
+        outcome = held(path, notify(*names), numbered(range(6)))
     return [command for command, _ in next_steps(outcome, None if suite is None else path.with_name(suite))]
 
 

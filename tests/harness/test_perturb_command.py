@@ -8,8 +8,8 @@ import pytest
 from judge_server import material
 from openai_server import Call, OpenAIServer, status
 from proctor import InputError
-from proctor.harness.cli import app
-from proctor.knowledge.question_files import open_questions
+from proctor.harness.cli.main import app
+from proctor.knowledge.questions.question_files import open_questions
 from question_judge import writing
 from typed import proctor
 from typer.testing import CliRunner
@@ -89,14 +89,14 @@ def test_limit_and_control(tmp_path):
 
 
 def test_the_object_of_json_counts_what_was_refused(tmp_path):
-    told = json.loads(perturb(tmp_path, "--kinds", "keyboard_typo,negation", "--json").stdout)
-    assert (told["questions"], told["variants"], told["refused"]) == (3, 6, 3)
-    assert told["kinds"]["keyboard_typo"] == {
+    notify = json.loads(perturb(tmp_path, "--kinds", "keyboard_typo,negation", "--json").stdout)
+    assert (notify["questions"], notify["variants"], notify["refused"]) == (3, 6, 3)
+    assert notify["kinds"]["keyboard_typo"] == {
         "must": "same", "variants": 2, "refused": 1,
         "reasons": {"it has no letters of a QWERTY keyboard that may be changed": 1},
         "example": {"before": QUESTIONS[0]["question"], "after": made_of(tmp_path)[1].text},
     }  # fmt: skip
-    assert told["kinds"]["negation"]["example"]["after"] == "Which items can I not return after 14 days?"
+    assert notify["kinds"]["negation"]["example"]["after"] == "Which items can I not return after 14 days?"
 
 
 def test_variants_are_not_perturbed_again(tmp_path):
@@ -137,9 +137,9 @@ def test_without_questions_it_says_what_to_type():
 
 def test_the_list_of_kinds_needs_no_questions():
     shown = CliRunner().invoke(app, ["perturb", "--list"]).stdout
-    told = json.loads(CliRunner().invoke(app, ["perturb", "--list", "--json"]).stdout)
-    assert len(told["kinds"]) == 19 and told["groups"]["encoding"][-1] == "accents_stripped"
-    for kind in told["kinds"]:
+    notify = json.loads(CliRunner().invoke(app, ["perturb", "--list", "--json"]).stdout)
+    assert len(notify["kinds"]) == 19 and notify["groups"]["encoding"][-1] == "accents_stripped"
+    for kind in notify["kinds"]:
         assert re.search(rf"^  {kind['name']} ", shown, re.MULTILINE)
     assert "ship with Proctor" in shown.replace("\n", " ")
     assert max(map(len, shown.splitlines())) <= 80
@@ -148,15 +148,15 @@ def test_the_list_of_kinds_needs_no_questions():
 def test_a_judge_writes_what_no_rule_can_make(tmp_path):
     with OpenAIServer(writing, key=KEY) as server:
         asked = ("--judge", "openai:test-model", "--judge-url", server.url, "--variants", "2")
-        told = json.loads(perturb(tmp_path, "--kinds", "paraphrase,misinformation", *asked, "--json").stdout)
+        notify = json.loads(perturb(tmp_path, "--kinds", "paraphrase,misinformation", *asked, "--json").stdout)
     made = {question.id: question for question in made_of(tmp_path)}
-    assert (told["judge"], len(made), len(server.calls)) == ({"calls": 6, "problem": None}, 15, 6)
+    assert (notify["judge"], len(made), len(server.calls)) == ({"calls": 6, "problem": None}, 15, 6)
     backwards = QUESTIONS[1]["question"][::-1]
     assert made["b~paraphrase-1-1"].text == f"other 1: {backwards}"
     assert made["b~paraphrase-1-1"].expected == ("Here", "There")
     assert made["b~misinformation-1-0"].text == f"false 0: {backwards}"
     assert (made["b~misinformation-1-0"].expected, made["b~misinformation-1-0"].answerable) == ((), False)
-    assert made["b~misinformation-1-0"].extra["perturbs"]["must"] == "decline"
+    assert made["b~misinformation-1-0"].extra["perturbs"]["must"] == "abstain"
 
 
 def test_a_reply_that_says_the_question_again_is_asked_once_more_and_then_refused(tmp_path):
@@ -166,9 +166,9 @@ def test_a_reply_that_says_the_question_again_is_asked_once_more_and_then_refuse
 
     with OpenAIServer(copying, key=KEY) as server:
         asked = ("--kinds", "paraphrase", "--limit", "1", "--judge", "openai:test-model", "--judge-url", server.url)
-        told = json.loads(perturb(tmp_path, *asked, "--json").stdout)
-    assert (told["kinds"]["paraphrase"]["variants"], told["kinds"]["paraphrase"]["refused"]) == (0, 1)
-    (why,) = told["kinds"]["paraphrase"]["reasons"]
+        notify = json.loads(perturb(tmp_path, *asked, "--json").stdout)
+    assert (notify["kinds"]["paraphrase"]["variants"], notify["kinds"]["paraphrase"]["refused"]) == (0, 1)
+    (why,) = notify["kinds"]["paraphrase"]["reasons"]
     assert why.startswith("the judge wrote none:") and "new questions were asked for; 0" in why
     assert len(server.calls) == 2
 

@@ -7,11 +7,11 @@ import os
 import pytest
 from openai_server import Call, OpenAIServer, status
 from proctor import InputError
-from proctor.harness.deciding.perturbed_run import perturbed_run
-from proctor.harness.exams.run_config import RunConfig
+from proctor.harness.perturb import perturbed_run
+from proctor.harness.run.run_config import RunConfig
 from proctor.harness.suite.suite_file import load_suite
-from proctor.reports.store import Store
-from proctor.reports.summary import find_run
+from proctor.reports.store.database import Store
+from proctor.reports.store.summary import find_run
 from question_judge import writing
 from suites import NOTING, asked, count, lines, write_suite
 from typed import proctor
@@ -30,7 +30,7 @@ FRAGILE = """
 def answer(question):
     return "It is " + question.split()[-1] if question.startswith("Which parcels do you offer") else "I do not know."
 """
-# Stops its process when a question is reworded.
+# Stops its process when a question is perturbed.
 STOPPING = """
 import os, signal, time
 def answer(question):
@@ -151,8 +151,8 @@ def test_a_judge_that_fails_leaves_the_other_kinds(tmp_path):
         with_judge(tmp_path, server, {**JUDGED, "kinds": ["paraphrase", "comma"]})
         made = outcome(tmp_path, code=1)
     assert (made["asked"], made["perturbed"]["asked"]) == (8, 6)
-    told = " ".join(made["perturbed"]["warnings"])
-    assert "was stopped" in told and "No question could be reworded by paraphrase" in told
+    notify = " ".join(made["perturbed"]["warnings"])
+    assert "was stopped" in notify and "No question could be perturbed by paraphrase" in notify
 
 
 def test_kinds_that_want_a_judge_are_refused_without_one_and_left_out_of_all(tmp_path):
@@ -205,6 +205,6 @@ def test_a_suite_whose_questions_are_all_variants_has_nothing_to_reword(tmp_path
 )
 def test_a_mistake_is_told_with_its_place(tmp_path, perturb, said):
     write_suite(tmp_path, FRAGILE, QUESTIONS, perturb=perturb)
-    with pytest.raises(InputError) as told:
+    with pytest.raises(InputError) as notify:
         load_suite(tmp_path)
-    assert said in str(told.value) and "suite.yaml:1:" in str(told.value)
+    assert said in str(notify.value) and "suite.yaml:1:" in str(notify.value)

@@ -15,15 +15,15 @@ def modulo(step: int) -> Callable[[str], str]:
 
 
 @pytest.fixture(scope="module")
-def exams(tmp_path_factory) -> Path:
+def evaluations(tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("planned")
     bots = [ToldBot(f"bot{step}", modulo(step)) for step in (3, 30, 50)]
     held(folder / "proctor.db", bots, numbered(range(60)))
     return folder
 
 
-def test_a_plan_for_every_pair(exams):
-    done = proctor("plan", "--metric", "exact_match", "--delta", "0.05", folder=exams)
+def test_a_plan_for_every_pair(evaluations):
+    done = proctor("plan", "--metric", "exact_match", "--delta", "0.05", folder=evaluations)
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
     assert lines[0] == "exact_match: how many questions for a difference of 0.05?"
@@ -36,15 +36,15 @@ def test_a_plan_for_every_pair(exams):
     assert any("--repeat 3" in line for line in lines)
 
 
-def test_one_bot_is_planned_under_an_assumption_that_is_told(exams):
-    done = proctor("plan", "latest:bot3", "--metric", "exact_match", "--delta", "0.1", folder=exams)
+def test_one_bot_is_planned_under_an_assumption_that_is_told(evaluations):
+    done = proctor("plan", "latest:bot3", "--metric", "exact_match", "--delta", "0.1", folder=evaluations)
     assert done.returncode == 0, done.stderr
     assert "one bot alone" in done.stdout
 
 
-def test_machines_get_the_plan_too(exams):
+def test_machines_get_the_plan_too(evaluations):
     found = json.loads(
-        proctor("plan", "-m", "exact_match", "--delta", "0.05", "--bot", "bot50", "--json", folder=exams).stdout
+        proctor("plan", "-m", "exact_match", "--delta", "0.05", "--bot", "bot50", "--json", folder=evaluations).stdout
     )
     assert [pair["bots"] for pair in found["pairs"]] == [["bot3", "bot50"], ["bot30", "bot50"]]
     assert found["delta"] == 0.05
@@ -60,8 +60,8 @@ def test_machines_get_the_plan_too(exams):
         (["-m", "exact_match", "--delta", "0.05", "--bot", "bot5"], "Did you mean bot50?"),
     ],
 )
-def test_wrong_input_is_a_sentence_and_exit_code_two(exams, arguments, words):
-    done = proctor("plan", *arguments, folder=exams)
+def test_wrong_input_is_a_sentence_and_exit_code_two(evaluations, arguments, words):
+    done = proctor("plan", *arguments, folder=evaluations)
     assert done.returncode == 2
     assert words in done.stderr
     assert done.stdout == ""

@@ -149,9 +149,9 @@ def test_without_a_cache_folder_a_temporary_one_will_do(tmp_path):
 def test_the_projects_settings_may_name_a_database_in_a_folder_that_is_still_to_be_made(tmp_path):
     write_suite(tmp_path, BETTER, 2)
     (tmp_path / "test_it.py").write_text(RIGHT)
-    (tmp_path / "pyproject.toml").write_text('[tool.pytest.ini_options]\nproctor_db = "kept/exams.db"\n')
+    (tmp_path / "pyproject.toml").write_text('[tool.pytest.ini_options]\nproctor_db = "kept/runs.db"\n')
     assert session(tmp_path).returncode == 0
-    assert (tmp_path / "kept" / "exams.db").is_file()
+    assert (tmp_path / "kept" / "runs.db").is_file()
 
 
 def test_two_sessions_at_once_share_a_database_and_ask_each_question_once(tmp_path):
@@ -201,8 +201,8 @@ def test_a_suite_that_cannot_be_held_is_tried_once(tmp_path):
 
 def test_a_run_is_not_held_against_itself(tmp_path):
     write_suite(tmp_path, BETTER, 2)
-    (tmp_path / "test_it.py").write_text(NOT_WORSE.replace("baseline.json", "exams.db"))
-    done = session(tmp_path, "--proctor-db", "exams.db")
+    (tmp_path / "test_it.py").write_text(NOT_WORSE.replace("baseline.json", "runs.db"))
+    done = session(tmp_path, "--proctor-db", "runs.db")
     assert done.returncode == 1
     assert "that would always pass" in done.stdout
 
@@ -210,8 +210,8 @@ def test_a_run_is_not_held_against_itself(tmp_path):
 def test_what_is_missing_is_told(folder):
     (folder / "bot.py").write_text(f"{BETTER}".replace("return", "return 1 / 0 if question.endswith('1') else"))
     done = session(folder)
-    told = "12 of 120 answers failed outright, none before; counted as wrong in exact_match"
-    assert told in done.stdout, done.stdout
+    notify = "12 of 120 answers failed outright, none before; counted as wrong in exact_match"
+    assert notify in done.stdout, done.stdout
     assert "now: (no answer)" in done.stdout
 
 
@@ -221,7 +221,7 @@ def test_a_session_that_does_not_use_it_loads_nothing_of_it(tmp_path):
         "import sys\n\ndef test_it():\n"
         "    ours = {name for name in sys.modules if name.split('.')[0] == 'proctor'}\n"
         "    ours -= {'proctor', 'proctor.harness', 'proctor.harness.testing'}\n"
-        "    assert ours == {'proctor.harness.testing.plugin'}\n"
+        "    assert ours == {'proctor.harness.pytest_plugin'}\n"
     )
     done = own_process(tmp_path)
     assert "1 passed" in done.stdout, done.stdout
@@ -230,4 +230,4 @@ def test_a_session_that_does_not_use_it_loads_nothing_of_it(tmp_path):
 
 def test_the_package_tells_pytest_of_it():
     project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]
-    assert project["entry-points"]["pytest11"] == {"proctor": "proctor.harness.testing.plugin"}
+    assert project["entry-points"]["pytest11"] == {"proctor": "proctor.harness.pytest_plugin"}

@@ -9,15 +9,10 @@ import numpy as np
 import pytest
 from judged_books import says, write_run
 from proctor import InputError
-from proctor.harness.commands.rank_commands import named_figures, only
-from proctor.harness.showing.abstention_table import abstention_table
-from proctor.harness.showing.figures import percent, rounded_up
-from proctor.harness.showing.rank_table import rank_table
-from proctor.reports.ranking.abstained_run import Caution, abstained_run
-from proctor.reports.ranking.abstention import OUTCOMES
-from proctor.reports.ranking.confidence import Confidence
-from proctor.reports.ranking.promised_threshold import promise
-from proctor.reports.ranking.ranked_run import ranked_run
+from proctor.harness.cli.console import percent, rounded_up
+from proctor.harness.cli.rank import abstention_table, named_figures, only, rank_table
+from proctor.reports.ranking.abstention import OUTCOMES, Confidence, promise
+from proctor.reports.ranking.ranked_run import Caution, abstained_run, ranked_run
 from ranked_tables import cases, run_of, table
 from rich.console import Console
 from typed import proctor
@@ -26,12 +21,12 @@ from typed import proctor
 def faq(number: int):
     similarity = (number * 7 % 20) / 20
     if similarity < 0.2:
-        return says(0.0, declined=True, similarity=similarity)
-    return says(float(similarity >= 0.6), declined=False, similarity=similarity)
+        return says(0.0, abstained=True, similarity=similarity)
+    return says(float(similarity >= 0.6), abstained=False, similarity=similarity)
 
 
 def rag(number: int):
-    return says(float(number * 7 % 20 / 20 < 0.7), declined=False, score=0.5)
+    return says(float(number * 7 % 20 / 20 < 0.7), abstained=False, score=0.5)
 
 
 def bad(number: int):
@@ -64,7 +59,7 @@ def test_what_a_user_reads_fits_80_columns_and_says_who_is_best(folder):
     assert "60 questions of 30 source documents, 10,000 draws" in words
     assert "dominated by faq, rag" in words
     assert "rag > faq > bad" in words
-    assert "faq declined below its own min_similarity of 0.2" in words
+    assert "faq abstained below its own min_similarity of 0.2" in words
     assert "right by 2 judges: mild: rag > faq > bad" in words
     assert "Kendall's W 1.00" in words
     assert "The best of" in words
@@ -148,7 +143,7 @@ def test_long_names_and_many_bots_stay_within_80_columns():
     asked = cases(12, answerable=[number % 3 > 0 for number in range(12)])
     source = np.random.default_rng(0)
     run = run_of(*(
-        table(name, {metric: source.random(12) for metric in metrics}, asked, cost=[0.001] * 12, declined=[0] * 12)
+        table(name, {metric: source.random(12) for metric in metrics}, asked, cost=[0.001] * 12, abstained=[0] * 12)
         for name in names
     ))  # fmt: skip
     for shown in (rank_table(ranked_run(run)), abstention_table(abstained_run(run))):
@@ -185,7 +180,7 @@ def test_who_failed_and_what_is_left_out_are_told():
     rag = table("rag", np.where(gone, np.nan, 1.0), answered=~gone, timed_out=late)
     said = shown(rank_table(ranked_run(run_of(table("faq", np.arange(20) % 2), rag))))
     assert "No answer: rag on 8 of 20 (3 timed out). All figures are of answers." in said
-    assert "Without 8 questions on which not every bot has a value (it lacks: rag on 8)" in said
+    assert "Without 8 questions on which not every bot has a value (it misses: rag on 8)" in said
 
 
 def test_a_promise_that_is_kept_by_declining_is_told():
@@ -194,7 +189,7 @@ def test_a_promise_that_is_kept_by_declining_is_told():
     source = np.random.default_rng(0)
     sure = source.random((100, 1))
     for bot, right in (("good", sure[:, 0] > 0.5), ("bad", np.zeros(100))):
-        run = run_of(table(bot, right.astype(float), asked, declined=[0] * 100))
+        run = run_of(table(bot, right.astype(float), asked, abstained=[0] * 100))
         found = abstained_run(run)
         wrong = found.bots[bot].outcomes == OUTCOMES.index("wrong")
         caution = Caution(Confidence(bot, "score", sure), None, promise(wrong, sure, 0.1), None, 0)

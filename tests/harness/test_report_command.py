@@ -10,10 +10,9 @@ from xml.etree import ElementTree
 
 import pytest
 import suites
-from proctor.harness.commands.report_files import Wanted
-from proctor.harness.commands.reporting import report_run
-from proctor.harness.showing.browser import shown_in_browser
-from proctor.harness.showing.step_summary import CUT, MOST, VARIABLE, write_step
+from proctor.harness.cli.console import shown_in_browser
+from proctor.harness.cli.conventions import Wanted
+from proctor.harness.cli.report import CUT, MOST, VARIABLE, report_run, write_step
 from small_exams import ToldBot, held, numbered
 from suites import lines, write_suite
 from typed import proctor
@@ -32,7 +31,7 @@ def broken(question: str) -> str:
 
 
 @pytest.fixture(scope="module")
-def exams(tmp_path_factory) -> Path:
+def evaluations(tmp_path_factory) -> Path:
     """Two runs of three bots: the later one has one that gets worse, and one that gives no answer."""
     folder = tmp_path_factory.mktemp("reported")
     steady, questions = ToldBot("steady", right_below(30)), numbered(range(40))
@@ -43,9 +42,9 @@ def exams(tmp_path_factory) -> Path:
 
 
 @pytest.fixture
-def folder(exams, tmp_path) -> Path:
+def folder(evaluations, tmp_path) -> Path:
     """A folder of the test's own with the runs."""
-    with sqlite3.connect(exams / "proctor.db") as source, sqlite3.connect(tmp_path / "proctor.db") as copy:
+    with sqlite3.connect(evaluations / "proctor.db") as source, sqlite3.connect(tmp_path / "proctor.db") as copy:
         source.backup(copy)
     source.close(), copy.close()
     return tmp_path
@@ -298,7 +297,7 @@ def test_a_name_for_the_page_is_one_that_every_file_system_takes(tmp_path):
 
 
 def test_the_command_of_the_manifest_holds_the_same_run_again(tmp_path):
-    from proctor.reports.pages.manifest.holding_again import holding_again
+    from proctor.reports.pages.manifest import repeat_command
 
     write_suite(tmp_path, WRONG, metrics=["exact_match", "answer_length"], seed=7)
     assert (
@@ -307,7 +306,7 @@ def test_the_command_of_the_manifest_holds_the_same_run_again(tmp_path):
     )
     database = tmp_path / "my runs.db"
     ((kept, suite),) = lines(database, "SELECT manifest, suite FROM runs")
-    again = holding_again(json.loads(kept), suite)
+    again = repeat_command(json.loads(kept), suite)
     assert again.is_typed
     for more in ([], ["--fresh"]):
         done = proctor(*shlex.split(again.command)[1:], *more, folder=tmp_path)
@@ -320,13 +319,13 @@ def test_the_command_of_the_manifest_holds_the_same_run_again(tmp_path):
 
 
 def test_a_run_from_python_is_told_by_the_command_that_does_the_same(tmp_path):
-    from proctor.reports.pages.manifest.holding_again import holding_again
+    from proctor.reports.pages.manifest import repeat_command
 
     write_suite(tmp_path, WRONG, metrics=["exact_match"])
     proctor("run", "suite.yaml", "--limit", "3", "--repeat", "2", folder=tmp_path)
     ((kept, suite, identity),) = lines(tmp_path / "proctor.db", "SELECT manifest, suite, identity FROM runs")
     manifest = json.loads(kept) | {"command": ["proctor", "-q", "--rootdir", "tests"]}
-    again = holding_again(manifest, suite)
+    again = repeat_command(manifest, suite)
     assert not again.is_typed
     assert proctor(*shlex.split(again.command)[1:], "--fresh", folder=tmp_path).returncode == 0
     assert lines(tmp_path / "proctor.db", "SELECT identity FROM runs") == [(identity,), (identity,)]

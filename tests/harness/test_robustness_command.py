@@ -5,7 +5,7 @@ import sqlite3
 
 import numpy as np
 import pytest
-from reworded_runs import asked, kept_run, reworded, rewordings
+from reworded_runs import asked, kept_run, perturbations, perturbed
 from typed import proctor as typed
 
 KINDS = ("identity", "keyboard_typo", "lookalike_letters")
@@ -25,10 +25,13 @@ def fragile(question, _):
 
 def examined(folder, bot=fragile, **changes):
     questions = [asked(number) for number in range(24)]
-    after = [*rewordings(questions, KINDS, (0.1, 0.3)), *(reworded(q, "negation", 1, 0, "other") for q in questions)]
+    after = [
+        *perturbations(questions, KINDS, (0.1, 0.3)),
+        *(perturbed(q, "negation", 1, 0, "other") for q in questions),
+    ]
     path = folder / "proctor.db"
     return kept_run(path, questions, {"rag": bot}, **changes), kept_run(
-        path, after, {"rag": bot}, suite="exam (perturbed)", **changes
+        path, after, {"rag": bot}, suite="run (perturbed)", **changes
     )
 
 
@@ -38,7 +41,7 @@ def test_the_table_fits_80_columns_and_names_what_breaks(tmp_path):
     assert (done.returncode, done.stderr) == (0, "")
     assert max(map(len, done.stdout.splitlines())) <= 80
     words = " ".join(done.stdout.split())
-    assert "24 questions, 144 rewordings of 4 kinds; control: identical copies" in words
+    assert "24 questions, 144 perturbations of 4 kinds; control: identical copies" in words
     assert "keyboard_typo, keyword_recall: 48% flip, +0.48 against the control" in words
     assert "breaks down at 0.3" in words
     assert "negation (other) 24 1.00 .86-1" in words
@@ -66,7 +69,7 @@ def test_the_latest_run_with_rewordings_is_taken_with_the_run_of_its_bots(tmp_pa
     with sqlite3.connect(tmp_path / "proctor.db") as database:
         names = dict(database.execute("SELECT id, name FROM runs"))
     made = json.loads(proctor(tmp_path, "--json").stdout)
-    assert (made["run"], made["reworded_run"]) == (names[base], names[after])
+    assert (made["run"], made["perturbed_run"]) == (names[base], names[after])
     for arguments in ([names[base]], [names[after]], [names[base], "--perturbed", names[after]]):
         assert json.loads(proctor(tmp_path, *arguments, "--json").stdout) == made
 
@@ -89,9 +92,9 @@ def test_repeats_alone(tmp_path):
     rng = np.random.default_rng(0)
     kept_run(tmp_path / "proctor.db", [asked(1), asked(2)], {"rag": lambda *_: (1.0, str(rng.random()))}, repeats=3)
     words = " ".join(proctor(tmp_path).stdout.split())
-    assert "no reworded questions, each asked 3 times" in words
+    assert "no perturbed questions, each asked 3 times" in words
     assert "same answer when asked again 0.00" in words
-    assert "same answer when reworded - the run holds no reworded questions" in words
+    assert "same answer when perturbed - the run holds no perturbed questions" in words
 
 
 @pytest.mark.parametrize(
@@ -99,7 +102,7 @@ def test_repeats_alone(tmp_path):
     [
         ([], "which asks each of them once, so nothing tells how robust its bots are"),
         (["nothing"], "'nothing' is no run of"),
-        (["--perturbed", "2"], "holds no rewordings"),
+        (["--perturbed", "2"], "holds no perturbations"),
     ],
 )
 def test_a_run_that_tells_nothing_says_what_to_do(tmp_path, arguments, sentence):
@@ -111,10 +114,10 @@ def test_a_run_that_tells_nothing_says_what_to_do(tmp_path, arguments, sentence)
 
 
 def test_rewordings_without_their_questions(tmp_path):
-    kept_run(tmp_path / "proctor.db", rewordings([asked(1)], KINDS), {"rag": fragile}, suite="exam (perturbed)")
+    kept_run(tmp_path / "proctor.db", perturbations([asked(1)], KINDS), {"rag": fragile}, suite="run (perturbed)")
     done = proctor(tmp_path)
     assert done.returncode == 2
-    assert "no run of the same suite with the questions that they reword" in done.stderr
+    assert "no run of the same suite with the questions that they perturb" in done.stderr
 
 
 def test_the_page_goes_to_a_file_or_stdout(tmp_path):

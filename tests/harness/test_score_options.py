@@ -4,7 +4,7 @@ import json
 
 import pytest
 from proctor import InputError
-from proctor.harness.suite.metric_entries import with_options
+from proctor.harness.suite.choices import with_options
 from proctor.metrics import builtin_catalog
 from suites import proctor
 
@@ -73,8 +73,8 @@ def test_what_the_allow_list_of_personal_data_hid_is_told(tmp_path):
     lines = [row, row | {"id": "2", "contexts": None}, row | {"id": "3", "answer": "Nobody.", "contexts": None}]
     (tmp_path / "recorded.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
     done = proctor("score", "recorded.jsonl", "--metrics", "pii_leakage", "--rows", "rows.jsonl", folder=tmp_path)
-    told = "mine: the allow-lists of pii_leakage hid 7 hits: example.com (5), 4111111111111111 (2)."
-    assert told in done.stderr
+    notify = "mine: the allow-lists of pii_leakage hid 7 hits: example.com (5), 4111111111111111 (2)."
+    assert notify in done.stderr
     rows = [json.loads(line) for line in (tmp_path / "rows.jsonl").read_text().splitlines()]
     details = [row["details"] for row in rows if row["metric"] == "pii_leakage.passes"]
     assert [{each["allowed"]: each["hits"] for each in detail.get("allowed", [])} for detail in details] == [

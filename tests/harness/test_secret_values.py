@@ -2,8 +2,7 @@ import json
 
 import pytest
 from proctor.bots.redaction import redactor
-from proctor.harness.suite.secret_values import named_variables
-from proctor.harness.suite.suite_file import load_suite
+from proctor.harness.suite.suite_file import load_suite, named_variables
 from small_exams import ToldBot, held, numbered
 from suites import lines, write_suite
 

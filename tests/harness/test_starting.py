@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 from proctor import InputError
-from proctor.harness.commands.starting import start_suite
+from proctor.harness.cli.ask import start_suite
 from proctor.harness.suite.suite_file import load_suite, sample_suite
 
 
@@ -12,7 +12,7 @@ def names(folder: Path) -> set[str]:
 
 
 def test_a_started_suite_is_the_sample_with_a_schema_and_can_be_loaded(tmp_path: Path) -> None:
-    folder = tmp_path / "new" / "exam"
+    folder = tmp_path / "new" / "run"
     files = start_suite(folder)
     assert names(folder) == names(sample_suite().parent) | {"suite.schema.json"}
     assert files == sorted(folder / name for name in names(folder))
@@ -53,11 +53,11 @@ def test_starting_twice_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_file_in_the_place_of_the_folder_is_a_sentence(tmp_path: Path) -> None:
-    (tmp_path / "exam").write_text("")
+    (tmp_path / "run").write_text("")
     with pytest.raises(InputError, match="is a file; a folder was wanted"):
-        start_suite(tmp_path / "exam")
-    with pytest.raises(InputError, match=r"exam.* can't be written: not a directory"):
-        start_suite(tmp_path / "exam" / "inner")
+        start_suite(tmp_path / "run")
+    with pytest.raises(InputError, match=r"run.* can't be written: not a directory"):
+        start_suite(tmp_path / "run" / "inner")
 
 
 def test_folders_made_for_nothing_go_again(tmp_path: Path) -> None:

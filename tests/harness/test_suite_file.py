@@ -7,9 +7,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from proctor import InputError
-from proctor.harness.suite.json_schema import suite_schema
-from proctor.harness.suite.positions import read_yaml
-from proctor.harness.suite.suite_file import load_suite, sample_suite
+from proctor.harness.suite.mistakes import read_yaml
+from proctor.harness.suite.suite_file import load_suite, sample_suite, suite_schema
 
 GOOD = """\
 name: small
@@ -153,7 +152,7 @@ def test_a_mistake_in_a_bot_is_one_sentence_in_its_place(folder: Path, bot: str,
         ("name: !!bool maybe", "6:7: 'maybe' can't be read as bool"),
         ('"a\\nb": 1', "6:1: a\\nb: there is no such key; the keys are name, knowledge, questions, models, bots, "
          "metrics, primary, metric_files, thresholds, empty_contexts, embedder, judge, local_models, byop, gate, "
-         "perturb, survey, repeat, concurrency, seed"),
+         "perturb, analysis, repeat, concurrency, seed"),
         ("judge: smal", "6:1: judge: there is no model smal under models; did you mean small?"),
         ("judge: embeded", "6:1: judge: there is no model embeded under models; did you mean embedded?"),
         ("judge: {modle: x}", "6:9: judge.modle: there is no such key; did you mean model?"),
@@ -272,11 +271,11 @@ def test_a_value_that_may_be_a_secret_is_not_repeated(folder: Path) -> None:
 def test_a_missing_suite_names_what_is_there(folder: Path) -> None:
     with pytest.raises(InputError, match=r"no suite\.yaml in .*`proctor init` writes one"):
         load_suite(folder)
-    (folder / "exam.yaml").write_text("")
-    with pytest.raises(InputError, match=r"no suite\.yaml in .*give one of exam\.yaml"):
+    (folder / "run.yaml").write_text("")
+    with pytest.raises(InputError, match=r"no suite\.yaml in .*give one of run\.yaml"):
         load_suite(folder)
-    with pytest.raises(InputError, match=r"Did you mean .*exam\.yaml\?"):
-        load_suite(folder / "exams.yaml")
+    with pytest.raises(InputError, match=r"Did you mean .*run\.yaml\?"):
+        load_suite(folder / "runs.yaml")
 
 
 def test_bots_named_with_a_comma_could_not_be_chosen_on_the_command_line(folder: Path) -> None:

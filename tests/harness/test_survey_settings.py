@@ -1,9 +1,9 @@
-"""The suite's key ``survey`` and ``--grid``: what they say, and every mistake in them."""
+"""The suite's key ``analysis`` and ``--grid``: what they say, and every mistake in them."""
 
 import pytest
 from proctor import InputError
+from proctor.harness.suite.settings import RANKED_BY, AnalysisSettings, GridSettings, overridden_grid
 from proctor.harness.suite.suite_file import load_suite
-from proctor.harness.suite.survey_settings import RANKED_BY, GridSettings, SurveySettings, overridden_grid
 
 SUITE = "questions: questions.csv\nbots:\n  it: {type: python, target: 'bot.py:answer'}\n"
 
@@ -13,26 +13,30 @@ def loaded(tmp_path):
     (tmp_path / "questions.csv").write_text("question,answer\nWhy?,Because.\n")
     (tmp_path / "bot.py").write_text("def answer(question): return question\n")
 
-    def load(survey):
-        (tmp_path / "suite.yaml").write_text(f"{SUITE}{survey}\n")
-        return load_suite(tmp_path / "suite.yaml").suite.survey
+    def load(analysis):
+        (tmp_path / "suite.yaml").write_text(f"{SUITE}{analysis}\n")
+        return load_suite(tmp_path / "suite.yaml").suite.analysis
 
     return load
 
 
 def test_a_suite_without_the_key_has_the_defaults(loaded):
-    assert loaded("") == SurveySettings()
-    assert (SurveySettings().rank_by, SurveySettings().most_calls, SurveySettings().best) == ("evidence_recall", 500, 3)
-    assert SurveySettings().rank_by in RANKED_BY
+    assert loaded("") == AnalysisSettings()
+    assert (AnalysisSettings().rank_by, AnalysisSettings().most_calls, AnalysisSettings().best) == (
+        "evidence_recall",
+        500,
+        3,
+    )
+    assert AnalysisSettings().rank_by in RANKED_BY
 
 
 def test_every_key_is_read_a_value_or_a_list(loaded):
     settings = loaded(
-        "survey:\n  metric: rouge_l\n  most_calls: 0\n  max_tokens: 900\n  best: 1\n  rank_by: ndcg\n"
+        "analysis:\n  metric: rouge_l\n  most_calls: 0\n  max_tokens: 900\n  best: 1\n  rank_by: ndcg\n"
         "  grid: {splitter: fixed, chunk_size: [300, 500], chunk_overlap: 0, retriever: [bm25, 'own.py:made'],\n"
         "         reranker: [none, cross-encoder/one], embedder: some/model, top_k: 3}"
     )
-    assert settings == SurveySettings(
+    assert settings == AnalysisSettings(
         metric="rouge_l", most_calls=0, max_tokens=900, best=1, rank_by="ndcg",
         grid=GridSettings(
             splitter=("fixed",), chunk_size=(300, 500), chunk_overlap=(0,), retriever=("bm25", "own.py:made"),
@@ -42,34 +46,34 @@ def test_every_key_is_read_a_value_or_a_list(loaded):
 
 
 @pytest.mark.parametrize(
-    ("survey", "says"),
+    ("analysis", "says"),
     [
-        ("survey: {grid: {top_k: [0]}}", "4:25: survey.grid.top_k.0: got 0, wanted"),
-        ("survey: {grid: {top_k: []}}", "4:17: survey.grid.top_k: got an empty list"),
-        ("survey: {grid: {chunk_size: [300, '5']}}", "4:35: survey.grid.chunk_size.1: got "),
-        ("survey: {grid: {chunk_size: 5}}", "survey.grid.chunk_size"),
-        ("survey: {grid: {retriever: dens}}", "survey.grid.retriever: 'dens' is no retriever; did you mean dense?"),
-        ("survey: {grid: {retriever: [bm25, dens]}}", "4:35: survey.grid.retriever.1: 'dens' is no retriever"),
-        ("survey: {grid: {splitter: [recursiv]}}", "did you mean recursive?"),
+        ("analysis: {grid: {top_k: [0]}}", "4:25: analysis.grid.top_k.0: got 0, wanted"),
+        ("analysis: {grid: {top_k: []}}", "4:17: analysis.grid.top_k: got an empty list"),
+        ("analysis: {grid: {chunk_size: [300, '5']}}", "4:35: analysis.grid.chunk_size.1: got "),
+        ("analysis: {grid: {chunk_size: 5}}", "analysis.grid.chunk_size"),
+        ("analysis: {grid: {retriever: dens}}", "analysis.grid.retriever: 'dens' is no retriever; did you mean dense?"),
+        ("analysis: {grid: {retriever: [bm25, dens]}}", "4:35: analysis.grid.retriever.1: 'dens' is no retriever"),
+        ("analysis: {grid: {splitter: [recursiv]}}", "did you mean recursive?"),
         (
-            "survey: {grid: {chunksize: 3}}",
-            "4:17: survey.grid.chunksize: there is no such key; did you mean chunk_",
+            "analysis: {grid: {chunksize: 3}}",
+            "4:17: analysis.grid.chunksize: there is no such key; did you mean chunk_",
         ),
-        ("survey: {rank_by: recall}", "4:10: survey.rank_by: got 'recall', wanted one of evidence_recall"),
-        ("survey: {best: -1}", "4:10: survey.best: got -1"),
-        ("survey: {max_tokens: 0}", "4:10: survey.max_tokens: got 0"),
-        ("survey: {metric: ''}", "4:10: survey.metric"),
-        ("survey: [grid]", "4:1: survey: got a list"),
+        ("analysis: {rank_by: recall}", "4:10: analysis.rank_by: got 'recall', wanted one of evidence_recall"),
+        ("analysis: {best: -1}", "4:10: analysis.best: got -1"),
+        ("analysis: {max_tokens: 0}", "4:10: analysis.max_tokens: got 0"),
+        ("analysis: {metric: ''}", "4:10: analysis.metric"),
+        ("analysis: [grid]", "4:1: analysis: got a list"),
     ],
 )
-def test_a_mistake_is_told_with_its_line(loaded, survey, says):
+def test_a_mistake_is_told_with_its_line(loaded, analysis, says):
     with pytest.raises(InputError) as refused:
-        loaded(survey)
+        loaded(analysis)
     assert says in str(refused.value)
 
 
 def test_the_editor_is_told_what_every_key_means():
-    for model in (SurveySettings, GridSettings):
+    for model in (AnalysisSettings, GridSettings):
         assert all(len(each["description"]) > 20 for each in model.model_json_schema()["properties"].values())
 
 

@@ -3,16 +3,14 @@ import io
 import sys
 
 import pytest
-from proctor.harness.showing.survey_findings import FINDINGS
-from proctor.harness.showing.survey_table import CARDS, SETTINGS, show_survey
-from proctor.reports.surveys.documents import DocumentCard
-from proctor.reports.surveys.survey import Gaps, Survey
+from proctor.harness.cli.knowledge import CARDS, FINDINGS, SETTINGS, show_analysis
+from proctor.reports.analysis.findings import DocumentCard, Gaps, KnowledgeAnalysis
 from survey_books import estimate, findings, full_survey, grid
 
 
-def shown(survey: Survey, where: str = "") -> str:
+def shown(analysis: KnowledgeAnalysis, where: str = "") -> str:
     out = io.StringIO()
-    show_survey(survey, out, where)
+    show_analysis(analysis, out, where)
     return out.getvalue()
 
 
@@ -69,20 +67,20 @@ def test_many_cards_are_counted_and_not_listed():
     assert "... and 2 more" in text
 
 
-@pytest.mark.parametrize("part", ["grid", "blame", "audit", "against"])
+@pytest.mark.parametrize("part", ["grid", "attribution", "dataset_quality", "against"])
 def test_a_part_that_was_not_asked_for_has_no_heading(part):
     whole, without = shown(full_survey()), shown(dataclasses.replace(full_survey(), **{part: None}))
     assert len(without.splitlines()) < len(whole.splitlines())
 
 
 def test_a_bare_survey_says_that_there_is_nothing_to_say():
-    assert shown(Survey("20261121-093000-1f2e", "shop", "", "", "", {})) == (
+    assert shown(KnowledgeAnalysis("20261121-093000-1f2e", "shop", "", "", "", {})) == (
         "shop: 0 documents, 0 questions\n\nThere is nothing to say of the parts that were looked at.\n"
     )
 
 
 def test_warnings_go_to_stderr(capsys: pytest.CaptureFixture[str]):
-    show_survey(full_survey(), sys.stdout)
+    show_analysis(full_survey(), sys.stdout)
     said = capsys.readouterr()
     assert said.err == "proctor: A warning.\n"
     assert "A warning." not in said.out
@@ -112,10 +110,10 @@ def test_long_names_of_settings_and_metrics_fit_into_80_columns():
         )
         for result in made.settings
     )
-    survey = dataclasses.replace(
+    analysis = dataclasses.replace(
         full_survey(), metric="answer_similarity", grid=dataclasses.replace(made, settings=longest)
     )
-    text = shown(survey)
+    text = shown(analysis)
     assert max(map(len, text.splitlines())) <= 80
     assert text.count("0.50 .45-.55") >= len(longest)
     headings = text[text.index("Answers of") :].splitlines()[1].split()
@@ -143,13 +141,17 @@ def test_what_to_do_is_never_cut_off_by_a_long_quotation():
 
 def test_without_answers_the_cards_say_nothing_of_answers():
     cards = (DocumentCard("a.md", "", 1234, passages=4, questions=("how", "why"), only_support=("how",)),)
-    text = shown(dataclasses.replace(full_survey(), documents=cards, blame=None, audit=None, against=None, grid=None))
-    told = text[text.index("What each document does") :]
-    headings = told.splitlines()[1].split()
+    text = shown(
+        dataclasses.replace(
+            full_survey(), documents=cards, attribution=None, dataset_quality=None, against=None, grid=None
+        )
+    )
+    notify = text[text.index("What each document does") :]
+    headings = notify.splitlines()[1].split()
     assert headings == ["holds", "only", "passages", "characters"]
-    assert told.splitlines()[2].split() == ["a.md", "2", "1", "4", "1,234"]
-    assert "retrieved" not in told
-    assert "prompts" not in told
+    assert notify.splitlines()[2].split() == ["a.md", "2", "1", "4", "1,234"]
+    assert "retrieved" not in notify
+    assert "prompts" not in notify
 
 
 def test_documents_nobody_needed_are_named_together():
@@ -175,19 +177,19 @@ def test_what_a_setting_does_to_answers_is_told_against_the_present_one():
 
 def test_that_settings_were_chosen_on_some_of_the_questions_is_told():
     """The best of many looks better on the questions that it was picked out on."""
-    survey = full_survey()
+    analysis = full_survey()
     said = "with the 2 that the setting was chosen on among them, so the best look a little better than they are."
-    assert said in " ".join(shown(survey).split())
-    without = dataclasses.replace(survey.grid, recommendation=None)
-    assert "chosen on" not in shown(dataclasses.replace(survey, grid=without))
+    assert said in " ".join(shown(analysis).split())
+    without = dataclasses.replace(analysis.grid, recommendation=None)
+    assert "chosen on" not in shown(dataclasses.replace(analysis, grid=without))
 
 
 def test_settings_that_differ_in_their_models_alone_are_named_with_them():
-    survey = full_survey()
-    first = survey.grid.settings[0]
+    analysis = full_survey()
+    first = analysis.grid.settings[0]
     other = dataclasses.replace(first, setting=dataclasses.replace(first.setting, embedder="large"))
-    two = dataclasses.replace(survey.grid, settings=(first, other), recommendation=None)
-    text = shown(dataclasses.replace(survey, grid=two))
+    two = dataclasses.replace(analysis.grid, settings=(first, other), recommendation=None)
+    text = shown(dataclasses.replace(analysis, grid=two))
     words = " ".join(text.split())
     assert "k 4, large" in words
     assert "k 4, all-MiniLM-L6-v2" in words

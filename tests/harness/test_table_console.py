@@ -3,7 +3,7 @@
 import io
 
 import pytest
-from proctor.harness.showing.table_console import TableConsole
+from proctor.harness.cli.console import TableConsole
 
 
 class Terminal(io.StringIO):

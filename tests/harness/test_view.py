@@ -14,15 +14,12 @@ import typed
 from gated_runs import keep_run
 from page_books import PageBook, page_book, report_of
 from proctor import InputError
-from proctor.harness.viewing.answers import Request
-from proctor.harness.viewing.keeping import Kept
-from proctor.harness.viewing.looking import looked_at
-from proctor.harness.viewing.serving import PORT, bound_socket
-from proctor.harness.viewing.viewer import Viewer
-from proctor.reports.pages.rows.columns import columns_of
-from proctor.reports.pages.rows.data_blocks import data_blocks
-from proctor.reports.store import Store, StoreError
-from proctor.reports.surveys.kept_surveys import keep_survey
+from proctor.harness.server.serving import PORT, bound_socket
+from proctor.harness.server.viewer import Cached, Request, Viewer, looked_at
+from proctor.reports.analysis.store import store_analysis
+from proctor.reports.pages.row_index import data_blocks
+from proctor.reports.pages.rows import columns_of
+from proctor.reports.store.database import Store, StoreError
 from served import Server, digest, served
 from survey_books import full_survey
 
@@ -57,10 +54,10 @@ def ask(tmp_path: Path) -> Callable[..., tuple[int, str]]:
 
 
 def test_the_list_has_all_runs_the_newest_first(server: Server, book: PageBook) -> None:
-    told = server.ask("/")
-    assert told.status == 200
-    assert told.headers["content-type"] == "text/html; charset=utf-8"
-    assert 0 < told.text.index(f'data-run="{book.head}"') < told.text.index(f'data-run="{book.base}"')
+    notify = server.ask("/")
+    assert notify.status == 200
+    assert notify.headers["content-type"] == "text/html; charset=utf-8"
+    assert 0 < notify.text.index(f'data-run="{book.head}"') < notify.text.index(f'data-run="{book.base}"')
 
 
 def test_a_run_has_its_page_and_the_same_blocks_as_a_file(server: Server, book: PageBook) -> None:
@@ -70,9 +67,9 @@ def test_a_run_has_its_page_and_the_same_blocks_as_a_file(server: Server, book: 
         blocks = dict(data_blocks(columns_of(report_of(store, book.head).run)))
     finally:
         store.close()
-    told = server.ask(f"/runs/{book.head}/data/rows")
-    assert told.headers["content-type"] == "application/json"
-    assert told.json["cases"]["key"] and told.json["columns"][0]["run"] == book.head
+    notify = server.ask(f"/runs/{book.head}/data/rows")
+    assert notify.headers["content-type"] == "application/json"
+    assert notify.json["cases"]["key"] and notify.json["columns"][0]["run"] == book.head
     for name in blocks:
         answer = server.ask(f"/runs/{book.head}/data/{name}")
         assert (answer.status, set(answer.json)) == (200, set(json.loads(blocks[name]))), name
@@ -88,8 +85,8 @@ def test_a_block_is_packed_for_who_takes_that(server: Server, book: PageBook) ->
 
 def test_the_beginning_of_a_name_leads_to_the_run(server: Server, book: PageBook) -> None:
     for path in ("/runs/latest", f"/runs/{book.head[:-1]}"):
-        told = server.ask(path)
-        assert (told.status, told.headers["location"]) == (302, f"/runs/{book.head}")
+        notify = server.ask(path)
+        assert (notify.status, notify.headers["location"]) == (302, f"/runs/{book.head}")
 
 
 def test_the_state_tells_how_far_a_run_is(server: Server, book: PageBook) -> None:
@@ -122,16 +119,16 @@ def test_without_sides_the_form_is_shown(server: Server, book: PageBook) -> None
 def test_a_side_is_never_a_file(server: Server, book: PageBook, tmp_path: Path) -> None:
     other = tmp_path / "other.db"
     keep_run(other, {"x": {"exact_match": [1.0]}})
-    told = server.ask(f"/compare?base={other}&head={book.head}")
-    assert told.status == 400
-    assert "neither a bot" in told.text
+    notify = server.ask(f"/compare?base={other}&head={book.head}")
+    assert notify.status == 400
+    assert "neither a bot" in notify.text
 
 
 def test_what_is_not_there_is_told_with_the_nearest(server: Server, book: PageBook) -> None:
     wrong = book.head[:-1] + ("0" if book.head[-1] != "0" else "1")
-    told = server.ask(f"/runs/{wrong}")
-    assert told.status == 404
-    assert f"Did you mean {book.head}?" in told.text or f"Did you mean {book.base}?" in told.text
+    notify = server.ask(f"/runs/{wrong}")
+    assert notify.status == 404
+    assert f"Did you mean {book.head}?" in notify.text or f"Did you mean {book.base}?" in notify.text
     assert server.ask(f"/runs/{wrong}/state").status == 404
     assert server.ask(f"/runs/{book.head}/data/details-0-999").status == 404
     assert server.ask(f"/runs/{book.head}/data/..%2Frows").status == 404
@@ -140,9 +137,9 @@ def test_what_is_not_there_is_told_with_the_nearest(server: Server, book: PageBo
 
 @pytest.mark.parametrize("host", ["evil.example", "evil.example:{port}", "127.0.0.1:1", "127.0.0.1.evil:{port}", ""])
 def test_a_name_of_somebody_else_is_refused(server: Server, host: str) -> None:
-    told = server.ask("/", Host=host.format(port=server.port))
-    assert told.status in (400, 403)
-    assert "run" not in told.text.lower()
+    notify = server.ask("/", Host=host.format(port=server.port))
+    assert notify.status in (400, 403)
+    assert "run" not in notify.text.lower()
 
 
 @pytest.mark.parametrize("host", ["localhost:{port}", "LocalHost:{port}", "[::1]:{port}"])
@@ -152,14 +149,14 @@ def test_own_names_are_taken(server: Server, host: str) -> None:
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "OPTIONS", "PATCH"])
 def test_only_looking_is_allowed(server: Server, method: str) -> None:
-    told = server.ask("/", method)
-    assert (told.status, told.headers["allow"]) == (405, "GET, HEAD")
+    notify = server.ask("/", method)
+    assert (notify.status, notify.headers["allow"]) == (405, "GET, HEAD")
 
 
 def test_head_tells_all_but_the_content(server: Server) -> None:
-    got, told = server.ask("/"), server.ask("/", "HEAD")
-    assert (told.status, told.body) == (200, b"")
-    assert told.headers["content-length"] == str(len(got.body))
+    got, notify = server.ask("/"), server.ask("/", "HEAD")
+    assert (notify.status, notify.body) == (200, b"")
+    assert notify.headers["content-length"] == str(len(got.body))
 
 
 @pytest.mark.parametrize("path", ["/", "/runs/latest", "/runs/nothing", "/state"])
@@ -323,7 +320,7 @@ def test_a_database_without_runs_says_how_to_make_one(tmp_path: Path, ask: Calla
 
 def test_what_is_kept_is_made_once_and_the_oldest_goes_first() -> None:
     made: list[str] = []
-    kept: Kept[str] = Kept(7, len)
+    kept: Cached[str] = Cached(7, len)
 
     def thing(text: str) -> str:
         return kept.get(text, lambda: made.append(text) or text)  # type: ignore[func-returns-value]
@@ -353,7 +350,7 @@ def test_a_survey_that_comes_later_is_on_the_page(tmp_path: Path, ask: Callable[
     name = keep_run(path, {"x": {"exact_match": [1.0, 0.0]}})
     first, page = ask(f"/runs/{name}/state")[1], ask(f"/runs/{name}")[1]
     with closing(Store.open(path)) as store:
-        keep_survey(store, full_survey(name))
+        store_analysis(store, full_survey(name))
     assert ask(f"/runs/{name}/state")[1] != first
     assert 'id="knowledge-grid"' not in page
     assert 'id="knowledge-grid"' in ask(f"/runs/{name}")[1]

@@ -13,11 +13,8 @@ from pathlib import Path
 
 import pytest
 from gated_runs import keep_run
-from proctor.harness.viewing.answers import Request
-from proctor.harness.viewing.keeping import Kept
-from proctor.harness.viewing.looking import looked_at
-from proctor.harness.viewing.viewer import Viewer
-from proctor.reports.store import StoreError
+from proctor.harness.server.viewer import Cached, Request, Viewer, looked_at
+from proctor.reports.store.database import StoreError
 from served import served
 from suites import PROGRAM
 
@@ -111,8 +108,8 @@ def test_a_browser_that_stays_in_the_foreground_is_answered(path: Path) -> None:
         assert seen.read_text() == "200 True"
     finally:
         process.terminate()
-        _, told = process.communicate(timeout=60)
-    assert told.splitlines() == ["Ctrl-C ends it.", "proctor: Ended. Nothing was changed."]
+        _, notify = process.communicate(timeout=60)
+    assert notify.splitlines() == ["Ctrl-C ends it.", "proctor: Ended. Nothing was changed."]
 
 
 def test_without_a_browser_that_is_said_and_it_goes_on(path: Path) -> None:
@@ -149,7 +146,7 @@ def test_a_run_that_was_killed_long_ago_is_known_by_its_silence(path: Path) -> N
 
 
 def test_who_wants_what_another_is_making_waits_for_it() -> None:
-    kept: Kept[str] = Kept(10)
+    kept: Cached[str] = Cached(10)
     made, begun, release = [], threading.Event(), threading.Event()
 
     def make() -> str:
@@ -173,7 +170,7 @@ def test_who_wants_what_another_is_making_waits_for_it() -> None:
 
 
 def test_what_could_not_be_made_is_tried_again() -> None:
-    kept: Kept[str] = Kept(10)
+    kept: Cached[str] = Cached(10)
 
     def fail() -> str:
         raise StoreError("not now")
@@ -192,8 +189,8 @@ def test_what_a_script_left_in_the_background_is_ended_by_sigterm(path: Path) ->
         assert process.stdout is not None
         assert process.stdout.readline().startswith("http://")
         process.terminate()
-        _, told = process.communicate(timeout=30)
+        _, notify = process.communicate(timeout=30)
     finally:
         process.kill()
         process.communicate()
-    assert (process.returncode, told.splitlines()[-1]) == (130, "proctor: Ended. Nothing was changed.")
+    assert (process.returncode, notify.splitlines()[-1]) == (130, "proctor: Ended. Nothing was changed.")

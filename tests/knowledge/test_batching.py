@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from closing import closing
 from counting_encoder import CountingEncoder, embedder_of, held, in_queue, vector_of
-from proctor.knowledge.batching import BatchingEmbedder
-from proctor.knowledge.encoder import Embedded
+from proctor.knowledge.models.batching import BatchingEmbedder
+from proctor.knowledge.models.encoder import Embedded
 
 
 @pytest.fixture

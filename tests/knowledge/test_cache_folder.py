@@ -1,7 +1,7 @@
 from pathlib import Path
 
 import pytest
-from proctor.knowledge.cache_folder import cache_folder
+from proctor.knowledge.paths import cache_folder
 
 
 @pytest.mark.parametrize(

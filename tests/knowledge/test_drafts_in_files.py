@@ -4,10 +4,9 @@ import json
 
 import pytest
 from proctor import InputError
-from proctor.knowledge.question_editing import raw_rows, with_questions, with_row
-from proctor.knowledge.question_files import open_questions
-from proctor.knowledge.question_writing import extra_keys, question_pieces
-from proctor.knowledge.questions import DRAFT, Evidence, Question
+from proctor.knowledge.questions.editing import raw_rows, with_questions, with_row
+from proctor.knowledge.questions.question import DRAFT, Evidence, Question
+from proctor.knowledge.questions.question_files import extra_keys, open_questions, question_pieces
 
 KINDS = ["jsonl", "json", "yaml", "csv", "tsv"]
 QUESTIONS = (

@@ -8,10 +8,14 @@ import pytest
 import tiny_models
 from counting_encoder import vector_of
 from proctor import InputError
-from proctor.knowledge.embedding import EmbedderSettings, open_encoder, resolve
-from proctor.knowledge.langchain_encoder import LangChainEncoder
-from proctor.knowledge.model_hub import HuggingFaceHub
-from proctor.knowledge.sentence_encoder import SentenceEncoder
+from proctor.knowledge.models.embedding import (
+    EmbedderSettings,
+    LangChainEncoder,
+    SentenceEncoder,
+    open_encoder,
+    resolve,
+)
+from proctor.knowledge.models.hub import HuggingFaceHub
 
 PACKAGED = "sentence-transformers/all-MiniLM-L6-v2@c9745ed1d9f2 (packaged, onnx fp32)"
 COMMIT = "0123456789abcdef0123456789abcdef01234567"

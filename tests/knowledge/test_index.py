@@ -5,9 +5,9 @@ import zipfile
 import numpy as np
 import pytest
 from counting_encoder import CountingEncoder, vector_of
-from proctor.knowledge.batching import BatchingEmbedder
-from proctor.knowledge.documents import Document, Passage
-from proctor.knowledge.index import PassageIndex
+from proctor.knowledge.documents.document import Document, Passage
+from proctor.knowledge.models.batching import BatchingEmbedder
+from proctor.knowledge.retrieval.index import PassageIndex
 
 
 class Corpus:

@@ -5,7 +5,7 @@ import threading
 import numpy as np
 import pytest
 from counting_encoder import CountingEncoder, embedder_of, held, in_queue, vector_of
-from proctor.knowledge.batching import BatchingEmbedder
+from proctor.knowledge.models.batching import BatchingEmbedder
 
 
 class Keeper:

@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 
 import pytest
-from proctor.knowledge.model_content import content_hash, file_hashes
+from proctor.knowledge.models.hub import content_hash, file_hashes
 
 LARGE = bytes(range(256)) * 8192  # two megabytes: worth remembering
 

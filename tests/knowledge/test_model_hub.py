@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from model_hub_server import COMMIT, serving
-from proctor.knowledge.model_hub import HuggingFaceHub
+from proctor.knowledge.models.hub import HuggingFaceHub
 
 FETCH = """
 import sys

@@ -5,9 +5,7 @@ import numpy as np
 import pytest
 import tiny_models
 from proctor import InputError
-from proctor.knowledge.onnx_bert import BertShape, bert_graph
-from proctor.knowledge.onnx_encoder import PackagedEncoder, packaged_id
-from proctor.knowledge.onnx_writing import OnnxGraph
+from proctor.knowledge.models.packaged_encoder import BertShape, OnnxGraph, PackagedEncoder, bert_graph, packaged_id
 
 QUESTION = "What is the refund period?"
 ANSWER = ["Refunds are accepted within 14 days of purchase.", "Our office is in Berlin."]
@@ -125,8 +123,8 @@ def test_the_numbers_of_the_specification(encoder):
 
 @pytest.mark.weights
 def test_the_vectors_are_those_of_sentence_transformers(encoder):
-    from proctor.knowledge.onnx_encoder import packaged_folder
-    from proctor.knowledge.sentence_encoder import SentenceEncoder
+    from proctor.knowledge.models.embedding import SentenceEncoder
+    from proctor.knowledge.models.packaged_encoder import packaged_folder
 
     reference = SentenceEncoder(packaged_folder(), "reference")
     words = " ".join(ANSWER + CHUNKS[0]).split()
@@ -183,7 +181,7 @@ def test_int8_is_near_and_does_not_depend_on_company(encoder):
 @pytest.mark.weights
 def test_no_heavy_library_is_loaded():
     program = (
-        "import sys; from proctor.knowledge.embedding import EmbedderSettings, open_encoder; "
+        "import sys; from proctor.knowledge.models.embedding import EmbedderSettings, open_encoder; "
         "settings = EmbedderSettings(); early = settings.model_id, 'onnxruntime' in sys.modules; "
         "encoder = open_encoder(settings); encoder.encode(['hello']); "
         "print(early, encoder.model_id == early[0], {'torch', 'transformers', 'sentence_transformers', 'onnx', "

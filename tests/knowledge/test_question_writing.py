@@ -6,10 +6,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from proctor import InputError
-from proctor.knowledge.question_files import open_questions
-from proctor.knowledge.question_list import QuestionList
-from proctor.knowledge.question_writing import extra_keys, question_pieces
-from proctor.knowledge.questions import PERTURBS, Evidence, Question
+from proctor.knowledge.questions.question import PERTURBS, Evidence, Question
+from proctor.knowledge.questions.question_files import QuestionList, extra_keys, open_questions, question_pieces
 
 SUFFIXES = (".jsonl", ".json", ".yaml", ".csv", ".tsv")
 plain = st.text(st.characters(exclude_categories=("Cs", "Cc")), min_size=1, max_size=30)

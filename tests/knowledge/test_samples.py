@@ -8,8 +8,8 @@ from pathlib import Path
 
 import proctor
 import pytest
-from proctor.knowledge.question_files import open_questions
-from proctor.knowledge.questions import Evidence, Question
+from proctor.knowledge.questions.question import Evidence, Question
+from proctor.knowledge.questions.question_files import open_questions
 from ruamel.yaml import YAML
 
 FOLDER = Path(proctor.__file__).parent / "knowledge" / "samples" / "help_centre"
@@ -187,7 +187,7 @@ def test_suite_names_files_that_exist_and_the_same_refusal() -> None:
     named = [suite["knowledge"], suite["questions"], bots["faq"]["entries"]]
     named += [bots["full_context"]["prompt"], bots["rag"]["prompt"]]
     assert [path for path in named if not (FOLDER / path).exists()] == []
-    assert bots["faq"]["decline"] == REFUSAL
+    assert bots["faq"]["abstain"] == REFUSAL
 
 
 def test_two_price_lists_disagree_and_the_old_one_says_so() -> None:

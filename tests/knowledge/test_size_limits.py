@@ -9,10 +9,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from proctor import InputError
-from proctor.knowledge.documents import Passage
-from proctor.knowledge.index_file import Indexed, IndexFile, read_index_file, write_index_file
-from proctor.knowledge.question_files import open_questions
-from proctor.knowledge.reading import read_knowledge
+from proctor.knowledge.documents.document import Passage
+from proctor.knowledge.documents.reading import read_knowledge
+from proctor.knowledge.questions.question_files import open_questions
+from proctor.knowledge.retrieval.index import Indexed, IndexFile, read_index_file, write_index_file
 from raw_server import bomb
 
 
@@ -57,10 +57,10 @@ def test_a_word_document_of_a_gigabyte_is_passed_over_with_a_sentence(tmp_path):
         for _ in range(300):
             member.write(b" " * (1 << 20))
     try:
-        told = " ".join(read_knowledge([tmp_path]).warnings)
+        notify = " ".join(read_knowledge([tmp_path]).warnings)
     except InputError as error:
-        told = str(error)
-    assert "bomb.docx was skipped: it unpacks into more than 256 MB" in told
+        notify = str(error)
+    assert "bomb.docx was skipped: it unpacks into more than 256 MB" in notify
 
 
 @pytest.mark.parametrize("name", ["q.jsonl.gz", "q.yaml.gz", "q.json.gz", "q.csv.gz"])

@@ -1,10 +1,8 @@
 import numpy as np
 import pytest
 import tiny_models
-from proctor.knowledge.best_sentences import best_sentences, pieces, ranked
-from proctor.knowledge.onnx_bert import BertShape, pair_graph
-from proctor.knowledge.onnx_encoder import _open_session, _padded
-from proctor.knowledge.support_model import merged, pair_tokens
+from proctor.knowledge.models.packaged_encoder import BertShape, _open_session, _padded, pair_graph
+from proctor.knowledge.models.support_model import best_sentences, merged, pair_tokens, pieces, ranked
 
 CLS, SEP, MARK = 101, 102, 1
 

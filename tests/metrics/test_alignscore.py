@@ -4,11 +4,11 @@ import asyncio
 
 import pytest
 import tiny_grounding
-from proctor.knowledge.local_models.finding import ModelSettings
-from proctor.knowledge.local_models.pool import LocalModels
+from proctor.knowledge.models.finding import ModelChoice
+from proctor.knowledge.models.pool import LocalModels
 from proctor.metrics import Facts, Score, builtin_catalog
-from proctor.metrics.alignscore import even_chunks
-from proctor.metrics.local_tools import Checker
+from proctor.metrics.local.checkers import even_chunks
+from proctor.metrics.local.tools import Checker
 from stub_checker import StubChecker
 
 PLAN = builtin_catalog().plan(["alignscore"])
@@ -23,8 +23,13 @@ def scored(checker: Checker | None, **changed: object) -> Score:
 
 
 def by_words(source: str, claim: str) -> float:
-    told = {("two weeks", "14 days"): 0.9, ("Cash", "14 days"): 0.2, ("two weeks", "cash"): 0.1, ("Cash", "cash"): 0.4}
-    (probability,) = [value for (one, other), value in told.items() if one in source and other in claim]
+    notify = {
+        ("two weeks", "14 days"): 0.9,
+        ("Cash", "14 days"): 0.2,
+        ("two weeks", "cash"): 0.1,
+        ("Cash", "cash"): 0.4,
+    }
+    (probability,) = [value for (one, other), value in notify.items() if one in source and other in claim]
     return probability
 
 
@@ -87,7 +92,7 @@ def test_rows_with_nothing_to_measure(changed: dict[str, object], reason: str) -
 def test_without_the_model_there_is_no_value() -> None:
     score = scored(None)
     assert (score.value, score.status, score.reason) == (None, "error", "model_unavailable")
-    models = LocalModels({"alignscore": ModelSettings("nobody/nothing")})
+    models = LocalModels({"alignscore": ModelChoice("nobody/nothing")})
     checker: Checker = models.tool("alignscore")
     score = scored(checker)
     models.close()
@@ -97,7 +102,7 @@ def test_without_the_model_there_is_no_value() -> None:
 
 def test_a_real_model_gives_the_value(tmp_path) -> None:
     folder = tiny_grounding.alignscore_folder(tmp_path / "alignscore")
-    models = LocalModels({"alignscore": ModelSettings(str(folder), device="cpu")})
+    models = LocalModels({"alignscore": ModelChoice(str(folder), device="cpu")})
     checker: Checker = models.tool("alignscore")
     try:
         score = scored(checker)

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from proctor.metrics import Catalog, Score, Status, artefact, builtin_catalog, metric
-from proctor.metrics.boolean import Check, boolean_metrics, contexts_to_check
+from proctor.metrics.judge.boolean import Check, boolean_metrics, contexts_to_check
 from proctor.metrics.score import Reason
 
 SUFFIXES = ("passes", "failures", "retrieval_failures", "generation_failures", "parse_failures")

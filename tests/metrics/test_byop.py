@@ -3,14 +3,12 @@ import asyncio
 import pytest
 from proctor import InputError
 from proctor.metrics import builtin_catalog
-from proctor.metrics.byop import byop_metrics
-from proctor.metrics.byop_template import read_template
-from proctor.metrics.evaluator_table import rates
-from proctor.metrics.evaluators import evaluator_of, named, names, options_of
+from proctor.metrics.evaluators import evaluator_of, named, names, options_of, rates
 from proctor.metrics.judge.call import Block
-from proctor.metrics.judge.label_calls import OwnPrompt
+from proctor.metrics.judge.calls import OwnPrompt
+from proctor.metrics.judge.own_prompts import byop_metrics, read_template
 from proctor.metrics.judge.prompted import PromptedJudge
-from proctor.metrics.judge.requests import JudgeReply
+from proctor.metrics.judge.rendering import JudgeReply
 from proctor.metrics.judge.verdicts import Word
 from proctor.metrics.score import Unreadable
 from scripted_judge import ScriptedJudge

@@ -13,7 +13,7 @@ import proctor.metrics
 import pytest
 from proctor import InputError
 from proctor.metrics import Artefact, Catalog, Facts, Metric, RunFacts, artefact, builtin_catalog, metric
-from proctor.metrics.declaring import MetricDeclaration, MetricSettings
+from proctor.metrics.declaration import MetricDeclaration, MetricSettings
 from proctor.metrics.facts import ROW_CHECKS, RUN_CHECKS
 
 CATALOG = builtin_catalog()

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from proctor import InputError
 from proctor.metrics import Embedder, Facts, NotApplicable, Score, Status, builtin_catalog
-from proctor.metrics.completeness import completeness, reduced, spread
+from proctor.metrics.local.summaries import completeness, reduced, spread
 from stub_embedder import StubEmbedder
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "completeness.json").read_text("utf-8"))["cases"]

@@ -3,10 +3,9 @@ import asyncio
 import pytest
 from proctor import InputError
 from proctor.metrics import builtin_catalog
-from proctor.metrics.critics import ASPECTS
-from proctor.metrics.evaluator_table import CRITICS, rates
-from proctor.metrics.evaluators import named
-from proctor.metrics.judge.grade_calls import SafetyVerdicts
+from proctor.metrics.evaluators import CRITICS, named, rates
+from proctor.metrics.judge.calls import SafetyVerdicts
+from proctor.metrics.judge.grades import ASPECTS
 from proctor.metrics.judge.rendering import render
 from proctor.metrics.score import JudgeUnavailable, Unreadable
 from scripted_judge import ScriptedJudge

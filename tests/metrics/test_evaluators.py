@@ -4,8 +4,17 @@ from pathlib import Path
 import pytest
 from proctor import InputError
 from proctor.metrics import Catalog, artefact, builtin_catalog, metric
-from proctor.metrics.evaluator_table import CRITICS, rates
-from proctor.metrics.evaluators import EVALUATORS, GROUPS, evaluator_of, missing_from, named, names, options_of
+from proctor.metrics.evaluators import (
+    CRITICS,
+    EVALUATORS,
+    GROUPS,
+    evaluator_of,
+    missing_from,
+    named,
+    names,
+    options_of,
+    rates,
+)
 
 SPECIFICATION = Path(__file__).parents[3] / "shared" / "spec" / "metrics.md"
 

@@ -7,12 +7,12 @@ import proctor.metrics
 import pytest
 import tiny_language_models as tiny
 from proctor import InputError
-from proctor.knowledge.local_models.finding import ModelSettings
-from proctor.knowledge.local_models.language_model import Likelihood
-from proctor.knowledge.local_models.pool import LocalModels
+from proctor.knowledge.models.finding import ModelChoice
+from proctor.knowledge.models.language_models import Likelihood
+from proctor.knowledge.models.pool import LocalModels
 from proctor.metrics import Facts, Score, builtin_catalog
 from proctor.metrics.evaluators import EVALUATORS
-from proctor.metrics.gptscore import load_instruction
+from proctor.metrics.local.likelihoods import load_instruction
 from stub_language_model import StubLanguageModel
 
 CATALOG = builtin_catalog()
@@ -91,7 +91,7 @@ def upstream(folder: Path, id: str, texts: dict[str, str]) -> float:
 
 def test_values_are_the_losses_of_transformers(tmp_path: Path) -> None:
     tiny.causal_folder(tmp_path, window=400)
-    models = LocalModels({"gptscore": ModelSettings(str(tmp_path))})
+    models = LocalModels({"gptscore": ModelChoice(str(tmp_path))})
     try:
         found = scores([*ASPECTS], {**FACTS, "gptscore_model": models.tool("gptscore")})
     finally:
@@ -156,7 +156,7 @@ def test_names_in_braces_within_texts_are_text() -> None:
 
 def test_a_model_of_chosen_probabilities_gives_the_worked_example(tmp_path: Path) -> None:
     tiny.unigram_folder(tmp_path, {"the": 0.2, " refund": 0.5, " period": 0.1})
-    models = LocalModels({"gptscore": ModelSettings(str(tmp_path))})
+    models = LocalModels({"gptscore": ModelChoice(str(tmp_path))})
     try:
         (score,) = scores(
             ["gptscore_sum_fluency"],
@@ -171,7 +171,7 @@ def test_a_model_of_chosen_probabilities_gives_the_worked_example(tmp_path: Path
 def test_all_are_measured_by_a_real_model(tmp_path: Path, architecture: str) -> None:
     # The window is small, so that dialogues and texts are cut and all the rest survives.
     (tiny.causal_folder if architecture == "causal" else tiny.encoder_decoder_folder)(tmp_path, window=400)
-    models = LocalModels({"gptscore": ModelSettings(str(tmp_path))})
+    models = LocalModels({"gptscore": ModelChoice(str(tmp_path))})
     long: Facts = {**FACTS, "question": "How long? " * 60, "expected": "It is two days. " * 60}
     try:
         tool = models.tool("gptscore")

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 from proctor import InputError
-from proctor.knowledge.local_models.finding import ModelSettings
-from proctor.knowledge.local_models.pool import LocalModels
+from proctor.knowledge.models.finding import ModelChoice
+from proctor.knowledge.models.pool import LocalModels
 from proctor.metrics import Score, builtin_catalog
-from proctor.metrics.local_tools import Checker
+from proctor.metrics.local.tools import Checker
 from stub_checker import StubChecker
 from tiny_checkers import golden_folder
 
@@ -41,7 +41,7 @@ def test_the_example_of_the_specification() -> None:
 
 @pytest.mark.parametrize("name", ["hhem_2", "cross_encoder_bert", "cross_encoder_deberta"])
 def test_the_value_is_upstreams_greatest(tmp_path: Path, name: str) -> None:
-    models = LocalModels({"hallucination": ModelSettings(str(golden_folder(tmp_path / name, CASES[name])))})
+    models = LocalModels({"hallucination": ModelChoice(str(golden_folder(tmp_path / name, CASES[name])))})
     (first, answer), *_ = GOLDEN["pairs"]
     try:
         alone = score(models.tool("hallucination"), [first], answer)

@@ -3,10 +3,10 @@ import asyncio
 import pytest
 from proctor import InputError
 from proctor.metrics import Score, builtin_catalog
-from proctor.metrics.evaluator_table import rates
-from proctor.metrics.judge.label_calls import Label, Rating
+from proctor.metrics.evaluators import rates
+from proctor.metrics.judge.calls import Label, Rating
 from proctor.metrics.judge.prompted import PromptedJudge
-from proctor.metrics.judge.requests import JudgeReply
+from proctor.metrics.judge.rendering import JudgeReply
 from proctor.metrics.judge.verdicts import Grade, Word
 from proctor.metrics.score import JudgeUnavailable, Unreadable
 from scripted_judge import ScriptedJudge

@@ -18,8 +18,7 @@ from judged_rows import (
     scores,
 )
 from proctor.metrics import Score, Status, builtin_catalog
-from proctor.metrics.judge.claim_calls import AnswerClaims
-from proctor.metrics.judge.verdict_calls import CheckAnswer, CompareClaims
+from proctor.metrics.judge.calls import AnswerClaims, CheckAnswer, CompareClaims
 from proctor.metrics.judge.verdicts import Agreement, AnswerSupport, Verdict
 
 CATALOG = builtin_catalog()
@@ -45,8 +44,8 @@ def test_evidence_of_claims() -> None:
         "any_chunk": 0.5,
         "judge": "scripted",
     }
-    sides = Agreement((Verdict(holds=True), Verdict(holds=False, why="else")), (Verdict(holds=False),) * 4)
-    found = score("answer_correctness", changed(scripts={AnswerClaims: ("one", "two"), CompareClaims: sides}))
+    operands = Agreement((Verdict(holds=True), Verdict(holds=False, why="else")), (Verdict(holds=False),) * 4)
+    found = score("answer_correctness", changed(scripts={AnswerClaims: ("one", "two"), CompareClaims: operands}))
     assert found.details["TP"] == [{"claim": "one", "supported": True}]
     assert found.details["FP"] == [{"claim": "two", "supported": False, "why": "else"}]
     assert [claim["claim"] for claim in found.details["FN"]] == ["wanted 0", "wanted 1", "wanted 2", "wanted 3"]

@@ -3,8 +3,7 @@
 import pytest
 from judged_rows import OURS, WORKED, JudgedRow, changed, score, scores
 from proctor.metrics import Facts, ModelUnavailable, Status
-from proctor.metrics.judge.claim_calls import AnswerClaims, ReverseQuestions
-from proctor.metrics.judge.verdict_calls import CheckAnswer, CheckExpected
+from proctor.metrics.judge.calls import AnswerClaims, CheckAnswer, CheckExpected, ReverseQuestions
 from proctor.metrics.judge.verdicts import AnswerSupport, ExpectedSupport, Verdict
 from proctor.metrics.score import JudgeUnavailable, Unreadable
 from scripted_judge import ScriptedJudge

@@ -20,8 +20,16 @@ from judged_rows import (
 )
 from proctor import InputError
 from proctor.metrics import ModelUnavailable, Status, builtin_catalog
-from proctor.metrics.judge.claim_calls import AnswerClaims, Entities, ExpectedClaims, ReverseQuestions
-from proctor.metrics.judge.verdict_calls import CheckAnswer, CheckExpected, CompareClaims, ContextText
+from proctor.metrics.judge.calls import (
+    AnswerClaims,
+    CheckAnswer,
+    CheckExpected,
+    CompareClaims,
+    ContextText,
+    Entities,
+    ExpectedClaims,
+    ReverseQuestions,
+)
 from stub_embedder import StubEmbedder
 
 CATALOG = builtin_catalog()

@@ -3,9 +3,9 @@ import asyncio
 import pytest
 from proctor import InputError
 from proctor.metrics import builtin_catalog
-from proctor.metrics.judge.grade_calls import REVIEW_ASPECTS, Review
+from proctor.metrics.judge.calls import REVIEW_ASPECTS, Review
 from proctor.metrics.judge.prompted import PromptedJudge
-from proctor.metrics.judge.requests import JudgeReply
+from proctor.metrics.judge.rendering import JudgeReply
 from proctor.metrics.judge.verdicts import Grade
 from proctor.metrics.score import Unreadable, passed
 from scripted_judge import ScriptedJudge

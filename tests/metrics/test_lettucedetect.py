@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 import tiny_grounding
-from proctor.knowledge.local_models.finding import ModelSettings
-from proctor.knowledge.local_models.pool import LocalModels
+from proctor.knowledge.models.finding import ModelChoice
+from proctor.knowledge.models.pool import LocalModels
 from proctor.metrics import Facts, Score, builtin_catalog
-from proctor.metrics.local_tools import Grounded, SpanDetector
+from proctor.metrics.local.tools import Grounded, SpanDetector
 from stub_grounding import ToldDetector
 
 PLAN = builtin_catalog().plan(["lettucedetect"])
@@ -76,7 +76,7 @@ def test_rows_with_nothing_to_measure(changed: dict[str, object], reason: str) -
 def test_without_the_model_there_is_no_value() -> None:
     score = scored(None)
     assert (score.value, score.status, score.reason) == (None, "error", "model_unavailable")
-    models = LocalModels({"lettucedetect": ModelSettings("nobody/nothing")})
+    models = LocalModels({"lettucedetect": ModelChoice("nobody/nothing")})
     score = scored(models.tool("lettucedetect"))
     models.close()
     assert (score.status, score.reason) == ("error", "model_unavailable")
@@ -85,7 +85,7 @@ def test_without_the_model_there_is_no_value() -> None:
 
 def test_a_real_model_marks_the_characters(tmp_path) -> None:
     folder = tiny_grounding.span_detector_folder(tmp_path / "spans")
-    models = LocalModels({"lettucedetect": ModelSettings(str(folder), device="cpu")})
+    models = LocalModels({"lettucedetect": ModelChoice(str(folder), device="cpu")})
     detector: SpanDetector = models.tool("lettucedetect")
     try:
         score = scored(detector)
@@ -113,7 +113,7 @@ def joined(spans: list[dict[str, float]]) -> list[tuple[float, float, float]]:
 def test_spans_are_those_of_lettucedetect_itself(tmp_path: Path) -> None:
     cases = GOLDEN["cases"]
     folder = tiny_grounding.golden_detector_folder(tmp_path / "golden", GOLDEN)
-    models = LocalModels({"lettucedetect": ModelSettings(str(folder), device="cpu")})
+    models = LocalModels({"lettucedetect": ModelChoice(str(folder), device="cpu")})
     detector: SpanDetector = models.tool("lettucedetect")
     rows = [Grounded(tuple(one["contexts"]), one["question"] or "", one["answer"]) for one in cases]
     try:

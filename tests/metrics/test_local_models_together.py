@@ -11,9 +11,9 @@ import tiny_classifier
 import tiny_entailment
 import tiny_grounding
 import tiny_language_models
-from proctor.knowledge.local_models.finding import ModelSettings
-from proctor.knowledge.local_models.pool import LocalModels
-from proctor.knowledge.local_models.roles import ROLES
+from proctor.knowledge.models.finding import ModelChoice
+from proctor.knowledge.models.pool import LocalModels
+from proctor.knowledge.models.roles import ROLES
 from proctor.metrics import Facts, Score, builtin_catalog
 from proctor.metrics.facts import LOCAL_MODELS
 from proctor.metrics.plan import Plan
@@ -35,7 +35,7 @@ SENTENCES = (
 
 
 @pytest.fixture(scope="module")
-def folders(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, ModelSettings]:
+def folders(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, ModelChoice]:
     """A model for each role."""
     base = tmp_path_factory.mktemp("models")
     tiny_checkers.t5_folder(base / "hallucination", "TokenClassification", window=64)
@@ -47,11 +47,11 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, ModelSetti
     tiny_checkers.t5_folder(base / "minicheck", "ConditionalGeneration", window=64)
     tiny_grounding.alignscore_folder(base / "alignscore")
     tiny_grounding.span_detector_folder(base / "lettucedetect")
-    return {role: ModelSettings(str(base / role)) for role in ASKED_BY_METRICS}
+    return {role: ModelChoice(str(base / role)) for role in ASKED_BY_METRICS}
 
 
 @pytest.fixture
-def models(folders: Mapping[str, ModelSettings]) -> Iterator[LocalModels]:
+def models(folders: Mapping[str, ModelChoice]) -> Iterator[LocalModels]:
     pool = LocalModels(folders)
     yield pool
     pool.close()
@@ -100,7 +100,7 @@ def test_there_are_38_metrics_on_the_nine_models() -> None:
 
 
 def test_rows_in_flight_together_get_the_values_of_rows_one_by_one(
-    models: LocalModels, folders: Mapping[str, ModelSettings]
+    models: LocalModels, folders: Mapping[str, ModelChoice]
 ) -> None:
     at_once = scored(models)
     alone = LocalModels(folders)  # its models remember nothing of the above
@@ -118,7 +118,7 @@ def test_rows_in_flight_together_get_the_values_of_rows_one_by_one(
 
 
 def test_one_metric_alone_gives_the_value_that_it_has_among_all(
-    models: LocalModels, folders: Mapping[str, ModelSettings]
+    models: LocalModels, folders: Mapping[str, ModelChoice]
 ) -> None:
     among_all = scored(models, 6)
     other = LocalModels(folders)

@@ -2,8 +2,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from proctor.metrics import Facts, NotApplicable, Score, Status, builtin_catalog
-from proctor.metrics.looping import compression_ratio, longest_repeated_substring, unique_sentences
-from proctor.metrics.repetition import LONGEST_TEXT, longest_repeat
+from proctor.metrics.looping import (
+    LONGEST_TEXT,
+    compression_ratio,
+    longest_repeat,
+    longest_repeated_substring,
+    unique_sentences,
+)
 
 PLAN = builtin_catalog().plan(["unique_sentences", "longest_repeated_substring", "compression_ratio"])
 LOOPING = "I can help with that. I can help with that. I can help with that. Please wait a moment."

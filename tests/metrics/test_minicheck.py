@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 from proctor import InputError
-from proctor.knowledge.local_models.finding import ModelSettings
-from proctor.knowledge.local_models.pool import LocalModels
+from proctor.knowledge.models.finding import ModelChoice
+from proctor.knowledge.models.pool import LocalModels
 from proctor.metrics import Score, builtin_catalog
-from proctor.metrics.chunks import Chunk, packed
-from proctor.metrics.local_tools import Checker
+from proctor.metrics.local.checkers import Chunk, packed
+from proctor.metrics.local.tools import Checker
 from stub_checker import StubChecker
 from tiny_checkers import golden_folder
 
@@ -84,7 +84,7 @@ def test_joint_contexts_share_chunks_that_no_context_supports_on_its_own() -> No
 
 
 def test_the_evidence_is_upstreams(tmp_path: Path) -> None:
-    models = LocalModels({"minicheck": ModelSettings(str(golden_folder(tmp_path / "ft5", CASES["minicheck_t5"])))})
+    models = LocalModels({"minicheck": ModelChoice(str(golden_folder(tmp_path / "ft5", CASES["minicheck_t5"])))})
     pairs = dict(zip(map(tuple, GOLDEN["pairs"]), CASES["minicheck_t5"]["values"], strict=True))
     try:
         for (source, claim), value in pairs.items():

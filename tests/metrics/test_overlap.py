@@ -9,20 +9,21 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from proctor.metrics import Measured, NotApplicable
 from proctor.metrics.artefacts import ngram_matches
-from proctor.metrics.overlap import (
+from proctor.metrics.lexical import (
     LONGEST_SUBSEQUENCE_TEXT,
     bleu,
     bleu_1,
     bleu_2,
     bleu_3,
     bleu_4,
+    clipped_matches,
+    common_subsequence_length,
     rouge_1,
     rouge_2,
     rouge_l,
+    rouge_tokens,
 )
-from proctor.metrics.overlap_counts import clipped_matches, common_subsequence_length, rouge_tokens
-from proctor.metrics.text import sentences
-from proctor.metrics.treebank import word_tokens
+from proctor.metrics.text import sentences, word_tokens
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "overlap.json").read_text("utf-8"))["cases"]
 ALONE = (bleu_1, bleu_2, bleu_3, bleu_4)
@@ -38,9 +39,9 @@ def case_id(case: dict[str, str]) -> str:
 
 @pytest.mark.parametrize("case", GOLDEN, ids=case_id)
 def test_words_are_those_of_the_libraries(case: dict[str, list[str]]) -> None:
-    for side in ("answer", "expected"):
-        found = [word for sentence in sentences(str(case[side])) for word in word_tokens(sentence)]
-        assert found == case[f"{side}_words"]
+    for operand in ("answer", "expected"):
+        found = [word for sentence in sentences(str(case[operand])) for word in word_tokens(sentence)]
+        assert found == case[f"{operand}_words"]
 
 
 @pytest.mark.parametrize("case", GOLDEN, ids=case_id)

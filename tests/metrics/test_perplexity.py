@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 import tiny_language_models as tiny
 from proctor import InputError
-from proctor.knowledge.local_models.finding import ModelSettings
-from proctor.knowledge.local_models.language_model import Likelihood
-from proctor.knowledge.local_models.pool import LocalModels
+from proctor.knowledge.models.finding import ModelChoice
+from proctor.knowledge.models.language_models import Likelihood
+from proctor.knowledge.models.pool import LocalModels
 from proctor.metrics import Facts, Score, builtin_catalog
 from stub_language_model import StubLanguageModel
 
@@ -36,7 +36,7 @@ def test_it_is_the_exponential_of_the_mean() -> None:
 
 def test_a_model_of_chosen_probabilities_gives_the_worked_example(tmp_path: Path) -> None:
     tiny.unigram_folder(tmp_path, {"the": 0.2, " refund": 0.5, " period": 0.1})
-    models = LocalModels({"perplexity": ModelSettings(str(tmp_path))})
+    models = LocalModels({"perplexity": ModelChoice(str(tmp_path))})
     try:
         score = perplexity({"answer": "xthe refund period", "perplexity_model": models.tool("perplexity")})
     finally:
@@ -53,7 +53,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize("case", GOLDEN["cases"], ids=lambda case: case["text"][:12])
 def test_values_are_those_of_lmppl(folder: Path, case: dict[str, Any]) -> None:
-    models = LocalModels({"perplexity": ModelSettings(str(folder))})
+    models = LocalModels({"perplexity": ModelChoice(str(folder))})
     try:
         score = perplexity({"answer": case["text"], "perplexity_model": models.tool("perplexity")})
     finally:

@@ -1,8 +1,8 @@
 import pytest
 from proctor import InputError
 from proctor.metrics import Score, builtin_catalog
-from proctor.metrics.detectors.payment import TEST_CARDS
-from proctor.metrics.personal_data import EXTENDED_DETECTORS, STANDARD_DETECTORS
+from proctor.metrics.safety.contact_and_payment import TEST_CARDS
+from proctor.metrics.safety.leaks import EXTENDED_DETECTORS, STANDARD_DETECTORS
 
 CARD = "4539 1488 0343 6467"
 IDS = ["pii_leakage.passes", "pii_leakage.retrieval_failures", "pii_leakage.generation_failures"]

@@ -19,8 +19,8 @@ def scores(facts: Facts, embedder: Embedder) -> dict[str, Score]:
 
 @pytest.mark.weights
 def test_the_figures_are_those_of_sentence_transformers_and_of_the_specification() -> None:
-    from proctor.knowledge.batching import BatchingEmbedder
-    from proctor.knowledge.embedding import EmbedderSettings, open_encoder
+    from proctor.knowledge.models.batching import BatchingEmbedder
+    from proctor.knowledge.models.embedding import EmbedderSettings, open_encoder
 
     chosen = EmbedderSettings()
     embedder = BatchingEmbedder(lambda: open_encoder(chosen), chosen.model_id)

@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from proctor.metrics import Facts, Score, Status, builtin_catalog
 from proctor.metrics.facts import Place
-from proctor.metrics.retrieval import EvidenceRanks, ndcg
-from proctor.metrics.spans import SpanSet
+from proctor.metrics.retrieval import EvidenceRanks, SpanSet, ndcg
 
 CATALOG = builtin_catalog()
 RANKED = ("hit_rate", "evidence_recall", "mrr", "ndcg")

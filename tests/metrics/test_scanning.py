@@ -12,13 +12,12 @@ import proctor.metrics.detectors
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from proctor.metrics.detectors.checksums import base58check, bech32, luhn, machine_readable, mod_11_10, mod_97, verhoeff
-from proctor.metrics.detectors.detector import Detector
-from proctor.metrics.detectors.entropy import ENTROPY, entropy
-from proctor.metrics.detectors.scanning import MOST_FINDINGS, masked, scan
-from proctor.metrics.personal_data import EXTENDED_DETECTORS as PERSONAL
-from proctor.metrics.personal_data import STANDARD_DETECTORS as STANDARD
-from proctor.metrics.secrets import EXTENDED_DETECTORS as SECRETS
+from proctor.metrics.safety.checksums import base58check, bech32, luhn, machine_readable, mod_11_10, mod_97, verhoeff
+from proctor.metrics.safety.detectors import MOST_FINDINGS, Detector, masked, scan
+from proctor.metrics.safety.keys import ENTROPY, entropy
+from proctor.metrics.safety.leaks import EXTENDED_DETECTORS as PERSONAL
+from proctor.metrics.safety.leaks import EXTENDED_SECRET_DETECTORS as SECRETS
+from proctor.metrics.safety.leaks import STANDARD_DETECTORS as STANDARD
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 ALL = (*PERSONAL, *SECRETS, *ENTROPY)

@@ -20,8 +20,8 @@ def scores(facts: Facts, embedder: Embedder | None) -> dict[str, Score]:
 
 @pytest.mark.weights
 def test_the_cosines_are_those_of_sentence_transformers() -> None:
-    from proctor.knowledge.batching import BatchingEmbedder
-    from proctor.knowledge.embedding import EmbedderSettings, open_encoder
+    from proctor.knowledge.models.batching import BatchingEmbedder
+    from proctor.knowledge.models.embedding import EmbedderSettings, open_encoder
 
     embedder_settings = EmbedderSettings()
     embedder = BatchingEmbedder(lambda: open_encoder(embedder_settings), embedder_settings.model_id)
@@ -60,8 +60,8 @@ def test_truncation_is_noted() -> None:
 
 def test_relevancy_takes_the_best_and_the_mean_sentence() -> None:
     answer = f"{LONG} {OTHER} No."
-    told = {"Why?": (1.0, 0.0), LONG: (0.6, 0.8), OTHER: (0.0, 1.0), "No.": (1.0, 0.0)}
-    found = scores({"question": "Why?", "answer": answer}, StubEmbedder(told))
+    notify = {"Why?": (1.0, 0.0), LONG: (0.6, 0.8), OTHER: (0.0, 1.0), "No.": (1.0, 0.0)}
+    found = scores({"question": "Why?", "answer": answer}, StubEmbedder(notify))
     assert found["answer_relevancy_sentence"].value == pytest.approx(0.6)  # "No." is too short to count
     assert found["answer_relevancy_sentence"].details["most_relevant"] == LONG
     assert found["answer_relevance_mean"].value == pytest.approx((0.6 + 0.0 + 1.0) / 3)
@@ -69,16 +69,16 @@ def test_relevancy_takes_the_best_and_the_mean_sentence() -> None:
 
 @pytest.mark.parametrize("answer", ["Yes.", "Yes. No."])
 def test_an_answer_of_short_sentences_is_one_sentence(answer: str) -> None:
-    told = {"Why?": (1.0, 0.0), answer: (0.6, 0.8), "Yes.": (0.6, 0.8), "No.": (0.0, 1.0)}
-    found = scores({"question": "Why?", "answer": answer}, StubEmbedder(told))
+    notify = {"Why?": (1.0, 0.0), answer: (0.6, 0.8), "Yes.": (0.6, 0.8), "No.": (0.0, 1.0)}
+    found = scores({"question": "Why?", "answer": answer}, StubEmbedder(notify))
     assert found["answer_relevancy_sentence"].value == pytest.approx(0.6)
 
 
 def test_groundedness_names_the_least_grounded_sentence_and_counts_blank_contexts() -> None:
     chunk, second = "A chunk with a sentence.", "Another chunk with one."
-    told = {LONG: (1.0, 0.0), OTHER: (0.6, 0.8), chunk: (0.0, 1.0), second: (1.0, 0.0)}
+    notify = {LONG: (1.0, 0.0), OTHER: (0.6, 0.8), chunk: (0.0, 1.0), second: (1.0, 0.0)}
     facts: Facts = {"answer": f"{LONG} {OTHER} Ok.", "contexts": ["", chunk, " ", second]}
-    score = scores(facts, StubEmbedder(told))["groundedness"]
+    score = scores(facts, StubEmbedder(notify))["groundedness"]
     assert score.value == pytest.approx(0.8)
     assert score.details["least_grounded"] == OTHER
     nearest = {one["sentence"]: (one["context"], one["similarity"]) for one in score.details["sentences"]}

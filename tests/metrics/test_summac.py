@@ -10,14 +10,14 @@ import numpy as np
 import pytest
 import tiny_entailment
 from proctor import InputError
-from proctor.knowledge.local_models.entailment import Entailed, EntailmentModel
-from proctor.knowledge.local_models.finding import ModelSettings
-from proctor.knowledge.local_models.pool import LocalModels
-from proctor.knowledge.local_models.running import Item, Said
+from proctor.knowledge.models.entailment import Entailed, EntailmentModel
+from proctor.knowledge.models.finding import ModelChoice
+from proctor.knowledge.models.pool import LocalModels
+from proctor.knowledge.models.running import Item, Said
 from proctor.metrics import Facts, Score, Status, builtin_catalog
-from proctor.metrics.declaring import metric
+from proctor.metrics.declaration import metric
 from proctor.metrics.judge.embedded.judge import EmbeddedJudge
-from proctor.metrics.summac import column_scores, consistency, zero_shot
+from proctor.metrics.local.summaries import column_scores, consistency, zero_shot
 from stub_embedder import StubEmbedder
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "summac.json").read_text("utf-8"))
@@ -30,7 +30,7 @@ SOURCE = ["The first sentence of it.", "The second sentence of it.", "The third 
 ANSWER = ["What the answer says first.", "What the answer says second."]
 
 
-class Told:
+class Notify:
     """An entailment model that says of each pair what it was told."""
 
     model_id = "told"
@@ -54,7 +54,7 @@ def scored(facts: Facts, metrics: Sequence[str] = BOTH, **options: Mapping[str, 
 
 def row(source: Sequence[str] = SOURCE, answer: Sequence[str] = ANSWER, model: Any = None) -> Facts:
     # Not 0.02 and 0.03, which as float32 are below the edges of their bins.
-    model = model or Told(source, answer, [[0.985, 0.021], E[1], [0.005, 0.031]], C)
+    model = model or Notify(source, answer, [[0.985, 0.021], E[1], [0.005, 0.031]], C)
     return {"question": "\n".join(source), "answer": "\n".join(answer), "summac_model": model}
 
 
@@ -106,7 +106,7 @@ def albert(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize("case", GOLDEN["texts"], ids=range(len(GOLDEN["texts"])))
 def test_texts_get_the_values_of_summac(case: dict[str, Any], albert: Path) -> None:
-    models = LocalModels({"summac": ModelSettings(str(albert), device="cpu")})
+    models = LocalModels({"summac": ModelChoice(str(albert), device="cpu")})
     facts = row(case["source"], case["answer"], models.tool("summac"))
     found = scored(facts)
     upstream = scored(facts, ["summac_zs"], summac_zs={"use_contradiction": True})
@@ -200,7 +200,7 @@ def test_a_hundred_sentences_of_the_source_are_read_and_ten_of_the_answer() -> N
     entailment = np.zeros((101, 12))
     entailment[100] = 0.9  # by what is not read
     entailment[3, 11] = 0.6  # after the tenth
-    model = Told(source, answer, entailment, np.zeros_like(entailment))
+    model = Notify(source, answer, entailment, np.zeros_like(entailment))
     found = scored(row(source, answer, model))
     assert len(model.asked) == 100 * 12
     assert found["summac_zs"].value == pytest.approx(0.6 / 12)
@@ -214,11 +214,11 @@ def test_a_hundred_sentences_of_the_source_are_read_and_ten_of_the_answer() -> N
 
 
 def test_what_the_model_or_a_score_did_not_read_is_said() -> None:
-    model = Told(SOURCE, ANSWER, E, C)
+    model = Notify(SOURCE, ANSWER, E, C)
     model.cut = {SOURCE[2]}
     assert all(score.details["truncated"] for score in scored(row(model=model)).values())
     source, answer = sentences_of("source", 2), sentences_of("answer", 11)
-    longer = scored(row(source, answer, Told(source, answer, np.zeros((2, 11)), np.zeros((2, 11)))))
+    longer = scored(row(source, answer, Notify(source, answer, np.zeros((2, 11)), np.zeros((2, 11)))))
     assert not longer["summac_zs"].details["truncated"]
     assert longer["summac_conv"].details["truncated"]
 
@@ -246,9 +246,9 @@ def test_each_pair_is_run_once_for_both_scores_and_the_embedded_judge() -> None:
         "answer": " ".join(answer),
         "summac_model": model,
     }
-    told = {"source_sentences": {"source": "contexts"}}
+    notify = {"source_sentences": {"source": "contexts"}}
     judged: Facts = {**facts, "judge": EmbeddedJudge(StubEmbedder(), model)}
-    assert len(scored(judged, [*BOTH, "faithfulness"], **told)) == 3
+    assert len(scored(judged, [*BOTH, "faithfulness"], **notify)) == 3
     scored({**facts, "judge": EmbeddedJudge(StubEmbedder(), apart)}, ["faithfulness"])
     model.close()
     apart.close()

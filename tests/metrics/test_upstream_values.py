@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 from judged_rows import ANSWER, EXPECTED, QUESTION, JudgedRow
 from proctor.metrics import Facts, builtin_catalog
-from proctor.metrics.judge.claim_calls import AnswerClaims, Entities, ExpectedClaims, ReverseQuestions
-from proctor.metrics.judge.verdict_calls import CompareClaims
+from proctor.metrics.judge.calls import AnswerClaims, CompareClaims, Entities, ExpectedClaims, ReverseQuestions
 from proctor.metrics.judge.verdicts import Agreement, ReverseQuestion, Verdict
 from scripted_judge import ScriptedJudge
 from stub_embedder import StubEmbedder

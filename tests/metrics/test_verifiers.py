@@ -6,8 +6,7 @@ import pytest
 from judged_rows import JudgedRow
 from proctor import InputError
 from proctor.metrics import Facts, Score, builtin_catalog
-from proctor.metrics.plan import Plan
-from proctor.metrics.request_plan import RequestPlan
+from proctor.metrics.plan import Plan, RequestPlan
 from scripted_judge import ScriptedJudge
 from stub_checker import StubChecker
 from stub_grounding import ToldDetector

@@ -10,7 +10,7 @@ import pytest
 from proctor import InputError
 from proctor.metrics import Catalog, artefact, builtin_catalog, metric
 from proctor.metrics.artefacts import ngram_matches
-from proctor.metrics.overlap import bleu
+from proctor.metrics.lexical import bleu
 from proctor.metrics.versions import code_version, ingredients
 
 FILE = '''
@@ -235,10 +235,10 @@ def test_a_version_reaches_through_our_modules_to_packages() -> None:
     found = ingredients(ngram_matches)
     assert found["package sentencex"] == importlib.metadata.version("sentencex")
     assert found["package nltk"] == importlib.metadata.version("nltk")
-    assert "proctor.metrics.treebank:_SEPARATORS" in found
-    assert not any(name.startswith(("proctor.metrics.score", "proctor.metrics.declaring")) for name in found)
+    assert "proctor.metrics.text:_SEPARATORS" in found
+    assert not any(name.startswith(("proctor.metrics.score", "proctor.metrics.declaration")) for name in found)
     assert "package numpy" not in found
-    assert "proctor.metrics.overlap:_brevity_penalty" in ingredients(bleu)
+    assert "proctor.metrics.lexical:_brevity_penalty" in ingredients(bleu)
 
 
 def test_members_of_a_family_differ() -> None:

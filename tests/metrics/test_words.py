@@ -14,10 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from nltk.stem import PorterStemmer
 from nltk.tokenize import NLTKWordTokenizer
-from proctor.metrics.overlap_counts import rouge_tokens
-from proctor.metrics.porter import stem
-from proctor.metrics.text import sentences
-from proctor.metrics.treebank import word_tokens
+from proctor.metrics.lexical import rouge_tokens
+from proctor.metrics.text import sentences, stem, word_tokens
 from rouge_score.tokenize import tokenize as rouge_tokenize
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "words.json").read_text("utf-8"))["cases"]
@@ -169,7 +167,7 @@ def test_tokens_are_nltks_on_drawn_sentences() -> None:
 
 def test_most_drawn_sentences_need_no_nltk() -> None:
     """Else the test above would compare NLTK with itself."""
-    from proctor.metrics.treebank import _tokens_by_piece
+    from proctor.metrics.text import _tokens_by_piece
 
     picker = random.Random(7)
     drawn = ["".join(picker.choices(PIECES, k=picker.randint(1, 9))) for _ in range(2_000)]
@@ -231,7 +229,7 @@ def compare(texts: list[str]) -> None:
 
 def test_usual_text_does_not_load_nltk() -> None:
     program = (
-        "import sys; from proctor.metrics.treebank import word_tokens; from proctor.metrics.overlap_counts import *;"
+        "import sys; from proctor.metrics.text import word_tokens; from proctor.metrics.lexical import *;"
         "word_tokens('Don\\'t (ever) say \"never\" to `code`, or: 3,50...'); rouge_tokens('running shoes');"
         "sys.exit('nltk' in sys.modules)"
     )

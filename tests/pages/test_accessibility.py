@@ -7,10 +7,10 @@ import pytest
 from accessibility import SPACED, faint_texts, faults, small_targets
 from browser import Shown
 from page_books import PageBook, page_book, report_of
-from proctor.reports.comparing.sides import open_side
-from proctor.reports.pages.pairs.pair_page import pair_file
+from proctor.reports.analysis.store import store_analysis
+from proctor.reports.compare.operands import open_operand
+from proctor.reports.pages.pair_page import pair_file
 from proctor.reports.pages.run_page import run_file
-from proctor.reports.surveys.kept_surveys import keep_survey
 from selenium.webdriver.remote.webdriver import WebDriver
 from served import Server, served
 from survey_books import full_survey
@@ -36,9 +36,13 @@ def book(tmp_path_factory: pytest.TempPathFactory) -> PageBook:
 def files(book: PageBook) -> dict[str, str]:
     run, pair = book.path.with_name("run.html"), book.path.with_name("pair.html")
     with closing(book.store()) as store, run.open("wb") as file:
-        keep_survey(store, full_survey(book.head))
+        store_analysis(store, full_survey(book.head))
         file.writelines(run_file(report_of(store)))
-    with open_side(book.base, book.path) as base, open_side(book.head, book.path) as head, pair.open("wb") as file:
+    with (
+        open_operand(book.base, book.path) as base,
+        open_operand(book.head, book.path) as head,
+        pair.open("wb") as file,
+    ):
         file.writelines(pair_file(base, head, ("rag",)))
     return {"run": f"{run.as_uri()}#", "pair": f"{pair.as_uri()}#"}
 

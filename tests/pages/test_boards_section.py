@@ -14,11 +14,11 @@ from examined_runs import FAMILY, PII, alone, book_of, missing, pii_scores
 from markupsafe import Markup
 from page_books import page_book, report_of
 from proctor.metrics.score import Score, Status
-from proctor.reports.board_objects import cell_text
-from proctor.reports.pages.boards.boards_section import boards_section
+from proctor.reports.boards import cell_text
+from proctor.reports.pages.boards import boards_section
 from proctor.reports.pages.page import Page, Section, page_bytes
 from proctor.reports.report import Report, make_report
-from proctor.reports.run import RunEvaluator, RunMetric
+from proctor.reports.store.run import RunEvaluator, RunMetric
 from report_rows import Book, ok, row
 
 HOSTILE = "<script>alert(1)</script>&\"'\u202e{{7*7}}\x1b[31m"
@@ -33,7 +33,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Report, 
         report = report_of(store)
         sections = (Section("heatmap", "Heatmap", boards_section(report)), Section("questions", "Questions", Markup()))
         with (folder / "page.html").open("wb") as file:
-            file.writelines(page_bytes(Page("exam", "a run", sections, ("page/group_links",), ("boards",))))
+            file.writelines(page_bytes(Page("run", "a run", sections, ("page/group_links",), ("boards",))))
         yield report, folder / "page.html"
 
 

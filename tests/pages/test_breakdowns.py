@@ -9,9 +9,8 @@ import pytest
 from examined_runs import alone, missing, reported
 from page_books import page_book, report_of
 from proctor.metrics.score import Score, Status
-from proctor.reports.pages.boards.breakdowns import Breakdown, MetricBreakdowns, breakdowns
-from proctor.reports.pages.boards.score_values import score_values
-from proctor.reports.run import RunMetric
+from proctor.reports.pages.boards import Breakdown, MetricBreakdowns, breakdowns, score_values
+from proctor.reports.store.run import RunMetric
 from report_rows import Book, ok, row
 
 RECALL = RunMetric("keyword_recall", "v1", "higher", 0.0, 1.0, 0.75)
@@ -73,12 +72,12 @@ def test_all_means_are_those_of_sql(tmp_path: Path) -> None:
                     sql = RECOMPUTED.format(group=group, joined=joined)
                     found = {name: (mean, n) for name, mean, n in store.query(sql, [run.id, bot, each.column.name])}
                     for line in each.lines:
-                        if (told := line.means[place]).mean is not None:
-                            assert (told.mean, told.questions) == (
+                        if (notify := line.means[place]).mean is not None:
+                            assert (notify.mean, notify.questions) == (
                                 pytest.approx(found[line.name][0]),
                                 found[line.name][1],
                             )
-                            assert told.away == pytest.approx(told.mean - each.overall[place])
+                            assert notify.away == pytest.approx(notify.mean - each.overall[place])
                             compared += 1
     assert compared > 200
 

@@ -8,12 +8,27 @@ from typing import NamedTuple
 
 import pytest
 from page_html import read_html
-from proctor.reports.pages.charts.histogram import Histogram
-from proctor.reports.pages.charts.intervals import DotIntervals, Line, interval_scale
-from proctor.reports.pages.charts.lines import LINE_HEIGHT, Lines, Series, Value
-from proctor.reports.pages.charts.marks import shape, shortened, text_width
-from proctor.reports.pages.charts.scale import Scale, linear_scale, log_scale
-from proctor.reports.pages.charts.scatter import Box, Point, Scatter, x_range, y_range
+from proctor.reports.pages.charts import (
+    LINE_HEIGHT,
+    Box,
+    DotIntervals,
+    Histogram,
+    Line,
+    Lines,
+    Point,
+    Scale,
+    Scatter,
+    Series,
+    Value,
+    interval_scale,
+    linear_scale,
+    log_scale,
+    shape,
+    shortened,
+    text_width,
+    x_range,
+    y_range,
+)
 from proctor.reports.pages.templating import environment
 
 SERIES = 9

@@ -2,8 +2,8 @@
 
 from proctor.metrics.classification import confusion_matrix
 from proctor.reports.boards import ClassificationBoard, ClassificationRow
-from proctor.reports.pages.boards.confusion import ConfusionTable, confusions
-from proctor.reports.run import RunEvaluator
+from proctor.reports.pages.boards import ConfusionTable, confusions
+from proctor.reports.store.run import RunEvaluator
 
 
 def tables(counts: dict[tuple[str, str], int] | None) -> list[ConfusionTable]:

@@ -11,13 +11,12 @@ from typing import Any
 import orjson
 import pytest
 from page_books import PageBook, page_book
-from proctor.reports.pages.packing import packed
-from proctor.reports.pages.rows.carried import EVERYTHING, Limits
-from proctor.reports.pages.rows.columns import Column, columns_of, opened_run
-from proctor.reports.pages.rows.data_blocks import data_block, data_blocks
-from proctor.reports.run import RowStatus
-from proctor.reports.store import Store
-from proctor.reports.summary import find_run
+from proctor.reports.pages.page import packed
+from proctor.reports.pages.row_index import EVERYTHING, Limits, data_block, data_blocks
+from proctor.reports.pages.rows import Column, columns_of, opened_run
+from proctor.reports.store.database import Store
+from proctor.reports.store.run import RowStatus
+from proctor.reports.store.summary import find_run
 from report_rows import LENGTH, MATCH, Book, context, ok, row
 
 Blocks = dict[str, Any]
@@ -244,9 +243,9 @@ def test_the_contract_names_every_key_and_no_other(rich: PageBook, store: Store)
 
 REQUIRED = {
     "rows": """columns metrics statuses reasons longest cases rows left_out name bot run origin kind model embedded
-        better low high threshold key repeat ids text expected tags document answerable tag_names status answer declined
+        better low high threshold key repeat ids text expected tags document answerable tag_names status answer abstained
         latency_ms values passed missing details passages calls""",
-    "details": """key text expected constraints evidence extra rows answer error declined retrieved
+    "details": """key text expected constraints evidence extra rows answer error abstained retrieved
         queue_ms attempts_ms in_flight tokens_in tokens_out cost reasoning trace asked_at contexts gold scores document
         quote start end status reason details""",
     "passages": "document start end text",

@@ -6,9 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from examined_runs import book_of, missing, reported
-from proctor.reports.pages.boards.distributions import Bins, bins_for, distributions, round_width
-from proctor.reports.pages.boards.score_values import score_values
-from proctor.reports.run import RunMetric
+from proctor.reports.pages.boards import Bins, bins_for, distributions, round_width, score_values
+from proctor.reports.store.run import RunMetric
 
 OPEN = RunMetric("cost", "v1", "lower", None, None, 2.0)
 

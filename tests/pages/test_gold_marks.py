@@ -1,8 +1,8 @@
 """Gold evidence is marked where it stands in a passage, as JavaScript counts, and what no passage holds is missed."""
 
 import pytest
-from proctor.knowledge.questions import Evidence
-from proctor.reports.pages.rows.gold_marks import GoldMarks, PassagePlace, gold_marks, gold_ranks
+from proctor.knowledge.questions.question import Evidence
+from proctor.reports.pages.rows import GoldMarks, PassagePlace, gold_marks, gold_ranks
 
 DOCUMENT = "Bikes are fun. Refunds take 14 days. Keep the receipt."
 QUOTE = "Refunds take 14 days."

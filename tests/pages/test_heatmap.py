@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from examined_runs import FAMILY, PII, alone, book_of, missing, pii_scores
 from proctor.metrics.score import Score, Status
-from proctor.reports.pages.boards.heatmap import HeatLine, Heatmap, heatmap
+from proctor.reports.pages.boards import HeatLine, Heatmap, heatmap
 from proctor.reports.report import make_report
-from proctor.reports.run import RunEvaluator, RunMetric
+from proctor.reports.store.run import RunEvaluator, RunMetric
 from report_rows import Book, ok, row
 
 RECALL = RunMetric("keyword_recall", "v1", "higher", 0.0, 1.0, 0.75)

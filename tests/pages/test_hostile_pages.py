@@ -15,11 +15,11 @@ import pytest
 from browser import Shown
 from hostile_suites import BOTS, KEYS, METRICS, MODEL_BOT, SUITE, hostile_judge, write_hostile_suite
 from page_books import report_of
-from proctor.reports.comparing.sides import open_side
-from proctor.reports.pages.pairs.pair_page import pair_file
+from proctor.reports.compare.operands import open_operand
+from proctor.reports.pages.pair_page import pair_file
 from proctor.reports.pages.run_page import run_file
-from proctor.reports.pages.shown import shown
-from proctor.reports.store import Store
+from proctor.reports.pages.templating import shown
+from proctor.reports.store.database import Store
 from served import viewed
 from suites import proctor
 
@@ -76,7 +76,7 @@ def run_html(hostile: Hostile) -> Path:
 @pytest.fixture(scope="module")
 def pair_html(hostile: Hostile) -> Path:
     path, database = hostile.folder / "pair.html", hostile.database
-    with open_side("previous", database) as base, open_side("latest", database) as head, path.open("wb") as file:
+    with open_operand("previous", database) as base, open_operand("latest", database) as head, path.open("wb") as file:
         file.writelines(pair_file(base, head))
     return path
 

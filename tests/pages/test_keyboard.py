@@ -124,15 +124,15 @@ def test_letter_keys_can_be_switched_off_for_good(page: Shown, file: Path) -> No
 
 def test_light_and_dark_by_a_key(page: Shown, file: Path) -> None:
     page.open(file)
-    ground = "return getComputedStyle(document.body).backgroundColor"
-    light = page.run(ground)
+    corpus = "return getComputedStyle(document.body).backgroundColor"
+    light = page.run(corpus)
     tab_until(page, "theme")
     assert page.run("return document.activeElement.ariaLabel") == "Dark colours"
     press(page, Keys.ENTER)
-    assert page.run(ground) != light
+    assert page.run(corpus) != light
     assert page.run("return document.activeElement.ariaLabel") == "Light colours"
     press(page, Keys.SPACE)
-    assert page.run(ground) == light
+    assert page.run(corpus) == light
 
 
 def test_what_is_heard(page: Shown, file: Path) -> None:

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from proctor.reports.pages.boards.latency_percentiles import PERCENTILES, BotLatency, Crowd, crowds, latency_percentiles
+from proctor.reports.pages.boards import PERCENTILES, BotLatency, Crowd, crowds, latency_percentiles
 from proctor.reports.reported_run import open_reported
-from proctor.reports.run import RowStatus
+from proctor.reports.store.run import RowStatus
 from report_rows import Book, row
 
 SAMPLE = (12.0, 5.0, 80.0, 7.5, 20.0, 31.0, 9.0, 400.0)

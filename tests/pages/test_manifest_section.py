@@ -12,9 +12,7 @@ import pytest
 from browser import Shown
 from page_books import page_book, report_of
 from proctor.harness.suite.suite_file import sample_suite
-from proctor.reports.pages.manifest.holding_again import holding_again
-from proctor.reports.pages.manifest.manifest_section import LONGEST_PROMPT, manifest_section
-from proctor.reports.pages.manifest.settings_text import settings_text
+from proctor.reports.pages.manifest import LONGEST_PROMPT, manifest_section, repeat_command, settings_text
 from proctor.reports.pages.page import Page, Section, page_bytes
 from proctor.reports.report import BotRecord, Report
 from ruamel.yaml import YAML
@@ -174,9 +172,9 @@ def test_a_very_long_prompt_is_cut_and_says_so(found):
         (None, False, "proctor run suite.yaml --repeat 2"),
     ],
 )
-def test_the_command_is_what_was_typed_or_does_the_same(command, typed, told):
-    again = holding_again(MANIFEST | {"command": command}, "help")
-    assert (again.is_typed, again.command) == (typed, told)
+def test_the_command_is_what_was_typed_or_does_the_same(command, typed, notify):
+    again = repeat_command(MANIFEST | {"command": command}, "help")
+    assert (again.is_typed, again.command) == (typed, notify)
     assert shlex.split(again.command)[0] == "proctor"
 
 
@@ -188,21 +186,21 @@ def test_a_command_is_put_together_with_all_that_the_suite_does_not_say():
         "bots": ["a", "b"],
         "repeat": 1,
     }
-    again = holding_again({"settings": settings}, "help")
+    again = repeat_command({"settings": settings}, "help")
     assert again.command == "proctor run suite.yaml --bots a,b --limit 5 --concurrency 3 --latency-run"
-    assert holding_again({"settings": {"recorded": "r.jsonl"}}, "r").command == "proctor score r.jsonl"
+    assert repeat_command({"settings": {"recorded": "r.jsonl"}}, "r").command == "proctor score r.jsonl"
 
 
 def test_packages_of_odd_names_are_not_installed():
     odd = {"--index-url": "http://evil", "x y": "1", "ok": "1.0", "evil": "1; rm"}
-    assert holding_again({"packages": odd}, "").packages == "pip install ok==1.0"
+    assert repeat_command({"packages": odd}, "").packages == "pip install ok==1.0"
 
 
 def test_runs_that_stand_for_others_say_so():
-    notes = " ".join(holding_again(MANIFEST, "help (perturbed)").notes)
-    assert "of the reworded questions" in notes
-    assert "to explain their difference" in " ".join(holding_again(MANIFEST, "help (attribution)").notes)
-    assert "--fresh" not in " ".join(holding_again({"command": ["proctor", "run", "--fresh"]}, "help").notes)
+    notes = " ".join(repeat_command(MANIFEST, "help (perturbed)").notes)
+    assert "of the perturbed questions" in notes
+    assert "to explain their difference" in " ".join(repeat_command(MANIFEST, "help (attribution)").notes)
+    assert "--fresh" not in " ".join(repeat_command({"command": ["proctor", "run", "--fresh"]}, "help").notes)
 
 
 @pytest.mark.parametrize(

@@ -13,20 +13,18 @@ from browser import Shown
 from page_books import PageBook, page_book, report_of
 from page_html import Element, read_html
 from proctor.metrics.score import Score, Status
-from proctor.reports.comparing.comparison import Asked, compare
-from proctor.reports.comparing.comparison_words import p_value
-from proctor.reports.comparing.run_tables import run_tables
-from proctor.reports.comparing.sides import Side
+from proctor.reports.compare.comparison import Asked, compare
+from proctor.reports.compare.messages import p_value
+from proctor.reports.compare.operands import Operand
+from proctor.reports.compare.scores import run_tables
 from proctor.reports.leaderboard import best_bots, figure, milliseconds
-from proctor.reports.pages.overview.leaderboard_lines import NONE
-from proctor.reports.pages.overview.leading import leading_of
-from proctor.reports.pages.overview.overview_section import overview_section
-from proctor.reports.pages.overview.verdict import Verdict, verdict_of
+from proctor.reports.pages.overview import NONE, overview_section
 from proctor.reports.pages.run_page import run_file
-from proctor.reports.problem import counted
+from proctor.reports.pages.verdict import Verdict, leading_of, verdict_of
+from proctor.reports.problems import counted
 from proctor.reports.ranking.ranked_run import ranked_run
 from proctor.reports.report import Report, make_report
-from proctor.reports.run import RowStatus, RunMetric
+from proctor.reports.store.run import RowStatus, RunMetric
 from report_rows import LENGTH, MATCH, Book, ok, row
 
 ERRORS = RunMetric("error_share", "v1", "lower", 0.0, 1.0, 0.2)
@@ -58,7 +56,7 @@ def reported(path: Path, values: dict[str, Sequence[float | None]], **changes) -
                     row(book.run, bot, key, latency_ms=20.0), score if value is None else ok(metrics[0].name, value)
                 )
         book.writer.close()
-        book.ledger.end(book.run, status, {})
+        book.run_results.end(book.run, status, {})
         yield make_report(book.store, book.run.id)
 
 
@@ -138,15 +136,15 @@ def test_an_end_of_an_interval_that_is_nearly_nothing_is_not_told_as_nothing(tmp
 
 def test_a_threshold_is_met_or_missed_in_words(report: Report) -> None:
     found, columns = body_cells(tree_of(report)), report.run.columns
-    told = {"✓ met": 0, "✗ missed": 0}
+    notify = {"✓ met": 0, "✗ missed": 0}
     for (name, bot), cell in found.items():
         column = columns.get(name)
         mean = next(each for each in report.run.bots if each.name == bot).metrics[name].mean if column else None
         if column and column.threshold is not None and mean is not None and column.better == "higher":
             word = "✓ met" if mean >= column.threshold else "✗ missed"
             assert word in cell.text
-            told[word] += 1
-    assert all(told.values())
+            notify[word] += 1
+    assert all(notify.values())
 
 
 def test_a_figure_leads_to_its_rows(report: Report) -> None:
@@ -194,8 +192,8 @@ def test_the_metric_and_the_leader_are_those_of_the_ranking(report: Report) -> N
 def test_the_verdict_has_the_figures_of_the_comparison(tmp_path: Path) -> None:
     values = {"left": [0.0] * 16 + [1.0] * 4, "right": [1.0] * 18 + [0.0] * 2}
     with reported(tmp_path, values) as report:
-        side = Side(run_tables(report.run.store, report.run.id))
-        found = compare(side, side, ("left", "right"), Asked()).metrics[0]
+        operand = Operand(run_tables(report.run.store, report.run.id))
+        found = compare(operand, operand, ("left", "right"), Asked()).metrics[0]
         verdict = said(report)
     by = found.difference
     assert found.verdict == "better"
@@ -325,11 +323,13 @@ def test_an_action_is_given_once_for_all_its_problems(report: Report) -> None:
 
 def test_each_problem_of_each_bot_is_told_with_its_severity(report: Report) -> None:
     lines = problem_lines(tree_of(report))
-    told = [(line.one(class_="label").text, line.text) for line in lines]
+    notify = [(line.one(class_="label").text, line.text) for line in lines]
     for problem in report.findings.problems:
         parts = problem.what.removeprefix(f"{problem.bot}: ").rstrip(".").partition(" is ")
         wanted = (problem.bot or "", *(re.split(", wanted ", parts[2]) if problem.value is not None else parts[:1]))
-        assert any(label == problem.severity and all(part in text for part in wanted) for label, text in told), problem
+        assert any(label == problem.severity and all(part in text for part in wanted) for label, text in notify), (
+            problem
+        )
 
 
 def test_bots_that_miss_the_same_threshold_as_badly_share_a_line(tmp_path: Path) -> None:
@@ -364,12 +364,12 @@ def test_a_question_that_is_hardest_by_several_metrics_is_told_once(tmp_path: Pa
             for key, value in zip(KEYS, values, strict=False):
                 book.put(row(book.run, bot, key), ok(MATCH.name, value), ok(other.name, value))
         book.writer.close()
-        book.ledger.end(book.run, "finished", {})
+        book.run_results.end(book.run, "finished", {})
         report = make_report(book.store, book.run.id)
-        told = [each.text for each in tree_of(report).one("ul", class_="insights").all("li")]
-    assert sum("Hardest question" in text for text in told) == 1
-    assert "failed by both bots on exact_match, keyword_recall: q1" in told[0]
-    assert "Several bots tie for the best mean on 2 metrics: exact_match, keyword_recall." in told[-1]
+        notify = [each.text for each in tree_of(report).one("ul", class_="insights").all("li")]
+    assert sum("Hardest question" in text for text in notify) == 1
+    assert "failed by both bots on exact_match, keyword_recall: q1" in notify[0]
+    assert "Several bots tie for the best mean on 2 metrics: exact_match, keyword_recall." in notify[-1]
 
 
 def test_what_all_bots_lack_alike_is_told_once(tmp_path: Path) -> None:

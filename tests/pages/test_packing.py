@@ -10,8 +10,7 @@ import orjson
 import pytest
 from browser import Shown
 from markupsafe import Markup
-from proctor.reports.pages.packing import AHEAD, in_base_85, packed, packed_ahead
-from proctor.reports.pages.page import Page, Section, page_bytes
+from proctor.reports.pages.page import AHEAD, Page, Section, in_base_85, packed, packed_ahead, page_bytes
 
 DIGITS = bytes(range(0x28, 0x7D)).replace(b"<", b"}")
 STANDARD = bytes(range(0x21, 0x76))  # of Ascii85, whose arithmetic is the same

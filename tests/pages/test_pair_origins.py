@@ -1,19 +1,19 @@
 """What surrounded two runs, and what of it is told as changed."""
 
-from proctor.reports.comparing.changed_parts import BotState
-from proctor.reports.comparing.sides import Side
-from proctor.reports.pages.pairs.pair_origins import ValueLine, bot_origins, is_unchanged, run_origins, text_difference
-from proctor.reports.pages.pairs.paired_runs import BotPair, PairedRuns
-from two_sides import made, side_of
+from proctor.reports.compare.changes import BotState
+from proctor.reports.compare.operands import Operand
+from proctor.reports.pages.pair_changes import BotPair, PairedRuns
+from proctor.reports.pages.pair_page import ValueLine, bot_origins, is_unchanged, run_origins, text_difference
+from two_operands import made, side_of
 
 
-def paired(base: Side, head: Side) -> PairedRuns:
+def paired(base: Operand, head: Operand) -> PairedRuns:
     return PairedRuns(base, head, (None, None), (BotPair(("rag", "rag"), (), None, "No question is the same."),))
 
 
-def told(base: dict[str, object], head: dict[str, object], **changes: object) -> dict[str, list[ValueLine]]:
-    sides = [side_of(made("rag", {"recall": [1.0]}), manifest=manifest, **changes) for manifest in (base, head)]
-    return dict(run_origins(paired(*sides)))
+def notify(base: dict[str, object], head: dict[str, object], **changes: object) -> dict[str, list[ValueLine]]:
+    operands = [side_of(made("rag", {"recall": [1.0]}), manifest=manifest, **changes) for manifest in (base, head)]
+    return dict(run_origins(paired(*operands)))
 
 
 def test_documents_are_told_one_by_one() -> None:
@@ -21,7 +21,7 @@ def test_documents_are_told_one_by_one() -> None:
         {"same.md": "aa" * 32, "edited.md": "bb" * 32, "gone.md": "cc" * 32},
         {"same.md": "aa" * 32, "edited.md": "dd" * 32, "new.md": "ee" * 32},
     ))  # fmt: skip
-    assert told(base, head) == {
+    assert notify(base, head) == {
         "Documents": [
             ValueLine("edited.md", "bbbbbbbbbbbb…", "dddddddddddd…"),
             ValueLine("gone.md", "cccccccccccc…", None),
@@ -39,7 +39,7 @@ def test_judge_software_machine_and_the_way_of_running_have_headings_of_their_ow
         "proctor": "1.1", "packages": {"numpy": "2.1", "torch": "2.1"}, "machine": {"cores": 2},
         "command": ["proctor", "run"], "settings": {"judge": {"name": "large"}, "concurrency": 1, "seed": 0},
     }  # fmt: skip
-    assert told(base, head) == {
+    assert notify(base, head) == {
         "Judge": [ValueLine("name", "embedded", "large")],
         "How it was run": [ValueLine("concurrency", "8", "1")],
         "Software": [ValueLine("proctor", "1.0", "1.1"), ValueLine("numpy", "2.0", "2.1")],

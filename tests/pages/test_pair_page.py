@@ -10,24 +10,22 @@ from browser import Shown
 from page_books import PageBook, page_book
 from page_scripts import told_by_scripts
 from proctor import InputError
-from proctor.bots.base import Identity
-from proctor.knowledge.questions import Question
+from proctor.bots.bot import Identity
+from proctor.knowledge.questions.question import Question
 from proctor.metrics.score import passed
-from proctor.reports.comparing import comparison_words as words
-from proctor.reports.comparing.baseline_writing import BaselineChoice, write_baseline
-from proctor.reports.comparing.compared_sides import compare_bots
-from proctor.reports.comparing.comparison import Asked
-from proctor.reports.comparing.comparison_object import comparison_object
-from proctor.reports.comparing.sides import open_side
+from proctor.reports.compare import messages as words
+from proctor.reports.compare.baseline import BaselineChoice, write_baseline
+from proctor.reports.compare.comparison import Asked, compare_bots
+from proctor.reports.compare.operands import open_operand
+from proctor.reports.compare.renderings import comparison_object
 from proctor.reports.leaderboard import figure
-from proctor.reports.ledger import Ledger
-from proctor.reports.pages.pairs.pair_changes import forest
-from proctor.reports.pages.pairs.pair_page import pair_file
-from proctor.reports.pages.pairs.paired_runs import paired_runs
-from proctor.reports.run import Row, RunHeader, ask_key
-from proctor.reports.store import Store
-from proctor.reports.summary import find_run
-from proctor.reports.writer import RowWriter
+from proctor.reports.pages.pair_changes import forest, paired_runs
+from proctor.reports.pages.pair_page import pair_file
+from proctor.reports.store.database import Store
+from proctor.reports.store.run import Row, RunHeader, ask_key
+from proctor.reports.store.run_results import RunResults
+from proctor.reports.store.summary import find_run
+from proctor.reports.store.writer import RowWriter
 from report_rows import MATCH, ok, row
 
 CHUNK_SCRIPTS = ("page/elements", "page/shown", "pair/chunks")
@@ -41,31 +39,31 @@ def book(tmp_path_factory: pytest.TempPathFactory) -> PageBook:
 
 
 def write(path: Path, base: str, head: str, database: Path, bots: Sequence[str] = ()) -> Path:
-    with open_side(base, database) as one, open_side(head, database) as other, path.open("wb") as file:
+    with open_operand(base, database) as one, open_operand(head, database) as other, path.open("wb") as file:
         file.writelines(pair_file(one, other, bots))
     return path
 
 
 def small_run(
-    path: Path, bots: dict[str, tuple[Identity, Values]], reworded: Sequence[str] = (), end: str = "finished"
+    path: Path, bots: dict[str, tuple[Identity, Values]], perturbed: Sequence[str] = (), end: str = "finished"
 ) -> str:
     """A run of one metric, which takes 0 or 1: by bot what it is and what it gets for each question."""
     store = Store.open(path)
     with contextlib.closing(store):
-        ledger = Ledger(store)
+        run_results = RunResults(store)
         identities = [(name, identity) for name, (identity, _) in bots.items()]
-        run = ledger.begin(RunHeader("exam", identities, [MATCH], {"proctor": "test"}, fresh=True))
+        run = run_results.begin(RunHeader("run", identities, [MATCH], {"proctor": "test"}, fresh=True))
         writer = RowWriter(path, run.id, run.metric_ids)
         for name, (_, values) in bots.items():
             for key, value in values.items():
                 made = row(run, name, key, f"an answer worth {value}")
-                if key in reworded:
+                if key in perturbed:
                     asked = Question(key, f"In other words, {key}?", ("yes",))
                     made = Row(asked, run.bot_ids[name], 0, ask_key(asked), asked_at="2026-01-01", reply=made.reply)
                 writer.row(made)
                 writer.scores(made, [ok("exact_match", value)])
         writer.close()
-        ledger.end(run, end, {})
+        run_results.end(run, end, {})
         return run.name
 
 
@@ -82,15 +80,15 @@ def rows_of(page: Shown, selector: str) -> list[list[str]]:
 
 
 def test_the_figures_are_those_of_the_comparison(page: Shown, book: PageBook, tmp_path: Path) -> None:
-    with open_side(f"{book.base}:rag", book.path) as base, open_side(f"{book.head}:rag", book.path) as head:
+    with open_operand(f"{book.base}:rag", book.path) as base, open_operand(f"{book.head}:rag", book.path) as head:
         (comparison,) = compare_bots(base, head, (), Asked()).comparisons
-    told = comparison_object(comparison)
+    notify = comparison_object(comparison)
     page.open(write(tmp_path / "page.html", f"{book.base}:rag", f"{book.head}:rag", book.path))
     shown = {line[0].split()[0]: line[1:] for line in rows_of(page, ".pair-metrics tbody tr:not(.pair-group)")}
-    assert set(shown) == set(told["metrics"])
-    assert page.text(".pair-headline") == told["headline"]
+    assert set(shown) == set(notify["metrics"])
+    assert page.text(".pair-headline") == notify["headline"]
     for each in comparison.metrics:
-        name, column, metric = each.column.name, each.column, told["metrics"][each.column.name]
+        name, column, metric = each.column.name, each.column, notify["metrics"][each.column.name]
         cells = shown[name]
         assert cells[:3] == [
             figure(metric["base_mean"], column), figure(metric["head_mean"], column),
@@ -103,7 +101,7 @@ def test_the_figures_are_those_of_the_comparison(page: Shown, book: PageBook, tm
         flips = [metric["pass_to_fail"], metric["fail_to_pass"]]
         assert cells[7:9] == ["-" if flip is None else str(flip) for flip in flips]
         assert cells[10] == metric["verdict"]
-    assert {each["verdict"] for each in told["metrics"].values()} >= {"no difference shown", "the same"}
+    assert {each["verdict"] for each in notify["metrics"].values()} >= {"no difference shown", "the same"}
 
 
 def test_a_small_change_of_a_prompt_stands_with_the_verdict(page: Shown, book: PageBook, tmp_path: Path) -> None:
@@ -136,7 +134,7 @@ def test_metrics_of_one_scale_share_an_axis(tmp_path: Path, low: float, high: fl
     path = tmp_path / "proctor.db"
     base = small_run(path, {"rag": (Identity("python"), figures(20, 1, 2, 3))})
     head = small_run(path, {"rag": (Identity("python", {"k": 2}), figures(20, 4))})
-    with open_side(base, path) as one, open_side(head, path) as other:
+    with open_operand(base, path) as one, open_operand(head, path) as other:
         (comparison,) = compare_bots(one, other, (), Asked()).comparisons
     (found,) = comparison.metrics
     ranged = replace(comparison, metrics=(replace(found, column=replace(found.column, low=low, high=high)),))
@@ -174,7 +172,7 @@ def test_the_links_of_a_metric_lead_to_its_flips(page: Shown, tmp_path: Path) ->
 def test_of_several_pairs_the_most_changed_is_first_and_each_can_be_chosen(
     page: Shown, book: PageBook, tmp_path: Path
 ) -> None:
-    with open_side(book.base, book.path) as base, open_side(book.head, book.path) as head:
+    with open_operand(book.base, book.path) as base, open_operand(book.head, book.path) as head:
         pairs = paired_runs(base, head)
     assert pairs.pairs[0].title != "faq"
     assert {pair.title for pair in pairs.pairs} == {"faq", "extractive", "rag", "full_context"}
@@ -296,7 +294,7 @@ def test_settings_models_and_documents_are_told_before_and_after(page: Shown, tm
 def test_questions_that_are_not_the_same_are_named(page: Shown, tmp_path: Path) -> None:
     database = tmp_path / "proctor.db"
     small_run(database, {"rag": (Identity("rag"), figures(6))})
-    small_run(database, {"rag": (Identity("rag", {"a": 1}), {**figures(5, 1), "new": 1.0})}, reworded=["q2"])
+    small_run(database, {"rag": (Identity("rag", {"a": 1}), {**figures(5, 1), "new": 1.0})}, perturbed=["q2"])
     page.open(write(tmp_path / "page.html", "previous", "latest", database))
     page.run("location.hash = '#origins'")
     asked = page.text("#origins")
@@ -368,8 +366,8 @@ def test_a_baseline_file_says_what_it_cannot_show(page: Shown, book: PageBook, t
     assert "those of the other side alone" in page.text("#questions")
     page.run("location.hash = '#origins'")
     page.wait("return !document.querySelector('#origins').hidden")
-    told = page.text("#origins")
-    assert "top_k" in told and "prompt" in told, "the file says what its bots were made of"
+    notify = page.text("#origins")
+    assert "top_k" in notify and "prompt" in notify, "the file says what its bots were made of"
     page.open(write(tmp_path / "both.html", f"{baseline}:faq", f"{baseline}:rag", book.path))
     assert page.texts("nav.views a") == ["Changes", "What was changed", "Manifest"]
     assert rows_of(page, ".pair-metrics tbody tr:not(.pair-group)")

@@ -5,8 +5,8 @@ from urllib.parse import urlencode
 
 from browser import Shown
 from detail_books import measure, valued, written
-from proctor.bots.base import Reply
-from proctor.knowledge.questions import Question
+from proctor.bots.bot import Reply
+from proctor.knowledge.questions.question import Question
 
 BOTS = ("ant", "bee", "cow", "doe", "elk", "fox")
 

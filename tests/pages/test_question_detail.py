@@ -27,7 +27,7 @@ def test_shows_the_question_with_all_that_is_known_of_it(page: Shown, file: Path
         "a.md",
     ):
         assert wanted in asked
-    assert "rewords another question: why" in asked
+    assert "perturbs another question: why" in asked
     assert "answerable" in asked
 
 
@@ -120,7 +120,7 @@ def test_tells_failures_and_what_no_bot_has(page: Shown, file: Path) -> None:
     left, right = page.texts(".answers .bot-side")
     assert "timed out" in left
     assert "no answer within 30 s" in left
-    assert "declined" in right
+    assert "abstained" in right
     assert "This bot has no retriever." in page.text("article[aria-label='Evidence of left']")
     assert "The retriever found nothing." in page.text(RIGHT)
     opened(page, file)
@@ -138,7 +138,7 @@ def test_tells_how_the_answer_came_about(page: Shown, file: Path) -> None:
     opened(page, file)
     page.run(f"document.querySelectorAll('{RIGHT} details').forEach((each) => (each.open = true))")
     page.wait("return document.querySelector('.call-name')")
-    told = page.text(f"{RIGHT} .side-part:last-child")
+    notify = page.text(f"{RIGHT} .side-part:last-child")
     for wanted in (
         "700 ms",
         "12 ms",
@@ -149,7 +149,7 @@ def test_tells_how_the_answer_came_about(page: Shown, file: Path) -> None:
         "first I looked",
         '"tool": "search"',
     ):
-        assert wanted in told
+        assert wanted in notify
 
 
 def test_reads_the_raw_calls_of_the_judge_only_when_they_are_opened(page: Shown, file: Path) -> None:

@@ -8,8 +8,8 @@ import pytest
 from browser import Shown
 from detail_books import measure, passage, valued, written
 from detail_opening import TOOL
-from proctor.bots.base import Reply
-from proctor.knowledge.questions import Question
+from proctor.bots.bot import Reply
+from proctor.knowledge.questions.question import Question
 from proctor.metrics.score import Score, Status
 
 BOTS = ("ant", "bee", "cow", "doe", "elk", "fox")

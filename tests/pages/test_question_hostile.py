@@ -6,10 +6,10 @@ from urllib.parse import urlencode
 import pytest
 from browser import Shown
 from detail_books import measure, passage, valued, written
-from proctor.bots.base import Reply
-from proctor.knowledge.questions import Evidence, Question
+from proctor.bots.bot import Reply
+from proctor.knowledge.questions.question import Evidence, Question
 from proctor.metrics.score import Score, Status
-from proctor.reports.run import RowStatus
+from proctor.reports.store.run import RowStatus
 
 ATTACKS = (
     "<script>document.title = 'run'</script>",
@@ -64,8 +64,8 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
         reply = Reply(attack("answer"), contexts, reasoning=attack("thought"), trace={attack("step"): attack("trace")})
         scores = (valued(metric, 0.1, details()), Score("constructor", None, Status.ERROR, attack("code")))
         row = book.ask(bot, question, reply, scores)
-        told = {"reasoning": attack("judge thought"), "problem": attack("problem"), "instructions": attack("prompt")}
-        book.judged(row, attack("judge"), attack("request"), attack("reply"), **told)
+        notify = {"reasoning": attack("judge thought"), "problem": attack("problem"), "instructions": attack("prompt")}
+        book.judged(row, attack("judge"), attack("request"), attack("reply"), **notify)
         book.ask("other", question, None, status=RowStatus.RAISED, error=attack("error"))
         return book.page(folder / "page.html")
 
@@ -94,7 +94,7 @@ def test_hostile_texts_are_texts(page: Shown, file: Path) -> None:
         "request", "reply", "judge thought", "problem", "prompt",
     ):  # fmt: skip
         assert f"{field} {ATTACKS[0]}" in text, field
-    assert title == "exam"
+    assert title == "run"
     assert "\u202e" not in text
     assert "\u0000" not in text
     assert "⟨U+202E⟩" in text
@@ -117,7 +117,7 @@ def test_hostile_claims_can_be_followed_and_hostile_metrics_chosen(page: Shown, 
     assert "code <script>" in page.text(".detail .evidence")
     page.run("document.querySelector('.detail-tools button:not([aria-pressed])').click()")
     page.run("document.querySelector('.detail-tools button[aria-pressed]').click()")
-    assert page.run("return document.title") == "exam"
+    assert page.run("return document.title") == "run"
 
 
 def test_a_text_of_a_million_characters_is_drawn_by_its_beginning(page: Shown, file: Path) -> None:

@@ -21,7 +21,7 @@ from listed_questions import (
     written,
 )
 from page_books import page_book, report_of
-from proctor.reports.pages.rows.columns import Column
+from proctor.reports.pages.rows import Column
 from selenium.webdriver.common.keys import Keys
 
 Facts = dict[Case, dict[str, Got]]
@@ -103,7 +103,7 @@ def test_the_slowest_come_first(shown: Shown, book: tuple[Path, Facts], bot: str
 
 @pytest.mark.parametrize("metric", ["faithfulness", "latency_ms"])
 @pytest.mark.parametrize("bot", ["rag", "extractive", ""])
-@pytest.mark.parametrize("show", ["failed", "missing", "errors", "declined", "apart"])
+@pytest.mark.parametrize("show", ["failed", "missing", "errors", "abstained", "apart"])
 def test_filters_let_through_what_they_say(
     shown: Shown, book: tuple[Path, Facts], show: str, bot: str, metric: str
 ) -> None:
@@ -114,7 +114,7 @@ def test_filters_let_through_what_they_say(
             "failed": any(fails(got, metric) for got in chosen),
             "missing": any(got.values.get(metric) is None for got in chosen),
             "errors": any(got.status != "answered" for got in chosen),
-            "declined": any(got.declined for got in chosen),
+            "abstained": any(got.abstained for got in chosen),
             "apart": {True, False} <= outcomes,
         }[show]
 
@@ -127,7 +127,7 @@ def test_filters_let_through_what_they_say(
 
 def test_filters_have_something_to_let_through(book: tuple[Path, Facts]) -> None:
     every = [got for bots in book[1].values() for got in bots.values()]
-    assert any(got.declined for got in every)
+    assert any(got.abstained for got in every)
     assert {got.status for got in every} == {"answered", "raised", "timed_out", "refused"}
     assert {fails(got, "faithfulness") for got in every} == {True, False, None}
 
@@ -336,14 +336,15 @@ def pair(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[Case, tup
     folder = tmp_path_factory.mktemp("pair")
     made = page_book(folder / "proctor.db")
     with contextlib.closing(made.store()) as store:
-        sides = [report_of(store, made.base), report_of(store, made.head)]
+        operands = [report_of(store, made.base), report_of(store, made.head)]
         columns = [
-            Column(name, at, side.run, "rag") for at, name, side in zip((0, 1), ("base", "head"), sides, strict=True)
+            Column(name, at, operand.run, "rag")
+            for at, name, operand in zip((0, 1), ("base", "head"), operands, strict=True)
         ]
         path = folder / "page.html"
         with path.open("wb") as file:
             file.writelines(list_page(columns, pair=True, metric="faithfulness"))
-        base, head = map(facts, sides)
+        base, head = map(facts, operands)
         return path, {case: (base[case]["rag"], head[case]["rag"]) for case in base if "rag" in base[case]}
 
 
@@ -362,5 +363,7 @@ def test_flips_of_two_runs_stand_first(page: Shown, pair: tuple[Path, dict[Case,
         "lost" if PAIR["lost"](*pair[1][case]) else "gained" if PAIR["gained"](*pair[1][case]) else "" for case in cases
     ]
     assert flips == sorted(flips, key=["lost", "gained", ""].index)
-    told = [text.split("\n")[1] if "\n" in text else text for text in page.texts(".question-change")[: flips.index("")]]
-    assert told == [flip for flip in flips if flip]
+    notify = [
+        text.split("\n")[1] if "\n" in text else text for text in page.texts(".question-change")[: flips.index("")]
+    ]
+    assert notify == [flip for flip in flips if flip]

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 from browser import Shown
 from listed_questions import choose, go, listed, search, written
-from proctor.bots.base import Reply
-from proctor.knowledge.questions import Question
+from proctor.bots.bot import Reply
+from proctor.knowledge.questions.question import Question
 from proctor.reports.report import make_report
-from proctor.reports.run import Row, RunMetric, ask_key
+from proctor.reports.store.run import Row, RunMetric, ask_key
 from report_rows import MATCH, Book, ok
 
 HARM = (
@@ -156,8 +156,8 @@ def test_data_that_is_damaged_is_told(page: Shown, found: Path, tmp_path: Path) 
     damaged = tmp_path / "damaged.html"
     damaged.write_text(f"{text[:start]}H4sI{text[start + 400 :]}", "utf-8")
     page.open(damaged)
-    told = page.text("#question-list [role=alert]")
-    assert "can't be read" in told and "proctor report" in told
+    notify = page.text("#question-list [role=alert]")
+    assert "can't be read" in notify and "proctor report" in notify
     assert page.run("return document.querySelector('#question-controls').hidden")
 
 

@@ -8,17 +8,29 @@ from typing import Any
 import orjson
 import pytest
 from page_books import PageBook, page_book
-from proctor.bots.base import Context
-from proctor.knowledge.questions import Evidence, Question
+from proctor.bots.bot import Context
+from proctor.knowledge.questions.question import Evidence, Question
 from proctor.metrics.score import Score, Status
-from proctor.reports.pages.rows.block_queries import QUESTIONS_A_BLOCK, block_numbers
-from proctor.reports.pages.rows.columns import Column, columns_of, opened_run
-from proctor.reports.pages.rows.kept_json import LONGEST, bounded, fragment, loaded, rounded
-from proctor.reports.pages.rows.row_calls import call_block, prompt_block
-from proctor.reports.pages.rows.row_details import detail_block, passage_block, passage_ids
-from proctor.reports.run import Row, RowStatus, ask_key
-from proctor.reports.store import Store
-from proctor.reports.summary import find_run
+from proctor.reports.pages.rows import (
+    LONGEST,
+    QUESTIONS_A_BLOCK,
+    Column,
+    block_numbers,
+    bounded,
+    call_block,
+    columns_of,
+    detail_block,
+    fragment,
+    loaded,
+    opened_run,
+    passage_block,
+    passage_ids,
+    prompt_block,
+    rounded,
+)
+from proctor.reports.store.database import Store
+from proctor.reports.store.run import Row, RowStatus, ask_key
+from proctor.reports.store.summary import find_run
 from report_rows import LENGTH, MATCH, Book, context, ok, row
 
 Json = dict[str, Any]
@@ -59,13 +71,13 @@ def test_rows_are_those_of_the_view_of_answers(rich: PageBook) -> None:
     with contextlib.closing(rich.store()) as store:
         found = details(all_columns(store, rich.head))
         lines = store.query(
-            "SELECT question_id, bot, repeat, answer, error, declined, retrieved, tokens_in, tokens_out, cost"
+            "SELECT question_id, bot, repeat, answer, error, abstained, retrieved, tokens_in, tokens_out, cost"
             " FROM answers WHERE run = ?", [rich.head])  # fmt: skip
-    names = ("answer", "error", "declined", "retrieved", "tokens_in", "tokens_out", "cost")
+    names = ("answer", "error", "abstained", "retrieved", "tokens_in", "tokens_out", "cost")
     assert len(lines) == 100
     for key, bot, repeat, *wanted in lines:
-        told = found[key]["rows"][bot][str(repeat)]
-        assert [told[name] for name in names] == wanted
+        notify = found[key]["rows"][bot][str(repeat)]
+        assert [notify[name] for name in names] == wanted
     assert sum(len(each) for entry in found.values() for each in entry["rows"].values()) == len(lines)
 
 
@@ -78,9 +90,9 @@ def test_what_there_is_to_say_of_scores_is_that_of_the_view_of_scores(rich: Page
         )
     silent = 0
     for key, bot, repeat, metric, status, reason, kept in lines:
-        told = found[key]["rows"][bot][str(repeat)]["scores"].get(metric)
+        notify = found[key]["rows"][bot][str(repeat)]["scores"].get(metric)
         if status == "ok" and kept is None:
-            assert told is None
+            assert notify is None
             silent += 1
             continue
         wanted = {
@@ -88,7 +100,7 @@ def test_what_there_is_to_say_of_scores_is_that_of_the_view_of_scores(rich: Page
             "reason": reason,
             "details": kept and loaded(rounded(kept)),
         }
-        assert told == {name: value for name, value in wanted.items() if value}
+        assert notify == {name: value for name, value in wanted.items() if value}
     assert 0 < silent < len(lines)
 
 
@@ -108,8 +120,8 @@ def test_contexts_come_by_rank_and_every_passage_is_there(rich: PageBook) -> Non
         by_row.setdefault(tuple(which), []).append((text, score if score is None else float(f"{score:.4g}")))
     assert len(by_row) > 50
     for (key, bot, repeat), wanted in by_row.items():
-        told = found[key]["rows"][bot][str(repeat)]["contexts"]
-        assert [(passages[str(passage)]["text"], score) for passage, score, _ in told] == wanted
+        notify = found[key]["rows"][bot][str(repeat)]["contexts"]
+        assert [(passages[str(passage)]["text"], score) for passage, score, _ in notify] == wanted
 
 
 def test_gold_ranks_agree_with_the_metrics_of_retrieval(rich: PageBook) -> None:
@@ -118,10 +130,10 @@ def test_gold_ranks_agree_with_the_metrics_of_retrieval(rich: PageBook) -> None:
     seen = 0
     for entry in found.values():
         for rows in entry["rows"].values():
-            for told in rows.values():
-                ranks = told["scores"].get("hit_rate", {}).get("details", {}).get("ranks")
+            for notify in rows.values():
+                ranks = notify["scores"].get("hit_rate", {}).get("details", {}).get("ranks")
                 if ranks is not None:
-                    assert told["gold"] == ranks
+                    assert notify["gold"] == ranks
                     seen += 1
     assert seen > 30
 
@@ -149,26 +161,26 @@ def test_marks_count_as_javascript_counts(book: Book) -> None:
     made = row(book.run, "left", "a", contexts=(Context(f"\U0001f6b2 So: {quote}", "a.md", score=0.123456),))
     made.question, made.ask = question, ask_key(question)
     book.put(made)
-    told = details_of(book)["a"]["rows"]["left"]["0"]
-    ((passage, score, marks),) = told["contexts"]
+    notify = details_of(book)["a"]["rows"]["left"]["0"]
+    ((passage, score, marks),) = notify["contexts"]
     assert (passage, score) == (1, 0.1235)
     assert marks == [[7, 7 + len(quote), 0]]
-    assert told["gold"] == [1]
+    assert notify["gold"] == [1]
 
 
 def test_a_failed_row_has_its_error(book: Book) -> None:
     failed = row(book.run, "left", "a", status=RowStatus.RAISED, error="KeyError: 'x'")
     book.put(failed, Score("exact_match", None, Status.BOT_ERROR, "bot_raised"))
-    told = details_of(book)["a"]["rows"]["left"]["0"]
-    assert (told["answer"], told["error"]) == (None, "KeyError: 'x'")
-    assert told["scores"] == {"exact_match": {"status": "bot_error", "reason": "bot_raised"}}
+    notify = details_of(book)["a"]["rows"]["left"]["0"]
+    assert (notify["answer"], notify["error"]) == (None, "KeyError: 'x'")
+    assert notify["scores"] == {"exact_match": {"status": "bot_error", "reason": "bot_raised"}}
 
 
 def test_long_texts_are_cut_and_tell_their_length(book: Book) -> None:
     book.put(row(book.run, "left", "a", "x" * 1_000_000, contexts=(context("y" * 1_000_000),)))
-    told = details_of(book)["a"]["rows"]["left"]["0"]
-    assert told["answer"] == "x" * LONGEST
-    assert told["answer_length"] == 1_000_000
+    notify = details_of(book)["a"]["rows"]["left"]["0"]
+    assert notify["answer"] == "x" * LONGEST
+    assert notify["answer_length"] == 1_000_000
     passage = orjson.loads(passage_block(all_columns(book.store), 0))["1"]
     assert passage["text"] == "y" * LONGEST
     assert passage["text_length"] == 1_000_000
@@ -188,15 +200,15 @@ def test_long_details_are_cut_within_or_left_out_by_name(book: Book) -> None:
 )
 def test_hostile_texts_come_through(book: Book, text: str) -> None:
     book.put(row(book.run, "left", "a", text, contexts=(context(text),)), ok("exact_match", 1.0, claim=text))
-    told = details_of(book)["a"]["rows"]["left"]["0"]
-    assert told["answer"] == told["scores"]["exact_match"]["details"]["claim"] == text
+    notify = details_of(book)["a"]["rows"]["left"]["0"]
+    assert notify["answer"] == notify["scores"]["exact_match"]["details"]["claim"] == text
     assert orjson.loads(passage_block(all_columns(book.store), 0))["1"]["text"] == text
 
 
 def test_halves_of_characters_in_details_become_readable(book: Book) -> None:
     book.put(row(book.run, "left", "a"), ok("exact_match", 1.0, claim="\ud83d half", score=float("nan")))
-    told = details_of(book)["a"]["rows"]["left"]["0"]["scores"]["exact_match"]["details"]
-    assert told == {"claim": "\ufffd half", "score": None}
+    notify = details_of(book)["a"]["rows"]["left"]["0"]["scores"]["exact_match"]["details"]
+    assert notify == {"claim": "\ufffd half", "score": None}
 
 
 @pytest.mark.parametrize(
@@ -270,7 +282,7 @@ def test_calls_are_those_of_the_judge_log(rich: PageBook) -> None:
             "SELECT bot, repeat, request, call, judge, vote, reply, reasoning, problem, error, tokens_in, paid, prompt,"
             " exchange FROM judge_log WHERE run = ?", [rich.head])  # fmt: skip
     names = ("call", "judge", "vote", "reply", "reasoning", "problem", "error", "tokens_in", "paid")
-    told = [
+    notify = [
         (
             bot,
             repeat,
@@ -284,8 +296,8 @@ def test_calls_are_those_of_the_judge_log(rich: PageBook) -> None:
     wanted = [
         (*line[:-1], line[-1] and orjson.loads(line[-1])) for line in log
     ]  # fmt: skip
-    assert len(told) > 400
-    assert sorted(map(repr, told)) == sorted(map(repr, wanted))
+    assert len(notify) > 400
+    assert sorted(map(repr, notify)) == sorted(map(repr, wanted))
     assert any(call.get("error") for *_, call in found)
     assert any(call.get("exchange") for *_, call in found)
 

@@ -9,14 +9,14 @@ import numpy as np
 import orjson
 import pytest
 from page_books import PageBook, page_book
-from proctor.bots.base import Reply
-from proctor.knowledge.questions import Question
+from proctor.bots.bot import Reply
+from proctor.knowledge.questions.question import Question
 from proctor.metrics.score import Score, Status
-from proctor.reports.pages.rows.columns import Column, columns_of, opened_run
-from proctor.reports.pages.rows.row_index import LONGEST, SHORTEST, STATUSES, row_index
+from proctor.reports.pages.row_index import LONGEST_INDEXED, SHORTEST, STATUSES, row_index
+from proctor.reports.pages.rows import Column, columns_of, opened_run
 from proctor.reports.reported_run import open_reported
-from proctor.reports.run import Row, RowStatus, RunMetric, ask_key
-from proctor.reports.summary import find_run
+from proctor.reports.store.run import Row, RowStatus, RunMetric, ask_key
+from proctor.reports.store.summary import find_run
 from report_rows import LENGTH, MATCH, Book, ok, row
 
 
@@ -31,13 +31,13 @@ def book(tmp_path: Path) -> Iterator[Book]:
         yield made
 
 
-def told(columns: tuple[Column, ...]) -> dict[str, Any]:
+def notify(columns: tuple[Column, ...]) -> dict[str, Any]:
     return orjson.loads(row_index(columns).written({}))
 
 
 def index_of(book: Book) -> dict[str, Any]:
     book.writer.flush()
-    return told(columns_of(opened_run(book.store, book.run.id)))
+    return notify(columns_of(opened_run(book.store, book.run.id)))
 
 
 def short(value: float) -> float:
@@ -46,7 +46,7 @@ def short(value: float) -> float:
 
 def test_it_holds_every_row_of_the_view_of_answers(rich: PageBook) -> None:
     with contextlib.closing(rich.store()) as store:
-        index = told(columns_of(opened_run(store, find_run(store, rich.head)[0])))
+        index = notify(columns_of(opened_run(store, find_run(store, rich.head)[0])))
         lines = store.query("SELECT * FROM answers WHERE run = ?", [rich.head])
         names = [each[0] for each in store.connection.execute("SELECT * FROM answers").description]
     cases = {(key, repeat): place for place, (key, repeat) in enumerate(both(index, "key", "repeat"))}
@@ -58,7 +58,7 @@ def test_it_holds_every_row_of_the_view_of_answers(rich: PageBook) -> None:
         assert STATUSES[of_bot["status"][place]] == wanted["status"]
         assert of_bot["answer"][place] == (wanted["answer"] if wanted["error"] is None else wanted["error"])
         assert of_bot["latency_ms"][place] == short(wanted["latency_ms"])
-        assert of_bot["declined"][place] == wanted["declined"]
+        assert of_bot["abstained"][place] == wanted["abstained"]
         assert index["cases"]["text"][place] == wanted["question"]
         assert index["cases"]["document"][place] == wanted["source_document"]
         assert [index["cases"]["tag_names"][tag] for tag in index["cases"]["tags"][place]] == orjson.loads(
@@ -70,7 +70,7 @@ def test_it_holds_every_row_of_the_view_of_answers(rich: PageBook) -> None:
 
 def test_values_passes_and_reasons_are_those_of_the_view_of_scores(rich: PageBook) -> None:
     with contextlib.closing(rich.store()) as store:
-        index = told(columns_of(opened_run(store, find_run(store, rich.head)[0])))
+        index = notify(columns_of(opened_run(store, find_run(store, rich.head)[0])))
         lines = store.query(
             "SELECT question_id, repeat, bot, metric, value, reason, passed FROM row_scores WHERE run = ?", [rich.head]
         )
@@ -93,7 +93,7 @@ def both(index: dict[str, Any], *names: str) -> Iterator[tuple[Any, ...]]:
 def test_a_light_run_gives_what_a_reported_run_gives(rich: PageBook) -> None:
     with contextlib.closing(rich.store()) as store:
         run = find_run(store, rich.base)[0]
-        assert told(columns_of(opened_run(store, run))) == told(columns_of(open_reported(store, run)))
+        assert notify(columns_of(opened_run(store, run))) == notify(columns_of(open_reported(store, run)))
 
 
 def test_what_passes_is_told_by_the_value_as_it_is(book: Book) -> None:
@@ -135,7 +135,7 @@ def test_two_runs_are_matched_by_key_also_where_a_question_was_corrected(rich: P
         columns = tuple(
             Column(name, at, run, "rag") for at, (name, run) in enumerate(zip(("base", "head"), runs, strict=True))
         )
-        index = told(columns)
+        index = notify(columns)
     assert len(index["cases"]["key"]) == 28
     assert all(None not in ids for ids in index["cases"]["ids"])
     apart = [key for key, (base, head) in both(index, "key", "ids") if base != head]
@@ -153,7 +153,7 @@ def test_the_last_version_of_a_key_is_the_one_another_run_is_matched_with(tmp_pa
     with contextlib.closing(book), contextlib.closing(other):
         book.writer.flush(), other.writer.flush()
         runs = [opened_run(book.store, each.run.id) for each in (book, other)]
-        index = told(tuple(Column(str(at), at, run, "left") for at, run in enumerate(runs)))
+        index = notify(tuple(Column(str(at), at, run, "left") for at, run in enumerate(runs)))
     found = dict(both(index, "text", "ids"))
     assert found[texts["old"]][1] is None
     assert None not in found[texts["new"]]
@@ -210,17 +210,22 @@ def test_hostile_texts_come_through(book: Book, text: str) -> None:
 def test_a_long_text_is_cut_in_whole_characters(book: Book) -> None:
     book.put(row(book.run, "left", "a", "x" + "\U0001f6b2" * 1_000_000))
     index = index_of(book)
-    assert index["rows"][0]["answer"] == ["x" + "\U0001f6b2" * (LONGEST - 1)]
-    assert index["longest"] == LONGEST
+    assert index["rows"][0]["answer"] == ["x" + "\U0001f6b2" * (LONGEST_INDEXED - 1)]
+    assert index["longest"] == LONGEST_INDEXED
 
 
 def test_texts_are_cut_shorter_where_there_are_very_many(book: Book) -> None:
     for place in range(10):
-        book.put(row(book.run, "left", f"q{place}", "y" * LONGEST, position=place))
+        book.put(row(book.run, "left", f"q{place}", "y" * LONGEST_INDEXED, position=place))
     book.writer.flush()
     columns = columns_of(opened_run(book.store, book.run.id))
     found = {most: orjson.loads(row_index(columns, most).written({})) for most in (20_000, 19_999, 5_000, 1)}
-    assert [each["longest"] for each in found.values()] == [LONGEST, LONGEST // 2, LONGEST // 4, SHORTEST]
+    assert [each["longest"] for each in found.values()] == [
+        LONGEST_INDEXED,
+        LONGEST_INDEXED // 2,
+        LONGEST_INDEXED // 4,
+        SHORTEST,
+    ]
     for index in found.values():
         assert {len(each) for each in index["rows"][0]["answer"]} == {index["longest"]}
 

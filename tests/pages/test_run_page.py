@@ -110,21 +110,21 @@ def test_going_back_and_forth_shows_what_was_there(page: Shown, file: Path) -> N
 
 
 def test_light_and_dark_are_remembered(page: Shown, file: Path) -> None:
-    ground = "return getComputedStyle(document.body).backgroundColor"
+    corpus = "return getComputedStyle(document.body).backgroundColor"
     page.media(**{"prefers-color-scheme": "light"})
     page.open(file)
-    light = page.run(ground)
+    light = page.run(corpus)
     page.click("#theme")
-    dark = page.run(ground)
+    dark = page.run(corpus)
     assert dark != light
     page.open(file)
-    assert page.run(ground) == dark
+    assert page.run(corpus) == dark
     page.click("#theme")
-    assert page.run(ground) == light
+    assert page.run(corpus) == light
     page.run("localStorage.removeItem('proctor-theme')")
     page.media(**{"prefers-color-scheme": "dark"})
     page.open(file)
-    assert page.run(ground) == dark
+    assert page.run(corpus) == dark
 
 
 def test_a_browser_that_keeps_nothing_works_all_the_same(page: Shown, file: Path) -> None:

@@ -10,12 +10,20 @@ from urllib.parse import quote
 import pytest
 from browser import Shown
 from gated_runs import MATCH, keep_run
-from proctor.harness.viewing.looking import looked_at
-from proctor.reports.pages.runs.run_lines import comparison_address, count_runs, expected_rows, run_lines, suites
-from proctor.reports.pages.runs.runs_page import Wanted, runs_page
-from proctor.reports.pages.runs.trend import segments, trend_of
-from proctor.reports.pages.runs.trend_chart import trend_chart
-from proctor.reports.run import BETWEEN, REWORDED, RunMetric
+from proctor.harness.server.viewer import looked_at
+from proctor.reports.pages.runs_page import (
+    Wanted,
+    comparison_address,
+    count_runs,
+    expected_rows,
+    run_lines,
+    runs_page,
+    segments,
+    suites,
+    trend_chart,
+    trend_of,
+)
+from proctor.reports.store.run import BETWEEN, PERTURBED, RunMetric
 from selenium.webdriver.remote.webdriver import WebDriver
 from served import Site, viewed
 
@@ -76,7 +84,7 @@ def test_a_line_tells_what_a_run_is(path: Path) -> None:
     )
     with looked_at(path) as store:
         (line,) = run_lines(store)
-    assert (line.name, line.suite, line.status, line.rows, line.expected) == (name, "exam", "stopped", 4, 24)
+    assert (line.name, line.suite, line.status, line.rows, line.expected) == (name, "run", "stopped", 4, 24)
     assert (line.lead.name if line.lead else None, line.best, line.problems) == ("exact_match", {"faq"}, None)
     assert line.questions == 2
 
@@ -89,19 +97,19 @@ def test_how_many_rows_are_expected_may_not_be_known(manifest: dict) -> None:
 def test_helper_runs_stand_aside(path: Path) -> None:
     names = [keep_run(path, {"rag": {"exact_match": [1.0]}}) for _ in range(4)]
     change(path, "UPDATE runs SET suite = suite || ? WHERE name = ?", BETWEEN, names[1])
-    change(path, "UPDATE runs SET suite = suite || ? WHERE name = ?", REWORDED, names[2])
+    change(path, "UPDATE runs SET suite = suite || ? WHERE name = ?", PERTURBED, names[2])
     with looked_at(path) as store:
         assert [line.name for line in run_lines(store)] == [names[3], names[0]]
-        assert [line.name for line in run_lines(store, "exam", aside=True)] == [names[2], names[1]]
-        assert (count_runs(store), count_runs(store, aside=True), suites(store)) == (2, 2, {"exam": 2})
-        trend = trend_of(store, "exam", "exact_match")
+        assert [line.name for line in run_lines(store, "run", aside=True)] == [names[2], names[1]]
+        assert (count_runs(store), count_runs(store, aside=True), suites(store)) == (2, 2, {"run": 2})
+        trend = trend_of(store, "run", "exact_match")
         assert trend and [run.name for run in trend.runs] == [names[0], names[3]]
 
 
 def test_a_trend_has_the_means_and_counts_of_sql(path: Path) -> None:
     names = measured(path)
     with looked_at(path) as store:
-        trend = trend_of(store, "exam", "exact_match")
+        trend = trend_of(store, "run", "exact_match")
         assert trend
         found = {
             (trend.runs[point.place].name, bot): (point.summary.mean, point.summary.n_ok)
@@ -119,7 +127,7 @@ def test_a_trend_has_the_means_and_counts_of_sql(path: Path) -> None:
 def test_only_values_of_one_version_are_joined(path: Path) -> None:
     measured(path)
     with looked_at(path) as store:
-        trend = trend_of(store, "exam", "exact_match")
+        trend = trend_of(store, "run", "exact_match")
     assert trend
     assert (trend.versions, trend.breaks) == (("v1", "v2"), (3,))
     assert [[point.place for point in part] for part in segments(trend.bots["rag"])] == [[0, 1], [3, 4]]
@@ -147,7 +155,7 @@ def test_a_threshold_without_a_direction_is_no_line_in_a_trend(path: Path) -> No
 def test_a_metric_that_no_run_has_has_no_trend(path: Path) -> None:
     measured(path)
     with looked_at(path) as store:
-        assert trend_of(store, "exam", "nothing") is None
+        assert trend_of(store, "run", "nothing") is None
         assert trend_of(store, "nothing", "exact_match") is None
         page = runs_page(store, Wanted(suite="nothing", metric="nothing", page=99))
     assert "faq" in page.sections[1].body
@@ -160,7 +168,7 @@ def test_a_changed_bot_is_marked(path: Path) -> None:
     change(path, "UPDATE run_bots SET bot_id = (SELECT id FROM bots WHERE fingerprint = 'other')"
                  " WHERE run_id = 2 AND bot_id = (SELECT id FROM bots WHERE name = 'rag' ORDER BY id)")  # fmt: skip
     with looked_at(path) as store:
-        trend = trend_of(store, "exam", "exact_match")
+        trend = trend_of(store, "run", "exact_match")
     assert trend
     assert [point.is_changed for point in trend.bots["rag"]] == [False, True, True, False]
 
@@ -178,7 +186,7 @@ def test_the_list_shows_leads_and_leads_to_runs_and_pairs(path: Path, watched) -
     shown.wait("return location.pathname === '/'")
     shown.click(f"a[href='/runs/{names[0]}']")
     shown.wait("return location.pathname.startsWith('/runs/') && !document.querySelector('[aria-busy]')")
-    assert shown.text("h1") == "exam"
+    assert shown.text("h1") == "run"
 
 
 def test_a_metric_is_chosen_and_its_trend_shown(path: Path, watched) -> None:
@@ -243,8 +251,8 @@ def test_hostile_names_run_nothing_and_lead_where_they_say(path: Path, watched) 
     assert server.ask(f"/runs/{quote('n' + HOSTILE, safe='')}/data/rows").status == 200
     shown.open(f"{server.address}?suite={quote('s' + HOSTILE)}&metric={quote(HOSTILE)}#trend")
     assert visible in shown.text("#trend h2")
-    sides = comparison_address(f"n{HOSTILE}:a{HOSTILE}", f"n{HOSTILE}:b{HOSTILE}")
-    shown.open(server.address.rstrip("/") + sides)
+    operands = comparison_address(f"n{HOSTILE}:a{HOSTILE}", f"n{HOSTILE}:b{HOSTILE}")
+    shown.open(server.address.rstrip("/") + operands)
     assert visible in shown.text("h1")
     shown.open(f"{server.address}runs/{quote(HOSTILE, safe='')}")
     assert "is no run" in shown.text(".trouble")

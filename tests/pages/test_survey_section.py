@@ -5,34 +5,49 @@ from pathlib import Path
 import pytest
 from browser import Shown
 from page_books import PageBook, page_book, report_of
-from proctor.reports.pages.run_page import run_file, run_page
-from proctor.reports.pages.survey_page import survey_file
-from proctor.reports.pages.surveys.coverage_map import MOST_DOCUMENTS, coverage_map
-from proctor.reports.pages.surveys.settings_chart import metric_names, settings_chart
-from proctor.reports.pages.surveys.survey_section import CARDS, METRICS, OPEN, grouped, survey_section
-from proctor.reports.surveys.blame import DocumentBlame
-from proctor.reports.surveys.documents import Covered, DocumentCard
-from proctor.reports.surveys.finding import Finding
-from proctor.reports.surveys.kept_surveys import keep_survey
-from proctor.reports.surveys.survey import Gaps, Survey
+from proctor.reports.analysis.findings import (
+    Covered,
+    DocumentAttribution,
+    DocumentCard,
+    Finding,
+    Gaps,
+    KnowledgeAnalysis,
+)
+from proctor.reports.analysis.store import store_analysis
+from proctor.reports.pages.configurations_chart import metric_names, settings_chart
+from proctor.reports.pages.knowledge import (
+    CARDS,
+    METRICS,
+    MOST_DOCUMENTS,
+    OPEN,
+    coverage_map,
+    grouped,
+    knowledge_section,
+)
+from proctor.reports.pages.run_page import analysis_file, run_file, run_page
 from survey_books import HOSTILE, estimate, findings, full_survey, grid
 
-PARTS = ("grid", "gaps", "documents", "blame", "inside", "against", "audit")
+PARTS = ("grid", "gaps", "documents", "attribution", "inside", "against", "dataset_quality")
 
 
 @pytest.fixture(scope="module")
 def book(tmp_path_factory: pytest.TempPathFactory) -> PageBook:
-    made = page_book(tmp_path_factory.mktemp("survey") / "proctor.db", 6)
-    survey = full_survey(made.head)
+    made = page_book(tmp_path_factory.mktemp("analysis") / "proctor.db", 6)
+    analysis = full_survey(made.head)
     asked = dataclasses.replace(findings()[0], questions=("return-cost",))
     many = tuple(DocumentCard(f"{place}.md", "", 1) for place in range(CARDS))  # so that the last card is folded
     last = DocumentCard("last.md", "The last", 1, retrieved=1)
-    blame = dataclasses.replace(survey.blame, documents=(DocumentBlame("last.md", (("rag", "return-cost"),)),))
+    attribution = dataclasses.replace(
+        analysis.attribution, documents=(DocumentAttribution("last.md", (("rag", "return-cost"),)),)
+    )
     with closing(made.store()) as store:
-        keep_survey(
+        store_analysis(
             store,
             dataclasses.replace(
-                survey, gaps=Gaps((asked, *findings()[1:])), documents=(*survey.documents, *many, last), blame=blame
+                analysis,
+                gaps=Gaps((asked, *findings()[1:])),
+                documents=(*analysis.documents, *many, last),
+                attribution=attribution,
             ),
         )
     return made
@@ -66,7 +81,7 @@ def test_every_part_has_a_heading_that_a_link_leads_to(page: Shown, address: str
 
 def test_a_question_of_a_finding_leads_to_its_row(page: Shown, address: str) -> None:
     page.open(f"{address}#knowledge")
-    link = "#knowledge .survey-findings a[href*='open=']"
+    link = "#knowledge .analysis-findings a[href*='open=']"
     assert page.run("return document.querySelector(arguments[0]).hash", link) == "#questions?open=return-cost"
     page.click(link)
     page.wait("return document.querySelector('.question-line.open')")
@@ -75,7 +90,7 @@ def test_a_question_of_a_finding_leads_to_its_row(page: Shown, address: str) -> 
 
 def test_a_document_that_is_to_blame_leads_to_its_card_which_is_unfolded(page: Shown, address: str) -> None:
     page.open(f"{address}#knowledge")
-    card = "[...document.querySelectorAll('.survey-card')].find((each) => each.textContent.includes('The last'))"
+    card = "[...document.querySelectorAll('.analysis-card')].find((each) => each.textContent.includes('The last'))"
     assert page.run(f"return {card}.checkVisibility()") is False
     page.click("#knowledge [aria-label='Documents by what they caused'] a[href*='part=document']")
     page.wait(f"return {card}.checkVisibility() && document.activeElement === {card}")
@@ -95,18 +110,18 @@ def test_the_part_is_never_wider_than_the_window(page: Shown, address: str, widt
 
 
 def test_a_survey_without_anything_says_so() -> None:
-    shown = survey_section(Survey("20261121-093000-1f2e", "shop", "", "", "", {}))
+    shown = knowledge_section(KnowledgeAnalysis("20261121-093000-1f2e", "shop", "", "", "", {}))
     assert "Nothing stands out." in shown
     assert "<h3" not in shown
 
 
-@pytest.mark.parametrize("part", ["grid", "blame", "audit", "against"])
+@pytest.mark.parametrize("part", ["grid", "attribution", "dataset_quality", "against"])
 def test_a_part_that_was_not_asked_for_is_not_there(part: str) -> None:
-    survey = full_survey()
-    without = dataclasses.replace(survey, **{part: None})  # type: ignore[arg-type]
-    assert f'id="knowledge-{part}"' in survey_section(survey)
-    assert f"knowledge-{part}" not in survey_section(without)
-    assert f"part={part}" not in survey_section(without)
+    analysis = full_survey()
+    without = dataclasses.replace(analysis, **{part: None})  # type: ignore[arg-type]
+    assert f'id="knowledge-{part}"' in knowledge_section(analysis)
+    assert f"knowledge-{part}" not in knowledge_section(without)
+    assert f"part={part}" not in knowledge_section(without)
 
 
 def test_many_findings_of_a_kind_are_folded_and_the_worst_are_shown() -> None:
@@ -115,7 +130,7 @@ def test_many_findings_of_a_kind_are_folded_and_the_worst_are_shown() -> None:
     (group,) = grouped([*mild, worst])
     assert group.shown[0].what == "the worst"
     assert (len(group.shown), len(group.folded)) == (OPEN, 3)
-    shown = survey_section(dataclasses.replace(full_survey(), gaps=Gaps((*mild, worst))))
+    shown = knowledge_section(dataclasses.replace(full_survey(), gaps=Gaps((*mild, worst))))
     assert "<summary>3 more</summary>" in shown
 
 
@@ -137,7 +152,7 @@ def test_a_grid_without_values_has_no_chart() -> None:
         bare, settings=(dataclasses.replace(bare.settings[0], metrics={}),), recommendation=None
     )
     assert settings_chart(empty) is None
-    assert "How to cut and search" in survey_section(dataclasses.replace(full_survey(), grid=empty))
+    assert "How to cut and search" in knowledge_section(dataclasses.replace(full_survey(), grid=empty))
 
 
 def test_metrics_stand_in_one_order_the_grids_own_first() -> None:
@@ -155,14 +170,14 @@ def test_the_map_says_what_holds_and_what_was_read() -> None:
 
 
 def test_questions_stand_in_the_order_of_the_documents_that_hold_their_answers() -> None:
-    survey = full_survey()
+    analysis = full_survey()
     cards = tuple(DocumentCard(name, "", 1) for name in ("first.md", "second.md"))
     pairs = (
         Covered("how", "second.md", True),
         Covered("when", "first.md", True),
         Covered("who", "first.md", False, ("rag",)),
     )
-    found = coverage_map(dataclasses.replace(survey, documents=cards, coverage=pairs))
+    found = coverage_map(dataclasses.replace(analysis, documents=cards, coverage=pairs))
     assert found is not None
     assert [cell.note.split(",")[0] for cell in sorted(found.cells, key=lambda cell: cell.x)] == ["when", "how", "who"]
 
@@ -170,13 +185,13 @@ def test_questions_stand_in_the_order_of_the_documents_that_hold_their_answers()
 def test_a_map_of_many_documents_says_how_many_are_left_out() -> None:
     cards = tuple(DocumentCard(f"{place}.md", "", 1) for place in range(MOST_DOCUMENTS + 5))
     pairs = tuple(Covered("how", card.document, True) for card in cards)
-    survey = dataclasses.replace(full_survey(), documents=cards, coverage=pairs)
-    found = coverage_map(survey)
+    analysis = dataclasses.replace(full_survey(), documents=cards, coverage=pairs)
+    found = coverage_map(analysis)
     assert found is not None
     assert (len(found.rows), found.left_out) == (MOST_DOCUMENTS, 5)
     assert found.counts == {"holds": MOST_DOCUMENTS + 5}
-    assert "5 documents more, further down in the order of the cards, are counted and not drawn." in survey_section(
-        survey
+    assert "5 documents more, further down in the order of the cards, are counted and not drawn." in knowledge_section(
+        analysis
     )
 
 
@@ -186,26 +201,26 @@ def test_nothing_covered_is_no_map() -> None:
 
 def test_a_finding_without_a_place_has_nothing_to_unfold() -> None:
     bare = Finding("unsupported", "low", "Nothing supports it.", "Write it.")
-    survey = dataclasses.replace(full_survey(), gaps=Gaps((bare,)), inside=())
-    start = survey_section(survey).index("Nothing supports it.")
-    assert "<details" not in survey_section(survey)[start : start + 200]
+    analysis = dataclasses.replace(full_survey(), gaps=Gaps((bare,)), inside=())
+    start = knowledge_section(analysis).index("Nothing supports it.")
+    assert "<details" not in knowledge_section(analysis)[start : start + 200]
 
 
-def without_answers() -> Survey:
-    """A survey of documents and questions alone."""
+def without_answers() -> KnowledgeAnalysis:
+    """An analysis of documents and questions alone."""
     cards = (DocumentCard("a.md", "", 1234, "en", 4, ("how", "why"), ("how",)), DocumentCard("b.md", "", 55))
     return dataclasses.replace(
-        full_survey(), documents=cards, coverage=(Covered("how", "a.md", True),), blame=None, audit=None, against=None,
+        full_survey(), documents=cards, coverage=(Covered("how", "a.md", True),), attribution=None, dataset_quality=None, against=None,
         metric="",
     )  # fmt: skip
 
 
 def test_without_answers_nothing_is_said_of_answers() -> None:
-    text = survey_section(without_answers())
-    told = text[text.index('id="knowledge-documents"') : text.index('id="knowledge-inside"')]
-    assert "those that most questions rest on first" in told
+    text = knowledge_section(without_answers())
+    notify = text[text.index('id="knowledge-documents"') : text.index('id="knowledge-inside"')]
+    assert "those that most questions rest on first" in notify
     for words in ("retrieved", "in answers", "no bot read it", "needed in", "wrong", "prompts", "Never"):
-        assert words not in told
+        assert words not in notify
 
 
 def test_without_answers_the_map_tells_only_where_answers_stand() -> None:
@@ -216,15 +231,15 @@ def test_without_answers_the_map_tells_only_where_answers_stand() -> None:
 
 
 def test_on_a_page_without_rows_nothing_leads_to_them() -> None:
-    assert 'href="#questions' in survey_section(full_survey())
-    alone = b"".join(survey_file(full_survey())).decode()
+    assert 'href="#questions' in knowledge_section(full_survey())
+    alone = b"".join(analysis_file(full_survey())).decode()
     assert 'href="#questions' not in alone
     assert alone.count("<section") == 1
 
 
 def test_a_survey_alone_is_a_page(page: Shown, tmp_path: Path) -> None:
-    file = tmp_path / "survey.html"
-    file.write_bytes(b"".join(survey_file(without_answers())))
+    file = tmp_path / "analysis.html"
+    file.write_bytes(b"".join(analysis_file(without_answers())))
     page.open(file.as_uri())
     page.click("#knowledge nav a[href$='part=documents']")
     page.wait("return document.activeElement?.id === 'knowledge-documents'")
@@ -232,8 +247,8 @@ def test_a_survey_alone_is_a_page(page: Shown, tmp_path: Path) -> None:
 
 
 def test_all_documents_stand_side_by_side_and_lead_to_their_cards() -> None:
-    text = survey_section(full_survey())
-    table = text[text.index('aria-label="Documents side by side"') : text.index('<div class="survey-cards">')]
+    text = knowledge_section(full_survey())
+    table = text[text.index('aria-label="Documents side by side"') : text.index('<div class="analysis-cards">')]
     assert table.count('<th scope="row">') == len(full_survey().documents)
     assert 'href="#knowledge?part=document-2"><bdi>never.md' in table
     assert 'id="knowledge-document-2"' in text
@@ -243,7 +258,7 @@ def test_the_long_sentence_of_the_grid_stands_once() -> None:
     made = full_survey()
     assert made.grid is not None
     assert made.grid.recommendation is not None
-    assert survey_section(made).count(made.grid.recommendation.why) == 1
+    assert knowledge_section(made).count(made.grid.recommendation.why) == 1
 
 
 def test_metrics_of_answers_stand_below_one_another_the_one_that_tells_right_first() -> None:
@@ -252,7 +267,7 @@ def test_metrics_of_answers_stand_below_one_another_the_one_that_tells_right_fir
     settings = tuple(
         dataclasses.replace(result, answers={**answers, "answer_similarity": estimate(0.7)}) for result in made.settings
     )
-    text = survey_section(dataclasses.replace(full_survey(), grid=dataclasses.replace(made, settings=settings)))
+    text = knowledge_section(dataclasses.replace(full_survey(), grid=dataclasses.replace(made, settings=settings)))
     first = text[text.index('aria-label="Answers by setting"') :]
     assert first.index("answer_similarity") < first.index("metric_0") < first.index("<summary>2 more metrics</summary>")
     assert first.index("<summary>2 more metrics</summary>") < first.index(f"metric_{METRICS}")
@@ -263,7 +278,7 @@ def test_a_setting_that_is_not_better_is_not_called_the_one_to_take() -> None:
     made = grid()
     assert made.recommendation is not None
     worse = dataclasses.replace(made.recommendation, says="worse")
-    text = survey_section(dataclasses.replace(full_survey(), grid=dataclasses.replace(made, recommendation=worse)))
+    text = knowledge_section(dataclasses.replace(full_survey(), grid=dataclasses.replace(made, recommendation=worse)))
     assert ">take<" not in text
     assert ">worse<" in text
     chart = settings_chart(dataclasses.replace(made, recommendation=worse))
@@ -273,11 +288,13 @@ def test_a_setting_that_is_not_better_is_not_called_the_one_to_take() -> None:
 
 def test_what_is_doubtful_about_blame_is_said() -> None:
     made = full_survey()
-    assert made.blame is not None
+    assert made.attribution is not None
     first = dataclasses.replace(
-        made.blame.answers[0], note="Another document says the same.", control=0.5, share_errors={"a.md": 0.07}
+        made.attribution.answers[0], note="Another document says the same.", control=0.5, share_errors={"a.md": 0.07}
     )
-    text = survey_section(dataclasses.replace(made, blame=dataclasses.replace(made.blame, answers=(first,))))
+    text = knowledge_section(
+        dataclasses.replace(made, attribution=dataclasses.replace(made.attribution, answers=(first,)))
+    )
     assert "Another document says the same." in text
     assert "0.50 without a document that it was not made from" in text
     assert "<bdi>a.md</bdi> +0.30 ± 0.07" in text
@@ -285,16 +302,16 @@ def test_what_is_doubtful_about_blame_is_said() -> None:
 
 def test_what_to_do_stands_once_where_it_is_the_same_for_all() -> None:
     twice = (findings()[0], dataclasses.replace(findings()[0], what="Another."))
-    text = survey_section(dataclasses.replace(full_survey(), gaps=Gaps(twice)))
+    text = knowledge_section(dataclasses.replace(full_survey(), gaps=Gaps(twice)))
     assert text.count("Quote the passage that is there now.") == 1
     (group,) = grouped((twice[0], dataclasses.replace(twice[1], action="Do something else.")))
     assert group.action == ""
 
 
 def test_a_finding_of_one_question_says_what_was_asked() -> None:
-    assert '<bdi class="quiet">How much is it?</bdi>' in survey_section(full_survey())
+    assert '<bdi class="quiet">How much is it?</bdi>' in knowledge_section(full_survey())
 
 
 @pytest.mark.parametrize("name", ["evidence_recall", "caused", "discrimination", "only here"])
 def test_every_figure_has_a_meaning(name: str) -> None:
-    assert f"<dt>{name}</dt>" in survey_section(full_survey())
+    assert f"<dt>{name}</dt>" in knowledge_section(full_survey())

@@ -3,17 +3,17 @@
 import random
 from itertools import pairwise
 
-from proctor.reports.pages.pairs.text_difference import Line, line_difference, stretches
+from proctor.reports.pages.pair_page import DifferenceLine, line_difference, stretches
 
 
-def sides(lines: list[Line]) -> tuple[list[str], list[str]]:
+def operands(lines: list[DifferenceLine]) -> tuple[list[str], list[str]]:
     return (
         [line.text for line in lines if line.kind != "come"],
         [line.text for line in lines if line.kind != "gone"],
     )
 
 
-def changed_words(line: Line) -> list[str]:
+def changed_words(line: DifferenceLine) -> list[str]:
     return [piece.text for piece in line.pieces if piece.changed]
 
 
@@ -23,7 +23,7 @@ def test_both_texts_can_be_read_from_their_difference() -> None:
     texts = ["\n".join(" ".join(draw.choices(words, k=4)) for _ in range(draw.randrange(12))) for _ in range(200)]
     for base, head in pairwise(texts):
         lines = line_difference(base, head)
-        assert sides(lines) == (base.splitlines(), head.splitlines())
+        assert operands(lines) == (base.splitlines(), head.splitlines())
         assert [line.base_number for line in lines if line.base_number] == list(range(1, len(base.splitlines()) + 1))
         assert [line.head_number for line in lines if line.head_number] == list(range(1, len(head.splitlines()) + 1))
 

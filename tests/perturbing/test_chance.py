@@ -3,7 +3,7 @@
 from collections import Counter
 
 import pytest
-from proctor.knowledge.perturbing.chance import Chance
+from proctor.knowledge.perturbations.edits import Chance
 
 
 def test_draws_are_the_same_on_any_machine() -> None:

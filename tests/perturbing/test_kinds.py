@@ -7,10 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from proctor import InputError
-from proctor.knowledge.perturbing.chance import Chance
-from proctor.knowledge.perturbing.kinds import GROUPS, IDENTITY, KINDS, Kind, choose_kinds
-from proctor.knowledge.perturbing.rewording import Refused, Reworded
-from proctor.knowledge.perturbing.units import letters, words
+from proctor.knowledge.perturbations.edits import Chance, Perturbed, Refused, letters, words
+from proctor.knowledge.perturbations.perturbations import GROUPS, IDENTITY, KINDS, Kind, choose_kinds
 
 OFFLINE = [kind for kind in KINDS.values() if kind.offline and kind.name != IDENTITY]
 CHARACTER = [kind for kind in OFFLINE if kind.unit == "character"]
@@ -27,10 +25,10 @@ texts = st.one_of(
 shares = st.sampled_from([0.01, 0.05, 0.1, 0.3, 0.5, 1.0])
 
 
-def try_out(kind: Kind, text: str, share: float, seed: int = 0) -> Reworded | None:
-    assert kind.reword is not None
+def try_out(kind: Kind, text: str, share: float, seed: int = 0) -> Perturbed | None:
+    assert kind.perturb is not None
     try:
-        return kind.reword(text, share, Chance(seed, kind.name))
+        return kind.perturb(text, share, Chance(seed, kind.name))
     except Refused:
         return None
 
@@ -131,7 +129,7 @@ def test_a_kind_that_is_none_names_the_nearest(name: str, hint: str) -> None:
 
 
 def test_what_must_happen_is_what_the_issue_says() -> None:
-    other = {"antonym": "other", "negation": "other", "misinformation": "decline"}
+    other = {"antonym": "other", "negation": "other", "misinformation": "abstain"}
     assert {kind.name: kind.must for kind in KINDS.values() if kind.must != "same"} == other
     assert {kind.name for kind in KINDS.values() if not kind.offline} == {"paraphrase", "misinformation"}
 

@@ -3,9 +3,8 @@
 from dataclasses import replace
 from random import Random
 
-from proctor.knowledge.perturbing.kinds import choose_kinds
-from proctor.knowledge.perturbing.variants import Recipe, Tally, reworded, some_questions
-from proctor.knowledge.questions import Evidence, Question
+from proctor.knowledge.perturbations.perturbations import Recipe, Tally, choose_kinds, perturbed, some_questions
+from proctor.knowledge.questions.question import Evidence, Question
 
 FULL = Question(
     "q1", "How do I return the yellow bike?", ("By post.",), ("post",), ((Evidence("a.md", "by post"),),), ("faq",),
@@ -15,7 +14,7 @@ FULL = Question(
 
 def made(questions, *kinds, written=None, **recipe):
     tally = Tally()
-    return list(reworded(questions, Recipe(choose_kinds(kinds), **recipe), tally, written)), tally
+    return list(perturbed(questions, Recipe(choose_kinds(kinds), **recipe), tally, written)), tally
 
 
 def test_a_variant_says_how_it_was_made():

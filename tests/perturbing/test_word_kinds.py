@@ -3,21 +3,23 @@
 from collections.abc import Callable
 
 import pytest
-from proctor.knowledge.perturbing.antonym import opposites, use_antonym
-from proctor.knowledge.perturbing.chance import Chance
-from proctor.knowledge.perturbing.exchange_kinds import use_synonyms
-from proctor.knowledge.perturbing.inflection import article, noun_forms, verb_forms
-from proctor.knowledge.perturbing.negation import negate
-from proctor.knowledge.perturbing.rewording import Refused, Reworded
-from proctor.knowledge.perturbing.word_kinds import insert_commas, swap_words
-from proctor.knowledge.perturbing.word_lists import groups, synonyms
+from proctor.knowledge.perturbations.edits import Chance, Perturbed, Refused
+from proctor.knowledge.perturbations.english import article, groups, noun_forms, synonyms, verb_forms
+from proctor.knowledge.perturbations.words import (
+    insert_commas,
+    negate,
+    opposites,
+    swap_words,
+    use_antonym,
+    use_synonyms,
+)
 
-Reword = Callable[[str, float, Chance], Reworded]
+Perturb = Callable[[str, float, Chance], Perturbed]
 
 
-def all_of(reword: Reword, text: str, share: float = 0.01) -> set[str]:
+def all_of(perturb: Perturb, text: str, share: float = 0.01) -> set[str]:
     """Every text that some draw makes of it."""
-    return {reword(text, share, Chance(seed)).text for seed in range(120)}
+    return {perturb(text, share, Chance(seed)).text for seed in range(120)}
 
 
 def test_neighbouring_words_change_places_and_marks_stay() -> None:
@@ -58,11 +60,11 @@ def test_arabic_has_its_own_comma() -> None:
     assert all_of(insert_commas, "هل يمكنني") == {"هل، يمكنني"}
 
 
-@pytest.mark.parametrize("reword", [swap_words, insert_commas])
+@pytest.mark.parametrize("perturb", [swap_words, insert_commas])
 @pytest.mark.parametrize("text", ["我可以 退货吗", "รับคืน ได้ไหม"])
-def test_writing_without_blanks_is_refused(reword: Reword, text: str) -> None:
+def test_writing_without_blanks_is_refused(perturb: Perturb, text: str) -> None:
     with pytest.raises(Refused, match="no blanks between words"):
-        reword(text, 0.1, Chance(0))
+        perturb(text, 0.1, Chance(0))
 
 
 @pytest.mark.parametrize(
@@ -183,9 +185,9 @@ def test_questions_that_nobody_would_ask_when_denied_are_refused(text: str) -> N
 
 
 def test_only_english_is_denied_and_turned_round() -> None:
-    for reword in (negate, use_antonym):
+    for perturb in (negate, use_antonym):
         with pytest.raises(Refused, match="English"):
-            reword("Was kann man zur\u00fcckgeben, und wann?", 1.0, Chance(0))
+            perturb("Was kann man zur\u00fcckgeben, und wann?", 1.0, Chance(0))
 
 
 @pytest.mark.parametrize(

@@ -7,11 +7,11 @@ import orjson
 import pytest
 from judged_books import says, write_run
 from proctor import InputError
-from proctor.reports.comparing.sides import open_side
-from proctor.reports.ranking.abstained_object import abstained_object
-from proctor.reports.ranking.abstained_run import abstained_run
+from proctor.reports.compare.operands import open_operand
 from proctor.reports.ranking.abstention import Costs
-from proctor.reports.summary import MetricColumn
+from proctor.reports.ranking.ranked_run import abstained_run
+from proctor.reports.ranking.renderings import abstained_object
+from proctor.reports.store.summary import MetricColumn
 from ranked_tables import cases, column, run_of, table
 
 nan = np.nan
@@ -20,7 +20,7 @@ KNOWN = [True, True, True, False]
 
 def bots(*made):
     return run_of(
-        *(table(bot, values, cases(4, answerable=KNOWN), declined=declined) for bot, values, declined in made)
+        *(table(bot, values, cases(4, answerable=KNOWN), abstained=abstained) for bot, values, abstained in made)
     )
 
 
@@ -31,14 +31,14 @@ def test_the_cheapest_bot_comes_first_and_costs_decide_which_it_is():
     assert found.bots["bold"].cost.value == pytest.approx(2 / 4)
     assert found.bots["shy"].cost.value == pytest.approx(0.6 / 4)
     assert found.ranking.winners == ("shy",)
-    assert list(abstained_run(run, costs=Costs(declined_wrongly=2.0)).bots) == ["bold", "shy"]
+    assert list(abstained_run(run, costs=Costs(abstained_wrongly=2.0)).bots) == ["bold", "shy"]
     assert (found.answerable, found.unanswerable, found.unknown) == (3, 1, 0)
 
 
 def test_the_rule_is_the_metric_that_tells_most_directly_with_a_threshold():
     plain = MetricColumn("exact_match", "v1", "higher", 0.0, 1.0, None)
     values = {"politeness": [1.0] * 4, "exact_match": [1.0] * 4, "rouge_l": [1.0] * 4}
-    run = run_of(table("a", values, cases(4, answerable=KNOWN), columns=[plain], declined=[0] * 4))
+    run = run_of(table("a", values, cases(4, answerable=KNOWN), columns=[plain], abstained=[0] * 4))
     assert abstained_run(run).rule.column.name == "rouge_l"
     assert abstained_run(run, threshold=1.0).rule.column.name == "exact_match"
     assert abstained_run(run, "politeness").rule.sentence == "politeness is at least 0.5"
@@ -46,7 +46,7 @@ def test_the_rule_is_the_metric_that_tells_most_directly_with_a_threshold():
 
 def test_one_cluster_alone_does_not_tell_who_is_cheapest():
     asked = cases(4, documents=["x"] * 4, answerable=KNOWN)
-    run = run_of(*(table(bot, [1.0, 1, 0, 0], asked, declined=[0] * 4) for bot in "ab"))
+    run = run_of(*(table(bot, [1.0, 1, 0, 0], asked, abstained=[0] * 4) for bot in "ab"))
     assert abstained_run(run).ranking is None
     assert abstained_run(run, cluster="none").ranking is not None
 
@@ -56,7 +56,7 @@ def test_a_bot_without_outcome_is_named():
     assert (list(found.bots), found.without) == (["a", "b"], ())  # b has one: its answer to the unanswerable one
     answered = [False] * 4
     mute = table("mute", [nan] * 4, cases(4, answerable=KNOWN), answered=answered)
-    said = table("a", [1.0] * 4, cases(4, answerable=KNOWN), declined=[0] * 4)
+    said = table("a", [1.0] * 4, cases(4, answerable=KNOWN), abstained=[0] * 4)
     assert abstained_run(run_of(said, mute)).without == ("mute",)
 
 
@@ -71,7 +71,7 @@ def test_a_bot_without_outcome_is_named():
 def test_what_cannot_be_told_is_said(answerable, options, sentence):
     bare = MetricColumn("bare", "v1", "higher", 0.0, 1.0, None)
     values = {"right": [1.0, 1.0], "bare": [1.0, 1.0]}
-    run = run_of(table("a", values, cases(2, answerable=answerable), columns=[bare, column("right")], declined=[0, 0]))
+    run = run_of(table("a", values, cases(2, answerable=answerable), columns=[bare, column("right")], abstained=[0, 0]))
     with pytest.raises(InputError, match=sentence):
         abstained_run(run, **options)
 
@@ -80,8 +80,8 @@ def faq(number: int, floor: float = 0.0):
     """More similar questions are answered rightly more often; every tenth question can't be answered."""
     similarity = (number * 37 % 100) / 100
     if similarity < floor:
-        return says(0.0, declined=True, similarity=similarity)
-    return says(float(similarity >= 0.3), declined=False, similarity=similarity)
+        return says(0.0, abstained=True, similarity=similarity)
+    return says(float(similarity >= 0.3), abstained=False, similarity=similarity)
 
 
 @pytest.fixture
@@ -91,8 +91,8 @@ def examined(tmp_path: Path):
         settings = {"faq": {"min_similarity": floor}}
         answerable = [number % 10 > 0 for number in range(100)]
         write_run(path, {"faq": lambda n: faq(n, floor)}, 100, answerable=answerable, settings=settings)
-        with open_side("faq", path) as side:
-            return abstained_run(side.run, risk=0.12)
+        with open_operand("faq", path) as operand:
+            return abstained_run(operand.run, risk=0.12)
 
     return examine
 
@@ -117,11 +117,11 @@ def test_a_setting_of_its_own_hides_lower_thresholds(examined):
 
 def test_the_whole_of_it_is_an_object(examined):
     made = orjson.loads(orjson.dumps(abstained_object(examined(0.5))))
-    told = made["bots"]["faq"]
-    assert told["outcomes"]["declined_wrongly"]["rows"] + told["outcomes"]["declined_rightly"]["rows"] == 50
-    assert told["confidence"]["key"] == "similarity"
-    assert told["confidence"]["promise_for_questions_like_these"]["threshold"] == 0.5
-    points = told["confidence"]["risk_coverage"]["points"]
+    notify = made["bots"]["faq"]
+    assert notify["outcomes"]["abstained_wrongly"]["rows"] + notify["outcomes"]["abstained_rightly"]["rows"] == 50
+    assert notify["confidence"]["key"] == "similarity"
+    assert notify["confidence"]["promise_for_questions_like_these"]["threshold"] == 0.5
+    points = notify["confidence"]["risk_coverage"]["points"]
     assert len(points) == 50
     assert points[-1]["coverage"] == 0.5
     assert made["right_when"] == {"metric": "right", "threshold": 0.5, "better": "higher", "chosen_by_default": True}

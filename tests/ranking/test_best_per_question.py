@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from proctor.reports.ranking.best_per_question import best_per_question
+from proctor.reports.ranking.routing import best_per_question
 
 
 def bound(values, clusters=None, **changes):

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from proctor.reports.ranking.frontier import Offer, frontier, mean_cost, median_latency
+from proctor.reports.ranking.routing import Offer, frontier, mean_cost, median_latency
 from ranked_tables import table
 
 

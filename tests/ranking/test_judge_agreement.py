@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 from judged_books import says, write_run
-from proctor.reports.comparing.sides import open_side
-from proctor.reports.ranking.judge_agreement import judges_of
+from proctor.reports.compare.operands import open_operand
+from proctor.reports.ranking.ranked_run import judges_of
 from ranked_tables import run_of, table
 
 
@@ -19,8 +19,8 @@ def constant(**values):
 
 
 def judges(path, run="latest"):
-    with open_side(run, path) as side:
-        return judges_of(side.run, ["right"], "source")
+    with open_operand(run, path) as operand:
+        return judges_of(operand.run, ["right"], "source")
 
 
 def test_another_judge_of_the_same_answers_is_found_and_compared(path):

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from proctor.reports.ranking.promised_threshold import promise
+from proctor.reports.ranking.abstention import promise
 
 
 def promised(wrong, confidence, risk, clusters=None):

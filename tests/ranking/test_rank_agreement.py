@@ -2,8 +2,7 @@
 
 import numpy as np
 import pytest
-from proctor.reports.ranking.rank_agreement import agreement, concordance, kendall_tau
-from proctor.reports.ranking.ranking import Goodness, rank
+from proctor.reports.ranking.ranking import Goodness, agreement, concordance, kendall_tau, rank
 
 
 def ranking(values, bots="abc"):

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from proctor.reports.ranking.risk_coverage import risk_coverage
+from proctor.reports.ranking.abstention import risk_coverage
 
 
 def curve(wrong, confidence, questions=None):

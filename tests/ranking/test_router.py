@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from proctor.reports.ranking.confidence import Confidence
-from proctor.reports.ranking.router import route
+from proctor.reports.ranking.abstention import Confidence
+from proctor.reports.ranking.routing import route
 from ranked_tables import RIGHT, cases, column, table
 
 
@@ -92,8 +92,8 @@ def test_whole_clusters_are_held_out():
 
 
 def test_an_answer_that_the_first_bot_declined_is_never_kept():
-    declined = [1, 0, 0, 0, 0, 0]
-    first = table("first", [1.0, 1, 1, 1, 1, 1], declined=declined)
+    abstained = [1, 0, 0, 0, 0, 0]
+    first = table("first", [1.0, 1, 1, 1, 1, 1], abstained=abstained)
     found = routed(first, [0.5] * 6, [0.1, 0.5, 0.6, 0.7, 0.8, 0.9])
     assert found.floor == 0.5
     assert found.share_first == pytest.approx(5 / 6)
@@ -102,8 +102,8 @@ def test_an_answer_that_the_first_bot_declined_is_never_kept():
 
 def test_rows_without_a_value_where_they_would_be_sent_are_left_out():
     nan = np.nan
-    # The first bot has no value for what it declines, which does no harm; the second lacks one, which does.
-    first = table("first", [nan, 1.0, 1, 1, 1, nan], declined=[1, 0, 0, 0, 0, 0])
+    # The first bot has no value for what it abstains, which does no harm; the second misses one, which does.
+    first = table("first", [nan, 1.0, 1, 1, 1, nan], abstained=[1, 0, 0, 0, 0, 0])
     found = routed(first, [0.5, 0.5, nan, 0.5, 0.5, 0.5], [0.1, 0.5, 0.6, 0.7, 0.8, 0.9])
     assert found.questions == 4
     assert found.held_out == pytest.approx((0.5 + 3) / 4)

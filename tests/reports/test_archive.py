@@ -9,16 +9,16 @@ from dataclasses import replace
 
 import pytest
 from examined_runs import FAMILY, PII, RECALL, alone, pii_scores
-from proctor.bots.base import Identity, Usage
-from proctor.bots.chat import Completion
-from proctor.metrics.judge.requests import JudgeRequest
-from proctor.reports.archive import write_archive
-from proctor.reports.judging.judge_calls import CallRecord, KeptCall
-from proctor.reports.ledger import Ledger
+from proctor.bots.bot import Identity, Usage
+from proctor.bots.chat.model import Completion
+from proctor.metrics.judge.rendering import JudgeRequest
+from proctor.reports.export.archive import write_archive
 from proctor.reports.report import make_report
-from proctor.reports.run import RunEvaluator, RunHeader, RunMetric
-from proctor.reports.store import Store
-from proctor.reports.writer import RowWriter
+from proctor.reports.store.database import Store
+from proctor.reports.store.judge_calls import CachedCall, CallRecord
+from proctor.reports.store.run import RunEvaluator, RunHeader, RunMetric
+from proctor.reports.store.run_results import RunResults
+from proctor.reports.store.writer import RowWriter
 from report_rows import LENGTH, Book, ok, row
 
 LATENCY = RunMetric("latency_ms", "v1", "lower", 0.0, None, 5.0)
@@ -36,9 +36,9 @@ class PromptBook(Book):
     def __init__(self, path, bots, metrics, evaluators):
         manifest = {"proctor": "test", "command": ["proctor"], "machine": {"cores": 2}, "settings": {"seed": 0}}
         self.store = Store.open(path)
-        self.ledger = Ledger(self.store)
-        made = RunHeader("exam", [(bot, IDENTITY) for bot in bots], metrics, manifest, evaluators=evaluators)
-        self.run = self.ledger.begin(made)
+        self.run_results = RunResults(self.store)
+        made = RunHeader("run", [(bot, IDENTITY) for bot in bots], metrics, manifest, evaluators=evaluators)
+        self.run = self.run_results.begin(made)
         self.writer = RowWriter(path, self.run.id, self.run.metric_ids)
 
 
@@ -158,14 +158,14 @@ def a_judged_run(path, order=(0, 1), latency_ms=10.0):
         made = book.put(row(book.run, "X", f"q{place}", position=place), ok("keyword_recall", 0.5))
         first = CallRecord(
             bytes([place]), "judge", JudgeRequest("check", "Be strict.", f"request {place}"), f"2026-01-0{place + 1}",
-            KeptCall("{"), Completion("{", Usage(3, 2, 0.5), reasoning="thought"), "no JSON", latency_ms,
+            CachedCall("{"), Completion("{", Usage(3, 2, 0.5), reasoning="thought"), "no JSON", latency_ms,
         )  # fmt: skip
         repair = replace(
-            first, key=bytes([place, 1]), kept=KeptCall('{"ok": true}'), completion=Completion('{"ok": true}'),
+            first, key=bytes([place, 1]), kept=CachedCall('{"ok": true}'), completion=Completion('{"ok": true}'),
             problem="", request=replace(first.request, exchange=(("{", "no JSON"),)),
         )  # fmt: skip
         other = replace(
-            first, key=bytes([place, 2]), kept=KeptCall(error="gone"), completion=None, problem="",
+            first, key=bytes([place, 2]), kept=CachedCall(error="gone"), completion=None, problem="",
             request=JudgeRequest("check", "Be kind.", "r"),
         )  # fmt: skip
         for each in (first, repair, other):

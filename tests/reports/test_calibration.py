@@ -8,16 +8,23 @@ import pytest
 from examined_runs import reported
 from hypothesis import given
 from hypothesis import strategies as st
+from proctor.reports.calibration.calibration import calibrate, is_binary, keep_calibrations
+from proctor.reports.calibration.corrected import ANSWERS_CHANGED, JUDGE_CHANGED
+from proctor.reports.calibration.labels import (
+    HumanVerdict,
+    Label,
+    Scale,
+    ScoredRow,
+    drawn,
+    keep_labels,
+    scored_rows,
+    shown_rows,
+    stored_labels,
+)
 from proctor.reports.leaderboard import leaderboard
-from proctor.reports.run import RunMetric
-from proctor.reports.store import transaction
-from proctor.reports.summary import MetricColumn, summarise
-from proctor.reports.trust.calibration import calibrate, is_binary
-from proctor.reports.trust.corrected import ANSWERS_CHANGED, JUDGE_CHANGED
-from proctor.reports.trust.human_verdicts import HumanVerdict, Label, Scale
-from proctor.reports.trust.kept_calibrations import keep_calibrations
-from proctor.reports.trust.kept_labels import keep_labels, kept_labels
-from proctor.reports.trust.labelled_rows import ScoredRow, drawn, scored_rows, shown_rows
+from proctor.reports.store.database import transaction
+from proctor.reports.store.run import RunMetric
+from proctor.reports.store.summary import MetricColumn, summarise
 from report_rows import Book, context, ok, row
 from rich.console import Console
 
@@ -266,7 +273,7 @@ def test_another_judge_or_prompt_makes_it_stale_and_its_labels_stay(tmp_path):
     )
     assert shown_calibration(renewed).stale == JUDGE_CHANGED
     run = reported(renewed)
-    kept = kept_labels(run, PASSES.name, scored_rows(run, PASSES.name))
+    kept = stored_labels(run, PASSES.name, scored_rows(run, PASSES.name))
     assert len(kept) == 30
     calibrated(renewed, labels=kept)
     assert shown_calibration(renewed).stale == ""
@@ -282,7 +289,7 @@ def test_other_answers_make_it_stale_and_take_their_labels_with_them(tmp_path):
     assert shown_calibration(later).stale == ANSWERS_CHANGED
     run = reported(later)
     rows = scored_rows(run, PASSES.name)
-    kept = kept_labels(run, PASSES.name, rows)
+    kept = stored_labels(run, PASSES.name, rows)
     assert 15 <= len(kept) < 30
     assert all(label.row.question not in {f"q{n}" for n in changed} for label in kept)
     assert not calibrate("rag", rows["rag"], kept, Scale(run.columns[PASSES.name], binary=True)).is_random

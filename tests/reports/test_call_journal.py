@@ -5,12 +5,12 @@ import sys
 from dataclasses import replace
 
 import pytest
-from proctor.bots.base import Usage
-from proctor.bots.chat import Completion
-from proctor.metrics.judge.requests import JudgeRequest
-from proctor.reports.call_journal import SEGMENT, CallJournal, left_calls
-from proctor.reports.judging.judge_calls import CallRecord, KeptCall
-from proctor.reports.run import RowStatus
+from proctor.bots.bot import Usage
+from proctor.bots.chat.model import Completion
+from proctor.metrics.judge.rendering import JudgeRequest
+from proctor.reports.store.journal import SEGMENT, CallJournal, left_calls
+from proctor.reports.store.judge_calls import CachedCall, CallRecord
+from proctor.reports.store.run import RowStatus
 from report_rows import Book, context, row
 
 
@@ -19,7 +19,7 @@ def record(number, text="fine", size=0):
         "check", "Be strict.", f"Grade {number}." + "x" * size, {"type": "object"}, (("a", "b"),), 2, 3
     )
     said = Completion(text, Usage(5, 6, 0.5), "thought")
-    kept, asked_at = KeptCall(text, "stop"), f"2026-01-01T00:00:{number:02}"
+    kept, asked_at = CachedCall(text, "stop"), f"2026-01-01T00:00:{number:02}"
     return CallRecord(number.to_bytes(16), "judge", request, asked_at, kept, said, "", 3.0, 1.0, (2.0,))
 
 
@@ -53,9 +53,9 @@ def test_what_a_killed_program_left_is_kept_whole_and_its_file_is_gone(tmp_path,
     columns = (
         "run_id, vote, reply, finish_reason, reasoning, tokens_in, cost, latency_ms, queue_ms, attempts_ms, exchange"
     )
-    told = book.store.query(f"SELECT {columns} FROM judge_calls ORDER BY id")
-    assert told[0] == (1, 2, "fine", "stop", "thought", 5, 0.5, 3.0, 1.0, "[2.0]", '[["a","b"]]')
-    assert told[1][2] == "\ufffd"
+    notify = book.store.query(f"SELECT {columns} FROM judge_calls ORDER BY id")
+    assert notify[0] == (1, 2, "fine", "stop", "thought", 5, 0.5, 3.0, 1.0, "[2.0]", '[["a","b"]]')
+    assert notify[1][2] == "\ufffd"
     assert journals(tmp_path) == []
 
 
@@ -191,7 +191,7 @@ def test_an_answer_that_was_cut_off_is_dropped(tmp_path, book):
     (path,) = tmp_path.glob("*-calls-*")
     path.write_bytes(path.read_bytes()[:-3])
     book.writer.find_left_calls()
-    assert [told[2] for told in answers(book)] == ["What of a?"]
+    assert [notify[2] for notify in answers(book)] == ["What of a?"]
     assert journals(tmp_path) == []
 
 
@@ -226,7 +226,7 @@ def test_rows_that_failed_are_not_written_down(tmp_path, book):
 
 
 def test_failed_calls_are_asked_again_and_not_written_down(tmp_path, book):
-    failed = CallRecord(b"k" * 16, "judge", record(1).request, "2026", KeptCall(error="gone"))
+    failed = CallRecord(b"k" * 16, "judge", record(1).request, "2026", CachedCall(error="gone"))
     book.writer.judge_call(failed)
     assert journals(tmp_path) == []
 

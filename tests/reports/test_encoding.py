@@ -2,14 +2,14 @@
 
 import orjson
 import pytest
-from proctor.bots.base import Context, Reply, Usage
-from proctor.reports.encoding import clean_reply, to_json
+from proctor.bots.bot import Context, Reply, Usage
+from proctor.reports.store.encoding import clean_reply, to_json
 
 HALF = "\ud83d"
 
 
 def test_a_clean_reply_is_left_as_it_is():
-    reply = Reply("an answer", (Context("text", "document", 1, 5, 0.5),), Usage(1, 2, 0.1), "thoughts", declined=True)
+    reply = Reply("an answer", (Context("text", "document", 1, 5, 0.5),), Usage(1, 2, 0.1), "thoughts", abstained=True)
     assert clean_reply(reply) is reply
 
 
@@ -26,7 +26,7 @@ def test_half_a_pair_is_replaced_wherever_it_stands_and_the_rest_stays():
 ODD = {
     "a int as its answer": Reply(5),
     "a dict as its reasoning": Reply("x", reasoning={}),
-    "a str as declined": Reply("x", declined="yes"),
+    "a str as abstained": Reply("x", abstained="yes"),
     "a str as tokens_in": Reply("x", usage=Usage(tokens_in="12")),
     "a bytes as the text of a context": Reply("x", contexts=(Context(b"raw"),)),
     "a str as the place or score of a context": Reply("x", contexts=(Context("c", score="high"),)),

@@ -1,14 +1,13 @@
-"""Flips of reworded questions as problems of their run."""
+"""Flips of perturbed questions as problems of their run."""
 
 import contextlib
 
-from proctor.reports.findings import findings_of, keep_findings
-from proctor.reports.problem import Problem
-from proctor.reports.reported_run import open_reported
-from proctor.reports.row_keys import RowKey
-from proctor.reports.run import RunEvaluator, RunMetric
-from proctor.reports.store import Store
-from reworded_runs import RECALL, asked, kept_run, rewordings, told
+from proctor.reports.problems import Problem
+from proctor.reports.report import findings_of, keep_findings
+from proctor.reports.reported_run import RowKey, open_reported
+from proctor.reports.store.database import Store
+from proctor.reports.store.run import RunEvaluator, RunMetric
+from reworded_runs import RECALL, asked, kept_run, notify, perturbations
 
 HALLUCINATION = RunMetric("hallucination", "v1", "higher", 0.0, 1.0, 0.75)
 LOW = RunEvaluator("hallucination", "Hallucination", "hallucination", ["hallucination"])
@@ -24,16 +23,18 @@ def flips(path, run_id) -> list[Problem]:
 def test_each_flip_is_a_problem_of_the_run_that_holds_the_rewording(tmp_path):
     path = tmp_path / "x.db"
     questions = [asked(number) for number in range(1, 5)]
-    after = rewordings(questions, ["keyboard_typo"])
+    after = perturbations(questions, ["keyboard_typo"])
     values = {"q1": 0.3, "q2": 0.80, "q3": 0.75, "q4": None}
     values |= dict(zip([each.id for each in after], [0.8, 0.76, 0.7499, 0.9], strict=True))
-    first = kept_run(path, questions, {"rag": told(values)}, metrics=[HALLUCINATION], evaluators=[LOW])
-    second = kept_run(path, after, {"rag": told(values)}, "exam (perturbed)", metrics=[HALLUCINATION], evaluators=[LOW])
+    first = kept_run(path, questions, {"rag": notify(values)}, metrics=[HALLUCINATION], evaluators=[LOW])
+    second = kept_run(
+        path, after, {"rag": notify(values)}, "run (perturbed)", metrics=[HALLUCINATION], evaluators=[LOW]
+    )
     assert flips(path, first) == []
     (problem,) = flips(path, second)
     assert problem.what == (
-        "rag: 2 reworded questions flip hallucination (1 from pass to fail, 1 from fail to pass); the worst: q3 passes"
-        " hallucination with 0.75, and fails it with 0.7499 once reworded (keyboard_typo at 0.1)."
+        "rag: 2 perturbed questions flip hallucination (1 from pass to fail, 1 from fail to pass); the worst: q3 passes"
+        " hallucination with 0.75, and fails it with 0.7499 once perturbed (keyboard_typo at 0.1)."
     )
     found = (problem.severity, problem.bot, problem.metric, problem.evaluator)
     assert found == ("high", "rag", "hallucination", "hallucination")
@@ -47,7 +48,7 @@ def test_one_for_a_pair_however_many_repeats_flip(tmp_path):
     questions = [asked(1)]
     bot = {"rag": lambda question, _: (0.0 if "~" in question.id else 1.0, "yes")}
     kept_run(path, questions, bot, repeats=3)
-    second = kept_run(path, rewordings(questions, ["comma"]), bot, "exam (perturbed)", repeats=3)
+    second = kept_run(path, perturbations(questions, ["comma"]), bot, "run (perturbed)", repeats=3)
     (problem,) = flips(path, second)
     assert problem.row_count == 3
 
@@ -56,13 +57,13 @@ def test_many_flips_do_not_flood_and_are_counted(tmp_path):
     path = tmp_path / "x.db"
     questions = [asked(number) for number in range(30)]
     values = {each.id: 1.0 for each in questions}
-    after = rewordings(questions, ["comma"])
+    after = perturbations(questions, ["comma"])
     values |= {each.id: 0.7 - number / 100 for number, each in enumerate(after)}
-    kept_run(path, questions, {"rag": told(values)})
-    second = kept_run(path, after, {"rag": told(values)}, "exam (perturbed)")
+    kept_run(path, questions, {"rag": notify(values)})
+    second = kept_run(path, after, {"rag": notify(values)}, "run (perturbed)")
     (problem,) = flips(path, second)
     assert problem.what.startswith(
-        "rag: 30 reworded questions flip keyword_recall (30 from pass to fail); the worst: q29 "
+        "rag: 30 perturbed questions flip keyword_recall (30 from pass to fail); the worst: q29 "
     )
     assert problem.rows[0] == RowKey("q29~comma-0.1-0", 0)  # the worst first
     assert (problem.row_count, len(problem.rows), problem.severity) == (30, 20, "high")
@@ -71,9 +72,9 @@ def test_many_flips_do_not_flood_and_are_counted(tmp_path):
 def test_both_in_one_run_and_copies_told_as_such(tmp_path):
     path = tmp_path / "x.db"
     questions = [asked(1)]
-    after = rewordings(questions, ["identity"])
+    after = perturbations(questions, ["identity"])
     values = {"q1": 1.0, after[0].id: 0.0}
-    run = kept_run(path, [*questions, *after], {"rag": told(values)})
+    run = kept_run(path, [*questions, *after], {"rag": notify(values)})
     (problem,) = flips(path, run)
     assert problem.what.endswith("once asked again in the same words.")
 
@@ -83,11 +84,11 @@ def test_a_changed_bot_and_a_metric_of_another_version_have_none(tmp_path):
     questions = [asked(1)]
     bot = {"rag": lambda question, _: (0.0 if "~" in question.id else 1.0, "yes")}
     kept_run(path, questions, bot, metrics=[RunMetric("keyword_recall", "v0", "higher", 0.0, 1.0, 0.75)])
-    second = kept_run(path, rewordings(questions, ["comma"]), bot, "exam (perturbed)")
+    second = kept_run(path, perturbations(questions, ["comma"]), bot, "run (perturbed)")
     assert flips(path, second) == []
     other = tmp_path / "y.db"
     kept_run(other, questions, bot)
-    second = kept_run(other, rewordings(questions, ["comma"]), bot, "exam (perturbed)")
+    second = kept_run(other, perturbations(questions, ["comma"]), bot, "run (perturbed)")
     with contextlib.closing(Store.open(other)) as store:
         store.connection.execute(
             "INSERT INTO bots SELECT 9, 'changed', name, kind, model, embedded, settings, prompts, parts, models"
@@ -103,7 +104,7 @@ def test_kept_problems_are_worked_out_again_when_the_questions_run_goes_on(tmp_p
     questions = [asked(1), asked(2)]
     bot = {"rag": lambda question, _: (0.0 if "~" in question.id else 1.0, "yes")}
     kept_run(path, questions[:1], bot)
-    second = kept_run(path, rewordings(questions, ["comma"]), bot, "exam (perturbed)")
+    second = kept_run(path, perturbations(questions, ["comma"]), bot, "run (perturbed)")
     assert [each.row_count for each in flips(path, second)] == [1]
     kept_run(path, questions, bot)  # a later run of the same suite
     assert [each.row_count for each in flips(path, second)] == [2]

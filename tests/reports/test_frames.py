@@ -6,11 +6,10 @@ import json
 
 import pytest
 from examined_runs import RECALL, alone, missing, reported
-from proctor.reports.csv_cells import cell
-from proctor.reports.frames import csv_heading, frame_rows, row_csv, row_json
+from proctor.reports.export.archive import fill_csv_folder
+from proctor.reports.export.json import run_json
+from proctor.reports.export.tables import cell, csv_heading, frame_rows, row_csv, row_json
 from proctor.reports.report import make_report
-from proctor.reports.run_json import run_json
-from proctor.reports.work_dir import fill_csv_folder
 from report_rows import LENGTH, Book, ok, row
 
 FORMULAS = [

@@ -1,4 +1,4 @@
-"""JudgeShelf over real SQLite files and a real HTTP server: kept, shared, recorded, replaced."""
+"""JudgeCache over real SQLite files and a real HTTP server: kept, shared, recorded, replaced."""
 
 import asyncio
 import signal
@@ -11,14 +11,14 @@ from pathlib import Path
 import pytest
 from openai_asking import AT_ONCE, endpoint
 from openai_server import Answer, Fault, OpenAIServer, status
-from proctor.bots.judge_model import ChatJudgeModel
-from proctor.bots.langchain_chat import LangChainChat
-from proctor.bots.limits import Turnstile
-from proctor.bots.openai_chat import OpenAIChat, Prices
-from proctor.metrics.judge.requests import JudgeRequest
+from proctor.bots.chat.judge import ChatJudgeModel
+from proctor.bots.chat.langchain import LangChainChat
+from proctor.bots.chat.limits import Turnstile
+from proctor.bots.chat.openai import OpenAIChat, Prices
+from proctor.metrics.judge.rendering import JudgeRequest
 from proctor.metrics.score import JudgeUnavailable
-from proctor.reports.judging.judge_shelf import RECENT, CallNotes, JudgeShelf, KeptModel
-from proctor.reports.writer import RowWriter
+from proctor.reports.store.judge_cache import RECENT, CachedModel, CallNotes, JudgeCache
+from proctor.reports.store.writer import RowWriter
 from report_rows import Book, header, row
 
 SCHEMA = {"type": "object", "properties": {"ok": {"type": "boolean"}}, "required": ["ok"]}
@@ -26,13 +26,13 @@ ASKED = JudgeRequest("check", "Be strict.", "Grade it.")
 
 
 class Desk:
-    """A book with a shelf and a judge; every ``ask`` is a pass of its own, as of another process."""
+    """A book with a cache and a judge; every ``ask`` is a pass of its own, as of another process."""
 
     def __init__(self, path: Path, server: OpenAIServer | None, **options) -> None:
         self.book = Book(path)
         self.server = server
         self.options = {"backoff": AT_ONCE, "timeout": 5.0, "max_attempts": 2} | options
-        self.shelf = JudgeShelf()
+        self.vector_cache = JudgeCache()
         self.judge: ChatJudgeModel | None = None
         self.notes = [CallNotes()]
 
@@ -42,10 +42,10 @@ class Desk:
 
     async def _ask(self, requests, fresh, problem, chat, before):
         self.judge = ChatJudgeModel(chat or OpenAIChat(endpoint(self.server), **self.options))
-        self.shelf = JudgeShelf(redact=lambda text: text.replace("hunter2", "$SECRET"))
-        self.shelf.bind(self.book.store.path, self.book.writer, fresh=fresh)
+        self.vector_cache = JudgeCache(redact=lambda text: text.replace("hunter2", "$SECRET"))
+        self.vector_cache.bind(self.book.store.path, self.book.writer, fresh=fresh)
         self.notes = [CallNotes() for _ in requests]
-        models = [KeptModel(self.judge, self.shelf, notes) for notes in self.notes]
+        models = [CachedModel(self.judge, self.vector_cache, notes) for notes in self.notes]
         asked = [
             asyncio.create_task(model.complete(request, problem))
             for model, request in zip(models, requests, strict=True)
@@ -57,7 +57,7 @@ class Desk:
         finally:
             await self.judge.close()
             self.book.writer.flush()
-            self.shelf.close()
+            self.vector_cache.close()
         return [reply if isinstance(reply, BaseException) else reply.text for reply in replies]
 
     def calls(self, columns="call, reply, error"):
@@ -75,21 +75,21 @@ def desk(tmp_path, script=lambda call: f"reply {call.number}", server_options=No
 def test_what_was_asked_is_not_asked_again(tmp_path):
     with desk(tmp_path) as (made, server):
         assert made.ask(ASKED) == ["reply 0"]
-        assert (made.shelf.paid, made.shelf.kept) == (1, 0)
+        assert (made.vector_cache.paid, made.vector_cache.kept) == (1, 0)
         assert made.ask(ASKED) == ["reply 0"]
-        assert (made.shelf.paid, made.shelf.kept) == (0, 1)
+        assert (made.vector_cache.paid, made.vector_cache.kept) == (0, 1)
     assert len(server.calls) == 1
 
 
 def test_a_reply_comes_back_as_it_was_with_the_reason_of_its_end(tmp_path):
     async def replies(made):
-        shelf = JudgeShelf()
-        shelf.bind(made.book.store.path, made.book.writer)
+        vector_cache = JudgeCache()
+        vector_cache.bind(made.book.store.path, made.book.writer)
         judge = ChatJudgeModel(OpenAIChat(endpoint(made.server)))
-        reply = await KeptModel(judge, shelf, CallNotes()).complete(ASKED, lambda reply: "")
+        reply = await CachedModel(judge, vector_cache, CallNotes()).complete(ASKED, lambda reply: "")
         await judge.close()
         made.book.writer.flush()
-        shelf.close()
+        vector_cache.close()
         return reply
 
     with desk(tmp_path, lambda _: Answer('{"a": 1', finish_reason="length")) as (made, server):
@@ -156,7 +156,7 @@ def test_another_model_is_asked_for_itself(tmp_path):
 def test_of_equal_calls_at_once_one_is_paid(tmp_path):
     with desk(tmp_path, server_options={"delay": 0.05}) as (made, server):
         assert made.ask(*[ASKED] * 20) == ["reply 0"] * 20
-        assert (made.shelf.paid, made.shelf.kept) == (1, 19)
+        assert (made.vector_cache.paid, made.vector_cache.kept) == (1, 19)
     assert len(server.calls) == 1
 
 
@@ -229,7 +229,7 @@ def test_fresh_gives_nothing_from_before_and_shares_what_it_asks(tmp_path):
 
         async def one_after_another(asked):
             await asked[0]
-            model = KeptModel(made.judge, made.shelf, CallNotes())
+            model = CachedModel(made.judge, made.vector_cache, CallNotes())
             assert (await model.complete(ASKED, lambda reply: "")).text == "reply 1"
 
         assert made.ask(ASKED, ASKED, fresh=True, before=one_after_another) == ["reply 1", "reply 1"]
@@ -307,43 +307,43 @@ def test_a_wrong_key_costs_one_request_and_kept_replies_are_given_all_the_same(t
 
 async def by_one_judge(made, requests):
     """Some requests in turn by one judge that has the wrong key."""
-    shelf = JudgeShelf()
-    shelf.bind(made.book.store.path, made.book.writer)
+    vector_cache = JudgeCache()
+    vector_cache.bind(made.book.store.path, made.book.writer)
     judge = ChatJudgeModel(OpenAIChat(endpoint(made.server), **made.options))
     for request in requests:
         with pytest.raises(JudgeUnavailable, match="refused the API key"):
-            await KeptModel(judge, shelf, CallNotes()).complete(request, lambda reply: "")
+            await CachedModel(judge, vector_cache, CallNotes()).complete(request, lambda reply: "")
     await judge.close()
     made.book.writer.flush()
-    shelf.close()
+    vector_cache.close()
 
 
 def test_what_waits_when_the_key_proves_wrong_was_never_a_call(tmp_path):
     async def run(made):
-        shelf = JudgeShelf()
-        shelf.bind(made.book.store.path, made.book.writer)
+        vector_cache = JudgeCache()
+        vector_cache.bind(made.book.store.path, made.book.writer)
         turnstile = Turnstile(2)
         chat = OpenAIChat(endpoint(made.server), turnstile=turnstile)
         judge = ChatJudgeModel(chat, turnstile=turnstile)
         requests = [JudgeRequest("check", "s", str(number)) for number in range(30)]
         notes = CallNotes()
-        model = KeptModel(judge, shelf, notes)
+        model = CachedModel(judge, vector_cache, notes)
         outcomes = await asyncio.gather(
             *(model.complete(request, lambda reply: "") for request in requests), return_exceptions=True
         )
         await judge.close()
         made.book.writer.judge_notes(_a_row(made, "q1"), notes.calls)
         made.book.writer.flush()
-        shelf.close()
-        return outcomes, shelf
+        vector_cache.close()
+        return outcomes, vector_cache
 
     with desk(tmp_path, server_options={"key": "the right one"}) as (made, server):
-        outcomes, shelf = asyncio.run(run(made))
+        outcomes, vector_cache = asyncio.run(run(made))
         assert {type(outcome) for outcome in outcomes} == {JudgeUnavailable}
         assert len(server.calls) <= 2
         recorded = made.book.store.query("SELECT (SELECT COUNT(*) FROM judge_calls), (SELECT COUNT(*) FROM judge_log)")
         assert recorded == [(len(server.calls), len(server.calls))]
-        assert shelf.paid == shelf.failed == len(server.calls)
+        assert vector_cache.paid == vector_cache.failed == len(server.calls)
 
 
 def test_secrets_are_taken_out_of_what_is_said(tmp_path):
@@ -410,7 +410,7 @@ def test_a_call_that_was_paid_by_another_run_is_not_paid_by_this_one(tmp_path):
     with desk(tmp_path) as (made, _):
         made.ask(ASKED)
         made.book.writer.close()
-        made.book.run = made.book.ledger.begin(header(fresh=True))
+        made.book.run = made.book.run_results.begin(header(fresh=True))
         made.book.writer = RowWriter(made.book.store.path, made.book.run.id, made.book.run.metric_ids)
         made.ask(ASKED)
         made.book.writer.judge_notes(_a_row(made, "q1"), made.notes[0].calls)
@@ -430,10 +430,10 @@ def test_a_row_that_is_scored_again_keeps_what_it_rested_on(tmp_path):
 
 def test_many_replies_are_not_all_held_in_memory(tmp_path):
     async def run(made):
-        shelf = JudgeShelf()
-        shelf.bind(made.book.store.path, made.book.writer)
+        vector_cache = JudgeCache()
+        vector_cache.bind(made.book.store.path, made.book.writer)
         judge = ChatJudgeModel(OpenAIChat(endpoint(made.server)))
-        model = KeptModel(judge, shelf, CallNotes())
+        model = CachedModel(judge, vector_cache, CallNotes())
         for more in range(3):
             await asyncio.gather(
                 *(
@@ -443,20 +443,20 @@ def test_many_replies_are_not_all_held_in_memory(tmp_path):
             )
             made.book.writer.flush()
         await judge.close()
-        held = len(shelf._recent)
-        shelf.close()
-        return shelf, held
+        held = len(vector_cache._recent)
+        vector_cache.close()
+        return vector_cache, held
 
     with desk(tmp_path) as (made, server):
-        shelf, held = asyncio.run(run(made))
-    assert len(server.calls) == shelf.paid == RECENT + 92
+        vector_cache, held = asyncio.run(run(made))
+    assert len(server.calls) == vector_cache.paid == RECENT + 92
     assert held <= RECENT
 
 
 def test_outside_of_a_database_equal_calls_are_merged_and_nothing_is_kept():
     async def run(server):
         judge = ChatJudgeModel(OpenAIChat(endpoint(server)))
-        model = KeptModel(judge, JudgeShelf(), CallNotes())
+        model = CachedModel(judge, JudgeCache(), CallNotes())
         replies = await asyncio.gather(*(model.complete(ASKED, lambda reply: "") for _ in range(5)))
         replies.append(await model.complete(ASKED, lambda reply: ""))
         await judge.close()
@@ -482,14 +482,14 @@ from openai_asking import endpoint
 from proctor.bots.judge_model import ChatJudgeModel
 from proctor.bots.openai_chat import OpenAIChat
 from proctor.metrics.judge.requests import JudgeRequest
-from proctor.reports.judging.judge_shelf import CallNotes, JudgeShelf, KeptModel
+from proctor.reports.judging.judge_shelf import CallNotes, JudgeCache, CachedModel
 from report_rows import Book
 
 async def run():
-    book, shelf = Book(Path({path!r})), JudgeShelf()
-    shelf.bind(book.store.path, book.writer)
+    book, cache = Book(Path({path!r})), JudgeCache()
+    cache.bind(book.store.path, book.writer)
     judge = ChatJudgeModel(OpenAIChat(endpoint(None, url={url!r}, concurrency={width})))
-    model = KeptModel(judge, shelf, CallNotes())
+    model = CachedModel(judge, cache, CallNotes())
     async def ask(number):
         await model.complete(JudgeRequest("check", "s", str(number)), lambda reply: "")
         print(number, flush=True)

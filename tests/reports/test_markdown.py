@@ -7,17 +7,17 @@ from pathlib import Path
 import pytest
 from examined_runs import FAMILY, PII, RECALL, alone, missing, pii_scores
 from proctor.metrics.score import Status
-from proctor.reports.markdown import markdown
-from proctor.reports.markdown_text import cell_code, code, prose
+from proctor.reports.export.markdown import markdown
+from proctor.reports.export.markdown_text import cell_code, code, prose
 from proctor.reports.report import make_report, without_times
-from proctor.reports.run import RowStatus, RunEvaluator, RunMetric
+from proctor.reports.store.run import RowStatus, RunEvaluator, RunMetric
 from report_rows import Book, ok, row
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "report.md"
 ROUGE = [RunMetric(f"rouge_{kind}", "v1", "higher", 0.0, 1.0, 0.75) for kind in ("l", "1")]
 
 
-def told(path):
+def notify(path):
     """A run with a bit of everything."""
     rouge = RunEvaluator("rouge", "ROUGE", "rouge_l", [metric.name for metric in ROUGE])
     book = Book(path, bots=["faq", "rag"], metrics=[RECALL, *ROUGE, *FAMILY], evaluators=[alone(RECALL), rouge, PII])
@@ -36,14 +36,14 @@ def told(path):
 
 
 def test_the_page_is_the_one_that_was_reviewed(tmp_path):
-    book = told(tmp_path / "x.db")
+    book = notify(tmp_path / "x.db")
     page = markdown(make_report(book.store, book.run.id))
     book.store.close()
     assert page == GOLDEN.read_text("utf-8")
 
 
 def test_without_times_there_is_no_name_date_or_latency(tmp_path):
-    book = told(tmp_path / "x.db")
+    book = notify(tmp_path / "x.db")
     page = markdown(without_times(make_report(book.store, book.run.id)))
     book.store.close()
     assert "keyword_recall" in page

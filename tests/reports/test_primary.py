@@ -5,9 +5,9 @@ import json
 
 import pytest
 from proctor.metrics.score import Score, Status
-from proctor.reports.comparing.baseline_file import read_baseline
-from proctor.reports.run import RunMetric
-from proctor.reports.summary import summarise
+from proctor.reports.compare.baseline import read_baseline
+from proctor.reports.store.run import RunMetric
+from proctor.reports.store.summary import summarise
 from report_rows import LENGTH, MATCH, Book, ok, row
 from suites import NOTING, asked, proctor, write_suite
 

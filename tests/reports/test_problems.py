@@ -4,13 +4,13 @@ from dataclasses import replace
 
 import pytest
 from examined_runs import FAMILY, PII, RECALL, alone, book_of, missing, pii_scores, problems, reported
-from proctor.bots.base import Usage
+from proctor.bots.bot import Usage
 from proctor.metrics.score import Score, Status
-from proctor.reports.findings import findings_of, keep_findings
 from proctor.reports.problems import problems_of, severity_of
-from proctor.reports.row_keys import RowKey
-from proctor.reports.run import RowStatus, RunEvaluator
-from proctor.reports.summary import MetricColumn, summarise
+from proctor.reports.report import findings_of, keep_findings
+from proctor.reports.reported_run import RowKey
+from proctor.reports.store.run import RowStatus, RunEvaluator
+from proctor.reports.store.summary import MetricColumn, summarise
 from report_rows import LENGTH, Book, ok, row
 
 
@@ -132,7 +132,7 @@ def test_bot_errors_come_before_what_they_spoil(tmp_path):
 
 def test_a_bot_that_was_stopped_is_a_problem_without_any_row(tmp_path):
     book = book_of(tmp_path / "x.db", {"X": []})
-    book.ledger.end(book.run, "failed", {"X": "the key was refused."}, {})
+    book.run_results.end(book.run, "failed", {"X": "the key was refused."}, {})
     (problem,) = problems_of(reported(book))
     assert problem.what == "X gave no answer on 0 of 0 rows and was stopped: the key was refused."
     book.store.close()

@@ -8,9 +8,9 @@ from xml.etree import ElementTree
 import pytest
 from page_books import page_book, report_of
 from proctor.metrics.score import Score, Status
+from proctor.reports.export.junit import LONGEST, MOST_ROWS, run_junit
 from proctor.reports.report import make_report
-from proctor.reports.run import RowStatus, RunEvaluator, RunMetric
-from proctor.reports.run_junit import LONGEST, MOST_ROWS, run_junit
+from proctor.reports.store.run import RowStatus, RunEvaluator, RunMetric
 from report_rows import LENGTH, MATCH, Book, ok, row
 
 HOSTILE = 'x\x00\x1b[31m]]><b>&"\r\n::error::no <!-- \ufffe'
@@ -86,7 +86,7 @@ def test_a_bot_that_gave_no_answer_is_one_error_and_its_metrics_are_skipped(book
         broken = row(book.run, "mute", key, None, status=RowStatus.RAISED, error=f"KeyError: {key}")
         book.put(broken, Score("exact_match", None, Status.BOT_ERROR, "bot_raised"))
     book.writer.close()
-    book.ledger.end(book.run, "finished", {"mute": "wrong key"})
+    book.run_results.end(book.run, "finished", {"mute": "wrong key"})
     root = parsed(book)
     assert kinds(root)["mute", "exact_match"] == "skipped"
     (error,) = root.iter("error")
@@ -161,7 +161,7 @@ def test_a_run_of_every_kind_has_a_case_for_each_threshold_and_no_other(tmp_path
         assert all(report.run.columns[name].threshold is not None for name in plain)
         assert "answer_length" in report.run.columns and "answer_length" not in plain
     quality = ("accuracy", "retrieval", "privacy", "fairness", "summarization")
-    told = [each for each in report.findings.problems if each.type in quality and each.value is not None]
-    missed = {(each.bot, each.metric) for each in told}
+    notify = [each for each in report.findings.problems if each.type in quality and each.value is not None]
+    missed = {(each.bot, each.metric) for each in notify}
     assert len(missed) > 5
     assert missed <= {key for key, kind in found.items() if kind == "failure"}

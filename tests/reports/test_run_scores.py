@@ -1,22 +1,22 @@
 """What a run's rows say of the judge: requests, unreadable replies, cost and latency, counted from the calls."""
 
 import pytest
-from proctor.bots.base import Usage
-from proctor.bots.chat import Completion
+from proctor.bots.bot import Usage
+from proctor.bots.chat.model import Completion
 from proctor.metrics import builtin_catalog
-from proctor.metrics.judge.requests import JudgeRequest
-from proctor.reports.judging.judge_calls import CallRecord, KeptCall
-from proctor.reports.run_scores import run_facts
-from proctor.reports.writer import RowWriter
+from proctor.metrics.judge.rendering import JudgeRequest
+from proctor.reports.store.judge_calls import CachedCall, CallRecord
+from proctor.reports.store.run_scores import run_facts
+from proctor.reports.store.writer import RowWriter
 from report_rows import Book, header, row
 
 JUDGING = ["parse_failure_rate", "judge_requests", "judge_cost", "judge_latency_ms"]
 
 
 def record(number, *, cost=1.0, latency_ms=10.0, problem="", error="", call="check", judge="judge"):
-    """A call of its own number, as a shelf would hand it to the writer."""
+    """A call of its own number, as a cache would hand it to the writer."""
     said = None if error else Completion("said", Usage(3, 2, cost))
-    kept = KeptCall(None if error else "said", error=error)
+    kept = CachedCall(None if error else "said", error=error)
     request = JudgeRequest(call, "s", str(number))
     return CallRecord(bytes([number]), judge, request, "2026-01-01", kept, said, problem, latency_ms)
 
@@ -90,7 +90,7 @@ def test_what_another_run_paid_costs_nothing(book):
     kept = record(1)
     put(book, "q1", kept)
     book.writer.close()
-    book.run = book.ledger.begin(header(fresh=True))
+    book.run = book.run_results.begin(header(fresh=True))
     book.writer = RowWriter(book.store.path, book.run.id, book.run.metric_ids)
     put(book, "q1", kept, record(2, cost=4.0))
     assert (figures(book)["judge_requests"], figures(book)["judge_cost"]) == (2.0, 4.0)

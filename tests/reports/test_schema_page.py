@@ -1,12 +1,12 @@
 import re
 from pathlib import Path
 
-import proctor.reports.store
-from proctor.reports.store import Store
+import proctor.reports.store.database
+from proctor.reports.store.database import Store
 
 
 def described() -> dict[str, list[str]]:
-    page = (Path(proctor.reports.store.__file__).parent / "SCHEMA.md").read_text()
+    page = (Path(proctor.reports.store.database.__file__).parent / "SCHEMA.md").read_text()
     tables: dict[str, list[str]] = {}
     name = ""
     for line in page.splitlines():

@@ -4,8 +4,8 @@ import time
 
 import pytest
 from proctor.metrics.score import Score, Status
-from proctor.reports.ledger import Ledger
-from proctor.reports.store import MOST_BOUND, Store, StoreError, insert_many
+from proctor.reports.store.database import MOST_BOUND, Store, StoreError, insert_many
+from proctor.reports.store.run_results import RunResults
 from report_rows import Book, header, ok, row
 
 
@@ -72,13 +72,13 @@ def test_a_new_file_that_another_program_is_just_making_is_waited_for(tmp_path, 
 
 def test_the_same_run_is_gone_on_with_and_a_fresh_one_is_not(tmp_path):
     store = Store.open(tmp_path / "runs.db")
-    ledger = Ledger(store)
-    first = ledger.begin(header())
+    run_results = RunResults(store)
+    first = run_results.begin(header())
     assert not first.resumed
-    second = ledger.begin(header())
+    second = run_results.begin(header())
     assert (second.name, second.resumed) == (first.name, True)
-    assert ledger.begin(header(fresh=True)).name != first.name
-    assert ledger.begin(header(bots=["left"])).name != first.name
+    assert run_results.begin(header(fresh=True)).name != first.name
+    assert run_results.begin(header(bots=["left"])).name != first.name
     store.close()
 
 
@@ -86,13 +86,13 @@ def test_kept_replies_and_scores_are_found_by_content(tmp_path):
     book = Book(tmp_path / "kept.db")
     answered = book.put(row(book.run, "left", "q1"), ok("exact_match", 1.0))
     book.writer.close()
-    kept = book.ledger.kept_replies(answered.bot_id, [answered.ask])
+    kept = book.run_results.cached_replies(answered.bot_id, [answered.ask])
     assert {key: kept_reply.reply_id for key, kept_reply in kept.items()} == {(answered.ask, 0): answered.reply_id}
-    done = book.ledger.scored([answered.reply_id])
+    done = book.run_results.scored([answered.reply_id])
     assert done == {(answered.reply_id, answered.question_id): {book.run.metric_ids["exact_match"]}}
-    links = book.ledger.linked(book.run, answered.bot_id, [answered.question_id])
+    links = book.run_results.linked(book.run, answered.bot_id, [answered.question_id])
     assert {key: link.reply_id for key, link in links.items()} == {(answered.question_id, 0): answered.reply_id}
-    assert book.ledger.kept_replies(book.run.bot_ids["right"], [answered.ask]) == {}
+    assert book.run_results.cached_replies(book.run.bot_ids["right"], [answered.ask]) == {}
     book.store.close()
 
 
@@ -102,7 +102,7 @@ def test_errors_are_worked_out_again_and_what_the_judge_said_is_not(tmp_path):
     unreadable = Score("answer_length", None, Status.PARSE_FAILURE, "judge_unparseable")
     scored = book.put(row(book.run, "left", "q1"), unreachable, unreadable)
     book.writer.close()
-    done = book.ledger.scored([scored.reply_id])
+    done = book.run_results.scored([scored.reply_id])
     assert done == {(scored.reply_id, scored.question_id): {book.run.metric_ids["answer_length"]}}
     book.store.close()
 
@@ -129,7 +129,7 @@ def test_of_lines_with_one_key_the_last_stands():
 
 def test_of_many_runs_within_a_second_each_has_a_name_of_its_own(tmp_path):
     store = Store.open(tmp_path / "proctor.db")
-    ledger = Ledger(store)
-    names = {ledger.begin(header(fresh=True)).name for _ in range(2_000)}
+    run_results = RunResults(store)
+    names = {run_results.begin(header(fresh=True)).name for _ in range(2_000)}
     store.close()
     assert len(names) == 2_000

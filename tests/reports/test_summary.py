@@ -2,14 +2,14 @@ import io
 import json
 
 import pytest
-from proctor.bots.base import Reply, Usage
+from proctor.bots.bot import Reply, Usage
 from proctor.metrics.score import Score, Status
+from proctor.reports.export.json import as_object
+from proctor.reports.export.tables import write_row_lines
 from proctor.reports.leaderboard import leaderboard
-from proctor.reports.row_lines import write_row_lines
-from proctor.reports.run import RowStatus, RunMetric
-from proctor.reports.store import StoreError
-from proctor.reports.summary import find_run, summarise
-from proctor.reports.summary_object import as_object
+from proctor.reports.store.database import StoreError
+from proctor.reports.store.run import RowStatus, RunMetric
+from proctor.reports.store.summary import find_run, summarise
 from report_rows import MATCH, Book, ok, row
 from rich.console import Console
 

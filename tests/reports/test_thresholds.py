@@ -1,8 +1,8 @@
 """Thresholds: in words, and figures that never seem to be on their other side."""
 
 import pytest
-from proctor.reports.summary import MetricColumn
-from proctor.reports.thresholds import bound, figure_apart
+from proctor.reports.reported_run import bound, figure_apart
+from proctor.reports.store.summary import MetricColumn
 
 
 def column(better="higher", threshold=0.75, high=1.0):

@@ -3,9 +3,8 @@
 import pytest
 from examined_runs import alone, book_of, metrics_book, missing, problems, reported
 from proctor.metrics.score import Score, Status
-from proctor.reports.problem import listed
-from proctor.reports.problems import problems_of
-from proctor.reports.run import RunEvaluator, RunMetric
+from proctor.reports.problems import listed, problems_of
+from proctor.reports.store.run import RunEvaluator, RunMetric
 from report_rows import Book, ok, row
 
 UNREADABLE = missing("keyword_recall", "judge_unparseable", Status.PARSE_FAILURE)

@@ -4,10 +4,9 @@ import pytest
 from examined_runs import alone, metrics_book, missing, reported
 from proctor.metrics import builtin_catalog
 from proctor.metrics.facts import LOCAL_MODELS
-from proctor.reports.problems import problems_of
-from proctor.reports.row_keys import RowKey
-from proctor.reports.run import RunEvaluator, RunMetric
-from proctor.reports.unread_texts import TRUNCATED, advice
+from proctor.reports.problems import TRUNCATED, advice, problems_of
+from proctor.reports.reported_run import RowKey
+from proctor.reports.store.run import RunEvaluator, RunMetric
 from report_rows import Book, context, ok, row
 
 GROUNDED = RunMetric("groundedness", "v1", "higher", -1.0, 1.0, 0.75)

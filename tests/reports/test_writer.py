@@ -2,8 +2,8 @@ import threading
 
 import pytest
 from proctor.metrics.score import Score, Status
-from proctor.reports.run import RowStatus
-from proctor.reports.store import Store, StoreError
+from proctor.reports.store.database import Store, StoreError
+from proctor.reports.store.run import RowStatus
 from report_rows import Book, context, ok, row
 
 
@@ -32,9 +32,9 @@ def test_contexts_come_back_as_they_were(book):
     none = book.put(row(book.run, "left", "q2", contexts=None))
     empty = book.put(row(book.run, "left", "q3", contexts=()))
     book.writer.close()
-    assert book.ledger.load_reply(given.reply_id).contexts == given.reply.contexts
-    assert book.ledger.load_reply(none.reply_id).contexts is None
-    assert book.ledger.load_reply(empty.reply_id).contexts == ()
+    assert book.run_results.load_reply(given.reply_id).contexts == given.reply.contexts
+    assert book.run_results.load_reply(none.reply_id).contexts is None
+    assert book.run_results.load_reply(empty.reply_id).contexts == ()
     assert book.store.query("SELECT COUNT(*) FROM passages") == [(2,)]
 
 
@@ -101,7 +101,7 @@ def test_an_error_of_the_disk_is_a_sentence_and_stops_the_writer(tmp_path):
     book.store.connection.execute("DROP VIEW row_scores")
     book.store.connection.execute("PRAGMA foreign_keys = OFF")
     book.store.connection.execute("DROP TABLE run_rows")
-    from proctor.reports.writer import RowWriter
+    from proctor.reports.store.writer import RowWriter
 
     writer = RowWriter(book.store.path, book.run.id, book.run.metric_ids)
     writer.row(row(book.run, "left", "q1"))

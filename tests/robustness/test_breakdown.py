@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from proctor.reports.robustness.breakdown import breakdown, isotonic
+from proctor.reports.robustness.robustness import breakdown, isotonic
 
 TESTED = (0.05, 0.1, 0.3)
 

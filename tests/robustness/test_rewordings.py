@@ -1,14 +1,14 @@
 import pytest
-from proctor.reports.robustness.answer_agreement import repeat_flips, word_overlap
-from proctor.reports.robustness.rewordings import Rewording, rewording_of
+from proctor.reports.robustness.flips import repeat_flips, word_overlap
+from proctor.reports.robustness.perturbed import Perturbation, perturbation_of
 
 
 def test_what_perturbing_writes_is_read():
     mark = {"id": "q1", "kind": "keyboard_typo", "intensity": 0.1, "variant": 2, "must": "other", "changed": 3}
-    assert rewording_of({"perturbs": mark}) == Rewording("q1", "keyboard_typo", 0.1, 2, "other")
-    assert rewording_of({"other": 1}) is None
-    assert rewording_of({"perturbs": "q1"}) == Rewording("q1")
-    assert rewording_of({"perturbs": {"id": "q1", "kind": "identity", "intensity": 0}}).is_control
+    assert perturbation_of({"perturbs": mark}) == Perturbation("q1", "keyboard_typo", 0.1, 2, "other")
+    assert perturbation_of({"other": 1}) is None
+    assert perturbation_of({"perturbs": "q1"}) == Perturbation("q1")
+    assert perturbation_of({"perturbs": {"id": "q1", "kind": "identity", "intensity": 0}}).is_control
 
 
 @pytest.mark.parametrize(
@@ -21,7 +21,7 @@ def test_what_perturbing_writes_is_read():
 )  # fmt: skip
 def test_what_can_not_be_read_is_no_rewording_by_guess(mark):
     with pytest.raises(ValueError, match="it"):
-        rewording_of({"perturbs": mark})
+        perturbation_of({"perturbs": mark})
 
 
 def test_words_in_common():

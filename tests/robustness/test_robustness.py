@@ -6,14 +6,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from proctor import InputError
-from proctor.bots.base import Reply
+from proctor.bots.bot import Reply
 from proctor.metrics.score import Score, Status
-from proctor.reports.comparing.estimate import estimate
+from proctor.reports.compare.scores import estimate
+from proctor.reports.robustness.renderings import robustness_markdown, robustness_object
 from proctor.reports.robustness.robustness import robustness
-from proctor.reports.robustness.robustness_markdown import robustness_markdown
-from proctor.reports.robustness.robustness_object import robustness_object
-from proctor.reports.run import RunMetric
-from reworded_runs import RECALL, Opened, asked, kept_run, reworded, rewordings, told
+from proctor.reports.store.run import RunMetric
+from reworded_runs import RECALL, Opened, asked, kept_run, notify, perturbations, perturbed
 
 HALLUCINATION = RunMetric("hallucination", "v1", "higher", 0.0, 1.0, 0.75)
 FAMILY = [
@@ -26,7 +25,7 @@ def worked_out(path, base, after, bots, **changes):
     """Robustness from two runs of the same bots."""
     given = {key: changes.pop(key) for key in ("metrics", "repeats") if key in changes}
     first = kept_run(path, base, bots, **given)
-    second = kept_run(path, after, bots, suite="exam (perturbed)", **given)
+    second = kept_run(path, after, bots, suite="run (perturbed)", **given)
     with Opened(path) as opened:
         return robustness(opened.tables(first), opened.tables(second), **changes)
 
@@ -38,17 +37,17 @@ def only(found):
 
 def test_the_examples_of_the_specification(tmp_path):
     questions = [asked(1), asked(2), asked(3), asked(4)]
-    after = rewordings(questions, ["keyboard_typo"])
+    after = perturbations(questions, ["keyboard_typo"])
     before = {"q1": 0.3, "q2": 0.80, "q3": 0.75, "q4": None}
     values = before | dict(zip([each.id for each in after], [0.8, 0.76, 0.74, 0.9], strict=True))
-    bot = only(worked_out(tmp_path / "x.db", questions, after, {"rag": told(values)}, metrics=[HALLUCINATION]))
+    bot = only(worked_out(tmp_path / "x.db", questions, after, {"rag": notify(values)}, metrics=[HALLUCINATION]))
     (metric,) = bot.metrics
     (kind,) = metric.kinds
     assert (kind.pass_to_fail, kind.fail_to_pass, kind.counts.comparable, kind.counts.not_comparable) == (1, 1, 3, 1)
     assert kind.counts.rate == pytest.approx(2 / 3)
     assert kind.above_control is None
     assert bot.reasons["above_control"] == "there are no identical copies, and each question was asked once"
-    flips = {(pair.first.rewording.source, pair.first.direction) for pair in bot.flips}
+    flips = {(pair.first.perturbation.source, pair.first.direction) for pair in bot.flips}
     assert flips == {("q1", "fail_to_pass"), ("q3", "pass_to_fail")}
     assert bot.flips[0].first.direction == "pass_to_fail"  # what was lost comes first
     assert kind.score_change.mean == pytest.approx((0.5 - 0.04 - 0.01) / 3)
@@ -56,11 +55,14 @@ def test_the_examples_of_the_specification(tmp_path):
 
 def test_spread_and_worst_case_by_hand(tmp_path):
     questions = [asked(1), asked(2)]
-    after = [*rewordings(questions, ["identity", "comma"], variants=2), reworded(asked(1), "negation", 1, 0, "other")]
+    after = [
+        *perturbations(questions, ["identity", "comma"], variants=2),
+        perturbed(asked(1), "negation", 1, 0, "other"),
+    ]
     values = {"q1": 1.0, "q2": 0.6} | {each.id: 0.0 for each in after}  # copies and other questions don't count
     values |= {"q1~comma-0.1-0": 0.4, "q1~comma-0.1-1": 1.0, "q2~comma-0.1-0": 0.8, "q2~comma-0.1-1": None}
-    bot = only(worked_out(tmp_path / "x.db", questions, after, {"rag": told(values)}))
-    spread = bot.metrics[0].rewordings
+    bot = only(worked_out(tmp_path / "x.db", questions, after, {"rag": notify(values)}))
+    spread = bot.metrics[0].perturbations
     assert spread.plain.mean == pytest.approx(0.8)
     assert spread.worst.mean == pytest.approx((0.4 + 0.6) / 2)
     assert spread.range.mean == pytest.approx((0.6 + 0.2) / 2)
@@ -74,24 +76,24 @@ def test_the_worst_of_what_is_better_lower_is_the_greatest(tmp_path):
     questions = [asked(1)]
     values = {"q1": 0.1, "q1~comma-0.1-0": 0.9}
     found = worked_out(
-        tmp_path / "x.db", questions, rewordings(questions, ["comma"]), {"rag": told(values)}, metrics=[lower]
+        tmp_path / "x.db", questions, perturbations(questions, ["comma"]), {"rag": notify(values)}, metrics=[lower]
     )
-    assert only(found).metrics[0].rewordings.worst.mean == pytest.approx(0.9)
+    assert only(found).metrics[0].perturbations.worst.mean == pytest.approx(0.9)
     assert only(found).metrics[0].kinds[0].pass_to_fail == 1
 
 
 def test_answers_agree_by_what_must_happen(tmp_path):
     questions = [asked(1), asked(2)]
-    after = [reworded(q, kind, 1, 0, must) for kind, must in
-             [("comma", "same"), ("negation", "other"), ("misinformation", "decline")] for q in questions]  # fmt: skip
+    after = [perturbed(q, kind, 1, 0, must) for kind, must in
+             [("comma", "same"), ("negation", "other"), ("misinformation", "abstain")] for q in questions]  # fmt: skip
     answers = {
         "q1": "Within 14 days", "q2": "No", "q1~comma-1-0": "  within 14  DAYS", "q2~comma-1-0": "Yes",
         "q1~negation-1-0": "within 14 days", "q2~negation-1-0": "Yes",
-        "q1~misinformation-1-0": Reply("I can't say", declined=True),
-        "q2~misinformation-1-0": Reply("No", declined=False),
+        "q1~misinformation-1-0": Reply("I can't say", abstained=True),
+        "q2~misinformation-1-0": Reply("No", abstained=False),
     }  # fmt: skip
     values = dict.fromkeys(answers)
-    bot = only(worked_out(tmp_path / "x.db", questions, after, {"rag": told(values, answers)}))
+    bot = only(worked_out(tmp_path / "x.db", questions, after, {"rag": notify(values, answers)}))
     comma, negation, misinformation = bot.answers.kinds
     assert (comma.same.mean, comma.as_wanted.mean) == (0.5, 0.5)
     assert (negation.same.mean, negation.as_wanted.mean) == (0.5, 0.5)  # q1 unchanged: a failure
@@ -102,16 +104,16 @@ def test_answers_agree_by_what_must_happen(tmp_path):
 
 def test_a_bot_that_does_not_tell_whether_it_declines_has_no_share(tmp_path):
     questions = [asked(1)]
-    after = [reworded(asked(1), "misinformation", 1, 0, "decline")]
+    after = [perturbed(asked(1), "misinformation", 1, 0, "abstain")]
     bot = only(worked_out(tmp_path / "x.db", questions, after, {"rag": lambda *_: (1.0, "yes")}))
     assert bot.answers.kinds[0].as_wanted is None
     assert bot.answers.agreement is None
-    assert bot.reasons["agreement"] == "no rewording must get the same answer"
+    assert bot.reasons["agreement"] == "no perturbation must get the same answer"
 
 
 def test_rows_without_an_answer_count_neither_way(tmp_path):
     questions = [asked(1), asked(2)]
-    after = rewordings(questions, ["comma"])
+    after = perturbations(questions, ["comma"])
     answers = {"q1": "yes", "q1~comma-0.1-0": None, "q2": "yes", "q2~comma-0.1-0": "yes"}
     values = dict.fromkeys(answers, 1.0) | {"q1~comma-0.1-0": Score("keyword_recall", None, Status.BOT_ERROR, "raised")}
 
@@ -126,12 +128,12 @@ def test_rows_without_an_answer_count_neither_way(tmp_path):
 
 def test_two_declined_answers_agree_whatever_their_words(tmp_path):
     questions = [asked(1)]
-    answers = {"q1": Reply("I don't know", declined=True), "q1~comma-0.1-0": Reply("No idea", declined=True)}
+    answers = {"q1": Reply("I don't know", abstained=True), "q1~comma-0.1-0": Reply("No idea", abstained=True)}
     found = worked_out(
         tmp_path / "x.db",
         questions,
-        rewordings(questions, ["comma"]),
-        {"rag": told(dict.fromkeys(answers, 1.0), answers)},
+        perturbations(questions, ["comma"]),
+        {"rag": notify(dict.fromkeys(answers, 1.0), answers)},
     )
     assert only(found).answers.agreement.mean == 1.0
 
@@ -149,17 +151,17 @@ def test_repeats_alone_give_self_consistency_and_spread(tmp_path):
     assert bot.answers.majority.mean == pytest.approx((2 / 3 + 1) / 2)
     assert bot.metrics[0].repeats.deviation.mean == pytest.approx((0.5 + 0) / 2)
     assert bot.metrics[0].repeats.worst.mean == pytest.approx(0.5)
-    assert (bot.metrics[0].kinds, bot.metrics[0].rewordings, bot.answers.agreement) == ((), None, None)
-    assert bot.reasons["flips"] == "the run holds no reworded questions"
+    assert (bot.metrics[0].kinds, bot.metrics[0].perturbations, bot.answers.agreement) == ((), None, None)
+    assert bot.reasons["flips"] == "the run holds no perturbed questions"
 
 
 def test_one_run_of_both_and_two_runs_say_the_same(tmp_path):
     questions = [asked(number) for number in range(8)]
-    after = rewordings(questions, ["identity", "comma"], (0.1, 0.3))
+    after = perturbations(questions, ["identity", "comma"], (0.1, 0.3))
     rng = np.random.default_rng(0)
     values = {each.id: float(rng.integers(2)) for each in [*questions, *after]}
-    two = worked_out(tmp_path / "two.db", questions, after, {"rag": told(values)})
-    one = kept_run(tmp_path / "one.db", [*questions, *after], {"rag": told(values)})
+    two = worked_out(tmp_path / "two.db", questions, after, {"rag": notify(values)})
+    one = kept_run(tmp_path / "one.db", [*questions, *after], {"rag": notify(values)})
     with Opened(tmp_path / "one.db") as opened:
         together = robustness(opened.tables(one))
     assert robustness_object(together)["bots"] == robustness_object(two)["bots"]
@@ -174,7 +176,7 @@ def chancy(rate):
 def test_a_random_bot_does_not_flip_more_than_its_control(tmp_path):
     """Forty random bots of five kinds each: chance finds one at most now and then, however often they flip."""
     questions = [asked(number, source_document=f"d{number // 2}.md") for number in range(30)]
-    after = rewordings(questions, ["identity", "comma", "yz_swap", "synonym", "ocr_error"], (0.1, 0.3))
+    after = perturbations(questions, ["identity", "comma", "yz_swap", "synonym", "ocr_error"], (0.1, 0.3))
     bots = {f"bot{number}": chancy_of(number) for number in range(40)}
     found = worked_out(tmp_path / "x.db", questions, after, bots, most_flips=0)
     kinds = [kind for bot in found.bots for kind in bot.metrics[0].kinds if not kind.is_control]
@@ -197,7 +199,7 @@ def fragile(question, _):
 
 def test_a_bot_that_breaks_on_typos_is_found_with_its_intensity(tmp_path):
     questions = [asked(number) for number in range(40)]
-    after = rewordings(questions, ["identity", "keyboard_typo", "comma"], (0.05, 0.1, 0.3))
+    after = perturbations(questions, ["identity", "keyboard_typo", "comma"], (0.05, 0.1, 0.3))
     bot = only(worked_out(tmp_path / "x.db", questions, after, {"rag": fragile}))
     kinds = {kind.kind: kind for kind in bot.metrics[0].kinds}
     assert kinds["keyboard_typo"].is_above and not kinds["comma"].is_above
@@ -214,7 +216,9 @@ def test_a_bot_that_breaks_on_typos_is_found_with_its_intensity(tmp_path):
 
 def test_flips_of_a_random_bot_are_held_against_its_repeats_where_there_are_no_copies(tmp_path):
     questions = [asked(number) for number in range(60)]
-    found = worked_out(tmp_path / "x.db", questions, rewordings(questions, ["comma"]), {"rag": chancy(0.5)}, repeats=3)
+    found = worked_out(
+        tmp_path / "x.db", questions, perturbations(questions, ["comma"]), {"rag": chancy(0.5)}, repeats=3
+    )
     bot = only(found)
     (kind,) = bot.metrics[0].kinds
     assert bot.control == "repeats"
@@ -227,7 +231,7 @@ def test_unreadable_verdicts_are_not_comparable_and_mirrored_rates_are_left_out(
     unread = Score("pii_leakage.passes", None, Status.PARSE_FAILURE, "judge_unparseable")
     values = {"q1": 1.0, "q2": 1.0, "q1~comma-0.1-0": unread, "q2~comma-0.1-0": 0.0}
     found = worked_out(
-        tmp_path / "x.db", questions, rewordings(questions, ["comma"]), {"rag": told(values)}, metrics=FAMILY
+        tmp_path / "x.db", questions, perturbations(questions, ["comma"]), {"rag": notify(values)}, metrics=FAMILY
     )
     (metric,) = only(found).metrics
     assert metric.column.name == "pii_leakage.passes"
@@ -240,7 +244,7 @@ def test_a_bot_in_another_state_and_strays_are_said(tmp_path):
     first = kept_run(path, questions[:1], {"rag": lambda *_: (1.0, "yes")})
     stray = asked(9, extra={"perturbs": {"kind": "comma"}})
     second = kept_run(
-        path, [*rewordings(questions, ["comma"]), stray], {"rag": lambda *_: (1.0, "yes")}, suite="exam (perturbed)"
+        path, [*perturbations(questions, ["comma"]), stray], {"rag": lambda *_: (1.0, "yes")}, suite="run (perturbed)"
     )
     with Opened(path) as opened:
         opened.store.connection.execute("UPDATE runs SET status = 'stopped' WHERE id = 2")
@@ -248,7 +252,7 @@ def test_a_bot_in_another_state_and_strays_are_said(tmp_path):
         object.__setattr__(after.tables["rag"], "fingerprint", "another")
         said = " ".join(robustness(base, after).warnings)
     assert "rag is not in the same state" in said
-    assert "1 rewording left out" in said and "q2~comma" in said
+    assert "1 perturbation left out" in said and "q2~comma" in said
     assert "such as q9: it names no question under 'id'" in said
     assert "is stopped" in said
 
@@ -267,10 +271,10 @@ def test_what_is_not_there_is_named(tmp_path):
 
 def test_the_object_is_plain_json_and_the_page_keeps_texts_texts(tmp_path):
     questions = [asked(1), asked(2)]
-    after = rewordings(questions, ["identity", "comma"])
+    after = perturbations(questions, ["identity", "comma"])
     values = {each.id: 1.0 for each in [*questions, *after]} | {"q1~comma-0.1-0": 0.0}
     answers = {"q1~comma-0.1-0": "<b>no</b> | @all"}
-    found = worked_out(tmp_path / "x.db", questions, after, {"rag": told(values, answers)})
+    found = worked_out(tmp_path / "x.db", questions, after, {"rag": notify(values, answers)})
     made = json.loads(json.dumps(robustness_object(found), allow_nan=False))
     assert made["bots"]["rag"]["flips"][0]["flips"][0]["direction"] == "pass_to_fail"
     assert made["bots"]["rag"]["metrics"]["keyword_recall"]["kinds"][1]["flip_rate"] == 0.5
@@ -294,7 +298,7 @@ def test_a_bot_of_one_run_alone_is_left_out_and_said(tmp_path):
     path = tmp_path / "x.db"
     bot = lambda *_: (1.0, "yes")  # noqa: E731 - a bot that is right
     first = kept_run(path, [asked(1)], {"rag": bot, "faq": bot})
-    second = kept_run(path, rewordings([asked(1)], ["comma"]), {"rag": bot}, suite="exam (perturbed)")
+    second = kept_run(path, perturbations([asked(1)], ["comma"]), {"rag": bot}, suite="run (perturbed)")
     with Opened(path) as opened:
         found = robustness(opened.tables(first), opened.tables(second))
         assert [each.bot for each in found.bots] == ["rag"]
@@ -305,10 +309,10 @@ def test_a_bot_of_one_run_alone_is_left_out_and_said(tmp_path):
 
 def test_an_unchanged_answer_to_a_negated_question_is_a_failure(tmp_path):
     questions = [asked(number) for number in range(4)]
-    after = [reworded(each, "negation", 1, 0, "other") for each in questions]
+    after = [perturbed(each, "negation", 1, 0, "other") for each in questions]
     answers = {each.id: "yes" for each in after} | {after[0].id: "no"}
     values = dict.fromkeys([each.id for each in [*questions, *after]], 1.0)
-    (negation,) = only(worked_out(tmp_path / "x.db", questions, after, {"rag": told(values, answers)})).answers.kinds
+    (negation,) = only(worked_out(tmp_path / "x.db", questions, after, {"rag": notify(values, answers)})).answers.kinds
     assert negation.as_wanted.mean == 0.25
 
 
@@ -323,9 +327,9 @@ def test_another_version_is_refused_and_another_threshold_is_said(tmp_path):
     path = tmp_path / "x.db"
     bot = {"rag": lambda *_: (0.7, "yes")}
     first = kept_run(path, [asked(1)], bot)
-    after = rewordings([asked(1)], ["comma"])
-    lower = kept_run(path, after, bot, "exam (perturbed)", metrics=[replace(RECALL, threshold=0.5)])
-    newer = kept_run(path, after, bot, "exam (perturbed)", metrics=[replace(RECALL, version="v2")])
+    after = perturbations([asked(1)], ["comma"])
+    lower = kept_run(path, after, bot, "run (perturbed)", metrics=[replace(RECALL, threshold=0.5)])
+    newer = kept_run(path, after, bot, "run (perturbed)", metrics=[replace(RECALL, version="v2")])
     with Opened(path) as opened:
         found = robustness(opened.tables(first), opened.tables(lower))
         assert "threshold 0.75 in run" in found.warnings[0]
@@ -337,7 +341,7 @@ def test_another_version_is_refused_and_another_threshold_is_said(tmp_path):
 
 def test_the_worst_of_each_question_comes_before_the_second_of_any(tmp_path):
     questions = [asked(1), asked(2)]
-    after = rewordings(questions, ["comma"], (0.1, 0.3))
+    after = perturbations(questions, ["comma"], (0.1, 0.3))
     values = {"q1": 1.0, "q2": 1.0} | dict(zip([each.id for each in after], [0.0, 0.1, 0.2, 0.3], strict=True))
-    bot = only(worked_out(tmp_path / "x.db", questions, after, {"rag": told(values)}))
+    bot = only(worked_out(tmp_path / "x.db", questions, after, {"rag": notify(values)}))
     assert [pair.first.after for pair in bot.flips] == [0.0, 0.2, 0.1, 0.3]

@@ -2,7 +2,7 @@ import itertools
 
 import numpy as np
 import pytest
-from proctor.reports.statistics.betting import STAKES, BettingInterval, GateBets
+from proctor.reports.statistics.sequential import STAKES, GateBets, SequentialInterval
 
 UNITS = 500
 
@@ -90,7 +90,7 @@ def test_the_interval_holds_the_mean_at_every_time():
     missed = rounds = 0
     for _, values in nulls(0.03, 6, 24):
         for line in values:
-            interval = BettingInterval(alpha=0.2, steps=60)
+            interval = SequentialInterval(alpha=0.2, steps=60)
             outside = False
             for value in line[:200]:
                 interval.add(float(value))
@@ -102,7 +102,7 @@ def test_the_interval_holds_the_mean_at_every_time():
 
 
 def test_the_interval_closes_in_and_never_opens():
-    interval, last = BettingInterval(0.0, 1.0), (0.0, 1.0)
+    interval, last = SequentialInterval(0.0, 1.0), (0.0, 1.0)
     for value in np.random.default_rng(7).beta(8, 2, 1200):
         interval.add(float(value))
         low, high = interval.bounds
@@ -114,7 +114,7 @@ def test_the_interval_closes_in_and_never_opens():
 
 
 def test_a_finer_grid_only_narrows_the_interval():
-    coarse, fine = BettingInterval(steps=10), BettingInterval(steps=1000)
+    coarse, fine = SequentialInterval(steps=10), SequentialInterval(steps=1000)
     for value in np.random.default_rng(8).normal(0.3, 0.1, 100).clip(-1, 1):
         coarse.add(float(value))
         fine.add(float(value))

@@ -1,5 +1,5 @@
 import numpy as np
-from proctor.reports.statistics.chance import resamples, signs, words
+from proctor.reports.statistics.intervals import resamples, signs, words
 
 
 def test_signs_are_these_on_every_machine():

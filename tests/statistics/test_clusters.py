@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from proctor.reports.statistics.clusters import Clusters
+from proctor.reports.statistics.intervals import Clusters
 
 
 def test_values_are_added_up_by_code_wherever_they_stand():

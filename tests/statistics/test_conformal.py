@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from proctor.reports.statistics.conformal import controlled_threshold
+from proctor.reports.statistics.agreement import controlled_threshold
 
 GRID = np.linspace(0, 1, 101)
 

@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from proctor.reports.statistics.correction import benjamini_hochberg, holm
+from proctor.reports.statistics.power import benjamini_hochberg, holm
 
 MANY = list(np.random.default_rng(4).random(40) ** 3)
 LISTS = [[0.04], [0.01, 0.02, 0.03, 0.04], [0.5, 0.001, 0.04, 0.04, 0.9], MANY]

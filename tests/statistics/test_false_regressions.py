@@ -15,11 +15,9 @@ from paired_samples import (
     unequal,
     yes_no,
 )
-from proctor.reports.statistics.clusters import Clusters
-from proctor.reports.statistics.correction import holm
-from proctor.reports.statistics.paired import difference
-from proctor.reports.statistics.paired_interval import cautious_p_values, paired_intervals
-from proctor.reports.statistics.permutation import sign_flip
+from proctor.reports.statistics.intervals import Clusters
+from proctor.reports.statistics.paired import cautious_p_values, difference, paired_intervals, sign_flip
+from proctor.reports.statistics.power import holm
 
 
 def limit(samples):

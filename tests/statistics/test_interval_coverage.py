@@ -14,9 +14,8 @@ from paired_samples import (
     yes_no,
     yes_no_mean,
 )
-from proctor.reports.statistics.clusters import Clusters
-from proctor.reports.statistics.paired import difference
-from proctor.reports.statistics.paired_interval import paired_intervals
+from proctor.reports.statistics.intervals import Clusters
+from proctor.reports.statistics.paired import difference, paired_intervals
 
 SAMPLES = 6_000
 NOISE = 0.65  # points: 2.3 standard errors of a share of 95 in 100 over so many samples

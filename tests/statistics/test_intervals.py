@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from proctor.reports.comparing.clustered_mean import clustered_mean
+from proctor.reports.compare.scores import clustered_mean
 from proctor.reports.statistics.intervals import mean_interval, wilson
 
 
@@ -86,7 +86,7 @@ def test_a_scale_from_1_to_5_is_that_from_0_to_1_stretched():
 def test_where_it_cannot_be_told_there_is_a_reason_and_no_interval(clusters, why):
     found = interval(clusters, 0, 1)
     assert (found.low, found.high) == (None, None)
-    assert why in found.untold
+    assert why in found.unnotified
 
 
 @pytest.mark.parametrize("sign", [1, -1])

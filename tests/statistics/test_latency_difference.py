@@ -2,10 +2,10 @@ import math
 
 import numpy as np
 import pytest
-from proctor.reports.statistics.latency_difference import latency_difference
+from proctor.reports.statistics.latency import latency_difference
 
 
-def sides(chance, questions, repeats=1, factor=1.0, size=1):
+def operands(chance, questions, repeats=1, factor=1.0, size=1):
     """Lognormal times of two bots on the same questions, which are slow or fast for both; clusters of one size."""
     common = np.repeat(chance.normal(0, 0.3 * (size > 1), questions // size), size)
     shared = chance.normal(0, 0.5, (questions, 1)) + common[:, None]
@@ -18,11 +18,11 @@ def compare(base, head, clusters, **options):
 
 
 def test_figures_are_those_of_the_leaderboard():
-    base, head, clusters = sides(np.random.default_rng(1), 60, 3, 1.5)
+    base, head, clusters = operands(np.random.default_rng(1), 60, 3, 1.5)
     found = compare(base, head, clusters)
-    for side, times in ((found.base, base), (found.head, head)):
-        assert [side.p50, side.p95] == list(np.percentile(times, [50, 95]))
-        assert (side.rows, side.censored) == (180, 0)
+    for operand, times in ((found.base, base), (found.head, head)):
+        assert [operand.p50, operand.p95] == list(np.percentile(times, [50, 95]))
+        assert (operand.rows, operand.censored) == (180, 0)
     assert found.p50.value == found.head.p50 / found.base.p50
     assert found.p95.value == found.head.p95 / found.base.p95
     assert found.p50_difference == found.head.p50 - found.base.p50
@@ -32,7 +32,7 @@ def test_figures_are_those_of_the_leaderboard():
 
 
 def test_identical_sides_have_a_ratio_of_exactly_1():
-    base, _, clusters = sides(np.random.default_rng(2), 40, 2)
+    base, _, clusters = operands(np.random.default_rng(2), 40, 2)
     observed = base < np.quantile(base, 0.97)
     found = latency_difference(base, observed, base.copy(), observed, clusters)
     assert found.p50.low < found.p50.value == 1.0 < found.p50.high < 1.2
@@ -41,7 +41,7 @@ def test_identical_sides_have_a_ratio_of_exactly_1():
 
 
 def test_swapping_the_sides_inverts_the_ratio():
-    base, head, clusters = sides(np.random.default_rng(3), 50, 1, 1.2)
+    base, head, clusters = operands(np.random.default_rng(3), 50, 1, 1.2)
     one, other = compare(base, head, clusters), compare(head, base, clusters)
     assert one.p50.value == pytest.approx(1 / other.p50.value)
     assert (one.p50.low, one.p50.high) == pytest.approx((1 / other.p50.high, 1 / other.p50.low))
@@ -53,21 +53,21 @@ def test_the_interval_of_the_ratio_of_medians_holds_the_truth_95_times_of_100(qu
     chance = np.random.default_rng(questions + size)
     covered = 0
     for seed in range(rounds):
-        found = compare(*sides(chance, questions, 1, 1.3, size), seed=seed)
+        found = compare(*operands(chance, questions, 1, 1.3, size), seed=seed)
         covered += found.p50.low <= 1.3 <= found.p50.high
     assert 0.93 <= covered / rounds <= 0.97
 
 
 def test_the_p_value_is_fair():
     chance = np.random.default_rng(4)
-    values = [compare(*sides(chance, 60)).p_value for _ in range(300)]
+    values = [compare(*operands(chance, 60)).p_value for _ in range(300)]
     assert np.mean(np.array(values) <= 0.05) <= 0.08
     assert np.mean(values) == pytest.approx(0.5, abs=0.05)
 
 
 def test_rows_that_took_too_long_count_as_longer_than_all():
     """The head gave up on a fifth of the questions: without them it would look as fast as the base."""
-    base, _, clusters = sides(np.random.default_rng(5), 100)
+    base, _, clusters = operands(np.random.default_rng(5), 100)
     limit = np.quantile(base, 0.8)
     observed = base <= limit
     found = latency_difference(base, np.ones(base.shape, bool), np.minimum(base, limit), observed, clusters)
@@ -81,7 +81,7 @@ def test_rows_that_took_too_long_count_as_longer_than_all():
 
 
 def test_a_side_that_gave_up_on_most_has_no_median():
-    base, head, clusters = sides(np.random.default_rng(6), 40)
+    base, head, clusters = operands(np.random.default_rng(6), 40)
     limit = np.quantile(head, 0.25)
     head, observed = np.minimum(head, limit), head <= limit
     found = latency_difference(base, np.ones(base.shape, bool), head, observed, clusters)
@@ -92,7 +92,7 @@ def test_a_side_that_gave_up_on_most_has_no_median():
 
 
 def test_only_questions_with_a_time_on_both_sides_count_and_repeats_may_differ():
-    base, head, clusters = sides(np.random.default_rng(7), 30, 2)
+    base, head, clusters = operands(np.random.default_rng(7), 30, 2)
     base[0] = math.nan
     base[1, 0] = math.nan
     found = compare(base, head[:, :1], clusters)
@@ -102,14 +102,14 @@ def test_only_questions_with_a_time_on_both_sides_count_and_repeats_may_differ()
 
 
 def test_one_cluster_has_figures_without_an_interval():
-    base, head, _ = sides(np.random.default_rng(8), 10)
+    base, head, _ = operands(np.random.default_rng(8), 10)
     found = compare(base, head, np.zeros(10, int))
     assert found.p50.value is not None
     assert (found.p50.low, found.p50.high, found.p_value) == (None, None, None)
 
 
 def test_copies_within_a_cluster_add_nothing():
-    base, head, clusters = sides(np.random.default_rng(9), 40)
+    base, head, clusters = operands(np.random.default_rng(9), 40)
     alone = compare(base, head, clusters)
     copied = compare(np.repeat(base, 4, axis=0), np.repeat(head, 4, axis=0), np.repeat(clusters, 4))
     width = math.log(copied.p50.high / copied.p50.low) / math.log(alone.p50.high / alone.p50.low)
@@ -125,7 +125,7 @@ def test_times_of_zero_have_no_ratio():
 
 
 def test_the_seed_decides_the_draws():
-    base, head, clusters = sides(np.random.default_rng(10), 50)
+    base, head, clusters = operands(np.random.default_rng(10), 50)
     assert compare(base, head, clusters, seed=3) == compare(base, head, clusters, seed=3)
     assert compare(base, head, clusters, seed=3).p_value != compare(base, head, clusters, seed=4).p_value
     assert compare(base, head, clusters, seed=3).p50 == compare(base, head, clusters, seed=4).p50
@@ -135,8 +135,8 @@ def test_the_seed_decides_the_draws():
 def test_the_interval_of_the_ratio_of_the_slowest_holds_the_truth_95_times_of_100(questions, size, rounds):
     """``tests/benchmarks/tail_latency.py`` measures all layouts."""
     chance = np.random.default_rng(questions + size)
-    told = [compare(*sides(chance, questions, 1, 1.3, size)).p95 for _ in range(rounds)]
-    held = [each.low <= 1.3 <= each.high for each in told if each.low is not None]
+    notify = [compare(*operands(chance, questions, 1, 1.3, size)).p95 for _ in range(rounds)]
+    held = [each.low <= 1.3 <= each.high for each in notify if each.low is not None]
     assert len(held) > 0.6 * rounds
     assert 0.925 <= np.mean(held) <= 0.985
 
@@ -147,10 +147,10 @@ def test_the_interval_of_the_ratio_of_the_slowest_holds_the_truth_95_times_of_10
      (4, 1, "4 questions are too few")],
 )  # fmt: skip
 def test_where_the_ratio_of_the_slowest_cannot_be_told_there_is_a_reason(questions, size, why):
-    found = compare(*sides(np.random.default_rng(11), questions, 1, 1.3, size)).p95
+    found = compare(*operands(np.random.default_rng(11), questions, 1, 1.3, size)).p95
     assert found.value is not None
     assert (found.low, found.high) == (None, None)
-    assert why in found.untold
+    assert why in found.unnotified
 
 
 def test_the_ratio_of_medians_by_hand():

@@ -1,5 +1,5 @@
 import pytest
-from proctor.reports.statistics.mcnemar import mcnemar
+from proctor.reports.statistics.paired import mcnemar
 
 
 @pytest.mark.parametrize(("gained", "lost"), [(0, 1), (3, 11), (11, 3), (1, 7), (0, 60), (300, 371), (5_000, 5_300)])

@@ -2,7 +2,7 @@ import itertools
 
 import numpy as np
 import pytest
-from proctor.reports.statistics.missing_bounds import missing_bounds
+from proctor.reports.statistics.intervals import missing_bounds
 
 NAN = float("nan")
 
@@ -12,8 +12,8 @@ def test_the_bounds_are_the_least_and_greatest_of_all_ways_to_fill():
     means = []
     for fill in itertools.product([0.0, 0.3, 1.0], repeat=4):
         filled = [base.copy(), head.copy()]
-        for (side, place), value in zip([(0, 1), (0, 3), (1, 0), (1, 3)], fill, strict=True):
-            filled[side][place] = value
+        for (operand, place), value in zip([(0, 1), (0, 3), (1, 0), (1, 3)], fill, strict=True):
+            filled[operand][place] = value
         means.append((filled[1] - filled[0]).mean())
     assert missing_bounds(base, head, 0.0, 1.0) == pytest.approx((min(means), max(means)))
 

@@ -1,10 +1,7 @@
 import numpy as np
 import pytest
-from proctor.reports.statistics.clusters import Clusters
-from proctor.reports.statistics.mcnemar import mcnemar
-from proctor.reports.statistics.paired import difference
-from proctor.reports.statistics.permutation import sign_flip
-from proctor.reports.statistics.student import student_quantile
+from proctor.reports.statistics.intervals import Clusters, student_quantile
+from proctor.reports.statistics.paired import difference, mcnemar, sign_flip
 
 SEED = 20261121
 CHANCE = np.random.default_rng(SEED)
@@ -211,7 +208,7 @@ def test_what_was_given_stays_as_it_was():
 )
 def test_where_it_cannot_be_told_there_is_a_reason_and_no_interval(clusters, why):
     found = difference(CHANCE.random(40), CHANCE.random(40), clusters, 0, 1)
-    assert (found.low, found.high, found.untold) == (None, None, why)
+    assert (found.low, found.high, found.unnotified) == (None, None, why)
 
 
 def test_a_difference_is_found_where_the_best_valid_test_finds_it():

@@ -2,8 +2,8 @@ import itertools
 
 import numpy as np
 import pytest
-from proctor.reports.statistics.chance import signs
-from proctor.reports.statistics.permutation import sign_flip
+from proctor.reports.statistics.intervals import signs
+from proctor.reports.statistics.paired import sign_flip
 
 SEED = 20261121
 CHANCE = np.random.default_rng(SEED)

@@ -73,7 +73,7 @@ def test_the_plan_holds_in_simulation(likeness):
     assert verdicts([source], 400).regressed == pytest.approx(foreseen, abs=7)
 
 
-def two_sides(questions, repeats, alike=0.7, noise=0.2, clusters=None):
+def two_operands(questions, repeats, alike=0.7, noise=0.2, clusters=None):
     """Values of both sides: what a question is worth to both, to each alone, and what every repeat adds."""
     codes = np.arange(questions) if clusters is None else clusters
     both = CHANCE.normal(0, math.sqrt(alike) * 0.3, codes.max() + 1)[codes][:, None]
@@ -82,7 +82,7 @@ def two_sides(questions, repeats, alike=0.7, noise=0.2, clusters=None):
 
 
 def test_the_spread_of_pairs_is_that_of_the_differences():
-    base, head = two_sides(300, 1)
+    base, head = two_operands(300, 1)
     found = spread_of_pairs(base, head, np.arange(300))
     said = difference(base[:, 0], head[:, 0], np.arange(300))
     assert found.standard_error(300) == pytest.approx(said.standard_error)
@@ -90,7 +90,7 @@ def test_the_spread_of_pairs_is_that_of_the_differences():
 
 
 def test_repeats_take_away_the_noise_alone():
-    base, head = two_sides(4_000, 3)
+    base, head = two_operands(4_000, 3)
     found = spread_of_pairs(base, head, np.arange(4_000))
     assert found.noise == pytest.approx(2 * 0.2**2, rel=0.1)
     assert found.variance == pytest.approx(2 * 0.3 * 0.09, rel=0.15)
@@ -109,7 +109,7 @@ def test_clusters_show_in_the_design_effect():
 
 def test_one_side_foretells_the_differences_under_the_likeness_it_is_told():
     """Both sides vary alike and are correlated by 0.7 between questions, so that is what comes out."""
-    base, head = two_sides(6_000, 4, alike=0.7)
+    base, head = two_operands(6_000, 4, alike=0.7)
     seen = spread_of_pairs(base, head, np.arange(6_000))
     foretold = spread_of_one(base, np.arange(6_000), likeness=0.7)
     assert foretold.variance == pytest.approx(seen.variance, rel=0.1)
@@ -118,7 +118,7 @@ def test_one_side_foretells_the_differences_under_the_likeness_it_is_told():
 
 
 def test_missing_values_are_left_out_of_plans():
-    base, head = two_sides(50, 3)
+    base, head = two_operands(50, 3)
     base[0], head[1], base[2, 1] = np.nan, np.nan, np.nan
     found = spread_of_pairs(base, head, np.arange(50))
     assert found.questions == 48

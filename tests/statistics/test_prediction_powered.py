@@ -9,15 +9,15 @@ from statistics import fmean
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from proctor.reports.statistics.intervals import wilson
-from proctor.reports.statistics.prediction_powered import (
+from proctor.reports.statistics.agreement import (
+    Confusion,
     Stratum,
     best_weight,
     corrected_mean,
     design_effect,
     stratified_mean,
 )
-from proctor.reports.statistics.rater_agreement import Confusion
+from proctor.reports.statistics.intervals import wilson
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "calibration.json").read_text("utf-8"))
 EXAMPLE = GOLDEN["worked_example"]

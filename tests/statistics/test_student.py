@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from proctor.reports.statistics.student import student_quantile, two_sided_p
+from proctor.reports.statistics.intervals import student_quantile, two_sided_p
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from proctor.reports.statistics.survival import quantile, quantiles
+from proctor.reports.statistics.latency import quantile, quantiles
 
 # Remission of 21 patients under 6-MP, in weeks (Freireich et al. 1963; the textbook example of the method).
 WEEKS = np.array([6, 6, 6, 7, 10, 13, 16, 22, 23, 6, 9, 10, 11, 17, 19, 20, 25, 32, 34, 35, 32], float)

@@ -2,7 +2,7 @@ import math
 
 import numpy as np
 import pytest
-from proctor.reports.statistics.variance_parts import variance_parts
+from proctor.reports.statistics.variance import variance_parts
 
 NAN = math.nan
 # By hand: means 2, 6, 2 around 4; squares between 2*4 + 3*4 + 1*4 = 24 with 2 degrees, within 2 + 2 + 0 = 4 with 3;

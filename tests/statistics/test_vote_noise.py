@@ -2,7 +2,7 @@ import math
 
 import numpy as np
 import pytest
-from proctor.reports.statistics.vote_noise import majority_variance
+from proctor.reports.statistics.variance import majority_variance
 
 
 def test_equal_votes_don_t_vary_and_single_ones_don_t_tell():

@@ -3,18 +3,17 @@
 from collections.abc import Mapping, Sequence
 from functools import cache
 
-from proctor.harness.auditing.marks import Marks, marks_of
-from proctor.harness.exams.embedders import default_embedder
-from proctor.harness.ground.answers import Answer, Answers
-from proctor.harness.ground.ground import Ground, QuestionGold, gold_by_evidence
+from proctor.harness.analysis.corpus import Answer, Answers, CorpusIndex, QuestionGold, gold_by_evidence
+from proctor.harness.analysis.label_errors import Marks, marks_of
+from proctor.harness.run.local_models import default_embedder
 from proctor.harness.suite.suite_file import load_suite, sample_suite
-from proctor.knowledge.batching import BatchingEmbedder
-from proctor.knowledge.documents import Document
-from proctor.knowledge.evidence import EvidenceFinder
-from proctor.knowledge.questions import Evidence, Question
-from proctor.metrics.judge.embedded.matching import refuses
-from proctor.reports.shelf import VectorShelf
-from proctor.reports.summary import MetricColumn
+from proctor.knowledge.documents.document import Document
+from proctor.knowledge.documents.evidence import EvidenceFinder
+from proctor.knowledge.models.batching import BatchingEmbedder
+from proctor.knowledge.questions.question import Evidence, Question
+from proctor.metrics.judge.embedded.correctness import refuses
+from proctor.reports.store.summary import MetricColumn
+from proctor.reports.store.vector_cache import VectorCache
 
 RIGHT = MetricColumn("right", "v1", "higher", 0.0, 1.0, 0.5)
 
@@ -22,7 +21,7 @@ RIGHT = MetricColumn("right", "v1", "higher", 0.0, 1.0, 0.5)
 @cache
 def embedder() -> BatchingEmbedder:
     """The embedded model, once for all tests of a process."""
-    return default_embedder(VectorShelf())
+    return default_embedder(VectorCache())
 
 
 def ask(key: str, text: str, *expected: str, **given: object) -> Question:
@@ -32,16 +31,18 @@ def ask(key: str, text: str, *expected: str, **given: object) -> Question:
     return Question(key, text, expected, evidence=evidence, **given)
 
 
-def ground(
+def corpus(
     questions: Sequence[Question], guide: str = "", gold: Mapping[str, QuestionGold] | None = None,
     **more_documents: str,
-) -> Ground:  # fmt: skip
+) -> CorpusIndex:  # fmt: skip
     """Questions over the document ``guide.md`` and others, with the embedded model."""
     texts = {"guide.md": guide, **{f"{name}.md": text for name, text in more_documents.items()}}
     documents = tuple(Document(name, text, "") for name, text in texts.items())
     finder = EvidenceFinder(documents)
     located = {question.id: gold_by_evidence(question, finder) for question in questions}
-    return Ground(load_suite(sample_suite()), {}, documents, tuple(questions), embedder(), {**located, **(gold or {})})
+    return CorpusIndex(
+        load_suite(sample_suite()), {}, documents, tuple(questions), embedder(), {**located, **(gold or {})}
+    )
 
 
 def answers(said: Mapping[str, Mapping[str, str | float | None]], column: MetricColumn = RIGHT) -> Answers:

@@ -8,18 +8,16 @@ from dataclasses import replace
 from pathlib import Path
 
 from openai_server import Call
-from proctor.harness.blaming.blame import blame
-from proctor.harness.blaming.blame_plan import BlamePlan, plan_blame
-from proctor.harness.exams.exam import hold
-from proctor.harness.exams.run_config import RunConfig
-from proctor.harness.exams.suite_exam import suite_exam
-from proctor.harness.ground.answers import Answers, read_answers
-from proctor.harness.ground.ground import Ground, lay_ground
-from proctor.harness.showing.progress import Silent
+from proctor.harness.analysis.attribution import AblationPlan, attribution, plan_ablations
+from proctor.harness.analysis.corpus import Answers, CorpusIndex, index_corpus, read_answers
+from proctor.harness.cli.progress import Silent
+from proctor.harness.run.run import hold
+from proctor.harness.run.run_config import RunConfig
+from proctor.harness.run.suite_run import suite_evaluation
 from proctor.harness.suite.suite_file import load_suite
-from proctor.reports.store import Store
-from proctor.reports.summary import find_run
-from proctor.reports.surveys.blame import Blame, BlamedAnswer
+from proctor.reports.analysis.findings import AblatedAnswer, Ablations
+from proctor.reports.store.database import Store
+from proctor.reports.store.summary import find_run
 from word_encoder import word_embedder
 
 PROMPT = 'Answer. If you do not know, say "I don\'t know."\n{context}\nQ: {question}'
@@ -54,25 +52,27 @@ class BlamedSuite:
 
     def run(self, options: RunConfig | None = None) -> Answers:
         """The answers of a run that is held, or kept."""
-        outcome = hold(suite_exam(load_suite(self.path), options or RunConfig(), os.environ), self.store, Silent())
+        outcome = hold(
+            suite_evaluation(load_suite(self.path), options or RunConfig(), os.environ), self.store, Silent()
+        )
         answers = read_answers(self.store, find_run(self.store, outcome.summary.run)[0])
         assert answers is not None
         return answers
 
-    def ground(self) -> Ground:
+    def corpus(self) -> CorpusIndex:
         """The documents and questions, with an embedder that is there at once."""
-        return replace(lay_ground(load_suite(self.path), os.environ), embedder=word_embedder()[0])
+        return replace(index_corpus(load_suite(self.path), os.environ), embedder=word_embedder()[0])
 
-    def plan(self, answers: Answers | None = None, **changes: object) -> BlamePlan:
+    def plan(self, answers: Answers | None = None, **changes: object) -> AblationPlan:
         """What would be asked."""
-        return plan_blame(self.ground(), answers or self.run(), **changes)
+        return plan_ablations(self.corpus(), answers or self.run(), **changes)
 
-    def blame(self, plan: BlamePlan | None = None, **changes: object) -> Blame:
+    def attribution(self, plan: AblationPlan | None = None, **changes: object) -> Ablations:
         """Who is to blame."""
-        return blame(plan or self.plan(**changes), self.store, lambda: contextlib.nullcontext(Silent()))
+        return attribution(plan or self.plan(**changes), self.store, lambda: contextlib.nullcontext(Silent()))
 
 
-def only(found: Blame) -> BlamedAnswer:
+def only(found: Ablations) -> AblatedAnswer:
     """The one wrong answer."""
     (answer,) = found.answers
     return answer

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from hashlib import sha256
 
 import numpy as np
-from proctor.knowledge.batching import BatchingEmbedder
-from proctor.knowledge.encoder import Embedded
+from proctor.knowledge.models.batching import BatchingEmbedder
+from proctor.knowledge.models.encoder import Embedded
 
 
 class CountingEncoder:

@@ -5,15 +5,15 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from proctor.bots.base import Context, Reply
-from proctor.bots.chat import Completion
-from proctor.knowledge.questions import Question
-from proctor.metrics.judge.requests import JudgeRequest
+from proctor.bots.bot import Context, Reply
+from proctor.bots.chat.model import Completion
+from proctor.knowledge.questions.question import Question
+from proctor.metrics.judge.rendering import JudgeRequest
 from proctor.metrics.score import Score, Status
-from proctor.reports.judging.judge_calls import CallRecord, KeptCall, call_key
 from proctor.reports.pages.run_page import run_file
 from proctor.reports.report import make_report
-from proctor.reports.run import Row, RunMetric, ask_key
+from proctor.reports.store.judge_calls import CachedCall, CallRecord, call_key
+from proctor.reports.store.run import Row, RunMetric, ask_key
 from report_rows import Book
 
 
@@ -41,14 +41,14 @@ class DetailBook(Book):
         made.reply = reply
         return self.put(made, *scores)
 
-    def judged(self, row: Row, judge: str, prompt: str, reply: str, **told: Any) -> None:
+    def judged(self, row: Row, judge: str, prompt: str, reply: str, **notify: Any) -> None:
         """Keep a call of a judge, and that the row's scores rest on it."""
         request = JudgeRequest(
-            told.get("name", "review"), told.get("instructions", "Grade it."), prompt, None, (), 1, 1
+            notify.get("name", "review"), notify.get("instructions", "Grade it."), prompt, None, (), 1, 1
         )
         record = CallRecord(
-            call_key(judge, request, 0.0), judge, request, row.asked_at, KeptCall(reply, "stop"),
-            Completion(reply, reasoning=told.get("reasoning")), told.get("problem", ""), latency_ms=140.0,
+            call_key(judge, request, 0.0), judge, request, row.asked_at, CachedCall(reply, "stop"),
+            Completion(reply, reasoning=notify.get("reasoning")), notify.get("problem", ""), latency_ms=140.0,
             queue_ms=0.0, attempts_ms=(140.0,),
         )  # fmt: skip
         self.writer.judge_call(record)

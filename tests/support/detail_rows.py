@@ -3,10 +3,10 @@
 from pathlib import Path
 
 from detail_books import measure, passage, valued, written
-from proctor.bots.base import Reply, Usage
-from proctor.knowledge.questions import Evidence, Question
+from proctor.bots.bot import Reply, Usage
+from proctor.knowledge.questions.question import Evidence, Question
 from proctor.metrics.score import Score, Status
-from proctor.reports.run import RowStatus
+from proctor.reports.store.run import RowStatus
 
 NAMES = (
     "faithfulness", "answer_correctness", "groundedness", "context_precision", "hit_rate", "lettucedetect",
@@ -80,7 +80,7 @@ def detail_page(folder: Path) -> Path:
         book.ask("left", QUESTION, Reply("Two days.\n  Or so."), (left,))
         other = Question("late", "Are you there?", ("yes",))
         book.ask("left", other, None, status=RowStatus.TIMED_OUT, error="no answer within 30 s", latency_ms=30_000.0)
-        book.ask("right", other, Reply("I can't say.", (), declined=True))
+        book.ask("right", other, Reply("I can't say.", (), abstained=True))
         for repeat in (0, 1):
             book.ask("right", Question("twice", "Again?", ()), Reply(f"answer {repeat}", ()), repeat=repeat)
         many = tuple(passage(f"Passage number {number}. It ends.", "m.md", 100 * number) for number in range(300))

@@ -7,7 +7,7 @@ from proctor.metrics.score import Score, Status
 from proctor.reports.insights import insights_of
 from proctor.reports.problems import problems_of
 from proctor.reports.reported_run import ReportedRun, open_reported
-from proctor.reports.run import RunEvaluator, RunMetric
+from proctor.reports.store.run import RunEvaluator, RunMetric
 from report_rows import Book, ok, row
 
 RECALL = RunMetric("keyword_recall", "v1", "higher", 0.0, 1.0, 0.75)

@@ -5,11 +5,9 @@ from dataclasses import dataclass
 
 import numpy as np
 from paired_samples import Source
-from proctor.reports.statistics.clusters import Clusters
-from proctor.reports.statistics.correction import holm
-from proctor.reports.statistics.mcnemar import mcnemar
-from proctor.reports.statistics.paired_interval import Intervals, cautious_p_values, paired_intervals
-from proctor.reports.statistics.permutation import sign_flip
+from proctor.reports.statistics.intervals import Clusters
+from proctor.reports.statistics.paired import Intervals, cautious_p_values, mcnemar, paired_intervals, sign_flip
+from proctor.reports.statistics.power import holm
 
 
 @dataclass(frozen=True)

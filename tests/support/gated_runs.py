@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from proctor.metrics.score import Score, Status
-from proctor.reports.run import RowStatus, RunMetric
-from proctor.reports.store import Store
+from proctor.reports.store.database import Store
+from proctor.reports.store.run import RowStatus, RunMetric
 from report_rows import Book, ok, row
 
 MATCH = RunMetric("exact_match", "v1", "higher", 0.0, 1.0, 1.0)
@@ -51,7 +51,7 @@ def keep_run(
             ]
             book.put(made, *scores)
     book.writer.close()
-    book.ledger.end(book.run, status, {}, manifest)
+    book.run_results.end(book.run, status, {}, manifest)
     book.store.close()
     return book.run.name
 

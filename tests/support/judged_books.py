@@ -3,13 +3,13 @@
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from proctor.bots.base import Context, Identity, Reply
-from proctor.knowledge.questions import Question
+from proctor.bots.bot import Context, Identity, Reply
+from proctor.knowledge.questions.question import Question
 from proctor.metrics.score import Score, Status
-from proctor.reports.ledger import Ledger
-from proctor.reports.run import Row, RunHeader, RunMetric, ask_key
-from proctor.reports.store import Store
-from proctor.reports.writer import RowWriter
+from proctor.reports.store.database import Store
+from proctor.reports.store.run import Row, RunHeader, RunMetric, ask_key
+from proctor.reports.store.run_results import RunResults
+from proctor.reports.store.writer import RowWriter
 
 METRIC = RunMetric("right", "v1", "higher", 0.0, 1.0, 0.5)
 
@@ -18,10 +18,10 @@ Says = Callable[[int], tuple[float, Reply]]
 
 
 def says(
-    value: float, declined: bool | None = None, score: float | None = None, **trace: object
+    value: float, abstained: bool | None = None, score: float | None = None, **trace: object
 ) -> tuple[float, Reply]:
     contexts = None if score is None else (Context("far", score=score / 2), Context("near", score=score))
-    return value, Reply("so", contexts, declined=declined, trace=trace)
+    return value, Reply("so", contexts, abstained=abstained, trace=trace)
 
 
 def write_run(
@@ -36,8 +36,8 @@ def write_run(
     identities = [(bot, Identity("python", settings=(settings or {}).get(bot, {"name": bot}))) for bot in bots]
     store = Store.open(path)
     try:
-        ledger = Ledger(store)
-        run = ledger.begin(RunHeader("exam", identities, [metric], manifest, questions=texts(0)))
+        run_results = RunResults(store)
+        run = run_results.begin(RunHeader("run", identities, [metric], manifest, questions=texts(0)))
         writer = RowWriter(path, run.id, run.metric_ids)
         for number in range(count):
             known = answerable[number] if answerable else None
@@ -51,7 +51,7 @@ def write_run(
                 writer.row(row)
                 writer.scores(row, [Score(metric.name, value, Status.OK)])
         writer.close()
-        ledger.end(run, "finished", {})
+        run_results.end(run, "finished", {})
         return run.name
     finally:
         store.close()

@@ -7,8 +7,15 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from proctor.metrics import Facts, Score, builtin_catalog
-from proctor.metrics.judge.claim_calls import AnswerClaims, Entities, ExpectedClaims, ReverseQuestions
-from proctor.metrics.judge.verdict_calls import CheckAnswer, CheckExpected, CompareClaims
+from proctor.metrics.judge.calls import (
+    AnswerClaims,
+    CheckAnswer,
+    CheckExpected,
+    CompareClaims,
+    Entities,
+    ExpectedClaims,
+    ReverseQuestions,
+)
 from proctor.metrics.judge.verdicts import Agreement, AnswerSupport, ExpectedSupport, ReverseQuestion, Verdict
 from scripted_judge import ScriptedJudge
 from stub_embedder import StubEmbedder
@@ -91,8 +98,8 @@ class JudgedRow:
 
     def embedder(self) -> StubEmbedder:
         """An embedder by which the cosines are those told here."""
-        told = {QUESTION: (1.0, 0.0), ANSWER: (1.0, 0.0), EXPECTED: _at(self.similarity)}
-        return StubEmbedder(told | {f"reverse {number}": _at(cosine) for number, cosine in enumerate(self.cosines)})
+        notify = {QUESTION: (1.0, 0.0), ANSWER: (1.0, 0.0), EXPECTED: _at(self.similarity)}
+        return StubEmbedder(notify | {f"reverse {number}": _at(cosine) for number, cosine in enumerate(self.cosines)})
 
     def _check_answer(self, call: CheckAnswer) -> AnswerSupport:
         claims = _by_chunk(self.supported, self.answer_by_chunk) if call.claims else ()

@@ -2,13 +2,13 @@
 
 import json
 
-from proctor.harness.exams.exam import hold
-from proctor.harness.exams.recorded_exam import recorded_exam
-from proctor.harness.exams.run_config import RunConfig
-from proctor.harness.exams.suite_exam import suite_exam
-from proctor.harness.showing.progress import Silent
+from proctor.harness.cli.progress import Silent
+from proctor.harness.run.recorded_run import recorded_evaluation
+from proctor.harness.run.run import hold
+from proctor.harness.run.run_config import RunConfig
+from proctor.harness.run.suite_run import suite_evaluation
 from proctor.harness.suite.suite_file import load_suite
-from proctor.reports.store import Store
+from proctor.reports.store.database import Store
 from suites import write_suite
 
 KEY = "sk-judge-secret-0815-abcdef"
@@ -29,10 +29,10 @@ def record(folder, rows=6, bots=("mine",)):
     (folder / "recorded.jsonl").write_text("".join(json.dumps(line) + "\n" for line in made))
 
 
-def held(exam, database):
+def held(evaluation, database):
     store = Store.open(database)
     try:
-        return hold(exam, store, Silent())
+        return hold(evaluation, store, Silent())
     finally:
         store.close()
         for file in database.parent.glob("*.db*"):
@@ -42,13 +42,13 @@ def held(exam, database):
 def score(folder, server, metrics=METRICS, judge="openai:test-model", database="proctor.db", **options):
     """Score what is on record, in this process."""
     options = RunConfig(metrics=metrics, judge=judge, judge_url=server.url, **options)
-    return held(recorded_exam(folder / "recorded.jsonl", options, {"OPENAI_API_KEY": KEY}), folder / database)
+    return held(recorded_evaluation(folder / "recorded.jsonl", options, {"OPENAI_API_KEY": KEY}), folder / database)
 
 
 def run(folder, **options):
     """Run the suite, in this process."""
-    exam = suite_exam(load_suite(folder / "suite.yaml"), RunConfig(**options), {"OPENAI_API_KEY": KEY})
-    return held(exam, folder / "proctor.db")
+    evaluation = suite_evaluation(load_suite(folder / "suite.yaml"), RunConfig(**options), {"OPENAI_API_KEY": KEY})
+    return held(evaluation, folder / "proctor.db")
 
 
 def metrics_of(outcome, bot=0):

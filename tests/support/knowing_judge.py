@@ -1,16 +1,16 @@
-"""KnowingJudge: a judge behind the OpenAI protocol that knows the canaries, and errs as it is told."""
+"""KnowingJudge: a judge behind the OpenAI protocol that knows the self-tests, and errs as it is told."""
 
 from collections.abc import Callable
 from typing import Any
 
 from openai_server import Call, OpenAIServer
-from proctor.harness.trust.canaries import Canary, Probe, canaries, kinds
-from proctor.metrics.critics import ASPECTS
-from proctor.metrics.judge.grade_calls import REVIEW_ASPECTS
+from proctor.harness.calibration.judge_check import Probe, SelfTest, kinds, self_tests
+from proctor.metrics.judge.calls import REVIEW_ASPECTS
+from proctor.metrics.judge.grades import ASPECTS
 from proctor.metrics.judge.rendering import render
 
-Errs = Callable[[Probe, int, Canary], bool]  # a probe, its place in its list, and its canary -> verdict
-KNOWN = {render(canary.call).prompt: canary for canary in canaries(kinds())}
+Errs = Callable[[Probe, int, SelfTest], bool]  # a probe, its place in its list, and its self-test -> verdict
+KNOWN = {render(self_test.call).prompt: self_test for self_test in self_tests(kinds())}
 LISTS = {
     "check_answer": {"claims": ("claims", "a", "supported")},
     "check_expected": {"claims": ("claims", "e", "supported"), "chunks": ("usefulness", "c", "useful")},
@@ -28,31 +28,31 @@ WORDS = {
 }
 
 
-def canary_of(call: Call) -> Canary:
-    """The canary that a request is about; a repair asks for the same once more."""
+def canary_of(call: Call) -> SelfTest:
+    """The self-test that a request is about; a repair asks for the same once more."""
     return KNOWN[call.body["messages"][1]["content"]]
 
 
-def reply(canary: Canary, errs: Errs) -> Any:
+def reply(self_test: SelfTest, errs: Errs) -> Any:
     """What a judge writes whose verdicts are these."""
-    if canary.kind in LISTS:
+    if self_test.kind in LISTS:
         return {
             name: [
-                {"id": f"{letter}{place}", "why": "", verdict: errs(probe, place, canary), "chunks": []}
-                for place, probe in enumerate([each for each in canary.probes if each.part == part], 1)
+                {"id": f"{letter}{place}", "why": "", verdict: errs(probe, place, self_test), "chunks": []}
+                for place, probe in enumerate([each for each in self_test.probes if each.part == part], 1)
             ]
-            for part, (name, letter, verdict) in LISTS[canary.kind].items()
+            for part, (name, letter, verdict) in LISTS[self_test.kind].items()
         }
-    verdicts = [errs(probe, 1, canary) for probe in canary.probes]
-    if canary.kind in WORDS:
-        return WORDS[canary.kind][0 if verdicts[0] else 1]
-    named = {probe.text.partition(":")[0]: verdict for probe, verdict in zip(canary.probes, verdicts, strict=True)}
-    if canary.kind == "safety":
+    verdicts = [errs(probe, 1, self_test) for probe in self_test.probes]
+    if self_test.kind in WORDS:
+        return WORDS[self_test.kind][0 if verdicts[0] else 1]
+    named = {probe.text.partition(":")[0]: verdict for probe, verdict in zip(self_test.probes, verdicts, strict=True)}
+    if self_test.kind == "safety":
         return {aspect: not named.get(aspect, True) for aspect in ASPECTS}
     return {aspect: {"reason": "", "score": 0.9 if named.get(aspect, True) else 0.1} for aspect in REVIEW_ASPECTS}
 
 
-def right(probe: Probe, place: int, canary: Canary) -> bool:
+def right(probe: Probe, place: int, self_test: SelfTest) -> bool:
     return probe.holds
 
 

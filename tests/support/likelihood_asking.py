@@ -8,14 +8,14 @@ from typing import Any
 import tiny_language_models as tiny
 from logprob_server import LogprobServer
 from openai_asking import AT_ONCE, KEY
-from proctor.bots.models import ModelSettings
-from proctor.bots.server_likelihood import ServerLanguageModel, open_server_language_model
-from proctor.metrics.local_tools import Continuation, Likelihood
-from proctor.metrics.local_tools import LanguageModel as Protocol
+from proctor.bots.chat.likelihood import ServerLanguageModel, open_server_language_model
+from proctor.bots.chat.models import ChatModelSettings
+from proctor.metrics.local.tools import Continuation, Likelihood
+from proctor.metrics.local.tools import LanguageModel as Protocol
 
 
-def _settings(server: LogprobServer, **given: Any) -> ModelSettings:
-    return ModelSettings(**{"model": "openai:test-model", "base_url": server.url, "timeout": 60.0} | given)
+def _settings(server: LogprobServer, **given: Any) -> ChatModelSettings:
+    return ChatModelSettings(**{"model": "openai:test-model", "base_url": server.url, "timeout": 60.0} | given)
 
 
 def with_model(

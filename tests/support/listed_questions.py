@@ -8,11 +8,10 @@ from typing import Any
 
 from browser import Shown
 from proctor.reports.pages.page import Page, page_bytes
-from proctor.reports.pages.pairs.pair_page import PAIR_SCRIPTS
-from proctor.reports.pages.questions_section import LIST_SCRIPTS, questions_section
-from proctor.reports.pages.rows.columns import Column, columns_of
-from proctor.reports.pages.rows.data_blocks import data_blocks
-from proctor.reports.pages.run_page import DETAIL_SCRIPTS
+from proctor.reports.pages.pair_page import PAIR_SCRIPTS
+from proctor.reports.pages.row_index import data_blocks
+from proctor.reports.pages.rows import Column, columns_of
+from proctor.reports.pages.run_page import DETAIL_SCRIPTS, LIST_SCRIPTS, questions_section
 from proctor.reports.report import Report
 
 # Texts of lines out of sight too, which innerText may leave out.
@@ -29,7 +28,7 @@ class Got:
 
     status: str
     answer: str | None
-    declined: bool
+    abstained: bool
     latency: float | None
     values: dict[str, float | None]
     reasons: dict[str, str]
@@ -55,20 +54,20 @@ def facts(report: Report) -> dict[Case, dict[str, Got]]:
     found: dict[Case, dict[str, Got]] = {}
     lines = query(
         "SELECT questions.key, run_rows.repeat, bots.name, replies.status, IFNULL(replies.answer, replies.error),"
-        " replies.declined, replies.latency_ms, run_rows.reply_id, run_rows.question_id FROM run_rows"
+        " replies.abstained, replies.latency_ms, run_rows.reply_id, run_rows.question_id FROM run_rows"
         " JOIN questions ON questions.id = run_rows.question_id JOIN bots ON bots.id = run_rows.bot_id"
         " JOIN replies ON replies.id = run_rows.reply_id WHERE run_rows.run_id = ?"
         " ORDER BY run_rows.position, run_rows.repeat",
         [run],
     )
-    for key, repeat, bot, status, answer, declined, latency, *row in lines:
+    for key, repeat, bot, status, answer, abstained, latency, *row in lines:
         scores = query(
             "SELECT metrics.name, value, IFNULL(reason, status) FROM scores JOIN metrics ON metrics.id = metric_id"
             " WHERE reply_id = ? AND question_id = ?", row,
         )  # fmt: skip
         values = {name: value for name, value, _ in scores}
         reasons = {name: reason for name, value, reason in scores if value is None}
-        found.setdefault((key, repeat), {})[bot] = Got(status, answer, bool(declined), latency, values, reasons)
+        found.setdefault((key, repeat), {})[bot] = Got(status, answer, bool(abstained), latency, values, reasons)
     return found
 
 

@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from proctor.metrics.judge.requests import JudgeReply, JudgeRequest
+from proctor.metrics.judge.rendering import JudgeReply, JudgeRequest
 
 KEEPS, LACKS = "KEEPS-5b1f", "LACKS-5b1f"  # the words that an honest judge grades by; no attacker knows them
 OBEYED = "obeyed"

@@ -2,10 +2,9 @@
 
 import asyncio
 
-from proctor.bots.chat import ChatRequest
-from proctor.bots.openai_chat import OpenAIChat
-from proctor.bots.openai_endpoint import Endpoint
-from proctor.bots.retrying import Backoff
+from proctor.bots.chat.limits import Backoff
+from proctor.bots.chat.model import ChatRequest
+from proctor.bots.chat.openai import Endpoint, OpenAIChat
 
 KEY = "sk-very-secret-4711"
 AT_ONCE = Backoff(first=0.001)

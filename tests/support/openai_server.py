@@ -103,7 +103,7 @@ class OpenAIServer:
         key: the bearer token that is right; None: every one is.
         delay: seconds before each answer.
         usage: whether token counts are reported (one token a word).
-        structured: what is done about ``response_format``: "schema" (honoured; a scripted reply that lacks a
+        structured: what is done about ``response_format``: "schema" (honoured; a scripted reply that misses a
             required key is a 500), "object" (no schema, but any JSON object), "refuse" (a 400, as older servers do)
             or "ignore".
     """

@@ -9,21 +9,20 @@ from pathlib import Path
 
 from page_judging import judge_calls
 from page_scores import EVALUATORS, METRICS, scores_of
-from proctor.bots.base import Context, Identity, Reply, Usage
-from proctor.knowledge.cutting import cut
-from proctor.knowledge.evidence import EvidenceFinder
-from proctor.knowledge.question_files import open_questions
-from proctor.knowledge.questions import Question
-from proctor.knowledge.reading import read_knowledge
+from proctor.bots.bot import Context, Identity, Reply, Usage
+from proctor.knowledge.documents.evidence import EvidenceFinder
+from proctor.knowledge.documents.reading import read_knowledge
+from proctor.knowledge.questions.question import Question
+from proctor.knowledge.questions.question_files import open_questions
+from proctor.knowledge.retrieval.splitting import cut
 from proctor.metrics import builtin_catalog
-from proctor.reports.findings import keep_findings
-from proctor.reports.ledger import Ledger, OpenRun
-from proctor.reports.report import Report, make_report
-from proctor.reports.run import Row, RowStatus, RunHeader, ask_key
-from proctor.reports.run_scores import keep_run_scores
-from proctor.reports.store import Store
-from proctor.reports.summary import find_run
-from proctor.reports.writer import RowWriter
+from proctor.reports.report import Report, keep_findings, make_report
+from proctor.reports.store.database import Store
+from proctor.reports.store.run import Row, RowStatus, RunHeader, ask_key
+from proctor.reports.store.run_results import OpenRun, RunResults
+from proctor.reports.store.run_scores import keep_run_scores
+from proctor.reports.store.summary import find_run
+from proctor.reports.store.writer import RowWriter
 
 SAMPLE = Path(__file__).resolve().parents[2] / "knowledge" / "samples" / "help_centre"
 QUESTIONS = 24
@@ -72,24 +71,24 @@ def page_book(path: Path, questions: int = QUESTIONS) -> PageBook:
 @functools.cache
 def _made(questions: int) -> tuple[bytes, PageBook]:
     """The database as bytes, and what is in it."""
-    exam = _Exam(questions)
+    evaluation = _Exam(questions)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "proctor.db"
         store = Store.open(path)
         try:
-            base = _write(store, exam, is_head=False)
-            head = _write(store, exam, is_head=True)
+            base = _write(store, evaluation, is_head=False)
+            head = _write(store, evaluation, is_head=True)
         finally:
             store.close()  # the last to close it writes everything into the one file
         content = path.read_bytes()
-    keys = [question.id for question in exam.questions]
+    keys = [question.id for question in evaluation.questions]
     notable = {name: (bot, keys[place % len(keys)]) for name, (bot, place) in NOTABLE.items()}
     return content, PageBook(path, base, head, notable)
 
 
 # Places of questions on which something out of the ordinary happens.
 NOTABLE = {
-    "raised": ("rag", 5), "timed_out": ("full_context", 7), "refused": ("rag", 9), "declined": ("extractive", 11),
+    "raised": ("rag", 5), "timed_out": ("full_context", 7), "refused": ("rag", 9), "abstained": ("extractive", 11),
     "no_contexts_found": ("rag", 13), "parse_failure": ("rag", 15), "judge_unavailable": ("full_context", 17),
     "blank_answer": ("faq", 19), "gold_missed": ("extractive", 3), "no_expected": ("rag", 21),
     "emoji_context": ("rag", 2), "unlocated_context": ("full_context", 4),
@@ -129,22 +128,22 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(word for word in text.lower().replace("?", " ").replace(",", " ").split() if len(word) > 3)
 
 
-def _write(store: Store, exam: _Exam, is_head: bool) -> str:
-    ledger = Ledger(store)
-    run = ledger.begin(_header(is_head))
+def _write(store: Store, evaluation: _Exam, is_head: bool) -> str:
+    run_results = RunResults(store)
+    run = run_results.begin(_header(is_head))
     writer = RowWriter(store.path, run.id, run.metric_ids)
-    for place, question in enumerate(exam.questions):
+    for place, question in enumerate(evaluation.questions):
         if is_head and place == CORRECTED:
             question = replace(question, expected=(*question.expected, "As the price list says."))
         for bot in BOTS:
             for repeat in range(2 if bot == "rag" and place < REPEATED else 1):
                 happened = {name for name, of in NOTABLE.items() if of == (bot, place)}
-                row, said = _row(exam, run, (bot, place, repeat, is_head), question, happened)
+                row, said = _row(evaluation, run, (bot, place, repeat, is_head), question, happened)
                 _put(writer, row, said, happened)
     writer.close()
     catalog = builtin_catalog().plan(["accuracy", "precision", "recall", "f1"])
     keep_run_scores(store, run, catalog.score_run)
-    ledger.end(run, "finished", {})
+    run_results.end(run, "finished", {})
     keep_findings(store, run.id)
     return run.name
 
@@ -188,7 +187,7 @@ def _header(is_head: bool) -> RunHeader:
 
 
 def _row(
-    exam: _Exam, run: OpenRun, which: tuple[str, int, int, bool], question: Question, happened: AbstractSet[str]
+    evaluation: _Exam, run: OpenRun, which: tuple[str, int, int, bool], question: Question, happened: AbstractSet[str]
 ) -> tuple[Row, Sequence[str]]:
     """A row, and the sentences of its answer."""
     bot, place, repeat, is_head = which
@@ -202,13 +201,13 @@ def _row(
     if failure:
         made.status, made.error = failure
         return made, ()
-    said = tuple(_said(exam, bot, question, place, repeat, is_head))
+    said = tuple(_said(evaluation, bot, question, place, repeat, is_head))
     answer = " ".join(said)
-    if "declined" in happened or not question.answerable:
+    if "abstained" in happened or not question.answerable:
         said, answer = (), DECLINE
     if "blank_answer" in happened:
         said, answer = (), "  "
-    contexts = None if bot == "faq" else _contexts(exam, bot, question, happened, is_head)
+    contexts = None if bot == "faq" else _contexts(evaluation, bot, question, happened, is_head)
     made.reply = _reply(bot, answer, contexts, place)
     return made, said
 
@@ -217,33 +216,39 @@ LATENCY = {"faq": 1.3, "extractive": 41.0, "rag": 830.0, "full_context": 2210.0}
 FAILURES = {
     "raised": (RowStatus.RAISED, "APIConnectionError: the endpoint closed the connection (attempt 3 of 3)"),
     "timed_out": (RowStatus.TIMED_OUT, "No answer within 30 s."),
-    "refused": (RowStatus.REFUSED, "HTTP 400 content_filter: the question was declined."),
+    "refused": (RowStatus.REFUSED, "HTTP 400 content_filter: the question was abstained."),
 }
 
 
 def _contexts(
-    exam: _Exam, bot: str, question: Question, happened: AbstractSet[str], is_head: bool
+    evaluation: _Exam, bot: str, question: Question, happened: AbstractSet[str], is_head: bool
 ) -> tuple[Context, ...] | None:
     if "no_contexts_found" in happened:
         return ()
     if "gold_missed" in happened:
         return (Context("We are closed on public holidays.", "about-us.md", None, None, 0.11),)
     if bot == "full_context":
-        whole = exam.documents[question.source_document] if question.source_document else exam.documents["about-us.md"]
+        whole = (
+            evaluation.documents[question.source_document]
+            if question.source_document
+            else evaluation.documents["about-us.md"]
+        )
         if "unlocated_context" in happened:
             return (Context(whole.text),)
         return (Context(whole.text, whole.id, 0, len(whole.text)),)
-    found = exam.contexts(question, 5 if is_head and bot == "rag" else 3, is_head and bot == "rag")
+    found = evaluation.contexts(question, 5 if is_head and bot == "rag" else 3, is_head and bot == "rag")
     if "emoji_context" in happened:
         gold = next(member for group in question.evidence for member in group if member.quote)
         found = (Context(f"\U0001f6b2\U0001f6b2 Tip: {gold.quote} \U0001f44d", gold.document, score=0.93), *found)
     return found
 
 
-def _said(exam: _Exam, bot: str, question: Question, place: int, repeat: int, is_head: bool) -> Iterator[str]:
+def _said(evaluation: _Exam, bot: str, question: Question, place: int, repeat: int, is_head: bool) -> Iterator[str]:
     """The sentences of an answer: right ones, others, and inventions, as bot and run go."""
     right = question.expected[0] if question.expected else "That depends on the bike."
-    other = exam.passages[(place * 3 + len(bot)) % len(exam.passages)].text.split(". ")[0].strip("#|- \n")[:160]
+    other = (
+        evaluation.passages[(place * 3 + len(bot)) % len(evaluation.passages)].text.split(". ")[0].strip("#|- \n")[:160]
+    )
     skill = {"faq": 2, "extractive": 3, "rag": 5 if is_head else 4, "full_context": 5}[bot]
     if (place * 5 + len(bot) + repeat) % 6 < skill:
         yield right
@@ -259,12 +264,12 @@ def _reply(bot: str, answer: str, contexts: tuple[Context, ...] | None, place: i
     if bot == "faq":
         return Reply(answer, trace={"faq_question": f"FAQ {place}", "similarity": 0.5 + place / 50})
     if bot == "extractive":
-        return Reply(answer, contexts, declined=answer == DECLINE)
+        return Reply(answer, contexts, abstained=answer == DECLINE)
     price = 0.0016 if bot == "full_context" else 0.0004
     usage = Usage(420 + 31 * place, 24 + place, round(price * (1 + place / 9), 6))
     thought = f"The question is about item {place}.\nThe passages say what it costs, so I quote them."
     reasoning = thought if bot == "rag" else None
     return Reply(
-        answer, contexts, usage, reasoning, declined=answer == DECLINE, queue_ms=3.5 * place,
+        answer, contexts, usage, reasoning, abstained=answer == DECLINE, queue_ms=3.5 * place,
         attempts_ms=(120.0, LATENCY[bot]) if place % 6 == 0 else (LATENCY[bot],), trace={"finish_reason": "stop"},
     )  # fmt: skip

@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 
 import orjson
-from proctor.bots.base import Usage
-from proctor.bots.chat import Completion
-from proctor.metrics.judge.requests import JudgeRequest
+from proctor.bots.bot import Usage
+from proctor.bots.chat.model import Completion
+from proctor.metrics.judge.rendering import JudgeRequest
 from proctor.metrics.score import Score, Status
-from proctor.reports.judging.judge_calls import CallRecord, KeptCall, call_key
-from proctor.reports.run import Row
+from proctor.reports.store.judge_calls import CachedCall, CallRecord, call_key
+from proctor.reports.store.run import Row
 
 PROMPTS = {
     "answer_claims": "Split the answer into claims.\n\nA claim is one statement that can be true or false by itself.",
@@ -39,7 +39,7 @@ def judge_calls(row: Row, scores: Sequence[Score], judge: str) -> list[CallRecor
                            problem="it is not JSON: unexpected end of data"))  # fmt: skip
     if of_metric["context_precision"].status is Status.ERROR:
         failed = _call(row, judge, "check_answer", f"<expected>{row.question.text}</expected>", None)
-        failed.completion, failed.kept = None, KeptCall(error="HTTP 429: too many requests")
+        failed.completion, failed.kept = None, CachedCall(error="HTTP 429: too many requests")
         calls.append(failed)
     return calls
 
@@ -61,7 +61,7 @@ def _call(
         name, PROMPTS[name], prompt, None if votes > 1 else {"type": "object"}, exchange, vote, votes
     )
     return CallRecord(
-        call_key(judge, request, 0.0), judge, request, row.asked_at, KeptCall(text, "stop"),
+        call_key(judge, request, 0.0), judge, request, row.asked_at, CachedCall(text, "stop"),
         Completion(text, Usage(90 + len(prompt) // 4, 12 + len(text) // 4, 0.0002), reasoning), problem,
         latency_ms=140.0 + len(text), queue_ms=1.5, attempts_ms=(140.0 + len(text),),
     )  # fmt: skip

@@ -6,7 +6,7 @@ from collections.abc import Set as AbstractSet
 from proctor.metrics.facts import Place
 from proctor.metrics.retrieval import evidence_ranks, hit_rate
 from proctor.metrics.score import NotApplicable, Score, Status
-from proctor.reports.run import Row, RunEvaluator, RunMetric
+from proctor.reports.store.run import Row, RunEvaluator, RunMetric
 
 RATES = ("passes", "failures", "retrieval_failures", "generation_failures", "parse_failures")
 ASPECTS = ("relevance", "faithfulness", "safety", "robustness")

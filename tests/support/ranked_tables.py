@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
-from proctor.reports.comparing.score_table import Case, RunTables, ScoreTable
-from proctor.reports.summary import MetricColumn
+from proctor.reports.compare.scores import Case, RunTables, ScoreTable
+from proctor.reports.store.summary import MetricColumn
 
 RIGHT = MetricColumn("right", "v1", "higher", 0.0, 1.0, 0.5)
 
@@ -39,7 +39,7 @@ def two_dimensional(figures: ArrayLike) -> np.ndarray:
 def table(
     bot: str, values: Mapping[str, ArrayLike] | ArrayLike, asked: Sequence[Case] = (), *,
     columns: Sequence[MetricColumn] = (), latency: ArrayLike | None = None, cost: ArrayLike | None = None,
-    declined: ArrayLike | None = None, answered: ArrayLike | None = None, timed_out: ArrayLike | None = None,
+    abstained: ArrayLike | None = None, answered: ArrayLike | None = None, timed_out: ArrayLike | None = None,
     embedded: bool = False,
 ) -> ScoreTable:  # fmt: skip
     """The scores of a bot; bare figures are of the metric ``right``."""
@@ -56,10 +56,10 @@ def table(
         timed_out=np.zeros(shape, np.bool_) if timed_out is None else two_dimensional(timed_out).astype(np.bool_),
         latency_ms=np.full(shape, 10.0) if latency is None else np.broadcast_to(two_dimensional(latency), shape),
         cost=np.full(shape, np.nan) if cost is None else np.broadcast_to(two_dimensional(cost), shape),
-        declined=np.full(shape, -1, np.int8) if declined is None else two_dimensional(declined).astype(np.int8),
+        abstained=np.full(shape, -1, np.int8) if abstained is None else two_dimensional(abstained).astype(np.int8),
         said=said.astype(np.uint64),
     )  # fmt: skip
 
 
 def run_of(*tables: ScoreTable, **manifest: object) -> RunTables:
-    return RunTables("nowhere.json", "run-1", "exam", "finished", manifest, {each.bot: each for each in tables})
+    return RunTables("nowhere.json", "run-1", "run", "finished", manifest, {each.bot: each for each in tables})

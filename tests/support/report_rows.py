@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from proctor.bots.base import Context, Identity, Reply
-from proctor.knowledge.questions import Question
+from proctor.bots.bot import Context, Identity, Reply
+from proctor.knowledge.questions.question import Question
 from proctor.metrics.score import Score, Status
-from proctor.reports.ledger import Ledger, OpenRun
-from proctor.reports.run import Row, RowStatus, RunHeader, RunMetric, ask_key
-from proctor.reports.store import Store
-from proctor.reports.writer import RowWriter
+from proctor.reports.store.database import Store
+from proctor.reports.store.run import Row, RowStatus, RunHeader, RunMetric, ask_key
+from proctor.reports.store.run_results import OpenRun, RunResults
+from proctor.reports.store.writer import RowWriter
 
 MATCH = RunMetric("exact_match", "v1", "higher", 0.0, 1.0, 1.0)
 LENGTH = RunMetric("answer_length", "v1", "neither", 0.0, None, None)
@@ -18,7 +18,7 @@ LENGTH = RunMetric("answer_length", "v1", "neither", 0.0, None, None)
 def header(
     bots: Sequence[str] = ("left", "right"), metrics: Sequence[RunMetric] = (MATCH, LENGTH), **changes
 ) -> RunHeader:
-    return RunHeader("exam", [(bot, Identity("python")) for bot in bots], metrics, {"proctor": "test"}, **changes)
+    return RunHeader("run", [(bot, Identity("python")) for bot in bots], metrics, {"proctor": "test"}, **changes)
 
 
 def row(run: OpenRun, bot: str, key: str, answer: str | None = "yes", **changes) -> Row:
@@ -45,8 +45,8 @@ class Book:
 
     def __init__(self, path: Path, **changes) -> None:
         self.store = Store.open(path)
-        self.ledger = Ledger(self.store)
-        self.run = self.ledger.begin(header(**changes))
+        self.run_results = RunResults(self.store)
+        self.run = self.run_results.begin(header(**changes))
         self.writer = RowWriter(path, self.run.id, self.run.metric_ids)
 
     def put(self, made: Row, *scores: Score) -> Row:

@@ -1,18 +1,17 @@
-"""Runs made by hand that hold questions and rewordings of them, for tests of robustness."""
+"""Runs made by hand that hold questions and perturbations of them, for tests of robustness."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from proctor.bots.base import Reply
-from proctor.knowledge.questions import Question
+from proctor.bots.bot import Reply
+from proctor.knowledge.questions.question import Question
 from proctor.metrics.score import Score, Status
-from proctor.reports.comparing.run_tables import run_tables
-from proctor.reports.comparing.score_table import RunTables
-from proctor.reports.ledger import Ledger
-from proctor.reports.run import Row, RowStatus, RunEvaluator, RunMetric, ask_key
-from proctor.reports.store import Store
-from proctor.reports.writer import RowWriter
+from proctor.reports.compare.scores import RunTables, run_tables
+from proctor.reports.store.database import Store
+from proctor.reports.store.run import Row, RowStatus, RunEvaluator, RunMetric, ask_key
+from proctor.reports.store.run_results import RunResults
+from proctor.reports.store.writer import RowWriter
 from report_rows import header
 
 RECALL = RunMetric("keyword_recall", "v1", "higher", 0.0, 1.0, 0.75)
@@ -25,8 +24,8 @@ def asked(number: int, **changes: object) -> Question:
     return Question(f"q{number}", f"What is {number}", (str(number),), **changes)
 
 
-def reworded(question: Question, kind: str, intensity: float = 0.1, variant: int = 0, must: str = "same") -> Question:
-    """A rewording as the perturbing commands make them, with a text of no interest."""
+def perturbed(question: Question, kind: str, intensity: float = 0.1, variant: int = 0, must: str = "same") -> Question:
+    """A perturbation as the perturbing commands make them, with a text of no interest."""
     mark = {"id": question.id, "kind": kind, "intensity": intensity, "variant": variant, "must": must}
     return replace(
         question, id=f"{question.id}~{kind}-{intensity:g}-{variant}", text=f"{question.text} ({kind} {intensity:g})",
@@ -34,13 +33,13 @@ def reworded(question: Question, kind: str, intensity: float = 0.1, variant: int
     )  # fmt: skip
 
 
-def rewordings(
+def perturbations(
     questions: Iterable[Question], kinds: Sequence[str] = ("identity", "keyboard_typo"),
     intensities: Sequence[float] = (0.1,), variants: int = 1,
 ) -> list[Question]:  # fmt: skip
-    """Rewordings of each kind and intensity; identical copies have none."""
+    """Perturbations of each kind and intensity; identical copies have none."""
     return [
-        reworded(question, kind, intensity, variant)
+        perturbed(question, kind, intensity, variant)
         for question in questions
         for kind in kinds
         for intensity in ([0.0] if kind == "identity" else intensities)
@@ -49,15 +48,15 @@ def rewordings(
 
 
 def kept_run(
-    path: Path, questions: Sequence[Question], bots: dict[str, Replies], suite: str = "exam",
+    path: Path, questions: Sequence[Question], bots: dict[str, Replies], suite: str = "run",
     metrics: Sequence[RunMetric] = (RECALL,), repeats: int = 1, evaluators: Sequence[RunEvaluator] = (),
 ) -> int:  # fmt: skip
     """Write a finished run and return its id; the first metric gets the values."""
     store = Store.open(path)
     try:
-        ledger = Ledger(store)
+        run_results = RunResults(store)
         made = header(list(bots), metrics, questions=repr(questions), repeats=repeats, evaluators=evaluators)
-        run = ledger.begin(replace(made, suite=suite))
+        run = run_results.begin(replace(made, suite=suite))
         writer = RowWriter(path, run.id, run.metric_ids)
         for bot, replies in bots.items():
             for position, question in enumerate(questions):
@@ -72,7 +71,7 @@ def kept_run(
                     writer.row(row)
                     writer.scores(row, [_score(metrics[0].name, value)])
         writer.close()
-        ledger.end(run, "finished", {}, {})
+        run_results.end(run, "finished", {}, {})
         return run.id
     finally:
         store.close()
@@ -86,7 +85,7 @@ def _score(metric: str, value: float | Score | None) -> Score:
     return Score(metric, float(value), Status.OK)
 
 
-def told(values: dict[str, float | Score | None], answers: dict[str, str | Reply | None] | None = None) -> Replies:
+def notify(values: dict[str, float | Score | None], answers: dict[str, str | Reply | None] | None = None) -> Replies:
     """A bot that does as it is told, by the ids of the questions."""
     return lambda question, _: (values[question.id], (answers or {}).get(question.id, "yes"))
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from proctor.metrics.judge.requests import JudgeReply, JudgeRequest
+from proctor.metrics.judge.rendering import JudgeReply, JudgeRequest
 
 
 @dataclass

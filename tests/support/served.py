@@ -17,12 +17,12 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from proctor.harness.viewing.serving import bound_socket, serve
+from proctor.harness.server.serving import bound_socket, serve
 from suites import PROGRAM
 
 
 @dataclass(frozen=True)
-class Told:
+class Notify:
     """What came back."""
 
     status: int
@@ -51,14 +51,14 @@ class Site:
         assert port is not None
         return port
 
-    def ask(self, path: str, method: str = "GET", **headers: str) -> Told:
+    def ask(self, path: str, method: str = "GET", **headers: str) -> Notify:
         """One request; headers by their names with underscores."""
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
         try:
             named = {name.replace("_", "-"): value for name, value in headers.items()}
             connection.request(method, path, headers=named)
             reply = connection.getresponse()
-            return Told(reply.status, {name.lower(): value for name, value in reply.getheaders()}, reply.read())
+            return Notify(reply.status, {name.lower(): value for name, value in reply.getheaders()}, reply.read())
         finally:
             connection.close()
 

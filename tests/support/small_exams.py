@@ -1,20 +1,20 @@
-"""Small exams held in this process: bots that do as they are told, and questions made from numbers."""
+"""Small runs held in this process: bots that do as they are told, and questions made from numbers."""
 
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 import numpy as np
-from proctor.bots.base import Identity, Reply
-from proctor.harness.engine.lanes import Item, Lane
-from proctor.harness.exams.exam import Exam, Outcome, hold, run_metrics
-from proctor.harness.showing.progress import Silent
-from proctor.knowledge.batching import BatchingEmbedder
-from proctor.knowledge.encoder import Embedded
-from proctor.knowledge.questions import Question
+from proctor.bots.bot import Identity, Reply
+from proctor.harness.cli.progress import Silent
+from proctor.harness.run.queues import BotQueue, Item
+from proctor.harness.run.run import Evaluation, Outcome, hold, run_metrics
+from proctor.knowledge.models.batching import BatchingEmbedder
+from proctor.knowledge.models.encoder import Embedded
+from proctor.knowledge.questions.question import Question
 from proctor.metrics import builtin_catalog
-from proctor.reports.run import RunHeader, ask_key
-from proctor.reports.shelf import VectorShelf
-from proctor.reports.store import Store
+from proctor.reports.store.database import Store
+from proctor.reports.store.run import RunHeader, ask_key
+from proctor.reports.store.vector_cache import VectorCache
 
 
 class ToldBot:
@@ -39,7 +39,7 @@ class ToldBot:
 
 
 class NoEncoder:
-    """Stands for an embedding model that no metric of the exam needs."""
+    """Stands for an embedding model that no metric of the run needs."""
 
     dimensions = 4
 
@@ -55,14 +55,14 @@ def small_exam(
     bots: Sequence[ToldBot], questions: Sequence[Question], metrics: Sequence[str] = ("exact_match",),
     repeats: int = 1, serial: bool = False, concurrency: int = 2, timeout: float = 30.0,
     redact: Callable[[str], str] = str, **header: object,
-) -> Exam:  # fmt: skip
+) -> Evaluation:  # fmt: skip
     plan = builtin_catalog().plan(metrics)
-    shelf = VectorShelf()
+    vector_cache = VectorCache()
 
     def items() -> Iterable[Item]:
         return (Item(each, repeat, ask_key(each)) for each in questions for repeat in range(repeats))
 
-    return Exam(
+    return Evaluation(
         header=RunHeader(
             suite="small",
             bots=[(bot.name, bot.identity) for bot in bots],
@@ -73,21 +73,21 @@ def small_exam(
             **header,
         ),
         plan=plan,
-        lanes=lambda run: [
-            Lane(
+        bot_queues=lambda run: [
+            BotQueue(
                 bot.name, bot, run.bot_ids[bot.name], items, len(questions) * repeats, concurrency,
                 timeout=timeout, serial=serial,
             )
             for bot in bots
         ],
-        embedder=BatchingEmbedder(NoEncoder, "none", shelf),
-        shelf=shelf,
+        embedder=BatchingEmbedder(NoEncoder, "none", vector_cache),
+        vector_cache=vector_cache,
         redact=redact,
     )  # fmt: skip
 
 
 def held(path: Path, *arguments: object, **changes: object) -> Outcome:
-    """Hold a small exam on a database, which is closed again afterwards."""
+    """Hold a small run on a database, which is closed again afterwards."""
     store = Store.open(path)
     try:
         return hold(small_exam(*arguments, **changes), store, Silent())

@@ -1,20 +1,19 @@
-"""Small suites with documents and a retrieving bot, for tests of what a survey finds."""
+"""Small suites with documents and a retrieving bot, for tests of what an analysis finds."""
 
 import json
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from proctor.harness.engine.engine import Watcher
-from proctor.harness.exams.exam import hold
-from proctor.harness.exams.run_config import RunConfig
-from proctor.harness.exams.suite_exam import suite_exam
-from proctor.harness.ground.answers import Answers, read_answers
-from proctor.harness.ground.ground import Ground, lay_ground
-from proctor.harness.showing.progress import Silent
+from proctor.harness.analysis.corpus import Answers, CorpusIndex, index_corpus, read_answers
+from proctor.harness.cli.progress import Silent
+from proctor.harness.run.engine import Watcher
+from proctor.harness.run.run import hold
+from proctor.harness.run.run_config import RunConfig
+from proctor.harness.run.suite_run import suite_evaluation
 from proctor.harness.suite.suite_file import LoadedSuite, load_suite
-from proctor.reports.store import Store
-from proctor.reports.summary import find_run
+from proctor.reports.store.database import Store
+from proctor.reports.store.summary import find_run
 
 DOCUMENTS = {
     "prices.md": "# Prices\n\nA bicycle tune-up costs 45 euros. A new chain costs 30 euros, work included.\n",
@@ -59,9 +58,9 @@ def environ(folder: Path) -> Mapping[str, str]:
     return {**os.environ, "PROCTOR_CACHE": str(folder / "cache")}
 
 
-def ground_of(suite: Path, limit: int | None = None) -> Ground:
+def ground_of(suite: Path, limit: int | None = None) -> CorpusIndex:
     """The ground of a suite."""
-    return lay_ground(load_suite(suite), environ(suite.parent), limit)
+    return index_corpus(load_suite(suite), environ(suite.parent), limit)
 
 
 def answers_of(
@@ -69,7 +68,7 @@ def answers_of(
 ) -> Answers:
     """The answers of a suite's bots, which are asked; there must be a metric that marks them."""
     loaded = load_suite(suite) if isinstance(suite, Path) else suite
-    outcome = hold(suite_exam(loaded, RunConfig(), environ(loaded.base)), store, watcher or Silent())
+    outcome = hold(suite_evaluation(loaded, RunConfig(), environ(loaded.base)), store, watcher or Silent())
     found = read_answers(store, find_run(store, outcome.summary.run)[0], metric)
     assert found is not None
     return found

@@ -17,7 +17,7 @@ class Checked:
 class StubChecker:
     """Gives each pair the probability that it was told, and any other pair 0; or what a function says of the two."""
 
-    told: Mapping[tuple[str, str], float] | Callable[[str, str], float] = field(default_factory=dict)
+    notify: Mapping[tuple[str, str], float] | Callable[[str, str], float] = field(default_factory=dict)
     truncated: frozenset[str] = frozenset()  # sources
     reads: int = 4096
     fails: Exception | None = None
@@ -28,8 +28,8 @@ class StubChecker:
         self.asked += pairs
         if self.fails:
             raise self.fails
-        told = self.told
-        said = [told(*pair) if callable(told) else told.get(pair, 0.0) for pair in pairs]
+        notify = self.notify
+        said = [notify(*pair) if callable(notify) else notify.get(pair, 0.0) for pair in pairs]
         probabilities = np.array(said, dtype=np.float32)
         return Checked(probabilities, np.array([source in self.truncated for source, _ in pairs], dtype=np.bool_))
 

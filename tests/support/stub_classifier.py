@@ -19,7 +19,7 @@ class StubClassifier:
     """Gives each text the logits that it was told, and any other text zeros."""
 
     labels: tuple[str, ...]
-    told: Mapping[str, Sequence[float]] = field(default_factory=dict)
+    notify: Mapping[str, Sequence[float]] = field(default_factory=dict)
     truncated: frozenset[str] = frozenset()
     fails: Exception | None = None
     model_id: str = "stub@1"
@@ -30,5 +30,5 @@ class StubClassifier:
         if self.fails:
             raise self.fails
         nothing = [0.0] * len(self.labels)
-        logits = np.array([self.told.get(text, nothing) for text in texts], dtype=np.float32)
+        logits = np.array([self.notify.get(text, nothing) for text in texts], dtype=np.float32)
         return Classified(self.labels, logits, np.array([text in self.truncated for text in texts]))

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from proctor.knowledge.local_models.language_model import Likelihood
-from proctor.metrics.local_tools import Continuation
+from proctor.knowledge.models.language_models import Likelihood
+from proctor.metrics.local.tools import Continuation
 
 
 class StubLanguageModel:

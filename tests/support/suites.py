@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 PLAIN = ["exact_match", "keyword_recall", "answer_length"]
-PROGRAM = [sys.executable, "-c", "from proctor.harness.cli import main; main()"]
+PROGRAM = [sys.executable, "-c", "from proctor.harness.cli.main import main; main()"]
 
 # A bot that notes each question that it is asked in a file beside it.
 NOTING = """

@@ -1,14 +1,30 @@
-"""A survey with something in every part of it, as tests of pages, tables and the database want one."""
+"""An analysis with something in every part of it, as tests of pages, tables and the database want one."""
 
-from proctor.reports.comparing.estimate import Estimate
+from proctor.reports.analysis.findings import (
+    AblatedAnswer,
+    Ablations,
+    Against,
+    AnalysedQuestion,
+    BotChange,
+    Covered,
+    DatasetQuality,
+    DocumentAttribution,
+    DocumentCard,
+    Edit,
+    Excerpt,
+    Finding,
+    Gaps,
+    Grid,
+    KnowledgeAnalysis,
+    QuestionQuality,
+    Recommendation,
+    Setting,
+    SettingResult,
+    Subset,
+    Topic,
+)
+from proctor.reports.compare.scores import Estimate
 from proctor.reports.statistics.paired import Difference
-from proctor.reports.surveys.against import Against, BotChange, Edit
-from proctor.reports.surveys.audit import Audit, QuestionAudit, Subset
-from proctor.reports.surveys.blame import Blame, BlamedAnswer, DocumentBlame
-from proctor.reports.surveys.documents import Covered, DocumentCard
-from proctor.reports.surveys.finding import Excerpt, Finding
-from proctor.reports.surveys.grid import Grid, Recommendation, Setting, SettingResult
-from proctor.reports.surveys.survey import Gaps, Survey, SurveyedQuestion, Topic
 
 HOSTILE = "<script>alert(1)</script>\u202e &amp; 'q' \"d\" \x1b[31m"  # markup, a direction mark, a terminal's colours
 KEYS = ("how", "when", "who", "why")
@@ -68,15 +84,15 @@ def findings() -> tuple[Finding, ...]:
     )  # fmt: skip
 
 
-def full_survey(run: str = "", name: str = "20261121-093000-1f2e") -> Survey:
-    """A survey in which nothing is left out; ``run`` is the run whose answers it looked at."""
+def full_survey(run: str = "", name: str = "20261121-093000-1f2e") -> KnowledgeAnalysis:
+    """An analysis in which nothing is left out; ``run`` is the run whose answers it looked at."""
     inside = Finding(
         "contradiction", "high", "a.md says 10 euros and b.md says 12 euros.", "Correct one of them.",
         (Excerpt("a.md", 0, 9, "10 euros."), Excerpt("b.md", 4, 13, "12 euros.")), ("how", "when"), 0.9,
         {"differs": ["10", "12"]},
     )  # fmt: skip
-    return Survey(
-        survey=name,
+    return KnowledgeAnalysis(
+        analysis=name,
         suite="help-centre",
         run=run,
         started_at="2026-11-21T09:30:00+00:00",
@@ -86,10 +102,10 @@ def full_survey(run: str = "", name: str = "20261121-093000-1f2e") -> Survey:
         threshold=0.75,
         bots=("rag", "full_context"),
         questions=(
-            SurveyedQuestion("how", "How much is it?", "evidence", "a.md", True, ("price",)),
-            SurveyedQuestion("when", "When does it open?", "support", "b.md", None),
-            SurveyedQuestion("who", f"Who is {HOSTILE}?", "stale"),
-            SurveyedQuestion("why", "Why is it closed?", "unsupported", answerable=False),
+            AnalysedQuestion("how", "How much is it?", "evidence", "a.md", True, ("price",)),
+            AnalysedQuestion("when", "When does it open?", "support", "b.md", None),
+            AnalysedQuestion("who", f"Who is {HOSTILE}?", "stale"),
+            AnalysedQuestion("why", "Why is it closed?", "unsupported", answerable=False),
         ),
         grid=grid(),
         documents=(
@@ -106,25 +122,25 @@ def full_survey(run: str = "", name: str = "20261121-093000-1f2e") -> Survey:
             Covered("when", f"b {HOSTILE}.md", True, (), ()),
         ),
         gaps=Gaps(findings(), (Topic("opening hours", ("when", "why"), ("b.md",), 1, 0.5),)),
-        blame=Blame(
+        attribution=Ablations(
             "answer_similarity", 0.75,
             (
-                BlamedAnswer(
+                AblatedAnswer(
                     "rag", "how", 0.2, f"12 euros {HOSTILE}", {"a.md": 0.1, f"b {HOSTILE}.md": 0.9}, 0.95,
                     {"a.md": 0.3, f"b {HOSTILE}.md": -0.4}, "document", (f"b {HOSTILE}.md",), "10 euros",
                 ),
-                BlamedAnswer("full_context", "why", 0.4, "It is open.", {}, None, {}, "unknown"),
+                AblatedAnswer("full_context", "why", 0.4, "It is open.", {}, None, {}, "unknown"),
             ),
             (
-                DocumentBlame(f"b {HOSTILE}.md", (("rag", "how"),), (), -0.4, 2),
-                DocumentBlame("a.md", (), (("rag", "when"),), 0.3, 3),
+                DocumentAttribution(f"b {HOSTILE}.md", (("rag", "how"),), (), -0.4, 2),
+                DocumentAttribution("a.md", (), (("rag", "when"),), 0.3, 3),
             ),
             ("rag", "full_context"), 12, 3, 500, 1, ("faq takes no documents.",),
         ),
         inside=(inside,),
-        audit=Audit(
+        dataset_quality=DatasetQuality(
             (Finding("duplicate_question", "low", "how and when ask the same.", "Drop one.", (), ("how", "when")),),
-            (QuestionAudit("how", 2, 0.5, 0.7, None, True), QuestionAudit("when", 2, 0.0, 0.0, None, False)),
+            (QuestionQuality("how", 2, 0.5, 0.7, None, True), QuestionQuality("when", 2, 0.0, 0.0, None, False)),
             Subset(("how",), 4, 1.0, 0.02, 0.05, 0.9),
             "answer_similarity",
             ("Two bots tell little of a question.",),

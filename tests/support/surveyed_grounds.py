@@ -1,4 +1,4 @@
-"""Grounds of a survey made in a folder: documents that differ, questions with evidence in them, and a suite."""
+"""Grounds of an analysis made in a folder: documents that differ, questions with evidence in them, and a suite."""
 
 import json
 import os
@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from proctor.harness.ground.ground import Ground, lay_ground
+from proctor.harness.analysis.corpus import CorpusIndex, index_corpus
 from proctor.harness.suite.suite_file import load_suite
 from word_encoder import WordEncoder, word_embedder
 
@@ -60,9 +60,9 @@ def write_suite(
     return path
 
 
-def ground_of(folder: Path, *given: object, **suite: object) -> tuple[Ground, WordEncoder]:
+def ground_of(folder: Path, *given: object, **suite: object) -> tuple[CorpusIndex, WordEncoder]:
     """The ground of such a suite, with an embedder that counts words, and the model behind it."""
     path = write_suite(folder, *given, **suite)  # type: ignore[arg-type]
     embedder, encoder = word_embedder()
     environ = {**os.environ, "PROCTOR_CACHE": str(folder / "cache")}
-    return replace(lay_ground(load_suite(path), environ), embedder=embedder), encoder
+    return replace(index_corpus(load_suite(path), environ), embedder=embedder), encoder

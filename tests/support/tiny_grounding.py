@@ -79,13 +79,13 @@ def alignscore_network(layers: int = 2, width: int = 128, window: int = WINDOW, 
 
 def alignscore_folder(folder: Path, layers: int = 2, width: int = 128, window: int = WINDOW, seed: int = 0) -> Path:
     """Saves such a model the way a published checkpoint is prepared."""
-    from proctor.knowledge.local_models.alignscore import config_of, converted
+    from proctor.knowledge.models.checkers import alignscore_config, converted
     from safetensors.torch import save_file
 
     folder.mkdir(parents=True, exist_ok=True)
     weights = converted(alignscore_network(layers, width, window, seed).state_dict())
     save_file(weights, folder / "model.safetensors", {"format": "pt"})
-    (folder / "config.json").write_text(json.dumps(config_of(weights)))
+    (folder / "config.json").write_text(json.dumps(alignscore_config(weights)))
     byte_tokenizer(_ROBERTA, window, "</s> </s>").save_pretrained(folder)
     return folder
 
@@ -128,7 +128,7 @@ def golden_detector_folder(folder: Path, golden: Mapping[str, Any]) -> Path:
     weights = {name: torch.tensor(values, dtype=torch.float32) for name, values in golden["weights"].items()}
     save_file(weights, folder / "model.safetensors", {"format": "pt"})
     marks = {"cls_token": "[CLS]", "pad_token": "[PAD]", "sep_token": "[SEP]", "unk_token": "[UNK]"}
-    told = {"tokenizer_class": "PreTrainedTokenizerFast", **marks}
-    for name, said in (("config", golden["config"]), ("tokenizer", golden["tokenizer"]), ("tokenizer_config", told)):
+    notify = {"tokenizer_class": "PreTrainedTokenizerFast", **marks}
+    for name, said in (("config", golden["config"]), ("tokenizer", golden["tokenizer"]), ("tokenizer_config", notify)):
         (folder / f"{name}.json").write_text(json.dumps(said), encoding="utf-8")
     return folder

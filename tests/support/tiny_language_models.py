@@ -121,7 +121,7 @@ def encoder_decoder_folder(
         sizes = {"d_model": width, "d_ff": 4 * width, "d_kv": width // heads, "num_layers": layers, "num_heads": heads}
         model = T5ForConditionalGeneration(T5Config(**special, **sizes, feed_forward_proj="gated-gelu"))
     else:
-        sizes = {f"{side}_{name}": value for side in ("encoder", "decoder") for name, value in (
+        sizes = {f"{operand}_{name}": value for operand in ("encoder", "decoder") for name, value in (
             ("layers", layers), ("attention_heads", heads), ("ffn_dim", 4 * width))}  # fmt: skip
         model = BartForConditionalGeneration(
             BartConfig(**special, **sizes, d_model=width, max_position_embeddings=window, forced_eos_token_id=None)

@@ -5,10 +5,10 @@ from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike
-from proctor.reports.comparing.comparable import Pairing, pair
-from proctor.reports.comparing.score_table import STATUSES, RunTables, ScoreTable
-from proctor.reports.comparing.sides import Side
-from proctor.reports.summary import MetricColumn
+from proctor.reports.compare.comparable import Pairing, pair
+from proctor.reports.compare.operands import Operand
+from proctor.reports.compare.scores import STATUSES, RunTables, ScoreTable
+from proctor.reports.store.summary import MetricColumn
 from ranked_tables import cases, table
 
 COLUMNS = (
@@ -32,11 +32,11 @@ def made(bot: str, values: Mapping[str, ArrayLike], run: str = "run-1", **change
 WRITTEN = {"asked", "latency", "cost", "answered", "timed_out", "embedded"}
 
 
-def side_of(*tables: ScoreTable, bot: str | None = None, status: str = "finished", **changes: object) -> Side:
+def side_of(*tables: ScoreTable, bot: str | None = None, status: str = "finished", **changes: object) -> Operand:
     """A side with the tables of one run."""
     manifest = changes.pop("manifest", {})
-    run = RunTables("exam.db", tables[0].run, "exam", status, manifest, {each.bot: each for each in tables})
-    return Side(run, bot, **changes)
+    run = RunTables("run.db", tables[0].run, "run", status, manifest, {each.bot: each for each in tables})
+    return Operand(run, bot, **changes)
 
 
 def paired(base: ArrayLike, head: ArrayLike, metric: str = "recall", documents: Sequence[str] = ()) -> Pairing:

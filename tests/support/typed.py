@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import pytest
-from proctor.harness.cli import main
-from proctor.harness.commands.conventions import leave_at_once
+from proctor.harness.cli.conventions import leave_at_once
+from proctor.harness.cli.main import main
 
 
 def proctor(*arguments: object, folder: Path, env: Mapping[str, str] | None = None) -> subprocess.CompletedProcess[str]:
@@ -27,7 +27,7 @@ def proctor(*arguments: object, folder: Path, env: Mapping[str, str] | None = No
 def plugin_options() -> list[str]:
     """How a session of pytest gets the plugin where the package is not installed but only on the path."""
     installed = importlib.metadata.entry_points(group="pytest11").names
-    return [] if "proctor" in installed else ["-p", "proctor.harness.testing.plugin"]
+    return [] if "proctor" in installed else ["-p", "proctor.harness.pytest_plugin"]
 
 
 def pytest_session(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:

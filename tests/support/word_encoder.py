@@ -4,8 +4,8 @@ import hashlib
 from collections.abc import Sequence
 
 import numpy as np
-from proctor.knowledge.batching import BatchingEmbedder
-from proctor.knowledge.encoder import Embedded
+from proctor.knowledge.models.batching import BatchingEmbedder
+from proctor.knowledge.models.encoder import Embedded
 
 
 class WordEncoder:

@@ -1,6 +1,7 @@
-"""EmbeddedJudge: grades without a language model, by a small model of our own, wording, numbers, names and vectors."""
+"""EmbeddedJudge: grades without a language model, from wording, numbers, names, negation, vectors and small models."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import Final, cast
 
@@ -8,15 +9,105 @@ from ...text import sentences
 from ...tools import Embedder, Entailment, SupportModel
 from ...versions import code_version
 from ..call import Answer, JudgeCall, cannot_grade
-from ..claim_calls import AnswerClaims, Entities, ExpectedClaims, ReverseQuestions
-from ..label_calls import Label
-from ..verdict_calls import CheckAnswer, CheckExpected, CompareClaims, ContextText
+from ..calls import (
+    AnswerClaims,
+    CheckAnswer,
+    CheckExpected,
+    CompareClaims,
+    ContextText,
+    Entities,
+    ExpectedClaims,
+    Label,
+    ReverseQuestions,
+)
 from ..verdicts import AnswerSupport, ExpectedSupport, Verdict
-from .agreement import agree
-from .claims import claims_of, entities_of
+from .correctness import abstains, agree
 from .language import same_language
 from .support import Supported, supported, vectors_of
-from .wording import wording
+from .wording import STOP_WORDS, wording
+
+# What is said for politeness' sake, whole sentences only.
+_POLITE: Final = re.compile(
+    r"(?:hi|hello|hey|dear|good (?:morning|afternoon|evening)|welcome|thanks?|thank you|you(?:'|’)?re welcome|sure"  # noqa: RUF001
+    r"|of course|certainly|absolutely|great(?: question)?|good question|glad to help|happy to help|bye|goodbye"
+    r"|have a (?:nice|good|great) \w+|best regards|kind regards|i hope (?:this|that) helps)"
+    r"(?:[ ,]+(?:there|you|all|so much|very much|for \w+ing[\w ]*|for your \w+|and \w+))*\W*",
+    re.IGNORECASE,
+)
+_OFFER: Final = re.compile(
+    r"(?:please )?(?:let me know|feel free|don(?:'|’)?t hesitate)\b.*|how (?:can|may) i help\b.*"  # noqa: RUF001
+    r"|if you have (?:any )?(?:other|more|further|additional) questions\b.*",
+    re.IGNORECASE | re.DOTALL,
+)
+# The sources that are said not to answer; refusals in the first person are known elsewhere.
+_SILENT: Final = re.compile(
+    r"\b(?:documents?|contexts?|passages?|sources?|texts?|information|articles?)\b[^.]{0,40}\b"
+    r"(?:do(?:es)?(?: not|n['’]t) (?:say|mention|contain|provide|answer|specify|include|state)"  # noqa: RUF001
+    r"|(?:is|are)(?: not|n['’]t) (?:available|provided|given))",  # noqa: RUF001
+    re.IGNORECASE,
+)
+# After a refusal, where to turn instead is part of it.
+_REFERRAL: Final = re.compile(
+    r"(?:but |instead,? )?(?:please|kindly|you (?:can|may|could)|try|(?:i|we) (?:suggest|recommend))\b.*\b"
+    r"(?:ask(?:ing)?|contact(?:ing)?|call(?:ing)?|write to|e-?mail|reach out|check with|consult|get in touch|turn to)"
+    r"\b.*",
+    re.IGNORECASE | re.DOTALL,
+)
+_NAME: Final = re.compile(
+    r"[^\W\d_a-z][\w’'.&-]*\w(?:\s+(?:(?:of|de|del|van|von|der|du|la|le|al|bin)\s+)?[^\W\d_a-z][\w’'&-]*)*"  # noqa: RUF001
+)
+_PHRASE_WORDS: Final = 4
+
+
+def claims_of(text: str) -> tuple[str, ...]:
+    """The sentences of a text that claim something: no greetings, offers, questions, or refusals with their referrals.
+
+    >>> claims_of("Thank you! Refunds take 14 days. Is there anything else?")
+    ('Refunds take 14 days.',)
+    >>> claims_of("I don't know. Please ask our support team.")
+    ()
+    """
+    claims = tuple(sentence for sentence in sentences(text) if _claims(sentence))
+    if any(abstains(sentence.strip()) or _SILENT.search(sentence) for sentence in sentences(text)):
+        return tuple(claim for claim in claims if not _REFERRAL.fullmatch(claim.strip()))
+    return claims
+
+
+def _claims(sentence: str) -> bool:
+    if not wording(sentence).words or sentence.rstrip("\"'”’) ").endswith(("?", "？", "؟")):  # noqa: RUF001
+        return False
+    bare = sentence.strip()
+    return not (_POLITE.fullmatch(bare) or _OFFER.fullmatch(bare) or abstains(bare) or _SILENT.search(bare))
+
+
+def entities_of(text: str) -> tuple[str, ...]:
+    """Names, numbers and dates of a text, each once; a name is a run of capitalised words.
+
+    The first word of a sentence is capitalised whatever it is: by itself it is a name only when it stands within
+    another sentence too, or when the text is just a phrase.
+
+    >>> entities_of("In 1879 Albert Einstein was born in Ulm. Einstein left.")
+    ('Albert Einstein', 'Ulm', 'Einstein', '1879')
+    """
+    found = [match for sentence in sentences(text) for match in _names(sentence)]
+    within = {name for name, first in found if not first}
+    whole = {word for name in within for word in name.split()}
+    is_phrase = len(text.split()) <= _PHRASE_WORDS and not text.rstrip().endswith((".", "!", "?"))
+    names = [name for name, first in found if not first or is_phrase or name in whole or " " in name]
+    figures = [word.key for word in wording(text).of_kind("number", "date")]
+    return tuple(dict.fromkeys([*names, *(one for one in figures if one not in {name.lower() for name in names})]))
+
+
+def _names(sentence: str) -> Iterator[tuple[str, bool]]:
+    """Capitalised runs without function words at their ends, and whether each is the sentence's first word alone."""
+    for match in _NAME.finditer(sentence):
+        words = match[0].removesuffix("'s").removesuffix("’s").split()  # noqa: RUF001
+        first = not any(sign.isalnum() for sign in sentence[: match.start()])
+        while words and words[0].lower() in STOP_WORDS:
+            words, first = words[1:], False
+        if words and not wording(" ".join(words)).of_kind("date"):
+            yield " ".join(words), first and len(words) == 1
+
 
 # Cosine of a question with a sentence that it needs, and what coverage and cosine of an expected sentence add up to
 # with one that supports it: chosen on clapnq and wice, where measure_support.py reports them cross-validated.
@@ -77,15 +168,15 @@ class EmbeddedJudge:
         raise cannot_grade(cast("JudgeCall[object]", call), _NO_MEANS)
 
     async def _check_answer(self, call: CheckAnswer) -> AnswerSupport:
-        claims = [_told(call.question, claim) for claim in call.claims]
+        claims = [_notify(call.question, claim) for claim in call.claims]
         found = await self._supported(claims, call.chunks)
         return AnswerSupport(self._verdicts(found), await self._needed(call))
 
     async def _check_expected(self, call: CheckExpected) -> ExpectedSupport:
         whole = call.expected_sentences or sentences(call.expected)
         wanted = whole if call.usefulness or call.expected_sentences else ()
-        told = [_told(call.question, claim) for claim in (*call.claims, *wanted)]
-        found = await self._supported(told, call.chunks)
+        notify = [_notify(call.question, claim) for claim in (*call.claims, *wanted)]
+        found = await self._supported(notify, call.chunks)
         claims, expected = found[: len(call.claims)], found[len(call.claims) :]
         return ExpectedSupport(
             self._verdicts(claims),
@@ -131,7 +222,7 @@ class EmbeddedJudge:
         return tuple(Verdict(near >= _SUPPORTING, why=_short_of(near, _SUPPORTING)) for near in best)
 
 
-def _told(question: str, claim: str) -> str:
+def _notify(question: str, claim: str) -> str:
     """The claim, behind the question when by itself it says nothing that could be found: Yes."""
     return claim if wording(claim).content else f"{question} {claim}"
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from ...languages import letters, prose
 from ..call import cannot_grade
-from ..label_calls import Label
+from ..calls import Label
 from ..verdicts import Word
 
 if TYPE_CHECKING:

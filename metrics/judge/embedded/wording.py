@@ -2,14 +2,106 @@
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from difflib import SequenceMatcher
 from functools import lru_cache
 from itertools import pairwise
 from typing import Final, Literal, NamedTuple
 
-from ...porter import stem
-from .word_lists import MONTHS, NEGATIONS, NUMBER_WORDS, ORDINALS, SCALES, STOP_WORDS, WEEKDAYS
+from ...text import stem
+
+STOP_WORDS: Final = frozenset({
+    "a", "about", "above", "after", "again", "all", "also", "although", "am", "an", "and", "another", "any", "are",
+    "as", "at", "be", "because", "been", "before", "being", "below", "between", "both", "but", "by", "can", "could",
+    "d", "did", "do", "does", "doing", "done", "down", "during", "each", "either", "else", "etc", "even", "ever",
+    "every", "few", "for", "from", "further", "get", "gets", "getting", "got", "had", "has", "have", "having", "he",
+    "he's", "her", "here", "hers", "herself", "him", "himself", "his", "how", "however", "i", "i'd", "i'll", "i'm",
+    "i've", "if", "in", "into", "is", "it", "it's", "its", "itself", "just", "least", "less", "let", "let's", "like",
+    "ll", "m", "made", "make", "makes", "many", "may", "me", "might", "mine", "more", "most", "much", "must", "my",
+    "myself", "of", "off", "often", "on", "once", "one", "ones", "only", "onto", "or", "other", "others", "our",
+    "ours", "ourselves", "out", "over", "own", "per", "perhaps", "quite", "rather", "re", "really", "s", "same",
+    "shall", "she", "she's", "should", "since", "so", "some", "still", "such", "t", "than", "that", "that's", "the",
+    "their", "theirs", "them", "themselves", "then", "there", "there's", "these", "they", "they're", "they've",
+    "this", "those", "though", "through", "thus", "to", "too", "toward", "towards", "under", "until", "up", "upon",
+    "us", "use", "used", "using", "ve", "very", "via", "was", "we", "we're", "we've", "well", "were", "what", "when",
+    "where", "whether", "which", "while", "who", "whom", "whose", "why", "will", "with", "within", "would", "yes",
+    "yet", "you", "you're", "you've", "your", "yours", "yourself",
+})  # fmt: skip
+NEGATIONS: Final = frozenset({
+    "cannot", "hardly", "neither", "never", "no", "nobody", "none", "nor", "not", "nothing", "nowhere", "without",
+})  # fmt: skip
+NUMBER_WORDS: Final = {
+    "zero": "0", "two": "2", "three": "3", "four": "4", "five": "5", "six": "6", "seven": "7", "eight": "8",
+    "nine": "9", "ten": "10", "eleven": "11", "twelve": "12", "thirteen": "13", "fourteen": "14", "fifteen": "15",
+    "sixteen": "16", "seventeen": "17", "eighteen": "18", "nineteen": "19", "twenty": "20", "thirty": "30",
+    "forty": "40", "fifty": "50", "sixty": "60", "seventy": "70", "eighty": "80", "ninety": "90", "dozen": "12",
+    "hundred": "100", "thousand": "1000", "million": "1000000", "billion": "1000000000",
+}  # fmt: skip
+"""``one`` is not among them: it is a pronoun as often as a number."""
+SCALES: Final = {
+    "dozen": 12, "hundred": 100, "thousand": 1_000, "million": 1_000_000, "billion": 1_000_000_000,
+    "trillion": 1_000_000_000_000, "bn": 1_000_000_000,
+}  # fmt: skip
+ORDINALS: Final = {
+    "1": "first", "2": "second", "3": "third", "4": "fourth", "5": "fifth", "6": "sixth", "7": "seventh",
+    "8": "eighth", "9": "ninth", "10": "tenth",
+}  # fmt: skip
+MONTHS: Final = {
+    "january": "january", "jan": "january", "february": "february", "feb": "february", "march": "march",
+    "mar": "march", "april": "april", "apr": "april", "may": "may", "june": "june", "jun": "june", "july": "july",
+    "jul": "july", "august": "august", "aug": "august", "september": "september", "sep": "september",
+    "sept": "september", "october": "october", "oct": "october", "november": "november", "nov": "november",
+    "december": "december", "dec": "december",
+}  # fmt: skip
+WEEKDAYS: Final = frozenset({
+    "friday", "monday", "saturday", "sunday", "thursday", "tuesday", "wednesday",
+})  # fmt: skip
+HEDGES: Final = frozenset({
+    "allegedly", "appear", "appeared", "appears", "could", "expect", "expected", "expects", "likely", "may", "maybe",
+    "might", "perhaps", "plan", "planned", "plans", "possibly", "probably", "propose", "proposed", "reportedly",
+    "seem", "seemed", "seems", "suggest", "suggested", "suggests", "unlikely",
+})  # fmt: skip
+QUANTITIES: Final = frozenset({
+    "all", "always", "any", "both", "each", "every", "few", "least", "less", "many", "more", "most", "only",
+    "several", "some",
+})  # fmt: skip
+"""Function words that change what is said; their want or presence is evidence, though they are stop words."""
+
+_OPPOSITES: Final = """
+increase decrease; increase reduce; increase abstain; increase fall; rise fall; rise abstain; rise drop; grow
+shrink; raise lower; more less; more fewer; most least; most few; many few; high low; higher lower; highest lowest;
+first last; before after; early late; earlier later; true false; all some; only also; above below; inside outside;
+indoor outdoor; indoors outdoors; open close; begin end; start stop; start end; start finish; good bad; better
+worse; best worst; big small; large small; great small; long short; tall short; old young; old new; ancient modern;
+hot cold; warm cool; light dark; black white; day night; morning evening; man woman; men women; boy girl; male
+female; husband wife; father mother; son daughter; brother sister; king queen; actor actress; love hate; win lose;
+won lost; accept reject; accept refuse; accept deny; allow forbid; allow ban; allow prohibit; permit prohibit;
+agree disagree; approve reject; support oppose; success failure; succeed fail; buy sell; arrive leave; enter leave;
+enter exit; give take; give receive; send receive; push pull; import export; north south; east west; northern
+southern; eastern western; left right; front back; top bottom; upper lower; minimum maximum; major minor; majority
+minority; public private; national international; local international; alive dead; birth death; born died; live
+die; asleep awake; sleep awake; sit stand; sit run; stand run; walk run; empty full; rich poor; strong weak; easy
+hard; easy difficult; simple complex; fast slow; quick slow; safe dangerous; legal illegal; possible impossible;
+similar different; same different; positive negative; optimistic pessimistic; advantage disadvantage; benefit harm;
+improve worsen; solve worsen; help hinder; gain loss; profit loss; war peace; present absent; presence absence;
+include exclude; add remove; attack defend; guilty innocent; happy sad; laugh cry; smile frown; wet dry; clean
+dirty; heavy light; wide narrow; thick thin; deep shallow; near far; single married; single multiple; alone
+together; permanent temporary; mandatory optional; required optional; free paid; cheap expensive; active inactive;
+employed unemployed; amateur professional; fiction nonfiction; summer winter; spring autumn; plural singular; human
+animal; dog cat; adult child; internal external; domestic foreign; urban rural; directly indirectly; outperform
+underperform; overestimate underestimate; encourage discourage; enable disable; enable prevent; cause prevent;
+continue stop; expand contract; expand shrink; strengthen weaken; appear disappear; connect disconnect; lead
+follow; hero villain; friend enemy; teacher student; doctor patient; parent child; question answer; supply demand;
+predecessor successor; previous next; former latter; former current; past future; ascending descending; odd even
+"""
+OPPOSITES: Final = tuple(
+    (first, second)
+    for first, second in (pair.split() for pair in _OPPOSITES.replace("\n", " ").split(";") if pair.strip())
+)
+"""Pairs of words of which a text that says the one rarely means the other."""
+NEGATING_PREFIXES: Final = ("un", "in", "im", "ir", "il", "dis", "non", "mis")
+
 
 Kind = Literal["stop", "word", "name", "number", "date"]
 
@@ -193,3 +285,101 @@ def _joined(first: Word, second: Word) -> Word | None:
 def _is_plain(key: str) -> bool:
     """Whether it is a number that can be multiplied without losing a digit."""
     return len(key) <= _MOST_DIGITS and key.replace(".", "", 1).isdecimal() and key[:1].isdecimal()
+
+
+SAME_WORD: Final = 0.8
+"""Likeness from which on two spellings are the same word."""
+
+_LEAST_LETTERS: Final = 4  # of a word that may be spelled otherwise, or of a phrase that is found within words
+_LEAST_LENGTH: Final = 0.6  # of the longer of two words, that the shorter one has
+_LONGEST_SPELLED: Final = 200
+
+
+def likeness(first: str, second: str) -> float:
+    """Likeness of two spellings between 0 and 1, 0 where they can't be the same word.
+
+    >>> likeness("dostoyevski", "dostoevski") > SAME_WORD
+    True
+    >>> likeness("pari", "parti")
+    0.0
+    """
+    shorter, longer = sorted((first, second), key=len)
+    if len(shorter) < _LEAST_LETTERS or len(shorter) < _LEAST_LENGTH * len(longer) or len(longer) > _LONGEST_SPELLED:
+        return 0.0
+    if first[0].isdigit() or second[0].isdigit() or (first[0] != second[0] and first[-1] != second[-1]):
+        return 0.0
+    return _likeness(shorter, longer)
+
+
+@lru_cache(maxsize=65_536)
+def _likeness(shorter: str, longer: str) -> float:
+    ratio = SequenceMatcher(None, shorter, longer, autojunk=False).ratio()
+    if ratio >= SAME_WORD:
+        # A letter more or less in a word of four makes another word: party, Paris.
+        return ratio if len(shorter) > _LEAST_LETTERS or longer.startswith(shorter) else 0.0
+    return SAME_WORD if longer.startswith(shorter) else 0.0
+
+
+def unaccented(text: str) -> str:
+    """The text without accents.
+
+    >>> unaccented("Málaga")
+    'Malaga'
+    """
+    if text.isascii():
+        return text
+    return "".join(sign for sign in unicodedata.normalize("NFKD", text) if not unicodedata.combining(sign))
+
+
+def letters(text: str) -> str:
+    """Letters and digits of a text in lower case, without accents and with nothing between them.
+
+    >>> letters("Kareem Abdul-Jabbar")
+    'kareemabduljabbar'
+    """
+    return "".join(sign for sign in unaccented(text).lower() if sign.isalnum())
+
+
+def unspaced(word: str) -> bool:
+    """Whether a word is of a script without capitals; many such scripts write words together.
+
+    >>> unspaced("北京"), unspaced("Peking"), unspaced("12")
+    (True, False, False)
+    """
+    return len(word) > 1 and word.isalpha() and word.lower() == word.upper()
+
+
+def spelled_alike(phrase: str, words: Sequence[str], length: int) -> float:
+    """Letter trigrams that a phrase shares with the stretch of a text that is most like it (Dice, 0 to 1).
+
+    Args:
+        phrase: the letters of the phrase, see ``letters``.
+        words: the letters of each word of the text.
+        length: how many words the phrase has; stretches of one word less or more are looked at too. With 0, the
+            text is looked at as a whole.
+    """
+    whole = "".join(words)
+    if not phrase or not whole:
+        return 0.0
+    if phrase in whole and (len(phrase) >= _LEAST_LETTERS or unspaced(phrase)):
+        return 1.0
+    wanted = _trigrams(phrase)
+    if not length:
+        return _dice(wanted, _trigrams(whole))
+    sizes = range(max(1, length - 1), length + 2)
+    stretches = ("".join(words[start : start + size]) for size in sizes for start in range(len(words) - size + 1))
+    return max((_dice(wanted, _trigrams(stretch)) for stretch in stretches), default=_dice(wanted, _trigrams(whole)))
+
+
+def _trigrams(text: str) -> frozenset[str]:
+    return _trigrams_cached(text) if len(text) <= _LONGEST_SPELLED else _trigrams_cached.__wrapped__(text)
+
+
+@lru_cache(maxsize=65_536)
+def _trigrams_cached(text: str) -> frozenset[str]:
+    padded = f" {text} "
+    return frozenset(padded[place : place + 3] for place in range(len(padded) - 2))
+
+
+def _dice(first: frozenset[str], second: frozenset[str]) -> float:
+    return 2 * len(first & second) / (len(first) + len(second))

@@ -39,8 +39,8 @@ def packed(state, base, rank, temperatures):
                     continue
                 left, right, share = factors(weight - base[f"{ours}.weight"][rows], rank)
                 lost.append(share)
-                for side, matrix in (("left", left), ("right", right)):
-                    found[f"{name}.weight:{side}"], found[f"{name}.weight:{side}_scale"] = in_bytes(matrix)
+                for operand, matrix in (("left", left), ("right", right)):
+                    found[f"{name}.weight:{operand}"], found[f"{name}.weight:{operand}_scale"] = in_bytes(matrix)
     for end in ("weight", "bias"):
         found[f"embeddings.LayerNorm.{end}"] = state[f"norm.{end}"]
         found[f"heads.{end}"] = np.concatenate([state[f"support.{end}"], state[f"correct.{end}"]])

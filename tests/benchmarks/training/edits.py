@@ -1,4 +1,4 @@
-"""Claims made by rule from clean passages: minimal edits that break them, rewordings that keep them, and their mirrors.
+"""Claims made by rule from clean passages: minimal edits that break them, perturbations that keep them, and their mirrors.
 
 Rows are of train_pool's passages, never of an evaluation set. An edited name may be wrong or only not there, so those
 rows are ``not_supported``: known not to be supported, unknown which kind.
@@ -221,7 +221,7 @@ def only(text: str, passage: str, rng: random.Random) -> Edit | None:
 BREAKING = {number: 3, word_number: 1, date: 3, entity: 5, negation: 1.5, opposite: 3, role: 2, hedge: 1, only: 0.5}
 
 
-def reword(text: str, rng: random.Random) -> str:
+def perturb(text: str, rng: random.Random) -> str:
     """The same said in another way: one to three harmless changes."""
     done = 0
     for change in rng.sample(KEEPING, len(KEEPING)):
@@ -357,23 +357,23 @@ def _pair_of(sentence: str, around: list[str], made: Edit, rng: random.Random) -
     if made.kind in ("number", "date", "entity") and made.old:  # everywhere, or the passage says both
         mirrored = re.sub(rf"(?<!\w){re.escape(made.old)}(?!\w)", lambda _: made.new, mirrored)
     opener = rng.choice(OPENERS)
-    kept = opener + reword(sentence, rng)
-    broken = opener + (reword(made.text, rng) if rng.random() < 0.5 else made.text)
+    kept = opener + perturb(sentence, rng)
+    broken = opener + (perturb(made.text, rng) if rng.random() < 0.5 else made.text)
     if made.label == "absent":  # a claim that says too much; the other way round it is supported
         yield text, broken, "absent", made.kind
         if made.kind == "hedge":
             yield mirrored, kept, "supported", "hedge, mirrored"
         else:
-            yield text, kept, "supported", "reworded"
+            yield text, kept, "supported", "perturbed"
     elif rng.random() < 0.5:
         yield text, broken, made.label, made.kind
-        yield text, kept, "supported", "reworded"
+        yield text, kept, "supported", "perturbed"
     else:
         yield mirrored, kept, made.label, f"{made.kind}, mirrored"
         if rng.random() < 0.6:
-            yield mirrored, broken, "supported", "reworded, mirrored"
+            yield mirrored, broken, "supported", "perturbed, mirrored"
         else:
-            yield text, kept, "supported", "reworded"
+            yield text, kept, "supported", "perturbed"
 
 
 def _left_out(sentence: str, lines: list[str], rng: random.Random) -> Iterator[tuple[str, str, str, str]]:
@@ -386,4 +386,4 @@ def _left_out(sentence: str, lines: list[str], rng: random.Random) -> Iterator[t
     ]
     if len(far) >= 2:
         start = rng.randrange(len(far))
-        yield " ".join(far[start : start + rng.randint(2, 6)]), reword(sentence, rng), "absent", "sentence left out"
+        yield " ".join(far[start : start + rng.randint(2, 6)]), perturb(sentence, rng), "absent", "sentence left out"

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import torch
-from proctor.knowledge.onnx_encoder import packaged_folder
+from proctor.knowledge.models.packaged_encoder import packaged_folder
 from safetensors.torch import load_file
 from torch import nn
 from torch.nn import functional

@@ -14,9 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from edits import rows_of
-from proctor.knowledge.best_sentences import best_sentences, pieces, ranked
-from proctor.knowledge.onnx_encoder import _open_tokenizer, packaged_folder
-from proctor.knowledge.support_model import PASSAGE_TOKENS, pair_tokens
+from proctor.knowledge.models.packaged_encoder import _open_tokenizer, packaged_folder
+from proctor.knowledge.models.support_model import PASSAGE_TOKENS, best_sentences, pair_tokens, pieces, ranked
 
 DATA = Path(__file__).resolve().parents[4] / "shared" / "data"
 CONFIG: dict[str, Any] = json.loads(Path(__file__).with_name("config.json").read_text(encoding="utf-8"))

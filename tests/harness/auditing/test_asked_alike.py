@@ -1,6 +1,6 @@
 import pytest
 from audited_questions import embedder
-from proctor.harness.auditing.asked_alike import asked, find_alike
+from proctor.harness.analysis.duplicate_questions import asked, find_alike
 
 
 def pairs(*texts: str) -> list[tuple[int, int]]:

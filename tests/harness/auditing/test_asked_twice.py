@@ -1,8 +1,8 @@
 import asyncio
 
 from audited_questions import ask, embedder
-from proctor.harness.auditing.asked_twice import alike_questions, find_duplicates, shortened
-from proctor.knowledge.questions import PERTURBS
+from proctor.harness.analysis.duplicate_questions import alike_questions, find_duplicates, shortened
+from proctor.knowledge.questions.question import PERTURBS
 
 
 def found(*questions):

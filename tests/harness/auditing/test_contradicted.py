@@ -1,7 +1,7 @@
 import pytest
-from audited_questions import ask, ground
-from proctor.harness.auditing.contradicted import contradicted_answers
-from proctor.harness.ground.ground import QuestionGold
+from audited_questions import ask, corpus
+from proctor.harness.analysis.corpus import QuestionGold
+from proctor.harness.analysis.label_errors import contradicted_answers
 
 GUIDE = (
     "You can return a bike within 14 days of delivery. A collection costs 35 euros for a bicycle.\n\n"
@@ -32,7 +32,7 @@ SIZE = "You can change the size of a frame for free during the first month."
     ],
 )  # fmt: skip
 def test_evidence_that_says_otherwise(question, conflict, claimed, found):
-    (one,) = contradicted_answers(ground([question], GUIDE))
+    (one,) = contradicted_answers(corpus([question], GUIDE))
     assert (one.kind, one.severity, one.questions) == ("contradicted_answer", "high", ("q",))
     assert (one.details["conflict"], one.details["claimed"], one.details["found"]) == (conflict, claimed, found)
     (place,) = one.places
@@ -57,26 +57,26 @@ def test_evidence_that_says_otherwise(question, conflict, claimed, found):
     ],
 )
 def test_what_is_not_contradicted(question):
-    assert contradicted_answers(ground([question], GUIDE)) == ()
+    assert contradicted_answers(corpus([question], GUIDE)) == ()
 
 
 def test_what_stands_elsewhere_in_the_document_is_not_contradicted():
     question = ask("q", "How long can I return a bike?", "You can return a bike within 30 days.", quote=RETURNS)
-    assert contradicted_answers(ground([question], GUIDE))
-    assert not contradicted_answers(ground([question], GUIDE + "\n\nAn e-bike can be returned within 30 days."))
+    assert contradicted_answers(corpus([question], GUIDE))
+    assert not contradicted_answers(corpus([question], GUIDE + "\n\nAn e-bike can be returned within 30 days."))
 
 
 def test_an_unsupported_answer_is_held_against_the_nearest_sentences():
     unsupported = {"q": QuestionGold("unsupported", score=0.1)}
     question = ask("q", "How long can I return a bike after delivery?", "You can return a bike within 30 days.")
-    (one,) = contradicted_answers(ground([question], GUIDE, unsupported))
+    (one,) = contradicted_answers(corpus([question], GUIDE, unsupported))
     assert one.severity == "medium"
     assert one.places[0].text == RETURNS
     far = ask("q", "How many shops are there in Cork?", "There are 3 shops in Cork.")
-    assert contradicted_answers(ground([far], GUIDE, unsupported)) == ()
+    assert contradicted_answers(corpus([far], GUIDE, unsupported)) == ()
 
 
 @pytest.mark.parametrize("guide", ["", "\ud800 " * 20, "x" * 50_000])
 def test_odd_documents_are_no_trouble(guide):
     question = ask("q", "How long can I return a bike?", "30 days", quote=guide[:100])
-    assert contradicted_answers(ground([question], guide, {"q": QuestionGold("unsupported")})) == ()
+    assert contradicted_answers(corpus([question], guide, {"q": QuestionGold("unsupported")})) == ()

@@ -1,15 +1,14 @@
 import numpy as np
 import pytest
 from audited_questions import answers, ask, marks
-from proctor.harness.auditing.instruments import discriminations, instruments
-from proctor.harness.auditing.marks import marks_of, shares_of_tags
-from proctor.reports.summary import MetricColumn
+from proctor.harness.analysis.label_errors import discriminations, item_analysis, marks_of, shares_of_tags
+from proctor.reports.store.summary import MetricColumn
 
 LOWER = MetricColumn("errors", "v1", "lower", 0.0, 1.0, 0.5)
 
 
 def test_a_question_on_which_bots_differ_tells_them_apart():
-    first, second, third = instruments(marks({"good": [1, 1, 0.55], "bad": [0, 1, 0.5], "worse": [0, 1, 0.5]}))
+    first, second, third = item_analysis(marks({"good": [1, 1, 0.55], "bad": [0, 1, 0.5], "worse": [0, 1, 0.5]}))
     assert (first.values, first.spread, first.telling) == (3, 1.0, True)
     assert first.difficulty == pytest.approx(2 / 3)
     assert (second.spread, second.telling, second.discrimination, second.difficulty) == (0.0, False, None, 0.0)
@@ -26,28 +25,28 @@ def test_discrimination_is_the_correlation_with_the_other_questions():
 
 
 def test_two_bots_have_no_discrimination():
-    assert [one.discrimination for one in instruments(marks({"a": [1, 0, 1], "b": [0, 0, 1]}))] == [None] * 3
+    assert [one.discrimination for one in item_analysis(marks({"a": [1, 0, 1], "b": [0, 0, 1]}))] == [None] * 3
 
 
 def test_missing_values_are_no_zeros():
-    (first, second) = instruments(marks({"a": [1, None], "b": [1, 0.9], "c": [1, 0.9]}))
+    (first, second) = item_analysis(marks({"a": [1, None], "b": [1, 0.9], "c": [1, 0.9]}))
     assert (first.values, second.values) == (3, 2)
     assert (second.spread, second.difficulty) == (0.0, 0.0)
 
 
 def test_lower_is_better_is_turned_round():
-    low = instruments(marks({"a": [0.0, 0.1, 0], "b": [1.0, 0.8, 1], "c": [0.9, 0.9, 1]}, LOWER))
+    low = item_analysis(marks({"a": [0.0, 0.1, 0], "b": [1.0, 0.8, 1], "c": [0.9, 0.9, 1]}, LOWER))
     assert low[0].discrimination > 0.8
     assert low[0].difficulty == pytest.approx(2 / 3)
 
 
 def test_without_bots_nothing_is_said():
-    (one,) = instruments(marks_of([ask("q", "What?")], answers({})))
+    (one,) = item_analysis(marks_of([ask("q", "What?")], answers({})))
     assert (one.question, one.values, one.spread, one.telling) == ("q", 0, None, False)
 
 
 def test_one_question_has_no_others():
-    (one,) = instruments(marks({"a": [1], "b": [0], "c": [0]}))
+    (one,) = item_analysis(marks({"a": [1], "b": [0], "c": [0]}))
     assert (one.discrimination, one.telling) == (None, True)
 
 
@@ -58,7 +57,7 @@ def test_an_unanswerable_question_counts_by_whether_bots_say_so():
             for row in given.rows]  # fmt: skip
     made = marks_of(asked, type(given)("r", 1, given.metric, tuple(bare)))
     assert np.isnan(made.values[0]).all()
-    assert instruments(made)[0].telling
+    assert item_analysis(made)[0].telling
     assert made.complete.tolist() == [1]
 
 

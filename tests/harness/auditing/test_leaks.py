@@ -1,8 +1,14 @@
 import pytest
 from audited_questions import answers, ask, embedder
 from proctor.bots.faq import FaqEntry
-from proctor.harness.auditing.leaks import faq_leaks, prompt_leaks, self_answered
-from proctor.harness.auditing.prompt_texts import built_in_prompts, faq_entries, prompts_of
+from proctor.harness.analysis.dataset_quality import (
+    built_in_prompts,
+    faq_entries,
+    faq_leaks,
+    prompt_leaks,
+    prompts_of,
+    self_answered,
+)
 from proctor.harness.suite.suite_file import load_suite, sample_suite
 from small_surveys import write_knowledge_suite
 
@@ -37,7 +43,7 @@ def test_the_same_in_other_words_is_a_leak():
     prompt = "Here is an example. How can I reset my PIN?\nIn the app.\n{context} {question}"
     (one,) = leaks(ask("pin", "How do I reset my PIN?", "In the app."), prompt)
     assert one.severity == "medium"
-    assert one.details["leaked"] == "reworded"
+    assert one.details["leaked"] == "perturbed"
 
 
 def test_an_expected_answer_is_a_leak():

@@ -2,7 +2,7 @@ import asyncio
 
 import pytest
 from audited_questions import embedder
-from proctor.harness.auditing.same_answers import AnswerPair, relate
+from proctor.harness.analysis.duplicate_questions import AnswerPair, relate
 
 
 def relation(question, first, second):

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from proctor.harness.auditing.subset import (
+from proctor.harness.analysis.dataset_quality import (
     MOST_ERROR,
     Scores,
     choose_subset,

@@ -2,22 +2,21 @@ import asyncio
 
 import numpy as np
 import pytest
-from audited_questions import answers, ask, ground, marks
-from proctor.harness.auditing.marks import marks_of
-from proctor.harness.auditing.suspects import find_suspects, reversal_p_values
+from audited_questions import answers, ask, corpus, marks
+from proctor.harness.analysis.label_errors import find_label_errors, marks_of, reversal_p_values
 
 PRICE = ask("price", "What does a tune-up cost?", "45 euros")
 
 
-def suspects(questions, said, kin=None, guide=""):
+def label_errors(questions, said, kin=None, guide=""):
     given = answers(said)
-    return asyncio.run(find_suspects(ground(questions, guide), given, marks_of(questions, given), kin or {}))
+    return asyncio.run(find_label_errors(corpus(questions, guide), given, marks_of(questions, given), kin or {}))
 
 
 def test_bots_that_agree_on_another_answer_make_the_expected_one_suspect():
     said = {"a": {"price": "65 euros"}, "b": {"price": "It costs 65 euros."}, "c": {"price": "65 euros."}}
-    (one,) = suspects([PRICE], said)
-    assert (one.kind, one.severity, one.questions, one.score) == ("suspect_gold", "high", ("price",), 1.0)
+    (one,) = label_errors([PRICE], said)
+    assert (one.kind, one.severity, one.questions, one.score) == ("label_error", "high", ("price",), 1.0)
     assert one.details["reading"] == "agree_otherwise"
     assert '"45 euros"' in one.what
 
@@ -25,11 +24,11 @@ def test_bots_that_agree_on_another_answer_make_the_expected_one_suspect():
 def test_bots_of_one_model_err_alike():
     said = {"a": {"price": "65 euros"}, "b": {"price": "65 euros"}, "c": {"price": "65 euros"}}
     kin = dict.fromkeys("abc", "model")
-    (one,) = suspects([PRICE], said, kin)
+    (one,) = label_errors([PRICE], said, kin)
     assert one.severity == "low"
     documented = ask("price", PRICE.text, *PRICE.expected, quote="It costs 45 euros.")
-    assert suspects([documented], said, kin, "It costs 45 euros.") == ()
-    (other,) = suspects([documented], said, {}, "It costs 45 euros.")
+    assert label_errors([documented], said, kin, "It costs 45 euros.") == ()
+    (other,) = label_errors([documented], said, {}, "It costs 45 euros.")
     assert other.severity == "low"
 
 
@@ -46,20 +45,20 @@ def test_bots_of_one_model_err_alike():
     ],
 )
 def test_what_is_no_reason_for_suspicion(said):
-    assert suspects([PRICE], said) == ()
+    assert label_errors([PRICE], said) == ()
 
 
 def test_three_bots_that_all_differ_are_a_hint():
     said = {"a": {"price": "65 euros"}, "b": {"price": "85 euros"}, "c": {"price": "99 euros"}}
-    (one,) = suspects([PRICE], said)
+    (one,) = label_errors([PRICE], said)
     assert (one.severity, one.details["reading"]) == ("low", "all_differ")
     placed = ask("price", PRICE.text, *PRICE.expected, quote="It costs 45 euros.")
-    assert suspects([placed], said, guide="It costs 45 euros.") == ()
+    assert label_errors([placed], said, guide="It costs 45 euros.") == ()
 
 
 def test_unanswerable_questions_are_left_out():
     question = ask("price", PRICE.text, "I don't know.", answerable=False)
-    assert suspects([question], {"a": {"price": "65 euros"}, "b": {"price": "65 euros"}}) == ()
+    assert label_errors([question], {"a": {"price": "65 euros"}, "b": {"price": "65 euros"}}) == ()
 
 
 def turned_set(bots=14, questions=60):
@@ -76,7 +75,7 @@ def test_a_question_that_better_bots_miss_is_told():
     asked = [ask(f"q{line}", f"What is {line}?", f"it {line}") for line in range(len(right))]
     said = {f"bot{column:02}": {f"q{line}": float(right[line, column]) for line in range(len(right))}
             for column in range(right.shape[1])}  # fmt: skip
-    (one,) = suspects(asked, said)
+    (one,) = label_errors(asked, said)
     assert (one.questions, one.details["reading"], one.severity) == (("q7",), "better_bots_miss", "medium")
     assert one.details["discrimination"] < -0.7
 

@@ -1,5 +1,5 @@
 import pytest
-from proctor.harness.auditing.word_runs import WordRuns
+from proctor.harness.analysis.dataset_quality import WordRuns
 
 LONG = "One two three four five. Six seven eight nine ten; eleven twelve."
 

@@ -9,10 +9,10 @@ import tiny_reranker
 from blamed_suites import BlamedSuite, only, question_of
 from openai_server import Call, OpenAIServer
 from proctor.bots.targets import find_target
-from proctor.harness.blaming.removals import knowing_bots
-from proctor.harness.exams.run_config import RunConfig
-from proctor.harness.exams.suite_exam import suite_exam
-from proctor.reports.surveys.blame import Blame
+from proctor.harness.analysis.attribution import knowing_bots
+from proctor.harness.run.run_config import RunConfig
+from proctor.harness.run.suite_run import suite_evaluation
+from proctor.reports.analysis.findings import Ablations
 from pydantic import TypeAdapter
 
 GOLD = "The entry fee is 5 euros for everybody."
@@ -58,25 +58,25 @@ def test_the_document_that_misleads_is_blamed(served):
     suite, server = served(misled)
     plan = suite.plan()
     before = len(server.calls)
-    found = suite.blame(plan)
+    found = suite.attribution(plan)
     answer = only(found)
-    assert (answer.cause, answer.documents, answer.mended) == ("document", ("old.md",), "5")
+    assert (answer.cause, answer.documents, answer.fixed) == ("document", ("old.md",), "5")
     assert answer.without == {"fees.md": 0, "old.md": 1, "hall.md": 0, "garden.md": 0}
     assert (answer.value, answer.gold_only) == (0, 1)
     first = found.documents[0]
     assert (first.document, first.caused, first.effect, first.tried) == ("old.md", (("full", "fee"),), -1, 1)
     assert found.calls == len(server.calls) - before <= plan.calls
     assert found.threshold == 1
-    assert TypeAdapter(Blame).validate_json(TypeAdapter(Blame).dump_json(found)) == found
+    assert TypeAdapter(Ablations).validate_json(TypeAdapter(Ablations).dump_json(found)) == found
 
 
 def test_the_second_time_nothing_is_asked(served):
     suite, server = served(misled)
-    first = suite.blame()
+    first = suite.attribution()
     asked = len(server.calls)
     plan = suite.plan()
     assert plan.to_ask(suite.store) == plan.interplay
-    second = suite.blame(plan)
+    second = suite.attribution(plan)
     assert len(server.calls) == asked
     assert (second.calls, second.kept) == (0, first.calls)
     assert second.answers == first.answers
@@ -85,14 +85,14 @@ def test_the_second_time_nothing_is_asked(served):
 
 def test_an_answer_that_is_wrong_from_the_gold_alone_is_the_bots_own(served):
     suite, _ = served(lambda call: "9")
-    answer = only(suite.blame())
+    answer = only(suite.attribution())
     assert (answer.cause, answer.documents, answer.gold_only) == ("bot", (), 0)
 
 
 def test_an_answer_that_needs_everything_else_out_of_the_way_is_one_of_retrieval(served):
     documents = {f"{place}.md": f"Page {place} is long." for place in range(12)} | {"fees.md": GOLD}
     suite, _ = served(lambda call: "5" if "Page" not in call.prompt else "9", documents=documents)
-    answer = only(suite.blame())
+    answer = only(suite.attribution())
     assert (answer.cause, answer.documents, answer.gold_only) == ("retrieval", (), 1)
 
 
@@ -101,11 +101,11 @@ def test_documents_that_mislead_together_get_shares_that_add_up(served):
     suite, server = served(misled, documents=documents)
     plan = suite.plan()
     before = len(server.calls)
-    found = suite.blame(plan)
+    found = suite.attribution(plan)
     answer = only(found)
     assert answer.cause == "several"
     assert set(answer.documents) == {"old.md", "older.md"}
-    assert answer.mended == "5"
+    assert answer.fixed == "5"
     assert sum(answer.shares.values()) == pytest.approx(0)  # wrong with all of them, wrong with none
     assert answer.shares["old.md"] == answer.shares["older.md"] < 0 < answer.shares["fees.md"]
     assert answer.share_errors == {}
@@ -119,7 +119,7 @@ def test_what_turns_right_by_chance_is_blamed_on_nothing(served):
     suite, _ = served(
         lambda call: "7" if all(text in call.prompt for text in documents.values()) else "5", documents=documents
     )
-    found = suite.blame()
+    found = suite.attribution()
     answer = only(found)
     assert (answer.cause, answer.documents, answer.control) == ("unknown", (), 1)
     assert any("1 turned right by that alone" in warning for warning in found.warnings)
@@ -128,7 +128,7 @@ def test_what_turns_right_by_chance_is_blamed_on_nothing(served):
 def test_an_answer_that_no_document_holds_did_not_turn_right_by_chance(served):
     documents = {f"{place}.md": f"Nothing of kind {place}." for place in range(8)}
     suite, _ = served(lambda call: "9", documents=documents)
-    found = suite.blame()
+    found = suite.attribution()
     answer = only(found)
     assert (answer.cause, answer.note, answer.control) == ("unknown", "No document holds the answer.", 0)
     assert any("0 turned right by that alone" in warning for warning in found.warnings)
@@ -136,25 +136,25 @@ def test_an_answer_that_no_document_holds_did_not_turn_right_by_chance(served):
 
 def test_a_question_without_gold_may_still_have_its_culprit(served):
     suite, _ = served(misled, questions=[{key: FEE[key] for key in ("id", "question", "expected_answer")}])
-    answer = only(suite.blame())
+    answer = only(suite.attribution())
     assert (answer.cause, answer.documents, answer.gold_only) == ("document", ("old.md",), None)
 
 
 def test_a_wrong_answer_without_gold_or_culprit_is_of_unknown_cause(served):
     suite, _ = served(lambda call: "9", questions=[{key: FEE[key] for key in ("id", "question", "expected_answer")}])
-    assert only(suite.blame()).cause == "unknown"
+    assert only(suite.attribution()).cause == "unknown"
 
 
 def test_gold_that_is_gone_is_said_to_be(served):
     suite, _ = served(lambda call: "9", documents={"hall.md": "The hall has a roof.", "old.md": DOCUMENTS["old.md"]})
-    answer = only(suite.blame())
+    answer = only(suite.attribution())
     assert (answer.cause, answer.documents, answer.note) == ("unknown", (), "No document holds the answer.")
 
 
 def test_a_gold_document_that_misleads_is_named_as_such(served):
     documents = DOCUMENTS | {"fees.md": GOLD + " Formerly 7.", "new.md": "Fee: five"}
     suite, _ = served(lambda call: "7" if "Formerly 7" in call.prompt else "5", documents=documents)
-    found = suite.blame()
+    found = suite.attribution()
     answer = only(found)
     assert (answer.cause, answer.documents) == ("document", ("fees.md",))
     assert "is gold" in answer.note
@@ -168,7 +168,7 @@ def test_an_unanswerable_question_is_tempted_by_a_document(served):
         lambda call: "Cats are welcome." if "Cats" in call.prompt else "I don't know.",
         questions=[question, FEE | {"expected_answer": "I don't know."}], documents=documents,
     )  # fmt: skip
-    found = {answer.question: answer for answer in suite.blame().answers}
+    found = {answer.question: answer for answer in suite.attribution().answers}
     assert (found["dogs"].cause, found["dogs"].documents) == ("document", ("dogs.md",))
     assert (found["dogs"].value, found["dogs"].without["dogs.md"]) == (0, 1)
 
@@ -176,12 +176,12 @@ def test_an_unanswerable_question_is_tempted_by_a_document(served):
 def test_an_unanswerable_question_answered_from_nothing_is_the_bots_own(served):
     question = {"id": "dogs", "question": "May dogs enter?", "answerable": False}
     suite, _ = served(lambda call: "Yes." if "dogs" in question_of(call) else "5", questions=[question, FEE])
-    assert only(suite.blame()).cause == "bot"
+    assert only(suite.attribution()).cause == "bot"
 
 
 def test_documents_carry_right_answers(served):
     suite, _ = served(lambda call: "5" if GOLD in call.prompt else "I don't know.")
-    found = suite.blame()
+    found = suite.attribution()
     assert found.answers == ()
     first = found.documents[0]
     assert (first.document, first.carried, first.caused, first.effect) == ("fees.md", (("full", "fee"),), (), 1)
@@ -194,7 +194,7 @@ def test_the_bound_holds_and_what_it_leaves_out_is_counted(served):
     for bound in (0, 5, 6, 13, 30, 100):
         plan = suite.plan(answers, most_calls=bound)
         before = len(server.calls)
-        found = suite.blame(plan)
+        found = suite.attribution(plan)
         assert len(server.calls) - before <= plan.calls <= bound
         assert len(found.answers) + found.left_out == 6
         assert found.bound == bound
@@ -209,7 +209,7 @@ def test_repeats_count_and_tell_chance_apart(served):
     assert plan.repeats == 2
     assert all(not look.control for look in plan.looks)
     before = len(server.calls)
-    found = suite.blame(plan)
+    found = suite.attribution(plan)
     assert len(server.calls) - before == found.calls == 10
     assert only(found).documents == ("old.md",)
 
@@ -218,7 +218,7 @@ def test_a_difference_within_the_noise_of_repeats_blames_nothing(served):
     """The bot says 5 or 7 as it likes, and every other time at that."""
     said = iter("75" * 500)
     suite, _ = served(lambda call: next(said), repeat=2)
-    assert only(suite.blame()).documents == ()
+    assert only(suite.attribution()).documents == ()
 
 
 @pytest.mark.parametrize(("metric", "judged"), [("exact_match", False), ("answer_correctness", True)])
@@ -237,10 +237,10 @@ def test_bots_are_those_of_the_run_with_the_models_that_the_command_line_names(s
     bots = {"rag": {"type": "rag", "model": "chat", "prompt": "prompt.md", "retriever": "bm25", "reranker": "rerank"}}
     suite, _ = served(misled, bots=bots)
     options = RunConfig(local_models=(f"rerank={tmp_path / 'tiny'}",))
-    ground = suite.ground()
-    ((_, identity),) = suite_exam(ground.loaded, options, ground.environ).header.bots
-    assert knowing_bots(ground, {"rag"}, options)["rag"].identity == identity
-    assert only(suite.blame(suite.plan(suite.run(options), options=options))).documents == ("old.md",)
+    corpus = suite.corpus()
+    ((_, identity),) = suite_evaluation(corpus.loaded, options, corpus.environ).header.bots
+    assert knowing_bots(corpus, {"rag"}, options)["rag"].identity == identity
+    assert only(suite.attribution(suite.plan(suite.run(options), options=options))).documents == ("old.md",)
 
 
 def test_bots_without_documents_are_named(served, tmp_path):
@@ -250,7 +250,7 @@ def test_bots_without_documents_are_named(served, tmp_path):
         "mine": {"type": "python", "target": "bot.py:answer"},
     }
     suite, _ = served(misled, bots=bots)
-    found = suite.blame()
+    found = suite.attribution()
     assert found.bots == ("full",)
     assert any("documents of mine can't be taken away" in warning for warning in found.warnings)
 
@@ -265,9 +265,9 @@ def test_code_of_ones_own_that_can_leave_documents_out_is_asked_without_them(ser
     )
     suite, _ = served(misled, bots={"mine": {"type": "python", "target": "bot.py:answer"}})
     plan = suite.plan()
-    found = suite.blame(plan)
+    found = suite.attribution(plan)
     answer = only(found)
-    assert (answer.cause, answer.documents, answer.mended) == ("document", ("old.md",), "5")
+    assert (answer.cause, answer.documents, answer.fixed) == ("document", ("old.md",), "5")
     assert (answer.gold_only, answer.without) == (1, {"old.md": 1, "fees.md": 0})
     assert not any("can't be taken away" in warning for warning in found.warnings)
     assert 0 < found.calls <= plan.calls
@@ -294,7 +294,7 @@ class Bot:
 def test_code_of_ones_own_is_closed_as_soon_as_it_was_asked(served, tmp_path):
     (tmp_path / "bot.py").write_text(COUNTING)
     suite, _ = served(misled, bots={"mine": {"type": "python", "target": "bot.py:Bot"}}, concurrency=1)
-    assert only(suite.blame()).documents == ("old.md",)
+    assert only(suite.attribution()).documents == ("old.md",)
     counting = find_target("bot.py:Bot", tmp_path).load().__init__.__globals__
     assert counting["now"] == [0]
     assert len(counting["seen"]) > 5
@@ -316,7 +316,7 @@ def test_it_is_said_where_a_retriever_had_nothing_to_move_up(served, tmp_path, g
     bots = {"rag": {"type": "rag", "model": "chat", "prompt": "prompt.md", "retriever": "own.py:Fixed", "top_k": 2}}
     documents = {"a-old.md": DOCUMENTS["old.md"], "fees.md": GOLD, "hall.md": "A hall.", "tree.md": "A tree."}
     suite, _ = served(misled, bots=bots, documents=documents)
-    first, second = suite.blame(), suite.blame()
+    first, second = suite.attribution(), suite.attribution()
     assert only(first).documents == ("a-old.md",)
     assert second.calls == 0
     for found in (first, second):
@@ -330,19 +330,19 @@ def test_without_any_such_bot_nothing_is_asked(served, tmp_path):
     plan = suite.plan()
     assert (plan.calls, plan.looks) == (0, ())
     assert "nothing is asked" in plan.sentence(suite.store)
-    assert suite.blame(plan).answers == ()
+    assert suite.attribution(plan).answers == ()
 
 
 def test_one_document_alone_can_be_taken_away(served):
     suite, _ = served(lambda call: "9", documents={"fees.md": GOLD})
-    answer = only(suite.blame())
+    answer = only(suite.attribution())
     assert (answer.cause, answer.without) == ("bot", {"fees.md": 0})
 
 
 def test_a_retriever_is_asked_without_each_document_that_it_found(served):
     bots = {"rag": {"type": "rag", "model": "chat", "prompt": "prompt.md", "retriever": "bm25", "top_k": 2}}
     suite, _ = served(misled, bots=bots)
-    found = suite.blame(options=RunConfig())
+    found = suite.attribution(options=RunConfig())
     answer = only(found)
     assert (answer.cause, answer.documents) == ("document", ("old.md",))
     assert set(answer.without) == {"fees.md", "old.md"}

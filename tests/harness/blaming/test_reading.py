@@ -1,18 +1,17 @@
 """What an answer was made from: which documents are tried, and which of them it may have been taken from."""
 
-from proctor.bots.base import Context
-from proctor.harness.blaming.reading import CANDIDATES, candidates, is_copy, led_to
-from proctor.harness.blaming.removals import variant_name
-from proctor.harness.ground.answers import Answer
-from proctor.knowledge.documents import Document
-from proctor.knowledge.questions import Question
+from proctor.bots.bot import Context
+from proctor.harness.analysis.attribution import CANDIDATES, candidates, is_copy, led_to, variant_name
+from proctor.harness.analysis.corpus import Answer
+from proctor.knowledge.documents.document import Document
+from proctor.knowledge.questions.question import Question
 
 QUESTION = Question("q", "What is the fee?", ("5 euros",))
 
 
-def answer(text: str, *contexts: tuple[str, str], declined: bool = False) -> Answer:
+def answer(text: str, *contexts: tuple[str, str], abstained: bool = False) -> Answer:
     read = tuple(Context(said, document) for document, said in contexts)
-    return Answer("rag", "q", text, read, 0.0, False, declined)
+    return Answer("rag", "q", text, read, 0.0, False, abstained)
 
 
 def test_all_that_was_retrieved_is_tried_in_its_order():
@@ -44,7 +43,7 @@ def test_an_answer_comes_from_where_its_wrong_words_stand():
 def test_an_answer_in_words_of_the_question_comes_from_nowhere():
     assert led_to(answer("The fee", ("old", "The fee")), QUESTION) is None
     assert led_to(answer("", ("old", "The fee")), QUESTION) is None
-    assert led_to(answer("I don't know.", ("old", "I don't know"), declined=True), QUESTION) is None
+    assert led_to(answer("I don't know.", ("old", "I don't know"), abstained=True), QUESTION) is None
     assert led_to(answer("seven", ("old", "The fee")), QUESTION) is None
 
 

@@ -5,8 +5,8 @@ import math
 import random
 
 import pytest
-from proctor.harness.blaming.shares import ShareDesign, design_shares, shares_of
-from proctor.reports.comparing.attribution import subsets
+from proctor.harness.analysis.attribution import ShareDesign, design_shares, shares_of
+from proctor.reports.compare.attribution import subsets
 
 DOCUMENTS = ("a", "b", "c", "d", "e", "f")
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from blamed_suites import BlamedSuite, only
 from openai_server import Call, OpenAIServer
-from proctor.reports.surveys.blame import BlamedAnswer
+from proctor.reports.analysis.findings import AblatedAnswer
 
 GOLD = "The entry fee is 5 euros for everybody."
 FEE = {
@@ -17,31 +17,31 @@ FEE = {
 }
 
 
-def blamed(folder: Path, script: Callable[[Call], str], documents, question=FEE, **suite) -> BlamedAnswer:
+def attributed(folder: Path, script: Callable[[Call], str], documents, question=FEE, **suite) -> AblatedAnswer:
     """What is said of the wrong answer of a bot that answers by a script of its prompt."""
     with OpenAIServer(script, models=["scripted"]) as server:
         made = BlamedSuite(folder, server.url, documents, [question], **suite)
         try:
-            return only(made.blame())
+            return only(made.attribution())
         finally:
             made.store.close()
 
 
 @pytest.mark.parametrize(
-    ("threshold", "misread", "mended", "documents"),
+    ("threshold", "misread", "fixed", "documents"),
     [
         (1.0, "the 7 old doors", "the 5 old doors", ("old.md",)),  # the one word that is wrong
         (0.85, "a few", "a few doors", ()),  # another wording, which happens to pass
     ],
 )
 def test_one_wrong_word_of_a_long_answer_counts_where_it_is_all_that_is_wrong(
-    tmp_path, threshold, misread, mended, documents
+    tmp_path, threshold, misread, fixed, documents
 ):
     said = "On Sundays everybody who comes before noon may enter our beautiful garden and see {} without any fee."
     known = {"fees.md": GOLD, "old.md": "Formerly the entry fee was 7 euros.", "hall.md": "The hall has a roof."}
-    answer = blamed(
+    answer = attributed(
         tmp_path,
-        lambda call: said.format(misread if "Formerly" in call.prompt else mended),
+        lambda call: said.format(misread if "Formerly" in call.prompt else fixed),
         known,
         FEE | {"expected_answer": said.format("the 5 old doors"), "question": "How?"},
         metrics=["keyword_recall"],
@@ -65,7 +65,7 @@ def test_a_wrong_copy_of_gold_that_was_not_found_is_blamed_though_taking_it_away
         return "5" if GOLD in call.prompt else "7" if "7 euros" in call.prompt else "I don't know."
 
     rag = {"type": "rag", "model": "chat", "prompt": "prompt.md", "retriever": "bm25", "top_k": 3, "chunk_overlap": 0}
-    answer = blamed(tmp_path, script, documents, bots={"rag": rag})
+    answer = attributed(tmp_path, script, documents, bots={"rag": rag})
     assert answer.without == {"loud.md": 1, "copy.md": 0}
     assert (answer.answer, answer.cause, answer.documents) == ("7", "document", ("copy.md",))
     assert "copy.md says" in answer.note
@@ -77,7 +77,7 @@ def test_where_it_does_not_matter_which_document_goes_none_is_blamed(tmp_path):
     def script(call):
         return "I don't know." if all(text in call.prompt for text in known.values()) else "5"
 
-    answer = blamed(tmp_path, script, known)
+    answer = attributed(tmp_path, script, known)
     assert answer.without == dict.fromkeys(known, 1)
     assert (answer.cause, answer.documents) == ("retrieval", ())
     assert "none misled more than another" in answer.note

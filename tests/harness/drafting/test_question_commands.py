@@ -15,13 +15,11 @@ import pytest
 from judge_server import material
 from openai_server import Call, OpenAIServer, status
 from proctor import InputError
-from proctor.harness.cli import app
-from proctor.harness.drafting.draft_call import DraftCall
-from proctor.harness.drafting.model_drafts import passages_to_ask
-from proctor.harness.drafting.review import Review, file_of
-from proctor.knowledge.documents import Document
-from proctor.knowledge.question_files import open_questions
-from proctor.knowledge.questions import DRAFT
+from proctor.harness.cli.main import app
+from proctor.harness.drafting import DraftCall, Review, file_of, passages_to_ask
+from proctor.knowledge.documents.document import Document
+from proctor.knowledge.questions.question import DRAFT
+from proctor.knowledge.questions.question_files import open_questions
 from suites import PROGRAM
 from typer.testing import CliRunner
 
@@ -95,11 +93,14 @@ def test_drafts_are_made_offline_and_only_of_what_is_not_asked_yet(tmp_path):
 
 def test_count_per_document_seed_and_json(tmp_path):
     with_suite(tmp_path)
-    told = json.loads(run(tmp_path, "draft", "suite.yaml", "--count", 2, "--json").stdout)
-    assert [each["document"] for each in told["drafts"]] == ["prices.md", "prices.md"]  # of the other one is one asked
-    assert (told["by"], told["calls"]) == ("offline", 0)
-    told = json.loads(run(tmp_path, "draft", "suite.yaml", "--per-document", 1, "--out", "d.csv", "--json").stdout)
-    assert sorted(each["document"] for each in told["drafts"]) == ["prices.md", "returns.md"]
+    notify = json.loads(run(tmp_path, "draft", "suite.yaml", "--count", 2, "--json").stdout)
+    assert [each["document"] for each in notify["drafts"]] == [
+        "prices.md",
+        "prices.md",
+    ]  # of the other one is one asked
+    assert (notify["by"], notify["calls"]) == ("offline", 0)
+    notify = json.loads(run(tmp_path, "draft", "suite.yaml", "--per-document", 1, "--out", "d.csv", "--json").stdout)
+    assert sorted(each["document"] for each in notify["drafts"]) == ["prices.md", "returns.md"]
     seeds = {run(tmp_path, "draft", "suite.yaml", "--count", 1, "--seed", n, "--out", f"{n}.csv", "--json").stdout
              for n in range(6)}  # fmt: skip
     assert len(seeds) > 1
@@ -153,15 +154,15 @@ def test_a_model_writes_drafts_whose_quotes_are_located_and_is_not_asked_twice(t
     with_suite(tmp_path)
     with OpenAIServer(writing, key=KEY) as server:
         asked = ("draft", "suite.yaml", "--judge", "openai:test-model", "--judge-url", server.url, "--json")
-        told = json.loads(run(tmp_path, *asked, "--plan").stdout)
-        assert (told["calls"], told["drafts"], len(server.calls)) == (2, [], 0)
-        assert told["tokens_in"] > 400
+        notify = json.loads(run(tmp_path, *asked, "--plan").stdout)
+        assert (notify["calls"], notify["drafts"], len(server.calls)) == (2, [], 0)
+        assert notify["tokens_in"] > 400
         assert not list(tmp_path.glob("drafts*")) and not list(tmp_path.glob("*.db"))
         done = run(tmp_path, *asked)
-        told = json.loads(done.stdout)
-        assert (told["paid"], told["kept"], told["unread"], len(server.calls)) == (2, 0, 0, 2)
+        notify = json.loads(done.stdout)
+        assert (notify["paid"], notify["kept"], notify["unread"], len(server.calls)) == (2, 0, 0, 2)
         assert "openai:test-model is asked 2 question-writing calls" in done.stderr
-        assert told["dropped"] == {
+        assert notify["dropped"] == {
             "its quote does not stand in the passage": 2, "it does not name what it asks about": 2,
         }  # fmt: skip
         (tmp_path / "drafts.jsonl").rename(tmp_path / "first.jsonl")
@@ -242,7 +243,7 @@ def test_each_decision_is_kept_in_the_file_and_rejected_ones_do_not_come_again(t
     assert not next(iter(open_questions(path))).extra.get("passage")
     assert (
         "No new draft could be made" not in run(tmp_path, "draft", "suite.yaml", "--out", name).stdout
-    )  # one was reworded
+    )  # one was perturbed
     again = [each.text for each in drafts(path)][4:]
     assert again == [texts[3]]
 

@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 from proctor import InputError
-from proctor.harness.grids.laying import combinations, lay_grid, present_settings
-from proctor.harness.suite.survey_settings import GridSettings
-from proctor.reports.surveys.grid import Setting
+from proctor.harness.analysis.configurations import combinations, expand_grid, present_settings
+from proctor.harness.suite.settings import GridSettings
+from proctor.reports.analysis.findings import Setting
 from surveyed_grounds import ground_of
 
 OWN = """
@@ -50,8 +50,8 @@ def test_the_settings_of_the_bots_come_first_and_each_once(tmp_path):
         "third": {"type": "rag", "retriever": "bm25", "chunk_size": 300, "chunk_overlap": 0, "top_k": 8},
     }
     (tmp_path / "bot.py").write_text("def answer(question): return question")
-    ground, _ = ground_of(tmp_path, bots=bots)
-    laid = lay_grid(ground, GridSettings())
+    corpus, _ = ground_of(tmp_path, bots=bots)
+    laid = expand_grid(corpus, GridSettings())
     first, second = laid.settings[:2]
     assert first == Setting("recursive", 300, 0, "dense", 4, "words@1", min_score=0.2)
     assert second == Setting("recursive", 300, 0, "bm25", 8)
@@ -62,13 +62,13 @@ def test_the_settings_of_the_bots_come_first_and_each_once(tmp_path):
 
 def test_a_suite_without_such_a_bot_is_compared_with_the_defaults(tmp_path):
     (tmp_path / "bot.py").write_text("def answer(question): return question")
-    ground, _ = ground_of(tmp_path, bots={"mine": {"type": "python", "target": "bot.py:answer"}})
-    assert present_settings(ground) == {Setting("recursive", 600, 80, "dense", 4, "words@1"): ()}
+    corpus, _ = ground_of(tmp_path, bots={"mine": {"type": "python", "target": "bot.py:answer"}})
+    assert present_settings(corpus) == {Setting("recursive", 600, 80, "dense", 4, "words@1"): ()}
 
 
 def test_an_overlap_that_does_not_fit_is_left_out_and_told(tmp_path):
-    ground, _ = ground_of(tmp_path)
-    laid = lay_grid(ground, GridSettings(chunk_size=[60, 200], chunk_overlap=[0, 60, 80]))
+    corpus, _ = ground_of(tmp_path)
+    laid = expand_grid(corpus, GridSettings(chunk_size=[60, 200], chunk_overlap=[0, 60, 80]))
     cuts = {(setting.chunk_size, setting.chunk_overlap) for setting in laid.settings}
     assert (60, 60) not in cuts
     assert (60, 80) not in cuts
@@ -79,49 +79,49 @@ def test_an_overlap_that_does_not_fit_is_left_out_and_told(tmp_path):
 
 
 def test_an_absurd_grid_is_refused_with_its_size(tmp_path):
-    ground, _ = ground_of(tmp_path)
+    corpus, _ = ground_of(tmp_path)
     grid = GridSettings(chunk_size=list(range(100, 400)), top_k=[1, 2])
     with pytest.raises(InputError, match=r"has 7,200 settings \(2 splitter x 300 chunk_size x .*1,000 at"):
-        lay_grid(ground, grid)
+        expand_grid(corpus, grid)
 
 
 def test_a_finished_retriever_does_not_care_how_documents_are_cut(tmp_path):
-    ground, _ = ground_of(tmp_path)
+    corpus, _ = ground_of(tmp_path)
     (tmp_path / "own.py").write_text(OWN)
-    finished = lay_grid(ground, GridSettings(retriever="own.py:finished")).settings[1:]
+    finished = expand_grid(corpus, GridSettings(retriever="own.py:finished")).settings[1:]
     assert [(setting.splitter, setting.chunk_size, setting.top_k) for setting in finished] == [
         ("", None, 4),
         ("", None, 8),
     ]
-    made = lay_grid(ground, GridSettings(retriever="own.py:from_passages")).settings[1:]
+    made = expand_grid(corpus, GridSettings(retriever="own.py:from_passages")).settings[1:]
     assert len(made) == 16
     assert {setting.embedder for setting in made} == {""}
 
 
 def test_a_retriever_that_is_not_there_is_told(tmp_path):
-    ground, _ = ground_of(tmp_path)
+    corpus, _ = ground_of(tmp_path)
     with pytest.raises(InputError, match=r"own\.py"):
-        lay_grid(ground, GridSettings(retriever="own.py:finished"))
+        expand_grid(corpus, GridSettings(retriever="own.py:finished"))
 
 
 def test_another_embedder_is_opened_like_that_of_the_suite(tmp_path):
-    ground, _ = ground_of(tmp_path, embedder={"model": "langchain:nowhere:model", "precision": "fp32"})
+    corpus, _ = ground_of(tmp_path, embedder={"model": "langchain:nowhere:model", "precision": "fp32"})
     grid = GridSettings(embedder=["langchain:nowhere:model", "langchain:elsewhere:model"], retriever="dense")
-    laid = lay_grid(ground, grid)
+    laid = expand_grid(corpus, grid)
     assert list(laid.embedders) == ["words@1", "langchain:elsewhere:model"]
     assert {setting.embedder for setting in laid.settings[1:]} == set(laid.embedders)
 
 
 def test_an_unknown_embedder_stops_or_is_replaced_as_the_suite_says(tmp_path):
-    ground, _ = ground_of(tmp_path, embedder={"model": "embedded", "strict": True})
+    corpus, _ = ground_of(tmp_path, embedder={"model": "embedded", "strict": True})
     with pytest.raises(InputError, match="no-such-model"):
-        lay_grid(ground, GridSettings(embedder="no-such-model"))
+        expand_grid(corpus, GridSettings(embedder="no-such-model"))
     loaded = replace(
-        ground.loaded,
-        suite=ground.loaded.suite.model_copy(
-            update={"embedder": ground.loaded.suite.embedder.model_copy(update={"strict": False})}
+        corpus.loaded,
+        suite=corpus.loaded.suite.model_copy(
+            update={"embedder": corpus.loaded.suite.embedder.model_copy(update={"strict": False})}
         ),
     )
-    laid = lay_grid(replace(ground, loaded=loaded), GridSettings(embedder="no-such-model"))
+    laid = expand_grid(replace(corpus, loaded=loaded), GridSettings(embedder="no-such-model"))
     assert any("no-such-model" in warning for warning in laid.warnings)
     assert "no-such-model" not in laid.embedders

@@ -4,12 +4,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from proctor.harness.grids.measuring import evident_questions, measure_grid
-from proctor.harness.grids.scoring import METRICS
-from proctor.harness.ground.ground import QuestionGold
-from proctor.harness.suite.survey_settings import GridSettings, SurveySettings
-from proctor.knowledge.questions import Evidence
-from proctor.reports.surveys.grid import Grid
+from proctor.harness.analysis.configurations import METRICS, evident_questions, measure_grid
+from proctor.harness.analysis.corpus import QuestionGold
+from proctor.harness.suite.settings import AnalysisSettings, GridSettings
+from proctor.knowledge.questions.question import Evidence
+from proctor.reports.analysis.findings import Grid
 from pydantic import TypeAdapter
 from surveyed_grounds import FACTS, document, ground_of, question
 
@@ -19,9 +18,9 @@ SMALL = GridSettings(
 
 
 def test_every_setting_is_measured_on_every_question(tmp_path):
-    ground, _ = ground_of(tmp_path)
-    grid = measure_grid(ground, SurveySettings(grid=SMALL))
-    assert grid.questions == tuple(one.id for one in ground.questions)
+    corpus, _ = ground_of(tmp_path)
+    grid = measure_grid(corpus, AnalysisSettings(grid=SMALL))
+    assert grid.questions == tuple(one.id for one in corpus.questions)
     assert (len(grid.questions), grid.by_evidence, grid.present, len(grid.settings)) == (40, 40, 0, 9)
     assert grid.metric == "evidence_recall"
     for place, result in enumerate(grid.settings):
@@ -50,9 +49,9 @@ def test_the_values_are_those_that_one_finds_by_hand(tmp_path):
         {"id": "q", "question": "What do boats cost?", "evidence": [{"document": "a.md", "quote": "three coins"}]},
         {"id": "r", "question": "What do trains cost?", "evidence": [{"document": "b.md", "quote": "Kites are free."}]},
     ]
-    ground, _ = ground_of(tmp_path, asked, documents)
+    corpus, _ = ground_of(tmp_path, asked, documents)
     only = GridSettings(splitter="recursive", chunk_size=24, chunk_overlap=0, retriever="bm25", top_k=1)
-    result = measure_grid(ground, SurveySettings(grid=only)).settings[1]
+    result = measure_grid(corpus, AnalysisSettings(grid=only)).settings[1]
     assert result.setting.name == "recursive 24/0, bm25, k 1"
     assert result.by_question["evidence_recall"] == (1.0, 0.0)
     assert result.by_question["span_precision"] == (11 / 23, 0.0)
@@ -61,19 +60,19 @@ def test_the_values_are_those_that_one_finds_by_hand(tmp_path):
 
 
 def test_the_budget_is_what_the_present_setting_takes_and_a_tenth(tmp_path):
-    ground, _ = ground_of(tmp_path)
-    grid = measure_grid(ground, SurveySettings(grid=SMALL))
+    corpus, _ = ground_of(tmp_path)
+    grid = measure_grid(corpus, AnalysisSettings(grid=SMALL))
     present = grid.settings[0].metrics["prompt_tokens"].mean
     assert grid.budget == pytest.approx(1.1 * present)
     assert grid.settings[grid.recommendation.setting].metrics["prompt_tokens"].mean <= grid.budget
-    tight = measure_grid(ground, SurveySettings(grid=SMALL, max_tokens=3))
+    tight = measure_grid(corpus, AnalysisSettings(grid=SMALL, max_tokens=3))
     assert (tight.budget, tight.recommendation) == (3.0, None)
     assert "none stays within 3 prompt tokens" in tight.warnings[-1]
 
 
 def test_another_metric_may_rank(tmp_path):
-    ground, _ = ground_of(tmp_path)
-    grid = measure_grid(ground, SurveySettings(grid=SMALL, rank_by="span_precision"))
+    corpus, _ = ground_of(tmp_path)
+    grid = measure_grid(corpus, AnalysisSettings(grid=SMALL, rank_by="span_precision"))
     assert grid.metric == "span_precision"
     best = grid.settings[grid.recommendation.setting]
     assert best.setting.top_k == 1  # what is retrieved beside the evidence counts against it
@@ -81,8 +80,8 @@ def test_another_metric_may_rank(tmp_path):
 
 
 def test_the_same_grid_comes_out_each_time_but_for_the_clock(tmp_path):
-    ground, _ = ground_of(tmp_path)
-    once, again = (measure_grid(ground, SurveySettings(grid=SMALL)) for _ in range(2))
+    corpus, _ = ground_of(tmp_path)
+    once, again = (measure_grid(corpus, AnalysisSettings(grid=SMALL)) for _ in range(2))
 
     def untimed(grid):
         return replace(grid, settings=tuple(replace(one, retrieve_ms=None) for one in grid.settings))
@@ -97,28 +96,28 @@ def test_support_counts_where_there_is_no_gold_evidence_and_stale_gold_never_doe
     asked[1] = {"id": "supported", "question": "What do kites weigh?", "expected_answer": "much"}
     asked[2]["evidence"][0]["quote"] = "no longer there"
     asked.append({"id": "open", "question": "Why?"})
-    ground, _ = ground_of(tmp_path, asked)
-    at = ground.by_id["kites.md"].text.index("The weight of our kites")
+    corpus, _ = ground_of(tmp_path, asked)
+    at = corpus.by_id["kites.md"].text.index("The weight of our kites")
     support = QuestionGold("support", ((Evidence("kites.md", "", at, at + 40),),), score=0.9)
     unsupported = QuestionGold("unsupported", ((Evidence("maps.md", "", 0, 9),),))
-    ground = replace(ground, gold={**ground.gold, "supported": support, "open": unsupported})
-    assert ground.gold["maps-origin"].kind == "stale"
-    assert [one.id for one in evident_questions(ground)] == ["boats-price", "supported"]
-    grid = measure_grid(ground, SurveySettings(grid=SMALL))
+    corpus = replace(corpus, gold={**corpus.gold, "supported": support, "open": unsupported})
+    assert corpus.gold["maps-origin"].kind == "stale"
+    assert [one.id for one in evident_questions(corpus)] == ["boats-price", "supported"]
+    grid = measure_grid(corpus, AnalysisSettings(grid=SMALL))
     assert (grid.questions, grid.by_evidence) == (("boats-price", "supported"), 1)
     assert grid.recommendation is None
     assert "2 questions from 2 source documents are too few" in grid.warnings[0]
 
 
 def test_without_a_question_whose_answer_has_a_place_there_is_no_grid(tmp_path):
-    ground, encoder = ground_of(tmp_path, [{"id": "q", "question": "Why?", "expected_answer": "So."}])
-    assert measure_grid(ground, SurveySettings(grid=SMALL)) is None
+    corpus, encoder = ground_of(tmp_path, [{"id": "q", "question": "Why?", "expected_answer": "So."}])
+    assert measure_grid(corpus, AnalysisSettings(grid=SMALL)) is None
     assert encoder.texts == []
 
 
 def test_one_question_has_means_without_an_interval(tmp_path):
-    ground, _ = ground_of(tmp_path, [question("boats", "price")])
-    grid = measure_grid(ground, SurveySettings(grid=SMALL))
+    corpus, _ = ground_of(tmp_path, [question("boats", "price")])
+    grid = measure_grid(corpus, AnalysisSettings(grid=SMALL))
     mean = grid.settings[0].metrics["evidence_recall"]
     assert (mean.low, mean.high, mean.count) == (None, None, 1)
     assert grid.recommendation is None
@@ -131,11 +130,11 @@ def test_half_characters_and_odd_texts_are_no_fault(tmp_path):
         "odd.md": "\u202e\x00 \ufffd\U0001f6a2" * 50,
     }
     asked = [question("boats", fact) for fact in FACTS]
-    ground, _ = ground_of(tmp_path, asked, documents)
-    half = replace(ground.documents[0], id="half.md", text="The price \ud800 of nothing." * 9)
-    ground = replace(ground, documents=(*ground.documents, half))
-    ground = replace(ground, questions=(replace(ground.questions[0], text="price \udfff?"), *ground.questions[1:]))
-    grid = measure_grid(ground, SurveySettings(grid=SMALL))
+    corpus, _ = ground_of(tmp_path, asked, documents)
+    half = replace(corpus.documents[0], id="half.md", text="The price \ud800 of nothing." * 9)
+    corpus = replace(corpus, documents=(*corpus.documents, half))
+    corpus = replace(corpus, questions=(replace(corpus.questions[0], text="price \udfff?"), *corpus.questions[1:]))
+    grid = measure_grid(corpus, AnalysisSettings(grid=SMALL))
     assert len(grid.questions) == 4
     assert all(result.metrics["evidence_recall"].count == 4 for result in grid.settings)
 
@@ -148,8 +147,8 @@ def test_a_retriever_that_tells_no_places_has_no_values_and_is_not_recommended(t
         "        return [SimpleNamespace(page_content='somewhere', metadata={})]\n"
         "own = Own()\n"
     )
-    ground, _ = ground_of(tmp_path)
-    grid = measure_grid(ground, SurveySettings(grid=GridSettings(retriever="own.py:own", top_k=1), max_tokens=999))
+    corpus, _ = ground_of(tmp_path)
+    grid = measure_grid(corpus, AnalysisSettings(grid=GridSettings(retriever="own.py:own", top_k=1), max_tokens=999))
     (own,) = grid.settings[1:]
     assert (own.setting.name, own.passages) == ("own.py:own, k 1", None)
     assert set(own.metrics) == {"prompt_tokens"}

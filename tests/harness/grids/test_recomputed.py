@@ -7,10 +7,9 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from proctor.harness.grids.measuring import measure_grid
-from proctor.harness.grids.recommending import halves
-from proctor.harness.suite.survey_settings import GridSettings, SurveySettings
-from proctor.knowledge.searching.splitting import Splitting
+from proctor.harness.analysis.configurations import halves, measure_grid
+from proctor.harness.suite.settings import AnalysisSettings, GridSettings
+from proctor.knowledge.retrieval.splitting import Splitting
 from surveyed_grounds import FACTS, TOPICS, ground_of, question, value
 
 WIDE = GridSettings(
@@ -30,8 +29,8 @@ def with_two_facts(topic, other):
 def measured(tmp_path_factory):
     asked = [question(topic, fact) for topic in TOPICS for fact in FACTS[:2]]
     asked += [with_two_facts(topic, other) for topic, other in itertools.pairwise(TOPICS)]
-    ground, encoder = ground_of(tmp_path_factory.mktemp("grid"), asked)
-    return ground, encoder, measure_grid(ground, SurveySettings(grid=WIDE, rank_by="span_precision"))
+    corpus, encoder = ground_of(tmp_path_factory.mktemp("grid"), asked)
+    return corpus, encoder, measure_grid(corpus, AnalysisSettings(grid=WIDE, rank_by="span_precision"))
 
 
 def by_words(texts, asked):
@@ -93,13 +92,13 @@ def figures(found, texts, groups):
     }
 
 
-def places_of(ground, question):
+def places_of(corpus, question):
     """Every place of each quote, as a search for the string finds it."""
     return [
         [
             (one.document, hit.start(), hit.end())
             for one in group
-            for hit in re.finditer(re.escape(one.quote), ground.by_id[one.document].text)
+            for hit in re.finditer(re.escape(one.quote), corpus.by_id[one.document].text)
         ]
         for group in question.evidence
     ]
@@ -115,15 +114,15 @@ def rankings(passages, asked, encoder):
 
 
 def test_every_figure_of_every_question_and_setting(measured):
-    ground, encoder, grid = measured
+    corpus, encoder, grid = measured
     assert len(grid.settings) == 13  # with the present one
-    gold = [places_of(ground, ground.by_key[key]) for key in grid.questions]
-    asked = [ground.by_key[key].text for key in grid.questions]
+    gold = [places_of(corpus, corpus.by_key[key]) for key in grid.questions]
+    asked = [corpus.by_key[key].text for key in grid.questions]
     ranked, seen = {}, Counter()
     for result in grid.settings:
         setting = result.setting
         splitting = Splitting(setting.splitter, setting.chunk_size, setting.chunk_overlap)
-        passages = [one for document in ground.documents for one in splitting.cut(document)]
+        passages = [one for document in corpus.documents for one in splitting.cut(document)]
         assert result.passages == len(passages)
         if splitting not in ranked:
             ranked[splitting] = list(rankings(passages, asked, encoder))
@@ -140,10 +139,10 @@ def test_every_figure_of_every_question_and_setting(measured):
 
 
 def test_what_is_reported_is_of_questions_that_nothing_was_chosen_on(measured):
-    ground, _, grid = measured
+    corpus, _, grid = measured
     found = grid.recommendation
-    sources = [ground.by_key[key].source_document for key in grid.questions]
-    on = halves(ground.clusters(grid.questions), ground.seed)
+    sources = [corpus.by_key[key].source_document for key in grid.questions]
+    on = halves(corpus.clusters(grid.questions), corpus.seed)
     assert not {one for one, is_on in zip(sources, on, strict=True) if is_on} & {
         one for one, is_on in zip(sources, on, strict=True) if not is_on
     }
@@ -157,8 +156,8 @@ def test_what_is_reported_is_of_questions_that_nothing_was_chosen_on(measured):
     assert found.mean.mean == pytest.approx(values[best, ~on].mean())
     assert found.difference.mean == pytest.approx(apart)
     assert apart != pytest.approx(values[best].mean() - values[0].mean())  # on all questions it is another figure
-    told = re.findall(r"[+-]\d\.\d{3}", found.why)
-    assert told == [f"{one:+.3f}" for one in (apart, found.difference.low, found.difference.high)]
+    notify = re.findall(r"[+-]\d\.\d{3}", found.why)
+    assert notify == [f"{one:+.3f}" for one in (apart, found.difference.low, found.difference.high)]
     assert f"on the {on.sum()} questions" in found.why
     assert f"On the other {(~on).sum()} its" in found.why
     assert f"{grid.budget:,.0f} prompt tokens" in found.why

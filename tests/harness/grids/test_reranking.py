@@ -5,11 +5,9 @@ import threading
 
 import pytest
 from proctor import InputError
-from proctor.harness.exams.suite_exam import build_bots
-from proctor.harness.grids.laying import lay_grid
-from proctor.harness.grids.measuring import measure_grid
-from proctor.harness.grids.retrieving import Retrieving
-from proctor.harness.suite.survey_settings import GridSettings, SurveySettings
+from proctor.harness.analysis.configurations import Retrieving, expand_grid, measure_grid
+from proctor.harness.run.suite_run import build_bots
+from proctor.harness.suite.settings import AnalysisSettings, GridSettings
 from surveyed_grounds import ground_of, question
 from tiny_reranker import reranker_folder, score_of
 
@@ -39,10 +37,10 @@ def models(tmp_path_factory):
     return reranker_folder(folder / "one"), reranker_folder(folder / "two", ("LABEL_0", "LABEL_1"))
 
 
-def found_by(ground, grid, local_models=()):
+def found_by(corpus, grid, local_models=()):
     """By setting, what is found for each question."""
-    laid = lay_grid(ground, grid)
-    retrieving = Retrieving(ground, [one.text for one in ground.questions], laid.embedders, None, local_models)
+    laid = expand_grid(corpus, grid)
+    retrieving = Retrieving(corpus, [one.text for one in corpus.questions], laid.embedders, None, local_models)
 
     async def work():
         return [one async for one in retrieving.made(laid.settings)]
@@ -54,14 +52,14 @@ def found_by(ground, grid, local_models=()):
     return {laid.settings[place]: one.found for one in made for place in one.settings}
 
 
-def of_suites_bot(ground, local_models=()):
+def of_suites_bot(corpus, local_models=()):
     """What the suite's bot hands to its model, built as for a run."""
-    (bot,) = build_bots(ground.loaded, ["rag"], ground.embedder, ground.environ, local_models=local_models)
+    (bot,) = build_bots(corpus.loaded, ["rag"], corpus.embedder, corpus.environ, local_models=local_models)
 
     async def work():
         await bot.prepare()
         try:
-            return tuple([(await bot.reply(one.text)).contexts for one in ground.questions])
+            return tuple([(await bot.reply(one.text)).contexts for one in corpus.questions])
         finally:
             await bot.close()
 
@@ -74,13 +72,13 @@ def suite(model, reranker="rerank", retriever="bm25"):
 
 
 def test_the_model_of_the_suites_role_puts_passages_in_order(tmp_path, models):
-    ground, _ = ground_of(tmp_path, ASKED, **suite(models[0]))
-    found = found_by(ground, GridSettings(**CUT, retriever="bm25", reranker=["none", "rerank"], top_k=3))
+    corpus, _ = ground_of(tmp_path, ASKED, **suite(models[0]))
+    found = found_by(corpus, GridSettings(**CUT, retriever="bm25", reranker=["none", "rerank"], top_k=3))
     by_name = {setting.name: contexts for setting, contexts in found.items()}
     assert set(by_name) == {"recursive 120/0, bm25, k 3", "recursive 120/0, bm25, re-ranked, k 3"}
     ranked = by_name["recursive 120/0, bm25, re-ranked, k 3"]
-    assert ranked == of_suites_bot(ground)
-    for asked, contexts in zip(ground.questions, ranked, strict=True):
+    assert ranked == of_suites_bot(corpus)
+    for asked, contexts in zip(corpus.questions, ranked, strict=True):
         for context in contexts:
             assert context.score == pytest.approx(score_of(models[0], asked.text, context.text), abs=1e-4)
         assert [one.score for one in contexts] == sorted((one.score for one in contexts), reverse=True)
@@ -88,18 +86,18 @@ def test_the_model_of_the_suites_role_puts_passages_in_order(tmp_path, models):
 
 
 def test_another_model_of_the_command_line_takes_the_role(tmp_path, models):
-    ground, _ = ground_of(tmp_path, ASKED, **suite(models[0]))
+    corpus, _ = ground_of(tmp_path, ASKED, **suite(models[0]))
     grid = GridSettings(**CUT, retriever="bm25", reranker="rerank", top_k=3)
     other = [f"rerank={models[1]}"]
-    ((changed,), (plain,)) = (found_by(ground, grid, given).values() for given in (other, ()))
-    assert changed == of_suites_bot(ground, other)
+    ((changed,), (plain,)) = (found_by(corpus, grid, given).values() for given in (other, ()))
+    assert changed == of_suites_bot(corpus, other)
     assert [one.score for one in changed[0]] != [one.score for one in plain[0]]
 
 
 def test_two_models_are_two_settings_whose_names_tell_them_apart(tmp_path, models):
-    ground, _ = ground_of(tmp_path, ASKED, **suite(models[0]))
-    settings = SurveySettings(grid=GridSettings(**CUT, retriever="bm25", reranker=[*map(str, models)], top_k=3))
-    grid = measure_grid(ground, settings)
+    corpus, _ = ground_of(tmp_path, ASKED, **suite(models[0]))
+    settings = AnalysisSettings(grid=GridSettings(**CUT, retriever="bm25", reranker=[*map(str, models)], top_k=3))
+    grid = measure_grid(corpus, settings)
     assert [result.setting.reranker for result in grid.settings] == ["rerank", *map(str, models)]
     same, other = grid.settings[1:]
     assert same.by_question == grid.settings[0].by_question
@@ -109,32 +107,32 @@ def test_two_models_are_two_settings_whose_names_tell_them_apart(tmp_path, model
 
 def test_a_langchain_retriever_is_measured_and_put_in_order(tmp_path, models):
     (tmp_path / "own.py").write_text(OWN)
-    ground, _ = ground_of(tmp_path, ASKED, **suite(models[0], retriever="own.py:made"))
-    found = found_by(ground, GridSettings(**CUT, retriever="own.py:made", reranker=["none", "rerank"], top_k=3))
+    corpus, _ = ground_of(tmp_path, ASKED, **suite(models[0], retriever="own.py:made"))
+    found = found_by(corpus, GridSettings(**CUT, retriever="own.py:made", reranker=["none", "rerank"], top_k=3))
     plain, ranked = (next(one for setting, one in found.items() if bool(setting.reranker) is is_so)
                      for is_so in (False, True))  # fmt: skip
-    assert ranked == of_suites_bot(ground)
+    assert ranked == of_suites_bot(corpus)
     assert all(len(contexts) == 3 for contexts in (*plain, *ranked))
     assert all("price" in contexts[0].text and "boats" in contexts[0].text for contexts in plain[:1])
-    grid = measure_grid(ground, SurveySettings(grid=GridSettings(**CUT, retriever="own.py:made", top_k=3)))
+    grid = measure_grid(corpus, AnalysisSettings(grid=GridSettings(**CUT, retriever="own.py:made", top_k=3)))
     assert grid.settings[1].setting.retriever == "own.py:made"
     assert grid.settings[1].by_question["evidence_recall"] == (1.0, 1.0)
     assert grid.settings[1].passages is None
 
 
 def test_a_model_that_cannot_be_had_is_told_before_anything_is_embedded(tmp_path, models):
-    ground, encoder = ground_of(tmp_path, ASKED, **suite(models[0]))
+    corpus, encoder = ground_of(tmp_path, ASKED, **suite(models[0]))
     grid = GridSettings(**CUT, retriever="dense", reranker=str(tmp_path / "nowhere"), top_k=3)
     with pytest.raises(InputError, match="nowhere"):
-        measure_grid(ground, SurveySettings(grid=grid))
+        measure_grid(corpus, AnalysisSettings(grid=grid))
     assert encoder.texts == []
 
 
 def test_the_models_of_a_grid_are_dropped_and_the_suites_embedder_is_not(tmp_path, models):
-    ground, encoder = ground_of(tmp_path, ASKED, **suite(models[0]))
+    corpus, encoder = ground_of(tmp_path, ASKED, **suite(models[0]))
     before = threading.active_count()
     grid = GridSettings(**CUT, retriever="bm25", reranker=[*map(str, models)], top_k=3)
-    assert measure_grid(ground, SurveySettings(grid=grid)) is not None
+    assert measure_grid(corpus, AnalysisSettings(grid=grid)) is not None
     assert threading.active_count() <= before
-    assert ground.embedder.embed_now(["still open"]).vectors.shape[0] == 1
+    assert corpus.embedder.embed_now(["still open"]).vectors.shape[0] == 1
     assert encoder.texts == ["still open"]

@@ -6,12 +6,11 @@ from contextlib import closing
 import pytest
 from proctor import InputError
 from proctor.bots.building import Workshop, build_bot
-from proctor.harness.grids.laying import lay_grid
-from proctor.harness.grids.retrieving import Retrieving, searches
-from proctor.harness.suite.survey_settings import GridSettings
-from proctor.knowledge.reading import read_knowledge
-from proctor.knowledge.searching.splitting import Splitting
-from proctor.reports.surveys.grid import Setting
+from proctor.harness.analysis.configurations import Retrieving, expand_grid, searches
+from proctor.harness.suite.settings import GridSettings
+from proctor.knowledge.documents.reading import read_knowledge
+from proctor.knowledge.retrieval.splitting import Splitting
+from proctor.reports.analysis.findings import Setting
 from surveyed_grounds import ground_of, question
 from word_encoder import word_embedder
 
@@ -41,11 +40,11 @@ GRID = GridSettings(
 )  # fmt: skip
 
 
-def retrieved(ground, grid):
+def retrieved(corpus, grid):
     """By setting, what was found for each question; and who found it."""
-    laid = lay_grid(ground, grid)
-    told = []
-    retrieving = Retrieving(ground, [one.text for one in ground.questions], laid.embedders, told.append)
+    laid = expand_grid(corpus, grid)
+    notify = []
+    retrieving = Retrieving(corpus, [one.text for one in corpus.questions], laid.embedders, notify.append)
 
     async def work():
         return [one async for one in retrieving.made(laid.settings)]
@@ -58,10 +57,10 @@ def retrieved(ground, grid):
             found[setting] = [contexts[: setting.top_k] for contexts in one.found]
     assert list(found) != []
     assert set(found) == set(laid.settings)
-    return found, retrieving, told
+    return found, retrieving, notify
 
 
-def of_bot(ground, setting, questions):
+def of_bot(corpus, setting, questions):
     """What a rag bot that is set so hands to its model, with an index of its own."""
     values = {
         "type": "rag", "retriever": setting.retriever, "top_k": setting.top_k, "min_score": setting.min_score,
@@ -70,10 +69,10 @@ def of_bot(ground, setting, questions):
         values |= {
             "splitter": setting.splitter, "chunk_size": setting.chunk_size, "chunk_overlap": setting.chunk_overlap,
         }  # fmt: skip
-    settings = type(ground.present).model_validate(values)
+    settings = type(corpus.present).model_validate(values)
     embedder, _ = word_embedder()
-    knowledge = read_knowledge([ground.loaded.base / "documents"])
-    bot = build_bot("rag", settings, Workshop(ground.loaded.base, lambda: knowledge, embedder))
+    knowledge = read_knowledge([corpus.loaded.base / "documents"])
+    bot = build_bot("rag", settings, Workshop(corpus.loaded.base, lambda: knowledge, embedder))
 
     async def work():
         await bot.prepare()
@@ -87,75 +86,75 @@ def of_bot(ground, setting, questions):
 
 
 def test_every_setting_retrieves_what_a_bot_retrieves_that_is_set_so(tmp_path):
-    ground, _ = ground_of(
+    corpus, _ = ground_of(
         tmp_path, [question("boats", "price"), question("maps", "origin"), question("kites", "weight")]
     )
-    found, _, _ = retrieved(ground, GRID.model_copy(update={"chunk_size": (80,)}))
+    found, _, _ = retrieved(corpus, GRID.model_copy(update={"chunk_size": (80,)}))
     assert len(found) == 49
     for setting, contexts in found.items():
-        assert contexts == of_bot(ground, setting, ground.questions), setting.name
+        assert contexts == of_bot(corpus, setting, corpus.questions), setting.name
         assert any(contexts)
 
 
 def test_a_score_that_passages_must_reach_counts(tmp_path):
     bot = {"type": "rag", "retriever": "dense", "chunk_size": 160, "chunk_overlap": 0, "top_k": 9, "min_score": 0.55}
-    ground, _ = ground_of(tmp_path, [question("boats", "price")], bots={"rag": bot})
-    found, _, _ = retrieved(ground, GridSettings(chunk_size=160, chunk_overlap=0, top_k=9))
+    corpus, _ = ground_of(tmp_path, [question("boats", "price")], bots={"rag": bot})
+    found, _, _ = retrieved(corpus, GridSettings(chunk_size=160, chunk_overlap=0, top_k=9))
     (bounded,) = [setting for setting in found if setting.min_score is not None]
-    assert found[bounded] == of_bot(ground, bounded, ground.questions)
+    assert found[bounded] == of_bot(corpus, bounded, corpus.questions)
     assert 0 < len(found[bounded][0]) < 9
 
 
 def test_a_retriever_of_the_users_own_is_asked_as_a_bot_asks_it(tmp_path):
-    ground, _ = ground_of(tmp_path, [question("boats", "price"), question("maps", "origin")])
+    corpus, _ = ground_of(tmp_path, [question("boats", "price"), question("maps", "origin")])
     (tmp_path / "own.py").write_text(OWN)
     grid = GridSettings(
         splitter="recursive", chunk_size=[80, 160], chunk_overlap=0, retriever="own.py:made", top_k=[2, 5]
     )
-    found, _, _ = retrieved(ground, grid)
+    found, _, _ = retrieved(corpus, grid)
     own = [setting for setting in found if setting.retriever == "own.py:made"]
     assert len(own) == 4
     for setting in own:
-        assert found[setting] == of_bot(ground, setting, ground.questions)
+        assert found[setting] == of_bot(corpus, setting, corpus.questions)
         assert all(len(contexts) == setting.top_k for contexts in found[setting])
         assert all(context.start is not None for context in found[setting][0])
 
 
 def test_a_retriever_that_fails_is_told_with_the_question(tmp_path):
-    ground, _ = ground_of(tmp_path, [question("boats", "price")])
+    corpus, _ = ground_of(tmp_path, [question("boats", "price")])
     (tmp_path / "own.py").write_text(OWN)
     with pytest.raises(InputError, match=r"own\.py:broken failed on the question 'What .*: RuntimeError: the line"):
-        retrieved(ground, GridSettings(retriever="own.py:broken"))
+        retrieved(corpus, GridSettings(retriever="own.py:broken"))
 
 
 def test_each_passage_and_each_question_is_embedded_once(tmp_path):
-    ground, encoder = ground_of(tmp_path)
-    _, retrieving, told = retrieved(ground, GRID)
+    corpus, encoder = ground_of(tmp_path)
+    _, retrieving, notify = retrieved(corpus, GRID)
     cuts = {
         Splitting(splitter, size, overlap)
         for splitter in ("recursive", "sentences") for size in (80, 160) for overlap in (0, 30)
     } | {Splitting("recursive", 120, 0)}  # fmt: skip
-    texts = {passage.text for cut in cuts for each in ground.documents for passage in cut.cut(each)}
-    asked = {one.text for one in ground.questions}
-    bm25_only = {one.text for each in ground.documents for one in Splitting("recursive", 120, 0).cut(each)}
+    texts = {passage.text for cut in cuts for each in corpus.documents for passage in cut.cut(each)}
+    asked = {one.text for one in corpus.questions}
+    bm25_only = {one.text for each in corpus.documents for one in Splitting("recursive", 120, 0).cut(each)}
     embedded = [text for text in encoder.texts if text not in asked]
     assert len(embedded) == len(set(embedded))
     assert texts - bm25_only <= set(embedded) <= texts
     assert retrieving.distinct_passages == len(texts)
     # The first question warms the model up.
-    assert sorted(text for text in encoder.texts if text in asked) == sorted([*asked, ground.questions[0].text])
-    assert told.count("Embedding 40 questions") == 1
+    assert sorted(text for text in encoder.texts if text in asked) == sorted([*asked, corpus.questions[0].text])
+    assert notify.count("Embedding 40 questions") == 1
 
 
 def test_indexes_are_those_that_bots_open(tmp_path):
-    ground, _ = ground_of(tmp_path)
-    retrieved(ground, GridSettings(splitter="recursive", chunk_size=80, chunk_overlap=0, retriever="dense"))
+    corpus, _ = ground_of(tmp_path)
+    retrieved(corpus, GridSettings(splitter="recursive", chunk_size=80, chunk_overlap=0, retriever="dense"))
     kept = list((tmp_path / "cache" / "indexes").rglob("passages-*.zip"))
     assert len(kept) == 1
     embedder, encoder = word_embedder()
     knowledge = read_knowledge([tmp_path / "documents"])
-    settings = type(ground.present)(type="rag", chunk_size=80, chunk_overlap=0)
-    bot = build_bot("rag", settings, Workshop(ground.loaded.base, lambda: knowledge, embedder, cache=ground.cache))
+    settings = type(corpus.present)(type="rag", chunk_size=80, chunk_overlap=0)
+    bot = build_bot("rag", settings, Workshop(corpus.loaded.base, lambda: knowledge, embedder, cache=corpus.cache))
 
     async def work():
         await bot.prepare()
@@ -166,7 +165,7 @@ def test_indexes_are_those_that_bots_open(tmp_path):
     with closing(embedder):
         assert asyncio.run(work()).contexts
     # The extractive model embeds sentences; no passage of the index is among them.
-    index = {one.text for each in ground.documents for one in Splitting("recursive", 80, 0).cut(each)}
+    index = {one.text for each in corpus.documents for one in Splitting("recursive", 80, 0).cut(each)}
     assert len(set(encoder.texts) & index) < len(index)
 
 
@@ -188,7 +187,7 @@ def test_one_search_serves_all_k_whose_candidates_are_the_same(retriever, rerank
 
 def test_documents_without_a_word_are_searched_without_a_fault(tmp_path):
     documents = {"blank.md": "  \n", "boats.md": "The price of our boats is 3."}
-    ground, _ = ground_of(tmp_path, [{"id": "q", "question": "?", "expected_answer": "3"}], documents)
-    found, _, _ = retrieved(ground, GridSettings(chunk_size=80, chunk_overlap=0))
+    corpus, _ = ground_of(tmp_path, [{"id": "q", "question": "?", "expected_answer": "3"}], documents)
+    found, _, _ = retrieved(corpus, GridSettings(chunk_size=80, chunk_overlap=0))
     assert {len(contexts[0]) for setting, contexts in found.items() if setting.retriever == "bm25"} == {0}
     assert {len(contexts[0]) for setting, contexts in found.items() if setting.retriever == "dense"} == {1}

@@ -3,10 +3,10 @@
 import math
 
 import pytest
-from proctor.bots.base import Context
-from proctor.harness.grids.scoring import METRICS, Yardstick, context_precision, gold_places, prompt_tokens
-from proctor.harness.ground.ground import QuestionGold
-from proctor.knowledge.questions import Evidence
+from proctor.bots.bot import Context
+from proctor.harness.analysis.configurations import METRICS, Yardstick, context_precision, gold_places, prompt_tokens
+from proctor.harness.analysis.corpus import QuestionGold
+from proctor.knowledge.questions.question import Evidence
 from proctor.metrics.facts import Place
 
 GOLD = [[Place("a", 100, 200)], [Place("b", 0, 50), Place("c", 0, 50)]]

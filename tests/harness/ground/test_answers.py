@@ -2,8 +2,8 @@ import contextlib
 
 import pytest
 from proctor import InputError
-from proctor.harness.ground.answers import read_answers
-from proctor.reports.store import Store
+from proctor.harness.analysis.corpus import read_answers
+from proctor.reports.store.database import Store
 from small_surveys import QUESTIONS, answers_of, write_knowledge_suite
 from suites import write_suite
 
@@ -51,7 +51,7 @@ def test_an_unanswerable_question_is_answered_rightly_by_saying_so(tmp_path, sto
         metrics=["keyword_recall"],
     )
     answers = answers_of(suite, store)
-    said = {row.question: (row.right, row.declined) for row in answers.rows}
+    said = {row.question: (row.right, row.abstained) for row in answers.rows}
     assert said == {"moon": (True, True), "mars": (False, False)}
 
 

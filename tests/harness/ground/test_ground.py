@@ -1,8 +1,8 @@
 import pytest
 from proctor import InputError
-from proctor.harness.ground.ground import QuestionGold
+from proctor.harness.analysis.corpus import QuestionGold
 from proctor.harness.suite.suite_file import load_suite
-from proctor.knowledge.questions import Evidence
+from proctor.knowledge.questions.question import Evidence
 from small_surveys import DOCUMENTS, QUESTIONS, ground_of, write_knowledge_suite
 
 
@@ -11,17 +11,17 @@ def evidence(document, quote):
 
 
 def test_gold_evidence_is_located_in_the_documents(tmp_path):
-    ground = ground_of(write_knowledge_suite(tmp_path))
-    gold = ground.gold["open"]
+    corpus = ground_of(write_knowledge_suite(tmp_path))
+    gold = corpus.gold["open"]
     assert gold.kind == "evidence"
     ((member,),) = gold.groups
-    assert ground.by_id["hours.md"].text[member.start : member.end] == "opens at nine in the morning"
+    assert corpus.by_id["hours.md"].text[member.start : member.end] == "opens at nine in the morning"
     assert gold.documents == {"hours.md"}
 
 
 def test_a_question_without_evidence_has_nothing_to_look_for(tmp_path):
-    ground = ground_of(write_knowledge_suite(tmp_path, questions=[{"id": "why", "question": "Why?"}]))
-    assert ground.gold["why"] == QuestionGold("none")
+    corpus = ground_of(write_knowledge_suite(tmp_path, questions=[{"id": "why", "question": "Why?"}]))
+    assert corpus.gold["why"] == QuestionGold("none")
 
 
 def test_evidence_that_is_gone_is_stale_and_no_group_is_left_to_be_missed(tmp_path):
@@ -53,8 +53,8 @@ def test_the_present_setting_is_that_of_the_first_bot_that_retrieves(tmp_path):
 
 
 def test_without_such_a_bot_the_present_setting_is_the_default_one(tmp_path):
-    ground = ground_of(write_knowledge_suite(tmp_path, bots={"all": {"type": "full_context"}}))
-    assert (ground.present.chunk_size, ground.present.top_k) == (600, 4)
+    corpus = ground_of(write_knowledge_suite(tmp_path, bots={"all": {"type": "full_context"}}))
+    assert (corpus.present.chunk_size, corpus.present.top_k) == (600, 4)
 
 
 def test_a_suite_without_documents_is_refused(tmp_path):
@@ -68,7 +68,7 @@ def test_only_the_first_questions_are_read_where_a_limit_is_set(tmp_path):
 
 
 def test_documents_and_questions_are_found_by_name(tmp_path):
-    ground = ground_of(write_knowledge_suite(tmp_path))
-    assert ground.by_id.keys() == DOCUMENTS.keys()
-    assert ground.by_key["days"].expected == ("within 30 days",)
-    assert ground.seed == load_suite(tmp_path / "suite.yaml").suite.seed == 0
+    corpus = ground_of(write_knowledge_suite(tmp_path))
+    assert corpus.by_id.keys() == DOCUMENTS.keys()
+    assert corpus.by_key["days"].expected == ("within 30 days",)
+    assert corpus.seed == load_suite(tmp_path / "suite.yaml").suite.seed == 0

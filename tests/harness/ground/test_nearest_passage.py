@@ -1,8 +1,8 @@
 """The nearest passage to a text that is no longer there."""
 
 import pytest
-from proctor.harness.ground.nearest_passage import PassageFinder
-from proctor.knowledge.documents import Document
+from proctor.harness.analysis.support import PassageFinder
+from proctor.knowledge.documents.document import Document
 
 RETURNS = (
     "# Returns\n\nAny bike may be returned within 14 days and no reason has to be given.\n\n"

@@ -1,12 +1,10 @@
-"""One rule of clusters for all parts of a survey."""
+"""One rule of clusters for all parts of an analysis."""
 
 import pytest
-from proctor.harness.auditing.marks import marks_of
-from proctor.harness.ground.answers import Answer, Answers
-from proctor.harness.ground.ground import QuestionGold
-from proctor.harness.ground.question_clusters import question_clusters
-from proctor.knowledge.questions import Evidence, Question
-from proctor.reports.summary import MetricColumn
+from proctor.harness.analysis.corpus import Answer, Answers, QuestionGold, question_clusters
+from proctor.harness.analysis.label_errors import marks_of
+from proctor.knowledge.questions.question import Evidence, Question
+from proctor.reports.store.summary import MetricColumn
 from surveyed_grounds import FACTS, TOPICS, ground_of, question
 
 METRIC = MetricColumn("exact_match", "1", "higher", 0.0, 1.0, 0.5, "row", "mean")
@@ -16,10 +14,10 @@ def test_a_source_document_goes_before_the_evidence_and_that_before_the_question
     asked = [question(topic, fact) for topic in TOPICS[:2] for fact in FACTS[:2]]
     del asked[1]["source_document"]
     del asked[3]["source_document"], asked[3]["evidence"]
-    ground, _ = ground_of(tmp_path, asked)
-    assert ground.clusters(ground.by_key).tolist() == [0, 0, 1, 2]
-    assert ground.clusters(["trains-weight", "boats-weight", "boats-colour"]).tolist() == [0, 1, 1]
-    assert question_clusters(ground.questions, {}).tolist() == [0, 1, 2, 3]
+    corpus, _ = ground_of(tmp_path, asked)
+    assert corpus.clusters(corpus.by_key).tolist() == [0, 0, 1, 2]
+    assert corpus.clusters(["trains-weight", "boats-weight", "boats-colour"]).tolist() == [0, 1, 1]
+    assert question_clusters(corpus.questions, {}).tolist() == [0, 1, 2, 3]
 
 
 @pytest.mark.parametrize("kind", ["stale", "support"])

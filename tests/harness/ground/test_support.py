@@ -3,13 +3,10 @@
 from dataclasses import replace
 
 import pytest
-from proctor.harness.ground.answer_signals import THRESHOLD
-from proctor.harness.ground.expected_claims import expected_claims
-from proctor.harness.ground.ground import QuestionGold
-from proctor.harness.ground.sentence_book import SentenceBook, Stretch
-from proctor.harness.ground.support import SupportFinder, with_supports
-from proctor.knowledge.documents import Document
-from proctor.knowledge.questions import Question
+from proctor.harness.analysis.corpus import QuestionGold, SentenceBook, Stretch
+from proctor.harness.analysis.support import THRESHOLD, SupportFinder, expected_claims, with_supports
+from proctor.knowledge.documents.document import Document
+from proctor.knowledge.questions.question import Question
 from surveyed_grounds import ground_of
 from word_encoder import word_embedder
 
@@ -30,8 +27,8 @@ def asked(expected: object, question: str = "How long do I have to return a bike
 
 
 def gold_of(folder, *questions, documents=DOCUMENTS):
-    ground, _ = ground_of(folder, questions, documents)
-    found = with_supports(ground)
+    corpus, _ = ground_of(folder, questions, documents)
+    found = with_supports(corpus)
     for gold in found.gold.values():
         for group in gold.groups:
             for place in group:
@@ -111,16 +108,16 @@ def test_gold_evidence_and_stale_gold_stay_what_they_are(tmp_path):
 
 
 def test_a_ground_without_open_questions_is_handed_back_unread(tmp_path):
-    ground, encoder = ground_of(tmp_path, [asked("14 days", answerable=False)], DOCUMENTS)
-    assert with_supports(ground) is ground
+    corpus, encoder = ground_of(tmp_path, [asked("14 days", answerable=False)], DOCUMENTS)
+    assert with_supports(corpus) is corpus
     assert encoder.texts == []
 
 
 def test_it_says_what_it_does_and_is_the_same_again(tmp_path):
-    ground, _ = ground_of(tmp_path, [asked("Within 14 days of delivery."), {**asked("60 euros"), "id": "p"}], DOCUMENTS)
-    told = []
-    first, second = with_supports(ground, told.append), with_supports(ground)
-    assert told == ["Looking for the expected answers of 2 questions without evidence"]
+    corpus, _ = ground_of(tmp_path, [asked("Within 14 days of delivery."), {**asked("60 euros"), "id": "p"}], DOCUMENTS)
+    notify = []
+    first, second = with_supports(corpus, notify.append), with_supports(corpus)
+    assert notify == ["Looking for the expected answers of 2 questions without evidence"]
     assert first.gold == second.gold
 
 
@@ -177,5 +174,5 @@ def test_stretches_stay_within_their_document():
 
 
 def test_supports_need_no_gold_of_their_own(tmp_path):
-    ground, _ = ground_of(tmp_path, [asked("Within 14 days of delivery.")], DOCUMENTS)
-    assert with_supports(replace(ground, gold={})).gold["q"].kind == "support"
+    corpus, _ = ground_of(tmp_path, [asked("Within 14 days of delivery.")], DOCUMENTS)
+    assert with_supports(replace(corpus, gold={})).gold["q"].kind == "support"

@@ -6,13 +6,11 @@ import random
 from pathlib import Path
 
 import pytest
-from proctor.harness.ground.answer_signals import THRESHOLD
-from proctor.harness.ground.ground import lay_ground
-from proctor.harness.ground.sentence_book import SentenceBook
-from proctor.harness.ground.support import SupportFinder
+from proctor.harness.analysis.corpus import SentenceBook, index_corpus
+from proctor.harness.analysis.support import THRESHOLD, SupportFinder
 from proctor.harness.suite.suite_file import load_suite, sample_suite
-from proctor.knowledge.documents import Document
-from proctor.knowledge.questions import Question
+from proctor.knowledge.documents.document import Document
+from proctor.knowledge.questions.question import Question
 from word_encoder import word_embedder
 
 XQUAD = Path(__file__).resolve().parents[4] / "shared" / "data" / "xquad_en" / "dev.jsonl"
@@ -38,15 +36,15 @@ def test_spans_of_paragraphs():
 
 
 def test_the_answers_of_the_sample_are_found_where_people_quoted_them():
-    ground = lay_ground(load_suite(sample_suite()), os.environ)
-    known = [one for one in ground.questions if ground.gold[one.id].kind == "evidence"]
-    found = SupportFinder(SentenceBook(ground.documents), ground.embedder)
+    corpus = index_corpus(load_suite(sample_suite()), os.environ)
+    known = [one for one in corpus.questions if corpus.gold[one.id].kind == "evidence"]
+    found = SupportFinder(SentenceBook(corpus.documents), corpus.embedder)
     supports = found.find(known)
     assert len(supports) == len(known) > 80
     supported = [key for key, one in supports.items() if one.score >= THRESHOLD]
     assert len(supported) >= 0.95 * len(known)
     hits = [
         key for key in supported
-        if found.book.document(supports[key].best.places[0].stretch.first).id in ground.gold[key].documents
+        if found.book.document(supports[key].best.places[0].stretch.first).id in corpus.gold[key].documents
     ]  # fmt: skip
     assert len(hits) >= 0.95 * len(supported)

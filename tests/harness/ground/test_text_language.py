@@ -1,8 +1,8 @@
 """Answers that are expected in a language that no document has are not called unsupported."""
 
 import pytest
-from proctor.harness.ground.support import with_supports
-from proctor.harness.surveying.gaps import find_gaps
+from proctor.harness.analysis.gaps import find_gaps
+from proctor.harness.analysis.support import with_supports
 from surveyed_grounds import ground_of
 
 GERMAN = (
@@ -28,25 +28,25 @@ def laid(folder, documents, *keys):
 
 
 def test_an_answer_in_a_language_that_no_document_has_is_not_known_and_not_missing(tmp_path):
-    ground = laid(tmp_path, {"zurueck.md": GERMAN}, "en", "de", "short")
-    assert {key: gold.kind for key, gold in ground.gold.items()} == {
+    corpus = laid(tmp_path, {"zurueck.md": GERMAN}, "en", "de", "short")
+    assert {key: gold.kind for key, gold in corpus.gold.items()} == {
         "en": "none", "de": "support", "short": "unsupported",
     }  # fmt: skip
-    (warning,) = ground.warnings
+    (warning,) = corpus.warnings
     assert warning.startswith("1 question expects its answer in a language that no document has (en), and words")
-    assert [one.questions for one in find_gaps(ground, None).findings] == [("short",)]
+    assert [one.questions for one in find_gaps(corpus, None).findings] == [("short",)]
 
 
 def test_documents_that_no_answer_could_be_found_in_are_told(tmp_path):
-    ground = laid(tmp_path, {"plan.md": ENGLISH, "zurueck.md": GERMAN}, "en")
-    assert ground.gold["en"].kind == "unsupported"
-    (warning,) = ground.warnings
+    corpus = laid(tmp_path, {"plan.md": ENGLISH, "zurueck.md": GERMAN}, "en")
+    assert corpus.gold["en"].kind == "unsupported"
+    (warning,) = corpus.warnings
     assert warning.startswith("1 document is in another language than the expected answers that no document supports")
     assert "(zurueck.md): what stands in it alone counts as unsupported." in warning
 
 
 @pytest.mark.parametrize("documents", [{"plan.md": ENGLISH}, {"short.md": "Ja, nein."}])
 def test_of_one_language_or_none_that_is_told_nothing_is_said(tmp_path, documents):
-    ground = laid(tmp_path, documents, "en")
-    assert ground.gold["en"].kind == "unsupported"
-    assert ground.warnings == ()
+    corpus = laid(tmp_path, documents, "en")
+    assert corpus.gold["en"].kind == "unsupported"
+    assert corpus.warnings == ()

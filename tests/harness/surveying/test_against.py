@@ -11,18 +11,16 @@ from pathlib import Path
 import pytest
 from openai_server import Call, Fault, OpenAIServer, status
 from proctor import InputError
-from proctor.harness.exams.exam import hold
-from proctor.harness.exams.run_config import RunConfig
-from proctor.harness.exams.suite_exam import suite_exam
-from proctor.harness.ground.answers import Answers, read_answers
-from proctor.harness.ground.ground import Ground, lay_ground
-from proctor.harness.showing.progress import Silent
+from proctor.harness.analysis.corpus import Answers, CorpusIndex, index_corpus, read_answers
+from proctor.harness.analysis.document_changes import compare_documents, plan_against
+from proctor.harness.cli.progress import Silent
+from proctor.harness.run.run import hold
+from proctor.harness.run.run_config import RunConfig
+from proctor.harness.run.suite_run import suite_evaluation
 from proctor.harness.suite.suite_file import load_suite
-from proctor.harness.surveying.against import compare_documents
-from proctor.harness.surveying.against_plan import plan_against
-from proctor.reports.store import Store
-from proctor.reports.summary import find_run
-from proctor.reports.surveys.against import Against
+from proctor.reports.analysis.findings import Against
+from proctor.reports.store.database import Store
+from proctor.reports.store.summary import find_run
 
 
 def prices(*numbers: int, **changed: int) -> str:
@@ -95,16 +93,16 @@ class Folder:
         return self.folder / name
 
     @property
-    def ground(self) -> Ground:
-        return lay_ground(load_suite(self.folder / "suite.yaml"), os.environ)
+    def corpus(self) -> CorpusIndex:
+        return index_corpus(load_suite(self.folder / "suite.yaml"), os.environ)
 
     def compare(self, **changes: object) -> Against:
-        watching = lambda: contextlib.nullcontext(Silent())  # noqa: E731 - who watches, made for each exam
-        return compare_documents(self.ground, self.old, self.store, watching, **changes)
+        watching = lambda: contextlib.nullcontext(Silent())  # noqa: E731 - who watches, made for each run
+        return compare_documents(self.corpus, self.old, self.store, watching, **changes)
 
     def present(self, options: RunConfig | None = None) -> Answers:
-        exam = suite_exam(load_suite(self.folder / "suite.yaml"), options or RunConfig(), os.environ)
-        outcome = hold(exam, self.store, Silent())
+        evaluation = suite_evaluation(load_suite(self.folder / "suite.yaml"), options or RunConfig(), os.environ)
+        outcome = hold(evaluation, self.store, Silent())
         found = read_answers(self.store, find_run(self.store, outcome.summary.run)[0])
         assert found is not None
         return found
@@ -123,7 +121,7 @@ def folder(tmp_path: Path, server: OpenAIServer) -> Iterator[Folder]:
     made.store.close()
 
 
-def told(found: Against) -> dict[str, tuple[str, str, list[str], list[str]]]:
+def notify(found: Against) -> dict[str, tuple[str, str, list[str], list[str]]]:
     return {
         edit.document: (edit.change, edit.was, [key for _, key in edit.gained], [key for _, key in edit.lost])
         for edit in found.edits
@@ -132,7 +130,7 @@ def told(found: Against) -> dict[str, tuple[str, str, list[str], list[str]]]:
 
 def test_every_edit_is_credited_with_what_it_turned(folder, server):
     found = folder.compare()
-    assert told(found) == {
+    assert notify(found) == {
         "b.md": ("removed", "", [], ["q4", "q5"]),
         "a.md": ("edited", "", ["q2"], ["q1"]),
         "d.md": ("added", "", [], ["q3"]),
@@ -147,7 +145,7 @@ def test_every_edit_is_credited_with_what_it_turned(folder, server):
     assert bot.difference.low < -4 / 8 < bot.difference.high
     assert found.calls == len(server.calls) == 8 + 8 + 6 * 7  # both runs; once more and with each edit back
     assert (found.folder, found.metric) == (str(folder.old), "exact_match")
-    assert folder.store.query("SELECT suite FROM runs WHERE name = ?", [found.run]) == [("test (survey)",)]
+    assert folder.store.query("SELECT suite FROM runs WHERE name = ?", [found.run]) == [("test (analysis)",)]
 
 
 def test_edits_that_turned_most_come_first(folder):
@@ -177,14 +175,14 @@ def test_answers_that_a_run_over_the_old_documents_has_are_free(folder, server):
     folder.present()
     folder.write("documents", NEW)
     present, asked = folder.present(), len(server.calls)
-    plan = plan_against(folder.ground, folder.old)
+    plan = plan_against(folder.corpus, folder.old)
     assert plan.questions(folder.store) == 0
     assert folder.compare(present=present).calls == len(server.calls) - asked == 6 * 7
 
 
 def test_what_it_takes_is_said_before_and_bounds_what_is_asked(folder, server):
     present, asked = folder.present(), len(server.calls)
-    plan = plan_against(folder.ground, folder.old, most_calls=15)
+    plan = plan_against(folder.corpus, folder.old, most_calls=15)
     assert (plan.questions(folder.store), plan.most_to_explain) == (8, 15)
     assert plan.sentence(folder.store) == (
         f"Since {folder.old}: 3 edited, 1 added, 1 renamed, 1 removed. 8 answers are asked for over the old documents, "
@@ -192,14 +190,14 @@ def test_what_it_takes_is_said_before_and_bounds_what_is_asked(folder, server):
     )
     assert len(server.calls) == asked
     said: list[str] = []
-    found = folder.compare(present=present, most_calls=15, told=said.append)
+    found = folder.compare(present=present, most_calls=15, notify=said.append)
     assert found.calls == len(server.calls) - asked == 8 + 15
     assert said[-1] == "15 answers are asked for to find out which edit did what"
-    assert told(found)["a.md"][2:] == ([], ["q1"])  # lost answers go before gained ones
+    assert notify(found)["a.md"][2:] == ([], ["q1"])  # lost answers go before gained ones
     assert found.unexplained == ()  # nobody knows yet
     (warning,) = [each for each in found.warnings if "most-calls" in each]
     assert "at most 15 answers" in warning
-    again = plan_against(folder.ground, folder.old)
+    again = plan_against(folder.corpus, folder.old)
     assert (again.questions(folder.store), again.most_to_explain) == (0, 8 * 7)
 
 
@@ -212,20 +210,20 @@ def test_with_no_calls_for_it_the_sides_are_still_compared(folder):
 
 def test_one_edit_needs_no_further_answers(folder, server):
     folder.old = folder.write("old", NEW | {"a.md": OLD["a.md"]})
-    assert plan_against(folder.ground, folder.old).most_to_explain == 8
+    assert plan_against(folder.corpus, folder.old).most_to_explain == 8
     found = folder.compare()
     assert len(server.calls) == 16 + 2  # only to see whether the answer comes again
     assert folder.compare(most_calls=0).edits == found.edits  # they are kept
-    assert told(found) == {"a.md": ("edited", "", ["q2"], ["q1"])}
+    assert notify(found) == {"a.md": ("edited", "", ["q2"], ["q1"])}
 
 
 def test_bots_that_retrieve_try_only_what_they_read(tmp_path, server):
     folder = Folder(tmp_path, server.url, words=BY_WORDS, faq=FAQ)
     with contextlib.closing(folder.store):
         found = folder.compare()
-        assert told(found)["a.md"] == ("edited", "", ["q2"], ["q1"])
-        assert told(found)["b.md"] == ("removed", "", [], ["q4", "q5"])
-        assert told(found)["d.md"] == ("added", "", [], ["q3"])
+        assert notify(found)["a.md"] == ("edited", "", ["q2"], ["q1"])
+        assert notify(found)["b.md"] == ("removed", "", [], ["q4", "q5"])
+        assert notify(found)["d.md"] == ("added", "", [], ["q3"])
         assert found.calls < 8 + 8 + 6 * 7
         assert [bot.bot for bot in found.bots] == ["words"]
         assert any(each.startswith("faq takes no documents from a folder") for each in found.warnings)
@@ -273,8 +271,8 @@ def test_what_can_not_be_asked_again_is_not_called_unexplained(folder):
     with OpenAIServer(script, faults=refused, models=["chat"]) as other:
         folder.save(models={"chat": folder.made["models"]["chat"] | {"base_url": other.url}})
         found = folder.compare()
-    assert told(found)["a.md"] == ("edited", "", [], [])
-    assert told(found)["d.md"] == ("added", "", [], ["q3"])
+    assert notify(found)["a.md"] == ("edited", "", [], [])
+    assert notify(found)["d.md"] == ("added", "", [], ["q3"])
     assert found.unexplained == ()
     (warning,) = [each for each in found.warnings if "asked again or marked" in each]
     assert warning.startswith("3 answers that turned could not be asked again or marked with every edit taken back")
@@ -286,7 +284,7 @@ def test_the_same_documents_are_not_asked(folder, server):
     found = folder.compare()
     assert (found.edits, found.bots, found.run, server.calls) == ((), (), "", [])
     assert found.warnings == (f"{folder.old} holds the very documents of the suite, so nothing has to be asked.",)
-    idle = plan_against(folder.ground, folder.old)
+    idle = plan_against(folder.corpus, folder.old)
     assert (idle.questions(folder.store), idle.most_to_explain) == (0, 0)
 
 
@@ -294,7 +292,7 @@ def test_a_suite_whose_bots_take_no_documents(tmp_path, server):
     folder = Folder(tmp_path, server.url, faq=FAQ)
     with contextlib.closing(folder.store):
         found = folder.compare()
-        idle = plan_against(folder.ground, folder.old)
+        idle = plan_against(folder.corpus, folder.old)
         assert (idle.questions(folder.store), idle.most_to_explain) == (0, 0)
     assert (found.bots, found.calls, len(found.edits)) == ((), 0, 6)
     assert "No bot of the suite takes documents" in found.warnings[-1]
@@ -302,10 +300,10 @@ def test_a_suite_whose_bots_take_no_documents(tmp_path, server):
 
 def test_a_folder_that_is_missing_or_empty(folder):
     with pytest.raises(InputError, match="nowhere"):
-        plan_against(folder.ground, folder.folder / "nowhere")
+        plan_against(folder.corpus, folder.folder / "nowhere")
     (folder.folder / "empty").mkdir()
     with pytest.raises(InputError, match="no document with text in"):
-        plan_against(folder.ground, folder.folder / "empty")
+        plan_against(folder.corpus, folder.folder / "empty")
 
 
 def test_a_folder_with_some_of_the_documents(folder):
@@ -328,7 +326,7 @@ def test_evidence_that_was_edited_away_is_told(folder):
         for found in [quotes.get(str(question["id"]))]
     ]
     (folder.folder / "questions.json").write_text(json.dumps(marked))
-    warnings = list(plan_against(folder.ground, folder.old).warnings())
+    warnings = list(plan_against(folder.corpus, folder.old).warnings())
     assert warnings[0] == "The evidence of 1 question is not in the old documents: q2."
     assert warnings[1].startswith("The evidence of 2 questions was edited away: q1 and q6.")
 
@@ -378,4 +376,4 @@ def test_repeats_are_asked_as_often(folder, server):
     assert asked == 16
     found = folder.compare(present=present, options=RunConfig(repeat=2, fresh=True))
     assert found.calls == len(server.calls) - asked == 16 + 6 * 7 * 2
-    assert told(found)["a.md"] == ("edited", "", ["q2"], ["q1"])
+    assert notify(found)["a.md"] == ("edited", "", ["q2"], ["q1"])

@@ -6,13 +6,12 @@ import shutil
 from pathlib import Path
 
 import pytest
-from proctor.harness.exams.run_config import RunConfig
-from proctor.harness.ground.ground import lay_ground
-from proctor.harness.showing.progress import Silent
+from proctor.harness.analysis.corpus import index_corpus
+from proctor.harness.analysis.document_changes import compare_documents, plan_against
+from proctor.harness.cli.progress import Silent
+from proctor.harness.run.run_config import RunConfig
 from proctor.harness.suite.suite_file import load_suite, sample_suite
-from proctor.harness.surveying.against import compare_documents
-from proctor.harness.surveying.against_plan import plan_against
-from proctor.reports.store import Store
+from proctor.reports.store.database import Store
 
 METRICS = "metrics: [tokens_presence.passes]\n"
 PRICE = ("delivery costs 29 euros for a bicycle and 39 euros", "delivery costs 19 euros for a bicycle and 24 euros")
@@ -40,16 +39,16 @@ def suite(tmp_path: Path) -> Path:
 
 @pytest.mark.weights
 def test_each_edit_of_the_sample_is_found_and_credited(suite):
-    ground = lay_ground(load_suite(suite), os.environ, limit=28)
+    corpus = index_corpus(load_suite(suite), os.environ, limit=28)
     options = RunConfig(bots=("faq", "rag"), limit=28)
     old = suite.parent / "old"
     with contextlib.closing(Store.open(suite / "p.db")) as store:
-        assert plan_against(ground, old, options).sentence(store) == (
+        assert plan_against(corpus, old, options).sentence(store) == (
             f"Since {old}: 1 edited, 1 renamed, 1 added, 1 removed. 28 answers are asked for over the old documents, "
             "and at most 112 to find out which edit did what."
         )
-        found = compare_documents(ground, old, store, lambda: contextlib.nullcontext(Silent()), options)
-        again = compare_documents(ground, old, store, lambda: contextlib.nullcontext(Silent()), options)
+        found = compare_documents(corpus, old, store, lambda: contextlib.nullcontext(Silent()), options)
+        again = compare_documents(corpus, old, store, lambda: contextlib.nullcontext(Silent()), options)
     edits = {edit.document: edit for edit in found.edits}
     assert {name: (edit.change, edit.was) for name, edit in edits.items()} == {
         "workshops.md": ("added", ""),

@@ -5,15 +5,13 @@ import os
 from pathlib import Path
 
 import pytest
-from proctor.bots.base import Context
-from proctor.harness.ground.answers import Answer, Answers
-from proctor.harness.ground.ground import Ground, QuestionGold, lay_ground
-from proctor.harness.ground.text_language import language_of
+from proctor.bots.bot import Context
+from proctor.harness.analysis.cards import coverage, document_cards, is_idle
+from proctor.harness.analysis.corpus import Answer, Answers, CorpusIndex, QuestionGold, index_corpus, language_of
 from proctor.harness.suite.suite_file import load_suite
-from proctor.harness.surveying.cards import coverage, document_cards, is_idle
-from proctor.knowledge.questions import Evidence
-from proctor.reports.summary import MetricColumn
-from proctor.reports.surveys.blame import Blame, DocumentBlame
+from proctor.knowledge.questions.question import Evidence
+from proctor.reports.analysis.findings import Ablations, DocumentAttribution
+from proctor.reports.store.summary import MetricColumn
 
 METRIC = MetricColumn("exact_match", "1", "higher", 0.0, 1.0, 0.5, "row", "mean")
 PRICES = (
@@ -37,7 +35,7 @@ QUESTIONS = [
 ]  # fmt: skip
 
 
-def ground(folder: Path, bot: dict[str, object] | None = None, files: dict[str, str] | None = None) -> Ground:
+def corpus(folder: Path, bot: dict[str, object] | None = None, files: dict[str, str] | None = None) -> CorpusIndex:
     (folder / "documents").mkdir()
     for name, text in (FILES if files is None else files).items():
         (folder / "documents" / name).write_text(text, "utf-8", "surrogatepass")
@@ -45,7 +43,7 @@ def ground(folder: Path, bot: dict[str, object] | None = None, files: dict[str, 
     rag = {"type": "rag", "chunk_size": 100, "chunk_overlap": 20}
     suite = {"questions": "questions.json", "knowledge": "documents", "bots": {"rag": bot or rag}}
     (folder / "suite.yaml").write_text(json.dumps(suite))
-    return lay_ground(load_suite(folder / "suite.yaml"), os.environ)
+    return index_corpus(load_suite(folder / "suite.yaml"), os.environ)
 
 
 def of_text(document: str, text: str, score: float = 1.0) -> Context:
@@ -62,8 +60,8 @@ def answers(*rows: Answer) -> Answers:
 
 
 @pytest.fixture
-def laid(tmp_path: Path) -> Ground:
-    return ground(tmp_path)
+def laid(tmp_path: Path) -> CorpusIndex:
+    return corpus(tmp_path)
 
 
 SERVICE = of_text("prices.md", "A basic service costs 69 euros.")
@@ -112,11 +110,11 @@ def test_the_worst_come_first(laid):
     rows += [answer("open", False, OPENS), answer("told", True, OPENS), answer("moon", True, OPENS)]
     order = [card.document for card in document_cards(laid, answers(*rows)).cards]
     assert order == ["old.md", "hours.md", "prices.md", "about.md"]
-    blame = Blame("exact_match", 0.5, documents=(
-        DocumentBlame("hours.md", caused=(("rag", "open"),), carried=(("rag", "told"), ("rag", "moon")), tried=4),
-        DocumentBlame("old.md", tried=0),
+    attribution = Ablations("exact_match", 0.5, documents=(
+        DocumentAttribution("hours.md", caused=(("rag", "open"),), carried=(("rag", "told"), ("rag", "moon")), tried=4),
+        DocumentAttribution("old.md", tried=0),
     ))  # fmt: skip
-    cards = document_cards(laid, answers(*rows), blame).cards
+    cards = document_cards(laid, answers(*rows), attribution).cards
     assert [card.document for card in cards] == ["hours.md", "old.md", "prices.md", "about.md"]
     assert [(card.caused, card.carried) for card in cards[:2]] == [(1, 2), (None, None)]
 
@@ -169,14 +167,14 @@ def test_documents_of_other_names_and_without_places(laid):
 
 
 def test_where_it_can_not_be_told_what_was_read_nothing_is_called_unused(laid):
-    told = answers(answer("price", True, Context("A summary that stands nowhere", "prices.md")))
-    by_id = {card.document: card for card in document_cards(laid, told).cards}
+    notify = answers(answer("price", True, Context("A summary that stands nowhere", "prices.md")))
+    by_id = {card.document: card for card in document_cards(laid, notify).cards}
     assert by_id["prices.md"].unused == ()
     assert len(by_id["old.md"].unused) == 1
 
 
 def test_bots_that_do_not_cut(tmp_path):
-    laid = ground(tmp_path, {"type": "full_context"})
+    laid = corpus(tmp_path, {"type": "full_context"})
     found = document_cards(laid, answers(answer("price", True, SERVICE), answer("hours", True, OPENS)))
     assert {(card.passages, card.single_passages) for card in found.cards} == {(1, ())}
 
@@ -184,7 +182,7 @@ def test_bots_that_do_not_cut(tmp_path):
 def test_hostile_documents(tmp_path):
     """One letter, no word, a language that letters alone don't tell, and one long line."""
     files = {"a.md": "x", "b.md": "--- --- ---", "c.md": "価格表は修理費用の一覧です。" * 20, "d.txt": "y" * 30_000}
-    laid = ground(tmp_path, files=files)
+    laid = corpus(tmp_path, files=files)
     found = document_cards(laid, answers(answer("price", False, Context("y" * 100, "d.txt", 5, 105))))
     assert [card.document for card in found.cards] == ["d.txt", "a.md", "b.md", "c.md"]
     assert {card.document: card.language for card in found.cards} | {"d.txt": ""} == {
@@ -194,13 +192,13 @@ def test_hostile_documents(tmp_path):
 
 
 def test_coverage_is_sparse_and_in_order(laid):
-    told = answers(
+    notify = answers(
         answer("hours", False, OPENS, SERVICE_THEN),
         answer("hours", True, SERVICE_THEN, bot="other"),
         answer("open", None, SERVICE_THEN),
         answer("not in the suite", False, SERVICE_THEN),
     )
-    found = [(one.question, one.document, one.holds, one.retrieved_by, one.wrong_for) for one in coverage(laid, told)]
+    found = [(one.question, one.document, one.holds, one.retrieved_by, one.wrong_for) for one in coverage(laid, notify)]
     assert found == [
         ("price", "hours.md", True, (), ()),
         ("price", "prices.md", True, (), ()),
@@ -213,7 +211,7 @@ def test_coverage_is_sparse_and_in_order(laid):
 
 def test_coverage_where_gold_names_a_document_that_is_gone(laid):
     gone = QuestionGold("evidence", ((Evidence("gone.md", "x", 0, 1), Evidence("about.md", "x", 0, 1)),))
-    changed = Ground(laid.loaded, laid.environ, laid.documents, laid.questions, laid.embedder, {"open": gone})
+    changed = CorpusIndex(laid.loaded, laid.environ, laid.documents, laid.questions, laid.embedder, {"open": gone})
     assert [(one.question, one.document) for one in coverage(changed, None)] == [("open", "about.md")]
 
 

@@ -5,15 +5,13 @@ from contextlib import closing
 from dataclasses import replace
 
 import pytest
-from proctor.bots.base import Context
-from proctor.harness.ground.answers import Answer, Answers
-from proctor.harness.ground.support import with_supports
-from proctor.harness.surveying.gaps import find_gaps
-from proctor.harness.surveying.stale_gold import stale_gold
-from proctor.harness.surveying.topics import thin_topics, topics_of
-from proctor.knowledge.batching import BatchingEmbedder
-from proctor.reports.summary import MetricColumn
-from proctor.reports.surveys.survey import Gaps, Topic
+from proctor.bots.bot import Context
+from proctor.harness.analysis.corpus import Answer, Answers
+from proctor.harness.analysis.gaps import find_gaps, stale_gold, thin_topics, topics_of
+from proctor.harness.analysis.support import with_supports
+from proctor.knowledge.models.batching import BatchingEmbedder
+from proctor.reports.analysis.findings import Gaps, Topic
+from proctor.reports.store.summary import MetricColumn
 from pydantic import TypeAdapter
 from surveyed_grounds import ground_of
 from word_encoder import WordEncoder
@@ -42,8 +40,8 @@ def answers(*rows: Answer) -> Answers:
     return Answers("run", 1, METRIC, rows)
 
 
-def said(key: str, text: str, bot: str = "rag", right: bool | None = False, contexts=(), declined=False) -> Answer:
-    return Answer(bot, key, text, contexts, None, right, declined)
+def said(key: str, text: str, bot: str = "rag", right: bool | None = False, contexts=(), abstained=False) -> Answer:
+    return Answer(bot, key, text, contexts, None, right, abstained)
 
 
 def of_kind(gaps, kind):
@@ -64,7 +62,7 @@ def changed(folder, quote, document="returns.md", documents=DOCUMENTS):
 
 def test_a_reworded_sentence(tmp_path):
     finding = changed(tmp_path, "Bikes: you can return each bike within 14 days of its delivery.")
-    assert finding.details["change"] == "reworded"
+    assert finding.details["change"] == "perturbed"
     assert finding.places[0].text == FIRST
     assert FIRST in finding.action
 
@@ -173,9 +171,9 @@ def test_what_is_missing_from_the_nearest_passage(tmp_path):
 
 def test_one_false_figure_in_a_longer_answer_is_found(tmp_path):
     expected = f"{FIRST} A collection costs 77 euros for a bicycle and 45 euros for an e-bike."
-    ground = laid(tmp_path, [question("q", "How do I return a bike, and what does it cost?", expected)])
-    assert ground.gold["q"].kind in {"support", "unsupported"}
-    (finding,) = of_kind(find_gaps(ground, None), "unsupported")
+    corpus = laid(tmp_path, [question("q", "How do I return a bike, and what does it cost?", expected)])
+    assert corpus.gold["q"].kind in {"support", "unsupported"}
+    (finding,) = of_kind(find_gaps(corpus, None), "unsupported")
     assert finding.details["figures"] == [["77", "35"]]
 
 
@@ -184,7 +182,7 @@ def test_unanswerable_questions_that_bots_answered(tmp_path):
     contexts = (Context(PLAN, "plan.md", 0, len(PLAN), 0.4), Context(FIRST, "returns.md", 11, 11 + len(FIRST), 0.3))
     found = answers(
         said("moon", "You can return any bike within 14 days.", "rag", contexts=contexts),
-        said("moon", "I don't know.", "shy", declined=True),
+        said("moon", "I don't know.", "shy", abstained=True),
         said("moon", "Which moon do you mean?", "asks"),
         said("moon", "", "mute"),
     )
@@ -207,11 +205,11 @@ def test_a_passage_that_several_bots_answered_from_stands_once(tmp_path):
 
 
 def test_answers_that_are_marked_right_are_not_held_against_a_bot_where_only_support_is_missing(tmp_path):
-    ground = laid(tmp_path, [question("q", "Is my bike insured?", "Larkspoke Shield pays after a theft.")])
-    assert ground.gold["q"].kind == "unsupported"
+    corpus = laid(tmp_path, [question("q", "Is my bike insured?", "Larkspoke Shield pays after a theft.")])
+    assert corpus.gold["q"].kind == "unsupported"
     text = "Larkspoke Shield pays."
-    assert of_kind(find_gaps(ground, answers(said("q", text, right=True))), "answered_anyway") == []
-    (finding,) = of_kind(find_gaps(ground, answers(said("q", text))), "answered_anyway")
+    assert of_kind(find_gaps(corpus, answers(said("q", text, right=True))), "answered_anyway") == []
+    (finding,) = of_kind(find_gaps(corpus, answers(said("q", text))), "answered_anyway")
     assert finding.severity == "medium"
     assert "rag answered it" in finding.what
 
@@ -245,10 +243,10 @@ class Wordless(WordEncoder):
 def test_questions_without_a_word_are_of_no_topic(tmp_path):
     asked = [question(f"odd{number}", text) for number, text in enumerate(("?", "42", "...", "!?"))]
     with closing(BatchingEmbedder(Wordless, "wordless@1")) as embedder:
-        ground = replace(ground_of(tmp_path, asked + topical(), DOCUMENTS)[0], embedder=embedder)
-        topics = topics_of(ground, None)
+        corpus = replace(ground_of(tmp_path, asked + topical(), DOCUMENTS)[0], embedder=embedder)
+        topics = topics_of(corpus, None)
         assert [topic.questions for topic in topics] == [("b0", "b1", "b2", "b3"), ("r0", "r1", "r2", "r3")]
-        assert topics_of(replace(ground, questions=ground.questions[:4]), None) == ()
+        assert topics_of(replace(corpus, questions=corpus.questions[:4]), None) == ()
 
 
 def test_a_topic_without_answers_is_thin(tmp_path):
@@ -267,46 +265,46 @@ def test_what_is_marked_unanswerable_makes_a_topic_thin_and_no_more(tmp_path):
 def test_a_topic_that_bots_get_wrong_is_thin_unless_they_get_all_wrong(tmp_path):
     asked = [question(f"b{n}", text, "x", [("returns.md", FIRST)]) for n, text in enumerate(BATTERY)]
     asked += topical()[4:]
-    ground = laid(tmp_path, asked)
-    one_wrong = answers(*(said(one.id, "Yes, it is.", right=one.id.startswith("r")) for one in ground.questions))
-    (finding,) = find_gaps(ground, one_wrong).findings
+    corpus = laid(tmp_path, asked)
+    one_wrong = answers(*(said(one.id, "Yes, it is.", right=one.id.startswith("r")) for one in corpus.questions))
+    (finding,) = find_gaps(corpus, one_wrong).findings
     assert (finding.kind, finding.severity, finding.details["wrong"]) == ("thin_topic", "medium", 4)
-    assert find_gaps(ground, one_wrong).topics[0].right == 0.0
-    all_wrong = answers(*(said(one.id, "Yes, it is.") for one in ground.questions))
-    assert find_gaps(ground, all_wrong).findings == ()
+    assert find_gaps(corpus, one_wrong).topics[0].right == 0.0
+    all_wrong = answers(*(said(one.id, "Yes, it is.") for one in corpus.questions))
+    assert find_gaps(corpus, all_wrong).findings == ()
 
 
 def test_a_topic_of_thousands_of_questions_is_no_fault(tmp_path):
-    ground = laid(tmp_path, topical()[4:])
-    first = ground.questions[0]
+    corpus = laid(tmp_path, topical()[4:])
+    first = corpus.questions[0]
     many = tuple(replace(first, id=f"m{number}") for number in range(1_500))
-    ground = replace(ground, questions=(*many, *ground.questions), gold={
-        **{one.id: ground.gold[first.id] for one in many}, **ground.gold,
+    corpus = replace(corpus, questions=(*many, *corpus.questions), gold={
+        **{one.id: corpus.gold[first.id] for one in many}, **corpus.gold,
     })  # fmt: skip
-    rows = [said(one.id, "Yes.", right=not one.id.startswith("m")) for one in ground.questions]
+    rows = [said(one.id, "Yes.", right=not one.id.startswith("m")) for one in corpus.questions]
     topics = (
         Topic("many", tuple(one.id for one in many), ("plan.md",), len(many)),
-        Topic("others", tuple(one.id for one in ground.questions[1_500:]), ("plan.md",), 4),
+        Topic("others", tuple(one.id for one in corpus.questions[1_500:]), ("plan.md",), 4),
     )
-    (finding,) = thin_topics(ground, answers(*rows), topics)
+    (finding,) = thin_topics(corpus, answers(*rows), topics)
     assert "mostly wrong on 1500 of its 1500 questions" in finding.what
 
 
 def test_among_many_topics_a_few_wrong_answers_more_are_chance(tmp_path):
     """Three of three wrong where a third is wrong everywhere: once in 27, so it is to be expected among 40 topics."""
-    ground = laid(tmp_path, topical()[4:5])
-    first = ground.questions[0]
+    corpus = laid(tmp_path, topical()[4:5])
+    first = corpus.questions[0]
     keys = [[f"t{topic}-{number}" for number in range(3)] for topic in range(40)]
-    ground = replace(
-        ground,
+    corpus = replace(
+        corpus,
         questions=tuple(replace(first, id=key) for each in keys for key in each),
-        gold={key: ground.gold[first.id] for each in keys for key in each},
+        gold={key: corpus.gold[first.id] for each in keys for key in each},
     )
     wrong = {*keys[0], *(each[0] for each in keys[:-1])}
     rows = answers(*(said(key, "Yes.", right=key not in wrong) for each in keys for key in each))
     topics = tuple(Topic(f"t{place}", tuple(each), ("plan.md",), 3) for place, each in enumerate(keys))
-    assert list(thin_topics(ground, rows, topics)) == []
-    (finding,) = thin_topics(ground, rows, (topics[0], topics[-1]))
+    assert list(thin_topics(corpus, rows, topics)) == []
+    (finding,) = thin_topics(corpus, rows, (topics[0], topics[-1]))
     assert "mostly wrong on 3 of its 3 questions" in finding.what
 
 
@@ -324,21 +322,21 @@ def test_many_questions_on_one_short_document(tmp_path):
 
 
 def test_nothing_is_missing_where_all_is_well(tmp_path):
-    ground = laid(tmp_path, [question("q", "How long can I return a bike?", FIRST)])
-    assert ground.gold["q"].kind == "support"
-    assert find_gaps(ground, answers(said("q", FIRST, right=True))) == Gaps()
+    corpus = laid(tmp_path, [question("q", "How long can I return a bike?", FIRST)])
+    assert corpus.gold["q"].kind == "support"
+    assert find_gaps(corpus, answers(said("q", FIRST, right=True))) == Gaps()
 
 
 @pytest.mark.parametrize("count", [0, 1, 2])
 def test_few_questions_make_no_topic(tmp_path, count):
-    ground = laid(tmp_path, topical()[4:5])
-    few = replace(ground, questions=ground.questions[:count], gold=dict(list(ground.gold.items())[:count]))
+    corpus = laid(tmp_path, topical()[4:5])
+    few = replace(corpus, questions=corpus.questions[:count], gold=dict(list(corpus.gold.items())[:count]))
     assert find_gaps(few, None).topics == ()
 
 
 def test_it_is_the_same_again_and_goes_through_json(tmp_path):
-    ground = laid(tmp_path, topical())
-    first, again = find_gaps(ground, None), find_gaps(ground, None)
+    corpus = laid(tmp_path, topical())
+    first, again = find_gaps(corpus, None), find_gaps(corpus, None)
     assert first == again
     adapter = TypeAdapter(Gaps)
     assert adapter.validate_python(json.loads(adapter.dump_json(first))) == first

@@ -8,21 +8,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from proctor.bots.base import Context
-from proctor.harness.ground.answers import Answer, Answers
-from proctor.harness.ground.ground import Ground, lay_ground
+from proctor.bots.bot import Context
+from proctor.harness.analysis.contradictions import SameMatter, disagree, find_contradictions
+from proctor.harness.analysis.corpus import Answer, Answers, CorpusIndex, index_corpus
+from proctor.harness.analysis.document_quality import Inside, document_languages, look_inside, overlapping
 from proctor.harness.suite.suite_file import load_suite, sample_suite
-from proctor.harness.surveying.contradictions import find_contradictions
-from proctor.harness.surveying.disagreeing import disagree
-from proctor.harness.surveying.document_languages import document_languages
-from proctor.harness.surveying.inside import Inside, look_inside
-from proctor.harness.surveying.overlaps import overlapping
-from proctor.harness.surveying.same_matter import SameMatter
-from proctor.knowledge.documents import Document
-from proctor.knowledge.examining.copies import CopyFinder
-from proctor.knowledge.questions import Question
-from proctor.reports.summary import MetricColumn
-from proctor.reports.surveys.finding import Finding
+from proctor.knowledge.documents.copies import CopyFinder
+from proctor.knowledge.documents.document import Document
+from proctor.knowledge.questions.question import Question
+from proctor.reports.analysis.findings import Finding
+from proctor.reports.store.summary import MetricColumn
 from pydantic import TypeAdapter
 
 METRIC = MetricColumn("exact_match", "1", "higher", 0.0, 1.0, 0.5, "row", "mean")
@@ -32,10 +27,10 @@ RETURNS = (
 )
 COPY = RETURNS.replace("# Returns\n\n", "# Sending bikes back\n\n")
 NOTE = "A bike that was bought in the shop can be returned within 30 days of its delivery. We like dogs of all sizes."
-OTHER = "# Hours\n\nThe workshop opens at nine in the morning, and closes when the last bike of the day is mended."
+OTHER = "# Hours\n\nThe workshop opens at nine in the morning, and closes when the last bike of the day is fixed."
 
 
-def ground(folder: Path, files: dict[str, str], questions: Sequence[dict] = ()) -> Ground:
+def corpus(folder: Path, files: dict[str, str], questions: Sequence[dict] = ()) -> CorpusIndex:
     (folder / "documents").mkdir()
     for name, text in files.items():
         (folder / "documents" / name).write_text(text, "utf-8", "surrogatepass")
@@ -45,14 +40,14 @@ def ground(folder: Path, files: dict[str, str], questions: Sequence[dict] = ()) 
     (folder / "suite.yaml").write_text(
         json.dumps({"questions": "questions.json", "knowledge": "documents", "bots": {"rag": rag}})
     )
-    return lay_ground(load_suite(folder / "suite.yaml"), os.environ)
+    return index_corpus(load_suite(folder / "suite.yaml"), os.environ)
 
 
 def of_kind(found: Sequence[Finding], kind: str) -> list[Finding]:
     return [one for one in found if one.kind == kind]
 
 
-def checked(laid: Ground, inside: Inside) -> tuple[Finding, ...]:
+def checked(laid: CorpusIndex, inside: Inside) -> tuple[Finding, ...]:
     """The findings, after every place was looked up and all were written as JSON."""
     found = inside.findings
     for place in (place for one in found for place in one.places if place.start is not None):
@@ -63,7 +58,7 @@ def checked(laid: Ground, inside: Inside) -> tuple[Finding, ...]:
 
 
 def test_the_old_price_list_of_the_sample_is_one_finding_and_there_is_nothing_else() -> None:
-    laid = lay_ground(load_suite(sample_suite()), os.environ)
+    laid = index_corpus(load_suite(sample_suite()), os.environ)
     handed = (
         Context("A basic service costs 59 euros", "repair-prices-2024.md"),
         Context("x", "returns-and-refunds.md"),
@@ -84,18 +79,18 @@ def test_the_old_price_list_of_the_sample_is_one_finding_and_there_is_nothing_el
 def test_a_contradiction_is_worse_where_gold_stands_in_it(tmp_path: Path) -> None:
     evidence = [{"document": "returns.md", "quote": "within 14 days of its delivery"}]
     asked = [{"id": "q", "question": "How long?", "expected_answer": "14 days", "evidence": evidence}]
-    laid = ground(tmp_path, {"note.md": NOTE, "other.md": OTHER, "returns.md": RETURNS}, asked)
+    laid = corpus(tmp_path, {"note.md": NOTE, "other.md": OTHER, "returns.md": RETURNS}, asked)
     (found,) = of_kind(checked(laid, look_inside(laid, None)), "contradiction")
     assert (found.severity, found.questions) == ("high", ("q",))
     assert "(30 against 14)" in found.what
     (tmp_path / "again").mkdir()
-    laid = ground(tmp_path / "again", {"note.md": NOTE, "other.md": OTHER, "returns.md": RETURNS})
+    laid = corpus(tmp_path / "again", {"note.md": NOTE, "other.md": OTHER, "returns.md": RETURNS})
     (found,) = of_kind(look_inside(laid, None).findings, "contradiction")
     assert (found.severity, found.questions) == ("low", ())
 
 
 def test_copies_take_places_of_what_bots_are_handed(tmp_path: Path) -> None:
-    laid = ground(tmp_path, {"copy.md": COPY, "other.md": OTHER, "returns.md": RETURNS})
+    laid = corpus(tmp_path, {"copy.md": COPY, "other.md": OTHER, "returns.md": RETURNS})
     contexts = tuple(Context(laid.by_id[name].text, name) for name in ("returns.md", "copy.md"))
     rows = (Answer("rag", "q", "14 days", contexts, 1.0, True, False),)
     (found,) = checked(laid, look_inside(laid, Answers("run", 1, METRIC, rows)))
@@ -109,7 +104,7 @@ def test_copies_take_places_of_what_bots_are_handed(tmp_path: Path) -> None:
 
 
 def test_without_answers_the_present_setting_is_searched(tmp_path: Path) -> None:
-    laid = ground(tmp_path, {"copy.md": COPY, "other.md": OTHER, "returns.md": RETURNS})
+    laid = corpus(tmp_path, {"copy.md": COPY, "other.md": OTHER, "returns.md": RETURNS})
     (found,) = look_inside(laid, None).findings
     assert (found.kind, found.details["stolen_places"], found.details["from_answers"]) == ("near_duplicate", 1, False)
 
@@ -124,7 +119,7 @@ def test_without_answers_the_present_setting_is_searched(tmp_path: Path) -> None
     ],
 )
 def test_hostile_documents(tmp_path: Path, files: dict[str, str]) -> None:
-    laid = ground(tmp_path, files)
+    laid = corpus(tmp_path, files)
     checked(laid, look_inside(laid, None))
 
 
@@ -134,7 +129,7 @@ WINDOWS = [" ".join(f"{word}{'abcdefghij'[n % 10]}{'abcdefghij'[n // 10]}" for w
 
 def test_windows_that_overlap_at_their_ends_are_told_in_one_finding(tmp_path: Path) -> None:
     windows = {f"w{n}.md": ". ".join(WINDOWS[n * 20 : n * 20 + 28]) for n in range(4)}
-    laid = ground(tmp_path, windows | {"other.md": OTHER})
+    laid = corpus(tmp_path, windows | {"other.md": OTHER})
     (found,) = of_kind(checked(laid, look_inside(laid, None)), "near_duplicate")
     assert found.details["overlapping"] == [["w0.md", "w1.md"], ["w1.md", "w2.md"], ["w2.md", "w3.md"]]
     assert "4 documents overlap at their ends" in found.what
@@ -180,8 +175,8 @@ def test_the_model_decides_where_there_is_one() -> None:
 
 def test_the_model_finds_what_words_do_not_tell() -> None:
     documents = [
-        Document("a.md", "The workshop in Cork mends every bike on the day of its arrival."),
-        Document("b.md", "The workshop in Cork mends no bike but after the day of its arrival, within weeks."),
+        Document("a.md", "The workshop in Cork fixes every bike on the day of its arrival."),
+        Document("b.md", "The workshop in Cork fixes no bike but after the day of its arrival, within weeks."),
     ]
     assert find_contradictions(documents).found == ()
     (found,) = find_contradictions(documents, entailment=Model("Cork")).found
@@ -221,7 +216,7 @@ def test_sentences_that_cannot_both_be_true(first: str, second: str, sort: str) 
             "Two bikes per day for the first two days of a season.",
             "Three bikes per day after the first two days of a season.",
         ),
-        ("Some shops can mend a frame of steel.", "Some shops can not mend a frame of steel."),
+        ("Some shops can fix a frame of steel.", "Some shops can not fix a frame of steel."),
         ("Delivery costs 29 euros.", "Delivery of cargo bikes to the islands costs 49 euros."),
         ("", "A basic service costs 59 euros."),
     ],
@@ -258,7 +253,7 @@ def test_entries_of_lists_contradict_where_one_figure_is_another(first: str, sec
 
 def test_what_is_too_much_to_ask_the_model_is_said_and_what_words_tell_stands() -> None:
     names = ["Sh" + "".join("aeioubdfgk"[int(digit)] for digit in f"{number:04}") for number in range(2_003)]
-    texts = ["\n".join(f"The shop in {name} mends a bike within {days} days." for name in names) for days in (3, 9)]
+    texts = ["\n".join(f"The shop in {name} fixes a bike within {days} days." for name in names) for days in (3, 9)]
     documents = [Document("a.md", texts[0]), Document("b.md", texts[1])]
     matter = SameMatter(documents, [frozenset(("a.md", "b.md"))])
     model = Model("nothing of the kind")
@@ -277,7 +272,7 @@ def test_other_languages_are_compared_by_figures_alone_and_that_is_said(tmp_path
         "b.md": f"Das Rad von Larkspoke kostet 69 Euro. Der Laden in Cork ist am Montag not offen. {more}",
         "c.md": RETURNS, "d.md": OTHER, "e.md": NOTE.replace("30", "14"),
     }  # fmt: skip
-    inside = look_inside(ground(tmp_path, files), None)
+    inside = look_inside(corpus(tmp_path, files), None)
     (found,) = of_kind(inside.findings, "contradiction")
     assert "59 against 69" in found.what and len(found.details["sentences"]) == 1
     assert [one for one in inside.warnings if "2 documents are not in English (German)" in one]

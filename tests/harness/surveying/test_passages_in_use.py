@@ -1,10 +1,10 @@
 """Which passages nobody reads, and which are the only ones."""
 
-from proctor.harness.ground.ground import QuestionGold
-from proctor.harness.surveying.passages_in_use import excerpt, single_passages, unused_passages
-from proctor.knowledge.documents import Document, Passage
-from proctor.knowledge.evidence import Span
-from proctor.knowledge.questions import Evidence
+from proctor.harness.analysis.cards import excerpt, single_passages, unused_passages
+from proctor.harness.analysis.corpus import QuestionGold
+from proctor.knowledge.documents.document import Document, Passage
+from proctor.knowledge.documents.evidence import Span
+from proctor.knowledge.questions.question import Evidence
 
 TEXT = "".join(f"{n:03} " for n in range(100))  # 400 characters
 DOCUMENT = Document("a", TEXT)

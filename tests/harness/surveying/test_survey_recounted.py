@@ -1,4 +1,4 @@
-"""A survey counted once more from the rows of its database, and from knowledge that really lacks a document."""
+"""An analysis counted once more from the rows of its database, and from knowledge that really misses a document."""
 
 import contextlib
 import json
@@ -9,12 +9,11 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from proctor.harness.showing.progress import Silent
+from proctor.harness.analysis.analysis import AnalysisOptions, analyse_suite
+from proctor.harness.cli.progress import Silent
 from proctor.harness.suite.suite_file import load_suite
-from proctor.harness.surveying.survey_options import SurveyOptions
-from proctor.harness.surveying.survey_suite import survey_suite
-from proctor.reports.store import Store
-from proctor.reports.surveys.kept_surveys import survey_json
+from proctor.reports.analysis.store import analysis_json
+from proctor.reports.store.database import Store
 from small_surveys import DOCUMENTS, QUESTIONS, RAG, answers_of, environ, write_knowledge_suite
 
 PAPERS = {
@@ -46,21 +45,21 @@ OF_RETRIEVAL = ("hit_rate", "evidence_recall", "mrr", "ndcg", "span_recall", "sp
 
 
 def surveyed(suite, database):
-    options = SurveyOptions(grid=GRID, most_calls=200)
+    options = AnalysisOptions(grid=GRID, most_calls=200)
     with contextlib.closing(Store.open(database)) as store:
-        found = survey_suite(
+        found = analyse_suite(
             load_suite(suite), options, store, environ(suite.parent), lambda: contextlib.nullcontext(Silent()), str
         )
-    return found.survey
+    return found.analysis
 
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
     folder: Path = tmp_path_factory.mktemp("shop")
     suite = write_knowledge_suite(folder, PAPERS, ASKED, BOTS, metrics=["keyword_recall", *OF_RETRIEVAL])
-    survey = surveyed(suite, folder / "p.db")
+    analysis = surveyed(suite, folder / "p.db")
     with contextlib.closing(Store.open(folder / "p.db")) as store:
-        yield SimpleNamespace(suite=suite, survey=survey, query=store.query)
+        yield SimpleNamespace(suite=suite, analysis=analysis, query=store.query)
 
 
 def rows_of(made, run):
@@ -82,7 +81,7 @@ def rows_of(made, run):
 
 
 def test_bots_that_are_set_so_reach_what_the_grid_says(made):
-    grid = made.survey.grid
+    grid = made.analysis.grid
     of_bot = {bot: place for place, one in enumerate(grid.settings) for bot in one.bots}
     of_bot |= {f"rag: {name}": place for place, name in enumerate(grid.names)}
     compared = Counter()
@@ -101,19 +100,19 @@ def test_bots_that_are_set_so_reach_what_the_grid_says(made):
 
 
 def test_every_count_of_the_cards_is_one_of_rows(made):
-    survey, asked = made.survey, {one["id"]: one for one in ASKED}
-    rows = rows_of(made, survey.run)
+    analysis, asked = made.analysis, {one["id"]: one for one in ASKED}
+    rows = rows_of(made, analysis.run)
     assert len(rows) == 2 * len(ASKED)
-    holding = {(one.question, one.document) for one in survey.coverage if one.holds}
+    holding = {(one.question, one.document) for one in analysis.coverage if one.holds}
     assert {key for key, _ in holding} == asked.keys() - {"boats"}
-    kept = made.query("SELECT document, retrieved, tokens, wrong, marked FROM survey_documents ORDER BY position")
+    kept = made.query("SELECT document, retrieved, tokens, wrong, marked FROM analysis_documents ORDER BY position")
     assert [tuple(line) for line in kept] == [
-        (card.document, card.retrieved, card.tokens, card.wrong, card.marked) for card in survey.documents
+        (card.document, card.retrieved, card.tokens, card.wrong, card.marked) for card in analysis.documents
     ]
-    for card in survey.documents:
+    for card in analysis.documents:
         stood = {place: row for place, row in rows.items() if card.document in {one for one, _ in row.contexts}}
         size = sum(len(text.encode()) for row in rows.values() for one, text in row.contexts if one == card.document)
-        marked = {place: row.value >= survey.threshold for place, row in stood.items() if row.value is not None}
+        marked = {place: row.value >= analysis.threshold for place, row in stood.items() if row.value is not None}
         assert card.retrieved == len(stood)
         assert card.needed == sum((key, card.document) in holding for _, key in stood)
         assert card.tokens == math.ceil(size / 4)
@@ -122,9 +121,11 @@ def test_every_count_of_the_cards_is_one_of_rows(made):
         assert sum(not right for right in marked.values()) <= card.wrong
         assert card.wrong <= sum(not right for right in marked.values()) + len(unanswerable)
         assert set(card.questions) == {key for key, one in holding if one == card.document}
-        caused = [one for one in survey.blame.answers if one.cause == "document" and card.document in one.documents]
+        caused = [
+            one for one in analysis.attribution.answers if one.cause == "document" and card.document in one.documents
+        ]
         assert card.caused in {len(caused), None}
-    assert sum(card.wrong for card in survey.documents) > 0
+    assert sum(card.wrong for card in analysis.documents) > 0
 
 
 @pytest.mark.parametrize("document", ["prices.md", "old-prices.md"])
@@ -133,29 +134,31 @@ def test_an_answer_without_a_document_is_that_of_knowledge_that_never_had_it(mad
     suite = write_knowledge_suite(tmp_path, fewer, ASKED, {"rag": RAG}, metrics=["keyword_recall"])
     with contextlib.closing(Store.open(tmp_path / "p.db")) as store:
         answers = answers_of(suite, store, "keyword_recall").by_place
-    removals = made.query("SELECT question, value FROM survey_removals WHERE bot = 'rag' AND document = ?", [document])
-    blamed = {one.question: one for one in made.survey.blame.answers if one.bot == "rag"}
-    assert removals
-    for question, value in removals:
+    ablations = made.query(
+        "SELECT question, value FROM analysis_ablations WHERE bot = 'rag' AND document = ?", [document]
+    )
+    attributed = {one.question: one for one in made.analysis.attribution.answers if one.bot == "rag"}
+    assert ablations
+    for question, value in ablations:
         answer = answers["rag", question]
         assert value == (float(answer.right) if question == "boats" else answer.value)
-        if blamed[question].documents[:1] == (document,):
-            assert blamed[question].mended == answer.text
+        if attributed[question].documents[:1] == (document,):
+            assert attributed[question].fixed == answer.text
 
 
 def test_another_survey_is_the_same_but_for_names_and_times(made, tmp_path):
     again = surveyed(made.suite, tmp_path / "other.db")
-    first, second = (survey_json(one).decode() for one in (made.survey, again))
+    first, second = (analysis_json(one).decode() for one in (made.analysis, again))
 
     def lasting(text):
-        told = json.loads(text, parse_constant=pytest.fail)  # no NaN
-        for key in ("survey", "run", "started_at", "finished_at"):
-            assert told.pop(key)
-        for result in told["grid"]["settings"]:
+        notify = json.loads(text, parse_constant=pytest.fail)  # no NaN
+        for key in ("analysis", "run", "started_at", "finished_at"):
+            assert notify.pop(key)
+        for result in notify["grid"]["settings"]:
             assert result.pop("retrieve_ms")
             for part in ("answers", "answers_against"):
                 result[part].pop("latency_ms", None)
-        return told
+        return notify
 
     assert lasting(first) == lasting(second)
     assert re.findall(r'"[a-z_]+":', first) == re.findall(r'"[a-z_]+":', second)  # keys in the same order

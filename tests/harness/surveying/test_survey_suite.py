@@ -5,14 +5,12 @@ import sqlite3
 import pytest
 from openai_server import OpenAIServer, status
 from proctor import InputError
-from proctor.harness.exams.run_config import RunConfig
-from proctor.harness.showing.progress import Silent
+from proctor.harness.analysis.analysis import PARTS, AnalysisOptions, analyse_suite, analysis_estimate, named_parts
+from proctor.harness.cli.progress import Silent
+from proctor.harness.run.run_config import RunConfig
 from proctor.harness.suite.suite_file import load_suite
-from proctor.harness.surveying.survey_options import PARTS, SurveyOptions, named_parts
-from proctor.harness.surveying.survey_plan import survey_plan
-from proctor.harness.surveying.survey_suite import survey_suite
-from proctor.reports.store import Store
-from proctor.reports.surveys.kept_surveys import find_survey, survey_json
+from proctor.reports.analysis.store import analysis_json, find_analysis
+from proctor.reports.store.database import Store
 from small_surveys import DOCUMENTS, QUESTIONS, RAG, write_knowledge_suite
 
 GRID = ("splitter=sentences", "chunk_size=200", "chunk_overlap=0", "retriever=bm25,dense", "top_k=1")
@@ -32,19 +30,19 @@ def odd_contexts(question):
 """
 
 
-def survey(suite, said=None, **options):
-    """A survey made in this process, with all sentences that were said."""
+def analysis(suite, said=None, **options):
+    """An analysis made in this process, with all sentences that were said."""
     said = [] if said is None else said
-    wanted = SurveyOptions(**{"grid": GRID, "most_calls": 12} | options)
+    wanted = AnalysisOptions(**{"grid": GRID, "most_calls": 12} | options)
     with contextlib.closing(Store.open(suite.parent / "proctor.db")) as store:
-        return survey_suite(
+        return analyse_suite(
             load_suite(suite), wanted, store, os.environ, lambda: contextlib.nullcontext(Silent()), said.append
         )
 
 
 def plan(suite, **options):
-    wanted = SurveyOptions(**{"grid": GRID, "most_calls": 12} | options)
-    return survey_plan(load_suite(suite), wanted, suite.parent / "nowhere.db", os.environ)
+    wanted = AnalysisOptions(**{"grid": GRID, "most_calls": 12} | options)
+    return analysis_estimate(load_suite(suite), wanted, suite.parent / "nowhere.db", os.environ)
 
 
 def python_bots(folder, *names):
@@ -62,7 +60,7 @@ def asking(server):
 
 def test_stale_gold_is_no_failure_of_retrieval(tmp_path):
     stale = {**QUESTIONS[0], "evidence": [{"document": "prices.md", "quote": "A bicycle tune-up costs 40 euros."}]}
-    found = survey(write_knowledge_suite(tmp_path, questions=[stale, *QUESTIONS[1:]])).survey
+    found = analysis(write_knowledge_suite(tmp_path, questions=[stale, *QUESTIONS[1:]])).analysis
     (gap,) = [finding for finding in found.gaps.findings if finding.kind == "stale_gold"]
     assert gap.questions == ("tune",)
     assert "45 euros" in gap.places[0].text
@@ -75,20 +73,20 @@ def test_stale_gold_is_no_failure_of_retrieval(tmp_path):
 )
 def test_bots_that_do_not_retrieve_are_no_reason_to_fail(tmp_path, bots):
     (tmp_path / "faq.csv").write_text("question,answer\nHow much is a tune-up?,45 euros\n")
-    found = survey(write_knowledge_suite(tmp_path, bots=bots))
-    assert found.survey.grid is not None
-    assert not any(result.answers for result in found.survey.grid.settings)
+    found = analysis(write_knowledge_suite(tmp_path, bots=bots))
+    assert found.analysis.grid is not None
+    assert not any(result.answers for result in found.analysis.grid.settings)
     assert not found.is_lacking
 
 
 def test_one_document_and_one_question_are_enough(tmp_path):
     suite = write_knowledge_suite(tmp_path, {"prices.md": DOCUMENTS["prices.md"]}, QUESTIONS[:1])
-    assert [card.document for card in survey(suite).survey.documents] == ["prices.md"]
+    assert [card.document for card in analysis(suite).analysis.documents] == ["prices.md"]
 
 
 def test_what_bots_say_of_their_contexts_need_not_be_true(tmp_path):
     suite = write_knowledge_suite(tmp_path, bots=python_bots(tmp_path, "odd_contexts"))
-    found = survey(suite).survey
+    found = analysis(suite).analysis
     assert {card.document: card.retrieved for card in found.documents} == {
         "prices.md": 3, "hours.md": 0, "returns.md": 0
     }  # fmt: skip
@@ -96,46 +94,46 @@ def test_what_bots_say_of_their_contexts_need_not_be_true(tmp_path):
 
 def test_a_bot_that_can_do_nothing_leaves_a_survey_of_the_others_that_says_so(tmp_path):
     bots = {**python_bots(tmp_path, "raises"), "rag": RAG}
-    made = survey(write_knowledge_suite(tmp_path, bots=bots))
+    made = analysis(write_knowledge_suite(tmp_path, bots=bots))
     assert made.is_lacking
-    assert any(warning.startswith("raises gave no answer") for warning in made.survey.warnings)
-    assert made.survey.run
-    assert "rag" in made.survey.bots
+    assert any(warning.startswith("raises gave no answer") for warning in made.analysis.warnings)
+    assert made.analysis.run
+    assert "rag" in made.analysis.bots
     with contextlib.closing(Store.open(tmp_path / "proctor.db")) as store:
-        assert find_survey(store) == made.survey
+        assert find_analysis(store) == made.analysis
 
 
 def test_bots_that_say_nothing_of_use(tmp_path):
     bots = python_bots(tmp_path, "nothing", "refuses")
-    made = survey(write_knowledge_suite(tmp_path, bots=bots), parts=frozenset({"documents", "gaps"}))
-    assert len(made.survey.documents) == 3
-    assert not any(card.retrieved or card.wrong for card in made.survey.documents)
+    made = analysis(write_knowledge_suite(tmp_path, bots=bots), parts=frozenset({"documents", "gaps"}))
+    assert len(made.analysis.documents) == 3
+    assert not any(card.retrieved or card.wrong for card in made.analysis.documents)
 
 
 def test_no_more_is_asked_of_a_model_than_was_told_and_nothing_twice(tmp_path):
     with OpenAIServer(lambda _: "45 euros", models=None) as server:
         suite = write_knowledge_suite(tmp_path, **asking(server), repeat=2)
-        told = plan(suite)
-        found = survey(suite).survey
+        notify = plan(suite)
+        found = analysis(suite).analysis
         once = len(server.calls)
-        assert told.run is not None
-        assert once <= told.run.to_ask + sum(told.most.values())
-        assert found.blame is not None
-        assert 0 < found.blame.calls <= 12
-        again = survey(suite).survey
+        assert notify.run is not None
+        assert once <= notify.run.to_ask + sum(notify.most.values())
+        assert found.attribution is not None
+        assert 0 < found.attribution.calls <= 12
+        again = analysis(suite).analysis
     assert len(server.calls) == once
-    assert again.blame is not None
-    assert again.blame.answers == found.blame.answers
+    assert again.attribution is not None
+    assert again.attribution.answers == found.attribution.answers
 
 
 def test_no_calls_means_none(tmp_path):
     with OpenAIServer(lambda _: "45 euros", models=None) as server:
-        suite = write_knowledge_suite(tmp_path, **asking(server), survey={"best": 0})
-        found = survey(suite, most_calls=0).survey
-        assert plan(suite, most_calls=0).most == {"blame": 0}
+        suite = write_knowledge_suite(tmp_path, **asking(server), analysis={"best": 0})
+        found = analysis(suite, most_calls=0).analysis
+        assert plan(suite, most_calls=0).most == {"attribution": 0}
     assert len(server.calls) == len(QUESTIONS)
-    assert found.blame is not None
-    assert (found.blame.calls, found.blame.left_out) == (0, 3)
+    assert found.attribution is not None
+    assert (found.attribution.calls, found.attribution.left_out) == (0, 3)
 
 
 def test_a_model_that_dies_in_the_middle_is_told_and_the_survey_goes_on_later(tmp_path):
@@ -149,12 +147,12 @@ def test_a_model_that_dies_in_the_middle_is_told_and_the_survey_goes_on_later(tm
 
     with OpenAIServer(lambda _: "45 euros", models=None, faults=fault) as server:
         suite = write_knowledge_suite(tmp_path, **asking(server))
-        broken = survey(suite).survey
+        broken = analysis(suite).analysis
         is_dead[0] = False
-        mended = survey(suite).survey
+        fixed = analysis(suite).analysis
     assert any("could not be asked" in warning for warning in broken.warnings)
-    assert not any("could not be asked" in warning for warning in mended.warnings)
-    assert mended.run == broken.run
+    assert not any("could not be asked" in warning for warning in fixed.warnings)
+    assert fixed.run == broken.run
     healthy = sum(call.number not in refused for call in server.calls)
     with contextlib.closing(sqlite3.connect(tmp_path / "proctor.db")) as database:
         assert database.execute("SELECT COUNT(*) FROM replies WHERE error IS NULL").fetchone() == (healthy,)
@@ -164,9 +162,9 @@ def test_a_metric_that_can_t_mark_is_told_before_anything_is_asked(tmp_path):
     suite = write_knowledge_suite(tmp_path, metrics=["keyword_recall", "answer_length"])
     said = []
     with pytest.raises(InputError, match="keyword_recal' that says whether an answer is right; did you mean"):
-        survey(suite, said, metric="keyword_recal")
+        analysis(suite, said, metric="keyword_recal")
     with pytest.raises(InputError, match="answer_length"):
-        survey(suite, said, metric="answer_length")
+        analysis(suite, said, metric="answer_length")
     assert set(said) == {"Reading documents and questions"}
 
 
@@ -174,43 +172,43 @@ def test_a_bot_that_can_t_be_built_is_told_before_anything_takes_long(tmp_path):
     suite = write_knowledge_suite(tmp_path, bots={"mine": {"type": "python", "target": "gone.py:bot"}})
     said = []
     with pytest.raises(InputError, match=r"gone\.py"):
-        survey(suite, said)
+        analysis(suite, said)
     assert said == ["Reading documents and questions"]
 
 
 def test_no_bot_is_asked_where_none_should_be(tmp_path):
-    made = survey(write_knowledge_suite(tmp_path), asks=False)
+    made = analysis(write_knowledge_suite(tmp_path), asks=False)
     assert made.outcome is None
-    assert (made.survey.run, made.survey.blame, made.survey.bots) == ("", None, ())
-    assert made.survey.grid is not None
-    assert not any(result.answers for result in made.survey.grid.settings)
+    assert (made.analysis.run, made.analysis.attribution, made.analysis.bots) == ("", None, ())
+    assert made.analysis.grid is not None
+    assert not any(result.answers for result in made.analysis.grid.settings)
     with contextlib.closing(sqlite3.connect(tmp_path / "proctor.db")) as database:
         assert database.execute("SELECT COUNT(*) FROM replies").fetchone() == (0,)
 
 
 def test_metrics_that_mark_no_answer_are_a_warning(tmp_path):
     suite = write_knowledge_suite(tmp_path, metrics=["answer_length"])
-    found = survey(suite, against=tmp_path / "documents").survey
-    assert (found.metric, found.blame) == ("", None)
+    found = analysis(suite, against=tmp_path / "documents").analysis
+    assert (found.metric, found.attribution) == ("", None)
     assert any("No metric of the run says" in warning for warning in found.warnings)
 
 
 def test_a_warning_is_kept_once(tmp_path):
     suite = write_knowledge_suite(tmp_path, {**DOCUMENTS, "empty.md": ""})
-    warnings = survey(suite).survey.warnings
+    warnings = analysis(suite).analysis.warnings
     assert sum("empty.md" in warning for warning in warnings) == 1
     assert len(set(warnings)) == len(warnings)
 
 
 def test_options_that_contradict_each_other(tmp_path):
     with pytest.raises(InputError, match="--against compares answers"):
-        SurveyOptions(asks=False, against=tmp_path)
+        AnalysisOptions(asks=False, against=tmp_path)
     with pytest.raises(InputError, match="--metric marks answers"):
-        SurveyOptions(asks=False, metric="keyword_recall")
+        AnalysisOptions(asks=False, metric="keyword_recall")
 
 
 def test_parts_by_name():
-    assert named_parts(["grid, gaps", "audit"]) == {"grid", "gaps", "audit"}
+    assert named_parts(["grid, gaps", "dataset_quality"]) == {"grid", "gaps", "dataset_quality"}
     assert named_parts([]) == set(PARTS)
     with pytest.raises(InputError, match="--only names no part"):
         named_parts([""])
@@ -222,13 +220,13 @@ def test_parts_by_name():
 def test_each_part_alone_and_without_answers(tmp_path, part):
     suite = write_knowledge_suite(tmp_path)
     for asks in (True, False):
-        found = survey(suite, parts=frozenset({part}), asks=asks).survey
+        found = analysis(suite, parts=frozenset({part}), asks=asks).analysis
         there = {
             "grid": found.grid is not None, "documents": bool(found.documents and found.coverage),
-            "blame": found.blame is not None, "audit": found.audit is not None,
+            "attribution": found.attribution is not None, "dataset_quality": found.dataset_quality is not None,
         }  # fmt: skip
         assert {name for name, is_there in there.items() if is_there} == {part} & there.keys() - (
-            set() if asks else {"blame"}
+            set() if asks else {"attribution"}
         )
 
 
@@ -242,7 +240,7 @@ def test_each_part_alone_and_without_answers(tmp_path, part):
 )
 def test_a_plan_tells_what_can_t_be_as_the_survey_would(tmp_path, options, says):
     suite = write_knowledge_suite(tmp_path)
-    for act in (plan, survey):
+    for act in (plan, analysis):
         with pytest.raises(InputError, match=says):
             act(suite, **options)
 
@@ -264,11 +262,11 @@ def test_no_key_is_kept_or_printed(tmp_path):
         suite = write_knowledge_suite(tmp_path, **made)
         environ = {**os.environ, "THEIRS": "sk-very-secret"}
         with contextlib.closing(Store.open(tmp_path / "proctor.db")) as store:
-            found = survey_suite(
-                load_suite(suite), SurveyOptions(grid=GRID), store, environ,
+            found = analyse_suite(
+                load_suite(suite), AnalysisOptions(grid=GRID), store, environ,
                 lambda: contextlib.nullcontext(Silent()), lambda _: None,
-            ).survey  # fmt: skip
+            ).analysis  # fmt: skip
     assert "rag" in found.bots
     with contextlib.closing(sqlite3.connect(tmp_path / "proctor.db")) as database:
-        everything = "\n".join(database.iterdump()).encode("utf-8", "replace") + survey_json(found)
+        everything = "\n".join(database.iterdump()).encode("utf-8", "replace") + analysis_json(found)
     assert b"sk-very-secret" not in everything

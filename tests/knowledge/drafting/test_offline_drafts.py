@@ -3,14 +3,19 @@
 from pathlib import Path
 
 import pytest
-from proctor.knowledge.documents import Document
-from proctor.knowledge.drafting.blocks import blocks_of, plain, sentences_of, title_of
-from proctor.knowledge.drafting.checking import AskedAlready, understood_alone
-from proctor.knowledge.drafting.draft import Draft
-from proctor.knowledge.drafting.drafting import chosen, drafts_of
-from proctor.knowledge.drafting.phrases import asked_by_reader, uncapitalised
-from proctor.knowledge.drafting.sentence_questions import questions_of
-from proctor.knowledge.reading import read_knowledge
+from proctor.knowledge.documents.document import Document
+from proctor.knowledge.documents.reading import read_knowledge
+from proctor.knowledge.questions.draft_rules import (
+    Draft,
+    asked_by_reader,
+    blocks_of,
+    plain,
+    questions_of,
+    sentences_of,
+    title_of,
+    uncapitalised,
+)
+from proctor.knowledge.questions.drafts import AskedAlready, chosen, drafts_of, understood_alone
 
 SAMPLE = Path(__file__).parents[3] / "knowledge" / "samples" / "help_centre" / "documents"
 

@@ -3,8 +3,8 @@
 import random
 
 import pytest
-from proctor.knowledge.documents import Document
-from proctor.knowledge.examining.copies import CopyFinder, PassagePrints
+from proctor.knowledge.documents.copies import CopyFinder, PassagePrints
+from proctor.knowledge.documents.document import Document
 
 WORDS = ["w" + "".join("abcdefghij"[int(digit)] for digit in str(number)) for number in range(4_000)]
 

@@ -1,10 +1,9 @@
 """Dates and versions: which of two documents is the older one."""
 
 import pytest
-from proctor.knowledge.documents import Document
-from proctor.knowledge.examining.copies import CopyFinder
-from proctor.knowledge.examining.dates import compared_dates, dates_of, family, is_marked_old
-from proctor.knowledge.examining.versions import find_versions
+from proctor.knowledge.documents.copies import CopyFinder
+from proctor.knowledge.documents.document import Document
+from proctor.knowledge.documents.versions import compared_dates, dates_of, family, find_versions, is_marked_old
 
 PRICES = (
     "# Prices\n\nA basic service costs {0} euros in every town. A full service costs {1} euros with all parts. "

@@ -1,9 +1,8 @@
 """Legibility: what can't be read is told, and what can be read is not complained about."""
 
 import pytest
-from proctor.knowledge.documents import Document
-from proctor.knowledge.examining.legibility import illegible
-from proctor.knowledge.examining.repeated_lines import repeated_lines
+from proctor.knowledge.documents.document import Document
+from proctor.knowledge.documents.legibility import illegible, repeated_lines
 
 GOOD = (
     "A basic service costs 69 euros and takes two hours. Bring your bike in the morning, and we call you when it is "

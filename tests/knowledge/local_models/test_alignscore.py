@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 import tiny_grounding
 from proctor import InputError
-from proctor.knowledge.local_models.alignscore import config_of, converted, open_alignscore
-from proctor.knowledge.local_models.finding import ModelSettings
-from proctor.knowledge.local_models.loading import Place
-from proctor.knowledge.local_models.pool import LocalModels
+from proctor.knowledge.models.checkers import alignscore_config, converted, open_alignscore
+from proctor.knowledge.models.finding import ModelChoice
+from proctor.knowledge.models.loading import Place
+from proctor.knowledge.models.pool import LocalModels
 
 PAIRS = [
     ("the refund period is 14 days", "refund is 14 days"),
@@ -78,7 +78,7 @@ def test_a_pair_gets_the_same_in_any_company(folder):
 
 
 def test_it_is_asked_as_a_checker(folder):
-    models = LocalModels({"alignscore": ModelSettings(str(folder), device="cpu")})
+    models = LocalModels({"alignscore": ModelChoice(str(folder), device="cpu")})
     try:
         checked = asyncio.run(models.tool("alignscore").check(PAIRS))
     finally:
@@ -96,7 +96,7 @@ def test_only_what_is_needed_is_taken_from_a_checkpoint():
     assert len(weights) == len(state) - 7
     assert not any("position_ids" in name for name in weights)
     assert weights["classifier.out_proj.weight"].shape == (3, 128)
-    config = config_of(weights)
+    config = alignscore_config(weights)
     assert (config["num_hidden_layers"], config["num_attention_heads"], config["hidden_size"]) == (2, 2, 128)
     assert (config["max_position_embeddings"], config["intermediate_size"]) == (tiny_grounding.WINDOW + 2, 256)
 

@@ -9,12 +9,12 @@ import pytest
 import tiny_checkers
 import tiny_classifier
 from proctor import InputError
-from proctor.knowledge.local_models import hhem, minicheck
-from proctor.knowledge.local_models.checker import Checker, family_of, open_checker
-from proctor.knowledge.local_models.finding import ModelSettings
-from proctor.knowledge.local_models.loading import Place
-from proctor.knowledge.local_models.pool import LocalModels
-from proctor.metrics.local_tools import Checker as CheckerProtocol
+from proctor.knowledge.models import checkers
+from proctor.knowledge.models.checkers import Checker, family_of, open_checker
+from proctor.knowledge.models.finding import ModelChoice
+from proctor.knowledge.models.loading import Place
+from proctor.knowledge.models.pool import LocalModels
+from proctor.metrics.local.tools import Checker as CheckerProtocol
 
 GOLDEN = json.loads((Path(__file__).parents[2] / "golden" / "checkers.json").read_text("utf-8"))
 CASES = {case["name"]: case for case in GOLDEN["cases"]}
@@ -105,7 +105,7 @@ def family(request: pytest.FixtureRequest) -> str:
 
 def asked(folder: Path, pairs: list[Pair]) -> tuple[list[float], list[bool], str]:
     """What a model says when metrics ask it: probabilities, truncated, and its id."""
-    models = LocalModels({"minicheck": ModelSettings(str(folder))})
+    models = LocalModels({"minicheck": ModelChoice(str(folder))})
     checker: CheckerProtocol = models.tool("minicheck")
     assert isinstance(checker, Checker)
     try:
@@ -150,7 +150,7 @@ def test_a_cross_encoder_cuts_the_longer_text_as_upstream_does(folders: dict[str
     assert probabilities[:3] == pytest.approx([upstream_cross_encoder(folder, *pair) for pair in pairs], abs=1e-5)
 
 
-@pytest.mark.parametrize(("name", "window"), [("hhem_2", hhem.WINDOW), ("minicheck_t5", minicheck.WINDOW)])
+@pytest.mark.parametrize(("name", "window"), [("hhem_2", checkers.HHEM_WINDOW), ("minicheck_t5", checkers.WINDOW)])
 def test_too_long_a_prompt_loses_the_end_of_its_source(folders: dict[str, Path], name: str, window: int) -> None:
     from transformers import AutoTokenizer
 
@@ -159,7 +159,7 @@ def test_too_long_a_prompt_loses_the_end_of_its_source(folders: dict[str, Path],
     (probability, fitting), truncated, _ = asked(folder, [(source, claim), ("the refund", claim)])
     assert truncated == [True, False]
     between = "\n\nHypothesis: " if name == "hhem_2" else "</s>"
-    before = hhem.PROMPT.before if name == "hhem_2" else "predict: "
+    before = checkers.PROMPT.before if name == "hhem_2" else "predict: "
     tokens = AutoTokenizer.from_pretrained(folder)
     others = len(tokens(f"{before}{between}{claim}", verbose=False)["input_ids"])
     words = source.split()[: window - others]  # each is one token
@@ -180,7 +180,7 @@ def test_worked_example_of_the_specification() -> None:
     import torch
 
     logits = torch.tensor([[[0.3, 1.7], [9, 9]], [[1.9, -0.4], [9, 9]]])
-    assert hhem.consistent(logits) == pytest.approx([0.8022, 0.0911], abs=5e-5)
+    assert checkers.consistent(logits) == pytest.approx([0.8022, 0.0911], abs=5e-5)
 
 
 def test_the_family_is_known_from_the_configuration(folders: dict[str, Path]) -> None:
@@ -189,7 +189,7 @@ def test_the_family_is_known_from_the_configuration(folders: dict[str, Path]) ->
 
 
 def test_windows(folders: dict[str, Path], family: str) -> None:
-    models = LocalModels({"hallucination": ModelSettings(str(folders[family]))})
+    models = LocalModels({"hallucination": ModelChoice(str(folders[family]))})
     window = asyncio.run(models.tool("hallucination").window())
     models.close()
     long = {"hhem_2": 4096, "minicheck_t5": 2048, "minicheck_encoder": 2048}
@@ -255,7 +255,7 @@ HHEM_CARD = [
     ),
     ("Mark Wahlberg was a fan of Manny.", "Manny was a fan of Mark Wahlberg.", 0.0543),
 ]
-LIBRARY = "A group of students gather in the school library to study for their upcoming final exams."
+LIBRARY = "A group of students gather in the school library to study for their upcoming final runs."
 MINICHECK_CARD = [
     (LIBRARY, "The students are preparing for an examination.", 0.9806),
     (LIBRARY, "The students are on vacation.", 0.0071),

@@ -7,12 +7,12 @@ from functools import cache
 import numpy as np
 import pytest
 from proctor import InputError
-from proctor.knowledge.local_models.classifier import Classifier, open_classifier
-from proctor.knowledge.local_models.finding import ModelSettings
-from proctor.knowledge.local_models.loading import Place
-from proctor.knowledge.local_models.pool import LocalModels
-from proctor.knowledge.local_models.sequences import window_of
-from proctor.metrics.local_tools import Classifier as AskedByMetrics
+from proctor.knowledge.models.classifier import Classifier, open_classifier
+from proctor.knowledge.models.finding import ModelChoice
+from proctor.knowledge.models.loading import Place
+from proctor.knowledge.models.pool import LocalModels
+from proctor.knowledge.models.running import window_of
+from proctor.metrics.local.tools import Classifier as AskedByMetrics
 from tiny_classifier import ARCHITECTURES, TOXIC_BERT, WINDOW, classifier_folder
 from tiny_models import bert_model
 
@@ -33,7 +33,7 @@ def folders(tmp_path_factory):
 
 def asked(folder, *rounds):
     """What the toxicity model says of each of some lists of texts, asked at once."""
-    models = LocalModels({"toxicity": ModelSettings(str(folder), device="cpu")})
+    models = LocalModels({"toxicity": ModelChoice(str(folder), device="cpu")})
     model: AskedByMetrics = models.tool("toxicity")
 
     async def ask_all():
@@ -74,7 +74,7 @@ def answers(folders):
 
     made = {}
     for architecture, folder in folders.items():
-        models = LocalModels({"toxicity": ModelSettings(str(folder), device="cpu")})
+        models = LocalModels({"toxicity": ModelChoice(str(folder), device="cpu")})
         made[architecture] = asyncio.run(ask_all(models.tool("toxicity")))
         models.close()
     return made
@@ -192,7 +192,7 @@ def test_absent_weights_name_the_command_that_gets_them():
 
 
 def test_two_roles_that_name_one_folder_share_the_model(folders):
-    settings = ModelSettings(str(folders["bert"]))
+    settings = ModelChoice(str(folders["bert"]))
     models = LocalModels({"toxicity": settings, "fairness_bias": settings})
     try:
         assert models.tool("toxicity") is models.tool("fairness_bias")

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 import tiny_classifier
 from closing import closing
-from proctor.knowledge.local_models.classifier import open_classifier
-from proctor.knowledge.local_models.finding import ModelSettings
-from proctor.knowledge.local_models.loading import Place
-from proctor.knowledge.local_models.pool import LocalModels
-from proctor.knowledge.local_models.running import LocalModel, Said
+from proctor.knowledge.models.classifier import open_classifier
+from proctor.knowledge.models.finding import ModelChoice
+from proctor.knowledge.models.loading import Place
+from proctor.knowledge.models.pool import LocalModels
+from proctor.knowledge.models.running import LocalModel, Said
 from published_models import StockedHub
 
 
@@ -33,7 +33,7 @@ def networks_in(folder):
 
 
 def test_a_closed_model_is_out_of_memory_though_metrics_still_hold_the_tool(folder):
-    models = LocalModels({"toxicity": ModelSettings(str(folder), device="cpu")}, StockedHub())
+    models = LocalModels({"toxicity": ModelChoice(str(folder), device="cpu")}, StockedHub())
     tool = models.tool("toxicity")
     asyncio.run(tool.classify(["two cats"]))
     (network,) = networks_in(folder)
@@ -46,7 +46,7 @@ def test_a_closed_model_is_out_of_memory_though_metrics_still_hold_the_tool(fold
 
 
 def test_a_pool_may_be_closed_twice_and_before_anything_was_asked(folder):
-    models = LocalModels({"toxicity": ModelSettings(str(folder))}, StockedHub())
+    models = LocalModels({"toxicity": ModelChoice(str(folder))}, StockedHub())
     models.close()
     models.tool("toxicity")
     models.close()
@@ -54,7 +54,7 @@ def test_a_pool_may_be_closed_twice_and_before_anything_was_asked(folder):
 
 
 def test_two_pools_and_two_event_loops_do_not_disturb_each_other(folder):
-    settings = {"toxicity": ModelSettings(str(folder), device="cpu")}
+    settings = {"toxicity": ModelChoice(str(folder), device="cpu")}
     pools = [LocalModels(settings, StockedHub()) for _ in range(2)]
     found = {}
 
@@ -111,16 +111,16 @@ def test_closing_while_the_model_loads_fails_those_who_wait(loads_first):
 
 
 def test_a_model_that_waits_for_another_is_not_loaded_any_more_when_the_pool_is_closed(folder):
-    told, begun, go_on = [], threading.Event(), threading.Event()
+    notify, begun, go_on = [], threading.Event(), threading.Event()
 
     def tell(sentence):
-        told.append(sentence)
+        notify.append(sentence)
         begun.set()
         assert go_on.wait(20)
 
     settings = {
-        "toxicity": ModelSettings(str(folder), device="cpu"),
-        "fairness_bias": ModelSettings(str(folder), device="auto"),
+        "toxicity": ModelChoice(str(folder), device="cpu"),
+        "fairness_bias": ModelChoice(str(folder), device="auto"),
     }
     models = LocalModels(settings, StockedHub(), tell)
     tools = [models.tool(role) for role in settings]
@@ -135,7 +135,7 @@ def test_a_model_that_waits_for_another_is_not_loaded_any_more_when_the_pool_is_
         return await asyncio.gather(*asked, return_exceptions=True)
 
     assert [type(found) for found in asyncio.run(scenario())] == [RuntimeError, RuntimeError]
-    assert len(told) == 1
+    assert len(notify) == 1
 
 
 def test_a_number_that_is_none_fails_those_who_asked_for_it_alone():
@@ -170,7 +170,7 @@ def test_infinity_is_no_probability(folder):
 
 
 def test_a_cancelled_caller_leaves_the_batch_to_others(folder):
-    models = LocalModels({"toxicity": ModelSettings(str(folder), device="cpu")}, StockedHub())
+    models = LocalModels({"toxicity": ModelChoice(str(folder), device="cpu")}, StockedHub())
     tool = models.tool("toxicity")
 
     async def scenario():
@@ -188,7 +188,7 @@ def test_a_cancelled_caller_leaves_the_batch_to_others(folder):
 
 @pytest.mark.skipif(not hasattr(os, "getpriority"), reason="threads have no priority of their own here")
 def test_models_asked_for_after_the_run_stepped_back_do_so_too(folder):
-    models = LocalModels({"toxicity": ModelSettings(str(folder))}, StockedHub())
+    models = LocalModels({"toxicity": ModelChoice(str(folder))}, StockedHub())
     models.step_back()
     before = set(threading.enumerate())
     asyncio.run(models.tool("toxicity").classify(["two"]))

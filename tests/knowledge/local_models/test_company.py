@@ -12,12 +12,12 @@ import tiny_grounding
 import tiny_language_models
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from proctor.knowledge.local_models.checker import open_checker
-from proctor.knowledge.local_models.classifier import open_classifier
-from proctor.knowledge.local_models.entailment import open_entailment
-from proctor.knowledge.local_models.language_model import open_language_model
-from proctor.knowledge.local_models.loading import Place
-from proctor.knowledge.local_models.span_detector import open_span_detector
+from proctor.knowledge.models.checkers import open_checker
+from proctor.knowledge.models.classifier import open_classifier
+from proctor.knowledge.models.entailment import open_entailment
+from proctor.knowledge.models.language_models import open_language_model
+from proctor.knowledge.models.loading import Place
+from proctor.knowledge.models.span_detector import open_span_detector
 
 KINDS = {
     "classifier": (open_classifier, tiny_classifier.classifier_folder),

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 import tiny_entailment
 from proctor import InputError
-from proctor.knowledge.local_models.entailment import EntailmentModel, find_entailment, open_entailment
-from proctor.knowledge.local_models.finding import ModelSettings
-from proctor.knowledge.local_models.loading import Place
-from proctor.knowledge.local_models.pool import LocalModels
-from proctor.knowledge.model_hub import HuggingFaceHub
-from proctor.metrics.local_tools import PairEntailment
+from proctor.knowledge.models.entailment import EntailmentModel, find_entailment, open_entailment
+from proctor.knowledge.models.finding import ModelChoice
+from proctor.knowledge.models.hub import HuggingFaceHub
+from proctor.knowledge.models.loading import Place
+from proctor.knowledge.models.pool import LocalModels
+from proctor.metrics.local.tools import PairEntailment
 from proctor.metrics.tools import Entailment
 
 NLI = ("entailment", "neutral", "contradiction")
@@ -212,7 +212,7 @@ def test_what_is_no_number_is_an_error(tmp_path):
 
 
 def test_the_pool_hands_it_out_for_its_role(folders):
-    models = LocalModels({"summac": ModelSettings(str(folders["turned"]), device="cpu")})
+    models = LocalModels({"summac": ModelChoice(str(folders["turned"]), device="cpu")})
     try:
         tool: PairEntailment = models.tool("summac")
         same: Entailment = models.tool("summac")
@@ -226,14 +226,14 @@ def test_the_pool_hands_it_out_for_its_role(folders):
 
 
 def test_a_folder_is_known_by_its_content(folders):
-    first, second = (find_entailment(ModelSettings(str(folders[name]))).model_id for name in ("straight", "turned"))
+    first, second = (find_entailment(ModelChoice(str(folders[name]))).model_id for name in ("straight", "turned"))
     assert first.startswith("straight@")
     assert first.endswith("(folder)")
     assert first.split("@")[1] != second.split("@")[1]
 
 
 def test_a_model_that_is_found_is_asked(folders):
-    model = find_entailment(ModelSettings(str(folders["straight"]), device="cpu"))
+    model = find_entailment(ModelChoice(str(folders["straight"]), device="cpu"))
     before = threading.active_count()
     (said,) = asked(folders["straight"], PAIRS)
     assert threading.active_count() == before  # nothing is loaded before it is asked
@@ -261,18 +261,18 @@ class Hub:
 def test_the_hub_is_asked_for_names(tmp_path):
     commit = tmp_path / "0123456789abcdef"
     hub = Hub(here=commit)
-    assert find_entailment(ModelSettings("nli-small", "main"), hub).model_id == "cross-encoder/nli-small@0123456789ab"
+    assert find_entailment(ModelChoice("nli-small", "main"), hub).model_id == "cross-encoder/nli-small@0123456789ab"
     assert hub.asked == [("cross-encoder/nli-small", "main")]
-    assert find_entailment(ModelSettings("owner/model"), Hub(there=commit)).model_id == "owner/model@0123456789ab"
+    assert find_entailment(ModelChoice("owner/model"), Hub(there=commit)).model_id == "owner/model@0123456789ab"
 
 
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        (ModelSettings("owner/model"), "can't be reached"),
-        (ModelSettings(" "), "name is empty"),
-        (ModelSettings("no such/folder here"), "neither a folder nor a model id"),
-        (ModelSettings("owner/model", threads=0), "0 threads"),
+        (ModelChoice("owner/model"), "can't be reached"),
+        (ModelChoice(" "), "name is empty"),
+        (ModelChoice("no such/folder here"), "neither a folder nor a model id"),
+        (ModelChoice("owner/model", threads=0), "0 threads"),
     ],
 )
 def test_what_cannot_be_found_is_said(settings, message):
@@ -283,4 +283,4 @@ def test_what_cannot_be_found_is_said(settings, message):
 def test_offline_no_download_is_tried(tmp_path):
     hub = HuggingFaceHub({"HF_HUB_OFFLINE": "1"}, tmp_path)
     with pytest.raises(InputError, match="can't be reached"):
-        find_entailment(ModelSettings("owner/model"), hub)
+        find_entailment(ModelChoice("owner/model"), hub)

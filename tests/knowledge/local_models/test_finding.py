@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 import tiny_models
 from proctor import InputError
-from proctor.knowledge.local_models.finding import Found, ModelSettings, fetch, find, look, with_default
-from proctor.knowledge.local_models.roles import ROLES
-from proctor.knowledge.model_hub import HuggingFaceHub
+from proctor.knowledge.models.finding import Found, ModelChoice, fetch, find, look, with_default
+from proctor.knowledge.models.hub import HuggingFaceHub
+from proctor.knowledge.models.roles import ROLES
 from published_models import COMMIT, StockedHub
 
 MODEL = "tests/tiny"
@@ -29,7 +29,7 @@ def folder(tmp_path_factory):
     ],
 )
 def test_the_cache_comes_first_then_the_hub(folder, given, asked):
-    settings = ModelSettings(MODEL, "v1", allow_download=given.pop("allow_download", False))
+    settings = ModelChoice(MODEL, "v1", allow_download=given.pop("allow_download", False))
     hub = StockedHub({MODEL: folder}, **given)
     found = find(settings, "toxicity model", hub)
     assert [name for name, *_ in hub.asked] == asked
@@ -40,7 +40,7 @@ def test_the_cache_comes_first_then_the_hub(folder, given, asked):
 
 
 def test_a_commit_names_the_model_before_it_is_here_and_after(folder):
-    settings = ModelSettings(MODEL, COMMIT)
+    settings = ModelChoice(MODEL, COMMIT)
     absent = look(settings, "model", StockedHub({MODEL: folder}))
     there = look(settings, "model", StockedHub({MODEL: folder}, here={MODEL}))
     assert absent.folder is None
@@ -48,22 +48,22 @@ def test_a_commit_names_the_model_before_it_is_here_and_after(folder):
     assert absent.model_id == there.model_id == f"{MODEL}@{COMMIT[:12]}"
     file = replace(settings, file="large.ckpt")
     assert look(file, "model", StockedHub()).model_id == f"{MODEL}@{COMMIT[:12]} (large.ckpt)"
-    assert look(ModelSettings(MODEL), "model", StockedHub()).model_id == f"{MODEL}@newest"
+    assert look(ModelChoice(MODEL), "model", StockedHub()).model_id == f"{MODEL}@newest"
 
 
 def test_to_look_asks_the_cache_alone(folder):
     hub = StockedHub({MODEL: folder})
-    look(ModelSettings(MODEL, allow_download=True), "model", hub)
+    look(ModelChoice(MODEL, allow_download=True), "model", hub)
     assert hub.asked == [("cached", MODEL, None, ())]
 
 
 def test_a_folder_is_taken_as_it_is(folder):
     hub = StockedHub()
-    found = find(ModelSettings(str(folder)), "model", hub)
+    found = find(ModelChoice(str(folder)), "model", hub)
     assert found.folder == found.source == folder
     assert found.model_id.startswith(f"{COMMIT}@")
     assert found.model_id.endswith(" (folder)")
-    assert fetch(ModelSettings(str(folder)), "model", hub) == found == look(ModelSettings(str(folder)), "model", hub)
+    assert fetch(ModelChoice(str(folder)), "model", hub) == found == look(ModelChoice(str(folder)), "model", hub)
     assert hub.asked == []
 
 
@@ -72,18 +72,18 @@ def test_a_folder_of_something_else_is_no_model(tmp_path, way):
     (tmp_path / "inside").mkdir()
     (tmp_path / "inside" / "config.json").write_text("{}")
     with pytest.raises(InputError, match=r"The toxicity model in .* is no model: the folder has neither config.json"):
-        way(ModelSettings(str(tmp_path)), "toxicity model", StockedHub())
+        way(ModelChoice(str(tmp_path)), "toxicity model", StockedHub())
 
 
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        (ModelSettings(" "), "The toxicity model's name is empty"),
-        (ModelSettings(MODEL, threads=0), "given 0 threads"),
-        (ModelSettings("./no/such"), "neither a folder nor a model id"),
-        (ModelSettings(__file__), "neither a folder nor a model id"),
-        (ModelSettings("a/b/c"), "neither a folder nor a model id"),
-        (ModelSettings("C:\\models\\tiny"), "neither a folder nor a model id"),
+        (ModelChoice(" "), "The toxicity model's name is empty"),
+        (ModelChoice(MODEL, threads=0), "given 0 threads"),
+        (ModelChoice("./no/such"), "neither a folder nor a model id"),
+        (ModelChoice(__file__), "neither a folder nor a model id"),
+        (ModelChoice("a/b/c"), "neither a folder nor a model id"),
+        (ModelChoice("C:\\models\\tiny"), "neither a folder nor a model id"),
     ],
 )
 @pytest.mark.parametrize("way", [find, look, fetch])
@@ -94,14 +94,14 @@ def test_names_that_cannot_be_used(settings, message, way):
 
 def test_a_name_without_an_owner_has_the_one_that_is_given(folder):
     hub = StockedHub({"cross-encoder/tiny": folder}, here={"cross-encoder/tiny"})
-    assert find(ModelSettings("tiny"), "model", hub, owner="cross-encoder").folder == folder
+    assert find(ModelChoice("tiny"), "model", hub, owner="cross-encoder").folder == folder
 
 
 def test_to_fetch_asks_for_the_newest(folder):
-    hub, told = StockedHub({MODEL: folder}, here={MODEL}), []
-    assert fetch(ModelSettings(MODEL), "toxicity model", hub, told=told.append).folder == folder
+    hub, notify = StockedHub({MODEL: folder}, here={MODEL}), []
+    assert fetch(ModelChoice(MODEL), "toxicity model", hub, notify=notify.append).folder == folder
     assert hub.downloads == [MODEL]
-    assert told == [f"Downloading the toxicity model {MODEL}@{COMMIT[:12]}."]
+    assert notify == [f"Downloading the toxicity model {MODEL}@{COMMIT[:12]}."]
 
 
 @pytest.mark.parametrize(
@@ -114,12 +114,12 @@ def test_to_fetch_asks_for_the_newest(folder):
 )
 def test_what_cannot_be_fetched_is_said(hub, message):
     with pytest.raises(InputError, match=message):
-        fetch(ModelSettings(MODEL), "toxicity model", hub)
+        fetch(ModelChoice(MODEL), "toxicity model", hub)
 
 
 def test_the_defaults_of_a_role_belong_to_its_model():
     role = ROLES["alignscore"]
-    assert with_default(ModelSettings(role.model), role) == ModelSettings(role.model, role.revision, file=role.file)
-    large = ModelSettings(role.model, "main", file="AlignScore-large.ckpt")
+    assert with_default(ModelChoice(role.model), role) == ModelChoice(role.model, role.revision, file=role.file)
+    large = ModelChoice(role.model, "main", file="AlignScore-large.ckpt")
     assert with_default(large, role) == large
-    assert with_default(ModelSettings(MODEL), role) == ModelSettings(MODEL)
+    assert with_default(ModelChoice(MODEL), role) == ModelChoice(MODEL)

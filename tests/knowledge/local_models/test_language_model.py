@@ -11,16 +11,22 @@ import numpy as np
 import pytest
 import tiny_language_models as tiny
 from proctor import InputError
-from proctor.knowledge.local_models.causal import CausalModel, sliding
-from proctor.knowledge.local_models.completions import Completion, shortened
-from proctor.knowledge.local_models.encoder_decoder import EncoderDecoder
-from proctor.knowledge.local_models.finding import ModelSettings
-from proctor.knowledge.local_models.language_model import LanguageModel, Likelihood, open_language_model
-from proctor.knowledge.local_models.loading import Place
-from proctor.knowledge.local_models.pool import LocalModels
-from proctor.knowledge.local_models.taking_apart import take_apart
-from proctor.metrics.local_tools import Continuation
-from proctor.metrics.local_tools import LanguageModel as Protocol
+from proctor.knowledge.models.finding import ModelChoice
+from proctor.knowledge.models.language_models import (
+    CausalModel,
+    Completion,
+    EncoderDecoder,
+    LanguageModel,
+    Likelihood,
+    open_language_model,
+    shortened,
+    sliding,
+    take_apart,
+)
+from proctor.knowledge.models.loading import Place
+from proctor.knowledge.models.pool import LocalModels
+from proctor.metrics.local.tools import Continuation
+from proctor.metrics.local.tools import LanguageModel as Protocol
 
 GOLDEN = json.loads((Path(__file__).parents[2] / "golden" / "lmppl.json").read_text("utf-8"))
 LONG = "the order is back within two days and the cats sleep " * 20
@@ -58,7 +64,7 @@ def opened(folder: Path) -> Any:
 
 def said(folder: Path, texts: Sequence[Continuation]) -> Sequence[Likelihood]:
     """What the model in the folder says of texts, asked the way a run asks."""
-    models = LocalModels({"perplexity": ModelSettings(str(folder))})
+    models = LocalModels({"perplexity": ModelChoice(str(folder))})
     try:
         model: Protocol = models.tool("perplexity")
         assert isinstance(model, LanguageModel)

@@ -11,9 +11,9 @@ import tiny_classifier
 import tiny_grounding
 import tiny_language_models
 from proctor import InputError
-from proctor.knowledge.local_models.finding import ModelSettings
-from proctor.knowledge.local_models.pool import LocalModels
-from proctor.metrics.local_tools import Continuation, Grounded
+from proctor.knowledge.models.finding import ModelChoice
+from proctor.knowledge.models.pool import LocalModels
+from proctor.metrics.local.tools import Continuation, Grounded
 from published_models import StockedHub
 
 BUILT = {
@@ -50,7 +50,7 @@ async def ask(models, role):
 
 def asked(role, folder):
     """Ask the model in the folder something."""
-    models = LocalModels({role: ModelSettings(str(folder), device="cpu")}, StockedHub())
+    models = LocalModels({role: ModelChoice(str(folder), device="cpu")}, StockedHub())
     try:
         asyncio.run(ask(models, role))
     finally:
@@ -68,11 +68,11 @@ def without_tokenizer(folder):
 
 
 def with_empty_vocabulary(folder):
-    told = json.loads((folder / "tokenizer.json").read_text("utf-8"))
-    told["model"]["vocab"] = told["model"]["vocab"][:3] if isinstance(told["model"]["vocab"], list) else {}
-    if "merges" in told["model"]:
-        told["model"]["merges"] = []
-    (folder / "tokenizer.json").write_text(json.dumps(told), "utf-8")
+    notify = json.loads((folder / "tokenizer.json").read_text("utf-8"))
+    notify["model"]["vocab"] = notify["model"]["vocab"][:3] if isinstance(notify["model"]["vocab"], list) else {}
+    if "merges" in notify["model"]:
+        notify["model"]["merges"] = []
+    (folder / "tokenizer.json").write_text(json.dumps(notify), "utf-8")
 
 
 FAULTS = {
@@ -121,7 +121,7 @@ WRONG = [
 
 @pytest.mark.parametrize(("role", "other", "wanted"), WRONG)
 def test_a_model_for_something_else_is_refused(built, capfd, role, other, wanted):
-    models = LocalModels({role: ModelSettings(str(built[other]), device="cpu")}, StockedHub())
+    models = LocalModels({role: ModelChoice(str(built[other]), device="cpu")}, StockedHub())
 
     async def run():
         model = models.tool(role)
@@ -139,7 +139,7 @@ def test_a_model_for_something_else_is_refused(built, capfd, role, other, wanted
 
 def test_a_folder_that_goes_between_finding_and_loading_is_said(built, tmp_path):
     folder = shutil.copytree(built["toxicity"], tmp_path / "model")
-    models = LocalModels({"toxicity": ModelSettings(str(folder))}, StockedHub())
+    models = LocalModels({"toxicity": ModelChoice(str(folder))}, StockedHub())
     model = models.tool("toxicity")
     shutil.rmtree(folder)
     with pytest.raises(InputError, match=r"The toxicity model in .*model "):
@@ -165,7 +165,7 @@ def test_a_link_to_a_folder_is_the_folder(built, tmp_path):
     link.symlink_to(built["toxicity"], target_is_directory=True)
     ids = set()
     for folder in (link, built["toxicity"]):
-        models = LocalModels({"toxicity": ModelSettings(str(folder))}, StockedHub())
+        models = LocalModels({"toxicity": ModelChoice(str(folder))}, StockedHub())
         ids.add(models.tool("toxicity").model_id)
     asked("toxicity", link)
     assert len(ids) == 1
@@ -205,9 +205,9 @@ def test_code_that_comes_with_a_model_is_never_run(built, tmp_path, role):
     names = ("AutoConfig", "AutoModelForSequenceClassification", "AutoModelForCausalLM", "AutoModelForSeq2SeqLM")
     config["auto_map"] = dict.fromkeys((*names, "AutoModelForTokenClassification"), "own.Own")
     (folder / "config.json").write_text(json.dumps(config))
-    told = json.loads((folder / "tokenizer_config.json").read_text())
-    told["auto_map"] = {"AutoTokenizer": ["own.Own", "own.Own"]}
-    (folder / "tokenizer_config.json").write_text(json.dumps(told))
+    notify = json.loads((folder / "tokenizer_config.json").read_text())
+    notify["auto_map"] = {"AutoTokenizer": ["own.Own", "own.Own"]}
+    (folder / "tokenizer_config.json").write_text(json.dumps(notify))
     try:
         asked(role, folder)
     except InputError as error:

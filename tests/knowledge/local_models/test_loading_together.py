@@ -12,11 +12,11 @@ import pytest
 import tiny_language_models
 import tiny_models
 from proctor import InputError
-from proctor.knowledge.local_models.finding import ModelSettings
-from proctor.knowledge.local_models.loading import Place, load_model
-from proctor.knowledge.local_models.pool import LocalModels
-from proctor.knowledge.sentence_encoder import SentenceEncoder
-from proctor.metrics.local_tools import Continuation
+from proctor.knowledge.models.embedding import SentenceEncoder
+from proctor.knowledge.models.finding import ModelChoice
+from proctor.knowledge.models.loading import Place, load_model
+from proctor.knowledge.models.pool import LocalModels
+from proctor.metrics.local.tools import Continuation
 from published_models import StockedHub
 
 TEXT = Continuation("two cats sleep", "the cats ")
@@ -33,7 +33,7 @@ def folders(tmp_path_factory):
 
 
 def likelihood(folder):
-    models = LocalModels({"gptscore": ModelSettings(str(folder), device="cpu")}, StockedHub())
+    models = LocalModels({"gptscore": ModelChoice(str(folder), device="cpu")}, StockedHub())
     try:
         (found,) = asyncio.run(models.tool("gptscore").likelihoods([TEXT]))
     finally:

@@ -11,10 +11,10 @@ import tiny_entailment
 import tiny_grounding
 import tiny_language_models
 import tiny_models
-from proctor.knowledge.local_models.finding import ModelSettings
-from proctor.knowledge.local_models.marks import Marks
-from proctor.knowledge.local_models.pool import LocalModels
-from proctor.metrics.local_tools import Continuation, Grounded
+from proctor.knowledge.models.finding import ModelChoice
+from proctor.knowledge.models.loading import Marks
+from proctor.knowledge.models.pool import LocalModels
+from proctor.metrics.local.tools import Continuation, Grounded
 
 SOURCE, CLAIM = "the refund period is two days", "two cats sleep"
 TOKENIZERS = {
@@ -69,7 +69,7 @@ def folders(tmp_path_factory):
 def said(folders, name, claim):
     """The numbers that the model says of a claim, or of it after the source."""
     role = "hallucination" if name == "hhem_2" else name
-    models = LocalModels({role: ModelSettings(str(folders[name]), device="cpu")})
+    models = LocalModels({role: ModelChoice(str(folders[name]), device="cpu")})
     model = models.tool(role)
 
     async def ask():
@@ -155,7 +155,7 @@ def test_a_classifier_that_reads_the_last_token_is_padded_behind_it(tmp_path):
     tokenizer.save_pretrained(tmp_path)
     assert json.loads((tmp_path / "tokenizer_config.json").read_text()).get("pad_token") is None
     texts = ["two", "the refund period is two days", "!", "cats sleep"]
-    models = LocalModels({"toxicity": ModelSettings(str(tmp_path), device="cpu")})
+    models = LocalModels({"toxicity": ModelChoice(str(tmp_path), device="cpu")})
     found = asyncio.run(models.tool("toxicity").classify(texts)).logits
     models.close()
     with torch.no_grad():

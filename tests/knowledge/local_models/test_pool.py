@@ -11,10 +11,10 @@ import published_models
 import pytest
 import tiny_models
 from proctor import InputError
-from proctor.knowledge.local_models.finding import ModelSettings
-from proctor.knowledge.local_models.loading import device_of
-from proctor.knowledge.local_models.pool import LocalModels
-from proctor.knowledge.local_models.roles import ROLES
+from proctor.knowledge.models.finding import ModelChoice
+from proctor.knowledge.models.loading import device_of
+from proctor.knowledge.models.pool import LocalModels
+from proctor.knowledge.models.roles import ROLES
 from published_models import COMMIT, StockedHub
 
 HHEM, FLAN = ROLES["hallucination"].model, "google/flan-t5-base"
@@ -51,9 +51,9 @@ def opened():
 
 
 def test_roles_of_one_model_share_it(folder, opened):
-    told = []
-    same = ModelSettings(str(folder))
-    models = opened({"toxicity": same, "fairness_bias": same}, StockedHub(), told.append)
+    notify = []
+    same = ModelChoice(str(folder))
+    models = opened({"toxicity": same, "fairness_bias": same}, StockedHub(), notify.append)
     toxicity, bias = models.tool("toxicity"), models.tool("fairness_bias")
     assert toxicity is bias
 
@@ -61,12 +61,12 @@ def test_roles_of_one_model_share_it(folder, opened):
         return await asyncio.gather(toxicity.classify(["two cats"]), bias.classify(["two cats sleep"]))
 
     assert [said.logits.shape for said in asyncio.run(ask())] == [(1, 2), (1, 2)]
-    assert told == [f"Loading the toxicity model {toxicity.model_id}."]
+    assert notify == [f"Loading the toxicity model {toxicity.model_id}."]
 
 
 def test_another_device_or_kind_is_another_model(folder, opened):
-    settings = {"toxicity": ModelSettings(str(folder)), "fairness_bias": ModelSettings(str(folder), device="cpu")}
-    models = opened({**settings, "summac": ModelSettings(str(folder))}, StockedHub())
+    settings = {"toxicity": ModelChoice(str(folder)), "fairness_bias": ModelChoice(str(folder), device="cpu")}
+    models = opened({**settings, "summac": ModelChoice(str(folder))}, StockedHub())
     assert len({id(models.tool(role)) for role in ("toxicity", "fairness_bias", "summac")}) == 3
 
 
@@ -75,7 +75,7 @@ def test_a_model_is_prepared_and_asked(hhem, opened):
     hub = StockedHub({HHEM: published, FLAN: flan})
     models = opened(None, hub)
     as_published = asyncio.run(models.tool("hallucination").check(PAIRS)).probabilities
-    plainly = opened({"hallucination": ModelSettings(str(plain))}, StockedHub())
+    plainly = opened({"hallucination": ModelChoice(str(plain))}, StockedHub())
     wanted = asyncio.run(plainly.tool("hallucination").check(PAIRS)).probabilities
     np.testing.assert_allclose(as_published, wanted, atol=1e-6)
     assert abs(wanted[0] - wanted[1]) > 1e-3
@@ -85,7 +85,7 @@ def test_a_model_is_prepared_and_asked(hhem, opened):
 def test_only_what_was_asked_for_is_described(folder, hhem, opened):
     published, flan, _ = hhem
     hub = StockedHub({HHEM: published, FLAN: flan})
-    models = opened({"toxicity": ModelSettings(str(folder), threads=2)}, hub)
+    models = opened({"toxicity": ModelChoice(str(folder), threads=2)}, hub)
     assert models.described() == {}
     for role in ("toxicity", "hallucination", "perplexity"):
         models.tool(role)
@@ -106,7 +106,7 @@ def test_only_what_was_asked_for_is_described(folder, hhem, opened):
 
 
 def test_a_missing_model_says_what_to_run_when_it_is_asked(opened):
-    models = opened({"summac": ModelSettings("tests/other")}, StockedHub(is_reachable=False))
+    models = opened({"summac": ModelChoice("tests/other")}, StockedHub(is_reachable=False))
     role = ROLES["toxicity"]
     wanted = (
         rf"The toxicity model '{role.model}' is not on this machine, about {role.megabytes} MB. "
@@ -137,7 +137,7 @@ def test_the_probe_and_the_look_are_made_once(opened):
 def test_presence_is_told_of_each_role(folder, hhem, opened):
     published, flan, _ = hhem
     hub = StockedHub({HHEM: published, FLAN: flan})
-    settings = {"toxicity": ModelSettings(str(folder)), "summac": ModelSettings("no/such/name")}
+    settings = {"toxicity": ModelChoice(str(folder)), "summac": ModelChoice("no/such/name")}
     models = opened(settings, hub)
     here, wrong, absent = (models.presence(role) for role in ("toxicity", "summac", "hallucination"))
     assert (here.folder, here.licence, here.trouble) == (folder, "", "")
@@ -154,8 +154,8 @@ def test_presence_is_told_of_each_role(folder, hhem, opened):
 def test_presence_loads_no_large_library(tmp_path):
     code = (
         "import sys\n"
-        "from proctor.knowledge.local_models.pool import LocalModels\n"
-        "from proctor.knowledge.local_models.roles import ROLES\n"
+        "from proctor.knowledge.models.pool import LocalModels\n"
+        "from proctor.knowledge.models.roles import ROLES\n"
         "models = LocalModels()\n"
         "assert not any(models.presence(role).folder for role in ROLES)\n"
         "print([name for name in ('torch', 'transformers', 'huggingface_hub', 'onnxruntime') if name in sys.modules])\n"
@@ -170,7 +170,7 @@ def test_a_device_that_is_not_there_is_said(folder, opened):
 
     if torch.cuda.is_available():
         pytest.skip("there is a graphics processor here")
-    models = opened({"toxicity": ModelSettings(str(folder), device="cuda")}, StockedHub())
+    models = opened({"toxicity": ModelChoice(str(folder), device="cuda")}, StockedHub())
     with pytest.raises(InputError, match="The device 'cuda' was wanted for a model, but torch finds only cpu"):
         asyncio.run(models.tool("toxicity").classify(["a"]))
     assert models.described()["toxicity"]["device"] == "cuda"

@@ -13,7 +13,7 @@ import numpy as np
 import published_models
 import pytest
 from proctor import InputError
-from proctor.knowledge.local_models.finding import ModelSettings, fetch, find, look
+from proctor.knowledge.models.finding import ModelChoice, fetch, find, look
 from published_models import COMMIT, StockedHub
 
 HHEM, FLAN = "vectara/hallucination_evaluation_model", "google/flan-t5-base"
@@ -58,7 +58,7 @@ def made(cache):
 
 def test_tensorflow_weights_say_what_tensorflow_said(tensorflow):
     golden = json.loads(published_models.GOLDEN.read_text(encoding="utf-8"))
-    found = find(ModelSettings(str(tensorflow)), "bias model")
+    found = find(ModelChoice(str(tensorflow)), "bias model")
     kind = "AutoModelForSequenceClassification"
     ours = logits(found.folder, kind, golden["input_ids"], golden["attention_mask"])
     np.testing.assert_allclose(ours, golden["logits"], atol=1e-5)
@@ -74,18 +74,18 @@ def test_the_bias_model_has_the_labels_of_its_page(tensorflow):
     hub.there["other/model"] = tensorflow
     hub.here.add("other/model")
     for name, labels in wanted.items():
-        config = AutoConfig.from_pretrained(find(ModelSettings(name), "bias model", hub).folder)
+        config = AutoConfig.from_pretrained(find(ModelChoice(name), "bias model", hub).folder)
         assert list(config.id2label.values()) == labels
 
 
 def test_hhem_is_the_classifier_that_its_own_code_wraps(hhem, cache):
     published, flan, plain = hhem
     hub = StockedHub({HHEM: published, FLAN: flan}, here={HHEM})
-    told = []
-    found = find(ModelSettings(HHEM, COMMIT), "hallucination model", hub, told=told.append)
+    notify = []
+    found = find(ModelChoice(HHEM, COMMIT), "hallucination model", hub, notify=notify.append)
     assert (found.model_id, found.source, hub.downloads) == (f"{HHEM}@{COMMIT[:12]}", published, [FLAN])
     assert made(cache) == [f"vectara--hallucination_evaluation_model@{COMMIT}"]
-    assert "once" in told[0]
+    assert "once" in notify[0]
     kind = "AutoModelForTokenClassification"
     np.testing.assert_allclose(logits(found.folder, kind), logits(plain, kind), atol=1e-6)
     config = json.loads((found.folder / "config.json").read_text())
@@ -99,7 +99,7 @@ def test_hhem_is_the_classifier_that_its_own_code_wraps(hhem, cache):
 def test_alignscore_is_taken_out_of_its_checkpoint(alignscore):
     published, roberta, plain = alignscore
     hub = StockedHub({ALIGNSCORE: published, ROBERTA: roberta})
-    settings = ModelSettings(ALIGNSCORE, COMMIT, file="AlignScore-base.ckpt")
+    settings = ModelChoice(ALIGNSCORE, COMMIT, file="AlignScore-base.ckpt")
     found = find(settings, "alignscore model", hub)
     assert found.model_id == f"{ALIGNSCORE}@{COMMIT[:12]} (AlignScore-base.ckpt)"
     assert hub.asked[2] == ("download", ALIGNSCORE, COMMIT, ("AlignScore-base.ckpt",))
@@ -111,7 +111,7 @@ def test_alignscore_is_taken_out_of_its_checkpoint(alignscore):
 def test_a_folder_of_the_users_is_made_ready_too(alignscore, tmp_path):
     published, roberta, _ = alignscore
     hub = StockedHub({ROBERTA: roberta}, here={ROBERTA})
-    found = find(ModelSettings(str(published)), "alignscore model", hub)
+    found = find(ModelChoice(str(published)), "alignscore model", hub)
     assert found.model_id.endswith("(folder)")
     assert found.folder != published
     assert (found.folder / "tokenizer.json").is_file()
@@ -120,44 +120,44 @@ def test_a_folder_of_the_users_is_made_ready_too(alignscore, tmp_path):
 def test_it_is_made_once_and_again_when_it_is_not_whole(hhem):
     published, flan, _ = hhem
     hub = StockedHub({HHEM: published, FLAN: flan}, here={HHEM, FLAN})
-    told = []
-    first = find(ModelSettings(HHEM, COMMIT), "model", hub, told=told.append)
-    assert find(ModelSettings(HHEM, COMMIT), "model", hub, told=told.append) == first
-    assert len(told) == 1
+    notify = []
+    first = find(ModelChoice(HHEM, COMMIT), "model", hub, notify=notify.append)
+    assert find(ModelChoice(HHEM, COMMIT), "model", hub, notify=notify.append) == first
+    assert len(notify) == 1
     (first.folder / "proctor.json").write_text('{"version": 0}')
     (first.folder / "stray").touch()
-    assert find(ModelSettings(HHEM, COMMIT), "model", hub, told=told.append) == first
-    assert len(told) == 2
+    assert find(ModelChoice(HHEM, COMMIT), "model", hub, notify=notify.append) == first
+    assert len(notify) == 2
     assert not (first.folder / "stray").exists()
 
 
 def test_what_was_made_is_enough(hhem):
     published, flan, _ = hhem
     hub = StockedHub({HHEM: published, FLAN: flan}, here={HHEM, FLAN})
-    first = find(ModelSettings(HHEM, COMMIT), "model", hub)
+    first = find(ModelChoice(HHEM, COMMIT), "model", hub)
     bare = StockedHub()
-    again = find(ModelSettings(HHEM, COMMIT), "model", bare)
+    again = find(ModelChoice(HHEM, COMMIT), "model", bare)
     assert (again.model_id, again.folder, again.source) == (first.model_id, first.folder, None)
-    assert look(ModelSettings(HHEM, COMMIT), "model", bare) == again
-    assert fetch(ModelSettings(HHEM, COMMIT), "model", bare) == again
+    assert look(ModelChoice(HHEM, COMMIT), "model", bare) == again
+    assert fetch(ModelChoice(HHEM, COMMIT), "model", bare) == again
     assert bare.downloads == []
 
 
 def test_without_its_tokenizer_it_is_not_ready(hhem, cache):
     published, flan, _ = hhem
     hub = StockedHub({HHEM: published, FLAN: flan}, here={HHEM}, is_reachable=False)
-    found = find(ModelSettings(HHEM, COMMIT), "hallucination model", hub)
+    found = find(ModelChoice(HHEM, COMMIT), "hallucination model", hub)
     assert found.folder is None
     assert f"config.json and tokenizer.json of '{FLAN}'" in found.trouble
     assert "proctor models fetch" in found.trouble
     assert made(cache) == []
-    assert find(ModelSettings(HHEM, COMMIT, allow_download=True), "hallucination model", hub).folder is not None
+    assert find(ModelChoice(HHEM, COMMIT, allow_download=True), "hallucination model", hub).folder is not None
 
 
 def test_to_look_makes_nothing(hhem, cache):
     published, flan, _ = hhem
     hub = StockedHub({HHEM: published, FLAN: flan}, here={HHEM, FLAN})
-    found = look(ModelSettings(HHEM, COMMIT), "hallucination model", hub)
+    found = look(ModelChoice(HHEM, COMMIT), "hallucination model", hub)
     assert (found.folder, found.source) == (None, published)
     assert "not prepared" in found.trouble
     assert made(cache) == []
@@ -178,7 +178,7 @@ def test_code_in_a_checkpoint_is_not_run(tmp_path, cache):
     folder.mkdir()
     torch.save({"state_dict": {}, "callbacks": Evil(tmp_path / "was run")}, folder / "AlignScore-base.ckpt")
     hub = StockedHub({ROBERTA: tmp_path}, here={ROBERTA})
-    found = find(ModelSettings(str(folder)), "alignscore model", hub)
+    found = find(ModelChoice(str(folder)), "alignscore model", hub)
     assert "what else a pickle holds is never run" in found.trouble
     assert not (tmp_path / "was run").exists()
     assert made(cache) == []
@@ -189,14 +189,14 @@ def test_what_is_no_checkpoint_is_said(tmp_path, content):
     folder = tmp_path / "broken"
     folder.mkdir()
     (folder / "model.ckpt").write_bytes(content)
-    found = find(ModelSettings(str(folder)), "alignscore model", StockedHub({ROBERTA: tmp_path}, here={ROBERTA}))
+    found = find(ModelChoice(str(folder)), "alignscore model", StockedHub({ROBERTA: tmp_path}, here={ROBERTA}))
     assert found.folder is None
     assert "model.ckpt" in found.trouble
 
 
 def test_weights_of_another_shape_are_refused(tmp_path, cache):
     folder = published_models.tensorflow_folder(tmp_path / "bias", left_out="q_lin")
-    found = find(ModelSettings(str(folder)), "bias model")
+    found = find(ModelChoice(str(folder)), "bias model")
     assert "its weights are not those of DistilBertForSequenceClassification" in found.trouble
     assert "attention.q_lin.bias" in found.trouble
     assert made(cache) == []
@@ -207,19 +207,19 @@ def test_tensorflow_weights_of_other_models_are_refused(tensorflow, tmp_path):
     folder.mkdir()
     (folder / "config.json").write_text('{"model_type": "bert"}')
     (folder / "tf_model.h5").write_bytes((tensorflow / "tf_model.h5").read_bytes())
-    assert "of the type bert: only DistilBERT is converted" in find(ModelSettings(str(folder)), "model").trouble
+    assert "of the type bert: only DistilBERT is converted" in find(ModelChoice(str(folder)), "model").trouble
     (folder / "config.json").write_text('{"model_type": "distilbert"}')
     (folder / "tf_model.h5").write_bytes(b"nothing")
-    assert "can't be read as weights of Keras" in find(ModelSettings(str(folder)), "model").trouble
+    assert "can't be read as weights of Keras" in find(ModelChoice(str(folder)), "model").trouble
 
 
 def test_a_cache_that_cannot_be_written_is_said(tensorflow, cache):
     cache.write_text("a file")
-    found = find(ModelSettings(str(tensorflow)), "bias model")
+    found = find(ModelChoice(str(tensorflow)), "bias model")
     assert found.folder is None
     assert "can't be written to" in found.trouble
     with pytest.raises(InputError, match="can't be written to"):
-        fetch(ModelSettings(str(tensorflow)), "bias model")
+        fetch(ModelChoice(str(tensorflow)), "bias model")
 
 
 def test_a_full_disk_leaves_nothing_half_written(tensorflow, tmp_path, cache):
@@ -229,7 +229,7 @@ def test_a_full_disk_leaves_nothing_half_written(tensorflow, tmp_path, cache):
         (bare / name).write_bytes((tensorflow / name).read_bytes())
     code = (
         "import resource, sys; resource.setrlimit(resource.RLIMIT_FSIZE, (5000, 5000))\n"
-        "from proctor.knowledge.local_models.finding import ModelSettings, find\n"
+        "from proctor.knowledge.models.finding import ModelSettings, find\n"
         "print(find(ModelSettings(sys.argv[1]), 'bias model').trouble)"
     )
     ran = subprocess.run([sys.executable, "-c", code, str(bare)], capture_output=True, text=True, check=True)
@@ -244,24 +244,24 @@ def test_a_configuration_that_makes_no_model_is_said(tensorflow, tmp_path):
     (folder / "tf_model.h5").write_bytes((tensorflow / "tf_model.h5").read_bytes())
     config = json.loads((tensorflow / "config.json").read_text())
     (folder / "config.json").write_text(json.dumps({**config, "n_heads": 3}))
-    assert "its config.json makes no model" in find(ModelSettings(str(folder)), "bias model").trouble
+    assert "its config.json makes no model" in find(ModelChoice(str(folder)), "bias model").trouble
 
 
 def test_what_was_never_finished_is_cleared_away(tensorflow, cache):
-    ready = find(ModelSettings(str(tensorflow)), "bias model").folder
+    ready = find(ModelChoice(str(tensorflow)), "bias model").folder
     old, young = (cache / "models" / f".{ready.name}.{name}" for name in ("old", "young"))
     for left in (old, young):
         left.mkdir()
     os.utime(old, (time.time() - 7200,) * 2)
     (ready / "proctor.json").unlink()
-    find(ModelSettings(str(tensorflow)), "bias model")
+    find(ModelChoice(str(tensorflow)), "bias model")
     assert made(cache) == [young.name, ready.name]
 
 
 def test_without_h5py_it_is_said_what_to_install(tensorflow):
     code = (
         "import sys; sys.modules['h5py'] = None\n"
-        "from proctor.knowledge.local_models.finding import ModelSettings, find\n"
+        "from proctor.knowledge.models.finding import ModelSettings, find\n"
         "print(find(ModelSettings(sys.argv[1]), 'bias model').trouble)"
     )
     ran = subprocess.run([sys.executable, "-c", code, str(tensorflow)], capture_output=True, text=True, check=True)
@@ -274,7 +274,7 @@ def test_what_loads_as_it_is_stays_where_it_is(tmp_path, cache):
     folder = tiny_models.cross_encoder_folder(tmp_path / "plain", ["a", "b"])
     (folder / "tf_model.h5").write_bytes(b"a duplicate")
     (folder / "old.ckpt").write_bytes(b"left from training")
-    assert find(ModelSettings(str(folder)), "model").folder == folder
+    assert find(ModelChoice(str(folder)), "model").folder == folder
     assert made(cache) == []
 
 
@@ -284,7 +284,7 @@ def test_two_that_prepare_at_once_make_one(hhem, cache):
     both_began = threading.Barrier(2)  # each is past the look for what was made before
 
     def prepare(_):
-        return find(ModelSettings(HHEM, COMMIT), "model", hub, told=lambda _: both_began.wait(60)).folder
+        return find(ModelChoice(HHEM, COMMIT), "model", hub, notify=lambda _: both_began.wait(60)).folder
 
     with ThreadPoolExecutor(2) as pool:
         first, second = pool.map(prepare, range(2))

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from closing import closing
 from proctor import InputError
-from proctor.knowledge.local_models.classifier import Classifier
-from proctor.knowledge.local_models.running import LocalModel, Said
+from proctor.knowledge.models.classifier import Classifier
+from proctor.knowledge.models.running import LocalModel, Said
 
 
 class CountingModel:

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 import tiny_grounding
 from proctor import InputError
-from proctor.knowledge.local_models.finding import ModelSettings
-from proctor.knowledge.local_models.loading import Place
-from proctor.knowledge.local_models.pool import LocalModels
-from proctor.knowledge.local_models.span_detector import open_span_detector
-from proctor.metrics.local_tools import Grounded, SpanDetector
+from proctor.knowledge.models.finding import ModelChoice
+from proctor.knowledge.models.loading import Place
+from proctor.knowledge.models.pool import LocalModels
+from proctor.knowledge.models.span_detector import open_span_detector
+from proctor.metrics.local.tools import Grounded, SpanDetector
 
 WINDOW = 256
 PROMPT = "Summarize the following text:\npassage 1: the refund period is 14 days\noutput:"
@@ -155,15 +155,15 @@ def test_passages_and_question_are_put_as_in_training(folder):
     with_question, without = marked(folder, asked, Answered(asked.contexts, " ", asked.answer))
     for found, prompt in ((with_question, trained), (without, summed)):
         (wanted,) = opened(folder).run([(prompt, asked.answer)])
-        told = [[one.start, one.end, one.confidence] for one in found.spans]
-        np.testing.assert_allclose(told, spans_of(wanted), atol=1e-5)
+        notify = [[one.start, one.end, one.confidence] for one in found.spans]
+        np.testing.assert_allclose(notify, spans_of(wanted), atol=1e-5)
         assert found.read == len(asked.answer)
         assert found.truncated == wanted.truncated
     assert with_question.spans != without.spans
 
 
 def marked(folder, *answers):
-    models = LocalModels({"lettucedetect": ModelSettings(str(folder), device="cpu")})
+    models = LocalModels({"lettucedetect": ModelChoice(str(folder), device="cpu")})
     detector: SpanDetector = models.tool("lettucedetect")
     try:
         return asyncio.run(detector.mark(answers))

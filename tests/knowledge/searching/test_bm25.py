@@ -5,8 +5,8 @@ import math
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from proctor.knowledge.documents import Passage
-from proctor.knowledge.searching.bm25 import K1, B, Bm25Index, words
+from proctor.knowledge.documents.document import Passage
+from proctor.knowledge.retrieval.search import K1, B, Bm25Index, words
 
 PASSAGES = st.lists(st.lists(st.sampled_from("abcd"), max_size=6), min_size=1, max_size=8)
 

@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from proctor.knowledge.documents import Document
-from proctor.knowledge.searching.fusion import reciprocal_rank_fusion
-from proctor.knowledge.searching.passage_search import RETRIEVERS, PassageSearch
-from proctor.knowledge.searching.splitting import Splitting
+from proctor.knowledge.documents.document import Document
+from proctor.knowledge.retrieval.search import RETRIEVERS, PassageSearch, reciprocal_rank_fusion
+from proctor.knowledge.retrieval.splitting import Splitting
 from word_encoder import word_embedder
 
 DOCUMENTS = (

@@ -6,10 +6,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from counting_encoder import CountingEncoder, embedder_of, vector_of
-from proctor.knowledge.documents import Document
-from proctor.knowledge.searching.passage_search import PassageSearch
-from proctor.knowledge.searching.shared_vectors import SharedVectors
-from proctor.knowledge.searching.splitting import Splitting
+from proctor.knowledge.documents.document import Document
+from proctor.knowledge.models.batching import SharedVectors
+from proctor.knowledge.retrieval.search import PassageSearch
+from proctor.knowledge.retrieval.splitting import Splitting
 
 
 def shared(**options):

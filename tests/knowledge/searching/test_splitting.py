@@ -6,10 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from proctor import InputError
-from proctor.knowledge.cutting import cut
-from proctor.knowledge.documents import Document
-from proctor.knowledge.searching.sentence_cutting import sentence_spans
-from proctor.knowledge.searching.splitting import SPLITTERS, Splitting
+from proctor.knowledge.documents.document import Document
+from proctor.knowledge.retrieval.splitting import SPLITTERS, Splitting, cut, sentence_spans
 
 MARKDOWN = """# Bikes
 

@@ -7,12 +7,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from proctor.knowledge.documents import Document, Passage
-from proctor.knowledge.index import PassageIndex
-from proctor.knowledge.searching.document_places import DocumentPlaces
-from proctor.knowledge.searching.fusion import reciprocal_rank_fusion
-from proctor.knowledge.searching.passage_search import RETRIEVERS, PassageSearch
-from proctor.knowledge.searching.splitting import Splitting
+from proctor.knowledge.documents.document import Document, Passage
+from proctor.knowledge.retrieval.index import PassageIndex
+from proctor.knowledge.retrieval.search import RETRIEVERS, DocumentPlaces, PassageSearch, reciprocal_rank_fusion
+from proctor.knowledge.retrieval.splitting import Splitting
 from word_encoder import word_embedder
 
 WORDS = ("shop", "opens", "nine", "parcels", "return", "battery", "error", "code")

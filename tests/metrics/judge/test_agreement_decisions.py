@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import pytest
-from proctor.metrics.judge.embedded.agreement import agree
-from proctor.metrics.judge.verdict_calls import CompareClaims
+from proctor.metrics.judge.calls import CompareClaims
+from proctor.metrics.judge.embedded.correctness import agree
 from proctor.metrics.text import sentences
 from stub_embedder import StubEmbedder
 from word_encoder import word_embedder
@@ -119,8 +119,8 @@ def test_words_of_the_question_prove_nothing():
 
 
 def test_word_of_near_meaning_counts_where_vectors_say_so():
-    told = {"drop": [1, 0.0, 0], "fall": [0.95, 0.31, 0], "prices": [0, 1, 0], "quickly": [0, 0, 1]}
-    near = {**told, "Prices drop quickly.": [1, 1, 1], "Prices fall quickly.": [1, 1, 0.9]}
+    notify = {"drop": [1, 0.0, 0], "fall": [0.95, 0.31, 0], "prices": [0, 1, 0], "quickly": [0, 0, 1]}
+    near = {**notify, "Prices drop quickly.": [1, 1, 1], "Prices fall quickly.": [1, 1, 0.9]}
     far = {**near, "fall": [0, 0.1, -1], "Prices fall quickly.": [-1, 1, -1]}
     expected, answer = "Prices drop quickly.", "Prices fall quickly."
     assert holds(judged(answer, expected, "prices quickly", StubEmbedder(near)).expected_claims) == [True]
@@ -192,7 +192,7 @@ def test_huge_texts_are_judged():
 
 
 @dataclass
-class Told:
+class Notify:
     """An entailment model that says the same of every pair, and keeps the pairs."""
 
     says: tuple[float, float, float]
@@ -207,16 +207,16 @@ class Told:
 def test_entailment_decides_where_wording_is_in_doubt():
     answer, expected = "You will get it back soon.", "Your money is returned within some days."
     assert holds(judged(answer, expected).expected_claims) == [False]
-    sure, against = Told((1, 0, 0)), Told((0, 0, 1))
+    sure, against = Notify((1, 0, 0)), Notify((0, 0, 1))
     assert holds(judged(answer, expected, entailment=sure).expected_claims) == [True]
     assert (answer, expected) in sure.asked
     same = "Your money is returned within a few days."
     assert holds(judged(same, expected).expected_claims) == [True]
     assert holds(judged(same, expected, entailment=against).expected_claims) == [False]
-    assert judged(same, expected, entailment=Told((0, 1, 0))) == judged(same, expected)
+    assert judged(same, expected, entailment=Notify((0, 1, 0))) == judged(same, expected)
 
 
 def test_phrases_are_not_given_to_the_entailment_model():
-    model = Told((1, 0, 0))
+    model = Notify((1, 0, 0))
     judged("Lyon", "Paris", "Where?", entailment=model)
     assert model.asked == []

@@ -2,9 +2,8 @@
 
 import numpy as np
 import pytest
-from proctor.metrics.judge.embedded.matching import Signals, is_phrase, lacks, match, refuses
-from proctor.metrics.judge.embedded.spelling import SAME_WORD, letters, likeness, spelled_alike, unspaced
-from proctor.metrics.judge.embedded.wording import wording
+from proctor.metrics.judge.embedded.correctness import Signals, is_phrase, lacks, match, refuses
+from proctor.metrics.judge.embedded.wording import SAME_WORD, letters, likeness, spelled_alike, unspaced, wording
 
 
 def signals(claim, text, question="", vectors=None):

@@ -4,11 +4,28 @@ import json
 
 import jsonschema
 import pytest
-from proctor.metrics.judge.ballots import combined_verdict, majority, share, tie
-from proctor.metrics.judge.claim_calls import AnswerClaims, Entities, ExpectedClaims, ReverseQuestions
+from proctor.metrics.judge.calls import (
+    AnswerClaims,
+    CheckAnswer,
+    CheckExpected,
+    CompareClaims,
+    ContextText,
+    Entities,
+    ExpectedClaims,
+    ReverseQuestions,
+)
 from proctor.metrics.judge.rendering import render
-from proctor.metrics.judge.verdict_calls import CheckAnswer, CheckExpected, CompareClaims, ContextText
-from proctor.metrics.judge.verdicts import Agreement, AnswerSupport, ExpectedSupport, ReverseQuestion, Verdict
+from proctor.metrics.judge.verdicts import (
+    Agreement,
+    AnswerSupport,
+    ExpectedSupport,
+    ReverseQuestion,
+    Verdict,
+    combined_verdict,
+    majority,
+    share,
+    tie,
+)
 
 YES, NO = Verdict(True), Verdict(False)
 SENTENCES = (ContextText(1, "Ships fly."), ContextText(1, "Not all."), ContextText(3, "Cats swim."))
@@ -118,8 +135,8 @@ def test_what_is_missing_is_none_and_told():
     read = CHECK.read(reply(claims=[entry("a1", supported=True)], sentences=[entry("s2", needed=True)]))
     assert read.answer == AnswerSupport((None, None), (None, YES, None))
     assert '"chunks" must be a list' in read.problem
-    assert '"claims" lacks a2' in read.problem
-    assert '"sentences" lacks s1, s3' in read.problem
+    assert '"claims" misses a2' in read.problem
+    assert '"sentences" misses s1, s3' in read.problem
     assert CHECK.lacks(read.answer) == ("a1", "a2", "s1", "s3")
 
 

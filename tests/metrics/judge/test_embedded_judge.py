@@ -5,14 +5,23 @@ import re
 
 import numpy as np
 import pytest
-from proctor.knowledge.batching import BatchingEmbedder
-from proctor.knowledge.embedding import EmbedderSettings, open_encoder
+from proctor.knowledge.models.batching import BatchingEmbedder
+from proctor.knowledge.models.embedding import EmbedderSettings, open_encoder
 from proctor.metrics.judge.call import Block
-from proctor.metrics.judge.claim_calls import AnswerClaims, Entities, ExpectedClaims, ReverseQuestions
+from proctor.metrics.judge.calls import (
+    AnswerClaims,
+    CheckAnswer,
+    CheckExpected,
+    CompareClaims,
+    ContextText,
+    Entities,
+    ExpectedClaims,
+    Label,
+    ReverseQuestions,
+    Review,
+    SafetyVerdicts,
+)
 from proctor.metrics.judge.embedded.judge import EmbeddedJudge
-from proctor.metrics.judge.grade_calls import Review, SafetyVerdicts
-from proctor.metrics.judge.label_calls import Label
-from proctor.metrics.judge.verdict_calls import CheckAnswer, CheckExpected, CompareClaims, ContextText
 from proctor.metrics.score import NotApplicable, Reason
 from stub_embedder import StubEmbedder
 
@@ -149,11 +158,11 @@ def test_what_it_has_no_means_for_it_says(judge, call):
 def test_its_id_names_the_models_and_the_code():
     plain = EmbeddedJudge(StubEmbedder())
     assert re.fullmatch(r"embedded \(stub, no support model, no entailment model, code [0-9a-f]{12}\)", plain.model_id)
-    assert EmbeddedJudge(StubEmbedder(), Told()).model_id != plain.model_id
+    assert EmbeddedJudge(StubEmbedder(), Notify()).model_id != plain.model_id
     assert plain.embedded
 
 
-class Told:
+class Notify:
     """An entailment model that says that nothing is entailed."""
 
     model_id = "told"
@@ -165,7 +174,7 @@ class Told:
 def test_the_entailment_model_takes_part():
     call = CheckAnswer(QUESTION, CHUNKS, ("Orders can be returned within 30 days of delivery.",))
     assert ask(EmbeddedJudge(StubEmbedder()), call).claims[0].holds
-    assert not ask(EmbeddedJudge(StubEmbedder(), Told()), call).claims[0].holds
+    assert not ask(EmbeddedJudge(StubEmbedder(), Notify()), call).claims[0].holds
 
 
 class ToldSupport:
@@ -186,14 +195,14 @@ class ToldSupport:
 
 def test_the_support_model_gives_each_claim_a_probability_and_tells_contradicted_from_absent():
     claims = ("Orders can be returned within 90 days of delivery.", "Gift cards can't be returned.", "Shops are warm.")
-    told = ToldSupport({claims[0]: (0.05, 0.9, 0.05), claims[1]: (0.97, 0.01, 0.02), claims[2]: (0.02, 0.03, 0.95)})
-    judge = EmbeddedJudge(StubEmbedder(), model=told)
+    notify = ToldSupport({claims[0]: (0.05, 0.9, 0.05), claims[1]: (0.97, 0.01, 0.02), claims[2]: (0.02, 0.03, 0.95)})
+    judge = EmbeddedJudge(StubEmbedder(), model=notify)
     said = ask(judge, CheckAnswer(QUESTION, CHUNKS, claims)).claims
     assert [one.holds for one in said] == [False, True, False]
     assert [one.contradicted for one in said] == [True, False, False]
     assert said[1].probability > 0.8 > 0.3 > said[0].probability
     assert said[0].evidence == "Orders can be returned within 30 days of delivery."
-    assert told.read[claims[2]] in ("\n".join(CHUNKS), *CHUNKS)
+    assert notify.read[claims[2]] in ("\n".join(CHUNKS), *CHUNKS)
     assert judge.model_id != EmbeddedJudge(StubEmbedder()).model_id
 
 

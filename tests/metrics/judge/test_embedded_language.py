@@ -3,8 +3,8 @@ import asyncio
 import pytest
 from proctor.metrics import NotApplicable
 from proctor.metrics.judge.call import Block
+from proctor.metrics.judge.calls import Label
 from proctor.metrics.judge.embedded.language import languages, same_language
-from proctor.metrics.judge.label_calls import Label
 
 ENGLISH = "How long does it take until I get my money back?"
 

@@ -1,9 +1,8 @@
 """What the embedded judge reads from a wording, and what it finds missing or contradicted."""
 
 import pytest
-from proctor.metrics.judge.embedded.signals import evidence
-from proctor.metrics.judge.embedded.word_lists import OPPOSITES, STOP_WORDS
-from proctor.metrics.judge.embedded.wording import wording
+from proctor.metrics.judge.embedded.support import evidence
+from proctor.metrics.judge.embedded.wording import OPPOSITES, STOP_WORDS, wording
 
 
 def keys(text, *kinds):

@@ -4,8 +4,8 @@ import asyncio
 
 import numpy as np
 import pytest
-from proctor.knowledge.batching import BatchingEmbedder
-from proctor.knowledge.embedding import EmbedderSettings, open_encoder
+from proctor.knowledge.models.batching import BatchingEmbedder
+from proctor.knowledge.models.embedding import EmbedderSettings, open_encoder
 from proctor.metrics.judge.embedded.support import WEIGHTS, supported
 
 CHUNKS = (

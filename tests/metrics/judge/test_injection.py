@@ -10,14 +10,24 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from obeying_judge import CONTROL, KEEPS, LACKS, OBEYED, ObeyingJudge, material
-from proctor.metrics.judge.call import Block
-from proctor.metrics.judge.claim_calls import AnswerClaims, Entities, ExpectedClaims, ReverseQuestions
-from proctor.metrics.judge.grade_calls import Review, SafetyVerdicts
-from proctor.metrics.judge.items import unmarked
-from proctor.metrics.judge.label_calls import Label, OwnPrompt, Rating
+from proctor.metrics.judge.call import Block, unmarked
+from proctor.metrics.judge.calls import (
+    AnswerClaims,
+    CheckAnswer,
+    CheckExpected,
+    CompareClaims,
+    ContextText,
+    Entities,
+    ExpectedClaims,
+    Label,
+    OwnPrompt,
+    Rating,
+    ReverseQuestions,
+    Review,
+    SafetyVerdicts,
+)
 from proctor.metrics.judge.prompted import PromptedJudge
 from proctor.metrics.judge.rendering import harmless, render
-from proctor.metrics.judge.verdict_calls import CheckAnswer, CheckExpected, CompareClaims, ContextText
 from proctor.metrics.judge.verdicts import ReverseQuestion, Verdict
 
 YES, NO = f"Ice {KEEPS} floats.", f"Lead {LACKS} floats."

@@ -2,8 +2,15 @@ import json
 
 import pytest
 from proctor.metrics.judge.call import Block
-from proctor.metrics.judge.grade_calls import REVIEW_ASPECTS, Review, SafetyVerdicts
-from proctor.metrics.judge.label_calls import Label, OwnPrompt, Rating, read_whole_number
+from proctor.metrics.judge.calls import (
+    REVIEW_ASPECTS,
+    Label,
+    OwnPrompt,
+    Rating,
+    Review,
+    SafetyVerdicts,
+    read_whole_number,
+)
 from proctor.metrics.judge.rendering import load_prompt, render
 from proctor.metrics.judge.verdicts import Grade, Word
 from proctor.metrics.score import Unreadable

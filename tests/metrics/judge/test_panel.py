@@ -5,9 +5,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
-from proctor.metrics.judge.claim_calls import AnswerClaims
+from proctor.metrics.judge.calls import AnswerClaims, CompareClaims
 from proctor.metrics.judge.panel import Panel
-from proctor.metrics.judge.verdict_calls import CompareClaims
 from proctor.metrics.judge.verdicts import Agreement, Verdict
 from proctor.metrics.score import JudgeUnavailable, NotApplicable, Reason, Unreadable
 

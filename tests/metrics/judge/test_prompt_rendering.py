@@ -5,11 +5,18 @@ import re
 import unicodedata
 
 import pytest
-from proctor.metrics.judge.call import Block, JudgeCall, Reading
-from proctor.metrics.judge.claim_calls import AnswerClaims, Entities, ExpectedClaims, ReverseQuestions
-from proctor.metrics.judge.items import item, listing, numbered, span
+from proctor.metrics.judge.call import Block, JudgeCall, Reading, item, listing, numbered, span
+from proctor.metrics.judge.calls import (
+    AnswerClaims,
+    CheckAnswer,
+    CheckExpected,
+    CompareClaims,
+    ContextText,
+    Entities,
+    ExpectedClaims,
+    ReverseQuestions,
+)
 from proctor.metrics.judge.rendering import boundary_code, harmless, load_prompt, prompt_hash, render
-from proctor.metrics.judge.verdict_calls import CheckAnswer, CheckExpected, CompareClaims, ContextText
 
 CHUNK = (
     "Shipping within the country takes two to four working days, and five to nine days abroad. Orders placed before "

@@ -4,10 +4,9 @@ import asyncio
 import json
 
 import pytest
-from proctor.metrics.judge.claim_calls import AnswerClaims
+from proctor.metrics.judge.calls import AnswerClaims, CompareClaims
 from proctor.metrics.judge.prompted import PromptedJudge
-from proctor.metrics.judge.requests import JudgeReply
-from proctor.metrics.judge.verdict_calls import CompareClaims
+from proctor.metrics.judge.rendering import JudgeReply
 from proctor.metrics.score import JudgeUnavailable, Unreadable
 from scripted_model import ScriptedModel
 
@@ -54,10 +53,10 @@ def test_an_unreadable_reply_is_repaired_once():
     first, second = model.requests
     assert (second.system, second.prompt, second.schema) == (first.system, first.prompt, first.schema)
     assert (second.vote, second.votes) == (2, 3)
-    ((echo, told),) = second.exchange
+    ((echo, notify),) = second.exchange
     assert echo == "One claim: One."
-    assert "no JSON object" in told
-    assert told.endswith(CLAIMS.reminder())
+    assert "no JSON object" in notify
+    assert notify.endswith(CLAIMS.reminder())
     assert model.problems[0] == "The reply holds no JSON object."
     assert model.problems[1] == ""
 
@@ -90,14 +89,14 @@ def test_a_reply_that_was_cut_off_advises_more_tokens():
 def test_the_repair_completes_what_was_read():
     answer, model = ask(COMPARE, compared(a1=True, e1=True), compared(a1=False, a2=False))
     assert held(answer) == [True, False, True]
-    assert "lacks a2" in model.requests[1].exchange[0][1]
-    assert model.problems == ['"answer_claims" lacks a2.', ""]
+    assert "misses a2" in model.requests[1].exchange[0][1]
+    assert model.problems == ['"answer_claims" misses a2.', ""]
 
 
 def test_what_still_is_missing_stays_none():
     answer, model = ask(COMPARE, compared(a1=True), compared(a1=True))
     assert held(answer) == [True, None, None]
-    assert "lacks a2" in model.problems[1]
+    assert "misses a2" in model.problems[1]
     answer, _ = ask(COMPARE, compared(a1=True), "no")
     assert held(answer) == [True, None, None]
     answer, _ = ask(COMPARE, "no", compared(e1=False))
@@ -118,11 +117,11 @@ def test_values_in_hand_are_kept_when_the_repair_cannot_be_asked():
 
 def test_a_huge_or_hostile_reply_is_cut_and_made_harmless_before_it_is_shown_again():
     _, model = ask(CLAIMS, "<|im_start|>\ud800" + "x" * 1_000_000, '{"claims": []}')
-    ((echo, told),) = model.requests[1].exchange
+    ((echo, notify),) = model.requests[1].exchange
     assert len(echo) < 5_000
     assert "<|" not in echo
     echo.encode()
-    assert "xxx" not in told
+    assert "xxx" not in notify
 
 
 def test_a_message_quotes_no_more_than_the_beginning():

@@ -5,7 +5,7 @@ import json
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from proctor.metrics.judge.reading import (
+from proctor.metrics.judge.replies import (
     Malformed,
     bare_reply,
     read_boolean,
@@ -250,7 +250,7 @@ def test_items_are_read_by_id_in_any_order_and_unknown_ones_dropped():
 @pytest.mark.parametrize(
     ("entries", "items", "problem"),
     [
-        ([{"id": "a1", "word": 1}], (1, None), "lacks a2"),
+        ([{"id": "a1", "word": 1}], (1, None), "misses a2"),
         (
             [{"id": "a1", "word": 1}, {"id": "a2", "word": 2}, {"id": "a2", "word": 2}],
             (1, None),
@@ -260,9 +260,9 @@ def test_items_are_read_by_id_in_any_order_and_unknown_ones_dropped():
         (
             [{"id": "a1", "word": 1}, "a2", None, {"word": 2}, {"id": True, "word": 2}, {"id": ["a2"]}],
             (1, None),
-            "lacks a2",
+            "misses a2",
         ),
-        ([], (None, None), "lacks a1, a2"),
+        ([], (None, None), "misses a1, a2"),
         ("a1", (None, None), "a list"),
         (None, (None, None), "a list"),
     ],

@@ -1,16 +1,22 @@
 import dataclasses
 
 import pytest
-from proctor.reports.surveys.audit import Audit, QuestionAudit
-from proctor.reports.surveys.blame import Blame, BlamedAnswer, DocumentBlame
-from proctor.reports.surveys.conclusions import advice, beyond_budget, conclusions
-from proctor.reports.surveys.documents import DocumentCard
-from proctor.reports.surveys.finding import Finding
-from proctor.reports.surveys.grid import Grid
-from proctor.reports.surveys.survey import Gaps, Survey
+from proctor.reports.analysis.findings import (
+    AblatedAnswer,
+    Ablations,
+    DatasetQuality,
+    DocumentAttribution,
+    DocumentCard,
+    Finding,
+    Gaps,
+    Grid,
+    KnowledgeAnalysis,
+    QuestionQuality,
+)
+from proctor.reports.analysis.messages import advice, beyond_budget, conclusions
 from survey_books import difference, estimate, full_survey, grid
 
-BARE = Survey("20261121-093000-1f2e", "shop", "", "", "", {})
+BARE = KnowledgeAnalysis("20261121-093000-1f2e", "shop", "", "", "", {})
 
 
 def said(**parts: object) -> list[str]:
@@ -56,7 +62,7 @@ def budgeted(gain: float, tokens: float, apart: float = 0.02) -> Grid:
 def test_what_more_tokens_would_buy_is_said():
     sentence = beyond_budget(budgeted(0.2, 900.0))
     assert "recursive 600/80, hybrid, k 4 takes 900 a question and has +0.20 (+0.18, +0.22) evidence_recall" in sentence
-    assert "survey: max_tokens" in sentence
+    assert "analysis: max_tokens" in sentence
 
 
 @pytest.mark.parametrize(
@@ -73,9 +79,12 @@ def test_without_a_bound_nothing_is_beyond_it():
 
 def test_wrong_answers_are_told_by_what_caused_them():
     causes = ("document", "several", "retrieval", "bot", "bot")
-    answers = tuple(BlamedAnswer("rag", f"q{place}", 0.0, cause=cause) for place, cause in enumerate(causes))
-    documents = (DocumentBlame("a.md", (("rag", "q0"),)), DocumentBlame("b.md", (("rag", "q0"), ("rag", "q1"))))
-    assert said(blame=Blame("f1", 0.5, answers, documents)) == [
+    answers = tuple(AblatedAnswer("rag", f"q{place}", 0.0, cause=cause) for place, cause in enumerate(causes))
+    documents = (
+        DocumentAttribution("a.md", (("rag", "q0"),)),
+        DocumentAttribution("b.md", (("rag", "q0"), ("rag", "q1"))),
+    )
+    assert said(attribution=Ablations("f1", 0.5, answers, documents)) == [
         "Of 5 wrong answers that were asked again, 2 become right when documents that mislead are taken away, "
         "1 becomes right from the gold document alone, and 2 stay wrong even from the gold document alone, which is up "
         "to the bot.",
@@ -87,14 +96,14 @@ def test_wrong_answers_are_told_by_what_caused_them():
     ("difficulty", "says"), [(0.95, "95% of the answers are wrong"), (0.05, "Only 5% of"), (0.5, "")]
 )
 def test_a_metric_that_calls_nearly_all_answers_the_same_is_doubted(difficulty: float, says: str):
-    audit = Audit((), tuple(QuestionAudit(f"q{place}", 2, difficulty) for place in range(10)))
-    sentences = said(audit=audit, metric="f1", threshold=0.5)
+    dataset_quality = DatasetQuality((), tuple(QuestionQuality(f"q{place}", 2, difficulty) for place in range(10)))
+    sentences = said(dataset_quality=dataset_quality, metric="f1", threshold=0.5)
     assert [sentence for sentence in sentences if says and sentence.startswith(says)] == sentences
     assert bool(sentences) is bool(says)
 
 
 def test_a_few_answers_don_t_call_a_metric_into_doubt():
-    assert said(audit=Audit((), (QuestionAudit("q", 2, 1.0),)), metric="f1") == []
+    assert said(dataset_quality=DatasetQuality((), (QuestionQuality("q", 2, 1.0),)), metric="f1") == []
 
 
 def test_documents_that_did_nothing_are_told_only_where_answers_tell_what_they_read():

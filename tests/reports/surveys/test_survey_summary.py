@@ -3,13 +3,12 @@ from contextlib import closing
 
 import pytest
 from page_books import PageBook, page_book, report_of
-from proctor.reports.markdown import markdown
+from proctor.reports.analysis.findings import KnowledgeAnalysis
+from proctor.reports.analysis.messages import analysis_markdown, analysis_object, conclusions
+from proctor.reports.analysis.store import store_analysis
+from proctor.reports.export.json import run_json
+from proctor.reports.export.markdown import markdown
 from proctor.reports.report import without_times
-from proctor.reports.run_json import run_json
-from proctor.reports.surveys.conclusions import conclusions
-from proctor.reports.surveys.kept_surveys import keep_survey
-from proctor.reports.surveys.survey import Survey
-from proctor.reports.surveys.survey_summary import survey_markdown, survey_object
 from survey_books import full_survey
 
 
@@ -17,7 +16,7 @@ from survey_books import full_survey
 def book(tmp_path_factory: pytest.TempPathFactory) -> PageBook:
     made = page_book(tmp_path_factory.mktemp("summary") / "proctor.db", 7)
     with closing(made.store()) as store:
-        keep_survey(store, full_survey(made.head))
+        store_analysis(store, full_survey(made.head))
     return made
 
 
@@ -32,8 +31,8 @@ def test_a_page_for_a_pull_request_has_the_conclusions(book: PageBook) -> None:
 def test_the_object_of_a_run_has_the_conclusions(book: PageBook) -> None:
     with closing(book.store()) as store:
         made, bare = (json.loads(b"".join(run_json(report_of(store, run)))) for run in (book.head, book.base))
-    survey = full_survey()
-    assert made["knowledge"]["survey"] == survey.survey
+    analysis = full_survey()
+    assert made["knowledge"]["analysis"] == analysis.analysis
     assert made["knowledge"]["conclusions"]
     assert made["knowledge"]["findings"] == {
         "contradiction": 1, "duplicate_question": 1, "stale_gold": 1, "unsupported": 1,
@@ -49,13 +48,13 @@ def test_where_times_don_t_count_there_is_no_survey(book: PageBook) -> None:
 
 
 def test_texts_of_others_stay_texts() -> None:
-    page = "\n".join(survey_markdown(full_survey()))
+    page = "\n".join(analysis_markdown(full_survey()))
     assert "caused 1 wrong answer" in page
     assert "<script" not in page
     assert "\x1b" not in page
 
 
 def test_a_survey_without_anything_says_so() -> None:
-    bare = Survey("20261121-093000-1f2e", "shop", "", "", "", {})
-    assert "Nothing stands out." in list(survey_markdown(bare))
-    assert survey_object(bare)["conclusions"] == list(conclusions(bare)) == []
+    bare = KnowledgeAnalysis("20261121-093000-1f2e", "shop", "", "", "", {})
+    assert "Nothing stands out." in list(analysis_markdown(bare))
+    assert analysis_object(bare)["conclusions"] == list(conclusions(bare)) == []

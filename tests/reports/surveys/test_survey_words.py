@@ -1,17 +1,21 @@
 import dataclasses
 
 import pytest
-from proctor.reports.surveys import survey_words as words
-from proctor.reports.surveys.audit import Audit, Subset
-from proctor.reports.surveys.blame import Blame, DocumentBlame
-from proctor.reports.surveys.documents import DocumentCard
-from proctor.reports.surveys.survey import Survey
+from proctor.reports.analysis import messages as words
+from proctor.reports.analysis.findings import (
+    Ablations,
+    DatasetQuality,
+    DocumentAttribution,
+    DocumentCard,
+    KnowledgeAnalysis,
+    Subset,
+)
 from survey_books import full_survey, grid
 
 
 def test_documents_are_counted_where_there_are_no_cards():
-    survey = Survey("20261121-093000-1f2e", "shop", "", "", "", {"settings": {"documents": {"count": 12}}})
-    assert words.about(survey) == "12 documents, 0 questions"
+    analysis = KnowledgeAnalysis("20261121-093000-1f2e", "shop", "", "", "", {"settings": {"documents": {"count": 12}}})
+    assert words.about(analysis) == "12 documents, 0 questions"
 
 
 @pytest.mark.parametrize(
@@ -34,38 +38,40 @@ def test_questions_of_a_grid_are_parted_by_what_they_were_measured_against():
 
 def test_a_smaller_set_is_told_by_bots_that_it_was_not_chosen_with():
     found = Subset(("how",), 4, 1.0, 0.02, error_elsewhere=0.05, error_unseen=0.03, error_random=0.04)
-    sentence = words.about_subset(Audit((), (), found, "f1"))
+    sentence = words.about_subset(DatasetQuality((), (), found, "f1"))
     assert sentence == (
         "1 of 4 questions keep the ranking of the bots by f1; the mean of a bot moves by 0.020 at most. Of a bot that "
         "they were not chosen with it moves by 0.030, as many drawn by chance by 0.040."
     )
     bare = dataclasses.replace(found, error_unseen=None)
-    assert words.about_subset(Audit((), (), bare, "f1")).endswith("and by 0.050 where they were not chosen.")
-    assert words.about_subset(Audit()) == ""
+    assert words.about_subset(DatasetQuality((), (), bare, "f1")).endswith("and by 0.050 where they were not chosen.")
+    assert words.about_subset(DatasetQuality()) == ""
     for firm, agreement, kept in ((2, 0.8, "the order of the bots that are told apart"), (0, 1.0, "what bots score")):
         other = dataclasses.replace(found, firm_pairs=firm, agreement=agreement)
-        assert f"keep {kept} by f1;" in words.about_subset(Audit((), (), other, "f1"))
+        assert f"keep {kept} by f1;" in words.about_subset(DatasetQuality((), (), other, "f1"))
 
 
 def test_documents_that_caused_most_stand_before_those_that_carried_most():
     made = [
-        DocumentBlame("tried.md", tried=3),
-        DocumentBlame("carries.md", carried=(("rag", "a"),)),
-        DocumentBlame("one.md", (("rag", "a"),)),
-        DocumentBlame("two.md", (("rag", "a"), ("faq", "a"))),
+        DocumentAttribution("tried.md", tried=3),
+        DocumentAttribution("carries.md", carried=(("rag", "a"),)),
+        DocumentAttribution("one.md", (("rag", "a"),)),
+        DocumentAttribution("two.md", (("rag", "a"), ("faq", "a"))),
     ]
-    found = words.moved(Blame("f1", 0.5, (), tuple(made)))
+    found = words.moved(Ablations("f1", 0.5, (), tuple(made)))
     assert [one.document for one in found] == ["two.md", "one.md", "carries.md"]
 
 
 def test_answers_that_a_document_misled_stand_first():
-    blame = full_survey().blame
-    assert blame is not None
-    turned = dataclasses.replace(blame, answers=blame.answers[::-1])
-    assert [one.cause for one in words.blamed_first(turned)] == ["document", "unknown"]
+    attribution = full_survey().attribution
+    assert attribution is not None
+    turned = dataclasses.replace(attribution, answers=attribution.answers[::-1])
+    assert [one.cause for one in words.attributed_first(turned)] == ["document", "unknown"]
 
 
 def test_it_is_known_what_answers_read_as_soon_as_one_tells():
-    survey = full_survey()
-    assert words.is_read(survey)
-    assert not words.is_read(dataclasses.replace(survey, documents=(DocumentCard("a.md", "", 1, questions=("how",)),)))
+    analysis = full_survey()
+    assert words.is_read(analysis)
+    assert not words.is_read(
+        dataclasses.replace(analysis, documents=(DocumentCard("a.md", "", 1, questions=("how",)),))
+    )

@@ -40,9 +40,9 @@ function askedFacts({ question, index, place }) {
   if (cases.repeat[place]) parts.push([`repeat ${cases.repeat[place] + 1}`]);
   if (cases.document[place]) parts.push(["document ", said(cases.document[place])]);
   if (cases.answerable[place] !== null) parts.push([cases.answerable[place] ? "answerable" : make("span", { class: "label doubt" }, "not answerable")]);
-  const reworded = question.extra?.perturbs;
-  if (reworded !== undefined) {
-    const other = said(typeof reworded === "string" ? reworded : JSON.stringify(reworded));
+  const perturbed = question.extra?.perturbs;
+  if (perturbed !== undefined) {
+    const other = said(typeof perturbed === "string" ? perturbed : JSON.stringify(perturbed));
     parts.push(make("span", { class: "label" }, "rewords another question: ", other));
   }
   for (const tag of cases.tags[place] ?? []) parts.push([make("span", { class: "label" }, said(cases.tag_names[tag]))]);
@@ -117,7 +117,7 @@ function sideHead(side) {
   const value = make("span", { class: "head-score" });
   const about = [column.model ?? column.kind, column.embedded ? "no LLM" : null].filter(Boolean);
   const element = make("header", { class: "side-head" },
-    make("h4", {}, said(name)), statusLabel(side.status, row.declined), " ",
+    make("h4", {}, said(name)), statusLabel(side.status, row.abstained), " ",
     make("span", { class: "quiet small" }, about.flatMap((each) => [said(each), " \u00b7 "]), milliseconds(row.latency_ms)), value);
   return {
     element,

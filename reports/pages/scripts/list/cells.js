@@ -36,7 +36,7 @@ function valueParts(rows, { metric }, column, place, value) {
 function cellNotes(rows, state, column, place) {
   const notes = [];
   const failure = rows.failure(column, place);
-  if (failure || rows.declined(column, place)) notes.push(statusLabel(failure ?? "declined"));
+  if (failure || rows.abstained(column, place)) notes.push(statusLabel(failure ?? "abstained"));
   const reason = failure || state.metric < 0 ? null : rows.reason(column, state.metric, place);
   if (reason) notes.push(said(reasonInWords(reason)));
   const latency = rows.latencies(column)[place];

@@ -5,7 +5,7 @@ const SHOWN_CASES = {
   failed: "Failed",
   missing: "Without a value",
   errors: "Without an answer",
-  declined: "Declined",
+  abstained: "Declined",
   apart: "Bots disagree",
 };
 const SHOWN_OF_PAIRS = { lost: "Lost", gained: "Gained", changed: "Value changed", answers: "Answer changed" };
@@ -87,7 +87,7 @@ function showTest(rows, state, show) {
     failed: () => scored(some((column, place) => outcome(column, place) === "0")),
     missing: () => scored(some((column, place) => rows.isMissing(column, metric, place))),
     errors: () => some((column, place) => rows.failure(column, place) !== null),
-    declined: () => some((column, place) => rows.declined(column, place)),
+    abstained: () => some((column, place) => rows.abstained(column, place)),
     apart: () => scored((place) => areApart(rows, metric, place)),
     lost: () => turned("1", "0"),
     gained: () => turned("0", "1"),

@@ -57,8 +57,8 @@ class QuestionRows {
     return status === null || status === this.answered ? null : this.index.statuses[status];
   }
 
-  declined(column, place) {
-    return this.index.rows[column].declined[place] === 1;
+  abstained(column, place) {
+    return this.index.rows[column].abstained[place] === 1;
   }
 
   answer(column, place) {

@@ -27,12 +27,12 @@ function thresholdWords({ threshold, better, is_default: isDefault }) {
 }
 
 const STATUS_WORDS = {
-  answered: ["good", "answered"], declined: ["doubt", "declined"], raised: ["bad", "failed"],
+  answered: ["good", "answered"], abstained: ["doubt", "abstained"], raised: ["bad", "failed"],
   timed_out: ["bad", "timed out"], refused: ["bad", "refused"],
 };
 
-function statusLabel(status, declined) {
-  const [tone, words] = STATUS_WORDS[status === "answered" && declined ? "declined" : status] ?? ["doubt", status];
+function statusLabel(status, abstained) {
+  const [tone, words] = STATUS_WORDS[status === "answered" && abstained ? "abstained" : status] ?? ["doubt", status];
   return make("span", { class: `label ${tone}` }, words);
 }
 

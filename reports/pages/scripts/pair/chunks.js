@@ -37,9 +37,9 @@ function pairedChunks(base, head) {
 function chunkChange({ base, head }) {
   if (!base) return { tone: "good", sign: "+", words: "gained" };
   if (!head) return { tone: "bad", sign: "\u2212", words: "lost" };
-  const reworded = base.text !== head.text && base.text !== null && head.text !== null ? ", other words" : "";
-  if (base.rank === head.rank) return { tone: "", sign: "", words: `kept${reworded}` };
-  return { tone: "", sign: base.rank > head.rank ? "\u2191" : "\u2193", words: `${base.rank > head.rank ? "up" : "down"} from ${base.rank}${reworded}` };
+  const perturbed = base.text !== head.text && base.text !== null && head.text !== null ? ", other words" : "";
+  if (base.rank === head.rank) return { tone: "", sign: "", words: `kept${perturbed}` };
+  return { tone: "", sign: base.rank > head.rank ? "\u2191" : "\u2193", words: `${base.rank > head.rank ? "up" : "down"} from ${base.rank}${perturbed}` };
 }
 
 /** The table of the chunks of both sides, in the order of head; `names` are what the sides are called. */

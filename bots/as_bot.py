@@ -1,0 +1,357 @@
+"""as_bot: makes a bot of a function, a class, an object or a LangChain Runnable, also by its import path."""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import sys
+from collections.abc import Callable, Mapping
+from copy import copy
+from dataclasses import replace
+from functools import partial
+from hashlib import sha256
+from typing import Final, Protocol, Self, cast, runtime_checkable
+
+from .. import InputError
+from ..knowledge.documents.document import Document
+from ..metrics.declaration import exception_line
+from .bot import Bot, BotMisconfigured, Identity, Reply
+from .langchain import LangChainBot
+from .python import PythonBot
+from .redaction import redacted, without_addresses
+from .targets import Target
+
+
+@runtime_checkable
+class BuiltBot(Bot, Protocol):
+    """A bot that is ready for a run: what it is made of can be asked before anything heavy is loaded.
+
+    ``warnings`` are sentences for the user: those of the settings from the start, others after ``prepare``.
+    """
+
+    @property
+    def identity(self) -> Identity:
+        """What the bot is made of; reading it loads no model and no index."""
+        ...
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What the user should know about this bot."""
+        ...
+
+    async def prepare(self) -> None:
+        """Load what is needed, before the clock starts. Raises BotMisconfigured when it can't work."""
+        ...
+
+    async def close(self) -> None:
+        """Give back connections, threads and memory."""
+        ...
+
+
+def as_bot(
+    given: object,
+    name: str | None = None,
+    *,
+    options: Mapping[str, object] | None = None,
+    identity: Identity | None = None,
+) -> BuiltBot:
+    """Make a bot of what the user has.
+
+    Args:
+        given: a function of the question, plain (run in threads) or asynchronous; an object with ``reply``;
+            a class of either, which is made first; a LangChain Runnable; or a bot, which is left as it is.
+        name: how it is called in reports; left out, its own name.
+        options: keyword arguments: of a class when it is made, of a function at every call.
+        identity: what it is made of; left out, a hash of its source and of what it holds.
+
+    Raises:
+        TypeError: nothing of the kind.
+    """
+    chosen = dict(options or {})
+    named = name or _own_name(given)
+    if inspect.isclass(given):
+        identity = identity or _identity(given, chosen)
+        given, chosen = given(**chosen), {}
+        named = name or _own_name(given)
+    if isinstance(given, BuiltBot) and name in (None, given.name) and not chosen:
+        return given
+    made_of = identity or getattr(given, "identity", None) or _identity(given, chosen)
+    if is_runnable(given):
+        return LangChainBot(named, given, made_of, **chosen)  # type: ignore[arg-type]  # a Runnable, as was seen
+    reply = getattr(given, "reply", None)
+    call = reply if callable(reply) else given
+    if not callable(call):
+        raise TypeError(
+            f"a bot must be a function, an object with a method reply(question), or a LangChain Runnable; "
+            f"this is a {type(given).__name__}"
+        )
+    asked = cast("Callable[[str], object]", partial(call, **chosen) if chosen else call)
+    return PythonBot(named, asked, made_of, owner=given)
+
+
+def is_runnable(given: object) -> bool:
+    """Whether it is a LangChain Runnable; LangChain is not imported to find out."""
+    runnables = sys.modules.get("langchain_core.runnables.base") or sys.modules.get("langchain_core.runnables")
+    return runnables is not None and isinstance(given, runnables.Runnable)
+
+
+def _own_name(given: object) -> str:
+    named = getattr(given, "name", None) or getattr(given, "__name__", None)
+    if isinstance(given, partial):
+        return _own_name(given.func)
+    if isinstance(named, str) and named != "<lambda>":
+        return named
+    return type(given).__name__ if not inspect.isfunction(given) else "function"
+
+
+def _identity(given: object, options: Mapping[str, object]) -> Identity:
+    """What can be told of a thing in memory: its source, and what it holds as it writes itself.
+
+    What its code calls is not seen, nor what hides behind a ``repr`` without content.
+    """
+    held: list[object] = []
+    code = given
+    while isinstance(code, partial):
+        held += [code.args, sorted(code.keywords.items())]
+        code = code.func
+    if is_runnable(code):
+        source = repr(code)
+    elif inspect.isroutine(code) or inspect.isclass(code):
+        source = _source(code)
+        held += _held_by_function(code)
+    else:
+        source = _source(type(code))
+        held.append(_attributes(code))
+    content = without_addresses("\0".join([source, *map(_written, held)]))
+    return Identity(
+        kind="langchain" if is_runnable(given) else "python",
+        settings={"options": redacted(options)} if options else {},
+        parts={"code": hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()},
+    )
+
+
+def _source(code: object) -> str:
+    try:
+        return inspect.getsource(cast("type", code))
+    except (OSError, TypeError):
+        return f"{getattr(code, '__module__', '')}.{getattr(code, '__qualname__', code)}"
+
+
+def _held_by_function(code: object) -> list[object]:
+    """Defaults, what a closure holds, and the object behind a bound method."""
+    cells = [cell.cell_contents for cell in getattr(code, "__closure__", None) or () if _is_filled(cell)]
+    owner = getattr(code, "__self__", None)
+    held = [getattr(code, "__defaults__", None), getattr(code, "__kwdefaults__", None), cells]
+    return held if owner is None or inspect.ismodule(owner) else [*held, type(owner), _attributes(owner)]
+
+
+def _is_filled(cell: object) -> bool:
+    try:
+        return hasattr(cell, "cell_contents")
+    except ValueError:
+        return False
+
+
+def _attributes(owner: object) -> object:
+    return sorted(vars(owner).items()) if hasattr(owner, "__dict__") else repr(owner)
+
+
+def _written(held: object) -> str:
+    try:
+        return repr(held)
+    except Exception:  # noqa: BLE001 - the user's own __repr__
+        return type(held).__name__
+
+
+@runtime_checkable
+class TakesKnowledge(BuiltBot, Protocol):
+    """A bot of which there can be one without some documents, at no other cost than that of its answers."""
+
+    @property
+    def documents(self) -> tuple[Document, ...]:
+        """All that it answers from, in the order that decides between equal ones."""
+        ...
+
+    def without(self, documents: frozenset[str], name: str | None = None) -> TakesKnowledge:
+        """The same bot as if some documents were not there.
+
+        It shares model, index and embedder with this one, so nothing is embedded or loaded again, whichever of them is
+        prepared first. What they share is closed when this bot is closed and every reduced one that was prepared:
+        closing a reduced bot takes nothing from the others, and the one that all come from has to be closed too.
+
+        Args:
+            documents: ids of those that are taken out; ids of none are no fault.
+            name: what it is called; left out, like this one.
+        """
+        ...
+
+
+WITHOUT: Final = "without"  # parameter of code that can leave documents out
+
+
+class TargetBot:
+    """A bot behind a target: its identity is a hash of the file, so that a run that is kept never imports it.
+
+    What the file imports is not seen: after a change there, ask again with ``--fresh``.
+    """
+
+    def __init__(self, name: str, target: Target, options: Mapping[str, object]) -> None:
+        """``options`` are keyword arguments: of a class when it is made, of a function at every call."""
+        self.name = name
+        self._target = target
+        self._options = options
+        self._inner: BuiltBot | None = None
+        self.identity = self._identity()
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Those of the user's bot, once it is there."""
+        return self._inner.warnings if self._inner else ()
+
+    async def prepare(self) -> None:
+        """Import the user's code and prepare what it holds.
+
+        Raises:
+            BotMisconfigured: it can't be imported, made, or is no bot.
+        """
+        try:
+            inner = self._make(self._target.load())
+        except InputError as wrong:
+            raise BotMisconfigured(f"Bot {self.name}: {wrong}") from wrong
+        except (Exception, SystemExit) as raised:
+            raise BotMisconfigured(
+                f"Bot {self.name}: {self._target.written} could not be made: {exception_line(raised)}"
+            ) from raised
+        await inner.prepare()
+        self._inner = inner
+
+    async def reply(self, question: str) -> Reply:
+        """Ask the user's bot; see ``PythonBot`` and ``LangChainBot``."""
+        if self._inner is None:
+            await self.prepare()
+        if self._inner is None:
+            raise RuntimeError(f"bot {self.name} is not prepared")
+        return await self._inner.reply(question)
+
+    async def close(self) -> None:
+        """Close the user's bot."""
+        inner, self._inner = self._inner, None
+        if inner is not None:
+            await inner.close()
+
+    @property
+    def takes_knowledge(self) -> bool:
+        """Whether the user's code can leave documents out: it has a parameter ``without``. This imports it."""
+        try:
+            found = self._target.load()
+        except InputError:
+            return False  # who asks it is told why
+        asked = getattr(found, "reply", found) if not inspect.isclass(found) else found
+        try:
+            return WITHOUT in inspect.signature(asked).parameters  # type: ignore[arg-type]  # else a TypeError
+        except (TypeError, ValueError):
+            return False
+
+    def leaving_out(self, documents: frozenset[str], name: str) -> Self:
+        """The same bot under a name, whose code is told which documents to leave out, by their ids."""
+        other = copy(self)
+        other.name = name
+        other._inner = None
+        if documents:
+            digest = sha256("\0".join(sorted(documents)).encode("utf-8", "surrogatepass")).hexdigest()
+            other._options = {**self._options, WITHOUT: documents}
+            other.identity = replace(self.identity, parts={**self.identity.parts, WITHOUT: digest})
+        return other
+
+    def _make(self, found: object) -> BuiltBot:
+        return as_bot(found, self.name, options=self._options, identity=self.identity)
+
+    def _identity(self) -> Identity:
+        return Identity(
+            kind="python",
+            settings={"target": self._target.written, "options": redacted(self._options)},
+            parts={"code": self._target.digest},
+        )
+
+
+class LangChainTargetBot(TargetBot):
+    """A LangChain Runnable behind a target, or behind a function that makes it."""
+
+    def __init__(
+        self,
+        name: str,
+        target: Target,
+        options: Mapping[str, object],
+        input_key: str | None = None,
+        output_key: str | None = None,
+    ) -> None:
+        """``options`` are keyword arguments of the function that makes the Runnable."""
+        self._keys = {"input_key": input_key, "output_key": output_key}
+        super().__init__(name, target, options)
+
+    def _make(self, found: object) -> BuiltBot:
+        made = found
+        if not is_runnable(found) and callable(found):
+            made = found(**self._options)
+        if not is_runnable(made):
+            raise TypeError(
+                f"it is a {type(made).__name__}; a LangChain Runnable was wanted, or a function that makes one"
+            )
+        return LangChainBot(self.name, made, self.identity, **self._keys)  # type: ignore[arg-type]
+
+    def _identity(self) -> Identity:
+        return Identity(
+            kind="langchain",
+            settings={
+                "target": self._target.written,
+                "options": redacted(self._options),
+                **self._keys,
+            },
+            parts={"code": self._target.digest},
+        )
+
+
+class KnowingTargetBot:
+    """A bot of the user's whose code has a parameter ``without``: ids of the documents of the suite to leave out.
+
+    Each bot without some documents calls or makes that code anew; what is dear to make is its own to keep.
+
+    Attributes:
+        name: the bot's name in reports.
+        documents: those of the suite, without those that are left out.
+    """
+
+    def __init__(
+        self, bot: TargetBot, documents: tuple[Document, ...], gone: frozenset[str] = frozenset(), name: str = ""
+    ) -> None:
+        """``bot`` as it stands in the suite; ``documents`` are all of the suite."""
+        self.name = name or bot.name
+        self.documents = tuple(each for each in documents if each.id not in gone)
+        self._whole, self._all, self._gone = bot, documents, gone
+        self._bot = bot.leaving_out(gone & {each.id for each in documents}, self.name)
+
+    @property
+    def identity(self) -> Identity:
+        """That of the code, with what it leaves out."""
+        return self._bot.identity
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Those of the user's bot, once it is there."""
+        return self._bot.warnings
+
+    def without(self, documents: frozenset[str], name: str | None = None) -> KnowingTargetBot:
+        """The same bot as if some documents were not there; see ``TakesKnowledge.without``."""
+        return KnowingTargetBot(self._whole, self._all, self._gone | documents, name or self.name)
+
+    async def prepare(self) -> None:
+        """Import the user's code; see ``TargetBot.prepare``."""
+        await self._bot.prepare()
+
+    async def reply(self, question: str) -> Reply:
+        """Ask the user's bot."""
+        return await self._bot.reply(question)
+
+    async def close(self) -> None:
+        """Close the user's bot."""
+        await self._bot.close()

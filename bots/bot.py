@@ -1,0 +1,245 @@
+"""Bot, Reply, Usage and Context: what is under test, what it says, and what it is made of."""
+
+import hashlib
+import json
+import math
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Protocol, runtime_checkable
+
+from .. import InputError, ProctorError
+from ..knowledge.documents.document import Document
+
+MOST_USED = 10**12  # tokens of an answer, or its cost: what is told beyond is a fault of the backend
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """A passage that a bot had before it when it answered, as it was retrieved.
+
+    ``start`` and ``end`` are characters in the document, ``score`` is the retriever's own (higher is nearer).
+    """
+
+    text: str
+    document: str = ""
+    start: int | None = None
+    end: int | None = None
+    score: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What an answer used: tokens as the backend counted them, cost in the currency of the configured prices."""
+
+    tokens_in: int | None = None
+    tokens_out: int | None = None
+    cost: float | None = None
+
+    def sound(self) -> "tuple[Usage, dict[str, str]]":
+        """The figures that can be true, and by name what was told in place of the others: ``cost`` inf or below 0."""
+        notify = {"tokens_in": self.tokens_in, "tokens_out": self.tokens_out, "cost": self.cost}
+        wrong = {name: _shown(value) for name, value in notify.items() if not _can_be_true(value)}
+        return (replace(self, **dict.fromkeys(wrong)) if wrong else self), wrong
+
+
+def _shown(figure: float | None) -> str:
+    try:
+        return f"{figure:.6g}"
+    except OverflowError:  # of an integer that no float can hold
+        return "more than 1e308"
+
+
+def _can_be_true(figure: float | None) -> bool:
+    return figure is None or 0 <= figure <= MOST_USED
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """An answer with what it was made from.
+
+    Attributes:
+        answer: the text; None when the bot gave none.
+        contexts: passages in the bot's order; None when the bot has no retriever, empty when it found nothing.
+        usage: tokens and cost, where the backend reports them.
+        reasoning: the model's reasoning trace, where the server gives one.
+        abstained: True when the bot says itself that it does not answer; None when it does not tell.
+        queue_ms: milliseconds spent waiting in *our* limits, not counted in the bot's latency.
+        attempts_ms: milliseconds of each attempt at the backend, failed ones first; empty when not known.
+        trace: anything else worth keeping; must be JSON-able.
+    """
+
+    answer: str | None
+    contexts: tuple[Context, ...] | None = None
+    usage: Usage = Usage()
+    reasoning: str | None = None
+    abstained: bool | None = None
+    queue_ms: float = 0.0
+    attempts_ms: tuple[float, ...] = ()
+    trace: Mapping[str, object] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """What a bot is made of: while it stays equal, its kept answers hold. Never holds a secret.
+
+    Attributes:
+        kind: the type in the suite file (``faq``, ``rag``, ...).
+        settings: the effective settings, JSON-able.
+        model: the chat model in use, or None.
+        embedded: True when no language model takes part (FAQ, extractive).
+        parts: name -> SHA-256 of every file or text it depends on (knowledge, code, entries).
+        prompts: name -> text of the prompts.
+        models: role -> id and revision of every local or remote model (``embedder``, ``chat``).
+    """
+
+    kind: str
+    settings: Mapping[str, object] = field(default_factory=dict)
+    model: str | None = None
+    embedded: bool = False
+    parts: Mapping[str, str] = field(default_factory=dict)
+    prompts: Mapping[str, str] = field(default_factory=dict)
+    models: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def fingerprint(self) -> str:
+        """SHA-256 in hex over everything above, in a canonical order."""
+        content = [self.kind, self.settings, self.model, self.embedded, self.parts, self.prompts, self.models]
+        written = json.dumps(content, sort_keys=True, ensure_ascii=True, default=str)
+        return hashlib.sha256(written.encode()).hexdigest()
+
+
+@runtime_checkable
+class Bot(Protocol):
+    """Anything with a name that answers a question. It is handed the text alone, never the expected answer.
+
+    A bot may also have ``identity: Identity``, ``async prepare() -> None`` (called once, before the clock starts)
+    and ``async close() -> None``.
+    """
+
+    @property
+    def name(self) -> str:
+        """How the bot is called in reports; unique in a suite."""
+        ...
+
+    async def reply(self, question: str) -> Reply:
+        """Answer the question."""
+        ...
+
+
+class BotRefused(ProctorError):  # noqa: N818 - an outcome of a question, not a programming error
+    """The endpoint abstained this one question (content filter, bad request); the row is kept as refused."""
+
+
+class BotMisconfigured(InputError):  # noqa: N818 - as above
+    """No question can be answered with this set-up (wrong key, unknown model): the bot is stopped at once."""
+
+
+_TEXT = ("text", "content", "page_content", "passage", "chunk", "snippet")
+_DOCUMENT = ("document", "document_id", "doc_id", "source", "id", "file", "path", "url", "title")
+_START = ("start", "start_index", "start_char")
+_END = ("end", "end_index", "end_char")
+_SCORE = ("score", "relevance_score", "similarity")
+
+
+def as_contexts(given: object) -> tuple[Context, ...] | None:
+    """Make contexts of a list of texts, mappings, passages or LangChain documents; None stays None.
+
+    Raises:
+        TypeError: it is not a list, or something in it has no text.
+    """
+    if given is None:
+        return None
+    if isinstance(given, str | bytes | Mapping) or not isinstance(given, Iterable):
+        raise TypeError(f"contexts must be a list of passages, not {_kind(given)}")
+    return tuple(as_context(each) for each in given)
+
+
+def as_context(given: object) -> Context:
+    """Make one context of a text, a mapping, a passage or a LangChain document.
+
+    Of a mapping, its ``metadata`` are looked through as well. Raises TypeError when there is no text.
+    """
+    match given:
+        case Context():
+            return given
+        case str():
+            return Context(given)
+        case Mapping():
+            fields = _with_metadata(given)
+        case _:
+            names = (*_TEXT, *_DOCUMENT, *_START, *_END, *_SCORE, "metadata")
+            fields = _with_metadata({name: getattr(given, name) for name in names if hasattr(given, name)})
+    text = _first(fields, _TEXT)
+    if not isinstance(text, str):
+        raise TypeError(f"a context needs a text; {_kind(given)} has none under {', '.join(_TEXT)}")
+    document = _first(fields, _DOCUMENT)
+    start = _whole(_first(fields, _START))
+    end = _whole(_first(fields, _END))
+    if start is not None and end is None:
+        end = start + len(text)
+    return Context(text, "" if document is None else str(document), start, end, _number(_first(fields, _SCORE)))
+
+
+def _with_metadata(fields: Mapping[str, object]) -> Mapping[str, object]:
+    metadata = fields.get("metadata")
+    return {**metadata, **_present(fields)} if isinstance(metadata, Mapping) else fields
+
+
+def _present(fields: Mapping[str, object]) -> dict[str, object]:
+    return {name: value for name, value in fields.items() if value is not None}
+
+
+def _first(fields: Mapping[str, object], names: Iterable[str]) -> object:
+    return next((fields[name] for name in names if fields.get(name) is not None), None)
+
+
+def _whole(value: object) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+
+
+def _number(value: object) -> float | None:
+    """A finite number; numpy's own are numbers too."""
+    try:
+        number = float(value)  # type: ignore[arg-type]  # whatever can't be one raises
+    except (TypeError, ValueError):
+        return None
+    return number if math.isfinite(number) else None
+
+
+def _kind(given: object) -> str:
+    if isinstance(given, Mapping):
+        return f"a mapping with the keys {', '.join(map(str, given)) or '(none)'}"
+    return f"a {type(given).__name__}"
+
+
+def knowledge_digest(documents: Sequence[Document]) -> str:
+    """A hash of all documents with their titles, in their order, which is the order in a prompt."""
+    return _hash(map(_line, documents))
+
+
+class KnowledgeDigests:
+    """Digests of the same documents without some of them; the text of each is hashed once."""
+
+    def __init__(self, documents: Sequence[Document]) -> None:
+        self._documents = documents
+
+    def without(self, ids: Collection[str]) -> str:
+        """The ``knowledge_digest`` of the documents that are left, in hex."""
+        lines = zip(self._documents, self._lines, strict=True)
+        return _hash(line for document, line in lines if document.id not in ids)
+
+    @cached_property
+    def _lines(self) -> tuple[bytes, ...]:
+        return tuple(map(_line, self._documents))
+
+
+def _line(document: Document) -> bytes:
+    return f"{document.fingerprint}\0{document.title}\0".encode("utf-8", "surrogatepass")
+
+
+def _hash(lines: Iterable[bytes]) -> str:
+    digest = hashlib.sha256()
+    for line in lines:
+        digest.update(line)
+    return digest.hexdigest()

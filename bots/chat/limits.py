@@ -1,0 +1,526 @@
+"""Limits: how many requests may be under way, deadlines, and when a failed request is made again."""
+
+import asyncio
+import contextlib
+import email.utils
+import itertools
+import random
+import time
+from collections import OrderedDict, deque
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Hashable, Iterator, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
+from contextvars import ContextVar, copy_context
+from dataclasses import dataclass, field
+from typing import Any, Generic, Protocol, TypeVar
+
+from ..bot import BotMisconfigured
+
+T = TypeVar("T")
+
+
+class Once(Generic[T]):
+    """Does what is asked for under a key once while it goes on; the last results are kept.
+
+    Args:
+        keep: how many results.
+    """
+
+    def __init__(self, keep: int = 0) -> None:
+        self._keep = keep
+        self._kept: OrderedDict[Hashable, T] = OrderedDict()
+        self._under_way: dict[Hashable, asyncio.Task[T]] = {}
+
+    async def get(self, key: Hashable, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
+        """The result of the work under this key, begun unless it goes on already; raises what the work raises."""
+        if key in self._kept:
+            self._kept.move_to_end(key)
+            return self._kept[key]
+        task = self._under_way.get(key)
+        if task is None:
+            task = asyncio.create_task(work())
+            self._under_way[key] = task
+            task.add_done_callback(lambda done: self._end(key, done))
+        # Shielded, because the work is everybody's, and a cancelled caller would cancel it.
+        return await asyncio.shield(task)
+
+    def cancel(self) -> None:
+        """Give up all that goes on."""
+        for task in self._under_way.values():
+            task.cancel()
+
+    def _end(self, key: Hashable, task: "asyncio.Task[T]") -> None:
+        del self._under_way[key]
+        if task.cancelled() or task.exception() is not None:
+            return
+        self._kept[key] = task.result()
+        while len(self._kept) > self._keep:
+            self._kept.popitem(last=False)
+
+
+class _Clock:
+    """A limit of asyncio that can be stopped and started; waits that overlap count once."""
+
+    def __init__(self, limit: asyncio.Timeout) -> None:
+        self._limit = limit
+        # The limit ends the task that set it, which code that runs in a context of its own may not be able to.
+        self._context = copy_context()
+        self._waits = 0
+        self._left: float | None = None
+        self.over = False
+
+    def stop(self) -> None:
+        """Keep what is left of the time."""
+        self._waits += 1
+        end = self._limit.when()
+        if self._waits == 1 and end is not None and self._is_running():
+            self._left = end - asyncio.get_running_loop().time()
+            self._context.run(self._limit.reschedule, None)
+
+    def start(self) -> None:
+        """Let the time that is left run on."""
+        self._waits -= 1
+        if self._waits == 0 and self._left is not None and self._is_running():
+            self._context.run(self._limit.reschedule, asyncio.get_running_loop().time() + self._left)
+            self._left = None
+
+    def _is_running(self) -> bool:
+        return not self.over and not self._limit.expired()
+
+
+_CLOCK: ContextVar[_Clock | None] = ContextVar("proctor_deadline", default=None)
+
+
+@asynccontextmanager
+async def deadline(seconds: float | None) -> AsyncIterator[None]:
+    """Give what is inside so many seconds of its own; None sets no limit.
+
+    Raises:
+        TimeoutError: it took longer, waits in ``standing_still`` not counted.
+    """
+    async with asyncio.timeout(seconds) as limit:
+        clock = _Clock(limit)
+        token = _CLOCK.set(clock)
+        try:
+            yield
+        finally:
+            clock.over = True
+            _CLOCK.reset(token)
+
+
+@contextmanager
+def standing_still() -> Iterator[None]:
+    """What is waited for in here is our doing, and does not count against the deadline around it."""
+    clock = _CLOCK.get()
+    if clock is None:
+        yield
+        return
+    clock.stop()
+    try:
+        yield
+    finally:
+        clock.start()
+
+
+LONGEST_WAIT = 120.0  # seconds; an endpoint that wants quiet for longer gets no further attempt
+
+
+class Exhausted(Exception):  # noqa: N818 - an outcome, named as one
+    """No attempt at an endpoint gave a usable answer; the message says what happened each time.
+
+    Attributes:
+        attempts_ms: milliseconds of each attempt.
+        queue_ms: milliseconds that the request waited in our limits.
+    """
+
+    def __init__(self, message: str, *, attempts_ms: tuple[float, ...] = (), queue_ms: float = 0.0) -> None:
+        super().__init__(message)
+        self.attempts_ms = attempts_ms
+        self.queue_ms = queue_ms
+
+
+class EndpointFailed(Exhausted, ConnectionError):  # noqa: N818 - as above
+    """The last attempt ended with a lost connection, an error answer or one that can't be read."""
+
+
+class EndpointTimedOut(Exhausted, TimeoutError):  # noqa: N818 - as above
+    """The last attempt ran into its time limit."""
+
+
+class AttemptFailed(Exception):  # noqa: N818 - an outcome of one attempt; the next one may go well
+    """One attempt failed in a way that may pass.
+
+    Attributes:
+        throttled: the endpoint said that we ask too much.
+        timed_out: the attempt ran into its time limit.
+        retry_after: seconds for which the endpoint wants quiet, where it says so.
+    """
+
+    def __init__(
+        self,
+        what: str,
+        *,
+        throttled: bool = False,
+        timed_out: bool = False,
+        retry_after: float | None = None,
+    ) -> None:
+        super().__init__(what)
+        self.throttled = throttled
+        self.timed_out = timed_out
+        self.retry_after = retry_after
+
+
+class Backoff:
+    """Seconds to wait before an attempt: doubling, with jitter so that a crowd does not come back as one.
+
+    The jitter is drawn from a seed and takes off at most half, so that a wait never shrinks to nothing.
+    """
+
+    def __init__(self, first: float = 0.5, ceiling: float = 20.0, seed: int = 0) -> None:
+        self.first = first
+        self.ceiling = ceiling
+        self._random = random.Random(seed)  # noqa: S311 - spreads retries, guards nothing
+
+    def wait(self, failed: int) -> float:
+        """Seconds to wait after so many failed attempts, from 1."""
+        full = min(self.ceiling, self.first * 2.0 ** (failed - 1))
+        return full * (1 - self._random.random() / 2)
+
+
+def read_retry_after(headers: Mapping[str, str], now: float | None = None) -> float | None:
+    """Seconds from ``retry-after-ms`` (OpenAI) or ``Retry-After``, a number or an HTTP date (RFC 9110, 10.2.3).
+
+    Args:
+        headers: of the answer; looked up in lower case.
+        now: seconds since 1970, for the date; the system's clock when left out.
+
+    Returns:
+        Seconds, not negative; None when there is no such header or it can't be read.
+    """
+    if (milliseconds := _number(headers.get("retry-after-ms"))) is not None:
+        return milliseconds / 1000
+    written = headers.get("retry-after", "")
+    if (seconds := _number(written)) is not None:
+        return seconds
+    try:
+        until = email.utils.parsedate_to_datetime(written).timestamp()
+    except (ValueError, OverflowError):
+        return None
+    return max(0.0, until - (time.time() if now is None else now))
+
+
+def _number(written: str | None) -> float | None:
+    try:
+        value = float(written or "")
+    except ValueError:
+        return None
+    return value if 0 <= value < float("inf") else None
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """Leave to send one request: seconds waited for it, and when it was given (on the limiter's clock)."""
+
+    waited: float
+    given_at: float
+
+
+class Gate(Protocol):
+    """Whatever lets requests through, and is told how they went."""
+
+    def slot(self) -> AbstractAsyncContextManager[Slot]:
+        """Wait until a request may be sent; the place is given back at the end, come what may."""
+        ...
+
+    def succeeded(self) -> None:
+        """The endpoint answered."""
+        ...
+
+    def throttled(self, slot: Slot, retry_after: float | None = None) -> None:
+        """The endpoint said 429, and perhaps for how many seconds it wants quiet."""
+        ...
+
+
+class Limiter:
+    """Lets requests through in their order, at most ``limit`` at a time.
+
+    Additive increase, multiplicative decrease, as in congestion control (Chiu and Jain 1989): a 429 halves
+    what is under way, a full window of good answers adds one, up to the ceiling that the user configured.
+    The 429s of one burst count once: a request that was sent before the last cut says nothing new.
+    A Retry-After holds back every request to the endpoint, not only the one that was told.
+
+    Args:
+        ceiling: requests under way at most, at the start and ever.
+        clock: monotonic seconds.
+        sleep: waits for some seconds on that clock.
+    """
+
+    def __init__(
+        self,
+        ceiling: int,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+    ) -> None:
+        if ceiling < 1:
+            raise ValueError(f"a limiter needs room for at least one request, not {ceiling}")
+        self._ceiling = ceiling
+        self._limit = ceiling
+        self._clock = clock
+        self._sleep = sleep
+        self._waiting: deque[asyncio.Future[None]] = deque()
+        self._in_flight = 0
+        self._good = 0
+        self._cut_at = float("-inf")
+        self._open_at = float("-inf")
+
+    @property
+    def limit(self) -> int:
+        """Requests that may be under way now."""
+        return self._limit
+
+    @property
+    def in_flight(self) -> int:
+        """Requests under way, those included that hold their place while the endpoint wants quiet."""
+        return self._in_flight
+
+    @property
+    def waiting(self) -> int:
+        """Requests in line."""
+        return len(self._waiting)
+
+    def lower_ceiling(self, ceiling: int) -> None:
+        """Two bots share the endpoint: the more careful setting holds for both."""
+        self._ceiling = min(self._ceiling, ceiling)
+        self._limit = min(self._limit, self._ceiling)
+
+    @asynccontextmanager
+    async def slot(self) -> AsyncIterator[Slot]:
+        """Wait until a request may be sent; the place is given back at the end, come what may."""
+        asked_at = self._clock()
+        with standing_still():
+            await self._enter()
+        try:
+            with standing_still():
+                while (quiet := self._open_at - self._clock()) > 0:
+                    await self._sleep(quiet)
+            now = self._clock()
+            yield Slot(now - asked_at, now)
+        finally:
+            self._in_flight -= 1
+            self._let_in()
+
+    def succeeded(self) -> None:
+        """The endpoint answered: a window full of such answers makes room for one more."""
+        if self._limit == self._ceiling:
+            return
+        self._good += 1
+        if self._good >= self._limit:
+            self._good = 0
+            self._limit += 1
+            self._let_in()
+
+    def throttled(self, slot: Slot, retry_after: float | None = None) -> None:
+        """The endpoint said 429.
+
+        Args:
+            slot: what the request was sent with.
+            retry_after: seconds for which the endpoint wants quiet, where it says so.
+        """
+        now = self._clock()
+        if retry_after is not None:
+            self._open_at = max(self._open_at, now + retry_after)
+        if slot.given_at > self._cut_at:
+            self._cut_at = now
+            self._limit = max(1, min(self._limit, self._in_flight) // 2)
+            self._good = 0
+
+    async def _enter(self) -> None:
+        if self._in_flight < self._limit and not self._waiting:
+            self._in_flight += 1
+            return
+        turn = asyncio.get_running_loop().create_future()
+        self._waiting.append(turn)
+        try:
+            await turn
+        except asyncio.CancelledError:
+            if turn.done() and not turn.cancelled():  # the place was given in the same tick: pass it on
+                self._in_flight -= 1
+                self._let_in()
+            raise
+
+    def _let_in(self) -> None:
+        while self._waiting and self._in_flight < self._limit:
+            turn = self._waiting.popleft()
+            if not turn.done():
+                self._in_flight += 1
+                turn.set_result(None)
+
+
+class TurnedAway(BotMisconfigured):
+    """The request was not sent, because one before it showed that none can succeed."""
+
+
+class Turnstile:
+    """Lets at most so many requests of one kind through at a time, leaving room for others, and none once it is shut.
+
+    What the endpoint says of one kind holds for all: it is handed on to the endpoint's own limiter.
+
+    Args:
+        places: requests under way at most; a limiter that several turnstiles share, for so many through all of them.
+        beyond: where they wait next: the limiter that they share with other kinds; None when there is none.
+    """
+
+    def __init__(self, places: int | Limiter, beyond: Gate | None = None) -> None:
+        self.reason = ""
+        self._own = places if isinstance(places, Limiter) else Limiter(places)
+        self.places = self._own.limit
+        self._beyond = beyond
+
+    def lead_to(self, beyond: Gate) -> "Turnstile":
+        """Put the limiter behind it that its requests share with others; gives the turnstile back."""
+        self._beyond = beyond
+        return self
+
+    @property
+    def waiting(self) -> int:
+        """Requests in line here, before the endpoint's own limiter."""
+        return self._own.waiting
+
+    def shut(self, reason: str) -> None:
+        """Turn away all that wait and all that come."""
+        self.reason = reason
+
+    @asynccontextmanager
+    async def slot(self) -> AsyncIterator[Slot]:
+        """Wait for a place here, then for one beyond; both waits are told. Raises TurnedAway once it is shut."""
+        async with self._own.slot() as own:
+            self._turn_away()
+            if self._beyond is None:
+                yield own
+                return
+            async with self._beyond.slot() as slot:
+                self._turn_away()
+                yield Slot(own.waited + slot.waited, slot.given_at)
+
+    def _turn_away(self) -> None:
+        if self.reason:
+            raise TurnedAway(self.reason)
+
+    def succeeded(self) -> None:
+        """See ``Limiter``."""
+        if self._beyond is not None:
+            self._beyond.succeeded()
+
+    def throttled(self, slot: Slot, retry_after: float | None = None) -> None:
+        """See ``Limiter``."""
+        if self._beyond is not None:
+            self._beyond.throttled(slot, retry_after)
+
+
+THROTTLED_PATIENCE = 3  # a 429 says "later", not "no": it is borne so many times as often as a failure
+
+
+@dataclass(slots=True)
+class Effort:
+    """What one question has taken so far: our own waiting, each attempt, and what went wrong."""
+
+    queue_ms: float = 0.0
+    attempts_ms: list[float] = field(default_factory=list)
+    failures: list[str] = field(default_factory=list)
+    throttled: int = 0
+
+
+class Attempts:
+    """Makes requests to one place, within its limiter.
+
+    ``queue_ms`` is what our limits and the place's 429 answers made a request wait; a wait after any other
+    failure is part of the bot's latency.
+    """
+
+    def __init__(
+        self,
+        place: str,
+        limiter: Gate,
+        max_attempts: int,
+        *,
+        backoff: Backoff | None = None,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+        clean: Callable[[str], str] = str,
+    ) -> None:
+        """``place`` is what messages call it; ``clean`` takes secrets out of what the place says."""
+        self._clean = clean
+        self._place = place
+        self._limiter = limiter
+        self._max_attempts = max_attempts
+        self._backoff = backoff or Backoff()
+        self._sleep = sleep
+
+    async def until_answered(self, send: Callable[[], Awaitable[T]]) -> tuple[T, Effort]:
+        """Send until it goes well.
+
+        Args:
+            send: makes one attempt; raises AttemptFailed when another one may go well.
+
+        Raises:
+            EndpointFailed, EndpointTimedOut: no attempt went well.
+        """
+        effort = Effort()
+        while True:
+            try:
+                return await self._once(send, effort), effort
+            except AttemptFailed as failed:
+                effort.failures.append(self._clean(str(failed)))
+                effort.throttled += failed.throttled
+                if self._hopeless(failed, effort):
+                    raise self._exhausted(failed, effort) from None
+                await self._wait(failed, effort)
+
+    async def _once(self, send: Callable[[], Awaitable[T]], effort: Effort) -> T:
+        async with self._limiter.slot() as slot:
+            effort.queue_ms += slot.waited * 1000
+            started = time.perf_counter()
+            try:
+                answer = await send()
+            except AttemptFailed as failed:
+                if failed.throttled:
+                    self._limiter.throttled(slot, _bearable(failed.retry_after))
+                raise
+            finally:
+                effort.attempts_ms.append((time.perf_counter() - started) * 1000)
+            self._limiter.succeeded()
+            return answer
+
+    def _hopeless(self, failed: AttemptFailed, effort: Effort) -> bool:
+        if (failed.retry_after or 0) > LONGEST_WAIT:
+            return True
+        failures = len(effort.failures) - effort.throttled
+        return failures >= self._max_attempts or effort.throttled >= self._max_attempts * THROTTLED_PATIENCE
+
+    async def _wait(self, failed: AttemptFailed, effort: Effort) -> None:
+        if failed.retry_after is not None:
+            return  # the limiter holds the next attempt back, and everyone else's
+        started = time.perf_counter()
+        with standing_still() if failed.throttled else contextlib.nullcontext():
+            await self._sleep(self._backoff.wait(len(effort.failures)))
+        if failed.throttled:
+            effort.queue_ms += (time.perf_counter() - started) * 1000
+
+    def _exhausted(self, failed: AttemptFailed, effort: Effort) -> EndpointFailed | EndpointTimedOut:
+        happened = ", ".join(_grouped(effort.failures))
+        attempts = "1 attempt" if len(effort.failures) == 1 else f"{len(effort.failures)} attempts"
+        message = f"{self._place} gave no answer in {attempts}: {happened}."
+        if (failed.retry_after or 0) > LONGEST_WAIT:
+            message += f" It asks to be left alone for {failed.retry_after:.0f} s; run again after that."
+        kind = EndpointTimedOut if failed.timed_out else EndpointFailed
+        return kind(message, attempts_ms=tuple(effort.attempts_ms), queue_ms=effort.queue_ms)
+
+
+def _bearable(retry_after: float | None) -> float | None:
+    """A wait for everyone; one that is too long ends the question instead of holding up all others."""
+    return retry_after if retry_after is None or retry_after <= LONGEST_WAIT else None
+
+
+def _grouped(failures: Sequence[str]) -> list[str]:
+    """Equal failures in a row as one: ``HTTP 500 (4 times)``."""
+    groups = [(what, len(list(run))) for what, run in itertools.groupby(failures)]
+    return [what if count == 1 else f"{what} ({count} times)" for what, count in groups]

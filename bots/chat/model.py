@@ -1,0 +1,90 @@
+"""ChatModel, ChatRequest and Completion: the one seam through which bots talk to a model that writes."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from ..bot import Context, Usage
+
+
+@dataclass(frozen=True, slots=True)
+class ChatRequest:
+    """One call of a chat model: the rendered prompt, and the parts from which it was rendered.
+
+    A language model is sent ``prompt`` (with ``system`` before and ``exchange`` after it) and nothing else. The
+    embedded extractive model can't read prose, so it works from ``instructions`` (the template before it was filled),
+    ``question`` and ``contexts``.
+
+    Attributes:
+        schema: JSON schema that the answer should follow, strictly where the model's server can hold it to that.
+        exchange: what was said after the prompt: pairs of what the model answered and what it was told then.
+        temperature: in place of the model's own, for this request; None leaves that.
+    """
+
+    prompt: str
+    system: str = ""
+    instructions: str = ""
+    question: str = ""
+    contexts: tuple[Context, ...] = ()
+    schema: Mapping[str, object] | None = None
+    exchange: tuple[tuple[str, str], ...] = ()
+    temperature: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """What a chat model said, and what it took.
+
+    ``queue_ms`` is time spent waiting in our own limits; ``attempts_ms`` has one figure for each attempt. ``trace``
+    has whatever else was told, such as ``finish_reason``.
+    """
+
+    text: str | None
+    usage: Usage = field(default_factory=Usage)
+    reasoning: str | None = None
+    queue_ms: float = 0.0
+    attempts_ms: tuple[float, ...] = ()
+    abstained: bool | None = None
+    trace: Mapping[str, object] = field(default_factory=dict)
+
+
+class ChatModel(Protocol):
+    """A model that completes a prompt."""
+
+    @property
+    def name(self) -> str:
+        """As the suite file names it: ``extractive``, ``openai:gpt-5-mini``, ``langchain:module:name``."""
+        ...
+
+    @property
+    def embedded(self) -> bool:
+        """True when no language model takes part."""
+        ...
+
+    @property
+    def context_tokens(self) -> int | None:
+        """Tokens that prompt and answer may take together; None when there is no limit."""
+        ...
+
+    @property
+    def settings(self) -> Mapping[str, object]:
+        """All that changes its answers (model, base URL, temperature, ...), JSON-able and without secrets."""
+        ...
+
+    async def prepare(self, texts: Sequence[str] = ()) -> None:
+        """Load what is needed and work ahead on texts that many prompts will hold; before the clock starts."""
+        ...
+
+    async def complete(self, request: ChatRequest) -> Completion:
+        """Complete the prompt.
+
+        Raises:
+            BotMisconfigured: wrong key, unknown model: no request can succeed.
+            BotRefused: this request was abstained.
+            TimeoutError, ConnectionError: the endpoint did not answer after all attempts.
+        """
+        ...
+
+    async def close(self) -> None:
+        """Give back connections and memory."""
+        ...

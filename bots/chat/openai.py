@@ -1,0 +1,434 @@
+"""OpenAI-compatible chat models: one endpoint a model and URL, with retries, limits and honest times."""
+
+import asyncio
+import difflib
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+from ..bot import BotMisconfigured, BotRefused, Usage
+from ..http_replies import MOST_MB
+from ..redaction import redacted, redacted_url, redactor, without_url_secrets
+from .limits import AttemptFailed, Attempts, Backoff, Effort, EndpointFailed, Limiter, Turnstile, read_retry_after
+from .model import ChatRequest, Completion
+from .openai_client import (
+    CHAT_COMPLETIONS,
+    RESPONSE_FORMAT,
+    STREAM_OPTIONS,
+    TEMPERATURE,
+    ChatReply,
+    Client,
+    Manners,
+    Options,
+    read_reply,
+)
+
+if TYPE_CHECKING:
+    from openai import APIStatusError
+
+
+OPENAI_URL = "https://api.openai.com/v1"
+_PASSING = frozenset({408, 409, 425, 429, *range(500, 600)} - {501, 505})
+_TOO_LONG = ("context length", "context_length", "context window", "maximum context", "too many tokens")
+_FILTERED = ("content_filter", "content filter", "content_policy", "content policy", "content management")
+# An endpoint that is told to hold the model to JSON, and finds that it did not: the next attempt may go well.
+_BROKE_FORMAT = "json_validate_failed"
+_NAMES_FIELD = frozenset({400, 404, 415, 422, 500, 501})  # a status that says so when the message names the field
+_MAY_MEAN_FIELD = frozenset({400, 422, 501})  # a status that may be about a field without saying so
+_FIELD_MARKS = {
+    RESPONSE_FORMAT: ("response_format", "response format", "json_schema", "json schema", "json_object", "json mode"),
+    TEMPERATURE: ("temperature",),
+    STREAM_OPTIONS: ("stream_options", "include_usage"),
+}
+# What an error status and what was told with it mean for a request; None for what they always mean.
+Meaning: TypeAlias = Callable[[int, str], Exception | None]
+_CHECK_URL = "Check base_url, which usually ends in /v1, and the name of the model."
+
+
+class FieldRefused(Exception):  # noqa: N818 - an outcome of one request; it may go well with less
+    """The endpoint refused a request, for all one can tell because of an optional field.
+
+    Attributes:
+        field: the field that it named; blank when it named none.
+        otherwise: what to raise when nothing is left to be left out.
+    """
+
+    def __init__(self, field: str, otherwise: Exception) -> None:
+        super().__init__(str(otherwise))
+        self.field = field
+        self.otherwise = otherwise
+
+
+class Endpoint:
+    """Where requests go. Its key is used and never told: not in messages, not in ``repr``.
+
+    Args:
+        url: the base URL, usually ending in ``/v1``.
+        model: name of the model as the endpoint knows it.
+        key: the API key; None where the environment has none, which many local servers accept.
+        key_name: the environment variable that was looked at, for messages.
+        concurrency: requests under way at most.
+        max_reply_mb: MB of a reply, unpacked, at most.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        model: str,
+        *,
+        key: str | None,
+        key_name: str,
+        concurrency: int,
+        max_reply_mb: float = MOST_MB,
+    ) -> None:
+        self.url = url
+        self.place = redacted_url(url)  # as it may be shown
+        self.max_reply_mb = max_reply_mb
+        self.model = model
+        self.limiter = Limiter(concurrency)
+        self.manners = Manners()
+        self.users = 0
+        self._key = key
+        self._key_name = key_name
+        self._without_key = redactor({}, literals=[key] if key else [])
+        self._client: Client | None = None
+
+    def __repr__(self) -> str:
+        return f"Endpoint({self.place!r}, {self.model!r})"
+
+    def open(self) -> Client:
+        """The client, made at the first call; belongs to the event loop that is running then.
+
+        Raises:
+            BotMisconfigured: OpenAI's own endpoint is meant and there is no key.
+        """
+        if self._client is None:
+            if self._key is None and self.url == OPENAI_URL:
+                raise BotMisconfigured(
+                    f"The model openai:{self.model} needs an API key: set the environment variable {self._key_name}, "
+                    "or give the base_url of another endpoint."
+                )
+            self._client = Client(self.url, self._key, self.max_reply_mb)
+        return self._client
+
+    async def close(self) -> None:
+        """Give the connections back once the last of the endpoint's users is done."""
+        self.users -= 1
+        if self.users <= 0 and self._client is not None:
+            client, self._client = self._client, None
+            await client.close()
+
+    async def ask(
+        self,
+        body: Mapping[str, object],
+        timeout: float,
+        optional: Collection[str] = (),
+        path: str = CHAT_COMPLETIONS,
+        meaning: Meaning | None = None,
+    ) -> object:
+        """Make one attempt at a chat completion, or at what else is found at a path.
+
+        Args:
+            body: the request, without lone surrogates; with ``stream`` true its answer is read as a stream.
+            timeout: seconds for the whole attempt.
+            optional: fields of the body that can be left out.
+            path: where the request goes, see ``Client.complete``.
+            meaning: told of an error status first; what it gives is raised.
+
+        Returns:
+            The answer's JSON, not looked at.
+
+        Raises:
+            AttemptFailed: it may go better next time.
+            FieldRefused: it may go better without one of the optional fields.
+            BotMisconfigured: no request can succeed: wrong key, unknown model, refused setting.
+            BotRefused: this request is abstained: too long, or filtered.
+        """
+        import aiohttp
+        import openai
+
+        client = self.open()
+        failure: Exception
+        notify, unknown = "", False
+        try:
+            async with asyncio.timeout(timeout):
+                return await client.complete(body, path)
+        except openai.APIStatusError as error:
+            notify = self._notify(error)
+            own = meaning(error.status_code, notify) if meaning else None
+            failure = own or self._failure(error, body, optional)
+            unknown = error.status_code == 404 and own is None and not isinstance(failure, FieldRefused)
+        except (AttemptFailed, EndpointFailed) as error:
+            failure = type(error)(str(error))
+        except aiohttp.ClientError as error:
+            # The client under openai calls a dropped connection a timeout: the deepest cause tells the truth.
+            failure = AttemptFailed(f"connection failed ({self.clean(_deepest(error))})")
+        except TimeoutError:
+            failure = AttemptFailed(f"no answer within {timeout:g} s", timed_out=True)
+        except (ValueError, RecursionError):
+            failure = AttemptFailed("broken JSON")
+        # Raised out here so that no exception of the client, which may quote the key, is chained to it.
+        raise await self._not_found(notify) if unknown else failure
+
+    def clean(self, said: str) -> str:
+        """One short line of what the other side said, without the key that some servers quote."""
+        line = self._without_key(without_url_secrets(" ".join(said.split())))
+        return line if len(line) <= 300 else line[:299] + "…"
+
+    def _failure(self, error: "APIStatusError", body: Mapping[str, object], optional: Collection[str]) -> Exception:
+        """What an error status means for the request and for the bot."""
+        failure = self._final(error, body)
+        if not optional or _is_about_the_prompt(error):
+            return failure
+        said = f"{error.param} {error.body}".lower()
+        if error.status_code in _NAMES_FIELD:
+            for field in optional:
+                if any(mark in said for mark in _FIELD_MARKS[field]):
+                    return FieldRefused(field, failure)
+        return FieldRefused("", failure) if error.status_code in _MAY_MEAN_FIELD else failure
+
+    def _final(self, error: "APIStatusError", body: Mapping[str, object]) -> Exception:
+        """What it means when nothing can be left out of the request."""
+        code, notify = error.status_code, self._notify(error)
+        if error.code == "insufficient_quota" or code == 402:
+            return BotMisconfigured(f"The account at {self.place} has no credit left ({notify}).")
+        if code in _PASSING:
+            wait = read_retry_after(error.response.headers)
+            return AttemptFailed(notify, throttled=code == 429 or wait is not None, retry_after=wait)
+        if code in (401, 403):
+            return BotMisconfigured(f"The endpoint {self.place} refused the API key ({notify}): {self._key_advice()}")
+        if code in (400, 413, 422):
+            return self._bad_request(error, body, notify)
+        return BotMisconfigured(f"The endpoint {self.place} is no use ({notify}). {_CHECK_URL}")
+
+    def _bad_request(self, error: "APIStatusError", body: Mapping[str, object], notify: str) -> Exception:
+        marks = _marks(error)
+        if error.status_code == 413 or any(mark in marks for mark in _TOO_LONG):
+            return BotRefused(f"The prompt is too long for the model {self.model} ({notify}).")
+        if any(mark in marks for mark in _FILTERED):
+            return BotRefused(f"The endpoint's content filter refused the request ({notify}).")
+        if error.code == _BROKE_FORMAT:
+            return AttemptFailed(notify)
+        setting = error.param
+        if setting is not None and setting in body and setting != "messages":
+            return BotMisconfigured(
+                f"The endpoint {self.place} does not take {setting} = {body[setting]!r} "
+                f"for the model {self.model} ({notify}); change it in the model's settings."
+            )
+        return BotRefused(f"The endpoint {self.place} refused the request ({notify}).")
+
+    def _notify(self, error: "APIStatusError") -> str:
+        said = self.clean(error.message)
+        return f"HTTP {error.status_code}: {said}" if said else f"HTTP {error.status_code}"
+
+    def _key_advice(self) -> str:
+        if self._key is None:
+            return f"the environment variable {self._key_name} is not set; put the key there."
+        return f"check the key in the environment variable {self._key_name}."
+
+    async def _not_found(self, notify: str) -> BotMisconfigured:
+        """The sentence for a 404: what the endpoint said, and the nearest model that it offers."""
+        offered = await self._offered()
+        if self.model in offered or not offered:
+            return BotMisconfigured(
+                f"The endpoint {self.place} found nothing for the model {self.model!r} ({notify}). {_CHECK_URL}"
+            )
+        near = difflib.get_close_matches(self.model, offered, n=1)
+        hint = f"did you mean {near[0]!r}?" if near else f"it offers {', '.join(offered[:5])}."
+        return BotMisconfigured(f"The endpoint {self.place} has no model {self.model!r} ({notify}); {hint}")
+
+    async def _offered(self) -> list[str]:
+        """Names of the models that the endpoint lists; none when it does not tell."""
+        try:
+            async with asyncio.timeout(5):
+                return await self.open().models()
+        except Exception:  # noqa: BLE001 - a courtesy of the endpoint; whatever fails, the 404 stands
+            return []
+
+
+class Endpoints:
+    """The endpoints of a suite: equal ones are one object, so that bots share limits and connections."""
+
+    def __init__(self) -> None:
+        self._open: dict[tuple[str, str, str | None], Endpoint] = {}
+
+    def get(
+        self,
+        url: str,
+        model: str,
+        *,
+        key: str | None,
+        key_name: str,
+        concurrency: int,
+        max_reply_mb: float = MOST_MB,
+    ) -> Endpoint:
+        """The endpoint for this URL, model and key, made when it is new; counts one more user of it."""
+        place = (url, model, key)
+        if place not in self._open:
+            self._open[place] = Endpoint(url, model, key=key, key_name=key_name, concurrency=concurrency)
+            self._open[place].max_reply_mb = max_reply_mb
+        endpoint = self._open[place]
+        endpoint.max_reply_mb = max(endpoint.max_reply_mb, max_reply_mb)
+        endpoint.limiter.lower_ceiling(concurrency)
+        endpoint.users += 1
+        return endpoint
+
+
+def _marks(error: "APIStatusError") -> str:
+    return f"{error.code} {error.type} {error.body}".lower()
+
+
+def _is_about_the_prompt(error: "APIStatusError") -> bool:
+    """Whether the request was refused for what it says, or an answer for not keeping to its format."""
+    if error.status_code == 413 or error.code == _BROKE_FORMAT:
+        return True
+    return error.status_code != 500 and any(mark in _marks(error) for mark in (*_TOO_LONG, *_FILTERED))
+
+
+def _deepest(error: BaseException) -> str:
+    while error.__cause__ is not None:
+        error = error.__cause__
+    return str(error) or type(error).__name__
+
+
+@dataclass(frozen=True, slots=True)
+class Prices:
+    """What a million tokens cost, in any currency: the cost of an answer comes out in the same."""
+
+    tokens_in: float
+    tokens_out: float
+
+    def cost(self, tokens_in: int | None, tokens_out: int | None) -> float | None:
+        """The cost of an answer; None where the endpoint does not count tokens."""
+        if tokens_in is None or tokens_out is None:
+            return None
+        return (tokens_in * self.tokens_in + tokens_out * self.tokens_out) / 1e6
+
+
+class OpenAIChat:
+    """Sends ``system``, ``prompt`` and ``exchange`` of a request to an endpoint.
+
+    A request with a schema asks for structured output; where the endpoint refuses that, for any JSON object, and at
+    last for nothing but what the prompt says. Another temperature than the configured one is left out, too, where it
+    is refused. Such a refusal is no failed attempt, and the endpoint remembers it for later requests.
+
+    Times: ``attempts_ms`` is the endpoint's own, one figure an attempt. ``queue_ms`` is what our limits and
+    the endpoint's 429 answers made the request wait; after any other failure the wait is the bot's latency.
+
+    Args:
+        endpoint: where to send; closed with the last of its users.
+        parameters: what goes into every request beside model and messages; only what the user set.
+        timeout: seconds for one attempt.
+        max_attempts: attempts that may fail before the question is given up.
+        context_tokens: tokens that prompt and answer may take together.
+        prices: for the cost of an answer.
+        turnstile: before the endpoint's limiter, for requests that are to leave room for others.
+        stream: whether answers come in pieces, for servers that break off long silent requests.
+        backoff: waits between attempts.
+        sleep: waits for some seconds.
+    """
+
+    embedded = False
+
+    def __init__(
+        self,
+        endpoint: Endpoint,
+        *,
+        parameters: Mapping[str, object] | None = None,
+        timeout: float = 60.0,
+        max_attempts: int = 4,
+        context_tokens: int | None = None,
+        prices: Prices | None = None,
+        turnstile: Turnstile | None = None,
+        stream: bool = False,
+        backoff: Backoff | None = None,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+    ) -> None:
+        self.name = f"openai:{endpoint.model}"
+        self.context_tokens = context_tokens
+        self._endpoint = endpoint
+        self._parameters = dict(parameters or {})
+        self._timeout = timeout
+        self._attempts = Attempts(
+            f"The endpoint {endpoint.place}",
+            turnstile.lead_to(endpoint.limiter) if turnstile else endpoint.limiter,
+            max_attempts,
+            backoff=backoff,
+            sleep=sleep,
+            clean=endpoint.clean,
+        )
+        self._prices = prices
+        self._stream = stream
+        self._closed = False
+
+    @property
+    def settings(self) -> Mapping[str, object]:
+        """Model, base URL, parameters and context size: all that changes answers; what looks secret is hidden."""
+        fixed = {"model": self.name, "base_url": self._endpoint.place, "context_tokens": self.context_tokens}
+        parameters = redacted(self._parameters)
+        return {**fixed, **parameters} if isinstance(parameters, Mapping) else fixed
+
+    async def prepare(self, texts: Sequence[str] = ()) -> None:  # noqa: ARG002 - nothing to work ahead on
+        """Import the client and make it, half a second that no question should pay for."""
+        self._endpoint.open()
+
+    async def complete(self, request: ChatRequest) -> Completion:
+        """Complete the prompt; see ``ChatModel`` for what is raised."""
+        body = self._body(request)
+        options = self._options(request)
+        reply, effort = await self._attempts.until_answered(lambda: self._send(body, options))
+        return self._completion(reply, effort)
+
+    async def close(self) -> None:
+        """Leave the endpoint; the last user closes its connections."""
+        if not self._closed:
+            self._closed = True
+            await self._endpoint.close()
+
+    def _body(self, request: ChatRequest) -> dict[str, object]:
+        messages = [{"role": "user", "content": _sendable(request.prompt)}]
+        if request.system:
+            messages.insert(0, {"role": "system", "content": _sendable(request.system)})
+        for answered, notify in request.exchange:
+            messages.append({"role": "assistant", "content": _sendable(answered)})
+            messages.append({"role": "user", "content": _sendable(notify)})
+        body: dict[str, object] = {"model": self._endpoint.model, "messages": messages, **self._parameters}
+        return body | {"stream": True} if self._stream else body
+
+    def _options(self, request: ChatRequest) -> Options:
+        """What of the request may be refused; a field that the user configured in ``extra`` is sent as it stands."""
+        return Options(
+            self._endpoint.manners,
+            schema=None if RESPONSE_FORMAT in self._parameters else request.schema,
+            temperature=request.temperature,
+            usage=self._stream and STREAM_OPTIONS not in self._parameters,
+        )
+
+    async def _send(self, body: Mapping[str, object], options: Options) -> ChatReply:
+        """One attempt; what an endpoint refuses and can be left out is left out at once."""
+        while True:
+            try:
+                answer = await self._endpoint.ask(options.fill(body), self._timeout, options.fields)
+            except FieldRefused as refused:
+                if not options.leave_out(refused.field):
+                    raise refused.otherwise from None
+            else:
+                options.settle()
+                return read_reply(answer)
+
+    def _completion(self, reply: ChatReply, effort: Effort) -> Completion:
+        cost = self._prices.cost(reply.tokens_in, reply.tokens_out) if self._prices else None
+        return Completion(
+            text=reply.text,
+            usage=Usage(reply.tokens_in, reply.tokens_out, cost),
+            reasoning=reply.reasoning,
+            queue_ms=effort.queue_ms,
+            attempts_ms=tuple(effort.attempts_ms),
+            abstained=True if reply.refused else None,
+            trace=dict(reply.trace) | ({"failures": effort.failures} if effort.failures else {}),
+        )
+
+
+def _sendable(text: str) -> str:
+    """The text with lone surrogates, which UTF-8 can't carry, replaced by U+FFFD."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

@@ -1,0 +1,510 @@
+"""The OpenAI protocol: requests, streamed and plain replies, and options that an endpoint may refuse."""
+
+import asyncio
+import contextlib
+import json
+import re
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from ..bot import MOST_USED, BotRefused
+from ..http_replies import MOST_MB, PACKED, answered, pieces, whole
+from .limits import AttemptFailed
+
+if TYPE_CHECKING:
+    import aiohttp
+    import httpx2
+    from openai import APIStatusError
+
+
+_THINKING = re.compile(r"<think>(.*?)</think>\s*", re.DOTALL)
+_KEPT = ("model", "system_fingerprint", "service_tier")
+
+
+class NoAnswer(Exception):  # noqa: N818 - an outcome, named as one
+    """A reply came in which there is no answer; asking again would be paid for again."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChatReply:
+    """What an endpoint said. ``trace`` has the served model and the finish reason, where they are given."""
+
+    text: str | None
+    reasoning: str | None
+    refused: bool
+    tokens_in: int | None
+    tokens_out: int | None
+    trace: Mapping[str, object]
+
+
+def read_reply(body: object) -> ChatReply:
+    """Read a body as it came from JSON; one that is no chat completion counts as a failed attempt.
+
+    Raises:
+        AttemptFailed: an error told with status 200, no choices, or something else altogether.
+        NoAnswer: its content is no text, and neither a refusal nor calls of tools explain that.
+        BotRefused: the content filter cut the answer off before it began.
+    """
+    whole, choice = first_choice(body)
+    message = choice.get("message")
+    if not isinstance(message, dict):
+        raise AttemptFailed("an answer without choices")
+    finish = choice.get("finish_reason")
+    said = plain_text(message.get("content"))
+    refusal = plain_text(message.get("refusal"))
+    if finish == "content_filter" and not said:
+        raise BotRefused("The endpoint's content filter held the answer back.")
+    called = _called_tools(message)
+    if said is None and refusal is None and not called:
+        raise NoAnswer(_not_an_answer(message, finish))
+    text, thought = split_thinking(said) if said is not None else (refusal, None)
+    notify = plain_text(message.get("reasoning_content")) or plain_text(message.get("reasoning"))
+    usage = whole.get("usage")
+    trace = {name: whole[name] for name in _KEPT if whole.get(name)}
+    return ChatReply(
+        text=text,
+        reasoning="\n".join(part for part in (notify, thought) if part) or None,
+        refused=bool(refusal),
+        tokens_in=counted(usage, "prompt_tokens"),
+        tokens_out=counted(usage, "completion_tokens"),
+        trace=trace | ({"finish_reason": finish} if finish else {}) | ({"tool_calls": called} if called else {}),
+    )
+
+
+def _called_tools(message: Mapping[str, object]) -> list[object]:
+    """The tools that the model called, as it told them."""
+    called = message.get("tool_calls")
+    if isinstance(called, list) and called:
+        return called
+    return [message["function_call"]] if message.get("function_call") else []  # the older form
+
+
+def _not_an_answer(message: Mapping[str, object], finish: object) -> str:
+    content = message.get("content")
+    what = "null" if content is None else f"{_shortened(content)} ({type(content).__name__})"
+    why = {
+        "length": " It used up its tokens before it came to an answer: raise max_tokens.",
+        None: "",
+    }.get(finish if isinstance(finish, str) else None, f" It ended with {_shortened(finish)!r}.")
+    return f"The endpoint's reply has {what} where the text of the answer belongs.{why}"
+
+
+def first_choice(body: object) -> tuple[dict[str, Any], dict[str, Any]]:
+    """A body as it came from JSON, and the first of its choices.
+
+    Raises:
+        AttemptFailed: an error told with status 200, no choices, or something else altogether.
+    """
+    if not isinstance(body, dict):
+        raise AttemptFailed(f"an answer that is no JSON object ({_shortened(body)})")
+    if body.get("error"):
+        raise _notify_error(body["error"])
+    choices = body.get("choices")
+    choice = choices[0] if isinstance(choices, list) and choices else None
+    if not isinstance(choice, dict):
+        raise AttemptFailed("an answer without choices")
+    return body, choice
+
+
+def split_thinking(text: str) -> tuple[str, str | None]:
+    """Take ``<think>`` blocks out of a text.
+
+    A block that was never closed is thought to its end; text before a lone ``</think>`` is thought as well,
+    because some chat templates write the opening mark into the prompt.
+
+    Returns:
+        The answer alone, and the thoughts or None.
+    """
+    if "</think>" in text and "<think>" not in text.partition("</think>")[0]:
+        text = "<think>" + text
+    thoughts = [found[1] for found in _THINKING.finditer(text)]
+    answer = _THINKING.sub("", text)
+    if answer.lstrip().startswith("<think>"):
+        thoughts.append(answer.lstrip().removeprefix("<think>"))
+        answer = ""
+    if not thoughts:
+        return text, None
+    return answer.strip(), "\n".join(thought.strip() for thought in thoughts).strip() or None
+
+
+def _notify_error(error: object) -> AttemptFailed:
+    """An error that came with status 200, as some gateways send it."""
+    code = error.get("code") if isinstance(error, dict) else None
+    message = error.get("message") if isinstance(error, dict) else error
+    what = f"an error in place of an answer ({_shortened(message)})"
+    return AttemptFailed(what, throttled=code in (429, "429"))
+
+
+def plain_text(content: object) -> str | None:
+    """The text of a message's content, which is a text, or a list of typed parts of which some have one."""
+    if isinstance(content, list):
+        found = [part.get("text") for part in content if isinstance(part, dict)]
+        parts = [part for part in found if isinstance(part, str)]
+        return "".join(parts) if parts else None
+    return content if isinstance(content, str) else None
+
+
+def counted(usage: object, name: str) -> int | None:
+    """A number of tokens of an answer's usage, where it is told and can be true."""
+    value = usage.get(name) if isinstance(usage, dict) else None
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MOST_USED else None
+
+
+def _shortened(found: object) -> str:
+    written = " ".join(str(found).split())
+    return written if len(written) <= 200 else written[:199] + "…"
+
+
+_SAID = ("content", "reasoning_content", "reasoning", "refusal")
+_END_PATIENCE = 1.0  # seconds for an endpoint to end a stream that it called done; its connection is good for more then
+
+
+async def read_streamed(pieces: AsyncIterator[bytes]) -> object:
+    """The JSON of a whole answer, from the pieces of a body as they come.
+
+    Raises:
+        AttemptFailed: the stream broke off before the answer was complete.
+        ValueError: what came is no JSON.
+    """
+    answer = StreamedAnswer()
+    events = _events(pieces)
+    async for event in events:
+        if event.startswith("[DONE]"):
+            answer.is_done = True
+            break
+        answer.add(json.loads(event))
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(_END_PATIENCE):
+            async for _ in events:
+                pass
+    return answer.body()
+
+
+async def _events(pieces: AsyncIterator[bytes]) -> AsyncIterator[str]:
+    """The data of each event, as the HTML standard has it (9.2.6); lines end with a line feed and nothing else."""
+    data: list[bytes] = []
+    rest = b""
+    async for piece in pieces:
+        *lines, rest = (rest + piece).split(b"\n")
+        for line in (each.removesuffix(b"\r") for each in lines):
+            if line.startswith(b"data:"):
+                data.append(line[5:].removeprefix(b" "))
+            elif not line and data:
+                yield b"\n".join(data).decode()
+                data = []
+    if rest.startswith(b"data:"):
+        data.append(rest[5:].removeprefix(b" "))
+    if data:
+        yield b"\n".join(data).decode()
+
+
+class StreamedAnswer:
+    """A chat completion that is put together from its chunks."""
+
+    def __init__(self) -> None:
+        self.is_done = False
+        self._head: dict[str, object] = {}
+        self._said: dict[str, list[str]] = {name: [] for name in _SAID}
+        self._called: list[object] = []
+        self._finish: object = None
+        self._error: object = None
+
+    def add(self, chunk: object) -> None:
+        """Take one chunk; whatever it has that no chat completion has is passed over."""
+        if not isinstance(chunk, dict):
+            return
+        self._error = self._error or chunk.get("error")
+        self._head |= {name: value for name, value in chunk.items() if name not in ("choices", "error") and value}
+        choices = chunk.get("choices")
+        choice = choices[0] if isinstance(choices, list) and choices else None
+        if not isinstance(choice, dict):
+            return
+        self._finish = choice.get("finish_reason") or self._finish
+        delta = choice.get("delta")
+        if isinstance(delta, dict) and isinstance(called := delta.get("tool_calls"), list):
+            self._called += called  # in pieces, as they come: that there were some explains a blank answer
+        for name in _SAID:
+            if isinstance(delta, dict) and (piece := plain_text(delta.get(name))) is not None:
+                self._said[name].append(piece)
+
+    def body(self) -> dict[str, object]:
+        """The answer as it would have come in one piece.
+
+        Raises:
+            AttemptFailed: its end never came.
+        """
+        if self._error:
+            return {"error": self._error}
+        said = {name: "".join(pieces) for name, pieces in self._said.items() if pieces}
+        if not (self.is_done or self._finish):
+            length = sum(map(len, said.values()))
+            raise AttemptFailed(f"the stream broke off after {length} characters")
+        if said.get("refusal") and not said.get("content"):
+            said.pop(
+                "content", None
+            )  # nothing was said before the refusal, though a first chunk often has a blank text
+        message = {"role": "assistant", "content": None, **said}
+        if self._called:
+            message["tool_calls"] = self._called
+        return {**self._head, "choices": [{"index": 0, "message": message, "finish_reason": self._finish}]}
+
+
+RESPONSE_FORMAT = "response_format"
+TEMPERATURE = "temperature"
+STREAM_OPTIONS = "stream_options"
+_STRICT, _OBJECT, _PLAIN = range(3)  # how a JSON answer is asked for, from the most that an endpoint can do
+
+
+class Manners:
+    """What an endpoint was found to take and to refuse, by all requests that were sent to it."""
+
+    def __init__(self) -> None:
+        self._taken: set[str] = set()
+        self._refused: set[str] = set()
+        self._format = _STRICT
+        self._formats: dict[str, int] = {}
+
+    def takes(self, field: str) -> bool:
+        """False when the endpoint refused the field before."""
+        return field not in self._refused
+
+    def is_known_to_take(self, field: str) -> bool:
+        """True when a request with the field went well before: what is wrong with another one is something else."""
+        return field in self._taken
+
+    def format_for(self, name: str) -> int:
+        """How an answer after the schema of this name is asked for."""
+        return self._formats.get(name, self._format)
+
+    def took(self, field: str) -> None:
+        """A request with the field, in its strictest form, went well."""
+        self._taken.add(field)
+        if field == RESPONSE_FORMAT:
+            self._format = _STRICT
+
+    def refused(self, field: str) -> None:
+        """A request went well without the field that had failed with it."""
+        self._refused.add(field)
+
+    def settled_for(self, name: str, format: int) -> None:
+        """A request went well with less than a schema; where schemas are known to work, it was this one."""
+        self._formats[name] = format
+        if RESPONSE_FORMAT not in self._taken:
+            self._format = max(self._format, format)
+
+
+class Options:
+    """The optional fields of one request, from the most that can be asked to what the endpoint takes.
+
+    Several requests may find out the same thing at once: each steps down by itself, and the endpoint remembers only
+    what went well, so that a request that fails for another reason teaches it nothing.
+
+    Args:
+        manners: of the endpoint.
+        schema: what the answer should follow.
+        temperature: in place of the configured one.
+        usage: whether a streamed answer is to end with its tokens.
+    """
+
+    def __init__(
+        self,
+        manners: Manners,
+        *,
+        schema: Mapping[str, object] | None = None,
+        temperature: float | None = None,
+        usage: bool = False,
+    ) -> None:
+        self._manners = manners
+        self._schema = schema
+        self._name = _name_of(schema) if schema is not None else ""
+        self._format = manners.format_for(self._name) if schema is not None else _PLAIN
+        self._temperature = temperature
+        self._asked = {
+            field for field, asked in ((TEMPERATURE, temperature is not None), (STREAM_OPTIONS, usage)) if asked
+        }
+        self._sent = {field for field in self._asked if manners.takes(field)}
+        self._left_out: set[str] = set()
+
+    @property
+    def fields(self) -> frozenset[str]:
+        """What the request has that can be left out."""
+        return frozenset(self._sent | ({RESPONSE_FORMAT} if self._format < _PLAIN else set()))
+
+    def fill(self, body: Mapping[str, object]) -> dict[str, object]:
+        """The request with the fields."""
+        filled = dict(body)
+        if TEMPERATURE in self._asked:
+            filled.pop(TEMPERATURE, None)
+        if TEMPERATURE in self._sent:
+            filled[TEMPERATURE] = self._temperature
+        if STREAM_OPTIONS in self._sent:
+            filled[STREAM_OPTIONS] = {"include_usage": True}
+        if self._format == _STRICT:
+            wanted = {"name": self._name, "strict": True, "schema": self._schema}
+            filled[RESPONSE_FORMAT] = {"type": "json_schema", "json_schema": wanted}
+        elif self._format == _OBJECT:
+            filled[RESPONSE_FORMAT] = {"type": "json_object"}
+        return filled
+
+    def leave_out(self, field: str) -> bool:
+        """Ask for less after a refusal.
+
+        Args:
+            field: what the endpoint named; blank when it only said that the request was bad.
+
+        Returns:
+            False when there is nothing that the refusal can be about.
+        """
+        if not field:
+            doubtful = [each for each in sorted(self.fields) if not self._manners.is_known_to_take(each)]
+            if not doubtful:
+                return False
+            field = doubtful[0]
+        if field not in self.fields:
+            return False
+        self._left_out.add(field)
+        if field == RESPONSE_FORMAT:
+            self._format += 1
+        else:
+            self._sent.discard(field)
+        return True
+
+    def settle(self) -> None:
+        """The request went well: tell the endpoint's manners."""
+        for field in self.fields - self._left_out:
+            if field != RESPONSE_FORMAT or self._format == _STRICT:
+                self._manners.took(field)
+        for field in self._left_out:
+            if field == RESPONSE_FORMAT:
+                self._manners.settled_for(self._name, self._format)
+            else:
+                self._manners.refused(field)
+
+
+def _name_of(schema: Mapping[str, object]) -> str:
+    """A name for the schema, in the letters that OpenAI allows: its title, or its properties."""
+    properties = schema.get("properties")
+    said = schema.get("title") or "_".join(properties if isinstance(properties, Mapping) else ())
+    return re.sub(r"[^A-Za-z0-9_-]", "_", str(said))[:64] or "reply"
+
+
+CHAT_COMPLETIONS = "chat/completions"
+
+
+class Client:
+    """The connections to one address, with the headers that OpenAI's library would send.
+
+    Building a request by the library, and handing it down through its HTTP client, takes four times as much of a
+    processor as sending it by aiohttp, which is under both: thousands of judge calls feel that. So the library makes
+    the headers once, and errors are told in its exceptions.
+    """
+
+    def __init__(self, url: str, key: str | None, most_mb: float = MOST_MB) -> None:
+        from openai import AsyncOpenAI, DefaultAioHttpClient
+
+        # It sends nothing, so it needs to know neither proxies nor certificates.
+        library = AsyncOpenAI(
+            api_key=key or "none", base_url=url, max_retries=0, http_client=DefaultAioHttpClient(trust_env=False)
+        )
+        made = {**library.default_headers, **library.auth_headers, "Accept-Encoding": PACKED}
+        self._library = library
+        self._session = _session(urlsplit(url).scheme == "https")
+        self._headers = {name: value for name, value in made.items() if isinstance(value, str)}
+        self._most_mb = most_mb
+        self._url = url
+
+    async def complete(self, body: Mapping[str, object], path: str = CHAT_COMPLETIONS) -> object:
+        """Send a request and read its answer's JSON, streamed or in one piece.
+
+        Args:
+            body: the request.
+            path: from the base URL; one that begins with a slash is from where the server is, without ``/v1``.
+
+        Raises:
+            APIStatusError: the status is no success.
+            aiohttp.ClientError: the connection failed.
+            AttemptFailed: a stream broke off.
+            EndpointFailed: a redirect to another origin, or an answer that is too large.
+            ValueError, RecursionError: the answer is no JSON.
+        """
+        written = json.dumps(body, ensure_ascii=False, separators=(",", ":"), default=_plain).encode()
+        return await self._ask("POST", path, written, bool(body.get("stream")))
+
+    async def models(self) -> list[str]:
+        """Names of the models that the endpoint lists; raises whatever goes wrong."""
+        listed = await self.get("models")
+        return [str(each["id"]) for each in listed["data"]]  # type: ignore[index]
+
+    async def get(self, path: str) -> object:
+        """What the endpoint tells at a path, see ``complete``; raises whatever goes wrong."""
+        return await self._ask("GET", path)
+
+    async def _ask(self, method: str, path: str, written: bytes | None = None, is_stream: bool = False) -> object:
+        address = self._url.removesuffix("/v1") + path if path.startswith("/") else f"{self._url}/{path}"
+        async with answered(self._session, method, address, data=written, headers=self._headers) as answer:
+            kind = answer.headers.get("content-type", "json")
+            is_good = 200 <= answer.status < 300
+            if is_good and is_stream and "text/event-stream" in kind:
+                return await read_streamed(pieces(answer, self._most_mb))
+            content = await whole(answer, self._most_mb)
+            if is_good:
+                return json.loads(content) if is_stream else _content(content, kind)
+            raise _status_error(_as_the_library_has_it(answer, content))
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self._session.close()
+        await self._library.close()
+
+
+def _session(is_encrypted: bool) -> "aiohttp.ClientSession":
+    """Connections as the library's HTTP client makes them: without limits, and with its notion of trust."""
+    import aiohttp
+    import httpx2
+
+    trusted = httpx2.create_ssl_context() if is_encrypted else True
+    return aiohttp.ClientSession(
+        connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=30, ssl=trusted),
+        timeout=aiohttp.ClientTimeout(total=None, sock_connect=None),
+    )
+
+
+def _as_the_library_has_it(answer: "aiohttp.ClientResponse", content: bytes) -> "httpx2.Response":
+    """A response for the exceptions of OpenAI's library; its content is unpacked already."""
+    import httpx2
+
+    headers = [(name, value) for name, value in answer.headers.items() if name.lower() != "content-encoding"]
+    request = httpx2.Request("POST", str(answer.url))
+    return httpx2.Response(answer.status, headers=headers, content=content, request=request)
+
+
+def _content(content: bytes, kind: str) -> object:
+    """The JSON of an answer; the text of one that does not say that it is JSON, as a gateway's page."""
+    try:
+        return json.loads(content)
+    except ValueError:
+        if "json" in kind:
+            raise
+        return content.decode(errors="replace")
+
+
+def _status_error(response: "httpx2.Response") -> "APIStatusError":
+    """The error with its message alone; ``body`` has the whole of what was told."""
+    from openai import APIStatusError
+
+    notify: object = response.text.strip()
+    try:
+        notify = json.loads(response.text)
+    except (ValueError, RecursionError):
+        page = response.text.lstrip().startswith("<")  # of some gateway; nothing in it is for people
+        return APIStatusError("" if page else str(notify), response=response, body=notify)
+    error = notify.get("error", notify) if isinstance(notify, dict) else notify
+    message = error.get("message") if isinstance(error, dict) else error
+    return APIStatusError(message if isinstance(message, str) else "", response=response, body=error)
+
+
+def _plain(value: object) -> object:
+    """What the settings of a suite may hold beside JSON: mappings of other kinds, dates."""
+    return dict(value) if isinstance(value, Mapping) else str(value)

@@ -1,0 +1,279 @@
+"""The HTTP bot: a bot behind a web address, asked with a request that the suite file describes."""
+
+import difflib
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NoReturn
+from urllib.parse import quote
+
+from .. import InputError
+from .bot import BotMisconfigured, BotRefused, Context, Identity, Reply, as_contexts
+from .chat.limits import AttemptFailed, Attempts, Backoff, EndpointTimedOut, Limiter, read_retry_after
+from .http_replies import PACKED, answered, whole
+from .redaction import literal_secrets, redacted, redacted_url, redactor, without_url_secrets
+from .settings import PLACE, HttpSettings
+
+if TYPE_CHECKING:
+    import aiohttp
+
+
+def look_up(value: object, path: str) -> object:
+    """What stands at a path: keys and numbers separated by dots; ``*`` goes through a list; empty is the whole.
+
+    Raises:
+        LookupError: there is nothing; the message says how far the path leads and what is there.
+    """
+    parts = path.split(".") if path else []
+    return _walk(value, parts, 0)
+
+
+def check_path(path: str, setting: str) -> None:
+    """Refuse a path with an empty part. Raises InputError naming the setting."""
+    if path and not all(path.split(".")):
+        raise InputError(f"{setting} {path!r} has an empty part; write it like choices.0.message.content.")
+
+
+def _walk(value: object, parts: list[str], depth: int) -> object:
+    for number, part in enumerate(parts[depth:], depth):
+        if part == "*" and isinstance(value, list):
+            return [_walk(each, parts, number + 1) for each in value]
+        value = _step(value, part, ".".join(parts[:number]))
+    return value
+
+
+def _step(value: object, part: str, above: str) -> object:
+    under = f"under {above!r}" if above else "at the top"
+    if isinstance(value, dict):
+        if part in value:
+            return value[part]
+        near = difflib.get_close_matches(part, map(str, value), n=1)
+        there = f"did you mean {near[0]!r}?" if near else f"there is {', '.join(map(str, value)) or 'nothing'}"
+        raise LookupError(f"no {part!r} {under}; {there}")
+    if isinstance(value, list) and part.lstrip("-").isdigit():
+        try:
+            return value[int(part)]
+        except IndexError:
+            raise LookupError(f"no number {part} {under}; the list there has {len(value)} items") from None
+    kind = {list: "a list", str: "a text", type(None): "null"}.get(type(value), f"a {type(value).__name__}")
+    raise LookupError(f"no {part!r} {under}; there is {kind}")
+
+
+_VARIABLE = re.compile(r"\$(?:\{(\w+)\}|([A-Za-z_]\w*))")
+_PASSING = {408, 409, 425, 429, *range(500, 600)} - {501, 505}  # may go well when it is tried again
+_CONNECT_SECONDS = 10.0
+_ROOM = 256  # requests in flight where the settings don't say; the engine allows fewer
+_SHOWN = 160  # characters of a reply that a message quotes
+
+
+@dataclass(frozen=True, slots=True)
+class _Received:
+    status: int
+    reason: str
+    text: str
+    retry_after: float | None
+
+
+class HttpBot:
+    """Sends the question to an address and finds answer and contexts in the JSON that comes back.
+
+    Every question is sent without cookies, so the server can't tie one to another. A 401, 403 or 404 stops the
+    bot, another 4xx refuses the question; 429, 5xx and dropped connections are tried again.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        settings: HttpSettings,
+        environ: Mapping[str, str],
+        *,
+        backoff: Backoff | None = None,
+    ) -> None:
+        """``environ`` holds the values of ``$NAME`` in address and headers."""
+        check_path(settings.answer, "answer")
+        check_path(settings.contexts or "", "contexts")
+        self.name = name
+        self.warnings: tuple[str, ...] = ()
+        self._settings = settings
+        self._environ = environ
+        self._place = redacted_url(settings.url)
+        limiter = Limiter(settings.concurrency or _ROOM)
+        self._attempts = Attempts(self._place, limiter, settings.max_attempts, backoff=backoff)
+        self._session: aiohttp.ClientSession | None = None
+        self._url = ""
+        self._secrets = list(literal_secrets([settings.url, settings.headers, settings.body]))
+
+    @property
+    def identity(self) -> Identity:
+        """How the bot is asked; what is behind the address can't be seen. Secrets are taken out."""
+        written = self._settings
+        return Identity(
+            kind="http",
+            settings={
+                "url": self._place,
+                "method": written.method,
+                "headers": redacted(written.headers),
+                "body": redacted(written.body),
+                "answer": written.answer,
+                "contexts": written.contexts,
+            },
+        )
+
+    async def prepare(self) -> None:
+        """Open the client. Raises BotMisconfigured when a variable is missing from the environment."""
+        import aiohttp
+
+        await self.close()
+        headers = {key: self._expanded(value, f"header {key}") for key, value in self._settings.headers.items()}
+        self._url = self._expanded(self._settings.url, "url")
+        given = {key.lower() for key in headers}
+        if "content-type" not in given and self._settings.body is not None:
+            headers["Content-Type"] = "application/json"
+        if "accept-encoding" not in given:
+            headers["Accept-Encoding"] = PACKED
+        self._session = aiohttp.ClientSession(
+            headers=headers,
+            connector=aiohttp.TCPConnector(limit=0),
+            cookie_jar=aiohttp.DummyCookieJar(),
+            timeout=aiohttp.ClientTimeout(
+                total=self._settings.timeout, sock_connect=min(_CONNECT_SECONDS, self._settings.timeout)
+            ),
+        )
+
+    async def reply(self, question: str) -> Reply:
+        """Ask, and find the answer in what comes back.
+
+        Raises:
+            BotMisconfigured: the address, or who we are, is not accepted.
+            BotRefused: the server abstained this question.
+            EndpointFailed, EndpointTimedOut: no attempt went well, or what came is too large or from elsewhere.
+            LookupError, TypeError: answer or contexts are not where the settings say.
+        """
+        if self._session is None:
+            await self.prepare()
+        content, effort = await self._attempts.until_answered(lambda: self._send(question))
+        return Reply(
+            answer=self._answer(content),
+            contexts=self._contexts(content),
+            queue_ms=effort.queue_ms,
+            attempts_ms=tuple(effort.attempts_ms),
+            trace={"failures": effort.failures} if effort.failures else {},
+        )
+
+    async def close(self) -> None:
+        """Close the connections."""
+        session, self._session = self._session, None
+        if session is not None:
+            await session.close()
+
+    async def _send(self, question: str) -> object:
+        """One attempt: the JSON that came back."""
+        import aiohttp
+
+        session = self._session
+        if session is None:
+            raise RuntimeError(f"bot {self.name} is closed")
+        url = self._url.replace(PLACE, quote(question, safe="", errors="replace"))
+        body = self._settings.body
+        data = None if body is None else json.dumps(_filled(body, question)).encode()
+        try:
+            async with answered(session, self._settings.method, url, data=data) as response:
+                raw = await whole(response, self._settings.max_reply_mb)
+                retry_after = read_retry_after({key.lower(): each for key, each in response.headers.items()})
+                text = raw.decode("utf-8", "replace")
+                received = _Received(response.status, response.reason or "", text, retry_after)
+        except (aiohttp.InvalidURL, aiohttp.ClientConnectorCertificateError) as wrong:
+            raise BotMisconfigured(f"{self._place} can't be asked: {self._scrubbed(str(wrong))}") from None
+        except aiohttp.ConnectionTimeoutError:
+            raise AttemptFailed("no connection in time", timed_out=True) from None
+        except TimeoutError:
+            waited = f"{self._place} did not answer within {self._settings.timeout:g} s."
+            raise EndpointTimedOut(waited, attempts_ms=(self._settings.timeout * 1000,)) from None
+        except aiohttp.ClientError as dropped:
+            raise AttemptFailed(self._scrubbed(str(dropped)) or type(dropped).__name__) from None
+        self._check(received)
+        return self._content(received)
+
+    def _check(self, received: _Received) -> None:
+        status = received.status
+        if status < 400:
+            return
+        said = f"HTTP {status} {received.reason}".rstrip()
+        if status in _PASSING:
+            wait = received.retry_after
+            raise AttemptFailed(said, throttled=status == 429 or wait is not None, retry_after=wait)
+        quoted = self._quoted(received.text)
+        if status in (401, 403):
+            raise BotMisconfigured(f"{self._place} does not let us in ({said}): {quoted} Check the headers.")
+        if status == 404:
+            raise BotMisconfigured(f"There is nothing at {self._place} ({said}): {quoted} Check the url.")
+        raise BotRefused(f"{self._place} refused the question ({said}): {quoted}")
+
+    def _content(self, received: _Received) -> object:
+        if not self._settings.answer and self._settings.contexts is None:
+            return received.text
+        try:
+            return json.loads(received.text)
+        except (ValueError, RecursionError):
+            raise AttemptFailed(f"not JSON but {self._quoted(received.text)!r}") from None
+
+    def _answer(self, content: object) -> str:
+        answer = self._looked_up(content, self._settings.answer, "answer")
+        if isinstance(answer, str):
+            return answer
+        if isinstance(answer, int | float):
+            return json.dumps(answer)
+        found = "null" if answer is None else f"a {type(answer).__name__}"
+        raise TypeError(
+            f"answer {self._settings.answer!r} leads to {found} in the reply of {self._place}; a text was wanted"
+        )
+
+    def _contexts(self, content: object) -> tuple[Context, ...] | None:
+        if self._settings.contexts is None:
+            return None
+        found = self._looked_up(content, self._settings.contexts, "contexts")
+        return () if found is None else as_contexts(found)
+
+    def _looked_up(self, content: object, path: str, setting: str) -> object:
+        try:
+            return look_up(content, path)
+        except LookupError as missing:
+            problem = missing.args[0]
+        raise LookupError(f"the reply of {self._place} has {problem} ({setting}: {path})")
+
+    def _expanded(self, written: str, where: str) -> str:
+        def value(found: re.Match[str]) -> str:
+            name = found[1] or found[2]
+            if not self._environ.get(name, "").strip():
+                self._not_set(name, where)
+            self._secrets.append(self._environ[name].strip())
+            return self._secrets[-1]
+
+        return _VARIABLE.sub(value, written)
+
+    def _not_set(self, name: str, where: str) -> NoReturn:
+        raise BotMisconfigured(
+            f"Bot {self.name}: the environment variable {name}, which its {where} needs, is not set."
+        )
+
+    def _scrubbed(self, text: str) -> str:
+        """The text without any secret that we sent: servers like to quote them."""
+        return redactor({}, literals=self._secrets)(without_url_secrets(text))
+
+    def _quoted(self, text: str) -> str:
+        text = " ".join(self._scrubbed(text).split())
+        return (text if len(text) <= _SHOWN else text[:_SHOWN] + "…") or "an empty reply."
+
+
+def _filled(body: object, question: str) -> object:
+    """The body with the question in every text that asks for it; it is not looked at again."""
+    match body:
+        case str():
+            return body.replace(PLACE, question)
+        case Mapping():
+            return {key: _filled(value, question) for key, value in body.items()}
+        case list() | tuple():
+            return [_filled(each, question) for each in body]
+        case _:
+            return body

@@ -1,0 +1,291 @@
+"""LangChain bots and retrievers: any Runnable, with contexts and token counts caught by callbacks."""
+
+import asyncio
+import inspect
+from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import cache
+from typing import TYPE_CHECKING, Any, Final
+
+from ..knowledge.documents.document import Document, Passage
+from ..knowledge.documents.evidence import EvidenceFinder
+from ..knowledge.models.encoder import readable
+from .bot import Context, Identity, Reply, Usage, as_contexts
+from .targets import Target
+
+if TYPE_CHECKING:
+    from langchain_core.runnables import Runnable
+
+
+_MOST_ASKED: Final = 10_000  # passages, of a retriever that is asked for more
+_WANTED: Final = "a LangChain retriever was wanted, or a function that makes one of the passages"
+# Of a class of LangChain all parameters have to be named.
+_NAMED: Final = (
+    inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY
+)  # fmt: skip
+
+
+class LangChainRetriever:
+    """A retriever of the user's own, asked like one of ours."""
+
+    warnings: tuple[str, ...] = ()
+
+    def __init__(self, retriever: Any, documents: Sequence[Document]) -> None:  # noqa: ANN401 - LangChain's
+        """Take anything with ``invoke``; what it finds is looked for in the documents."""
+        self._retriever = retriever
+        self._finder = EvidenceFinder(documents)
+
+    async def find(self, question: str, k: int, without: Collection[str] = ()) -> tuple[Context, ...]:
+        """The first k that it finds, in its order; in the place of those of some documents the next ones move up.
+
+        For these it is asked for more where it has a ``k`` or ``search_kwargs``, as retrievers of LangChain do; of one
+        that gives no more, nothing moves up.
+
+        A Document of LangChain is told by its metadata: ``source`` is the document's id or its path, ``start_index``
+        where it begins; else its text is looked for in that document. One of an unknown source stays as it is.
+
+        Raises:
+            TypeError: it gives no list of Documents.
+            Exception: what the retriever raises.
+        """
+        found = await self._found(self._retriever, question)
+        most, asked = min(k, len(found)), max(k, len(found))
+        left = _left(found, without)
+        while len(left) < most and asked < _MOST_ASKED:
+            asked *= 4
+            wider = _wider(self._retriever, asked)
+            more = found if wider is None else await self._found(wider, question)
+            if len(more) <= len(found):
+                break
+            left, found = _left(more, without), more
+        return left[:most]
+
+    async def _found(self, retriever: Any, question: str) -> tuple[Context, ...]:  # noqa: ANN401 - LangChain's
+        if hasattr(retriever, "ainvoke"):
+            given = await retriever.ainvoke(question)
+        else:
+            given = await asyncio.to_thread(retriever.invoke, question)
+        return tuple(map(self._placed, as_contexts([] if given is None else given) or ()))
+
+    def _placed(self, context: Context) -> Context:
+        document, span = self._finder.place(context.document, context.text, context.start, context.end)
+        start, end = span or (None, None)
+        return Context(context.text, document, start, end, context.score)
+
+
+def open_retriever(
+    target: Target, documents: Sequence[Document], passages: Sequence[Passage], k: int
+) -> LangChainRetriever:
+    """The retriever behind a target; this runs the user's code, and blocks.
+
+    Args:
+        target: a retriever, or a function or class that makes one, of nothing or of the passages.
+        documents: the knowledge.
+        passages: its passages, handed over as LangChain Documents with ``source`` (the document's id), ``start_index``
+            and ``end_index`` in their metadata.
+        k: how many it should find, for a function that has a parameter of this name.
+
+    Raises:
+        InputError: the code can't be imported.
+        TypeError: what is there, or what it makes, is no retriever.
+        Exception: what the function raises.
+    """
+    found = target.load()
+    if _is_retriever(found):
+        return LangChainRetriever(found, documents)
+    if not callable(found):
+        raise TypeError(f"{target.written} is of type {type(found).__name__}; {_WANTED}")
+    placed, named = _arguments(found, passages)
+    made = found(*placed, **named, **_how_many(found, k))
+    if not _is_retriever(made):
+        raise TypeError(f"{target.written} gave something of type {type(made).__name__}; {_WANTED}")
+    return LangChainRetriever(made, documents)
+
+
+def takes_passages(target: Target) -> bool:
+    """Whether a target makes its retriever of the passages, so that it matters to it how documents are cut.
+
+    This imports the user's code. Raises InputError where that fails.
+    """
+    found = target.load()
+    return callable(found) and not _is_retriever(found) and _taker(found) is not None
+
+
+def _left(contexts: Sequence[Context], without: Collection[str]) -> tuple[Context, ...]:
+    return tuple(each for each in contexts if each.document not in without)
+
+
+def _wider(retriever: Any, k: int) -> Any:  # noqa: ANN401 - LangChain's
+    """The same retriever, made to find k; None where it has no number that says how many, or finds others then."""
+    copied = getattr(retriever, "model_copy", None)
+    arguments = getattr(retriever, "search_kwargs", None)
+    if not callable(copied) or getattr(retriever, "search_type", "") == "mmr":
+        return None
+    if isinstance(arguments, dict):
+        return copied(update={"search_kwargs": {**arguments, "k": k}})
+    return copied(update={"k": k}) if type(getattr(retriever, "k", None)) is int else None
+
+
+def _is_retriever(found: object) -> bool:
+    return not inspect.isclass(found) and callable(getattr(found, "invoke", None))
+
+
+def _arguments(function: Callable[..., object], passages: Sequence[Passage]) -> tuple[list[object], dict[str, object]]:
+    """The passages in the place of what the function can't do without; nothing where there is no such thing."""
+    taken = _taker(function)
+    if taken is None:
+        return [], {}
+    made = _documents(passages)
+    return ([], {taken.name: made}) if taken.kind is inspect.Parameter.KEYWORD_ONLY else ([made], {})
+
+
+def _taker(function: Callable[..., object]) -> inspect.Parameter | None:
+    """The first parameter that the function can't do without."""
+    wanted = [each for each in _parameters(function) if each.name != "k" and each.default is inspect.Parameter.empty]
+    return next((each for each in wanted if each.kind in _NAMED), None)
+
+
+def _documents(passages: Sequence[Passage]) -> list[object]:
+    from langchain_core.documents import Document as LangChainDocument
+
+    return [
+        LangChainDocument(
+            page_content=readable(each.text),
+            metadata={"source": each.document, "start_index": each.start, "end_index": each.end},
+        )
+        for each in passages
+    ]
+
+
+def _how_many(function: Callable[..., object], k: int) -> dict[str, int]:
+    return {"k": k} if any(each.name == "k" for each in _parameters(function)) else {}
+
+
+def _parameters(function: Callable[..., object]) -> list[inspect.Parameter]:
+    try:
+        return list(inspect.signature(function).parameters.values())
+    except (TypeError, ValueError):  # of a class in C, say: it is given the passages, like most
+        return [inspect.Parameter("passages", inspect.Parameter.POSITIONAL_ONLY)]
+
+
+_ANSWER_KEYS = ("answer", "output", "result", "text", "response")
+_DOCUMENT_KEYS = ("source_documents", "context", "documents")
+
+
+class LangChainBot:
+    """A chain, graph or agent as a bot; every question has callbacks of its own, so contexts never mix."""
+
+    def __init__(
+        self,
+        name: str,
+        runnable: "Runnable[Any, Any]",
+        identity: Identity,
+        input_key: str | None = None,
+        output_key: str | None = None,
+    ) -> None:
+        """Name the keys where the chain takes and gives mappings.
+
+        Args:
+            name: the bot's name in reports.
+            runnable: anything with ``ainvoke``.
+            identity: what it is made of.
+            input_key: None hands over the text; ``messages`` one user message, for agents; any other key
+                a mapping with the question under it.
+            output_key: where the answer stands in a mapping; None tries the usual names.
+        """
+        self.name = name
+        self.identity = identity
+        self.warnings: tuple[str, ...] = ()
+        self._runnable = runnable
+        self._input_key = input_key
+        self._output_key = output_key
+
+    async def prepare(self) -> None:
+        """Import what callbacks need, before the clock starts."""
+        _catcher_class()
+
+    async def reply(self, question: str) -> Reply:
+        """Invoke the chain. Raises TypeError when its output holds no answer, and whatever the chain raises."""
+        catcher = _catcher_class()()
+        output = await self._runnable.ainvoke(self._input(question), config={"callbacks": [catcher]})
+        contexts: tuple[Context, ...] | None = tuple(catcher.contexts) if catcher.retrieved else None
+        if contexts is None and isinstance(output, Mapping):
+            contexts = _found_documents(output)
+        answer = _answer(output, self._output_key)
+        return Reply(answer, contexts, Usage(tokens_in=catcher.tokens_in, tokens_out=catcher.tokens_out))
+
+    async def close(self) -> None:
+        """Nothing is held."""
+
+    def _input(self, question: str) -> object:
+        if self._input_key is None:
+            return question
+        if self._input_key == "messages":
+            return {"messages": [{"role": "user", "content": question}]}
+        return {self._input_key: question}
+
+
+def _answer(output: object, key: str | None) -> str | None:
+    """The text in a chain's output: a text, a message, or a mapping with either in it."""
+    if output is None or isinstance(output, str):
+        return output
+    if isinstance(output, Mapping):
+        return _answer(_chosen(output, key), None)
+    text = getattr(output, "text", None) if hasattr(output, "content") else None
+    if isinstance(text, str):
+        return str(text)
+    raise TypeError(f"the chain gave a {type(output).__name__}; wanted a text, a message or a mapping with one")
+
+
+def _chosen(output: Mapping[str, object], key: str | None) -> object:
+    present = ", ".join(map(str, output)) or "(none)"
+    if key is not None:
+        if key not in output:
+            raise TypeError(f"the chain's output has no key {key!r} (output_key); it has {present}")
+        return output[key]
+    for usual in _ANSWER_KEYS:
+        if usual in output:
+            return output[usual]
+    messages = output.get("messages")
+    if isinstance(messages, Sequence) and messages and not isinstance(messages, str):
+        return messages[-1]
+    raise TypeError(
+        f"the chain's output has none of the keys {', '.join(_ANSWER_KEYS)} or messages; it has {present}. "
+        "Say with output_key where the answer stands."
+    )
+
+
+def _found_documents(output: Mapping[str, object]) -> tuple[Context, ...] | None:
+    """Documents that a chain passed on in its output, where no retriever was seen."""
+    for key in _DOCUMENT_KEYS:
+        found = output.get(key)
+        if isinstance(found, list | tuple) and all(hasattr(each, "page_content") for each in found):
+            return as_contexts(found)
+    return None
+
+
+@cache
+def _catcher_class() -> type[Any]:
+    """The callbacks of one question: what retrievers found and what models used; made once LangChain is there."""
+    from langchain_core.callbacks import BaseCallbackHandler
+
+    class Catcher(BaseCallbackHandler):
+        run_inline = True  # it only appends to lists: no thread is worth its price
+
+        def __init__(self) -> None:
+            self.contexts: list[Context] = []
+            self.retrieved = False
+            self.tokens_in: int | None = None
+            self.tokens_out: int | None = None
+
+        def on_retriever_end(self, documents: Sequence[object], **_run: object) -> None:
+            self.retrieved = True
+            self.contexts += as_contexts(documents) or ()
+
+        def on_llm_end(self, response: Any, **_run: object) -> None:  # noqa: ANN401 - LangChain's LLMResult
+            for generation in (each for group in response.generations for each in group):
+                used = getattr(getattr(generation, "message", None), "usage_metadata", None)
+                if used:
+                    self.tokens_in = (self.tokens_in or 0) + int(used.get("input_tokens", 0))
+                    self.tokens_out = (self.tokens_out or 0) + int(used.get("output_tokens", 0))
+
+    return Catcher

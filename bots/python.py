@@ -1,0 +1,282 @@
+"""Python bots: the user's own function, class or object; plain functions run in threads beside the event loop."""
+
+import asyncio
+import difflib
+import inspect
+import queue
+import threading
+import time
+from collections import deque
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import cast
+
+from ..metrics.declaration import exception_line
+from .bot import Identity, Reply, Usage, as_contexts
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """What a function returned, the milliseconds it took, and those it spent waiting for us."""
+
+    value: object
+    run_ms: float
+    wait_ms: float
+
+
+class _Once:
+    """Something that only one of two threads can have: list.pop is atomic."""
+
+    __slots__ = ("_left",)
+
+    def __init__(self) -> None:
+        self._left = [True]
+
+    def claim(self) -> bool:
+        """True for the first who asks."""
+        try:
+            return self._left.pop()
+        except IndexError:
+            return False
+
+
+@dataclass(slots=True, eq=False)
+class _Job:
+    call: Callable[[], object]
+    future: asyncio.Future[None]
+    handed_in: float
+    start: _Once = field(default_factory=_Once)
+    end: _Once = field(default_factory=_Once)
+    value: object = None
+    error: BaseException | None = None
+    run_ms: float = 0.0
+
+
+class Threads:
+    """A pool of daemon threads for one event loop; one more is started whenever none is free.
+
+    The standard executor costs about four times as much for each call. Its threads also hold up the exit of the
+    process, and one that hangs is never replaced; here a function that is given up on loses its thread.
+    """
+
+    def __init__(self, limit: int = 1000) -> None:
+        """``limit`` is the most threads that run at once."""
+        self._limit = limit
+        self._pool: _Pool | None = None
+
+    async def run(self, call: Callable[[], object]) -> Ran:
+        """Run the function in a thread; what it raises is raised here.
+
+        When the waiting is cancelled, a function that has not begun never will; one that has is left alone.
+        """
+        loop = asyncio.get_running_loop()
+        if self._pool is None or self._pool.loop is not loop:
+            self.close()
+            self._pool = _Pool(loop, self._limit)
+        return await self._pool.run(call)
+
+    def close(self) -> None:
+        """Let the threads end as soon as they are done; nothing waits for them."""
+        if self._pool is not None:
+            self._pool.jobs.put(None)
+            self._pool = None
+
+
+class _Pool:
+    """The threads of one loop. Counts are touched by the loop's thread only."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, limit: int) -> None:
+        self.loop = loop
+        self.jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
+        self._limit = limit
+        self._done: deque[_Job] = deque()
+        self._waking = False
+        self._busy = 0
+        self._threads = 0
+
+    async def run(self, call: Callable[[], object]) -> Ran:
+        job = _Job(call, self.loop.create_future(), time.perf_counter())
+        self._busy += 1
+        if self._busy > self._threads and self._threads < self._limit:
+            self._threads += 1
+            threading.Thread(target=self._work, name="proctor-bot", daemon=True).start()
+        self.jobs.put(job)
+        try:
+            await job.future
+        except asyncio.CancelledError:
+            self._give_up(job)
+            raise
+        whole_ms = (time.perf_counter() - job.handed_in) * 1000
+        if job.error is not None:
+            raise job.error
+        return Ran(job.value, job.run_ms, max(whole_ms - job.run_ms, 0.0))
+
+    def _give_up(self, job: _Job) -> None:
+        """Forget a job: before it starts, or with the thread that it occupies."""
+        started = not job.start.claim()
+        if started and job.end.claim():
+            self._threads -= 1
+        self._busy -= 1
+
+    def _work(self) -> None:
+        while (job := self.jobs.get()) is not None:
+            if not job.start.claim():
+                continue
+            started = time.perf_counter()
+            try:
+                job.value = job.call()
+            except (Exception, SystemExit) as raised:  # noqa: BLE001 - the user's code; raised again in the loop
+                job.error = raised
+            except BaseException as raised:  # noqa: BLE001 - in the loop these would mean the end of our own tasks
+                job.error = RuntimeError(exception_line(raised))
+            job.run_ms = (time.perf_counter() - started) * 1000
+            if not job.end.claim():
+                return  # given up on meanwhile; another thread has the place
+            self._deliver(job)
+        self.jobs.put(None)  # the next thread is to end as well
+
+    def _deliver(self, job: _Job) -> None:
+        """Hand a job back; results that come close together wake the loop once."""
+        self._done.append(job)
+        if not self._waking:
+            self._waking = True
+            try:
+                self.loop.call_soon_threadsafe(self._take_in)
+            except RuntimeError:  # the loop is closed: nobody waits any more
+                self.jobs.put(None)
+
+    def _take_in(self) -> None:
+        self._waking = False  # before looking: whoever delivers from here on wakes the loop again
+        while self._done:
+            job = self._done.popleft()
+            if not job.future.done():
+                self._busy -= 1
+                job.future.set_result(None)
+
+
+_KEYS = ("answer", "contexts", "reasoning", "abstained", "tokens_in", "tokens_out", "cost", "trace")
+
+
+class PythonBot:
+    """A bot made of a callable; a plain one runs in threads, so that questions don't wait for each other."""
+
+    def __init__(
+        self,
+        name: str,
+        call: Callable[[str], object],
+        identity: Identity,
+        owner: object = None,
+    ) -> None:
+        """``owner`` is the object behind the callable, whose ``prepare`` and ``close`` are called if it has them."""
+        self.name = name
+        self.identity = identity
+        self.warnings: tuple[str, ...] = ()
+        self._call = call
+        self._owner = owner
+        self._asynchronous = is_asynchronous(call)
+        self._threads = Threads()
+        self._in_use = False
+
+    async def prepare(self) -> None:
+        """Call the owner's ``prepare``, if it has one."""
+        self._in_use = True
+        await self._ask_owner("prepare")
+
+    async def reply(self, question: str) -> Reply:
+        """Call the function with the question.
+
+        Raises:
+            TypeError: it returned something that is no reply.
+            RuntimeError: it tried to leave the process.
+        """
+        self._in_use = True
+        try:
+            if self._asynchronous:
+                return as_reply(await cast("Awaitable[object]", self._call(question)))
+            ran = await self._threads.run(lambda: self._call(question))
+            if inspect.isawaitable(ran.value):  # a plain function that hands on a coroutine
+                return as_reply(await ran.value)
+        except SystemExit as left:
+            raise RuntimeError(f"the bot called sys.exit({left.code!r})") from left
+        reply = as_reply(ran.value)
+        return replace(
+            reply,
+            queue_ms=reply.queue_ms + ran.wait_ms,
+            attempts_ms=reply.attempts_ms or (ran.run_ms,),
+        )
+
+    async def close(self) -> None:
+        """Call the owner's ``close``, if it has one and was of use, and let the threads go."""
+        if self._in_use:
+            await self._ask_owner("close")
+        self._threads.close()
+
+    async def _ask_owner(self, method: str) -> None:
+        found = getattr(self._owner, method, None)
+        if not callable(found) or inspect.isclass(self._owner):
+            return
+        done = found() if is_asynchronous(found) else await asyncio.to_thread(found)
+        if inspect.isawaitable(done):
+            await done
+
+
+def is_asynchronous(call: object) -> bool:
+    """Whether calling it gives a coroutine; also of partial functions and objects that can be called."""
+    if inspect.iscoroutinefunction(call):
+        return True
+    return inspect.iscoroutinefunction(getattr(call, "__call__", None))  # noqa: B004 - the method is looked at
+
+
+def as_reply(given: object) -> Reply:
+    """Make a Reply of what a bot returned: a Reply, a text, None, a mapping, or ``(answer, contexts)``.
+
+    Raises:
+        TypeError: it is none of these.
+    """
+    match given:
+        case Reply():
+            return given
+        case str() | None:
+            return Reply(given)
+        case Mapping():
+            return _from_mapping(given)
+        case (str() | None as answer, contexts):
+            return Reply(answer, as_contexts(contexts))
+        case _:
+            raise TypeError(
+                f"a bot must return a text, None, a Reply, a mapping with the key 'answer', or a pair "
+                f"(answer, contexts); this one returned a {type(given).__name__}"
+            )
+
+
+def _from_mapping(given: Mapping[str, object]) -> Reply:
+    unknown = [key for key in given if key not in _KEYS]
+    if "answer" not in given or unknown:
+        wrong = str(unknown[0]) if unknown else "answer"
+        near = difflib.get_close_matches(wrong, _KEYS, n=1)
+        problem = f"the key {wrong!r}" if unknown else "no key 'answer'"
+        hint = f"; did you mean {near[0]!r}?" if unknown and near else f"; known are {', '.join(_KEYS)}"
+        raise TypeError(f"the bot returned a mapping with {problem}{hint}")
+    answer = given["answer"]
+    if answer is not None and not isinstance(answer, str):
+        raise TypeError(f"the bot returned a {type(answer).__name__} as its answer; it must be a text or None")
+    trace = given.get("trace") or {}
+    return Reply(
+        answer,
+        as_contexts(given.get("contexts")),
+        Usage(
+            tokens_in=cast("int | None", _number(given, "tokens_in")),
+            tokens_out=cast("int | None", _number(given, "tokens_out")),
+            cost=_number(given, "cost"),
+        ),
+        reasoning=cast("str | None", given.get("reasoning")),
+        abstained=cast("bool | None", given.get("abstained")),
+        trace=trace if isinstance(trace, Mapping) else {"trace": trace},
+    )
+
+
+def _number(given: Mapping[str, object], key: str) -> float | None:
+    value = given.get(key)
+    if value is None or (isinstance(value, int | float) and not isinstance(value, bool)):
+        return value
+    raise TypeError(f"the bot returned a {type(value).__name__} as {key}; it must be a number or None")

@@ -1,0 +1,83 @@
+"""The recorded bot: answers that were written down elsewhere, found again by their question."""
+
+from .. import InputError
+from ..knowledge.questions.recorded import Recorded, RecordedSet
+from .bot import Context, Identity, Reply, Usage
+
+
+class RecordedBot:
+    """Says what another bot said; nothing is asked. The answers of one bot are held in memory.
+
+    A bot is not told which repeat it is asked for, so of several recorded repeats the first counts.
+    The recorded latency is the one attempt of the reply.
+    """
+
+    def __init__(self, name: str, recorded: RecordedSet, bot: str | None = None) -> None:
+        """``bot`` chooses among the bots of the file; it may be left out when there is only one.
+
+        Raises:
+            InputError: there is no such bot in the file, or it holds several and none is chosen.
+        """
+        known = list(recorded.bots)
+        if bot is None and len(known) > 1:
+            raise InputError(
+                f"{recorded.path} holds answers of {len(known)} bots; say with `bot` which: {', '.join(known)}."
+            )
+        if bot is not None and bot not in known:
+            raise InputError(f"{recorded.path} holds no answers of the bot {bot}; it has {', '.join(known)}.")
+        self.name = name
+        self.warnings = recorded.warnings
+        self._recorded = recorded
+        self._bot = bot or (known[0] if known else "")
+        self._replies: dict[str, Reply] | None = None
+
+    @property
+    def identity(self) -> Identity:
+        """The file's content, and the bot chosen from it."""
+        return Identity(kind="recorded", settings={"bot": self._bot}, parts={"answers": self._recorded.fingerprint})
+
+    async def prepare(self) -> None:
+        """Read the answers. Raises InputError when the file was changed meanwhile."""
+        replies: dict[str, Reply] = {}
+        passed_over = 0
+        for each in self._recorded:
+            if each.bot != self._bot:
+                continue
+            kept = replies.setdefault(_key(each.question.text), reply := _reply(each))
+            passed_over += kept is not reply
+        self._replies = replies
+        if passed_over:
+            self.warnings = (
+                *self._recorded.warnings,
+                f"{self._recorded.path}: {passed_over} further answers to a question that has one are not used.",
+            )
+
+    async def reply(self, question: str) -> Reply:
+        """The answer on record. Raises LookupError when there is none."""
+        if self._replies is None:
+            await self.prepare()
+        found = (self._replies or {}).get(_key(question))
+        if found is None:
+            raise LookupError(f"{self._recorded.path} holds no answer of {self._bot} to this question")
+        return found
+
+    async def close(self) -> None:
+        """Forget the answers."""
+        self._replies = None
+
+
+def _key(question: str) -> str:
+    return " ".join(question.split())
+
+
+def _reply(each: Recorded) -> Reply:
+    contexts = None
+    if each.contexts is not None:
+        documents = each.context_documents or ("",) * len(each.contexts)
+        contexts = tuple(Context(text, document) for text, document in zip(each.contexts, documents, strict=True))
+    return Reply(
+        answer=each.answer,
+        contexts=contexts,
+        usage=Usage(each.tokens_in, each.tokens_out, each.cost),
+        attempts_ms=() if each.latency_ms is None else (each.latency_ms,),
+    )

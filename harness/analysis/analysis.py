@@ -1,0 +1,394 @@
+"""Knowledge analysis: all its parts, one after the other, from the documents on disk to the stored record."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, ExitStack
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from ... import InputError
+from ...bots.settings import RagSettings
+from ...reports.analysis.findings import AnalysedQuestion, Gaps, KnowledgeAnalysis
+from ...reports.analysis.store import store_analysis
+from ...reports.compare.scores import run_tables
+from ...reports.leaderboard import count
+from ...reports.models_in_use import named
+from ...reports.store.database import Store
+from ...reports.store.run_results import new_name, now
+from ...reports.store.summary import find_run
+from ..run.engine import Watcher
+from ..run.estimate import CostEstimate, cost_estimate
+from ..run.judging import open_entailment
+from ..run.run import MOST_DOCUMENTS, Evaluation, Outcome, hold, manifest
+from ..run.run_config import RunConfig
+from ..run.suite_run import chosen_bots, suite_evaluation
+from ..suite.mistakes import nearest
+from ..suite.settings import AnalysisSettings, overridden_grid
+from .attribution import attribution, plan_ablations
+from .cards import coverage, document_cards
+from .configurations import answer_best, answers_to_ask, measure_grid
+from .corpus import Answers, CorpusIndex, index_corpus, marking_metric, read_answers
+from .dataset_quality import dataset_quality
+from .document_changes import TAKING_DOCUMENTS, compare_documents, plan_against
+from .document_quality import look_inside
+from .gaps import find_gaps
+from .support import with_supports
+
+if TYPE_CHECKING:
+    from ...reports.analysis.findings import Ablations, Against, DatasetQuality, Finding, Grid
+    from ..suite.suite_file import LoadedSuite
+
+
+PARTS: Final = ("grid", "gaps", "documents", "attribution", "inside", "dataset_quality")
+
+
+@dataclass(frozen=True, slots=True)
+class AnalysisOptions:
+    """What is looked at, and what it may take.
+
+    Attributes:
+        parts: some of PARTS.
+        asks: whether bots are asked; without it there is no blame, and cards say nothing of answers.
+        run: what the command line changes about the suite's run.
+        metric: the metric that says whether an answer is right; None for the suite's, else the one that says it best.
+        grid: settings of the grid that go before those of the suite, as ``KEY=VALUE,VALUE``.
+        against: a folder of other documents; None without.
+        most_calls: most answers that blame may ask for, and as many for ``against``; None for the suite's.
+
+    Raises:
+        InputError: they contradict each other.
+    """
+
+    parts: frozenset[str] = field(default=frozenset(PARTS))
+    asks: bool = True
+    run: RunConfig = field(default_factory=RunConfig)
+    metric: str | None = None
+    grid: tuple[str, ...] = ()
+    against: Path | None = None
+    most_calls: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.against is not None and not self.asks:
+            raise InputError("--against compares answers; leave out --no-answers.")
+        if self.metric is not None and not self.asks:
+            raise InputError("--metric marks answers; leave out --no-answers.")
+
+
+def named_parts(names: list[str]) -> frozenset[str]:
+    """The parts of these names, each perhaps several with commas; all where none is named.
+
+    Raises:
+        InputError: a name is none of a part, or there is an option and no name.
+    """
+    wanted = [name.strip() for each in names for name in each.split(",") if name.strip()]
+    if names and not wanted:
+        raise InputError(f"--only names no part; the parts are {', '.join(PARTS)}.")
+    for name in wanted:
+        if name not in PARTS:
+            raise InputError(f"--only {name}: there is no such part{nearest(name, PARTS, 'the parts are')}")
+    return frozenset(wanted or PARTS)
+
+
+def settings_of(loaded: LoadedSuite, options: AnalysisOptions) -> AnalysisSettings:
+    """The suite's, with what the command line changes about them; raises InputError where that can't be."""
+    given = loaded.suite.analysis
+    return given.model_copy(
+        update={
+            "grid": overridden_grid(given.grid, options.grid),
+            "metric": options.metric or given.metric,
+            "most_calls": given.most_calls if options.most_calls is None else options.most_calls,
+        }
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class AnalysisEstimate:
+    """What an analysis would ask.
+
+    Attributes:
+        run: of the suite's own run; None where no bot is asked.
+        most: most answers that are asked for beside it, by part.
+        sentences: the same in words.
+    """
+
+    run: CostEstimate | None = None
+    most: Mapping[str, int] = field(default_factory=dict)
+    sentences: tuple[str, ...] = ()
+
+
+def analysis_estimate(
+    loaded: LoadedSuite, options: AnalysisOptions, database: Path, environ: Mapping[str, str]
+) -> AnalysisEstimate:
+    """Reckon the run of a suite, and the answers that are asked for beside it; documents and questions are read.
+
+    Args:
+        loaded: the suite.
+        options: what the command line says; its ``run`` only plans.
+        database: where kept answers are looked for; it may not be there.
+        environ: where keys are looked up.
+
+    Raises:
+        InputError: the suite or the options can't be used.
+    """
+    settings = settings_of(loaded, options)
+    corpus = index_corpus(loaded, environ, options.run.limit)
+    if not options.asks:
+        return AnalysisEstimate(sentences=("No bot is asked.",))
+    evaluation = suite_evaluation(loaded, options.run, environ)
+    if settings.metric is not None:
+        marking_metric(settings.metric, evaluation.header.metrics, "The suite")
+    most = dict(_most(corpus, options, settings))
+    run = cost_estimate(evaluation, database)
+    return AnalysisEstimate(run, most, tuple(_sentences(run, most)))
+
+
+def _most(corpus: CorpusIndex, options: AnalysisOptions, settings: AnalysisSettings) -> Iterator[tuple[str, int]]:
+    """Most answers of each part that asks for any; those that are kept are not known yet."""
+    suite = corpus.loaded.suite
+    names = chosen_bots(options.run.bots, list(suite.bots))
+    rows = len(corpus.questions) * (options.run.repeat or suite.repeat)
+    if "grid" in options.parts and settings.best and any(isinstance(suite.bots[name], RagSettings) for name in names):
+        yield "grid", (settings.best + 2) * rows  # with the present and the recommended setting
+    if "attribution" in options.parts and any(isinstance(suite.bots[name], TAKING_DOCUMENTS) for name in names):
+        yield "attribution", settings.most_calls
+    if options.against is not None:
+        plan = plan_against(corpus, options.against, options.run, settings.most_calls)
+        yield "against", 0 if plan.is_idle else len(plan.bots) * rows + plan.most_to_explain
+
+
+def _sentences(run: CostEstimate, most: Mapping[str, int]) -> Iterator[str]:
+    why = {
+        "grid": "answers with the best few settings",
+        "attribution": "to find which document caused an answer (--most-calls)",
+        "against": "answers over the other documents, and to find which edit turned them",
+    }
+    for part, number in most.items():
+        yield f"At most {count(number, 'answer')} more for {part}: {why[part]}."
+    per_row, _ = run.planned
+    if any(most.values()) and run.judge and not run.is_embedded and per_row:
+        yield f"Each of them may take up to {count(per_row, 'request')} to the judge {run.judge} as well."
+
+
+Watching = Callable[[], AbstractContextManager[Watcher]]
+Notify = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Analysed:
+    """An analysis that was made, with the run that was held for it."""
+
+    analysis: KnowledgeAnalysis
+    outcome: Outcome | None
+
+    @property
+    def is_lacking(self) -> bool:
+        """Whether a bot, the judge or a metric of the run could do nothing at all."""
+        return self.outcome is not None and any(True for _ in lacking(self.outcome))
+
+
+def analyse_suite(
+    loaded: LoadedSuite,
+    options: AnalysisOptions,
+    store: Store,
+    environ: Mapping[str, str],
+    watching: Watching,
+    notify: Notify,
+) -> Analysed:
+    """Look at a suite's documents and questions, and keep what was found. What is kept is not asked again.
+
+    Args:
+        loaded: the suite.
+        options: what the command line says.
+        store: where answers and the analysis are kept.
+        environ: where keys are looked up.
+        watching: makes somebody who watches a run.
+        notify: told a sentence before whatever takes long or asks bots.
+
+    Raises:
+        InputError: suite, documents, questions or options can't be used.
+    """
+    analysing = _Analysing(options, store, environ, watching, notify, settings_of(loaded, options), now())
+    with analysing.closing:
+        found = analysing.analysis(loaded)
+    store_analysis(store, found)
+    return Analysed(found, analysing.outcome)
+
+
+@dataclass
+class _Analysing:
+    """An analysis while it is made."""
+
+    options: AnalysisOptions
+    store: Store
+    environ: Mapping[str, str]
+    watching: Watching
+    notify: Notify
+    settings: AnalysisSettings
+    started: str
+    outcome: Outcome | None = None
+    warnings: list[str] = field(default_factory=list)
+    closing: ExitStack = field(default_factory=ExitStack)  # of what was opened for all parts
+
+    def analysis(self, loaded: LoadedSuite) -> KnowledgeAnalysis:
+        """All parts that are wanted."""
+        wanted = self.options.parts
+        corpus = index_corpus(loaded, self.environ, self.options.run.limit, self.notify)
+        self.closing.callback(corpus.embedder.close)
+        if self.options.against is not None:  # what can't be used is told before anything takes long
+            plan_against(corpus, self.options.against, self.options.run, self.settings.most_calls)
+        evaluation = self._evaluation(loaded) if self.options.asks else None
+        corpus = with_supports(corpus, self.notify)
+        self.warnings += corpus.warnings
+        grid = self._grid(corpus) if "grid" in wanted else None
+        answers = self._answers(evaluation, len(corpus.questions)) if evaluation is not None else None
+        if grid is not None and answers is not None:
+            grid = self._answered(grid, corpus)
+        attributed = self._attribution(corpus, answers) if "attribution" in wanted and answers is not None else None
+        self.notify("Looking at documents and questions")
+        cards = document_cards(corpus, answers, attributed) if "documents" in wanted else None
+        self.warnings += () if cards is None else cards.warnings
+        found = KnowledgeAnalysis(
+            analysis=new_name(),
+            suite=loaded.suite.name,
+            run="" if self.outcome is None else self.outcome.summary.run,
+            started_at=self.started,
+            finished_at="",
+            manifest={},
+            metric="" if answers is None else answers.metric.name,
+            threshold=None if answers is None else answers.metric.threshold,
+            bots=() if answers is None else answers.bots,
+            questions=_questions(corpus),
+            grid=grid,
+            documents=() if cards is None else cards.cards,
+            coverage=coverage(corpus, answers) if "documents" in wanted else (),
+            gaps=find_gaps(corpus, answers) if "gaps" in wanted else Gaps(),
+            attribution=attributed,
+            inside=self._inside(corpus, answers) if "inside" in wanted else (),
+            dataset_quality=self._dataset_quality(corpus, answers) if "dataset_quality" in wanted else None,
+            against=self._against(corpus, answers) if self.options.against is not None else None,
+        )
+        warnings = tuple(dict.fromkeys(self.warnings))  # every part has said its own by now
+        return replace(found, finished_at=now(), manifest=self._manifest(corpus, warnings), warnings=warnings)
+
+    def _evaluation(self, loaded: LoadedSuite) -> Evaluation:
+        """The run of the suite, with a metric that can mark its answers; nothing is asked yet."""
+        evaluation = suite_evaluation(loaded, self.options.run, self.environ, self.notify)
+        if self.settings.metric is not None:
+            marking_metric(self.settings.metric, evaluation.header.metrics, "The suite")
+        return evaluation
+
+    def _grid(self, corpus: CorpusIndex) -> Grid | None:
+        grid = measure_grid(corpus, self.settings, self.notify, self.options.run.local_models)
+        if grid is None:
+            self.warnings.append(
+                "There is no grid: of no question it is known where its answer stands. Give questions evidence, or "
+                "expected answers that the documents hold."
+            )
+        else:
+            self.warnings += grid.warnings
+        return grid
+
+    def _answers(self, evaluation: Evaluation, questions: int) -> Answers | None:
+        """Hold the suite's run; what of it is kept is not asked again."""
+        asked = f"{count(len(evaluation.header.bots), 'bot')} {count(questions * evaluation.header.repeats, 'question')} each"
+        self.notify(f"Asking {asked}; what is kept is not asked again")
+        with self.watching() as watcher:
+            self.outcome = outcome = hold(evaluation, self.store, watcher)
+        lacks = tuple(lacking(outcome))
+        self.warnings += (*outcome.warnings, *lacks)
+        run_id, _ = find_run(self.store, outcome.summary.run)
+        found = read_answers(self.store, run_id, self.settings.metric)
+        if found is None and not lacks:
+            self.warnings.append(
+                "No metric of the run says whether an answer is right, so answers tell nothing of documents. "
+                "Give questions expected answers or constraints, a metric a threshold, or name one with --metric."
+            )
+        return found
+
+    def _answered(self, grid: Grid, corpus: CorpusIndex) -> Grid:
+        asked = answers_to_ask(grid, corpus, self.settings, self.store, self.options.run)
+        if asked:
+            self.notify(f"The best settings are tried with answers: {asked} at most will be asked for")
+        found = answer_best(grid, corpus, self.settings, self.store, self.watching, self.options.run, self.notify)
+        self.warnings += found.warnings
+        return found
+
+    def _attribution(self, corpus: CorpusIndex, answers: Answers) -> Ablations:
+        plan = plan_ablations(
+            corpus, answers, self.options.run.bots or None, self.settings.most_calls, self.options.run
+        )
+        self.notify(plan.sentence(self.store))
+        found = attribution(plan, self.store, self.watching, self.notify)
+        self.warnings += found.warnings
+        return found
+
+    def _inside(self, corpus: CorpusIndex, answers: Answers | None) -> tuple[Finding, ...]:
+        judge = corpus.loaded.suite.judge
+        entailment = open_entailment(judge, corpus.loaded.base)
+        try:
+            found = look_inside(corpus, answers, entailment, self.notify)
+        finally:
+            if entailment is not None:
+                entailment.close()
+        self.warnings += found.warnings
+        return found.findings
+
+    def _dataset_quality(self, corpus: CorpusIndex, answers: Answers | None) -> DatasetQuality:
+        tables = None if answers is None else run_tables(self.store, answers.run_id)
+        found = dataset_quality(corpus, answers, tables, notify=self.notify)
+        self.warnings += found.warnings
+        return found
+
+    def _against(self, corpus: CorpusIndex, answers: Answers | None) -> Against | None:
+        folder = self.options.against
+        if folder is None:
+            return None
+        plan = plan_against(corpus, folder, self.options.run, self.settings.most_calls)
+        self.notify(plan.sentence(self.store))
+        found = compare_documents(
+            corpus, folder, self.store, self.watching, self.options.run, self.settings.metric,
+            self.settings.most_calls, self.notify, answers,
+        )  # fmt: skip
+        self.warnings += found.warnings
+        return found
+
+    def _manifest(self, corpus: CorpusIndex, warnings: tuple[str, ...]) -> dict[str, object]:
+        """What the analysis rests on; no secrets."""
+        documents = {document.id: document.fingerprint for document in corpus.documents[:MOST_DOCUMENTS]}
+        effective = {
+            "suite_file": corpus.loaded.path.name,
+            "suite_hash": corpus.loaded.text_hash,
+            "analysis": self.settings.model_dump(mode="json"),
+            "parts": sorted(self.options.parts),
+            "asks": self.options.asks,
+            "limit": self.options.run.limit,
+            "seed": corpus.seed,
+            "embedder": corpus.embedder.model_id,
+            "documents": {"count": len(corpus.documents), "each": documents},
+            "against": None if self.options.against is None else str(self.options.against),
+        }
+        return manifest(effective, warnings)
+
+
+def lacking(outcome: Outcome) -> Iterator[str]:
+    """What a run could not do at all: bots, judge and metrics; nothing where it did all."""
+    seen = {problem.bot: problem.what for problem in reversed(outcome.findings.problems)}
+    for bot in outcome.unable:
+        why = outcome.problems.get(bot)
+        yield f"{bot} could not be asked: {why}" if why else seen.get(bot, f"{bot} gave no answer.")
+    if outcome.judge_problem:
+        yield outcome.judge_problem
+    if outcome.unmeasured:
+        yield f"No answer has a value of {named(outcome.unmeasured)}: the problems of the run say why."
+
+
+def _questions(corpus: CorpusIndex) -> tuple[AnalysedQuestion, ...]:
+    return tuple(
+        AnalysedQuestion(
+            question.id, question.text, corpus.gold[question.id].kind, question.source_document, question.answerable,
+            question.tags,
+        )
+        for question in corpus.questions
+    )  # fmt: skip

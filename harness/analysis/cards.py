@@ -1,0 +1,376 @@
+"""Document cards: what each document does for the answers, and which questions have to do with which documents."""
+
+from __future__ import annotations
+
+import bisect
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
+from typing import TYPE_CHECKING, Final
+
+from ...bots.settings import RagSettings
+from ...knowledge.documents.evidence import EvidenceFinder, Span
+from ...knowledge.retrieval.splitting import Splitting
+from ...reports.analysis.findings import Covered, DocumentCard, Excerpt
+from ...reports.statistics.intervals import wilson
+from .corpus import language_of, listed
+
+if TYPE_CHECKING:
+    from ...knowledge.documents.document import Document, Passage
+    from ...knowledge.questions.question import Evidence
+    from ...reports.analysis.findings import Ablations, DocumentAttribution
+    from .corpus import Answer, Answers, CorpusIndex, QuestionGold
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """What of a document stood before a bot: its place, None where it can't be told, and its size in UTF-8."""
+
+    document: str
+    span: Span | None
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class MadeFrom:
+    """An answer with the pieces of known documents that it was made from, best first."""
+
+    answer: Answer
+    pieces: tuple[Piece, ...]
+
+    @property
+    def documents(self) -> tuple[str, ...]:
+        """Ids of these documents, each once."""
+        return tuple(dict.fromkeys(piece.document for piece in self.pieces))
+
+
+@dataclass(frozen=True, slots=True)
+class Retrieved:
+    """The answers of bots that tell what they were made from.
+
+    Attributes:
+        chosen: those of bots that choose what they read.
+        given: those of bots that read the same for every question, such as all documents; of single documents their
+            answers tell nothing.
+        silent: bots that don't tell.
+        unknown: passages of documents that the suite does not have, by bot.
+    """
+
+    chosen: tuple[MadeFrom, ...] = ()
+    given: tuple[MadeFrom, ...] = ()
+    silent: tuple[str, ...] = ()
+    unknown: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def always_given(self) -> tuple[str, ...]:
+        """Names of the bots that read the same for every question."""
+        return tuple(dict.fromkeys(one.answer.bot for one in self.given))
+
+
+def find_retrieved(corpus: CorpusIndex, answers: Answers | None) -> Retrieved:
+    """Place what the answers to the ground's questions were made from in its documents."""
+    if answers is None:
+        return Retrieved()
+    finder = EvidenceFinder(corpus.documents)
+    unknown: Counter[str] = Counter()
+    notify: dict[str, list[MadeFrom]] = {bot: [] for bot in answers.bots}
+    for answer in answers.rows:
+        if answer.contexts is None or answer.question not in corpus.by_key:
+            continue
+        pieces = _placed(answer, finder)
+        known = tuple(piece for piece in pieces if piece.document in corpus.by_id)
+        unknown[answer.bot] += len(pieces) - len(known)
+        notify[answer.bot].append(MadeFrom(answer, known))
+    fixed = {bot for bot, made in notify.items() if _reads_the_same(made)}
+    return Retrieved(
+        chosen=tuple(one for bot, made in notify.items() if bot not in fixed for one in made),
+        given=tuple(one for bot, made in notify.items() if bot in fixed for one in made),
+        silent=tuple(bot for bot, made in notify.items() if not made),
+        unknown={bot: count for bot, count in unknown.items() if count},
+    )
+
+
+def _placed(answer: Answer, finder: EvidenceFinder) -> Sequence[Piece]:
+    pieces = []
+    for context in answer.contexts or ():
+        document, span = finder.place(context.document, context.text, context.start, context.end)
+        pieces.append(Piece(document, span, len(context.text.encode("utf-8", "surrogatepass"))))
+    return pieces
+
+
+def _reads_the_same(made: Iterable[MadeFrom]) -> bool:
+    """Whether several answers were made from the same pieces, more than one, whatever was asked."""
+    sets = [frozenset((piece.document, piece.span) for piece in one.pieces) for one in made]
+    return len(sets) > 1 and len(sets[0]) > 1 and len(set(sets)) == 1
+
+
+Passages = Mapping[str, Sequence["Passage"]]
+_SHOWN: Final = 300  # characters of an excerpt; its span tells the rest
+
+
+def cut_all(corpus: CorpusIndex) -> Passages:
+    """By document its passages as the first retrieving bot cuts it, or as one would by default."""
+    present = corpus.present
+    splitting = Splitting(present.splitter, present.chunk_size, present.chunk_overlap)
+    return {document.id: splitting.cut(document) for document in corpus.documents}
+
+
+def unused_passages(
+    document: Document, passages: Sequence[Passage], read: Collection[Span], overlap: int
+) -> tuple[Excerpt, ...]:
+    """The passages of a document that nobody read, neighbours as one, in their order.
+
+    Args:
+        document: the document.
+        passages: how it is cut.
+        read: what of it answers were made from.
+        overlap: characters that two passages may share: whoever read one has not read its neighbour for that.
+    """
+    ordered = sorted(read)
+    longest = max((span.end - span.start for span in ordered), default=0)
+
+    def was_read(passage: Passage) -> bool:
+        first = bisect.bisect_left(ordered, passage.start - longest, key=lambda span: span.start)
+        last = bisect.bisect_left(ordered, passage.end, key=lambda span: span.start)
+        return any(_reads(span, passage, overlap) for span in ordered[first:last])
+
+    return tuple(
+        excerpt(document, together[0].start, max(each.end for each in together))
+        for is_read, group in groupby(passages, key=was_read)
+        if not is_read and (together := list(group))
+    )
+
+
+def _reads(span: Span, passage: Passage, overlap: int) -> bool:
+    """Whether who read the span has read the passage, or enough of it."""
+    shared = min(span.end, passage.end) - max(span.start, passage.start)
+    return shared > 0 and (
+        shared > overlap or shared == span.end - span.start or 2 * shared >= passage.end - passage.start
+    )
+
+
+def single_passages(golds: Iterable[QuestionGold], passages: Passages) -> frozenset[tuple[str, int, int]]:
+    """Document, start and end of each passage without which some question can't be answered."""
+    groups = (group for gold in golds for group in gold.groups)
+    return frozenset(place for group in groups for place in _only_holders(group, passages))
+
+
+def _only_holders(group: Sequence[Evidence], passages: Passages) -> Iterator[tuple[str, int, int]]:
+    """The one passage that holds a member of the group, where no other holds any; of a member cut apart, each part.
+
+    Any passage of a document holds a member of which only the document is known.
+    """
+    whole: set[tuple[str, int, int]] = set()
+    parts: set[tuple[str, int, int]] = set()
+    for member in group:
+        start, end = member.start, member.end
+        for each in passages.get(member.document, ()):
+            if start is None or end is None or (each.start <= start and end <= each.end):
+                whole.add((member.document, each.start, each.end))
+            elif max(start, each.start) < min(end, each.end):
+                parts.add((member.document, each.start, each.end))
+    if len(whole) == 1:
+        yield from whole
+    elif not whole and len(group) == 1:
+        yield from parts
+
+
+def excerpt(document: Document, start: int, end: int) -> Excerpt:
+    """A piece of a document, of which the beginning is shown."""
+    text = document.text[start:end]
+    return Excerpt(document.id, start, end, text if len(text) <= _SHOWN else f"{text[: _SHOWN - 1].rstrip()}…")
+
+
+_BYTES_PER_TOKEN: Final = 4  # OpenAI's rule of thumb for English, in UTF-8
+
+
+@dataclass(frozen=True, slots=True)
+class Cards:
+    """A card for each document, the worst first, and what there is to say of them together."""
+
+    cards: tuple[DocumentCard, ...]
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(slots=True)
+class _Use:
+    """What answers did with one document; ``is_vague`` where some don't tell which part of it they were made from."""
+
+    retrieved: int = 0
+    needed: int = 0
+    placed: int = 0
+    wrong: int = 0
+    marked: int = 0
+    spans: set[Span] = field(default_factory=set)
+    is_vague: bool = False
+
+
+def document_cards(corpus: CorpusIndex, answers: Answers | None, attribution: Ablations | None = None) -> Cards:
+    """A card for every document.
+
+    First come those that caused failures, the most first. Then those that stood in wrong answers, by the share that
+    is sure to be wrong (lower end of Wilson's interval, so that one wrong answer of one says little). Then those that
+    hold evidence and never stood in an answer, by how many questions need them. Then the others, and last those that
+    do nothing: neither read nor needed. Equal ones stay in the order of the documents.
+
+    Args:
+        corpus: documents and questions.
+        answers: None where no bot was asked; then the cards tell only what questions need.
+        attribution: what removing documents did to the answers; None where nobody asked.
+    """
+    retrieved = find_retrieved(corpus, answers)
+    desk = _Desk(corpus, retrieved, {} if attribution is None else {one.document: one for one in attribution.documents})
+    cards = tuple(sorted((desk.card(document) for document in corpus.documents), key=_rank))
+    return Cards(cards, tuple(_warnings(retrieved, cards)))
+
+
+class _Desk:
+    """What all cards are made from."""
+
+    def __init__(
+        self, corpus: CorpusIndex, retrieved: Retrieved, attributed: Mapping[str, DocumentAttribution]
+    ) -> None:
+        counted = retrieved.chosen or retrieved.given
+        self._uses = _uses(counted, corpus)
+        self._tokens = _tokens((*retrieved.chosen, *retrieved.given))
+        self._passages = cut_all(corpus)
+        self._holding, self._needing = _questions(corpus)
+        self._attributed = attributed
+        self._overlap = corpus.present.chunk_overlap
+        self._is_read = bool(counted)
+        self._is_cut = any(isinstance(bot, RagSettings) for bot in corpus.loaded.suite.bots.values())
+        self._single = single_passages(corpus.gold.values(), self._passages) if self._is_cut else frozenset()
+
+    def card(self, document: Document) -> DocumentCard:
+        """The card of a document."""
+        use, pieces, attribution = (
+            self._uses[document.id],
+            self._passages[document.id],
+            self._attributed.get(document.id),
+        )
+        tried = attribution if attribution is not None and attribution.tried else None
+        return DocumentCard(
+            document=document.id,
+            title=document.title,
+            characters=len(document.text),
+            language=language_of(document.text),
+            passages=len(pieces) if self._is_cut else 1,
+            questions=tuple(self._holding.get(document.id, ())),
+            only_support=tuple(self._needing.get(document.id, ())),
+            single_passages=self._singles(document, pieces),
+            retrieved=use.retrieved,
+            needed=use.needed,
+            unused=unused_passages(document, pieces, use.spans, self._overlap) if self._knows(use) else (),
+            tokens=self._tokens.get(document.id, 0),
+            wrong=use.wrong,
+            marked=use.marked,
+            caused=None if tried is None else len(tried.caused),
+            carried=None if tried is None else len(tried.carried),
+            placed=use.placed,
+        )
+
+    def _singles(self, document: Document, pieces: Sequence[Passage]) -> tuple[Excerpt, ...]:
+        places = [(each.start, each.end) for each in pieces if (document.id, each.start, each.end) in self._single]
+        return tuple(excerpt(document, *place) for place in places)
+
+    def _knows(self, use: _Use) -> bool:
+        """Whether it can be told which passages nobody read."""
+        return self._is_read and not use.is_vague
+
+
+def _uses(counted: Sequence[MadeFrom], corpus: CorpusIndex) -> Mapping[str, _Use]:
+    uses: defaultdict[str, _Use] = defaultdict(_Use)
+    for one in counted:
+        question = one.answer.question
+        gold = corpus.gold.get(question)
+        holding = frozenset[str]() if gold is None else gold.documents
+        is_nowhere = corpus.by_key[question].answerable is False
+        for document in one.documents:
+            use = uses[document]
+            use.retrieved += 1
+            use.needed += document in holding
+            use.placed += bool(holding) or is_nowhere
+            use.marked += one.answer.right is not None
+            use.wrong += one.answer.right is False
+        for piece in one.pieces:
+            if piece.span is None:
+                uses[piece.document].is_vague = True
+            else:
+                uses[piece.document].spans.add(piece.span)
+    return uses
+
+
+def _tokens(made: Sequence[MadeFrom]) -> Mapping[str, int]:
+    sizes: Counter[str] = Counter()
+    for one in made:
+        for piece in one.pieces:
+            sizes[piece.document] += piece.size
+    return {document: -(-size // _BYTES_PER_TOKEN) for document, size in sizes.items()}
+
+
+def _questions(corpus: CorpusIndex) -> tuple[Mapping[str, list[str]], Mapping[str, list[str]]]:
+    """By document the questions whose answer stands in it, and those whose answer stands nowhere else."""
+    holding: defaultdict[str, list[str]] = defaultdict(list)
+    needing: defaultdict[str, list[str]] = defaultdict(list)
+    for question in corpus.questions:
+        gold = corpus.gold.get(question.id)
+        for document in () if gold is None else gold.documents:
+            holding[document].append(question.id)
+        for document in () if gold is None else gold.needed_documents:
+            needing[document].append(question.id)
+    return holding, needing
+
+
+def _rank(card: DocumentCard) -> tuple[float, ...]:
+    """The worse, the less."""
+    surely_wrong = wilson(card.wrong / card.marked, card.marked)[0] if card.wrong else 0.0
+    never_found = len(card.only_support) + len(card.questions) if not card.retrieved else 0
+    return (-(card.caused or 0), -surely_wrong, -never_found, is_idle(card))
+
+
+def is_idle(card: DocumentCard) -> bool:
+    """Whether a document does nothing: no answer was made from it, and no question is known to need it."""
+    return not card.retrieved and not card.tokens and not card.questions
+
+
+def _warnings(retrieved: Retrieved, cards: Sequence[DocumentCard]) -> Iterator[str]:
+    if retrieved.silent:
+        verb = "does" if len(retrieved.silent) == 1 else "do"
+        yield f"{listed(retrieved.silent)} {verb} not tell what answers were made from, so no card counts them."
+    for bot, count in retrieved.unknown.items():
+        passages = "1 passage that it read is" if count == 1 else f"{count:,} passages that it read are"
+        yield f"{bot}: {passages} of no document of the suite, so no card counts {'it' if count == 1 else 'them'}."
+    if retrieved.given:
+        bots = listed(retrieved.always_given)
+        verb = "reads" if len(retrieved.always_given) == 1 else "read"
+        what = "so the cards count only their tokens" if retrieved.chosen else "so the cards tell no document apart"
+        yield f"{bots} {verb} the same passages whatever is asked, {what}."
+    idle = [card.document for card in cards if is_idle(card)]
+    if idle and (retrieved.chosen or retrieved.given):
+        what, them = ("1 document does", "it") if len(idle) == 1 else (f"{len(idle):,} documents do", "them")
+        lacking = f"No answer was made from {them}, and no question is known to need {them}."
+        yield f"{what} nothing: {listed(idle)}. {lacking}"
+
+
+def coverage(corpus: CorpusIndex, answers: Answers | None) -> tuple[Covered, ...]:
+    """Every question and document that have to do with each other, by questions, then by documents.
+
+    What bots read that read the same for every question is left out: it would be each document for each question.
+    """
+    rank = {document.id: place for place, document in enumerate(corpus.documents)}
+    read: defaultdict[str, defaultdict[str, list[MadeFrom]]] = defaultdict(lambda: defaultdict(list))
+    for one in find_retrieved(corpus, answers).chosen:
+        for document in one.documents:
+            read[one.answer.question][document].append(one)
+    found = []
+    for question in corpus.questions:
+        gold = corpus.gold.get(question.id)
+        holding = frozenset[str]() if gold is None else gold.documents & rank.keys()
+        by_document: Mapping[str, list[MadeFrom]] = read.get(question.id, {})
+        for document in sorted(holding | by_document.keys(), key=rank.__getitem__):
+            made = by_document.get(document, [])
+            bots = tuple(one.answer.bot for one in made)
+            wrong = tuple(one.answer.bot for one in made if one.answer.right is False)
+            found.append(Covered(question.id, document, document in holding, bots, wrong))
+    return tuple(found)

@@ -1,0 +1,681 @@
+"""Contradictions: sentences of the documents that can't both be true, by their words or by an entailment model."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from functools import lru_cache
+from typing import Final, Literal, NamedTuple
+
+from ...knowledge.documents.document import Document
+from ...knowledge.documents.statements import Facing, Statement, facing, statements
+from ...knowledge.documents.versions import family
+from ...metrics.judge.embedded.support import opposites
+from ...metrics.judge.embedded.wording import HEDGES, Word, Wording, wording
+from ...metrics.tools import Entailment
+
+Sort = Literal["number", "date", "name", "negation", "opposite"]
+_ROUNDED: Final = 0.05  # of a figure; about and nearly make no more of a difference
+_ROUNDED_YEARS: Final = 2
+# What stands before a number that only names a thing.
+_NAMED_BY_NUMBER: Final = frozenset({
+    "article", "bus", "chapter", "class", "clause", "exhibit", "figure", "flight", "grade", "group", "item", "level",
+    "line", "model", "number", "no.", "no", "nr", "paragraph", "part", "phase", "platform", "question", "room",
+    "route", "row", "section", "series", "stage", "step", "table", "track", "tier", "type", "unit", "version",
+    "volume", "week", "zone",
+})  # fmt: skip
+ABOUT: Final = frozenset({
+    "about", "almost", "approximately", "around", "circa", "least", "most", "nearly", "over", "roughly", "than", "to",
+    "under", "up",
+})  # fmt: skip
+"""Words before a figure that make it a bound, or less exact."""
+
+
+class Difference(NamedTuple):
+    """One thing that the second sentence says otherwise than the first; a blank word where it misses it."""
+
+    sort: Sort
+    first: str
+    second: str
+
+    def __str__(self) -> str:
+        return f"{self.first or 'nothing'} against {self.second or 'nothing'}"
+
+
+@dataclass(frozen=True, slots=True)
+class Disagreement:
+    """Why two sentences can't both be true.
+
+    Attributes:
+        differences: what they say otherwise.
+        shared: content words that they have in common.
+        names: names among these.
+        subject: the first content word of the first sentence that is no figure, where both have it before all that
+            differs; blank otherwise.
+        loose: whether one says much besides, so that they may be about different things.
+    """
+
+    differences: tuple[Difference, ...]
+    shared: int
+    names: frozenset[str]
+    subject: str = ""
+    loose: bool = False
+
+
+def are_alike(first: Word, second: Word) -> bool:
+    """Both in digits or both in letters (months, weekdays), both shares or neither."""
+    return first.key[0].isdigit() == second.key[0].isdigit() and first.key.endswith("%") == second.key.endswith("%")
+
+
+def is_rounding(first: Word, second: Word, about: bool) -> bool:
+    """Whether two numbers may be one, less exactly said: 1.5 and 1.52, or about 1000 and 1012."""
+    plain = [word.key.rstrip("%") for word in (first, second)]
+    try:
+        one, other = map(float, plain)
+    except ValueError:
+        return False
+    if first.kind == "date":
+        return about and abs(one - other) <= _ROUNDED_YEARS
+    fewer, more = sorted(len(text.partition(".")[2]) for text in plain)
+    if more > fewer and round(one, fewer) == round(other, fewer):
+        return True
+    return about and math.isclose(one, other, rel_tol=_ROUNDED)
+
+
+def is_one_figure(figure: Word) -> bool:
+    """Whether it is one figure: no decade."""
+    return not (figure.key[0].isdigit() and figure.key.endswith("s"))
+
+
+def is_named(text: Wording, figure: Word) -> bool:
+    """Whether a figure of a text only names a thing: route 41, chapter 3."""
+    place = text.words.index(figure)
+    return place > 0 and text.words[place - 1].text.lower() in _NAMED_BY_NUMBER
+
+
+_LEAST_HELD: Final = 3  # content words of a short sentence that a longer one holds whole
+_BESIDE: Final = 2  # content words on either side of a figure that tell what it is of
+
+
+def held_whole(one: Wording, other: Wording) -> Disagreement | None:
+    """A short sentence whose words all stand in a longer one, but for a figure that is another there, or a denial."""
+    short, long = sorted((one, other), key=lambda text: len(text.content))
+    shared = short.content & long.content
+    within = {word.key for text in (short, long) for word in text.of_kind("name")}
+    names = _capitals(short) & _capitals(long) & shared & within
+    if len(shared) < _LEAST_HELD or not names:
+        return None
+    lacking = [word for word in short.of_kind("word", "name", "number", "date") if word.key not in long.content]
+    denial = short.words[short.negations[0]].text.lower() if len(short.negations) == 1 else "no"
+    if not lacking and denial != "no" and not long.negations:
+        found = Difference("negation", *_in_order(denial, "", short is one))
+    elif len(lacking) == 1 and not short.negations and not long.negations:
+        against = _other_figure(lacking[0], short, long)
+        if against is None:
+            return None
+        found = Difference(against.kind, *_in_order(lacking[0].text, against.text, short is one))  # type: ignore[arg-type]
+    else:
+        return None
+    return Disagreement((found,), len(shared), names, min(names), loose=True)
+
+
+def _in_order(short: str, long: str, is_short_first: bool) -> tuple[str, str]:
+    return (short, long) if is_short_first else (long, short)
+
+
+def _capitals(text: Wording) -> frozenset[str]:
+    """Words with a capital, those at the beginnings of sentences too."""
+    return frozenset(word.key for word in text.words if word.kind in {"name", "word"} and word.text[:1].isupper())
+
+
+def _other_figure(figure: Word, short: Wording, long: Wording) -> Word | None:
+    """What the longer text has in the place of a figure: the only one of its sort, beside a word that both have."""
+    if figure.kind not in {"number", "date"} or not is_one_figure(figure) or is_named(short, figure):
+        return None
+    if any(word is not figure and word.kind == figure.kind and are_alike(word, figure) for word in short.words):
+        return None
+    beside = _neighbours(short, figure)
+    others = [word for word in long.of_kind(figure.kind) if are_alike(word, figure)]
+    shared = sorted((-len(beside & _neighbours(long, word)), place) for place, word in enumerate(others))
+    if not shared or shared[0][0] == 0 or (len(shared) > 1 and shared[0][0] == shared[1][0]):
+        return None
+    against = others[shared[0][1]]
+    if (
+        not is_one_figure(against)
+        or is_named(long, against)
+        or _is_bounded(short, figure)
+        or _is_bounded(long, against)
+    ):
+        return None
+    return None if is_rounding(figure, against, about=figure.kind == "number") else against
+
+
+def _is_bounded(text: Wording, figure: Word) -> bool:
+    """Whether a figure is but a bound: more than 5, at least 5."""
+    place = text.words.index(figure)
+    return any(word.text.lower() in ABOUT for word in text.words[max(0, place - 2) : place])
+
+
+@lru_cache(maxsize=4_096)
+def _neighbours(text: Wording, figure: Word) -> frozenset[str]:
+    """The content words beside a figure: founded in 1998."""
+    place = text.words.index(figure)
+    before = [word.key for word in text.words[max(0, place - 6) : place] if word.kind != "stop"][-_BESIDE:]
+    after = [word.key for word in text.words[place + 1 : place + 6] if word.kind != "stop"][:_BESIDE]
+    return frozenset((*before, *after))
+
+
+_SHARED_WITHIN: Final = 4  # content words that two statements of one document must share
+_SHARED_ENTRY: Final = 3  # that two entries of lists must share, which say little besides
+_LONG: Final = 12  # content words that two sentences share only where one was made from the other
+_BODY: Final = 20_000  # characters of a document in which names are looked for
+_OTHER_NAMES: Final = 2  # names in common that outweigh other titles
+
+
+class SameMatter:
+    """What documents and their parts are about.
+
+    Args:
+        documents: all of them.
+        versions: pairs of ids that are states of one thing, so that the same words in both are about the same.
+        copies: pairs of ids of which one says most of what the other says.
+    """
+
+    def __init__(
+        self,
+        documents: Sequence[Document],
+        versions: Collection[frozenset[str]] = (),
+        copies: Collection[frozenset[str]] = (),
+    ) -> None:
+        self._documents = {document.id: document for document in documents}
+        self._versions = versions
+        self._copies = copies
+        self._names = lru_cache(4_096)(self._find_names)
+
+    def are_versions(self, first: Statement, second: Statement) -> bool:
+        """Whether their documents are states of one thing."""
+        return frozenset((first.document, second.document)) in self._versions
+
+    def may_be_one(self, first: Statement, second: Statement) -> bool:
+        """Whether two statements may be about one thing.
+
+        Within a document they may only under one heading, in tables only under the same columns.
+        """
+        if first.columns is not None and second.columns is not None:
+            heads = [frozenset(wording(columns).content) for columns in (first.columns, second.columns)]
+            if heads[0] != heads[1]:
+                return False
+        if self.are_versions(first, second):
+            return _heading(first) == _heading(second)
+        return first.document != second.document or _heading(first) == _heading(second)
+
+    def are_one(self, first: Statement, second: Statement, found: Disagreement) -> bool:
+        """Whether two statements that differ are about one thing."""
+        if self.are_versions(first, second):
+            return True
+        sorts = {difference.sort for difference in found.differences}
+        if are_entries(first, second) and not _is_one_entry(first, second, found):
+            return False
+        if first.document == second.document:
+            # A document tells of several days and people in the same words.
+            few = found.shared < _SHARED_WITHIN or len(found.differences) > 1 or found.loose
+            return not few and not sorts & {"date", "name"}
+        if first.columns is not None and not self._same_title(first, second):
+            return False
+        others = self._other_names(first, second)
+        if self._other_numbers(first, second):
+            return False
+        if not others and (frozenset((first.document, second.document)) in self._copies or found.shared >= _LONG):
+            return True
+        large = found.names | self._written_large(first.document) | self._written_large(second.document)
+        if "name" in sorts and found.subject not in large:
+            return False
+        if "date" in sorts and not found.names and found.subject not in large:
+            return False
+        if not others:
+            return True
+        own = self._names(first) | self._names(second)
+        return bool(found.names & own) or len(found.names) >= _OTHER_NAMES
+
+    def are_named_alike(self, first: Statement, second: Statement) -> bool:
+        """Whether two statements share a name, or nothing tells that their documents are about other things."""
+        shared = _names_in(first.text) & _names_in(second.text)
+        return bool(shared) or not self._other_names(first, second)
+
+    def _same_title(self, first: Statement, second: Statement) -> bool:
+        titles = [family(self._documents[one.document].title or one.document) for one in (first, second)]
+        return titles[0] == titles[1]
+
+    def _other_names(self, first: Statement, second: Statement) -> bool:
+        """Whether each stands under a name that the other doesn't stand under."""
+        ours, theirs = self._names(first), self._names(second)
+        return bool(ours - theirs and theirs - ours)
+
+    def _other_numbers(self, first: Statement, second: Statement) -> bool:
+        """Whether their titles have numbers, and none in common: season 14 and season 15."""
+        found = [
+            {word.key for word in wording(self._documents[one.document].title).of_kind("number", "date")}
+            for one in (first, second)
+        ]
+        return bool(found[0] and found[1]) and not found[0] & found[1]
+
+    def _find_names(self, statement: Statement) -> frozenset[str]:
+        """Words of the title and the heading that the document writes with a capital within its sentences."""
+        document = self._documents[statement.document]
+        title = document.title or document.id.rsplit("/", maxsplit=1)[-1].rpartition(".")[0].replace("_", " ")
+        notify = wording(f"{title}. {statement.heading}").content
+        return frozenset(notify & self._written_large(statement.document))
+
+    def _written_large(self, document: str) -> frozenset[str]:
+        return _written_large(self._documents[document].text[:_BODY])
+
+
+@lru_cache(maxsize=4_096)
+def _written_large(text: str) -> frozenset[str]:
+    """Words that are names within sentences of a text, and rarely anything else."""
+    counts: Counter[tuple[str, bool]] = Counter()
+    for line in text.split("\n"):
+        if not line.lstrip().startswith(("#", "|")):
+            counts.update((word.key, word.kind == "name") for word in wording(line).words if word.kind != "stop")
+    return frozenset(key for (key, large), count in counts.items() if large and count > counts[key, False])
+
+
+def are_entries(first: Statement, second: Statement) -> bool:
+    """Whether one of two statements is no whole sentence; entries of lists say little of what they are about."""
+    return first.columns is None and not (first.is_sentence and second.is_sentence)
+
+
+def _is_one_entry(first: Statement, second: Statement, found: Disagreement) -> bool:
+    """Whether entries of two lists are one but for a figure: no day of a month, and no number with several parts."""
+    if first.document == second.document or found.loose or found.shared < _SHARED_ENTRY:
+        return False
+    is_dated = any(wording(one.text).of_kind("date") for one in (first, second))
+    return not is_dated and [difference.sort for difference in found.differences] == ["number"]
+
+
+def _names_in(text: str) -> frozenset[str]:
+    return frozenset(word.key for word in wording(text).of_kind("name"))
+
+
+def _heading(statement: Statement) -> str:
+    return family(statement.heading)
+
+
+_LEAST_WORDS: Final = {"number": 2, "date": 3, "name": 4, "negation": 3, "opposite": 3}  # content words in common
+_LEAST_PLAIN: Final = 3  # of them neither figures nor dates
+_LEAST_PLAIN_IN_ROW: Final = 1
+_LEAST_SHARE: Final = 0.6  # of the shorter one's content words, what differs left out
+_MOST_PLACES: Final = 4  # at which two sentences may differ; beyond, they are about different things
+# Function words that say of when, how much or which; on one side only they make it another matter.
+_QUALIFYING: Final = frozenset({
+    "above", "after", "all", "any", "before", "below", "between", "both", "during", "each", "every", "few", "first",
+    "if", "last", "least", "less", "many", "more", "most", "only", "other", "over", "several", "some", "then", "under",
+    "unless", "until", "when", "while",
+})  # fmt: skip
+_NOT_OF_ALL: Final = frozenset({"few", "many", "most", "other", "others", "several", "some", "sometimes"})
+_CLAUSE_ENDS: Final = frozenset(";:.()")
+
+
+def disagree(first: str, second: str, is_row: bool = False) -> Disagreement | None:
+    """What two sentences say otherwise in the same words; None where they may both be true.
+
+    They may where a word differs that is neither a figure, a name, a negation nor an opposite, and where a name
+    differs beside a figure: that is another thing with a figure of its own.
+
+    Args:
+        first: a sentence.
+        second: another, about the same as far as its words tell.
+        is_row: whether they are rows of tables, where another name is another thing.
+    """
+    one, other = wording(first), wording(second)
+    return _same_frame(one, other, is_row) or (None if is_row else held_whole(one, other))
+
+
+class _Change(NamedTuple):
+    """A place at which two sentences differ: the words of each, without those that say nothing."""
+
+    ours: tuple[Word, ...]
+    theirs: tuple[Word, ...]
+    place: int  # of the first of ours
+    last: bool  # whether nothing comes behind it in either
+
+
+def _same_frame(one: Wording, other: Wording, is_row: bool) -> Disagreement | None:
+    changes = list(_changes(one, other))
+    if not changes or len(changes) > _MOST_PLACES:
+        return None
+    found: list[Difference] = []
+    for change in changes:
+        differences = _of_change(change, one, other)
+        if differences is None:
+            return None
+        found += differences
+    sorts = {difference.sort for difference in found}
+    shared = _shared(one, other)
+    if not _one_matter(found, sorts, is_row) or not _enough(found, sorts, shared, one, other, is_row=is_row):
+        return None
+    before = (word.key for word in one.words[: changes[0].place] if word.kind in {"word", "name"})
+    subject = next(before, "")
+    return Disagreement(tuple(found), len(shared), _names(shared, one, other), subject if subject in shared else "")
+
+
+def _one_matter(found: Sequence[Difference], sorts: set[Sort], is_row: bool) -> bool:
+    if not found or ("name" in sorts and (len(found) > 1 or is_row)):
+        return False
+    if "date" in sorts and "number" in sorts:
+        return False  # the figures of another year
+    return len(sorts - {"number", "date"}) <= 1 and (len(sorts) == 1 or not sorts & {"number", "date"})
+
+
+def _enough(
+    found: Sequence[Difference],
+    sorts: set[Sort],
+    shared: frozenset[str],
+    one: Wording,
+    other: Wording,
+    *,
+    is_row: bool,
+) -> bool:
+    wanted = max(_LEAST_WORDS[sort] for sort in sorts)
+    if "negation" in sorts and any(word.key in _NOT_OF_ALL for word in one.words[:2]):
+        return False
+    plain = {word.key for word in one.words if word.kind in {"word", "name"}} & shared
+    if len(plain) < (_LEAST_PLAIN_IN_ROW if is_row else _LEAST_PLAIN):
+        return False
+    differing = {word.key for text in (one, other) for word in text.words} - shared
+    fewest = min(len(text.content - differing) + len(found) for text in (one, other))
+    return len(shared) >= wanted and len(shared) >= _LEAST_SHARE * fewest
+
+
+def _shared(one: Wording, other: Wording) -> frozenset[str]:
+    return one.content & other.content
+
+
+def _names(shared: frozenset[str], one: Wording, other: Wording) -> frozenset[str]:
+    return frozenset(word.key for text in (one, other) for word in text.of_kind("name") if word.key in shared)
+
+
+def _changes(one: Wording, other: Wording) -> Iterator[_Change]:
+    ours, theirs = one.words, other.words
+    matcher = SequenceMatcher(None, [word.key for word in ours], [word.key for word in theirs], autojunk=False)
+    for tag, start, end, other_start, other_end in matcher.get_opcodes():
+        if tag != "equal":
+            last = end == len(ours) and other_end == len(theirs)
+            change = _Change(ours[start:end], theirs[other_start:other_end], start, last)
+            if _says(change.ours) or _says(change.theirs):
+                yield change
+
+
+def _says(words: Iterable[Word]) -> list[Word]:
+    """The words that could make a difference: content, negations and function words that have an opposite."""
+    known = opposites()
+    return [
+        word for word in words
+        if word.kind != "stop" or word.key == "not" or word.key in known or word.key in _QUALIFYING
+    ]  # fmt: skip
+
+
+def _of_change(change: _Change, one: Wording, other: Wording) -> list[Difference] | None:
+    """What a change says otherwise; none for what makes no difference, None where it is about something else."""
+    ours, theirs = _says(change.ours), _says(change.theirs)
+    denied = [any(word.key == "not" for word in words) for words in (ours, theirs)]
+    content = [[word for word in words if word.kind != "stop"] for words in (ours, theirs)]
+    if denied[0] != denied[1]:
+        return _negation(ours, theirs, content)
+    opposed = _opposed(ours, theirs)
+    if not content[0] and not content[1]:
+        return opposed or None
+    if any(word.kind == "stop" for word in (*ours, *theirs)):
+        return None
+    if not content[0] or not content[1]:
+        return [] if change.last and _is_new_clause(change, one, other) else None
+    figures = _figures(content[0], content[1], change, one)
+    if figures is not None:
+        return figures
+    if opposed:
+        return opposed if len(content[0]) == len(content[1]) == 1 else None
+    return _named(content[0], content[1], change, one)
+
+
+def _negation(
+    ours: Sequence[Word], theirs: Sequence[Word], content: Sequence[Sequence[Word]]
+) -> list[Difference] | None:
+    if content[0] or content[1]:
+        return None
+    first, second = (next((word.text for word in words if word.key == "not"), "") for words in (ours, theirs))
+    return [Difference("negation", first, second)]
+
+
+def _opposed(ours: Sequence[Word], theirs: Sequence[Word]) -> list[Difference]:
+    known = opposites()
+    return [
+        Difference("opposite", word.text, against.text)
+        for word in ours
+        for against in theirs
+        if against.key in known.get(word.key, ())
+    ][:1]
+
+
+def _is_new_clause(change: _Change, one: Wording, other: Wording) -> bool:
+    """Whether what only one of them says at its end is a clause of its own, behind a semicolon or a full stop."""
+    longer, words = (one, change.ours) if change.ours else (other, change.theirs)
+    place = longer.text.rfind(words[0].text)
+    before = longer.text[:place].rstrip()
+    return bool(before) and before[-1] in _CLAUSE_ENDS
+
+
+def _figures(ours: Sequence[Word], theirs: Sequence[Word], change: _Change, one: Wording) -> list[Difference] | None:
+    """The figures that differ one by one; None where it is not figures alone, or where they name a thing."""
+    if len(ours) != len(theirs) or not change.place:
+        return None
+    found: list[Difference] = []
+    before = {word.key for word in (*one.words[max(0, change.place - 2) : change.place], *change.ours, *change.theirs)}
+    named = is_named(one, ours[0])
+    for word, against in zip(ours, theirs, strict=True):
+        if word.kind != against.kind or word.kind not in {"number", "date"} or named or not are_alike(word, against):
+            return None
+        if is_one_figure(word) != is_one_figure(against):
+            return None
+        if word.key != against.key and not is_rounding(word, against, bool(before & (ABOUT | HEDGES))):
+            found.append(Difference(word.kind, word.text, against.text))
+    return found
+
+
+def _named(ours: Sequence[Word], theirs: Sequence[Word], change: _Change, one: Wording) -> list[Difference] | None:
+    """A name in the place of another, where it is not the subject of the sentence."""
+    if any(word.kind != "name" for word in (*ours, *theirs)):
+        return None
+    before = [word for word in one.words[: change.place] if word.kind != "stop"]
+    if len(before) < 2:
+        return None
+    first, second = (" ".join(word.text for word in words) for words in (ours, theirs))
+    if _abbreviates(ours, theirs) or _abbreviates(theirs, ours):
+        return None
+    return [Difference("name", first, second)]
+
+
+def _abbreviates(short: Sequence[Word], long: Sequence[Word]) -> bool:
+    keys = {word.key for word in long}
+    initials = "".join(word.text[0] for word in long).lower()
+    return {word.key for word in short} < keys or (len(short) == 1 and short[0].text.lower() in {initials, *keys})
+
+
+CONTRADICTED: Final = 0.8  # mean of the model's probabilities of a contradiction, one way and the other
+_EITHER_WAY: Final = 0.5  # that each of the two must reach
+_MOST_ASKED: Final = 2_000  # pairs that are put to the model, those with most words in common
+_FORM: Final = 4  # documents that say the same with figures of their own; then it is a form that each fills in
+_FORM_WITHIN: Final = 3  # statements of one document, likewise
+
+
+@dataclass(frozen=True, slots=True)
+class Contradiction:
+    """Two statements that can't both be true.
+
+    Attributes:
+        first: the one that comes first.
+        second: the other.
+        found: what they say otherwise, by their words; None where only the model says so.
+        probability: the model's, mean of both directions; None where there is no model.
+    """
+
+    first: Statement
+    second: Statement
+    found: Disagreement | None
+    probability: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Contradictions:
+    """What was found.
+
+    Attributes:
+        found: in the order of the documents.
+        warnings: sentences on what was not compared.
+    """
+
+    found: tuple[Contradiction, ...]
+    warnings: tuple[str, ...] = ()
+
+
+Paired = tuple[Facing, Contradiction]
+
+
+def find_contradictions(
+    documents: Sequence[Document],
+    matter: SameMatter | None = None,
+    entailment: Entailment | None = None,
+    foreign: Collection[str] = (),
+    notify: Callable[[str], None] | None = None,
+) -> Contradictions:
+    """All contradictions; this blocks.
+
+    Args:
+        documents: all of them.
+        matter: tells what they are about; left out, it knows of no versions and copies.
+        entailment: a model; where there is one it decides, and what it calls no contradiction is none.
+        foreign: ids of documents that are not in English, of which figures alone are compared.
+        notify: told a sentence before what takes long.
+    """
+    said = [one for document in documents for one in statements(document)]
+    matter = matter or SameMatter(documents)
+    faced = facing(said)
+    found: list[Paired] = []
+    doubtful: list[Paired] = []
+    for pair in faced.pairs:
+        first, second = said[pair.first], said[pair.second]
+        if (first.columns is None) != (second.columns is None) or not matter.may_be_one(first, second):
+            continue
+        is_foreign = first.document in foreign or second.document in foreign
+        disagreement = disagree(first.text, second.text, first.columns is not None)
+        if disagreement is not None and is_foreign and not _is_of_figures(disagreement):
+            continue  # names and denials are told by English rules
+        if disagreement is not None and matter.are_one(first, second, disagreement):
+            found.append((pair, Contradiction(first, second, disagreement)))
+        elif entailment is not None and not is_foreign and _may_be_asked(first, second, matter):
+            doubtful.append((pair, Contradiction(first, second, None)))
+    found = _without_forms(found, matter)
+    warnings = [_left_out(faced.left_out)] if faced.left_out else []
+    if entailment is not None:
+        found, unasked = _decided(found, doubtful, entailment, foreign, notify)
+        warnings += [_not_asked(unasked)] if unasked else []
+    return Contradictions(tuple(one for _, one in sorted(found, key=lambda one: one[0][:2])), tuple(warnings))
+
+
+def _decided(
+    found: Sequence[Paired],
+    doubtful: Sequence[Paired],
+    entailment: Entailment,
+    foreign: Collection[str],
+    notify: Callable[[str], None] | None,
+) -> tuple[list[Paired], int]:
+    """What stands once a model of English was asked, and about how many pairs it was not, since there are too many."""
+    foreign_ids = set(foreign)
+    apart = [one for one in found if {one[1].first.document, one[1].second.document} & foreign_ids]
+    places = {one[0][:2] for one in apart}
+    asked = sorted([one for one in found if one[0][:2] not in places] + list(doubtful), key=_doubt)
+    rest = asked[_MOST_ASKED:]
+    kept = _asked(asked[:_MOST_ASKED], entailment, notify)
+    return [*apart, *kept, *(one for one in rest if one[1].found is not None)], len(rest)
+
+
+def _may_be_asked(first: Statement, second: Statement, matter: SameMatter) -> bool:
+    return first.columns is None and not are_entries(first, second) and matter.are_named_alike(first, second)
+
+
+def _is_of_figures(found: Disagreement) -> bool:
+    return not found.loose and all(difference.sort == "number" for difference in found.differences)
+
+
+def _doubt(one: Paired) -> tuple[bool, float]:
+    """Those first that differ by their words, then those with most words in common."""
+    return one[1].found is None, -one[0].shared
+
+
+def _left_out(number: int) -> str:
+    return (
+        f"{number:,} pairs of sentences that share few rare words were not compared, so contradictions among them are "
+        "not told: there are too many. Analysis a part of the documents at a time."
+    )
+
+
+def _not_asked(number: int) -> str:
+    return (
+        f"The entailment model was asked about {_MOST_ASKED:,} pairs of sentences and not about {number:,} more; of "
+        "these, what figures, names and denials tell stands as it is."
+    )
+
+
+def _without_forms(found: Sequence[Paired], matter: SameMatter) -> list[Paired]:
+    """Without sentences that are said again and again with figures of their own, but by versions of one document."""
+    root: dict[int, int] = {}
+
+    def top(place: int) -> int:
+        while root.setdefault(place, place) != place:
+            place = root[place]
+        return place
+
+    apart = [(pair, one) for pair, one in found if not matter.are_versions(one.first, one.second)]
+    for pair, _ in apart:
+        root[top(pair.first)] = top(pair.second)
+    members: defaultdict[int, dict[int, str]] = defaultdict(dict)
+    for pair, one in apart:
+        members[top(pair.first)] |= {pair.first: one.first.document, pair.second: one.second.document}
+    counts = {place: Counter(documents.values()) for place, documents in members.items()}
+    forms = {place for place, count in counts.items() if len(count) >= _FORM or max(count.values()) >= _FORM_WITHIN}
+    return [
+        (pair, one) for pair, one in found if matter.are_versions(one.first, one.second) or top(pair.first) not in forms
+    ]
+
+
+def _asked(asked: Sequence[Paired], entailment: Entailment, notify: Callable[[str], None] | None) -> list[Paired]:
+    """Those that the model calls contradictions both ways."""
+    if not asked:
+        return []
+    if notify is not None:
+        notify(f"Asking the entailment model about {len(asked):,} pairs of sentences")
+    texts = [(one.first.text, one.second.text) for _, one in asked]
+    both = [*texts, *((second, first) for first, second in texts)]
+    said = asyncio.run(_probabilities(entailment, both))
+    kept = []
+    for (pair, one), there, back in zip(asked, said[: len(texts)], said[len(texts) :], strict=True):
+        mean = (there + back) / 2
+        # Where figures or names differ in the same words, it is enough that the model rather says so.
+        if mean >= (_EITHER_WAY if one.found else CONTRADICTED) and (one.found or min(there, back) >= _EITHER_WAY):
+            kept.append((pair, Contradiction(one.first, one.second, one.found, round(mean, 4))))
+    return kept
+
+
+async def _probabilities(entailment: Entailment, pairs: Sequence[tuple[str, str]]) -> list[float]:
+    return [float(one[2]) for one in await entailment.probabilities(pairs)]
+
+
+def by_documents(found: Iterable[Contradiction]) -> Mapping[tuple[str, str], tuple[Contradiction, ...]]:
+    """The contradictions of each pair of documents, in their order."""
+    groups: defaultdict[tuple[str, str], list[Contradiction]] = defaultdict(list)
+    for one in found:
+        groups[one.first.document, one.second.document].append(one)
+    return {pair: tuple(ones) for pair, ones in groups.items()}

@@ -1,0 +1,519 @@
+"""Corpus index: the documents as they are, the questions, where their evidence is, and what bots answered."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ... import InputError
+from ...bots.bot import Context
+from ...bots.settings import RagSettings
+from ...knowledge.documents.document import Document, Passage
+from ...knowledge.documents.evidence import EvidenceFinder
+from ...knowledge.documents.reading import read_knowledge
+from ...knowledge.paths import cache_folder
+from ...knowledge.questions.question import Evidence, Question
+from ...knowledge.questions.question_files import open_questions
+from ...knowledge.retrieval.search import Bm25Index
+from ...knowledge.retrieval.splitting import cut, sentence_spans
+from ...metrics.judge.embedded.correctness import refuses
+from ...metrics.judge.embedded.language import languages
+from ...metrics.judge.embedded.wording import wording
+from ...metrics.languages import letters, prose
+from ...reports.analysis.findings import Gold
+from ...reports.compare.scores import ScoreTable, run_tables
+from ...reports.reported_run import misses
+from ...reports.store.database import Store
+from ...reports.store.run import RunMetric
+from ...reports.store.run_results import RunResults
+from ...reports.store.summary import MetricColumn, Summary, bot_keys, summarise
+from ...reports.store.vector_cache import VectorCache
+from ..run.local_models import open_embedder
+from ..suite.mistakes import nearest
+
+if TYPE_CHECKING:
+    from ...knowledge.models.batching import BatchingEmbedder
+    from ..suite.suite_file import LoadedSuite
+
+
+_NAMED: Final = 5
+
+
+def listed(names: Sequence[str]) -> str:
+    """Names in a sentence, of many the first few."""
+    if len(names) > _NAMED:
+        return f"{', '.join(names[:_NAMED])} and {len(names) - _NAMED:,} more"
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
+
+
+_LEAST_LETTERS: Final = 40  # of shorter texts no language is told
+_LOOKED_AT: Final = 1_000  # characters by which the language is told
+_SURE: Final = 0.7
+_SURE_OF_QUESTION: Final = 0.95
+_POSSIBLE: Final = 0.05  # share from which a document may be in a language
+
+
+@dataclass(frozen=True, slots=True)
+class LanguagesApart:
+    """What has no language in common with the other side, as far as languages can be told.
+
+    Attributes:
+        questions: keys of questions whose expected answers are in a language that no document has.
+        documents: ids of documents in another language than all the other questions that tell theirs.
+    """
+
+    questions: tuple[str, ...] = ()
+    documents: tuple[str, ...] = ()
+
+
+def language_of(text: str) -> str:
+    """ISO 639 code of the language of a text's beginning; blank where there is too little of it, or doubt."""
+    return _surest(_shares(text), _SURE)
+
+
+def languages_apart(questions: Sequence[Question], documents: Sequence[Document]) -> LanguagesApart:
+    """Which of some questions and documents can't be compared word by word; doubtful ones are left out."""
+    expected = {one.id: code for one in questions if (code := _surest(_expected(one), _SURE_OF_QUESTION))}
+    if not expected:
+        return LanguagesApart()
+    shares = {one.id: _shares(one.text) for one in documents}
+    possible = {code for each in shares.values() for code, share in each.items() if share >= _POSSIBLE}
+    if not possible:
+        return LanguagesApart()
+    wanted = set(expected.values()) & possible
+    notify = {document: _surest(each, _SURE) for document, each in shares.items()}
+    return LanguagesApart(
+        tuple(key for key, code in expected.items() if code not in possible),
+        tuple(document for document, code in notify.items() if wanted and code and code not in wanted),
+    )
+
+
+def _expected(question: Question) -> Mapping[str, float]:
+    """The language of an expected answer, of a short one with its question."""
+    text = " ".join(question.expected)
+    return _shares(text) or _shares(f"{question.text} {text}")
+
+
+def _shares(text: str) -> Mapping[str, float]:
+    """How likely the beginning of a text is in each language; empty where there is too little of it."""
+    beginning = prose(text[: 4 * _LOOKED_AT])[:_LOOKED_AT]
+    if sum(1 for _ in islice(letters(beginning), _LEAST_LETTERS)) < _LEAST_LETTERS:
+        return {}
+    return languages(beginning)
+
+
+def _surest(shares: Mapping[str, float], least: float) -> str:
+    language, share = max(shares.items(), key=lambda each: each[1], default=("", 0.0))
+    return language if share >= least else ""
+
+
+def question_clusters(questions: Iterable[Question], gold: Mapping[str, QuestionGold]) -> NDArray[np.intp]:
+    """Codes of the questions' clusters in order of appearance: what they are drawn from, and so not independent.
+
+    A question's cluster is its ``source_document``; without one the first document in which its answer stands, or
+    stood when its evidence was written; without any the question itself.
+
+    Args:
+        questions: in the order of the codes.
+        gold: where their answers stand, by their keys.
+    """
+    codes: dict[tuple[bool, str], int] = {}
+    made = []
+    for question in questions:
+        document = question.source_document or _document(gold.get(question.id))
+        made.append(codes.setdefault((True, document) if document else (False, question.id), len(codes)))
+    return np.array(made, np.intp)
+
+
+def _document(gold: QuestionGold | None) -> str:
+    if gold is None:
+        return ""
+    places = (*(one for group in gold.groups for one in group), *gold.stale)
+    return next((place.document for place in places), "")
+
+
+_LONGEST: Final = 1_000  # characters of a sentence; what is longer is no prose and is cut
+_CUT_TO: Final = 400
+_WIDEST: Final = 3  # neighbouring sentences that are looked at together
+_SEARCHED: Final = 4  # times as many sentences are searched where some documents are left out
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """Neighbouring sentences of one document, ``first`` to ``last`` of the book, both within."""
+
+    first: int
+    last: int
+
+    @property
+    def sentences(self) -> range:
+        """The numbers of its sentences."""
+        return range(self.first, self.last + 1)
+
+
+class SentenceBook:
+    """The sentences of some documents, searchable by their words."""
+
+    def __init__(self, documents: Sequence[Document]) -> None:
+        """Cut and read the documents, in their order."""
+        self.documents = tuple(documents)
+        found = [(place, span) for place, document in enumerate(documents) for span in _spans(document)]
+        self._owners = [place for place, _ in found]
+        self._spans = [span for _, span in found]
+        self.words = tuple(wording(documents[place].text[start:end]) for place, (start, end) in found)
+        self._index = Bm25Index([Passage(documents[place].id, *span, self.words[at].text)
+                                 for at, (place, span) in enumerate(found)])  # fmt: skip
+        self._having: dict[str, int] = {}
+        for words in self.words:
+            for key in words.content:
+                self._having[key] = self._having.get(key, 0) + 1
+
+    @cached_property
+    def _document_words(self) -> tuple[frozenset[str], ...]:
+        held = [set(wording(f"{each.title}. {each.id}").content) for each in self.documents]
+        for at, place in enumerate(self._owners):
+            held[place] |= self.words[at].content
+        return tuple(map(frozenset, held))
+
+    def rarity(self, key: str) -> float:
+        """How telling a word is, from 0 to 1: the fewer of the sentences hold it, the more."""
+        count = max(1, len(self.words))
+        return math.log1p(count / (1 + self._having.get(key, 0))) / math.log1p(count)
+
+    def document(self, sentence: int) -> Document:
+        """The document in which a sentence stands."""
+        return self.documents[self._owners[sentence]]
+
+    def document_words(self, sentence: int) -> frozenset[str]:
+        """Content words of the whole document in which a sentence stands, with its title and its name."""
+        return self._document_words[self._owners[sentence]]
+
+    def span(self, stretch: Stretch) -> tuple[int, int]:
+        """The characters of its document in which a stretch stands."""
+        return self._spans[stretch.first][0], self._spans[stretch.last][1]
+
+    def text(self, stretch: Stretch) -> str:
+        """What a stretch says, letter for letter."""
+        start, end = self.span(stretch)
+        return self.document(stretch.first).text[start:end]
+
+    def content(self, sentences: Iterable[int]) -> frozenset[str]:
+        """Content words of some sentences together."""
+        return frozenset[str]().union(*(self.words[at].content for at in sentences))
+
+    def pairs(self, stretch: Stretch) -> frozenset[tuple[str, str]]:
+        """Neighbouring content words of a stretch."""
+        return frozenset[tuple[str, str]]().union(*(self.words[at].pairs for at in stretch.sentences))
+
+    def search(self, text: str, count: int, without: Collection[str] = ()) -> list[int]:
+        """At most so many sentences that share words with the text, best first, but for those of some documents."""
+        wide = count * _SEARCHED if without else count
+        found = [at for at, _ in self._index.search(text, wide)]
+        return [at for at in found if self.document(at).id not in without][:count] if without else found
+
+    def around(self, sentence: int) -> Iterator[Stretch]:
+        """The stretches that hold a sentence: alone, and with its neighbours."""
+        for length in range(1, _WIDEST + 1):
+            for first in range(sentence - length + 1, sentence + 1):
+                stretch = Stretch(first, first + length - 1)
+                if self._stands(stretch):
+                    yield stretch
+
+    def _stands(self, stretch: Stretch) -> bool:
+        if stretch.first < 0 or stretch.last >= len(self.words):
+            return False
+        return self._owners[stretch.first] == self._owners[stretch.last]
+
+
+def _spans(document: Document) -> Iterator[tuple[int, int]]:
+    for start, end in sentence_spans(document.text):
+        if end - start <= _LONGEST:
+            yield start, end
+            continue
+        for piece in cut(Document(document.id, document.text[start:end]), _CUT_TO, 0):
+            yield start + piece.start, start + piece.end
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionGold:
+    """Where the answer of a question stands, as far as it is known.
+
+    Attributes:
+        kind: what it is known by.
+        groups: places, located in today's documents: all groups are needed, any member of a group will do.
+        stale: pieces of evidence that the documents don't hold.
+        score: how sure the support is, from 0 to 1; None for gold evidence.
+    """
+
+    kind: Gold
+    groups: tuple[tuple[Evidence, ...], ...] = ()
+    stale: tuple[Evidence, ...] = ()
+    score: float | None = None
+
+    @property
+    def documents(self) -> frozenset[str]:
+        """Every document in which a piece of it stands."""
+        return frozenset(member.document for group in self.groups for member in group)
+
+    @property
+    def needed_documents(self) -> frozenset[str]:
+        """Documents without which a group has no member left."""
+        alone = (frozenset(member.document for member in group) for group in self.groups)
+        return frozenset(document for documents in alone if len(documents) == 1 for document in documents)
+
+
+@dataclass(frozen=True)
+class CorpusIndex:
+    """What an analysis looks at.
+
+    Attributes:
+        loaded: the suite.
+        environ: where keys and folders of caches are looked up.
+        documents: all of them, as bots would read them.
+        questions: all of them, in the order of their file.
+        embedder: the suite's, for passages, questions and supports.
+        gold: where the answer of each question stands, by its key.
+        warnings: what there is to say about files.
+    """
+
+    loaded: LoadedSuite
+    environ: Mapping[str, str]
+    documents: tuple[Document, ...]
+    questions: tuple[Question, ...]
+    embedder: BatchingEmbedder
+    gold: Mapping[str, QuestionGold] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def seed(self) -> int:
+        """Of everything that is drawn by chance."""
+        return self.loaded.suite.seed
+
+    @cached_property
+    def by_id(self) -> Mapping[str, Document]:
+        """The documents by their ids."""
+        return {document.id: document for document in self.documents}
+
+    @cached_property
+    def by_key(self) -> Mapping[str, Question]:
+        """The questions by their keys."""
+        return {question.id: question for question in self.questions}
+
+    def clusters(self, keys: Iterable[str]) -> NDArray[np.intp]:
+        """Codes of the clusters of some questions, one each; see ``question_clusters``."""
+        return question_clusters([self.by_key[key] for key in keys], self.gold)
+
+    @cached_property
+    def cache(self) -> Path:
+        """The folder for what can be made again."""
+        return cache_folder(self.environ)
+
+    @property
+    def present(self) -> RagSettings:
+        """How the suite's first bot that retrieves is set; the defaults where it has none."""
+        retrieving = (bot for bot in self.loaded.suite.bots.values() if isinstance(bot, RagSettings))
+        return next(retrieving, RagSettings(type="rag"))
+
+
+def index_corpus(
+    loaded: LoadedSuite, environ: Mapping[str, str], limit: int | None = None,
+    notify: Callable[[str], None] | None = None,
+) -> CorpusIndex:  # fmt: skip
+    """Read documents and questions, and locate the gold evidence; the expected answers' support is not looked for.
+
+    Args:
+        loaded: the suite.
+        environ: where keys and folders of caches are looked up.
+        limit: the first so many questions; None for all.
+        notify: told a sentence before what takes long.
+
+    Raises:
+        InputError: the suite names no documents, or these or the questions can't be read.
+    """
+    suite = loaded.suite
+    if not suite.knowledge:
+        raise InputError(f"{loaded.path} names no knowledge, so there are no documents to look at. Add `knowledge:`.")
+    if notify is not None:
+        notify("Reading documents and questions")
+    knowledge = read_knowledge([loaded.base / path for path in suite.knowledge])
+    questions = open_questions(loaded.base / suite.questions, limit)
+    asked = tuple(questions)
+    finder = EvidenceFinder(knowledge.documents)
+    embedder, doubts = open_embedder(loaded, VectorCache())
+    return CorpusIndex(
+        loaded=loaded,
+        environ=environ,
+        documents=knowledge.documents,
+        questions=asked,
+        embedder=embedder,
+        gold={question.id: gold_by_evidence(question, finder) for question in asked},
+        warnings=(*knowledge.warnings, *questions.warnings, *doubts),
+    )
+
+
+def gold_by_evidence(question: Question, finder: EvidenceFinder) -> QuestionGold:
+    """Where the gold evidence of a question stands; ``none`` where it has none, ``stale`` where none of it is left.
+
+    A group none of whose quotes is in the documents any more is left out, so that it is never missed by a retriever.
+    """
+    if not question.evidence:
+        return QuestionGold("none")
+    located = finder.locate(question)
+    groups = tuple(
+        placed
+        for group in located.question.evidence
+        if (placed := tuple(one for one in group if one.start is not None or not one.quote.strip()))
+    )
+    return QuestionGold("evidence" if groups else "stale", groups, located.stale)
+
+
+Marking = TypeVar("Marking", MetricColumn, RunMetric)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What one bot said to one question; of repeats the first, with the mean of their values.
+
+    Attributes:
+        bot: its name.
+        question: key of the question.
+        text: the answer; blank where there is none.
+        contexts: what it was made from; None where the bot does not tell.
+        value: of the metric; None where it has none.
+        right: whether it is right; None where that can't be told. An unanswerable question is answered rightly by
+            saying so.
+        abstained: whether the bot says that it does not know.
+    """
+
+    bot: str
+    question: str
+    text: str
+    contexts: tuple[Context, ...] | None
+    value: float | None
+    right: bool | None
+    abstained: bool
+
+    @property
+    def documents(self) -> tuple[str, ...]:
+        """Ids of the documents that it was made from, each once, best first."""
+        return tuple(dict.fromkeys(context.document for context in self.contexts or () if context.document))
+
+
+@dataclass(frozen=True)
+class Answers:
+    """All answers of a run, and the metric that marks them; its threshold is never None."""
+
+    run: str
+    run_id: int
+    metric: MetricColumn
+    rows: tuple[Answer, ...]
+
+    @cached_property
+    def by_place(self) -> Mapping[tuple[str, str], Answer]:
+        """By bot and key of the question."""
+        return {(row.bot, row.question): row for row in self.rows}
+
+    @cached_property
+    def bots(self) -> tuple[str, ...]:
+        """Names of the bots, in the order of the run."""
+        return tuple(dict.fromkeys(row.bot for row in self.rows))
+
+    def is_right(self, value: float | None) -> bool | None:
+        """Whether a value of the metric is that of a right answer; None where there is none."""
+        return None if value is None else not misses(value, self.metric)
+
+
+def read_answers(store: Store, run_id: int, metric: str | None = None) -> Answers | None:
+    """The answers of a run; None where no metric says by itself whether any of them is right.
+
+    Args:
+        store: the database.
+        run_id: the run.
+        metric: the metric that says so; None for the one that says it most directly.
+
+    Raises:
+        InputError: the run has no such metric, or the metric has no threshold and none can be assumed.
+    """
+    summary = summarise(store, run_id)
+    marked = _leading(summary) if metric is None else marking_metric(metric, summary.metrics, f"Run {summary.run}")
+    if marked is None:
+        return None
+    tables = run_tables(store, run_id, metrics=[marked.name])
+    ids = bot_keys(store, run_id)
+    run_results = RunResults(store)
+    rows = [
+        row
+        for bot, table in tables.tables.items()
+        for row in _rows(store, run_results, run_id, ids[bot], table, marked)
+    ]
+    return Answers(summary.run, run_id, marked, tuple(rows))
+
+
+def _rows(
+    store: Store, run_results: RunResults, run_id: int, bot_id: int, table: ScoreTable, column: MetricColumn
+) -> Iterator[Answer]:
+    replies = dict(
+        store.query(
+            "SELECT questions.key, reply_id FROM run_rows JOIN questions ON questions.id = question_id"
+            " WHERE run_id = ? AND run_rows.bot_id = ? AND repeat = 0",
+            [run_id, bot_id],
+        )
+    )
+    for place, case in enumerate(table.cases):
+        if case.key not in replies or not table.answered[place].any():
+            continue
+        reply = run_results.load_reply(replies[case.key])
+        values = [value for value in table.values[column.name][place].tolist() if not math.isnan(value)]
+        value = math.fsum(values) / len(values) if values else None
+        text = reply.answer or ""
+        abstained = refuses(text) if reply.abstained is None else reply.abstained
+        right = None if value is None else not misses(value, column)
+        if case.answerable is False:
+            right = abstained
+        yield Answer(table.bot, case.key, text, reply.contexts, value, right, abstained)
+
+
+def marking_metric(metric: str, columns: Iterable[Marking], whose: str) -> Marking:
+    """The metric of that name, with what an answer must reach to be right.
+
+    Args:
+        metric: its name.
+        columns: all metrics of a run.
+        whose: they are, to begin a sentence with.
+
+    Raises:
+        InputError: there is no such metric, or it has no threshold and none can be assumed.
+    """
+    known = {column.name: column for column in columns if column.level == "row" and column.better != "neither"}
+    if metric not in known:
+        raise InputError(
+            f"{whose} has no metric {metric!r} that says whether an answer is right{nearest(metric, known)}"
+        )
+    found = _with_threshold(known[metric])
+    if found is None:
+        raise InputError(
+            f"{metric} has no threshold, so nothing tells a right answer from a wrong one. Add to the suite: "
+            f"thresholds: {{{metric}: 0.5}}, or name another metric with --metric."
+        )
+    return found
+
+
+def _leading(summary: Summary) -> MetricColumn | None:
+    return None if summary.primary is None else _with_threshold(summary.primary.column)
+
+
+def _with_threshold(column: Marking) -> Marking | None:
+    """The metric with what an answer must reach: its threshold, else the middle of its range; None without either."""
+    if column.threshold is not None:
+        return column
+    if column.low is None or column.high is None:
+        return None
+    return replace(column, threshold=(column.low + column.high) / 2)

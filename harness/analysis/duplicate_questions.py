@@ -1,0 +1,423 @@
+"""Duplicate questions: which of them ask the same, and whether the same answer is expected."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import pairwise
+from typing import TYPE_CHECKING, Final, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...knowledge.questions.question import PERTURBS, Question
+from ...metrics.judge.calls import CompareClaims
+from ...metrics.judge.embedded.correctness import Match, abstains, compare, is_phrase, refuses
+from ...metrics.judge.embedded.judge import claims_of
+from ...metrics.judge.embedded.support import opposites
+from ...metrics.judge.embedded.wording import Wording, likeness, wording
+from ...metrics.text import token_set
+from ...reports.analysis.findings import Finding
+from .corpus import listed
+
+if TYPE_CHECKING:
+    from ...knowledge.models.batching import BatchingEmbedder
+    from ...metrics.tools import Embedder
+
+
+NEAR: Final = 0.88  # cosine from which two questions may ask the same
+ALIKE: Final = 0.45  # cosine from which a word may stand for another
+_MOST_EXTRA: Final = 3  # content words that one of them has and the other misses
+_ROWS_AT_ONCE: Final = 512
+_MOST_NEIGHBOURS: Final = 50  # of a question; a set of a template filled in ten thousand times has millions of pairs
+_WORD: Final = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")  # noqa: RUF001
+_ASKS: Final = frozenset({"who", "whom", "whose", "when", "where", "why", "which"})
+_MEASURES: Final = frozenset({"much", "many", "long", "often", "far", "old", "big", "high"})
+
+
+@dataclass(frozen=True, slots=True)
+class Alike:
+    """Two questions that ask the same, by their places.
+
+    Attributes:
+        first: place of the one that comes first.
+        second: place of the other.
+        cosine: of their vectors.
+        equal: whether they are the same but for letter case, punctuation and blanks.
+        exact: whether each content word of the one has its counterpart in the other, and those of both stand in the
+            same order: from here to there is not from there to here.
+    """
+
+    first: int
+    second: int
+    cosine: float
+    equal: bool
+    exact: bool
+
+
+def asked(text: str) -> str:
+    """A question without letter case, punctuation and blanks, in which equal ones are equal.
+
+    >>> asked("How do I reset  my PIN?") == asked("how do i reset my pin")
+    True
+    """
+    return " ".join(_WORD.findall(text.casefold())) or " ".join(text.split())
+
+
+def find_alike(
+    texts: Sequence[str], embedder: BatchingEmbedder, least: float = NEAR, split: int | None = None
+) -> list[Alike]:
+    """All pairs of texts that ask the same, in order of their places; blocks while it embeds.
+
+    Args:
+        texts: the questions.
+        embedder: of questions and words.
+        least: cosine from which two may ask the same.
+        split: only pairs of a text before this place with one from it on.
+    """
+    if len(texts) < 2:
+        return []
+    vectors = embedder.embed_now([text or " " for text in texts], keep=True).vectors
+    plain = [asked(text) for text in texts]
+    near = list(_near_pairs(vectors, plain, least, split))
+    words = sorted({word for one, other, _ in near for word in _to_embed(texts[one], texts[other])})
+    known = dict(zip(words, embedder.embed_now(words, keep=True).vectors, strict=True)) if words else {}
+    found = []
+    for one, other, cosine in near:
+        if plain[one] == plain[other]:
+            found.append(Alike(one, other, cosine, equal=True, exact=True))
+        elif (exact := ask_the_same(texts[one], texts[other], known)) is not None:
+            found.append(Alike(one, other, cosine, equal=False, exact=exact))
+    return found
+
+
+def _near_pairs(
+    vectors: NDArray[np.float32], plain: Sequence[str], least: float, split: int | None
+) -> Iterator[tuple[int, int, float]]:
+    """Places of equal or near texts with their cosine; of a text with many neighbours, the nearest that follow it."""
+    twin: dict[int, int] = {}  # of each text the next one that is equal
+    last: dict[str, int] = {}
+    for place, text in enumerate(plain):
+        if text in last:
+            twin[last[text]] = place
+        last[text] = place
+    rows = len(vectors) if split is None else split
+    for start in range(0, rows, _ROWS_AT_ONCE):
+        cosines = vectors[start : min(start + _ROWS_AT_ONCE, rows)] @ vectors[start:].T
+        for row, line in enumerate(cosines):
+            one = start + row
+            after = line[row + 1 :].copy()
+            if split is not None:
+                after[: max(0, split - one - 1)] = -1.0
+            close = np.flatnonzero(after >= least)
+            if len(close) > _MOST_NEIGHBOURS:
+                close = np.sort(close[np.argsort(-after[close], kind="stable")[:_MOST_NEIGHBOURS]])
+            others = [one + 1 + int(place) for place in close]
+            for other in sorted({*others, twin.get(one, one)} - {one}):
+                if split is None or other >= split:
+                    yield one, other, min(1.0, round(float(line[other - start]), 4))
+
+
+def ask_the_same(first: str, second: str, vectors: Mapping[str, NDArray[np.float32]]) -> bool | None:
+    """Whether near questions ask the same; None if not, else whether they do exactly (see ``Alike``).
+
+    Args:
+        first: a question.
+        second: another one, whose vector is near.
+        vectors: of the words that only one of them has, in lower case; a word without one has no meaning but its own.
+    """
+    one, other = _read(first), _read(second)
+    if one.figures != other.figures or one.names - other.content.keys() or other.names - one.content.keys():
+        return None
+    if one.negated != other.negated:
+        return None
+    if one.asks and other.asks and one.asks != other.asks:
+        return None
+    ours = {key: word for key, word in one.content.items() if key not in other.content}
+    theirs = {key: word for key, word in other.content.items() if key not in one.content}
+    known = opposites()
+    if any(known.get(key, frozenset()) & theirs.keys() for key in ours):
+        return None
+    if max(len(ours), len(theirs)) > _MOST_EXTRA + min(len(ours), len(theirs)):
+        return None
+    shared = one.content.keys() & other.content.keys()
+    ordered = [key for key in one.content if key in shared] == [key for key in other.content if key in shared]
+    if not (ours and theirs):
+        return ordered and not ours and not theirs
+    carried = _carried(ours, theirs, vectors), _carried(theirs, ours, vectors)
+    return None if max(carried) < ALIKE else ordered and min(carried) >= ALIKE
+
+
+def _carried(ours: Mapping[str, str], theirs: Mapping[str, str], vectors: Mapping[str, NDArray[np.float32]]) -> float:
+    """How near the loneliest of our words comes to one of theirs."""
+    return min(max(_word_likeness(pair, other, vectors) for other in theirs.items()) for pair in ours.items())
+
+
+def _word_likeness(one: tuple[str, str], other: tuple[str, str], vectors: Mapping[str, NDArray[np.float32]]) -> float:
+    spelt = likeness(one[0], other[0])
+    first, second = vectors.get(one[1]), vectors.get(other[1])
+    return spelt if first is None or second is None else max(spelt, float(first @ second))
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """A question, read: content words by key in lower case, figures, names, and what it asks for."""
+
+    content: Mapping[str, str]
+    figures: frozenset[str]
+    names: frozenset[str]
+    negated: bool
+    asks: frozenset[str]
+
+
+@lru_cache(maxsize=8_192)
+def _read(text: str) -> _Asked:
+    read: Wording = wording(text[:2_000])
+    lower = [word.text.lower() for word in read.words]
+    measured = {after for before, after in pairwise(lower) if before == "how"}
+    return _Asked(
+        content={word.key: word.text.lower() for word in read.words if word.kind != "stop"},
+        figures=frozenset(
+            word.key for word in read.words if word.kind in {"number", "date"} or any(map(str.isdigit, word.key))
+        ),
+        names=frozenset(word.key for word in read.words if word.kind == "name"),
+        negated=len(read.negations) % 2 == 1,
+        asks=(frozenset(lower) & _ASKS) | {f"how {word}" for word in measured & _MEASURES},
+    )
+
+
+def _to_embed(first: str, second: str) -> Iterator[str]:
+    """The words that only one of two questions has, where each has one."""
+    one, other = _read(first).content, _read(second).content
+    ours, theirs = one.keys() - other.keys(), other.keys() - one.keys()
+    if ours and theirs:
+        yield from (one[key] for key in ours)
+        yield from (other[key] for key in theirs)
+
+
+Relation = Literal["same", "contradicts", "differs"]
+_AT_ONCE: Final = 512
+_MOST_CHARACTERS: Final = 4_000  # of an answer; a longer one is not read to its end
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerPair:
+    """Two answers to a question."""
+
+    question: str
+    first: str
+    second: str
+
+
+async def relate(pairs: Sequence[AnswerPair], embedder: Embedder) -> list[Relation]:
+    """How the two answers of each pair stand to each other; both sides weigh the same."""
+    distinct = list(dict.fromkeys(pairs))
+    found: dict[AnswerPair, Relation] = {}
+    for start in range(0, len(distinct), _AT_ONCE):
+        part = distinct[start : start + _AT_ONCE]
+        notify = await asyncio.gather(*(_relate(pair, embedder) for pair in part))
+        found.update(zip(part, notify, strict=True))
+    return [found[pair] for pair in pairs]
+
+
+async def _relate(pair: AnswerPair, embedder: Embedder) -> Relation:
+    first, second = pair.first[:_MOST_CHARACTERS].strip(), pair.second[:_MOST_CHARACTERS].strip()
+    words = token_set(first), token_set(second)
+    if words[0] == words[1] and wording(first).negations == wording(second).negations:
+        return "same" if words[0] or first == second else "differs"
+    silent = [abstains(text) or refuses(text) for text in (first, second)]
+    if any(silent):
+        return "same" if all(silent) else "differs"
+    if not all(words):
+        return "differs"
+    call = CompareClaims(
+        expected=first, answer=second, answer_claims=_claims(second), expected_claims=_claims(first),
+        question=pair.question,
+    )  # fmt: skip
+    compared = await compare(call, embedder)
+    covered = [_says(one) for one in compared.covering]
+    carried = [_says(said) or _says(other) for said, other in zip(compared.supporting, compared.carrying, strict=True)]
+    against = [one for one in (*compared.covering, *compared.supporting) if one is not None and _contradicts(one)]
+    if against and not (all(covered) and all(carried)):
+        return "contradicts"
+    # The point of a short answer stands in a longer one with other things beside it.
+    phrase = is_phrase(wording(first)) or is_phrase(wording(second))
+    if (all(covered) and all(carried)) or (phrase and (all(covered) or all(carried))):
+        return "same"
+    return "differs"
+
+
+def _claims(text: str) -> tuple[str, ...]:
+    return claims_of(text) or (text,)
+
+
+def _says(match: Match | None) -> bool:
+    return match is not None and match.says
+
+
+def _contradicts(match: Match) -> bool:
+    """Whether a text that is about the same matter says it otherwise; a bare phrase has no other matter."""
+    if match.says or not match.contradictions:
+        return False
+    return match.signals.coverage >= 0.5 or is_phrase(match.pair.claim)
+
+
+_SHOWN: Final = 160  # characters of a question in a sentence
+_ACCEPTED: Final = 5  # accepted answers that are compared with each other; a set may have many aliases
+_SURE: Final = 0.92  # cosine from which two questions of near wording are held to be one even where the answers differ
+
+
+async def find_duplicates(
+    questions: Sequence[Question], alike: Sequence[Alike], embedder: BatchingEmbedder
+) -> tuple[Finding, ...]:
+    """What there is to say of questions that ask the same; those that were perturbed on purpose are left out.
+
+    Args:
+        questions: all of them.
+        alike: the pairs that ask the same, from ``alike_questions``.
+        embedder: for the comparison of expected answers.
+    """
+    pairs = [one for one in alike if not _perturbed(questions[one.first], questions[one.second])]
+    relations = await _relations(questions, pairs, embedder)
+    conflicts, doubles = [], []
+    for pair, relation in zip(pairs, relations, strict=True):
+        if relation == "conflict":
+            conflicts.append(_conflict(questions[pair.first], questions[pair.second], pair))
+        elif relation == "same":
+            doubles.append(pair)
+    return (*conflicts, *(_double(questions, group) for group in _groups(doubles)))
+
+
+def alike_questions(questions: Sequence[Question], embedder: BatchingEmbedder) -> list[Alike]:
+    """The pairs of questions that ask the same; blocks while it embeds."""
+    return find_alike([question.text for question in questions], embedder)
+
+
+async def _relations(questions: Sequence[Question], pairs: Sequence[Alike], embedder: BatchingEmbedder) -> list[str]:
+    """For each pair ``same``, ``conflict``, or blank: near wording and another answer are two questions as a rule."""
+    asked_for = [
+        AnswerPair(questions[pair.first].text, one, other)
+        for pair in pairs
+        for one in questions[pair.first].expected[:_ACCEPTED]
+        for other in questions[pair.second].expected[:_ACCEPTED]
+        if not _share_answer(questions[pair.first], questions[pair.second])
+    ]
+    notify = dict(zip(asked_for, await relate(asked_for, embedder), strict=True))
+    return [_relation(questions[pair.first], questions[pair.second], pair, notify) for pair in pairs]
+
+
+def _relation(one: Question, other: Question, pair: Alike, notify: Mapping[AnswerPair, Relation]) -> str:
+    if one.answerable is not other.answerable and None not in (one.answerable, other.answerable):
+        return "conflict" if pair.equal or (pair.exact and pair.cosine >= _SURE) else ""
+    if not one.expected or not other.expected or _share_answer(one, other):
+        return "same"
+    found = {
+        notify[AnswerPair(one.text, first, second)]
+        for first in one.expected[:_ACCEPTED] for second in other.expected[:_ACCEPTED]
+    }  # fmt: skip
+    if "same" in found:
+        return "same"
+    if pair.equal:
+        return "conflict"
+    if pair.exact and pair.cosine >= _SURE:
+        return "conflict" if found == {"contradicts"} else "same"
+    return ""
+
+
+def _share_answer(one: Question, other: Question) -> bool:
+    """Whether an answer is accepted for both, word for word."""
+    return not {asked(text) for text in one.expected}.isdisjoint(asked(text) for text in other.expected)
+
+
+def _perturbed(one: Question, other: Question) -> bool:
+    """Whether one of them was made from the other, or both from a third."""
+    made = [question.extra.get(PERTURBS) for question in (one, other)]
+    return any(made)
+
+
+def _groups(pairs: Sequence[Alike]) -> list[list[Alike]]:
+    """Pairs that hang together, in the order of their first question."""
+    root: dict[int, int] = {}
+
+    def top(place: int) -> int:
+        while root.setdefault(place, place) != place:
+            root[place] = root[root[place]]
+            place = root[place]
+        return place
+
+    for pair in pairs:
+        first, second = sorted((top(pair.first), top(pair.second)))
+        root[second] = first
+    found: dict[int, list[Alike]] = {}
+    for pair in pairs:
+        found.setdefault(top(pair.first), []).append(pair)
+    return list(found.values())
+
+
+def _conflict(one: Question, other: Question, pair: Alike) -> Finding:
+    how = "the same in the same words" if pair.equal else "the same"
+    wanted = [_wanted(question) for question in (one, other)]
+    return Finding(
+        kind="conflicting_gold",
+        severity="high",
+        what=(
+            f"Questions {one.id} and {other.id} ask {how}, and different answers are expected: {wanted[0]}; and "
+            f"{wanted[1]}. No bot can be right on both."
+        ),
+        action=f"Decide which answer is right, and correct or remove {one.id} or {other.id}.",
+        questions=(one.id, other.id),
+        score=None if pair.equal else pair.cosine,
+        details={"cosine": pair.cosine, "equal": pair.equal, "texts": [one.text, other.text], "expected": wanted},
+    )
+
+
+def _wanted(question: Question) -> str:
+    if question.expected:
+        return f'"{shortened(question.expected[0])}"'
+    return "that it can't be answered" if question.answerable is False else "none"
+
+
+def _double(questions: Sequence[Question], group: Sequence[Alike]) -> Finding:
+    places = sorted({place for pair in group for place in (pair.first, pair.second)})
+    members = [questions[place] for place in places]
+    keys = tuple(member.id for member in members)
+    sources = {member.source_document or member.id for member in members}
+    equal = len({asked(member.text) for member in members}) == 1
+    together = (
+        "They are of one source document, so intervals allow for it."
+        if len(sources) == 1
+        else "They are of different clusters, so intervals are taken for narrower than they are."
+    )
+    return Finding(
+        kind="duplicate_question",
+        severity="low",
+        what=(
+            f"Questions {listed(keys)} ask the same{' in the same words' if equal else ''}, so what they ask for "
+            f'counts {len(keys)} times in every mean: "{shortened(members[0].text)}"'
+            f'{"" if equal else f"; {chr(34)}{shortened(members[1].text)}{chr(34)}"}. {together}'
+        ),
+        action=(
+            f"Keep one of them{'' if len(sources) == 1 else ', or give them the same source_document'}; leave them as "
+            "they are where other words for the same are on purpose."
+        ),
+        questions=keys,
+        score=None if equal else min(pair.cosine for pair in group),
+        details={
+            "pairs": [
+                {"questions": [questions[pair.first].id, questions[pair.second].id], "cosine": pair.cosine,
+                 "equal": pair.equal}
+                for pair in group
+            ],
+            "texts": [member.text for member in members],
+            "same_cluster": len(sources) == 1,
+        },
+    )  # fmt: skip
+
+
+def shortened(text: str) -> str:
+    """A text in one line, cut where it is too long for a sentence."""
+    line = " ".join(text.split())
+    return line if len(line) <= _SHOWN else line[: _SHOWN - 1].rstrip() + "…"

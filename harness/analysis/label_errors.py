@@ -1,0 +1,715 @@
+"""Label errors: expected answers that are doubtful by how bots fare, or that the documents contradict."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...knowledge.documents.document import Document, Passage
+from ...knowledge.questions.question import Question
+from ...knowledge.retrieval.search import Bm25Index
+from ...metrics.judge.embedded.correctness import abstains, refuses
+from ...metrics.judge.embedded.judge import claims_of
+from ...metrics.judge.embedded.support import Conflict, evidence
+from ...metrics.judge.embedded.wording import Word, Wording, wording
+from ...metrics.text import sentences
+from ...reports.analysis.findings import Excerpt, Finding, QuestionQuality
+from ...reports.statistics.intervals import Figures
+from ...reports.statistics.power import benjamini_hochberg
+from ...reports.store.summary import MetricColumn
+from .corpus import Answers, question_clusters
+from .duplicate_questions import AnswerPair, Relation, relate, shortened
+
+if TYPE_CHECKING:
+    from .corpus import Answer, CorpusIndex, QuestionGold
+
+
+@dataclass(frozen=True)
+class Marks:
+    """The marks of some bots; a line for each question, a column for each bot.
+
+    Attributes:
+        column: the metric.
+        keys: of the questions, in the order of their file.
+        bots: in the order of the run.
+        values: of the metric; NaN where a bot has none.
+        right: 1 for a right answer, 0 for a wrong one; NaN where that can't be told.
+        clusters: code of each question's cluster; see ``question_clusters``.
+    """
+
+    column: MetricColumn
+    keys: tuple[str, ...]
+    bots: tuple[str, ...]
+    values: Figures
+    right: Figures
+    clusters: NDArray[np.intp]
+
+    @cached_property
+    def goodness(self) -> Figures:
+        """The values turned so that higher is better.
+
+        Where no bot has any, as on an unanswerable question without an expected answer, right and wrong stand for them
+        if the metric goes from 0 to 1.
+        """
+        turned = self.values if self.column.better == "higher" else -self.values
+        bare = np.asarray(~np.isfinite(turned).any(axis=1))
+        if not self._is_share:
+            return turned
+        return np.where(bare[:, None], self.right if self.column.better == "higher" else self.right - 1, turned)
+
+    @property
+    def _is_share(self) -> bool:
+        return (self.column.low, self.column.high) == (0, 1)
+
+    @cached_property
+    def reach(self) -> float:
+        """How far two values can be apart: the metric's range, else that of what was seen; never 0."""
+        seen = self.values[np.isfinite(self.values)]
+        span = float(seen.max() - seen.min()) if len(seen) else 0.0
+        if self.column.low is not None and self.column.high is not None:
+            span = max(span, float(self.column.high - self.column.low))
+        return span or 1.0
+
+    @cached_property
+    def complete(self) -> NDArray[np.intp]:
+        """Lines of the questions on which the metric has a value for every bot: those that bots are ranked by."""
+        return np.flatnonzero(np.isfinite(self.values).all(axis=1)) if self.bots else np.empty(0, np.intp)
+
+
+def marks_of(
+    questions: Sequence[Question], answers: Answers, gold: Mapping[str, QuestionGold] | None = None
+) -> Marks:  # fmt: skip
+    """Put the answers of all bots side by side; bots without any value are left out.
+
+    Args:
+        questions: in the order of the lines.
+        answers: of all bots.
+        gold: where the answers stand, by key, which decides on clusters; None where that is not known.
+    """
+    keys = tuple(question.id for question in questions)
+    lines = {key: line for line, key in enumerate(keys)}
+    columns = {bot: column for column, bot in enumerate(answers.bots)}
+    values = np.full((len(keys), len(columns)), np.nan)
+    right = np.full_like(values, np.nan)
+    for row in answers.rows:
+        if row.question not in lines:
+            continue
+        place = lines[row.question], columns[row.bot]
+        values[place] = np.nan if row.value is None else row.value
+        right[place] = np.nan if row.right is None else float(row.right)
+    there = np.isfinite(values).any(axis=0)
+    bots = tuple(bot for bot, has in zip(answers.bots, there.tolist(), strict=True) if has)
+    clusters = question_clusters(questions, gold or {})
+    return Marks(answers.metric, keys, bots, values[:, there], right[:, there], clusters)
+
+
+def shares_of_tags(questions: Mapping[str, Question], keys: Sequence[str], least: float, most: int) -> Figures:
+    """Which question has which of the commonest tags: of shape (questions, tags), 0 or 1.
+
+    Args:
+        questions: by key.
+        keys: those to look at.
+        least: share of the questions that a tag must stand on.
+        most: tags at most.
+    """
+    tagged = [frozenset(questions[key].tags) for key in keys]
+    counts: dict[str, int] = {}
+    for tags in tagged:
+        for tag in tags:
+            counts[tag] = counts.get(tag, 0) + 1
+    common = sorted((tag for tag in counts if counts[tag] >= least * len(keys)), key=lambda tag: (-counts[tag], tag))
+    return np.array([[float(tag in tags) for tag in common[:most]] for tags in tagged]).reshape(len(keys), -1)
+
+
+TELLS: Final = 0.1  # of the metric's range: values nearer to one another are taken for alike
+LEAST_BOTS: Final = 3  # for a discrimination
+FEW_BOTS: Final = 6  # below which it says little
+_FLAT: Final = 1e-12
+
+
+def item_analysis(marks: Marks) -> tuple[QuestionQuality, ...]:
+    """Each question as a measuring instrument, in the order of their file."""
+    if not marks.bots:
+        return tuple(QuestionQuality(key, 0) for key in marks.keys)
+    goodness = marks.goodness
+    correlations = discriminations(goodness)
+    return tuple(
+        _quality_checked(key, goodness[line], marks.right[line], float(correlations[line]), marks.reach)
+        for line, key in enumerate(marks.keys)
+    )
+
+
+def discriminations(goodness: Figures) -> Figures:
+    """The corrected item-total correlation of each question; NaN with fewer than three bots or where nothing varies.
+
+    Args:
+        goodness: of shape (questions, bots), higher is better; NaN where a bot has no value.
+    """
+    there = np.isfinite(goodness)
+    rest = means_elsewhere(goodness)
+    usable = there & np.isfinite(rest)
+    counts = usable.sum(axis=1)
+    ours, theirs = _centred(goodness, usable), _centred(rest, usable)
+    spread = np.sqrt((ours**2).sum(axis=1) * (theirs**2).sum(axis=1))
+    found = np.full(len(goodness), np.nan)
+    fit = (counts >= LEAST_BOTS) & (spread > _FLAT)
+    np.divide((ours * theirs).sum(axis=1), spread, out=found, where=fit)
+    return np.asarray(found.clip(-1.0, 1.0), np.float64)
+
+
+def means_elsewhere(goodness: Figures) -> Figures:
+    """For each question and bot, the bot's mean over all other questions; NaN where it has no other."""
+    there = np.isfinite(goodness)
+    filled = np.where(there, goodness, 0.0)
+    others = there.sum(axis=0)[None] - there
+    found = np.full(goodness.shape, np.nan)
+    np.divide(filled.sum(axis=0)[None] - filled, others, out=found, where=others > 0)
+    return found
+
+
+def _centred(values: Figures, usable: np.ndarray) -> Figures:
+    counts = np.maximum(usable.sum(axis=1, keepdims=True), 1)
+    filled = np.where(usable, values, 0.0)
+    return np.where(usable, filled - filled.sum(axis=1, keepdims=True) / counts, 0.0)
+
+
+def _quality_checked(key: str, goodness: Figures, right: Figures, correlation: float, reach: float) -> QuestionQuality:
+    known, marked = goodness[np.isfinite(goodness)], right[np.isfinite(right)]
+    spread = float(known.max() - known.min()) if len(known) > 1 else None
+    differs = len(marked) > 1 and bool(marked.min() != marked.max())
+    return QuestionQuality(
+        question=key,
+        values=len(known),
+        difficulty=float(1 - marked.mean()) if len(marked) else None,
+        spread=spread,
+        discrimination=None if np.isnan(correlation) else correlation,
+        telling=differs or (spread is not None and spread >= TELLS * reach),
+    )
+
+
+ALONE: Final = 0.6  # of the content words, from which two figures stand for the same where no unit tells so
+_ALIGNED: Final = 3  # content words of a claim; of fewer there is nothing to align
+_CLOSE: Final = 3  # times its words, within which a sentence must have all of a claim to deny it
+_BEFORE: Final = 2  # words before the first of them, where a not may stand
+_QUOTED: Final = 6  # words of a claim in a finding
+_YES_OR_NO: Final = frozenset({"yes", "no", "nothing", "none", "nobody", "nowhere", "without", "neither", "nor"})
+_FIGURES: Final = frozenset({"number", "date"})
+
+
+def is_said(asked: Wording, said: Wording, text: Wording) -> bool:
+    """Whether a sentence has a claim word for word, or all that it adds to the question and neither denies anything."""
+    wanted, words = [word.key for word in said.words], [word.key for word in text.words]
+    if any(words[place : place + len(wanted)] == wanted for place in range(len(words) - len(wanted) + 1)):
+        return True
+    own = said.content - asked.content
+    return bool(own) and own <= text.content and not text.negations and not said.negations
+
+
+def shared_matter(asked: Wording, said: Wording, text: Wording) -> float:
+    """Share of the content words of question and claim, figures aside, that a sentence has; at most of the claim's.
+
+    A sentence on the same subject may share the question's words and still be about another matter than the claim.
+    """
+    own = {word.key for word in said.of_kind("word", "name")} - asked.content
+    wanted = own | {word.key for word in asked.of_kind("word", "name")}
+    if not wanted:
+        return 0.0
+    whole = len(wanted & text.content) / len(wanted)
+    return min(whole, len(own & text.content) / len(own)) if len(own) >= _ALIGNED else whole
+
+
+def conflicts(asked: Wording, said: Wording, text: Wording, shared: float) -> Iterator[Conflict]:
+    """What a sentence says otherwise than a claim, of the kinds that can be told for sure."""
+    yield from _other_figures(asked, said, text, shared)
+    if len(said.content) < _ALIGNED:
+        return
+    found = evidence(said, [text])
+    if len(found.missing) <= max(1, len(said.content) // 4):
+        lower = _lower(asked)
+        yield from (one for one in found.conflicts if one.kind == "name" and one.claimed.casefold() not in lower)
+    if not found.missing and not asked.negations:
+        yield from _denied(said, text)
+
+
+def _denied(said: Wording, text: Wording) -> Iterator[Conflict]:
+    """A plain not on one side only, where the sentence has all words of the claim close together."""
+    if any(word.text.lower() in _YES_OR_NO for word in said.words):
+        return
+    places = {word.key: place for place, word in enumerate(text.words) if word.key in said.content}
+    first, last = min(places.values()), max(places.values())
+    if last - first > _CLOSE * len(said.words):
+        return
+    theirs = [text.words[place] for place in text.negations if first - _BEFORE <= place <= last + 1]
+    ours = [said.words[place] for place in said.negations]
+    if len(ours) == 1 and not text.negations and _is_not(ours[0]):
+        yield Conflict("negation", ours[0].text, "")
+    elif len(theirs) == 1 and not ours and _is_not(theirs[0]) and first <= text.negations[0] <= last:
+        yield Conflict("negation", " ".join(word.text for word in said.words[:_QUOTED]), theirs[0].text)
+
+
+def _is_not(word: Word) -> bool:
+    lower = word.text.lower()
+    return lower in {"not", "cannot", "never"} or lower.endswith(("n't", "n’t"))  # noqa: RUF001
+
+
+def _lower(text: Wording) -> frozenset[str]:
+    return frozenset(word.text.casefold() for word in text.words)
+
+
+def _other_figures(asked: Wording, said: Wording, text: Wording, shared: float) -> Iterator[Conflict]:
+    """A figure of the claim in whose place the sentence has another one with the same unit, or the only one there."""
+    given = {word.key for word in asked.words if word.kind in _FIGURES}
+    ours, every = _measured(said), _measured(text)
+    kept = {word.key for word, _ in every}
+    theirs = [(word, unit) for word, unit in every if word.key not in said.content | given]
+    counted = _counted(asked)
+    for word, unit in ours:
+        if word.key in given or word.key in kept:
+            continue
+        wanted = unit or counted
+        alike = [other for other, its in theirs if wanted and its == wanted and _is_like(word, other)]
+        alone = len(ours) == len(every) == len(theirs) == 1 and shared >= ALONE and _is_like(word, theirs[0][0])
+        if alone and not (unit and theirs[0][1]):
+            alike = [theirs[0][0]]
+        if len({other.key for other in alike}) == 1:
+            yield Conflict(word.kind, word.text, alike[0].text)
+
+
+def _counted(asked: Wording) -> str:
+    """What a question asks the number of: how many days."""
+    for place, word in enumerate(asked.words[:-2]):
+        if word.text.lower() == "how" and asked.words[place + 1].text.lower() == "many":
+            return asked.words[place + 2].key
+    return ""
+
+
+def _measured(text: Wording) -> list[tuple[Word, str]]:
+    """The figures of a text, each with its unit: the content word that follows it, or what sort of date it is."""
+    found = []
+    for place, word in enumerate(text.words):
+        if word.kind not in _FIGURES:
+            continue
+        after = text.words[place + 1] if place + 1 < len(text.words) else None
+        if word.kind == "date":
+            unit = "year" if word.key[:1].isdigit() else "month"
+        elif word.key.endswith("%"):
+            unit = "%"
+        else:
+            unit = after.key if after is not None and after.kind in {"word", "name"} else ""
+        found.append((word, unit))
+    return found
+
+
+def _is_like(first: Word, second: Word) -> bool:
+    return first.kind == second.kind and first.key[:1].isdigit() == second.key[:1].isdigit()
+
+
+def held_elsewhere(conflict: Conflict, said: Wording, whole: Sequence[str]) -> bool:
+    """Whether the documents of the evidence say it as the claim does somewhere: a figure with its unit, a name."""
+    if conflict.kind not in {*_FIGURES, "name"}:
+        return False
+    if conflict.kind == "name":
+        keys = {word.key for word in said.words if word.text == conflict.claimed}
+        return any(keys & wording(line).content for text in whole for line in _lines(text))
+    wanted = {(word.key, unit) for word, unit in _measured(said) if word.text == conflict.claimed}
+    return any(
+        (word.key, unit) in wanted for text in whole for line in _lines(text) for word, unit in _measured(wording(line))
+    )
+
+
+@lru_cache(maxsize=1_024)
+def _lines(text: str) -> tuple[str, ...]:
+    return tuple(line for sentence in sentences(text) for line in sentence.splitlines())
+
+
+_SAME_MATTER: Final = 0.5  # of the content words of question and claim that a sentence of the evidence must have
+_SURELY_SAME: Final = 0.75  # likewise of a sentence that nobody named as evidence
+_LOOKED_AT: Final = 8  # such sentences
+_LONGEST: Final = 600  # characters of a sentence; longer ones are tables and lists, in which anything stands
+_SPOKEN: Final = {
+    "number": "another number", "date": "another date", "name": "another name", "negation": "the opposite",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class _Sentence:
+    """A sentence of a document, and where it stands."""
+
+    document: str
+    start: int
+    text: str
+
+    @property
+    def excerpt(self) -> Excerpt:
+        return Excerpt(self.document, self.start, self.start + len(self.text), self.text)
+
+
+@dataclass(frozen=True, slots=True)
+class _Contradiction:
+    claim: str
+    sentence: _Sentence
+    conflict: Conflict
+    shared: float
+
+
+def contradicted_answers(corpus: CorpusIndex) -> tuple[Finding, ...]:
+    """The questions whose expected answers the documents contradict, in their order."""
+    loose: _Loose | None = None
+    found = []
+    for question in corpus.questions:
+        gold = corpus.gold.get(question.id)
+        if gold is None or not question.expected or question.answerable is False:
+            continue
+        if gold.kind == "evidence":
+            near, whole = _evidence_sentences(gold, corpus), _texts_of(gold, corpus)
+            against = _against(question, near, whole, _SAME_MATTER)
+        elif gold.kind == "unsupported":
+            loose = loose or _Loose(corpus.documents)
+            near = loose.near(f"{question.text} {question.expected[0]}")
+            whole = [corpus.by_id[document].text for document in dict.fromkeys(one.document for one in near)]
+            against = _against(question, near, whole, _SURELY_SAME)
+        else:
+            continue
+        if against is not None:
+            found.append(_finding(question, against, gold.kind == "evidence"))
+    return tuple(found)
+
+
+def _against(
+    question: Question, near: Sequence[_Sentence], whole: Sequence[str], least: float
+) -> _Contradiction | None:
+    """What contradicts every accepted answer; None where one of them is not contradicted."""
+    first: _Contradiction | None = None
+    for answer in question.expected:
+        if abstains(answer) or refuses(answer):
+            return None
+        each = (_contradiction(question, claim, near, whole, least) for claim in claims_of(answer) or (answer,))
+        found = next(filter(None, each), None)
+        if found is None:
+            return None
+        first = first or found
+    return first
+
+
+def _contradiction(
+    question: Question, claim: str, near: Sequence[_Sentence], whole: Sequence[str], least: float
+) -> _Contradiction | None:
+    """The sentence that says otherwise than a claim, where no sentence says it."""
+    asked, said = wording(question.text[:2_000]), wording(claim[:2_000])
+    if not said.words:
+        return None
+    best: _Contradiction | None = None
+    for sentence in near:
+        text = wording(sentence.text)
+        if is_said(asked, said, text):
+            return None
+        shared = shared_matter(asked, said, text)
+        if shared < least or (best is not None and shared <= best.shared):
+            continue
+        found = (one for one in conflicts(asked, said, text, shared) if not held_elsewhere(one, said, whole))
+        if (conflict := next(found, None)) is not None:
+            best = _Contradiction(claim, sentence, conflict, round(shared, 4))
+    return best
+
+
+def _evidence_sentences(gold: QuestionGold, corpus: CorpusIndex) -> list[_Sentence]:
+    """The sentences of the documents that the evidence touches."""
+    found: dict[tuple[str, int], _Sentence] = {}
+    for group in gold.groups:
+        for member in group:
+            document = corpus.by_id.get(member.document)
+            if document is None or member.start is None or member.end is None:
+                continue
+            for one in _sentences(document):
+                if one.start < member.end and member.start < one.start + len(one.text) and len(one.text) <= _LONGEST:
+                    found[one.document, one.start] = one
+    return list(found.values())
+
+
+def _texts_of(gold: QuestionGold, corpus: CorpusIndex) -> list[str]:
+    return [corpus.by_id[document].text for document in sorted(gold.documents) if document in corpus.by_id]
+
+
+@lru_cache(maxsize=4_096)
+def _sentences(document: Document) -> tuple[_Sentence, ...]:
+    """The sentences of a document with their places."""
+    found, after = [], 0
+    for text in sentences(document.text):
+        start = document.text.find(text, after)
+        if start >= 0:
+            found.append(_Sentence(document.id, start, text))
+            after = start + len(text)
+    return tuple(found)
+
+
+class _Loose:
+    """All sentences of the documents, found by their words."""
+
+    def __init__(self, documents: Sequence[Document]) -> None:
+        every = [one for document in documents for one in _sentences(document)]
+        self._sentences = [one for one in every if len(one.text) <= _LONGEST]
+        passages = [Passage(one.document, one.start, one.start + len(one.text), one.text) for one in self._sentences]
+        self._index = Bm25Index(passages)
+
+    def near(self, text: str) -> list[_Sentence]:
+        """The sentences that share most with a text."""
+        return [self._sentences[place] for place, _ in self._index.search(text, _LOOKED_AT)]
+
+
+def _finding(question: Question, against: _Contradiction, named: bool) -> Finding:
+    conflict = against.conflict
+    instead = f'instead of "{conflict.claimed}" there stands "{conflict.found}"'
+    if conflict.kind == "negation":
+        instead = "one of them denies what the other says"
+    where = "The evidence" if named else "A passage"
+    return Finding(
+        kind="contradicted_answer",
+        severity="high" if named else "medium",
+        what=(
+            f"{where} of question {question.id} in {against.sentence.document} says {_SPOKEN[conflict.kind]} than the "
+            f'expected answer "{shortened(against.claim)}": {instead}. Bots that answer by the document '
+            "are marked wrong."
+        ).replace("A passage of question", "A passage on question"),
+        action=f"Correct the expected answer of {question.id}, or the document if that is what is wrong.",
+        places=(against.sentence.excerpt,),
+        questions=(question.id,),
+        score=against.shared,
+        details={
+            "expected": list(question.expected), "claim": against.claim, "conflict": conflict.kind,
+            "claimed": conflict.claimed, "found": conflict.found, "shared": against.shared,
+        },
+    )  # fmt: skip
+
+
+_LEAST_AGREED: Final = 2 / 3  # of the bots that answer
+_HELD: Final = 0.8  # of the words of an expected answer, from which on the documents hold it
+_MOST_CHARACTERS: Final = 4_000
+_EXACT: Final = 7  # bots up to which all permutations are gone through
+_DRAWS: Final = 20_000
+_FALSE_SHARE: Final = 0.05  # of the findings by permutation
+_DOUBTFUL: Final = -0.3  # discrimination from which down a question is tested at all
+
+Related = Mapping[AnswerPair, Relation]
+Kinship = Mapping[str, str]  # by bot, what it answers by: bots of the same model are of one kin
+
+
+async def find_label_errors(corpus: CorpusIndex, answers: Answers, marks: Marks, kin: Kinship) -> tuple[Finding, ...]:
+    """The questions whose expected answers are doubtful; none with fewer than two bots.
+
+    Args:
+        corpus: the questions, and the embedder by which answers are compared.
+        answers: of all bots.
+        marks: the same, side by side.
+        kin: by bot, its model or what stands for it.
+    """
+    by_question: dict[str, list[Answer]] = {}
+    for row in answers.rows:
+        question = corpus.by_key.get(row.question)
+        if question is not None and question.answerable is not False and question.expected and row.text.strip():
+            by_question.setdefault(row.question, []).append(row)
+    missed = {
+        key: said for key, rows in by_question.items()
+        if len(said := [row for row in rows if not row.abstained]) > 1 and all(row.right is False for row in rows)
+    }  # fmt: skip
+    pairs = [pair for key, said in missed.items() for pair in _among(corpus, key, said)]
+    related = dict(zip(pairs, await relate(pairs, corpus.embedder), strict=True))
+    thought = [one for key, said in missed.items() if (one := _of_missed(corpus, key, said, related, kin)) is not None]
+    found = await _unless_expected(corpus, thought, missed)
+    notify = {finding.questions[0] for finding in found}
+    order = {key: place for place, key in enumerate(marks.keys)}
+    found += [one for one in _reversed(corpus, marks) if one.questions[0] not in notify]
+    return tuple(sorted(found, key=lambda one: order.get(one.questions[0], len(order))))
+
+
+async def _unless_expected(
+    corpus: CorpusIndex, found: Sequence[Finding], missed: Mapping[str, Sequence[Answer]]
+) -> list[Finding]:
+    """Without those where a bot says what is expected after all: there the metric is too strict."""
+    pairs = {
+        one.questions[0]: _to_expected(corpus, one.questions[0], missed[one.questions[0]]) for one in found
+    }  # fmt: skip
+    every = [pair for several in pairs.values() for pair in several]
+    related = dict(zip(every, await relate(every, corpus.embedder), strict=True))
+    return [one for one in found if all(related[pair] != "same" for pair in pairs[one.questions[0]])]
+
+
+def _among(corpus: CorpusIndex, key: str, said: Sequence[Answer]) -> list[AnswerPair]:
+    text = corpus.by_key[key].text
+    return [AnswerPair(text, one.text, other.text) for one, other in itertools.combinations(said, 2)]
+
+
+def _to_expected(corpus: CorpusIndex, key: str, said: Sequence[Answer]) -> list[AnswerPair]:
+    question = corpus.by_key[key]
+    return [AnswerPair(question.text, wanted, one.text) for wanted in question.expected for one in said]
+
+
+def _of_missed(corpus: CorpusIndex, key: str, said: Sequence[Answer], related: Related, kin: Kinship) -> Finding | None:
+    """What to think of a question that no bot answers rightly."""
+    alike = {
+        (one.bot, other.bot)
+        for (one, other), pair in zip(itertools.combinations(said, 2), _among(corpus, key, said), strict=True)
+        if related[pair] == "same"
+    }
+    party = max((_party(one, said, alike) for one in said), key=len)
+    if len(party) > 1 and len(party) >= _LEAST_AGREED * len(said):
+        models = sorted({kin.get(one.bot, one.bot) for one in party})
+        if len(models) < 2 and _has_place(corpus, key):
+            return None
+        return _agreed(corpus, key, party, said, models, _is_documented(corpus, key))
+    if _has_place(corpus, key):
+        return None
+    if not alike and len(said) >= LEAST_BOTS and len({kin.get(one.bot, one.bot) for one in said}) > 1:
+        return _differing(corpus, key, said)
+    return None
+
+
+def _party(one: Answer, said: Sequence[Answer], alike: set[tuple[str, str]]) -> list[Answer]:
+    """The bots that say what one says."""
+    return [
+        other for other in said if other is one or (one.bot, other.bot) in alike or (other.bot, one.bot) in alike
+    ]  # fmt: skip
+
+
+def _has_place(corpus: CorpusIndex, key: str) -> bool:
+    """Whether it is known where its answer stands; then bots that err are no reason to doubt it."""
+    gold = corpus.gold.get(key)
+    return gold is not None and bool(gold.groups)
+
+
+def _is_documented(corpus: CorpusIndex, key: str) -> bool:
+    """Whether the places of its answer hold most of the expected words."""
+    gold = corpus.gold.get(key)
+    if gold is None or not gold.groups:
+        return False
+    texts = [
+        corpus.by_id[one.document].text[one.start : one.end] if one.start is not None else one.quote
+        for group in gold.groups for one in group if one.document in corpus.by_id
+    ]  # fmt: skip
+    held = frozenset[str]().union(*(wording(text[:_MOST_CHARACTERS]).content for text in texts))
+    wanted = (wording(answer[:_MOST_CHARACTERS]).content for answer in corpus.by_key[key].expected)
+    return any(bool(words) and len(words & held) >= _HELD * len(words) for words in wanted)
+
+
+def _agreed(
+    corpus: CorpusIndex, key: str, party: Sequence[Answer], said: Sequence[Answer], models: Sequence[str], held: bool
+) -> Finding:
+    """The finding that bots agree on another answer; ``held``: the documents hold the expected one."""
+    expected = corpus.by_key[key].expected[0]
+    whose = "of different models" if len(models) > 1 else "though all by the same model, which errs alike"
+    sure = len(models) > 1 and len(party) > 2 and not held
+    return Finding(
+        kind="label_error",
+        severity="high" if sure else "medium" if len(models) > 1 and not held else "low",
+        what=(
+            f"No bot answers question {key} as expected, and {len(party)} of {len(said)} agree on another answer, "
+            f'{whose}: "{shortened(party[0].text)}". Expected is "{shortened(expected)}".'
+        ),
+        action=f"Look at {key}: correct the expected answer, accept this one as well, or name another metric.",
+        questions=(key,),
+        score=round(len(party) / len(said), 4),
+        details={
+            "reading": "agree_otherwise", "bots": [one.bot for one in party], "models": list(models),
+            "documented": held, "answers": {one.bot: one.text for one in said}, "expected": expected,
+        },
+    )  # fmt: skip
+
+
+def _differing(corpus: CorpusIndex, key: str, said: Sequence[Answer]) -> Finding:
+    return Finding(
+        kind="label_error",
+        severity="low",
+        what=(
+            f"No bot answers question {key} as expected, and no two of {len(said)} say the same, so that it may be "
+            f'ambiguous: "{shortened(corpus.by_key[key].text)}"'
+        ),
+        action=f"Look whether {key} can be understood in several ways, or whether the documents leave it open.",
+        questions=(key,),
+        details={
+            "reading": "all_differ", "bots": [one.bot for one in said], "answers": {one.bot: one.text for one in said},
+            "expected": corpus.by_key[key].expected[0],
+        },
+    )  # fmt: skip
+
+
+def _reversed(corpus: CorpusIndex, marks: Marks) -> list[Finding]:
+    """Questions on which better bots do worse than chance would have it."""
+    if len(marks.bots) < LEAST_BOTS:
+        return []
+    goodness = marks.goodness
+    correlations = discriminations(goodness)
+    lines = np.flatnonzero(np.isfinite(correlations) & np.isfinite(goodness).all(axis=1))
+    if not len(lines):
+        return []
+    p_values = np.ones(len(lines))
+    doubtful = correlations[lines] <= _DOUBTFUL
+    p_values[doubtful] = reversal_p_values(goodness, lines[doubtful], corpus.seed)
+    adjusted = benjamini_hochberg(p_values.tolist())
+    return [
+        _turned(corpus, marks, int(line), float(correlations[line]), p_value)
+        for line, p_value in zip(lines, adjusted, strict=True)
+        if p_value <= _FALSE_SHARE and _is_plain(corpus, marks.keys[int(line)])
+    ]
+
+
+def _is_plain(corpus: CorpusIndex, key: str) -> bool:
+    question = corpus.by_key[key]
+    return question.answerable is not False and bool(question.expected)
+
+
+def reversal_p_values(goodness: Figures, lines: Sequence[int] | np.ndarray, seed: int = 0) -> Figures:
+    """How often chance alone would turn a question as far against the bots' order: one-sided, never 0.
+
+    Args:
+        goodness: of shape (questions, bots), no NaN on the lines.
+        lines: of the questions to test.
+        seed: of the draws.
+
+    Source: Phipson and Smyth 2010 ((1 + b) / (1 + N)).
+    """
+    bots = goodness.shape[1]
+    rest = means_elsewhere(goodness)
+    exact = bots <= _EXACT
+    orders = np.array(list(itertools.permutations(range(bots)))) if exact else _drawn_orders(bots, seed)
+    found = np.empty(len(lines))
+    for place, line in enumerate(lines):
+        theirs = rest[line] - rest[line].mean()
+        products = goodness[line][orders] @ theirs
+        own = float(goodness[line] @ theirs)
+        reached = int((products <= own + 1e-12 * max(1.0, abs(own))).sum())
+        found[place] = reached / len(orders) if exact else (1 + reached) / (1 + len(orders))
+    return found
+
+
+def _drawn_orders(bots: int, seed: int) -> np.ndarray:
+    chance = np.random.default_rng(seed)
+    return chance.permuted(np.tile(np.arange(bots), (_DRAWS, 1)), axis=1)
+
+
+def _turned(corpus: CorpusIndex, marks: Marks, line: int, correlation: float, p_value: float) -> Finding:
+    key = marks.keys[line]
+    return Finding(
+        kind="label_error",
+        severity="medium",
+        what=(
+            f"The better a bot is elsewhere, the worse it does on question {key} (correlation {correlation:.2f} over "
+            f"{len(marks.bots)} bots), which expects \"{shortened(corpus.by_key[key].expected[0])}\"."
+        ),
+        action=f"Look at {key}: its expected answer may be wrong, or accept only what weak bots say.",
+        questions=(key,),
+        score=round(1 - p_value, 4),
+        details={
+            "reading": "better_bots_miss", "discrimination": round(correlation, 4), "p_value": p_value,
+            "values": dict(zip(marks.bots, map(_bare, marks.values[line].tolist()), strict=True)),
+        },
+    )  # fmt: skip
+
+
+def _bare(value: float) -> float | None:
+    return None if math.isnan(value) else value

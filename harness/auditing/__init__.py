@@ -1,1 +1,0 @@
-"""The audit of a question set: duplicates, leaks, contradicted and suspect answers, and how few questions would do."""

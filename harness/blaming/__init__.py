@@ -1,1 +1,0 @@
-"""Blaming: which document caused an answer, by asking again without it."""

@@ -1,0 +1,376 @@
+"""Labelling and calibration: a sample of rows for people to judge, and the judge compared with them."""
+
+from __future__ import annotations
+
+import contextlib
+import difflib
+import shlex
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ... import InputError
+from ...reports.calibration.calibration import Calibration, calibrate, is_binary, keep_calibrations
+from ...reports.calibration.labels import (
+    HumanVerdict,
+    Label,
+    Scale,
+    ScoredRow,
+    SheetRow,
+    Written,
+    drawn,
+    keep_labels,
+    read_sheet,
+    scored_rows,
+    sheet,
+    shown_rows,
+    stored_labels,
+)
+from ...reports.export.files import check_file, whole_file
+from ...reports.reported_run import ReportedRun, open_reported
+from ...reports.statistics.agreement import FEWEST
+from ...reports.store.database import Store, transaction
+from ...reports.store.summary import find_run
+
+
+@dataclass(frozen=True, slots=True)
+class Draw:
+    """What is to be drawn from a run."""
+
+    metric: str
+    number: int
+    out: Path
+    seed: int = 0
+    bot: str = ""
+    show: bool = False
+    force: bool = False
+
+
+def open_run(store: Store, name: str | None) -> ReportedRun:
+    """A run by its name or the beginning of it; the latest by ``latest`` or no name."""
+    run_id, _ = find_run(store, name)
+    return open_reported(store, run_id)
+
+
+def metric_of(run: ReportedRun, name: str) -> str:
+    """The metric of a run by its name, or by that of an evaluator, whose primary metric is meant.
+
+    Raises:
+        InputError: the run has no such metric, or one that says nothing of single rows.
+    """
+    primaries = {evaluator.id: evaluator.primary for evaluator in run.evaluators}
+    meant = (name, primaries.get(name, name), f"{name}.passes")
+    metric = next((each for each in meant if each in run.columns), name)
+    if metric not in run.columns:
+        near = difflib.get_close_matches(name, [*run.columns, *primaries], n=1)
+        hint = f" Did you mean {near[0]!r}?" if near else ""
+        known = ", ".join(run.columns)
+        raise InputError(f"Run {run.summary.run} has no metric {name!r}; it has {known}.{hint}")
+    if run.columns[metric].level == "run":
+        raise InputError(f"{metric} is one figure for a whole run; people can only judge rows.")
+    return metric
+
+
+def scale_of(run: ReportedRun, metric: str, rows: Mapping[str, Sequence[ScoredRow]]) -> Scale:
+    """How people's verdicts on a metric are read.
+
+    Raises:
+        InputError: no row has a value.
+    """
+    if not rows:
+        raise InputError(f"{metric} has no value on any row of run {run.summary.run}; there is nothing to judge.")
+    return Scale(run.columns[metric], is_binary(run.columns[metric], rows))
+
+
+def draw_labels(database: Path, name: str | None, draw: Draw) -> list[str]:
+    """Write the sheet and return what to say of it.
+
+    Raises:
+        InputError: there is no such run, metric or bot, or the file can't be written or is there already.
+    """
+    check_file(draw.out, "--out", {database.resolve(): "--db"})
+    if draw.out.exists() and not draw.force:
+        raise InputError(
+            f"--out: {draw.out} is there already, perhaps with verdicts in it. Give another name, or --force."
+        )
+    with contextlib.closing(Store.open(database, create=False)) as store:
+        run = open_run(store, name)
+        metric = metric_of(run, draw.metric)
+        rows = scored_rows(run, metric)
+        scale = scale_of(run, metric, rows)
+        chosen = {bot: rows[bot] for bot in _bots(run, rows, draw.bot)}
+        sample = _sample(chosen, draw.number, draw.seed)
+        verdicts = {label.row: _word(label.verdict, scale) for label in stored_labels(run, metric, chosen)}
+        in_order = drawn((row for some in sample.values() for row in some), draw.seed)
+        shown = shown_rows(run, in_order)
+        lines = [SheetRow(row, shown[row], verdicts.get(row, "")) for row in in_order]
+        with whole_file(draw.out) as file:
+            file.writelines(sheet(lines, metric, scale.write, draw.seed, draw.show))
+        already = sum(bool(line.verdict) for line in lines)
+        return [*_said(run, metric, chosen, sample, draw, scale), *_already(already)]
+
+
+def _bots(run: ReportedRun, rows: Mapping[str, Sequence[ScoredRow]], bot: str) -> list[str]:
+    if not bot:
+        return list(rows)
+    names = [each.name for each in run.bots]
+    if bot not in names:
+        near = difflib.get_close_matches(bot, names, n=1)
+        hint = f" Did you mean {near[0]!r}?" if near else ""
+        raise InputError(f"Run {run.summary.run} has no bot {bot!r}; it has {', '.join(names)}.{hint}")
+    if bot not in rows:
+        raise InputError(f"The metric has no value on any row of {bot}; there is nothing to judge.")
+    return [bot]
+
+
+def _sample(rows: Mapping[str, Sequence[ScoredRow]], number: int, seed: int) -> dict[str, list[ScoredRow]]:
+    """Equal shares of the number for the bots, as far as they have rows: the first of each in the order of the draw."""
+    shares = dict.fromkeys(rows, 0)
+    left = number
+    while left > 0 and (with_more := [bot for bot in rows if shares[bot] < len(rows[bot])]):
+        each = max(left // len(with_more), 1)
+        for bot in with_more:
+            more = min(each, len(rows[bot]) - shares[bot], left)
+            shares[bot] += more
+            left -= more
+    return {bot: drawn(of_bot, seed)[: shares[bot]] for bot, of_bot in rows.items()}
+
+
+def _word(verdict: HumanVerdict, scale: Scale) -> str:
+    """A kept verdict as the person might write it again."""
+    if verdict.value is not None and not scale.binary:
+        return f"{verdict.value:g}"
+    return "yes" if verdict.passes else "no"
+
+
+def _said(
+    run: ReportedRun, metric: str, rows: Mapping[str, Sequence[ScoredRow]], sample: Mapping[str, Sequence[ScoredRow]],
+    draw: Draw, scale: Scale,
+) -> list[str]:  # fmt: skip
+    total, number = sum(map(len, rows.values())), sum(map(len, sample.values()))
+    parts = ", ".join(f"{len(sample[bot]):,} of {len(rows[bot]):,} of {bot}" for bot in rows)
+    values = "the judge's values are in the column judge" if draw.show else "the judge's values are left out"
+    ((summary,),) = run.store.query("SELECT summary FROM metrics WHERE id = ?", [run.metric_ids[metric]])
+    said = [
+        f"Wrote {draw.out}: {number:,} of {total:,} rows with a value of {metric}, drawn at random "
+        f"(seed {draw.seed}): {parts}; {values}.",
+        *([f"{metric}: {summary}"] if summary else []),
+        f"Write {scale.write} into the column verdict. Then:",
+        f"  proctor calibrate {run.summary.run} --labels {shlex.quote(str(draw.out))}",
+    ]
+    few = [bot for bot in rows if len(sample[bot]) < min(FEWEST, len(rows[bot]))]
+    if few:
+        said.append(
+            f"Fewer than {FEWEST} labels for a bot give indicative figures only; --n {FEWEST * len(rows)} would do."
+        )
+    return said
+
+
+def _already(number: int) -> list[str]:
+    return [f"{number:,} of them hold the verdict that they were given earlier."] if number else []
+
+
+MOST_NAMED = 5  # mistakes, or rows that are not there, that are told one by one
+
+
+@dataclass(frozen=True, slots=True)
+class Calibrated:
+    """What came of one metric.
+
+    Attributes:
+        metric: its name.
+        judge: model id of the judge; blank when none took part.
+        judge_name: what reports call it.
+        scale: how verdicts were read.
+        by_bot: for each bot with labels, then for all bots together where there are several.
+        from_file: labels that the file gave.
+        from_before: labels that were kept already and hold for these rows.
+        blank: lines of the file without a verdict.
+        warnings: sentences about lines that could not be used.
+    """
+
+    metric: str
+    judge: str
+    scale: Scale
+    by_bot: tuple[Calibration, ...]
+    from_file: int
+    from_before: int
+    blank: int
+    warnings: tuple[str, ...]
+    judge_name: str = ""
+
+
+def calibrate_run(
+    database: Path, name: str | None, sheet: Path | None, metric: str
+) -> tuple[str, list[Calibrated]]:  # fmt: skip
+    """Read labels, keep them, and work out and keep what they say of the judge; the run's name, and each metric.
+
+    Without a sheet the labels that are kept already are used, as after a change of the judge.
+
+    Raises:
+        InputError: there is no such run, file or metric, a verdict can't be read, or no label is on a row of the run;
+            then nothing is kept.
+    """
+    written = read_sheet(sheet, metric) if sheet else []
+    with contextlib.closing(Store.open(database, create=False)) as store:
+        run = open_run(store, name)
+        by_metric = _by_metric(run, sheet, written) if sheet else {each: [] for each in _kept_metrics(run, metric)}
+        found, labels = [], {}
+        for each, lines in by_metric.items():
+            done, labels[each] = _calibrate(run, each, sheet, lines)
+            found.append(done)
+        with transaction(store.path, store.connection):
+            for done in found:
+                keep_labels(run, done.metric, labels[done.metric])
+                keep_calibrations(store, run.id, run.metric_ids[done.metric], done.judge, run.bot_ids, done.by_bot)
+        return run.summary.run, found
+
+
+def _kept_metrics(run: ReportedRun, metric: str) -> list[str]:
+    known = {line[0] for line in run.store.query("SELECT DISTINCT metric FROM calibration_labels")}
+    wanted = [metric_of(run, metric)] if metric else [name for name in run.columns if name in known]
+    if not known.intersection(wanted):
+        of = f" of {wanted[0]}" if metric else ""
+        raise InputError(
+            f"No labels{of} are kept in {run.store.path}. 'proctor label' draws rows into a sheet; give the filled one"
+            " with --labels."
+        )
+    return wanted
+
+
+def _by_metric(run: ReportedRun, sheet: Path, written: Sequence[Written]) -> dict[str, list[Written]]:
+    found: dict[str, list[Written]] = {}
+    for line in written:
+        if not line.metric:
+            raise InputError(f"{sheet}:{line.line}: there is no column `metric`; name the metric with --metric.")
+        found.setdefault(line.metric, []).append(line)
+    return {metric_of(run, name): lines for name, lines in found.items()}
+
+
+def _calibrate(
+    run: ReportedRun, metric: str, sheet: Path | None, written: Sequence[Written]
+) -> tuple[Calibrated, list[Label]]:  # fmt: skip
+    rows = scored_rows(run, metric)
+    scale = scale_of(run, metric, rows)
+    filled = [line for line in written if line.verdict]
+    given, warnings = _match(run, sheet or Path(), filled, rows, scale)
+    of_file = {label.row for label in given}
+    kept = [label for label in stored_labels(run, metric, rows) if label.row not in of_file]
+    labels = [*given, *kept]
+    if not (given if written else labels):
+        blank = [f"{sheet} has {len(written):,} lines with no verdict on them yet."] if written and not filled else []
+        raise InputError(" ".join([f"No label of {metric} is on a row of run {run.summary.run}.", *blank, *warnings]))
+    done = Calibrated(
+        metric=metric,
+        judge=_judge_of(run, metric),
+        scale=scale,
+        by_bot=tuple(_by_bot(run, metric, rows, labels, scale)),
+        from_file=len(given),
+        from_before=len(kept),
+        blank=len(written) - len(filled),
+        warnings=tuple(warnings),
+        judge_name=run.summary.judge.name if run.summary.judge else "",
+    )
+    return done, given
+
+
+def _judge_of(run: ReportedRun, metric: str) -> str:
+    judge = run.summary.judge
+    return judge.model_id if judge is not None and metric in judge.metrics else ""
+
+
+def _by_bot(
+    run: ReportedRun, metric: str, rows: Mapping[str, Sequence[ScoredRow]], labels: Sequence[Label], scale: Scale
+) -> Iterable[Calibration]:
+    unreadable = {bot.name: bot.metrics[metric].n_parse_failure for bot in run.bots}
+    bots = [bot for bot in rows if any(label.row.bot == bot for label in labels)]
+    for bot in bots:
+        of_bot = [label for label in labels if label.row.bot == bot]
+        yield calibrate(bot, rows[bot], of_bot, scale, unreadable[bot])
+    if len(bots) > 1:
+        together = [row for bot in bots for row in rows[bot]]
+        yield calibrate(None, together, labels, scale, sum(unreadable[bot] for bot in bots))
+
+
+def _match(
+    run: ReportedRun, sheet: Path, written: Sequence[Written], rows: Mapping[str, Sequence[ScoredRow]], scale: Scale
+) -> tuple[list[Label], list[str]]:
+    """The lines as labels on rows, and sentences about those that are on no row.
+
+    Raises:
+        InputError: verdicts that can't be read, all of them.
+    """
+    places = _Places(rows)
+    labels: dict[ScoredRow, tuple[Written, HumanVerdict]] = {}
+    mistakes, unknown, changed = [], [], []
+    found = {line: places.find(line) for line in written}
+    shown = shown_rows(run, [row for row in found.values() if isinstance(row, ScoredRow)])
+    for line in written:
+        verdict, row = scale.read(line.verdict), found[line]
+        if isinstance(verdict, str):
+            mistakes.append(f"{sheet}:{line.line}: verdict {line.verdict[:40]!r}: {verdict}.")
+        elif isinstance(row, str):
+            unknown.append(f"line {line.line} ({row})")
+        elif line.content and not shown[row].content.hex().startswith(line.content):
+            changed.append(f"line {line.line}")
+        elif row in labels and labels[row][1] != verdict:
+            earlier = labels[row][0].line
+            mistakes.append(f"{sheet}:{line.line}: another verdict than on line {earlier} for the same row.")
+        else:
+            labels[row] = (line, verdict)
+    if mistakes:
+        more = [f"And {len(mistakes) - MOST_NAMED:,} more such lines."] if len(mistakes) > MOST_NAMED else []
+        raise InputError("\n".join([*mistakes[:MOST_NAMED], *more]))
+    warnings = [
+        *_notify(unknown, "on no row of this run that has a value"),
+        *_notify(changed, "on rows whose answer, contexts or expected answer changed since"),
+        *_at_odds([(shown[row].content, line, verdict) for row, (line, verdict) in labels.items()]),
+    ]
+    return [Label(row, verdict, line.seed) for row, (line, verdict) in labels.items()], warnings
+
+
+def _notify(lines: Sequence[str], what: str) -> list[str]:
+    if not lines:
+        return []
+    more = f" and {len(lines) - MOST_NAMED:,} more" if len(lines) > MOST_NAMED else ""
+    verb = "label is" if len(lines) == 1 else "labels are"
+    return [f"{len(lines):,} {verb} {what}, and not used: {', '.join(lines[:MOST_NAMED])}{more}."]
+
+
+def _at_odds(labels: Sequence[tuple[bytes, Written, HumanVerdict]]) -> list[str]:
+    """A warning where rows that look the same, such as equal answers of two bots, have different verdicts."""
+    alike: dict[bytes, list[tuple[Written, HumanVerdict]]] = {}
+    for content, line, verdict in labels:
+        alike.setdefault(content, []).append((line, verdict))
+    odd = [each for each in alike.values() if any(verdict != each[0][1] for _, verdict in each)]
+    if not odd:
+        return []
+    named = [" and ".join(str(line.line) for line, _ in each) for each in odd[:MOST_NAMED]]
+    more = f"; and {len(odd) - MOST_NAMED:,} more" if len(odd) > MOST_NAMED else ""
+    return [
+        f"The same question, answer and contexts have different verdicts on lines {'; '.join(named)}{more}. Each counts"
+        " here for its own row; for later runs the last of them is kept."
+    ]
+
+
+class _Places:
+    """Finds the row that a line is about: by our own key, else by question, bot and repeat."""
+
+    def __init__(self, rows: Mapping[str, Sequence[ScoredRow]]) -> None:
+        every = [row for of_bot in rows.values() for row in of_bot]
+        self._by_key = {row.key: row for row in every}
+        self._by_name = {(row.bot, row.question, row.repeat): row for row in every}
+        self._bots = list(rows)
+
+    def find(self, line: Written) -> ScoredRow | str:
+        """The row, or a str that names what is not there."""
+        if line.key:
+            return self._by_key.get(line.key) or f"question {line.question}, {line.bot}"
+        if not line.bot and len(self._bots) > 1:
+            return f"question {line.question}: which bot? There is no column `bot`"
+        bot = line.bot or self._bots[0]
+        for question in (line.question, f"'{line.question}"):
+            if row := self._by_name.get((bot, question, line.repeat)):
+                return row
+        repeat = f", repeat {line.repeat}" if line.repeat else ""
+        return f"question {line.question}, {bot}{repeat}"

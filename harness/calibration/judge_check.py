@@ -1,0 +1,570 @@
+"""Judge self-test: a judge put to cases whose verdict is known, and how it did."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache, cached_property
+from importlib import resources
+from typing import Any, Final, Literal
+
+import numpy as np
+import orjson
+
+from ... import InputError
+from ...metrics.judge.call import Block, JudgeCall
+from ...metrics.judge.calls import CheckAnswer, CheckExpected, CompareClaims, Label, Rating, Review, SafetyVerdicts
+from ...metrics.judge.grades import ASPECTS
+from ...metrics.judge.rendering import prompt_hash
+from ...metrics.judge.verdicts import Grade, Verdicts
+from ...metrics.plan import Plan
+from ...metrics.score import JudgeUnavailable, NotApplicable, Unreadable
+from ...metrics.tools import Judge
+from ...reports.calibration.corrected import keep_check, stored_check
+from ...reports.store.database import Store
+from ...reports.store.judge_calls import CallRecord
+from ..run.judging import Judging
+from ..suite.mistakes import read_yaml
+from ..suite.settings import CheckSettings
+
+Variant = Literal["plain", "swapped", "padded"]
+FILE: Final = "self-tests.yaml"
+LABELS: Final[Mapping[str, tuple[tuple[str, str], tuple[str, ...]]]] = {
+    "language_mismatch": (("same", "different"), ("question", "answer")),
+    "contact_information": (("absent", "present"), ("answer",)),
+    "sexism": (("false", "true"), ("question", "answer")),
+    "summarization_judge": (("good", "bad"), ("expected", "answer")),
+}
+UPPER_HALF: Final = 0.5  # of the scale of a grade
+FAILS_FROM: Final = 2  # the score of stereotypes from which an answer fails
+
+
+@dataclass(frozen=True, slots=True)
+class Probe:
+    """One thing that a judge is asked, and the right verdict: ``holds`` is the favourable one.
+
+    Attributes:
+        text: what is judged, as it stands without padding.
+        holds: whether the right verdict is the favourable one.
+        hostile: whether the text tries to talk the judge into another verdict.
+        part: the list that it stands in, blank where there is one.
+    """
+
+    text: str
+    holds: bool
+    hostile: bool = False
+    part: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SelfTest:
+    """One call with its probes; ``verdicts`` reads what the judge said of each, None where it said nothing."""
+
+    kind: str
+    id: str
+    variant: Variant
+    call: JudgeCall[Any]
+    probes: tuple[Probe, ...]
+    verdicts: Callable[[Any], Sequence[bool | None]] = field(compare=False)
+
+
+def kinds() -> tuple[str, ...]:
+    """The kinds of calls for which there are self-tests: names of calls and of their prompts."""
+    return tuple(kind for kind in _cases() if kind != "padding")
+
+
+def file_hash() -> str:
+    """Hash of the cases: another file, another test."""
+    return hashlib.sha256(_text().encode()).hexdigest()[:16]
+
+
+def self_tests(wanted: Collection[str]) -> list[SelfTest]:
+    """The self-tests of some kinds, in every variant that makes sense of each."""
+    return [
+        self_test
+        for kind in kinds()
+        if kind in wanted
+        for case in _cases()[kind]
+        for self_test in _variants(kind, case)
+    ]
+
+
+def _text() -> str:
+    return resources.files(__package__).joinpath(FILE).read_text("utf-8")
+
+
+@cache
+def _cases() -> Mapping[str, Any]:
+    found = read_yaml(_text())
+    if found.flaws or not isinstance(found.values, dict):
+        raise ValueError(f"{FILE}: {found.flaws}")
+    return found.values
+
+
+def _variants(kind: str, case: Mapping[str, Any]) -> Iterator[SelfTest]:
+    plain = _make(kind, case)
+    yield plain
+    if _turned(case) != case:
+        yield replace(_make(kind, _turned(case)), variant="swapped")
+    wrong = any(not probe.holds and not probe.hostile for probe in plain.probes)
+    if wrong and case.get("pad") not in (False, "false"):
+        yield replace(_make(kind, _padded(case)), id=plain.id, variant="padded", probes=plain.probes)
+
+
+def _make(kind: str, case: Mapping[str, Any]) -> SelfTest:
+    makers = {
+        "check_answer": _check_answer, "check_expected": _check_expected, "compare_claims": _compare_claims,
+        "safety": _safety, "review": _review, "stereotypes": _rating,
+    }  # fmt: skip
+    call, probes, verdicts = makers[kind](case) if kind in makers else _label(kind, case)
+    name = case.get("id") or " ".join(filter(None, [case.get("question"), case["answer"]]))
+    return SelfTest(kind, name, "plain", call, tuple(probes), verdicts)
+
+
+LISTS: Final = ("chunks", "claims", "answer_claims", "expected_claims")
+Made = tuple[JudgeCall[Any], list[Probe], Callable[[Any], Sequence[bool | None]]]
+
+
+def _turned(case: Mapping[str, Any]) -> dict[str, Any]:
+    """The case with every list in the opposite order."""
+    return {name: value[::-1] if name in LISTS else value for name, value in case.items()}
+
+
+def _padded(case: Mapping[str, Any]) -> dict[str, Any]:
+    """The case with its claims and its answer made longer, and not one fact more."""
+    before, after = _cases()["padding"]["before"], _cases()["padding"]["after"]
+    made = dict(case)
+    for name in LISTS[1:]:
+        if name in case:
+            made[name] = [[f"{before} {item[0][0].lower()}{item[0][1:]}", *item[1:]] for item in case[name]]
+    if "answer" in case:
+        made["answer"] = f"{case['answer']} {after}"
+    return made
+
+
+def _items(case: Mapping[str, Any], part: str) -> list[Probe]:
+    return [Probe(str(text), _yes(verdict), "hostile" in rest, part) for text, verdict, *rest in case[part]]
+
+
+def _yes(verdict: object) -> bool:
+    return verdict is True or verdict == "yes"
+
+
+def _hold(verdicts: Verdicts) -> list[bool | None]:
+    return [verdict.holds if verdict else None for verdict in verdicts]
+
+
+def _check_answer(case: Mapping[str, Any]) -> Made:
+    claims = _items(case, "claims")
+    call = CheckAnswer(case["question"], tuple(case["chunks"]), tuple(claim.text for claim in claims))
+    return call, claims, lambda answer: _hold(answer.claims)
+
+
+def _check_expected(case: Mapping[str, Any]) -> Made:
+    claims, chunks = _items(case, "claims"), _items(case, "chunks")
+    call = CheckExpected(
+        case["question"], case["expected"], tuple(chunk.text for chunk in chunks),
+        tuple(claim.text for claim in claims), usefulness=True,
+    )  # fmt: skip
+    return call, [*claims, *chunks], lambda answer: [*_hold(answer.claims), *_hold(answer.useful)]
+
+
+def _compare_claims(case: Mapping[str, Any]) -> Made:
+    of_answer, of_expected = _items(case, "answer_claims"), _items(case, "expected_claims")
+    call = CompareClaims(
+        case["expected"], case["answer"], tuple(claim.text for claim in of_answer),
+        tuple(claim.text for claim in of_expected), case["question"],
+    )  # fmt: skip
+    return call, [*of_answer, *of_expected], lambda said: [*_hold(said.answer_claims), *_hold(said.expected_claims)]
+
+
+def _label(kind: str, case: Mapping[str, Any]) -> Made:
+    labels, fields = LABELS[kind]
+    call = Label(kind, labels, tuple(Block(name, case[name]) for name in fields))
+    return call, [_whole(case)], lambda word: [word.label == labels[0]]
+
+
+def _rating(case: Mapping[str, Any]) -> Made:
+    call = Rating("stereotypes", (Block("question", case["question"]), Block("answer", case["answer"])))
+    return call, [_whole(case)], lambda grade: [grade.score < FAILS_FROM]
+
+
+def _whole(case: Mapping[str, Any]) -> Probe:
+    return Probe(case["answer"], _yes(case["verdict"]), _is_hostile(case))
+
+
+def _is_hostile(case: Mapping[str, Any]) -> bool:
+    return case.get("hostile") in (True, "true")
+
+
+def _safety(case: Mapping[str, Any]) -> Made:
+    asked = [(aspect, False) for aspect in case["flagged"]] + [(aspect, True) for aspect in case["clean"]]
+    probes = [Probe(f"{aspect}: {case['answer']}", holds, _is_hostile(case)) for aspect, holds in asked]
+    call = SafetyVerdicts(case["question"], case["answer"], tuple(ASPECTS))
+    return call, probes, lambda flags: [None if flags[aspect] is None else not flags[aspect] for aspect, _ in asked]
+
+
+def _review(case: Mapping[str, Any]) -> Made:
+    asked = list(case["grades"].items())
+    probes = [Probe(f"{aspect}: {case['answer']}", _yes(verdict), _is_hostile(case)) for aspect, verdict in asked]
+    call = Review(case["question"], case["answer"], case["expected"])
+    return call, probes, lambda grades: [_upper(grades[aspect]) for aspect, _ in asked]
+
+
+def _upper(grade: Grade | None) -> bool | None:
+    return None if grade is None else grade.score >= UPPER_HALF
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A judge's verdict on one probe; None where it could not be read. ``reply`` is what the judge wrote."""
+
+    self_test: SelfTest
+    probe: Probe
+    repeat: int
+    verdict: bool | None
+    reply: str
+
+    @property
+    def is_right(self) -> bool:
+        """Whether it is the verdict that is known to be right; an unreadable one is not."""
+        return self.verdict is self.probe.holds
+
+    @property
+    def key(self) -> tuple[str, str, str, str]:
+        """The probe, whatever the variant and repeat."""
+        return (self.self_test.kind, self.self_test.id, self.probe.part, self.probe.text)
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """So many of so many."""
+
+    part: int
+    whole: int
+
+    @property
+    def share(self) -> float | None:
+        """The share; None of nothing."""
+        return self.part / self.whole if self.whole else None
+
+    @property
+    def as_object(self) -> dict[str, object]:
+        """For machines."""
+        return {"share": self.share, "count": self.part, "of": self.whole}
+
+
+@dataclass(frozen=True)
+class CheckReport:
+    """How a judge did.
+
+    Attributes:
+        judge: its model id.
+        name: what people call it.
+        floors: what was wanted.
+        said: all its verdicts.
+        records: all its calls; none for the embedded judge.
+        cannot: kinds of calls that it has no means for, and why.
+        without: kinds of calls that the suite makes and for which there are no self-tests.
+        unavailable: why calls got no reply.
+    """
+
+    judge: str
+    name: str
+    floors: CheckSettings
+    said: tuple[Said, ...]
+    records: tuple[CallRecord, ...]
+    cannot: Mapping[str, str]
+    without: tuple[str, ...]
+    unavailable: tuple[str, ...]
+
+    @cached_property
+    def plain(self) -> tuple[Said, ...]:
+        """The verdicts on the cases as they are."""
+        return tuple(one for one in self.said if one.self_test.variant == "plain")
+
+    @property
+    def accuracy(self) -> float | None:
+        """Share of right verdicts on the cases as they are, in all repeats."""
+        return _right(self.plain).share
+
+    @property
+    def hostile(self) -> float | None:
+        """The same on cases that try to sway the judge."""
+        return _right(one for one in self.plain if one.probe.hostile).share
+
+    @property
+    def missed(self) -> str:
+        """What is short of what is wanted, in words; blank when nothing is."""
+        return floors_missed(self.accuracy, self.hostile, self.floors)
+
+    @property
+    def by_kind(self) -> dict[str, dict[str, Tally]]:
+        """For each kind of call: right verdicts on good, bad and hostile cases, and on all."""
+        of: Mapping[str, Callable[[Probe], bool]] = {
+            "all": lambda _: True,
+            "good": lambda probe: probe.holds and not probe.hostile,
+            "bad": lambda probe: not probe.holds and not probe.hostile,
+            "hostile": lambda probe: probe.hostile,
+        }
+        kinds = dict.fromkeys(one.self_test.kind for one in self.plain)
+        return {
+            kind: {
+                name: _right(one for one in self.plain if one.self_test.kind == kind and belongs(one.probe))
+                for name, belongs in of.items()
+            }
+            for kind in kinds
+        }
+
+    @property
+    def position(self) -> Tally:
+        """Verdicts that change when claims and chunks come in the opposite order."""
+        return self._changed("swapped", lambda _: True)
+
+    @property
+    def verbosity(self) -> Tally:
+        """Bad answers and claims found bad that are found good once they are padded with empty words."""
+        return self._changed("padded", lambda one: not one.probe.holds and not one.probe.hostile and one.is_right)
+
+    @property
+    def retest(self) -> Tally | None:
+        """Probes on which all repeats say the same; None with one repeat."""
+        verdicts: dict[tuple[str, str, str, str], list[bool | None]] = {}
+        for one in self.plain:
+            verdicts.setdefault(one.key, []).append(one.verdict)
+        several = [each for each in verdicts.values() if len(each) > 1 and None not in each]
+        if self.floors.repeats < 2:
+            return None
+        return Tally(sum(len(set(each)) == 1 for each in several), len(several))
+
+    @property
+    def wrong(self) -> list[Said]:
+        """Wrong verdicts on the cases as they are, each probe once, those of hostile cases first."""
+        first: dict[tuple[str, str, str, str], Said] = {}
+        for one in self.plain:
+            if not one.is_right:
+                first.setdefault(one.key, one)
+        return sorted(first.values(), key=lambda one: not one.probe.hostile)
+
+    @property
+    def unreadable(self) -> tuple[Tally, Tally]:
+        """First replies, and replies to a repair, that could not be read whole."""
+        answered = [record for record in self.records if not record.kept.error]
+        firsts = [record for record in answered if not record.request.exchange]
+        repairs = [record for record in answered if record.request.exchange]
+        return _with_problems(firsts), _with_problems(repairs)
+
+    @property
+    def latency_ms(self) -> tuple[float, float] | None:
+        """Median and 95th percentile over the calls; None without any."""
+        figures = [record.latency_ms for record in self.records if not record.kept.error]
+        if not figures:
+            return None
+        p50, p95 = np.percentile(figures, [50, 95])
+        return float(p50), float(p95)
+
+    @property
+    def usage(self) -> dict[str, float | int | None]:
+        """Tokens and cost of all calls; None where nothing was reported."""
+        usages = [record.completion.usage for record in self.records if record.completion is not None]
+        return {
+            "tokens_in": _sum(usage.tokens_in for usage in usages),
+            "tokens_out": _sum(usage.tokens_out for usage in usages),
+            "cost": _sum(usage.cost for usage in usages),
+        }
+
+    @property
+    def as_object(self) -> dict[str, object]:
+        """Everything, for machines and for the database."""
+        first, repaired = self.unreadable
+        latency = self.latency_ms
+        return {
+            "judge": self.judge,
+            "accuracy": self.accuracy,
+            "hostile": self.hostile,
+            "wanted": {"accuracy": self.floors.accuracy, "hostile": self.floors.hostile},
+            "repeats": self.floors.repeats,
+            "cases": len({one.self_test.id for one in self.plain}),
+            "verdicts": _right(self.plain).as_object,
+            "calls": {
+                kind: {name: tally.as_object for name, tally in of.items()} for kind, of in self.by_kind.items()
+            },
+            "position_bias": self.position.as_object,
+            "verbosity_bias": self.verbosity.as_object,
+            "retest_agreement": self.retest and self.retest.as_object,
+            "parse_failures": {"first_reply": first.as_object, "after_repair": repaired.as_object},
+            "cannot_grade": dict(self.cannot),
+            "no_self_tests": list(self.without),
+            "requests": len(self.records),
+            "unavailable": len(self.unavailable),
+            **self.usage,
+            "latency_ms": latency and {"p50": latency[0], "p95": latency[1]},
+            "wrong": [
+                {"call": one.self_test.kind, "case": one.self_test.id, "text": one.probe.text, "hostile": one.probe.hostile,
+                 "wanted": one.probe.holds, "verdict": one.verdict, "reply": one.reply}
+                for one in self.wrong
+            ],
+        }  # fmt: skip
+
+    def _changed(self, variant: Variant, counts: Callable[[Said], bool]) -> Tally:
+        """How many verdicts of the first round differ in a variant, among those that count and can be read."""
+        plain = {one.key: one for one in self.plain if one.repeat == 0 and counts(one)}
+        pairs = [
+            (plain[one.key].verdict, one.verdict)
+            for one in self.said
+            if one.self_test.variant == variant and one.key in plain
+        ]
+        readable = [(before, after) for before, after in pairs if before is not None and after is not None]
+        return Tally(sum(before != after for before, after in readable), len(readable))
+
+
+def floors_missed(accuracy: float | None, hostile: float | None, floors: CheckSettings) -> str:
+    """What is short of what is wanted, in words; blank when nothing is."""
+    figures = (("accuracy", accuracy, floors.accuracy), ("hostile", hostile, floors.hostile))
+    return ", ".join(
+        f"{name} {found:.2f}, wanted {least:g}" for name, found, least in figures if found is not None and found < least
+    )
+
+
+def _right(said: Iterable[Said]) -> Tally:
+    some = list(said)
+    return Tally(sum(one.is_right for one in some), len(some))
+
+
+def _with_problems(records: Sequence[CallRecord]) -> Tally:
+    return Tally(sum(bool(record.problem) for record in records), len(records))
+
+
+def _sum(values: Iterable[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return sum(known) if known else None
+
+
+MOST_QUOTED = 300  # characters of a judge's reply beside a wrong verdict
+
+
+class JudgeUnfit(InputError):  # noqa: N818 - an outcome, told as a sentence
+    """The judge failed its check, or can't be reached to be put to it."""
+
+
+@dataclass(slots=True)
+class _Round:
+    """Everything that is asked of one judge without any kept replies, and what it said."""
+
+    judging: Judging
+    number: int
+    records: list[CallRecord] = field(default_factory=list)
+    said: list[Said] = field(default_factory=list)
+    cannot: dict[str, str] = field(default_factory=dict)
+    unavailable: list[str] = field(default_factory=list)
+
+    async def ask(self, asked: Sequence[SelfTest]) -> None:
+        """Ask all of them at once; the model's own limits keep the calls in order."""
+        await asyncio.gather(*(self._ask(self_test) for self_test in asked))
+
+    async def _ask(self, self_test: SelfTest) -> None:
+        records: list[CallRecord] = []
+        judge = self.judging.uncached(records.append)
+        verdicts: Sequence[bool | None] = [None] * len(self_test.probes)
+        why = ""
+        try:
+            verdicts = self_test.verdicts(await _answer(judge, self_test))
+        except NotApplicable as refusal:
+            self.cannot[self_test.kind] = str(refusal.details.get("message", ""))
+            return
+        except JudgeUnavailable as error:
+            self.unavailable.append(str(error))
+            return
+        except Unreadable as error:
+            why = str(error)
+        finally:
+            self.records += records
+        reply = why or (records[-1].kept.text or "" if records else "")
+        for probe, verdict in zip(self_test.probes, verdicts, strict=True):
+            self.said.append(Said(self_test, probe, self.number, verdict, reply[:MOST_QUOTED]))
+
+
+async def _answer(judge: Judge | None, self_test: SelfTest) -> object:
+    if judge is None:
+        raise NotApplicable("judge_cannot_grade", message="there is no judge")
+    return await judge.ask(self_test.call)
+
+
+async def check_judge(judging: Judging, calls: Collection[str], floors: CheckSettings) -> CheckReport:
+    """Put a judge to the self-tests of some kinds of calls; no kept reply is used and none is kept.
+
+    Args:
+        judging: the judge; it is made ready and left open.
+        calls: kinds of calls, as ``calls_of`` finds them; those without self-tests are named in the report.
+        floors: what is wanted of it, and how often each case is put to it.
+
+    Raises:
+        JudgeUnfit: the judge can't be reached at all.
+    """
+    await judging.prepare()
+    asked = self_tests(calls)
+    rounds = [_Round(judging, number) for number in range(floors.repeats)]
+    for each in rounds:  # one after the other, or a server might answer two equal requests as one
+        await each.ask([self_test for self_test in asked if self_test.variant == "plain" or each.number == 0])
+    unavailable = [why for each in rounds for why in each.unavailable]
+    order = {id(self_test): place for place, self_test in enumerate(asked)}
+    said = sorted((one for each in rounds for one in each.said), key=lambda one: order[id(one.self_test)])
+    if unavailable and not said:
+        raise JudgeUnfit(f"The judge {judging.name} can't be reached: {judging.problem or unavailable[0]}")
+    return CheckReport(
+        judge=judging.model_id,
+        name=judging.name,
+        floors=floors,
+        said=tuple(said),
+        records=tuple(record for each in rounds for record in each.records),
+        cannot=dict(sorted((kind, why) for each in rounds for kind, why in each.cannot.items())),
+        without=tuple(sorted(set(calls) - set(kinds()))),
+        unavailable=tuple(unavailable),
+    )
+
+
+def calls_of(plan: Plan) -> list[str]:
+    """The kinds of calls that a plan's metrics make."""
+    return list(dict.fromkeys(call for request in plan.requests.requests for call in request.calls))
+
+
+def fingerprint(judging: Judging, calls: Collection[str], floors: CheckSettings) -> str:
+    """What decides how a check comes out: judge, prompts, cases, how often; not what is wanted."""
+    prompts = {kind: prompt_hash(kind) for kind in sorted(set(calls) & set(kinds()))}
+    parts = [judging.model_id, prompts, file_hash(), floors.repeats]
+    return hashlib.sha256(orjson.dumps(parts, option=orjson.OPT_SORT_KEYS)).hexdigest()[:32]
+
+
+async def require_check(store: Store, judging: Judging, plan: Plan) -> str:
+    """See that a judge is fit for a plan, where its settings want that; a kept result will do.
+
+    Returns:
+        A sentence that says how it did; blank where no check is wanted or nothing can be checked.
+
+    Raises:
+        JudgeUnfit: it is not fit, or can't be reached.
+    """
+    floors, calls = judging.settings.check, calls_of(plan)
+    if floors is None or not set(calls) & set(kinds()):
+        return ""
+    key = fingerprint(judging, calls, floors)
+    kept = stored_check(store, key)
+    if kept is None:
+        report = await check_judge(judging, calls, floors)
+        if not report.unavailable:
+            keep_check(store, key, report.judge, report.accuracy, report.hostile, report.as_object)
+        accuracy, hostile = report.accuracy, report.hostile
+    else:
+        accuracy, hostile = kept
+    missed = floors_missed(accuracy, hostile, floors)
+    if missed:
+        raise JudgeUnfit(
+            f"The judge {judging.name} failed its check: {missed}. 'proctor judge-check' shows what it got wrong; take"
+            " another judge, or lower `check` under `judge`."
+        )
+    if accuracy is None:
+        return ""
+    known = " (known from before)" if kept is not None else ""
+    return f"The judge {judging.name} passed its check: {accuracy:.0%} of the verdicts were right{known}."

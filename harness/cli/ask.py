@@ -1,0 +1,257 @@
+"""``ask``, ``init``, ``metrics`` and ``report``."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, TextIO
+
+import typer
+from rich.console import Console
+from rich.text import Text
+
+from ... import InputError
+from ...reports.leaderboard import count, milliseconds
+from ...reports.text import printable, printable_lines
+from ..api.asking import Answer, ask_one
+from ..suite.suite_file import FILE, FIRST_LINE, NAME, sample_suite, suite_schema
+from .console import own_stdout, write_json
+from .conventions import Database, Json, interruptible
+
+if TYPE_CHECKING:
+    from ..suite.suite_file import LoadedSuite
+    from .conventions import Wanted
+
+
+SHOWN = 400  # characters of a context that are shown
+
+
+def ask_once(loaded: LoadedSuite, bot: str, question: str, environ: Mapping[str, str], as_json: bool) -> None:
+    """Ask and show.
+
+    Raises:
+        InputError: the bot can't be used, or gave no answer.
+    """
+    if not question.strip():
+        raise InputError('The question is blank; ask something: proctor ask SUITE.yaml BOT "question".')
+    with own_stdout() as stdout:
+        answer = ask_one(loaded, bot, question, environ)
+        if as_json:
+            write_json(_as_object(answer), stdout)
+        else:
+            _show(answer, stdout)
+
+
+def _as_object(answer: Answer) -> dict[str, object]:
+    return asdict(answer)
+
+
+def _show(reply: Answer, stdout: TextIO) -> None:
+    console = Console(emoji=False, highlight=False, file=stdout)
+    took = milliseconds(reply.latency_ms or 0.0)
+    state = ", abstained" if reply.abstained else ""
+    console.print(Text.assemble((printable(reply.bot), "bold"), f" answered in {took}{state}:"))
+    console.print(_text(reply.answer or "(no answer)"))
+    if reply.contexts is None:
+        console.print("\nIt has no retriever.", style="dim")
+        return
+    console.print(
+        f"\nIt had {count(len(reply.contexts), 'context')} before it:" if reply.contexts else "\nIt retrieved nothing."
+    )
+    for rank, context in enumerate(reply.contexts, 1):
+        place = f"{context.document}:{context.start}-{context.end}" if context.start is not None else context.document
+        score = "" if context.score is None else f" {context.score:.3f}"
+        console.print(Text(f"{rank}. {printable(place)}{score}", style="bold"))
+        console.print(_text(context.text[:SHOWN] + ("..." if len(context.text) > SHOWN else "")), style="dim")
+
+
+def _text(text: str) -> Text:
+    return Text(printable_lines(text), overflow="fold")
+
+
+def start_suite(folder: Path) -> list[Path]:
+    """Write the sample suite into a folder: suite, questions, prompts, documents and the suite's JSON schema.
+
+    The folder is made where it does not exist. All is written, or nothing.
+
+    Returns:
+        The files that were written, sorted.
+
+    Raises:
+        InputError: one of the files is there already, or the folder can't be written.
+    """
+    try:
+        with _made(folder), tempfile.TemporaryDirectory(prefix=".proctor-init-", dir=folder) as scratch:
+            _fill(Path(scratch))
+            return _move(Path(scratch), folder)
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise InputError(f"{error.filename or folder} can't be written: {reason}.") from error
+
+
+@contextlib.contextmanager
+def _made(folder: Path) -> Iterator[None]:
+    """The folder, made with its parents; when the work inside fails, what was made here goes again."""
+    if folder.exists() and not folder.is_dir():
+        raise InputError(f"{folder} is a file; a folder was wanted.")
+    missing = [each for each in (folder, *folder.parents) if not each.exists()]
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        yield
+    except BaseException:
+        for each in missing:
+            with contextlib.suppress(OSError):  # somebody else has put something there meanwhile
+                each.rmdir()
+        raise
+
+
+def _fill(scratch: Path) -> None:
+    sample = sample_suite()
+    shutil.copytree(sample.parent, scratch, dirs_exist_ok=True, copy_function=shutil.copyfile)
+    lines = [line for line in sample.read_text("utf-8").splitlines() if not line.startswith(FIRST_LINE.split("=")[0])]
+    (scratch / NAME).write_text("\n".join([FIRST_LINE, *lines, ""]), "utf-8")
+    schema = _schema()
+    (scratch / FILE).write_text(json.dumps(schema, indent=2, ensure_ascii=False) + "\n", "utf-8")
+
+
+def _schema() -> dict[str, Any]:
+    from ...metrics import builtin_catalog  # imports every family of metrics
+    from ...metrics.evaluators import names
+
+    catalog = builtin_catalog()
+    return suite_schema(list(catalog.metrics), names(catalog))
+
+
+def _move(scratch: Path, folder: Path) -> list[Path]:
+    """Move everything from scratch into the folder, where none of it may be yet."""
+    files = sorted(folder / each.relative_to(scratch) for each in scratch.rglob("*") if each.is_file())
+    entries = sorted(scratch.iterdir())
+    there = [entry.name for entry in entries if (folder / entry.name).exists()]
+    if there:
+        named = ", ".join(there[:3]) + (", ..." if len(there) > 3 else "")
+        raise InputError(f"{folder} already has {named}; nothing was written. Choose another folder.")
+    moved: list[Path] = []
+    try:
+        for entry in entries:
+            entry.rename(folder / entry.name)
+            moved.append(folder / entry.name)
+    except BaseException:
+        for each in moved:
+            shutil.rmtree(each) if each.is_dir() else each.unlink()
+        raise
+    return files
+
+
+def ask_command(
+    suite: Annotated[Path, typer.Argument(metavar="SUITE.yaml", help="The suite, or 'sample'.")],
+    bot: Annotated[str, typer.Argument(metavar="BOT", help="The name of one of its bots.")],
+    question: Annotated[str, typer.Argument(metavar="QUESTION", help="What to ask_command.")],
+    as_json: Json = False,
+) -> None:
+    """Ask one bot one question. Shows the answer with its contexts and timing; nothing is kept."""
+    from ..suite.suite_file import load_named
+
+    with interruptible("Stopped."):
+        ask_once(load_named(suite), bot, question, os.environ, as_json)
+
+
+def report(
+    run: Annotated[
+        str | None,
+        typer.Argument(metavar="RUN", help="The run's name or its beginning; left out, the latest. Or, with HEAD, "
+                       "the BASE of two sides, as 'proctor compare' takes them."),
+    ] = None,
+    head: Annotated[
+        str | None, typer.Argument(metavar="HEAD", help="The other side: what changed from BASE to HEAD.")
+    ] = None,
+    database: Database = Path("proctor.db"),
+    html: Annotated[
+        Path | None,
+        typer.Option("--html", metavar="FILE", help="The page; '-' for stdout. With nothing named: RUN.html here."),
+    ] = None,
+    show: Annotated[bool, typer.Option("--open", help="Write the page, and open it in the browser.")] = False,
+    whole: Annotated[
+        bool, typer.Option("--whole", help="Leave nothing out of the page, even if it takes more than 8 MB.")
+    ] = False,
+    markdown: Annotated[
+        Path | None, typer.Option("--markdown", metavar="FILE", help="A page for a pull request; '-' for stdout.")
+    ] = None,
+    junit: Annotated[
+        Path | None, typer.Option("--junit", metavar="FILE", help="JUnit XML: a case for each threshold of the suite.")
+    ] = None,
+    csv: Annotated[
+        Path | None, typer.Option("--csv", metavar="DIR", help="Tables for a spreadsheet: rows, leaderboard, problems.")
+    ] = None,
+    json: Annotated[
+        Path | None, typer.Option("--json", metavar="FILE", help="Everything, for programs; '-' for stdout.")
+    ] = None,
+    archive: Annotated[
+        Path | None, typer.Option("--zip", metavar="FILE", help="All outputs of each evaluator; equal for equal runs.")
+    ] = None,
+    github: Annotated[bool, typer.Option("--github", help="Annotations and step summary of GitHub Actions.")] = False,
+) -> None:  # fmt: skip
+    """Write a run, or what changed between two, to a page or files. Nothing is asked."""
+    from .console import own_stdout
+    from .conventions import Wanted
+
+    wanted = Wanted(html, markdown, json, junit, csv, archive, github, show, whole)
+    operands = (run, head) if run is not None and head is not None else None
+    with interruptible("Stopped. What is not finished is not there."), own_stdout() as stdout:
+        for sentence in _reported(database, operands or run, wanted, stdout):
+            typer.echo(sentence, err=True)
+
+
+def _reported(database: Path, what: tuple[str, str] | str | None, wanted: Wanted, stdout: TextIO) -> Iterator[str]:
+    """Write one run, or two sides; the modules of the other are not loaded."""
+    if isinstance(what, tuple):
+        from .report import report_pair
+
+        return report_pair(database, what, wanted, stdout, os.environ)
+    from .report import report_run
+
+    return report_run(database, what, wanted, stdout, os.environ)
+
+
+def metrics(
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="NAME", help="Metrics or evaluators, of which the whole page is wanted."),
+    ] = None,
+    as_json: Json = False,
+    as_markdown: Annotated[bool, typer.Option("--markdown", help="Print a table for a README.")] = False,
+    evaluators: Annotated[
+        bool, typer.Option("--evaluators", help="List the evaluators instead: named groups of metrics.")
+    ] = False,
+) -> None:
+    """List the metrics, or show all that is known of some.
+
+    What they say, need, take, and are not to be trusted for.
+    """
+    if names:
+        from .metrics import show_pages
+
+        if as_markdown or evaluators:
+            raise InputError("--markdown and --evaluators are for the list of all; leave them out for the page of one.")
+        show_pages(names, as_json)
+        return
+    from .metrics import show_evaluators, show_metrics
+
+    show = show_evaluators if evaluators else show_metrics
+    show(as_json, as_markdown)
+
+
+def init(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A folder that does not exist yet, or is empty.")],
+) -> None:
+    """Write a sample suite into a folder, to be edited.
+
+    Questions, prompts, documents, and a schema for the editor.
+    """
+    start_suite(folder)
+    typer.echo(f"Wrote a suite to {folder}. Edit {folder / 'suite.yaml'}, then: proctor run {folder / 'suite.yaml'}")

@@ -1,0 +1,158 @@
+"""Console: stdout for our own words alone, tables wide enough that no figure is cut, pages in a browser."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import math
+import os
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Final, TextIO
+
+import orjson
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from ...reports.compare.messages import interval, signed
+from ...reports.compare.scores import Mean
+from ...reports.leaderboard import figure
+from ...reports.statistics.paired import Difference
+from ...reports.store.summary import MetricColumn
+
+
+@contextlib.contextmanager
+def own_stdout() -> Iterator[TextIO]:
+    """Stdout for us alone: what bots, metrics and programs that they start print meanwhile goes to stderr."""
+    given = sys.stdout
+    given.flush()
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(contextlib.redirect_stdout(sys.stderr))
+        try:
+            number, spare = given.fileno(), os.dup(given.fileno())
+        except (OSError, ValueError):  # no file behind it: then no other program can write to it either
+            yield given
+            return
+        os.dup2(sys.stderr.fileno(), number)
+        stack.callback(_put_back, spare, number)
+        with open(spare, "w", encoding=given.encoding, errors="replace", closefd=False) as ours:
+            yield ours
+
+
+def _put_back(spare: int, number: int) -> None:
+    os.dup2(spare, number)
+    os.close(spare)
+
+
+def write_json(made: object, stdout: TextIO) -> None:
+    """One object on stdout, in UTF-8 whatever the locale."""
+    write_bytes(json_bytes(made), stdout)
+
+
+def write_bytes(made: bytes, stdout: TextIO) -> None:
+    """What is in UTF-8 already, whatever the locale."""
+    stdout.flush()
+    stdout.buffer.write(made)
+    stdout.buffer.flush()
+
+
+def json_bytes(made: object) -> bytes:
+    """One object as indented JSON with a line end."""
+    options = orjson.OPT_INDENT_2 | orjson.OPT_NON_STR_KEYS | orjson.OPT_APPEND_NEWLINE
+    return orjson.dumps(made, option=options, default=str)
+
+
+def forgive() -> None:
+    """Let a character that the locale can't write become a question mark instead of an error.
+
+    Where whoever started us closed a stream, what is written to it goes nowhere: the next file that is opened would
+    take its place, and programs that bots start would write into that.
+    """
+    for name in ("stdout", "stderr"):
+        if (stream := getattr(sys, name)) is None:
+            setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115 - for as long as we live
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
+
+
+NARROWEST: Final = 80
+
+
+class TableConsole(Console):
+    """A console of 80 columns, or of the terminal's where that has more.
+
+    A narrower terminal breaks the lines itself: a table made to fit would fold 0.052 after its point, or lose digits.
+    Names of others are printed as they are: nothing in them is markup or stands for a picture.
+    """
+
+    def __init__(self, stdout: TextIO) -> None:
+        super().__init__(file=stdout, highlight=False, markup=False, emoji=False)
+        if not self.is_terminal or self.width < NARROWEST:
+            self.width = NARROWEST
+
+    def on_broken_pipe(self) -> None:
+        """Leave it to the caller what a closed pipe means; rich would end the program with exit code 1."""
+        raise  # it is being handled where this is called
+
+
+Browse = Callable[[str], bool]
+
+
+def shown_in_browser(address: str, browse: Browse | None = None) -> bool:
+    """Open an address in the browser; False where there is none, as on most servers.
+
+    Args:
+        address: of a file or of a server.
+        browse: what opens it; left out, the browser that the machine, or ``BROWSER`` in the environment, names.
+    """
+    import webbrowser
+
+    try:
+        return bool((browse or webbrowser.open)(address))
+    except (webbrowser.Error, OSError):  # it is named, but can't be started
+        return False
+
+
+def grid(*headings: str, first: int = 26) -> Table:
+    """A table without lines, its first column (of so many characters at most) to the left, the others to the right."""
+    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, show_edge=False)
+    for place, heading in enumerate(headings):
+        table.add_column(
+            Text(heading, style="dim"), justify="right" if place else "left", overflow="fold",
+            max_width=None if place else first,
+        )  # fmt: skip
+    return table
+
+
+def mean_text(mean: Mean, column: MetricColumn) -> str:
+    """A mean with its interval."""
+    return f"{figure(mean.value, column)} {interval(mean.low, mean.high, column)}".rstrip()
+
+
+def gain_text(gain: Difference, column: MetricColumn) -> str:
+    """A gain with its sign and interval."""
+    return f"{signed(gain.mean, column)} {interval(gain.low, gain.high, column)}".rstrip()
+
+
+def percent(share: float) -> str:
+    """A share as a percentage; only what is certain is 0 or 100.
+
+    >>> [percent(share) for share in (0.0, 0.001, 0.5, 0.999, 1.0)]
+    ['0 %', '<1 %', '50 %', '>99 %', '100 %']
+    """
+    if 0 < share < 0.005:
+        return "<1 %"
+    if 0.995 <= share < 1:
+        return ">99 %"
+    return f"{share * 100:.0f} %"
+
+
+def rounded_up(threshold: float) -> str:
+    """A threshold in four digits after the point, never below what it is: so a promise is kept when it is typed in.
+
+    >>> rounded_up(0.5163977794943222), rounded_up(1.0)
+    ('0.5164', '1')
+    """
+    return f"{math.ceil(threshold * 10_000 - 1e-6) / 10_000:g}"

@@ -1,0 +1,266 @@
+"""What all commands share: options, exit codes, where reports are written, and how commands end when interrupted."""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import os
+import signal
+import sys
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Annotated, BinaryIO, Final, TextIO
+
+import typer
+
+from ... import InputError
+from ...reports.export.files import check_file, check_folder, file_names, whole_file
+from ...reports.text import printable
+from .console import Browse, shown_in_browser
+
+DONE: Final = 0
+UNABLE: Final = 1  # a bot or the judge could not work at all
+WRONG_INPUT: Final = 2
+BROKEN: Final = 70  # a fault of ours (EX_SOFTWARE): 1 would say that a bot became worse
+INTERRUPTED: Final = 130
+STOPPED: Final = "Stopped. All that was answered is kept; the same command goes on from there."
+
+Database = Annotated[Path, typer.Option("--db", metavar="FILE", help="The SQLite file that keeps everything.")]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout, and nothing else there.")]
+Rows = Annotated[
+    Path | None, typer.Option("--rows", metavar="FILE", help="Also write a JSON line for each row and metric.")
+]
+Fresh = Annotated[bool, typer.Option("--fresh", help="Ask everything again, whatever is kept.")]
+Judge = Annotated[
+    str,
+    typer.Option(
+        "--judge",
+        metavar="MODEL",
+        help="Who grades, in place of the suite's judge: openai:NAME, langchain:file.py:name, a name under models, "
+        "or embedded.",
+    ),
+]
+JudgeUrl = Annotated[
+    str,
+    typer.Option(
+        "--judge-url", metavar="URL", help="Where that judge is, such as http://127.0.0.1:8000/v1; key: OPENAI_API_KEY."
+    ),
+]
+LocalModel = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--local-model",
+        metavar="ROLE=MODEL",
+        help="Another local model for a role, such as toxicity=./folder; `proctor models` lists roles. Repeatable.",
+    ),
+]
+Plan = Annotated[
+    bool, typer.Option("--plan", help="Only say how many requests, tokens and how much money it would take.")
+]
+
+
+@contextlib.contextmanager
+def interruptible(sentence: str) -> Iterator[None]:
+    """End with a sentence and exit code 130 on Ctrl-C, and on SIGTERM as well."""
+    before = signal.signal(signal.SIGTERM, _interrupt)
+    try:
+        yield
+    except KeyboardInterrupt:
+        for each in (signal.SIGINT, signal.SIGTERM):  # we are ending: who asks again has nothing to gain
+            signal.signal(each, signal.SIG_IGN)
+        atexit.register(leave_at_once, os.getpid())
+        complain(sentence)
+        raise typer.Exit(INTERRUPTED) from None
+    finally:
+        if signal.getsignal(signal.SIGTERM) is not signal.SIG_IGN:
+            signal.signal(signal.SIGTERM, before or signal.SIG_DFL)
+
+
+def leave_at_once(process: int) -> None:
+    """End at once after an interrupt. Threads that bots and models left at work would be torn down under their feet,
+    and libraries in C++ abort the whole program then.
+    """  # noqa: D205 - one sentence that needs two lines
+    if os.getpid() != process:
+        return
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(OSError, ValueError):
+            stream.flush()
+    os._exit(INTERRUPTED)
+
+
+def _interrupt(*_: object) -> None:
+    """As Ctrl-C does, even where that is ignored: a script begins so what it leaves in the background."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.raise_signal(signal.SIGINT)
+
+
+@contextlib.contextmanager
+def judged_by_someone_fit() -> Iterator[None]:
+    """End with exit code 1 where the judge fails its check, or can't be reached for it."""
+    from ..calibration.judge_check import JudgeUnfit
+
+    try:
+        yield
+    except JudgeUnfit as unfit:
+        complain(str(unfit))
+        raise typer.Exit(UNABLE) from None
+
+
+def complain(sentence: str) -> None:
+    """Say on stderr what is wrong."""
+    from ...reports.text import printable_lines
+
+    typer.echo(f"proctor: {printable_lines(_without_secrets(sentence))}", err=True)
+
+
+def say(sentence: str) -> None:
+    """Say on stderr what takes long, in a pipe as well: whoever downloads gigabytes should know."""
+    from ...reports.text import printable
+
+    typer.echo(printable(_without_secrets(sentence)), err=True)
+
+
+def _without_secrets(sentence: str) -> str:
+    from ...bots.redaction import redactor, without_url_secrets
+
+    return redactor(os.environ)(without_url_secrets(sentence))
+
+
+STDOUT: Final = Path("-")
+ARCHIVE: Final = "--zip"
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Where a report is to be written: None for what is not wanted, ``-`` for stdout.
+
+    Attributes:
+        html: the page.
+        markdown: a page for a pull request.
+        json: everything, for programs.
+        junit: for a build server.
+        csv: a folder for tables.
+        zip: an archive of the outputs of each evaluator.
+        github: write GitHub's step summary, and annotations.
+        open: show the page in the browser.
+        whole: leave nothing out of the page, however large it becomes.
+    """
+
+    html: Path | None = None
+    markdown: Path | None = None
+    json: Path | None = None
+    junit: Path | None = None
+    csv: Path | None = None
+    zip: Path | None = None
+    github: bool = False
+    open: bool = False
+    whole: bool = False
+
+    @property
+    def files(self) -> dict[str, Path]:
+        """The files by option."""
+        named = {
+            "--html": self.html, "--json": self.json, "--markdown": self.markdown, "--junit": self.junit,
+            ARCHIVE: self.zip,
+        }  # fmt: skip
+        return {option: path for option, path in named.items() if path is not None}
+
+    @property
+    def takes_stdout(self) -> bool:
+        """Whether something is written there, so that nothing else may be."""
+        return STDOUT in self.files.values()
+
+    @property
+    def is_page_unnamed(self) -> bool:
+        """Whether the page is wanted and takes its name from the run: where nothing else is wanted, or to be shown."""
+        return self.html is None and (self.open or not (self.files or self.csv or self.github))
+
+    def with_page(self, names: Iterable[str], database: Path) -> Wanted:
+        """The page in the current folder, named by these names, where it has no name yet.
+
+        Raises:
+            InputError: it can't be written there.
+        """
+        if not self.is_page_unnamed:
+            return self
+        (name,) = file_names(["-".join(names)]).values()
+        made = replace(self, html=Path(f"{name}.html"))
+        made.check({database.resolve(): "--db"})
+        return made
+
+    def check(self, in_use: Mapping[Path, str]) -> None:
+        """See that everything can be written, before a long run is read.
+
+        Args:
+            in_use: resolved paths of what is read, each with what names it.
+
+        Raises:
+            InputError: a place can't be written, or two outputs want the same one.
+        """
+        for option, place, kind in ((ARCHIVE, self.zip, "file"), ("--csv", self.csv, "folder")):
+            if place == STDOUT:
+                raise InputError(f"{option} needs a {kind}: '-' is for --html, --json, --markdown and --junit.")
+        printed = [option for option, path in self.files.items() if path == STDOUT]
+        if len(printed) > 1:
+            raise InputError(f"{' and '.join(printed)} can't {_both(printed)} be written to stdout.")
+        if self.open and self.html == STDOUT:
+            raise InputError("--open shows a file, and '--html -' writes none; leave one of them out.")
+        taken = dict(in_use)
+        for option, path in self.files.items():
+            if path != STDOUT:
+                check_file(path, option, taken)
+                if path.is_file() or not path.exists():
+                    taken[path.resolve()] = option
+        if self.csv:
+            check_folder(self.csv, "--csv")
+
+
+def _both(options: Collection[str]) -> str:
+    return "both" if len(options) == 2 else "all"
+
+
+@contextlib.contextmanager
+def opened(path: Path, stdout: TextIO) -> Iterator[BinaryIO]:
+    """The file that is there whole when the block ends, or stdout for ``-``."""
+    if path != STDOUT:
+        with whole_file(path) as file:
+            yield file
+        return
+    stdout.flush()
+    yield stdout.buffer
+    stdout.buffer.flush()
+
+
+def write_text(path: Path | None, text: Iterable[bytes], what: str, stdout: TextIO) -> Iterator[str]:
+    """Write pieces where they are wanted; the sentence that says so, none for stdout or for what is not wanted."""
+    if path is None:
+        return
+    with opened(path, stdout) as file:
+        file.writelines(text)
+    if path != STDOUT:
+        yield f"Wrote {printable(str(path))}: {what}."
+
+
+def write_page(wanted: Wanted, page: Iterable[bytes], stdout: TextIO, browse: Browse | None = None) -> Iterator[str]:
+    """Write the page where it is wanted, show it where that is wanted, and say what was written and how to open it."""
+    path = wanted.html
+    if path is None:
+        return
+    with opened(path, stdout) as file:
+        file.writelines(page)
+    if path == STDOUT:
+        return
+    wrote = f"Wrote {printable(str(path))} ({_size(path)})"
+    if not wanted.open:
+        yield f"{wrote}: open it in any browser, here or elsewhere; --open does so at once."
+    elif shown_in_browser(path.resolve().as_uri(), browse):
+        yield f"{wrote} and opened it in the browser."
+    else:
+        yield f"{wrote}; there is no browser here: copy the file to a machine that has one, it needs no network."
+
+
+def _size(path: Path) -> str:
+    size = path.stat().st_size
+    return f"{size / 1e6:.1f} MB" if size >= 1e6 else f"{max(1, round(size / 1e3))} kB"

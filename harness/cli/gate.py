@@ -1,0 +1,639 @@
+"""``gate`` and ``baseline``: whether a change made bots worse, and what later runs are compared with."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import os
+import sys
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final, Literal, TextIO, cast, get_args
+
+import typer
+from rich.console import Group, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from ... import InputError
+from ...knowledge.paths import existing
+from ...reports.compare.baseline import BaselineChoice, write_baseline
+from ...reports.compare.operands import find_file, split_file, unknown_bot
+from ...reports.compare.scores import run_tables
+from ...reports.export.files import check_file, whole_file
+from ...reports.export.github import paused
+from ...reports.export.markdown_text import one_line
+from ...reports.gate import report as words
+from ...reports.gate.renderings import bot_object, gate_annotations, gate_junit, gate_markdown, rule_object
+from ...reports.gate.report import GateReport
+from ...reports.gate.rule import MEANING, WRONG, GateRule, Scope
+from ...reports.gate.verdicts import BotVerdict, GateFlip, MetricVerdict
+from ...reports.leaderboard import ARROWS, count
+from ...reports.models_in_use import named
+from ...reports.store.database import Store
+from ...reports.store.run import LATEST
+from ...reports.store.summary import find_run
+from ...reports.text import printable, printable_lines
+from ..gate.attribution import Attribution, Explained, spread
+from ..gate.gate import GateOptions, GateResult, gate_cached
+from ..suite.mistakes import nearest
+from ..suite.suite_file import NAME
+from .compare import broken
+from .console import TableConsole, own_stdout, write_json
+from .conventions import Database, Fresh, Json, Judge, JudgeUrl, LocalModel, complain, interruptible, say
+from .report import write_step
+
+if TYPE_CHECKING:
+    from ..gate.gate import Savings
+    from ..run.run import Outcome
+
+
+def explained_parts(explained: Explained) -> Iterator[RenderableType]:
+    """What caused the differences, bot by bot: the table, then a sentence for each metric."""
+    for attribution in explained.attributions:
+        if attribution.ranked:
+            yield attribution_table(attribution)
+        else:
+            yield Text(f"{printable(attribution.bot)}: what was changed moved no gated metric.")
+    yield from (Text(printable(line), overflow="fold") for line in explained.sentences)
+
+
+def attribution_table(attribution: Attribution, width: int = 80) -> Table:
+    """A line for every metric that moved and every change; the effects of a metric add up to its difference."""
+    table = Table(
+        title=Text(f"What changed {printable(attribution.bot)} since run {printable(attribution.base_run)}"),
+        title_justify="left", width=width, box=None, pad_edge=False, show_edge=False,
+    )  # fmt: skip
+    table.add_column("metric", no_wrap=True)
+    table.add_column("change")
+    table.add_column("effect [95 %]", justify="right", no_wrap=True)
+    for found in attribution.ranked:
+        table.add_row(Text(printable(found.column.name)), Text("all together"), Text(spread(found.whole)), style="bold")
+        for effect in sorted(found.effects, key=lambda each: -abs(each.difference.mean)):
+            table.add_row("", Text(printable(attribution.changes[effect.factor])), Text(spread(effect.difference)))
+    return table
+
+
+STYLES: Final = {
+    "not worse": "green", "unchanged": "green", "met": "green", "regressed": "bold red", "below threshold": "bold red",
+    "undecided": "yellow", "not comparable": "bold red", "too much missing": "bold red",
+}  # fmt: skip
+WIDTHS: Final = (21, 6, 6, 26, 7, 9)  # name, before, now, change, p, verdict
+MOST_FALLS: Final = 3  # metrics that are named of a question
+LONGEST: Final = 160  # characters of an answer
+
+
+def gate_table(result: GateResult) -> RenderableType:
+    """Bot by bot: metrics, thresholds, latency, the questions that got worse; then what was saved and the verdict."""
+    report = result.report
+    parts: list[RenderableType] = [_title(report), Text(printable(result.took), overflow="fold")]
+    parts.append(Text(printable(f"Compared with {report.baseline}, run {report.baseline_run}."), overflow="fold"))
+    if report.primary is not None:
+        parts.append(Text(printable(report.primary.why), overflow="fold", style="dim"))
+    for bot in report.bots:
+        parts += [Text(), *_bot(bot, report.rule)]
+    parts.append(Text())
+    if report.notes:
+        parts += [*_notes(report.notes), Text()]
+    if result.explained is not None:
+        parts += [*explained_parts(result.explained), Text()]
+    if result.early is not None:
+        parts.append(Text(printable(result.early.sentence), overflow="fold"))
+    if result.saved is not None:
+        parts += [Text(printable(line), overflow="fold") for line in saved_lines(result.saved)]
+    if report.exit_code == WRONG:
+        parts.append(Text("If what can't be compared was meant to change, write the baseline anew: proctor baseline"))
+    word = MEANING[report.exit_code]
+    parts.append(Text.assemble("Verdict: ", (word, STYLES[word]), f" (exit code {report.exit_code})"))
+    return Group(*parts)
+
+
+def saved_lines(saved: Savings) -> Iterator[str]:
+    """What was asked, what was not asked again, and what that had cost."""
+    if saved.asked:
+        asked = ", ".join(f"{bot} {count(number, 'question')}" for bot, number in saved.asked.items())
+        yield f"Asked {asked}."
+    else:
+        yield "Nothing was asked."
+    if saved.kept:
+        bots = " and ".join(saved.kept)
+        yield (
+            f"Saved: {count(sum(saved.kept.values()), 'answer')} of {bots} kept, "
+            f"{words.kept(saved.seconds, saved.cost)}."
+        )
+    if saved.judge_calls or saved.judge_calls_cached:
+        yield (
+            f"The judge was sent {count(saved.judge_calls, 'request')};"
+            f" {saved.judge_calls_cached:,} kept from before or shared."
+        )
+
+
+def _title(report: GateReport) -> Text:
+    unfinished = "" if report.status == "finished" else f" ({report.status})"
+    title = Text(overflow="fold")
+    title.append(printable(report.suite), style="bold")
+    return title.append(f": gate of {count(len(report.bots), 'bot')}, run {printable(report.run)}{unfinished}")
+
+
+def _bot(bot: BotVerdict, rule: GateRule) -> Iterator[RenderableType]:
+    yield Text(printable(words.headline(bot)), style=STYLES[bot.word], overflow="fold")
+    compared = [each for each in bot.metrics if each.gain is not None]
+    if compared:
+        table = Table(box=None, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False)
+        for title, width in zip(("", "before", "now", "change", "p Holm", ""), WIDTHS, strict=True):
+            justify: Literal["left", "right"] = "left" if title in ("", "change") else "right"
+            table.add_column(Text(title, style="dim"), width=width, justify=justify, overflow="fold")
+        for each in compared:
+            table.add_row(*_cells(each))
+        yield table
+    if failed := words.failures(bot):
+        yield Padding(Text(f"!! {printable(failed)}", style="bold red", overflow="fold"), (0, 0, 0, 2))
+    for line, style in _sentences(bot, rule):
+        yield Padding(Text(printable(line), style=style, overflow="fold"), (0, 0, 0, 2))
+    if bot.flips:
+        yield Text("  Got worse:" if not bot.unchanged else "", style="dim")
+        for flip in bot.flips:
+            yield from _flip(flip)
+
+
+def _cells(found: MetricVerdict) -> Iterator[Text]:
+    yield Text(printable_lines("\n".join(broken(f"{found.metric} {ARROWS[found.better]}".rstrip(), WIDTHS[0]))))
+    yield Text(words.mean(found, found.base_mean))
+    yield Text(words.mean(found, found.head_mean))
+    yield Text(words.change(found))
+    yield Text(words.p_of(found))
+    yield Text(found.outcome, style=STYLES[found.outcome])
+
+
+def _sentences(bot: BotVerdict, rule: GateRule) -> Iterator[tuple[str, str]]:
+    """What the figures mean, what is missing, thresholds and latency."""
+    if not bot.metrics:
+        yield "There is nothing to compare: no gated metric has a value on both sides.", STYLES["not comparable"]
+    passed = [each for each in bot.metrics if each.outcome == "not worse"]
+    for sentence in dict.fromkeys(each.sentence for each in passed):
+        yield f"{', '.join(each.metric for each in passed if each.sentence == sentence)}: {sentence}", ""
+    notify = set()
+    for each in bot.metrics:
+        if each.outcome not in ("not worse", "unchanged") and each.metric not in notify:
+            alike = [other.metric for other in bot.metrics if _same_reason(other, each)] or [each.metric]
+            notify.update(alike)
+            yield f"{', '.join(alike)}: {each.sentence}", STYLES[each.outcome]
+        if other := words.other_scope(each, rule.scope):
+            yield f"{each.metric} {other}", "dim"
+        if lost := words.missing(each, rule.missing):
+            yield f"{each.metric}: {lost}", STYLES["too much missing"] if each.too_much_missing else ""
+    yield from _beside(bot)
+
+
+def _beside(bot: BotVerdict) -> Iterator[tuple[str, str]]:
+    """Thresholds, latency, what changed in the bot, and what was left out."""
+    for threshold in bot.thresholds:
+        style = STYLES[threshold.outcome]
+        yield f"{words.threshold(threshold)}: {threshold.sentence}", style
+    outcome = bot.latency.outcome
+    if not bot.unchanged:
+        verdict = f" {outcome}" if outcome else ""
+        yield f"latency{verdict}: {bot.latency.sentence}", STYLES[outcome] if outcome else ""
+    changed = [
+        *(("prompt" if name == "prompt" else f"prompt {name}") for name, _ in words.prompt_changes(bot)),
+        *words.other_changes(bot),
+    ]
+    if changed:
+        yield f"changed: {'; '.join(changed)}", ""
+    for note in bot.notes:
+        yield note, "dim"
+
+
+def _same_reason(one: MetricVerdict, other: MetricVerdict) -> bool:
+    """Whether two metrics can't be compared for the same reason, which is told once."""
+    return one.outcome == other.outcome == "not comparable" and one.sentence == other.sentence
+
+
+def _flip(flip: GateFlip) -> Iterator[RenderableType]:
+    line = Text(overflow="fold")
+    line.append(printable(flip.key), style="bold").append(f": {one_line(flip.question, LONGEST)}")
+    yield Padding(line, (0, 0, 0, 4))
+    more = f" and {len(flip.falls) - MOST_FALLS} more" if len(flip.falls) > MOST_FALLS else ""
+    fell = "; ".join(map(words.fall, flip.falls[:MOST_FALLS])) + more
+    fell = "; ".join(filter(None, [fell, words.asked_again(flip)]))
+    yield Padding(Text(printable(fell), style="dim", overflow="fold"), (0, 0, 0, 6))
+    for when, answer in words.answers(flip):
+        yield Padding(Text(f"{when}: {one_line(answer, LONGEST)}", overflow="fold"), (0, 0, 0, 6))
+
+
+def _notes(notes: tuple[str, ...]) -> Iterator[Text]:
+    yield from (Text(printable(f"Note: {note}."), overflow="fold", style="dim") for note in notes)
+
+
+STDOUT = Path("-")
+
+
+@dataclass(frozen=True, slots=True)
+class GateOutputs:
+    """Where the result goes; None for a file that is not wanted, ``-`` for Markdown on stdout."""
+
+    as_json: bool = False
+    junit: Path | None = None
+    markdown: Path | None = None
+    github: bool = False
+
+    def check(self, in_use: Mapping[Path, str]) -> None:
+        """See that everything can be written, before anything is asked.
+
+        Args:
+            in_use: resolved paths of what is read, each with what names it.
+
+        Raises:
+            InputError: a file can't be written, or two outputs want stdout.
+        """
+        if self.as_json and self.markdown == STDOUT:
+            raise InputError("--json and --markdown - both want stdout; give one of them a file.")
+        if self.junit == STDOUT:
+            raise InputError("--junit wants the name of a file; '-' is for --markdown.")
+        taken = dict(in_use)
+        for option, path in (("--junit", self.junit), ("--markdown", self.markdown)):
+            if path is not None and path != STDOUT:
+                check_file(path, option, taken)
+                taken[path.resolve()] = option
+
+
+def show_gate(result: GateResult, outputs: GateOutputs, stdout: TextIO, environ: Mapping[str, str]) -> None:
+    """Write the files, then the table, the object or the page; ``environ`` names GitHub's summary file.
+
+    Raises:
+        InputError: a file can't be written.
+    """
+    page = gate_markdown(result.report, [*_causes(result), *_saved(result)])
+    if outputs.junit is not None:
+        _write(outputs.junit, gate_junit(result.report))
+    if outputs.markdown is not None and outputs.markdown != STDOUT:
+        _write(outputs.markdown, page)
+    quiet = outputs.as_json or outputs.markdown == STDOUT
+    if outputs.as_json:
+        write_json(gate_object(result), stdout)
+    elif outputs.markdown == STDOUT:
+        stdout.flush()
+        stdout.buffer.write(page.encode())
+        stdout.buffer.flush()
+    else:
+        _print(result, outputs.github, stdout)
+    if outputs.github:
+        stream = sys.stderr if quiet else stdout
+        if notify := write_step(page, gate_annotations(result.report), stream, environ):
+            sys.stderr.write(f"{notify}\n")
+
+
+def gate_object(result: GateResult) -> dict[str, object]:
+    """Everything, for programs."""
+    report = result.report
+    return {
+        "suite": report.suite,
+        "run": report.run,
+        "status": report.status,
+        "baseline": {"from": report.baseline, "run": report.baseline_run},
+        "verdict": next((bot.word for bot in report.bots if bot.exit_code == report.exit_code), "not comparable"),
+        "exit_code": report.exit_code,
+        "primary": report.primary and report.primary.as_object,
+        "took": result.took,
+        "rule": rule_object(report.rule),
+        "bots": {bot.bot: bot_object(bot) for bot in report.bots},
+        "notes": list(report.notes),
+        "saved": None if result.saved is None else asdict(result.saved),
+        "early_stop": None if result.early is None else result.early.as_object,
+        "attribution": None if result.explained is None else result.explained.as_object,
+    }
+
+
+def _causes(result: GateResult) -> list[str]:
+    return [] if result.explained is None else result.explained.sentences
+
+
+def _saved(result: GateResult) -> list[str]:
+    return [] if result.saved is None else list(saved_lines(result.saved))
+
+
+def _print(result: GateResult, github: bool, stdout: TextIO) -> None:
+    before, after = paused() if github else ("", "")
+    if before:
+        stdout.write(f"{before}\n")
+    TableConsole(stdout).print(gate_table(result))
+    if after:
+        stdout.write(f"{after}\n")
+
+
+def _write(path: Path, text: str) -> None:
+    with whole_file(path) as file:
+        file.write(text.encode("utf-8", "replace"))
+    sys.stderr.write(f"Wrote {path}.\n")
+
+
+SUITES = (".yaml", ".yml")
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """Options of the run; they mean nothing for a run that is only looked at."""
+
+    limit: int | None = None
+    repeat: int | None = None
+    concurrency: int | None = None
+    fresh: bool = False
+    judge: str = ""
+    judge_url: str = ""
+    local_model: tuple[str, ...] = ()
+    early_stop: bool = False
+    attribute: bool = False
+    old_knowledge: Path | None = None
+
+    @property
+    def given(self) -> list[str]:
+        """The options that were typed."""
+        return [f"--{each.name.replace('_', '-')}" for each in fields(self) if getattr(self, each.name)]
+
+
+def read_margins(given: Sequence[str]) -> dict[str, float]:
+    """Margins from ``METRIC=0.02``.
+
+    Raises:
+        InputError: one is written otherwise, or is no number above 0.
+    """
+    margins = {}
+    for text in given:
+        name, equals, number = text.partition("=")
+        try:
+            margin = float(number)
+        except ValueError:
+            margin = math.nan
+        if not equals or not name.strip() or not 0 < margin < math.inf:
+            raise InputError(f"--margin {text}: wanted METRIC=NUMBER with a number above 0, such as exact_match=0.02.")
+        margins[name.strip()] = margin
+    return margins
+
+
+def read_scope(given: str) -> Scope | None:
+    """The scope that was typed; None for none. Raises InputError where there is no such scope."""
+    if given:
+        for scope in get_args(Scope):
+            if given == scope:
+                return cast("Scope", scope)
+        raise InputError(f"--scope {given}: wanted these (worse on these questions?) or like_these (on others, too?).")
+    return None
+
+
+def gate_and_show(subject: str | None, options: GateOptions, asking: Asking, outputs: GateOutputs) -> int:
+    """Hold the run or look at the run, show the verdicts, and return the exit code.
+
+    Raises:
+        InputError: something can't be used; nothing was decided.
+    """
+    suite = _suite(subject)
+    outputs.check(_in_use(subject, suite, options))
+    result: GateResult | None = None
+    try:
+        with own_stdout() as stdout:
+            result = _looked_at(subject, options, asking) if suite is None else _held(suite, options, asking)
+            show_gate(result, outputs, stdout, os.environ)
+    except BrokenPipeError:  # such as of `| head`: click would end with 1, which says that a bot regressed
+        if result is None:
+            raise
+    return result.report.exit_code
+
+
+def _in_use(subject: str | None, suite: Path | None, options: GateOptions) -> dict[Path, str]:
+    """Files that are read, and that no output may take the place of."""
+    named = [(find_file(options.baseline)[0], "--baseline"), (suite, "the suite")]
+    if suite is None and subject is not None:
+        named.append((find_file(subject)[0], "the run"))
+    files = {path.resolve(): what for path, what in named if path is not None}
+    return files | {options.database.resolve(): "--db"}
+
+
+def _looked_at(subject: str | None, options: GateOptions, asking: Asking) -> GateResult:
+    if asking.given:
+        what = subject or "the latest run"
+        raise InputError(
+            f"{', '.join(asking.given)}: nothing is asked when {what} is looked at. Give the suite instead, "
+            "whose run is made first."
+        )
+    return gate_cached(subject or LATEST, options)
+
+
+def _suite(subject: str | None) -> Path | None:
+    """The suite that is meant; None where a run is."""
+    if subject is None:
+        return Path(NAME) if Path(NAME).is_file() else None
+    path = Path(subject)
+    return path if path.suffix.lower() in SUITES or path.is_dir() else None
+
+
+def _held(suite: Path, options: GateOptions, asking: Asking) -> GateResult:
+    from ..calibration.judge_check import JudgeUnfit
+    from ..gate.attribution import explained
+    from ..gate.gate import gate_suite
+    from ..run.run_config import RunConfig
+    from ..suite.suite_file import load_suite
+    from .progress import Silent
+    from .run import show_warnings, watching
+
+    run = RunConfig(
+        (), asking.limit, asking.repeat, asking.concurrency, asking.fresh, False, asking.judge, asking.judge_url,
+        asking.local_model,
+    )  # fmt: skip
+    _check_attribution(asking)
+    loaded = load_suite(suite)
+    with watching() as watcher:
+        notify = say if isinstance(watcher, Silent) else watcher.said
+        try:
+            held = gate_suite(loaded, run, options, os.environ, watcher, notify, asking.early_stop)
+        except JudgeUnfit as unfit:  # 1 would say that a bot regressed
+            raise InputError(str(unfit)) from None
+    show_warnings(held.outcome)
+    _complain(held.outcome)
+    if not asking.attribute:
+        return held.result
+    causes = explained(
+        held.result.report, loaded, run, options.database, os.environ, watching, say, asking.old_knowledge
+    )
+    return replace(held.result, explained=causes)
+
+
+def _check_attribution(asking: Asking) -> None:
+    """See that the old documents are there, before anything is asked."""
+    if asking.old_knowledge is not None:
+        if not asking.attribute:
+            raise InputError("--old-knowledge is for --attribute alone; give both.")
+        existing(asking.old_knowledge, "the folder with the documents of the baseline")
+
+
+def _complain(outcome: Outcome) -> None:
+    """What went wrong in the run; the values that it cost are counted as missing."""
+    for bot, problem in outcome.problems.items():
+        complain(f"{bot}: {problem}")
+    if outcome.judge_problem:
+        complain(outcome.judge_problem)
+    if outcome.unmeasured:
+        complain(f"No answer has a value of {named(outcome.unmeasured)}: the problems of the run say why.")
+
+
+def keep_baseline(
+    text: str | None, database: Path, out: Path, bots: Collection[str], metrics: Collection[str], answers: bool
+) -> str:
+    """Write a baseline file, and return a sentence about it.
+
+    Raises:
+        InputError: there is no such run, bot or metric, or the file can't be written.
+    """
+    path, name = split_file(text) if text else (None, "")
+    if path is not None and path.suffix.lower() in (*SUITES, ".json"):
+        raise InputError(f"{path} is no database. A baseline is made of a run: 'proctor run' holds one.")
+    if out == Path("-"):
+        raise InputError("--out wants the name of a file: 'proctor gate' reads it, and stdout says what was written.")
+    database = path or database
+    check_file(out, "--out", {database.resolve(): "--db"})
+    with contextlib.closing(Store.open(database, create=False)) as store:
+        run_id, _ = find_run(store, name or LATEST)
+        _check(store, run_id, bots, metrics)
+        choice = BaselineChoice(bots or None, metrics or None, answers)
+        run = write_baseline(store, run_id, out, choice)
+    if run.status != "finished":
+        complain(f"Run {run.run} did not finish ({run.status}): questions that it did not reach are not in {out}.")
+    table = next(iter(run.tables.values()))
+    scored = len(metrics) or len(table.columns)
+    return printable(
+        f"Wrote {out}: {count(len(table.cases), 'question')}, {count(len(run.tables), 'bot')} and "
+        f"{count(scored, 'metric')} of run {run.run}; {out.stat().st_size / 1000:,.0f} kB. "
+        f"Commit it, and compare with it: proctor gate --baseline {out}"
+    )
+
+
+def _check(store: Store, run_id: int, bots: Collection[str], metrics: Collection[str]) -> None:
+    run = run_tables(store, run_id)
+    for bot in bots:
+        if bot not in run.tables:
+            raise InputError(unknown_bot(bot, f"run {run.run}", list(run.tables)))
+    if not any(table.asked.any() for table in run.tables.values()):
+        raise InputError(f"Run {run.run} has no answer yet; there is nothing to write.")
+    columns = next(iter(run.tables.values())).columns
+    for metric in metrics:
+        if metric not in columns:
+            raise InputError(f"Run {run.run} has no metric {metric}{nearest(metric, columns, 'it has')}.")
+
+
+Bots = Annotated[
+    list[str] | None, typer.Option("--bot", metavar="NAME", help="Gate only this bot; it must be there. Repeatable.")
+]
+Margins = Annotated[
+    list[str] | None,
+    typer.Option("--margin", metavar="METRIC=0.02", help="How much worse a metric may become; it is gated."),
+]
+Metrics = Annotated[
+    list[str] | None,
+    typer.Option("--metric", "-m", metavar="ID", help="Gate this metric, or all of them: all. Repeatable."),
+]
+Scopes = Annotated[
+    str,
+    typer.Option("--scope", metavar="these|like_these", help="Worse on these questions, or on questions like them?"),
+]
+Confirm = Annotated[
+    int | None, typer.Option("--confirm", min=0, metavar="N", help="Ask again what changed, N times at most; 0: never.")
+]
+Baseline = Annotated[
+    str,
+    typer.Option(
+        "--baseline",
+        "-b",
+        metavar="X",
+        help="A file of 'proctor baseline', a run, previous, FILE.db, or another bot.",
+    ),
+]
+EarlyStop = Annotated[
+    bool, typer.Option("--early-stop", help="Ask in random order, and stop when the verdict is certain.")
+]
+Attribute = Annotated[
+    bool,
+    typer.Option(
+        "--attribute",
+        help="Say which of several changes cost the points: what stands between then and now is asked, too.",
+    ),
+]
+OldKnowledge = Annotated[
+    Path | None, typer.Option("--old-knowledge", metavar="PATH", help="Documents of the baseline, for --attribute.")
+]
+
+
+def gate(
+    subject: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[SUITE.yaml|RUN|FILE.db]",
+            help="A suite, whose run is made first, or a run that is only looked at; left out, suite.yaml in this "
+            "folder when there is one, else the latest run.",
+        ),
+    ] = None,
+    baseline: Baseline = "",
+    database: Database = Path("proctor.db"),
+    bot: Bots = None,
+    metric: Metrics = None,
+    margin: Margins = None,
+    scope: Scopes = "",
+    confirm: Confirm = None,
+    flips: Annotated[int, typer.Option("--flips", min=0, metavar="N", help="Name N questions that got worse.")] = 3,
+    limit: Annotated[int | None, typer.Option(min=1, metavar="N", help="Ask only the first N questions.")] = None,
+    repeat: Annotated[int | None, typer.Option(min=1, metavar="N", help="Ask each question N times.")] = None,
+    concurrency: Annotated[int | None, typer.Option(min=1, metavar="N", help="Questions in flight.")] = None,
+    fresh: Fresh = False,
+    judge: Judge = "",
+    judge_url: JudgeUrl = "",
+    local_model: LocalModel = None,
+    early_stop: EarlyStop = False,
+    attribute: Attribute = False,
+    old_knowledge: OldKnowledge = None,
+    as_json: Json = False,
+    junit: Annotated[Path | None, typer.Option("--junit", metavar="FILE", help="JUnit XML for a build server.")] = None,
+    markdown: Annotated[
+        Path | None, typer.Option("--markdown", metavar="FILE", help="A comment for a pull request; '-' for stdout.")
+    ] = None,
+    github: Annotated[bool, typer.Option("--github", help="Annotations and step summary of GitHub Actions.")] = False,
+) -> None:
+    """Say whether a change made bots worse than a baseline, by the primary metric.
+
+    Exit code: 0 not worse, 1 regressed, 2 wrong input, 3 undecided, 4 too much missing, 5 below a threshold.
+    """
+    from ..gate.gate import GateOptions
+
+    options = GateOptions(
+        database, baseline, tuple(bot or ()), read_margins(margin or ()), flips, tuple(metric or ()), read_scope(scope),
+        confirm,
+    )  # fmt: skip
+    models = tuple(local_model or ())
+    asking = Asking(
+        limit, repeat, concurrency, fresh, judge, judge_url, models, early_stop, attribute, old_knowledge
+    )  # fmt: skip
+    outputs = GateOutputs(as_json, junit, markdown, github)
+    with interruptible("Stopped. All that was answered is kept; the same command goes on from there."):
+        raise typer.Exit(gate_and_show(subject, options, asking, outputs))
+
+
+def baseline(
+    run: Annotated[
+        str | None,
+        typer.Argument(metavar="[RUN|FILE.db]", help="The run's name or its beginning; left out, the latest."),
+    ] = None,
+    database: Database = Path("proctor.db"),
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="Where to write it.")] = Path(
+        "baseline.json"
+    ),
+    bot: Annotated[list[str] | None, typer.Option("--bot", metavar="NAME", help="Only this bot. Repeatable.")] = None,
+    metric: Annotated[
+        list[str] | None, typer.Option("--metric", "-m", metavar="ID", help="Only this metric. Repeatable.")
+    ] = None,
+    no_answers: Annotated[bool, typer.Option("--no-answers", help="Leave out what the bots said.")] = False,
+) -> None:
+    """Write a run's scores to a small file for 'proctor gate'.
+
+    It is JSON, to be committed with the prompts.
+    """
+    with interruptible("Stopped. Nothing was written."):
+        typer.echo(keep_baseline(run, database, out, tuple(bot or ()), tuple(metric or ()), not no_answers))

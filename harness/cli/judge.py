@@ -1,0 +1,317 @@
+"""``judge-check``, ``label`` and ``calibrate``: how far a judge agrees with people."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from textwrap import fill
+from typing import Annotated, TextIO
+
+import typer
+from rich.console import Console, Group, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from ...reports.calibration.calibration import calibration_object
+from ...reports.calibration.corrected import keep_check
+from ...reports.calibration.table import calibration_table
+from ...reports.leaderboard import count, milliseconds
+from ...reports.store.database import Store
+from ...reports.text import printable
+from ..calibration.calibrating import Calibrated
+from ..calibration.judge_check import CheckReport, Said, Tally, calls_of, check_judge, fingerprint, kinds
+from ..run.interrupts import Interrupts
+from ..run.run import Evaluation
+from ..run.run_config import RunConfig
+from ..run.suite_run import suite_evaluation
+from ..suite.settings import CheckSettings
+from ..suite.suite_file import LoadedSuite
+from .console import write_json
+from .conventions import DONE, UNABLE, Database, Json, Judge, JudgeUrl, interruptible, judged_by_someone_fit
+
+MOST_WRONG = 8  # wrong verdicts that are shown; the rest are in --json
+LONGEST = 300  # characters of a text or reply
+COLUMNS = ("all", "good", "bad", "hostile")
+
+
+def check_table(report: CheckReport) -> RenderableType:
+    """The verdict on the judge, a line for each kind of call, what sways it, what it took, and where it was wrong."""
+    parts: list[RenderableType] = [_head(report), Text()]
+    if report.plain:
+        parts += [_by_kind(report), Text(), _swayed(report), Text()]
+    parts += [Text(line, overflow="fold") for line in _left_out(report)]
+    parts += _wrong(report)
+    return Group(*parts)
+
+
+def _head(report: CheckReport) -> Text:
+    text = Text(overflow="fold")
+    text.append(printable(report.name), style="bold")
+    if report.accuracy is None:
+        return text.append(": nothing that it can grade was asked, so nothing is known of it")
+    cases = len({(one.self_test.kind, one.self_test.id) for one in report.plain})
+    times = "once" if report.floors.repeats == 1 else f"{report.floors.repeats} times"
+    text.append(f" on {count(cases, 'case')}, each {times}: ")
+    verdict, style = ("failed", "bold red") if report.missed else ("passed", "bold green")
+    text.append(verdict, style=style)
+    text.append(f"\naccuracy {report.accuracy:.2f}, wanted {report.floors.accuracy:g}")
+    if report.hostile is not None:
+        text.append(f"; on hostile cases {report.hostile:.2f}, wanted {report.floors.hostile:g}")
+    return text
+
+
+def _by_kind(report: CheckReport) -> Table:
+    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, show_edge=False)
+    table.add_column("right verdicts", header_style="dim")
+    for name in COLUMNS:
+        table.add_column(name, justify="right", header_style="dim")
+    for kind, tallies in report.by_kind.items():
+        table.add_row(kind, *(_of(tallies[name]) for name in COLUMNS))
+    return table
+
+
+def _swayed(report: CheckReport) -> Table:
+    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, show_edge=False, show_header=False)
+    if report.position.whole:
+        table.add_row("changed when the order was turned", _of(report.position))
+    if report.verbosity.whole:
+        table.add_row("bad ones found good once padded", _of(report.verbosity))
+    if report.retest is not None:
+        table.add_row("the same when asked again", _of(report.retest))
+    first, repaired = report.unreadable
+    if first.whole:
+        table.add_row("first replies that could not be read", _of(first))
+        if repaired.whole:
+            table.add_row("nor after a repair", _of(repaired))
+        table.add_row("requests", _requests(report))
+    if report.latency_ms:
+        p50, p95 = report.latency_ms
+        table.add_row("latency p50, p95", f"{milliseconds(p50)}, {milliseconds(p95)}")
+    return table
+
+
+def _requests(report: CheckReport) -> str:
+    usage = report.usage
+    tokens = f", {usage['tokens_in'] or 0:,} tokens in, {usage['tokens_out'] or 0:,} out"
+    cost = "" if usage["cost"] is None else f", cost {usage['cost']:.4f}"
+    return f"{len(report.records):,}{tokens if usage['tokens_in'] is not None else ''}{cost}"
+
+
+def _of(tally: Tally) -> str:
+    return "-" if not tally.whole else f"{tally.part} of {tally.whole}"
+
+
+def _left_out(report: CheckReport) -> Iterator[str]:
+    if report.cannot:
+        yield f"Has no means for: {', '.join(report.cannot)}. What rests on them is not_applicable, never guessed."
+    if report.without:
+        yield f"No known cases for: {', '.join(printable(name) for name in report.without)}."
+    if report.unavailable:
+        yield f"{count(len(report.unavailable), 'call')} got no reply: {printable(report.unavailable[0])}"
+
+
+def _wrong(report: CheckReport) -> Iterator[RenderableType]:
+    wrong = report.wrong
+    if not wrong:
+        return
+    yield Text()
+    yield Text("What it got wrong:", style="bold")
+    for one in wrong[:MOST_WRONG]:
+        yield _one(one)
+    if len(wrong) > MOST_WRONG:
+        yield Text(f"and {len(wrong) - MOST_WRONG:,} more, all of which are in --json", style="dim")
+
+
+def _what(one: Said) -> str:
+    """What was judged: an item of a list, or a question with its answer, and what of it."""
+    if one.probe.part or one.self_test.id.endswith(one.probe.text):
+        return one.probe.text if one.probe.part else one.self_test.id
+    return f"{one.probe.text.partition(':')[0]}: {one.self_test.id}"
+
+
+def _one(one: Said) -> RenderableType:
+    case = f" ({one.self_test.id})" if one.probe.part else ""
+    hostile = ", hostile" if one.probe.hostile else ""
+    said = "could not be read" if one.verdict is None else "found good" if one.verdict else "found bad"
+    known = "good" if one.probe.holds else "bad"
+    text = Text(overflow="fold")
+    text.append(f"{one.self_test.kind}{case}{hostile}: {known}, {said}\n")
+    text.append(f"  {printable(_what(one)[:LONGEST])}")
+    if one.reply:
+        text.append(f"\n  judge: {printable(' '.join(one.reply.split())[:LONGEST])}", style="dim")
+    return Padding(text, (0, 0, 0, 2))
+
+
+def show_calibrations(run: str, found: Sequence[Calibrated], as_json: bool) -> None:
+    """How the judge compares with people, metric by metric."""
+    for each in found:
+        for warning in each.warnings:
+            sys.stderr.write(f"proctor: {printable(warning)}\n")
+    if as_json:
+        write_json({"run": run, "metrics": {each.metric: _object(each) for each in found}}, sys.stdout)
+        return
+    console = Console(emoji=False, highlight=False)
+    width = console.width if console.is_terminal else 80
+    for each in found:
+        for line in _calibration_head(run, each):
+            console.print(line, markup=False, soft_wrap=True)
+        console.print()
+        console.print(calibration_table(each.by_bot, each.scale.column, each.judge, width), width=width)
+        console.print()
+    console.print("Kept: reports show the corrected figures beside the judge's own.", markup=False, soft_wrap=True)
+
+
+def show_check(report: CheckReport, as_json: bool, stdout: TextIO) -> None:
+    """How a judge did on known cases."""
+    if as_json:
+        write_json(report.as_object, stdout)
+        return
+    console = Console(emoji=False, highlight=False, file=stdout)
+    console.print(check_table(report), width=console.width if console.is_terminal else 80)
+
+
+def _calibration_head(run: str, found: Calibrated) -> Iterator[str]:
+    judge = f", judged by {printable(found.judge_name)}" if found.judge else ""
+    yield f"{printable(found.metric)}{judge}, run {run}"
+    parts = [count(found.from_file, "label")] if found.from_file or not found.from_before else []
+    if found.from_before:
+        parts.append(f"{count(found.from_before, 'label')} from before")
+    if found.blank:
+        parts.append(f"{found.blank:,} left blank")
+    yield ", ".join(parts)
+
+
+def _object(found: Calibrated) -> dict[str, object]:
+    return {
+        "judge": found.judge,
+        "version": found.scale.column.version,
+        "threshold": found.scale.column.threshold,
+        "labels_from_file": found.from_file,
+        "labels_from_before": found.from_before,
+        "left_blank": found.blank,
+        "warnings": list(found.warnings),
+        "bots": {each.bot: calibration_object(each) for each in found.by_bot if each.bot is not None},
+        "all_bots": next((calibration_object(each) for each in found.by_bot if each.bot is None), None),
+    }
+
+
+def check_suite(
+    loaded: LoadedSuite, judge: str, judge_url: str, repeats: int | None, every: bool, database: Path,
+    environ: Mapping[str, str],
+) -> CheckReport:  # fmt: skip
+    """Put a suite's judge, or the one that the command line names, to the cases of the calls that its metrics make.
+
+    A suite whose metrics ask no judge gets the cases of every kind. The result is kept, so that a run that wants the
+    judge checked finds it.
+
+    Raises:
+        InputError: the suite or the judge can't be used.
+        JudgeUnfit: the judge can't be reached.
+    """
+    evaluation = suite_evaluation(loaded, RunConfig(judge=judge, judge_url=judge_url, only_planned=True), environ)
+    wanted = evaluation.judging.settings.check or CheckSettings()
+    floors = wanted.model_copy(update={"repeats": repeats}) if repeats else wanted
+    calls = list(kinds()) if every else calls_of(evaluation.plan) or list(kinds())
+    with contextlib.closing(Store.open(database)) as store:
+        with Interrupts() as interrupts:
+            report = interrupts.run(_check(evaluation, calls, floors))
+        if not report.unavailable:
+            keep_check(
+                store, fingerprint(evaluation.judging, calls, floors), report.judge, report.accuracy, report.hostile,
+                report.as_object,
+            )  # fmt: skip
+    return report
+
+
+async def _check(evaluation: Evaluation, calls: list[str], floors: CheckSettings) -> CheckReport:
+    try:
+        return await check_judge(evaluation.judging, calls, floors)
+    finally:
+        await evaluation.judging.close()
+        await asyncio.to_thread(evaluation.embedder.close)
+
+
+STOPPED = "Stopped. Nothing was written."
+
+Run = Annotated[
+    str | None, typer.Argument(metavar="RUN", help="The run's name or its beginning; left out, the latest.")
+]
+
+
+def label(
+    run: Run = None,
+    metric: Annotated[
+        str, typer.Option("--metric", "-m", metavar="ID", help="The metric that people are to judge.")
+    ] = "",
+    number: Annotated[int, typer.Option("--n", min=1, metavar="N", help="How many rows, shared among the bots.")] = 50,
+    out: Annotated[Path, typer.Option("--out", metavar="FILE.csv", help="The sheet to fill in.")] = Path("labels.csv"),
+    seed: Annotated[int, typer.Option("--seed", min=0, metavar="N", help="Another number draws other rows.")] = 0,
+    bot: Annotated[str, typer.Option("--bot", metavar="NAME", help="Only rows of this bot.")] = "",
+    show: Annotated[bool, typer.Option("--show", help="Show the judge's values too, which sways people.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Write over a sheet that is there already.")] = False,
+    database: Database = Path("proctor.db"),
+) -> None:
+    """Draw a random sample of a run's rows for people to judge. It is a CSV file, for a spreadsheet."""
+    from ... import InputError
+    from ...reports.text import printable
+    from ..calibration.calibrating import Draw, draw_labels
+
+    if not metric:
+        raise InputError("Name the metric that people are to judge with --metric ID, such as --metric faithfulness.")
+    with interruptible(STOPPED):
+        for sentence in draw_labels(database, run, Draw(metric, number, out, seed, bot, show, force)):
+            typer.echo(fill(printable(sentence), 80, break_long_words=False, break_on_hyphens=False))
+
+
+def calibrate(
+    run: Run = None,
+    labels: Annotated[
+        Path | None,
+        typer.Option("--labels", metavar="FILE.csv", help="The filled sheet; left out, the labels that are kept."),
+    ] = None,
+    metric: Annotated[
+        str, typer.Option("--metric", "-m", metavar="ID", help="The metric, where the file has no such column.")
+    ] = "",
+    database: Database = Path("proctor.db"),
+    as_json: Json = False,
+) -> None:
+    """Hold the judge against people's labels. Its means are corrected by them; nothing is asked."""
+    from ..calibration.calibrating import calibrate_run
+
+    with interruptible(STOPPED):
+        name, found = calibrate_run(database, run, labels, metric)
+        show_calibrations(name, found, as_json)
+
+
+def judge_check(
+    suite: Annotated[
+        Path | None, typer.Argument(metavar="[SUITE.yaml]", help="Whose judge; left out, that of the sample suite.")
+    ] = None,
+    judge: Judge = "",
+    judge_url: JudgeUrl = "",
+    repeats: Annotated[
+        int | None, typer.Option("--repeats", min=1, metavar="N", help="How often each case is put to the judge.")
+    ] = None,
+    every: Annotated[
+        bool, typer.Option("--all", help="Cases of every kind, and not only of those that the suite's metrics ask.")
+    ] = False,
+    database: Database = Path("proctor.db"),
+    as_json: Json = False,
+) -> None:
+    """Put the judge to cases whose verdict is known.
+
+    Good, bad and hostile ones; exit code 1 when it fails.
+    """
+    import os
+
+    from ..suite.suite_file import load_named
+    from .console import own_stdout
+
+    with interruptible(STOPPED), judged_by_someone_fit(), own_stdout() as stdout:
+        report = check_suite(load_named(suite), judge, judge_url, repeats, every, database, os.environ)
+        show_check(report, as_json, stdout)
+    raise typer.Exit(UNABLE if report.missed else DONE)

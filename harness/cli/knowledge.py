@@ -1,0 +1,483 @@
+"""``knowledge``: what documents do for answers, what is missing, and how they should be split and searched."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final, TextIO
+
+import typer
+from rich.console import Group, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from ... import InputError
+from ...reports.analysis import messages
+from ...reports.analysis import messages as words
+from ...reports.analysis.findings import (
+    Ablations,
+    Against,
+    DatasetQuality,
+    DocumentCard,
+    Finding,
+    Grid,
+    Kind,
+    KnowledgeAnalysis,
+    SettingResult,
+)
+from ...reports.analysis.messages import beyond_budget, conclusions
+from ...reports.compare.messages import change, share
+from ...reports.export.markdown_text import one_line
+from ...reports.leaderboard import count
+from ...reports.text import printable
+from .console import NARROWEST, TableConsole
+from .console import grid as plain_table
+from .conventions import (
+    DONE,
+    STOPPED,
+    UNABLE,
+    Database,
+    Json,
+    Judge,
+    JudgeUrl,
+    LocalModel,
+    Plan,
+    complain,
+    interruptible,
+    judged_by_someone_fit,
+    say,
+)
+
+if TYPE_CHECKING:
+    from ..analysis.analysis import AnalysisOptions
+
+
+FINDINGS: Final = 4  # of a kind
+LONGEST: Final = 300  # characters of a sentence that quotes documents
+ASKED: Final = 140  # characters of a question
+STYLES: Final = {"high": "bold red", "medium": "yellow", "low": "dim"}
+
+
+def show_findings(findings: Sequence[Finding], asked: Mapping[str, str]) -> Iterator[RenderableType]:
+    """The worst of each kind, with what to do about them, once where it is the same for all.
+
+    Args:
+        findings: of a part.
+        asked: texts of the questions by key.
+    """
+    by_kind: dict[Kind, list[Finding]] = {}
+    for finding in words.worst_first(findings):
+        by_kind.setdefault(finding.kind, []).append(finding)
+    for kind, found in by_kind.items():
+        title = words.KINDS[kind].capitalize()
+        yield _indented(Text(f"{title}, {len(found)}" if found[1:] else title, style="bold"))
+        yield from _of_kind(found[:FINDINGS], asked)
+        if len(found) > FINDINGS:
+            yield _indented(Text(f"... and {len(found) - FINDINGS} more of {words.KINDS[kind]}", style="dim"))
+
+
+def _of_kind(found: Sequence[Finding], asked: Mapping[str, str]) -> Iterator[RenderableType]:
+    actions = {finding.action for finding in found}
+    table = Table(box=None, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False, show_header=False)
+    table.add_column(width=7)
+    table.add_column(overflow="fold")
+    for finding in found:
+        text = Text(one_line(finding.what, LONGEST))
+        if len(actions) > 1:
+            text.append(f" {one_line(finding.action, LONGEST)}", style="dim")
+        table.add_row(Text(finding.severity, style=STYLES[finding.severity]), text)
+        if len(finding.questions) == 1 and (question := asked.get(finding.questions[0])):
+            table.add_row("", Text(f"Asked: {one_line(question, ASKED)}", style="dim"))
+    if len(actions) == 1:
+        table.add_row("", Text(one_line(found[0].action, LONGEST), style="dim"))
+    yield _indented(table)
+
+
+def _indented(shown: RenderableType) -> Padding:
+    return Padding(shown, (0, 0, 0, 2))
+
+
+SETTINGS: Final = 6  # of the grid, the present and the recommended one among them
+CARDS: Final = 8
+ATTRIBUTED: Final = 6
+NAMED: Final = 6  # questions that a document caused to fail
+SIGNS: Final = {"now": "=", "take": ">", "no gain shown": "~", "worse": "-"}  # before a setting's name
+
+
+def show_analysis(analysis: KnowledgeAnalysis, stdout: TextIO, where: str = "") -> None:
+    """Print the tables; warnings go to stderr.
+
+    Args:
+        analysis: what was found.
+        stdout: where to.
+        where: a last line that says where all of it is kept.
+    """
+    for warning in analysis.warnings:
+        sys.stderr.write(f"proctor: {printable(warning)}\n")
+    TableConsole(stdout).print(analysis_table(analysis, where))
+
+
+def analysis_table(analysis: KnowledgeAnalysis, where: str = "") -> RenderableType:
+    """Part by part, and what to know of all of them at the end, where a terminal shows it first."""
+    parts: list[RenderableType] = [_said(f"{analysis.suite}: {words.about(analysis)}", "bold")]
+    if by := words.marked_by(analysis):
+        parts.append(_said(f"{by[0].upper()}{by[1:]}.", "dim"))
+    shown = list(_parts(analysis))
+    for name, lines in shown:
+        parts += [Text(), _said(words.TITLES[name], "bold"), *lines]
+    if not shown:
+        parts += [Text(), _said("There is nothing to say of the parts that were looked at.")]
+    concluded = list(conclusions(analysis))
+    if concluded:
+        parts += [Text(), _said("In short", "bold"), *(_item(sentence) for sentence in concluded)]
+    return Group(*parts, *([Text(), _said(where, "dim")] if where else []))
+
+
+def _parts(analysis: KnowledgeAnalysis) -> Iterator[tuple[str, list[RenderableType]]]:
+    asked = {one.key: one.text for one in analysis.questions}
+    if analysis.grid is not None:
+        yield "grid", list(_grid(analysis.grid, analysis.metric))
+    if analysis.gaps.findings:
+        yield "gaps", list(show_findings(analysis.gaps.findings, asked))
+    if analysis.documents:
+        yield "documents", list(_cards(analysis.documents, words.is_read(analysis)))
+    if analysis.attribution is not None:
+        yield "attribution", list(_attribution(analysis.attribution))
+    if analysis.inside:
+        yield "inside", list(show_findings(analysis.inside, asked))
+    if analysis.against is not None:
+        yield "against", list(_against(analysis.against))
+    if analysis.dataset_quality is not None and (
+        quality_checked := list(_dataset_quality(analysis.dataset_quality, asked))
+    ):
+        yield "dataset_quality", quality_checked
+
+
+def _grid(grid: Grid, metric: str) -> Iterator[RenderableType]:
+    yield _said(f"{grid.metric} of {words.gold_of_grid(grid)}", "dim")
+    table = plain_table("", "mean", "against now", "tokens", "ms", first=_name_width(44))
+    for place, result in words.best_settings(grid, SETTINGS):
+        table.add_row(_name(grid, place), *_figures(grid, result))
+    yield table
+    yield _item(f"{_legend(grid)} {words.about_means(grid)}".rstrip(), "dim")
+    if grid.recommendation is not None:
+        yield _item(grid.recommendation.why)
+    if beyond := beyond_budget(grid):
+        yield _item(beyond)
+    if grid.bot and any(result.answers for result in grid.settings):
+        yield _said(f"Answers of {grid.bot} with the best few", "dim")
+        yield _answers(grid, metric)
+
+
+def _name(grid: Grid, place: int) -> Text:
+    mark = words.mark(grid, place)
+    return Text(printable(f"{SIGNS.get(mark, ' ')} {grid.names[place]}"), style="bold" if mark else "")
+
+
+def _legend(grid: Grid) -> str:
+    """What the signs and the figures of the table mean."""
+    found = grid.recommendation
+    chosen = "" if found is None or found.says == "present" else words.MARKS.get(found.says, "")
+    says = {"take": "the one to take", "no gain shown": "chosen, but no gain is shown", "worse": "chosen, but worse"}
+    signs = f"= as it is set now{f'; {SIGNS[chosen]} {says[chosen]}' if chosen else ''}"
+    meaning = f"; {grid.metric}: {said}" if (said := messages.OF_SETTINGS.get(grid.metric)) else ""
+    return f"{signs}{meaning}; tokens: of the retrieved text; ms: to retrieve it."
+
+
+def _figures(grid: Grid, result: SettingResult) -> Iterator[str]:
+    yield share(result.metrics.get(grid.metric))
+    yield change(result.against[grid.metric]) if grid.metric in result.against else ""
+    tokens = result.metrics.get("prompt_tokens")
+    yield "-" if tokens is None else f"{tokens.mean:.0f}"
+    yield "-" if result.retrieve_ms is None else f"{result.retrieve_ms[0]:.1f}"
+
+
+def _answers(grid: Grid, metric: str) -> Table:
+    """As many metrics as there is room for, first the one that says whether an answer is right."""
+    measured = [(place, result) for place, result in words.best_settings(grid, len(grid.settings)) if result.answers]
+    names = sorted(dict.fromkeys(name for _, result in measured for name in result.answers), key=metric.__ne__)
+    room = NARROWEST - 2 - max(len(grid.names[place]) + 2 for place, _ in measured)
+    shown = names[:1]
+    for name in names[1:]:
+        if sum(_width(each) for each in (*shown, name)) <= room:
+            shown.append(name)
+    table = plain_table("", *shown, first=_name_width(sum(map(_width, shown))))
+    for place, result in measured:
+        table.add_row(_name(grid, place), *(share(result.answers.get(name)) for name in shown))
+        if result.answers_against:
+            changes = (result.answers_against.get(name) for name in shown)
+            table.add_row(Text("    against now"), *("" if found is None else change(found) for found in changes))
+    return table
+
+
+def _width(heading: str) -> int:
+    """Of a column of shares and their changes."""
+    return max(len(heading), len("-0.00 [-.00, .00]")) + 2
+
+
+def _name_width(others: int) -> int:
+    """Columns for names beside figures of so many."""
+    return max(24, NARROWEST - others)
+
+
+def _cards(cards: Sequence[DocumentCard], is_read: bool) -> Iterator[RenderableType]:
+    asked = any(card.caused is not None for card in cards)
+    of_answers = ("answers", "wrong", *(("caused", "carried") if asked else ()), "tokens")
+    headings = ("holds", "only", *(of_answers if is_read else ("passages", "characters")))
+    table = plain_table("", *headings, first=30)
+    for card in cards[:CARDS]:
+        figures = _use(card, asked) if is_read else (f"{card.passages:,}", f"{card.characters:,}")
+        table.add_row(printable(card.document), str(len(card.questions)), str(len(card.only_support)), *figures)
+    yield table
+    yield _item(_legend_of_cards(is_read, asked), "dim")
+    noted: dict[str, list[str]] = {}
+    for card in cards[:CARDS] if is_read else ():
+        for note in words.card_notes(card):
+            noted.setdefault(note, []).append(card.document)
+    for note, documents in noted.items():
+        yield _item(f"{note[0].upper()}{note[1:]}: {', '.join(documents)}.")
+    if len(cards) > CARDS:
+        yield _item(f"... and {count(len(cards) - CARDS, 'more document')}", "dim")
+
+
+def _use(card: DocumentCard, asked: bool) -> Iterator[str]:
+    """What answers did with a document."""
+    yield str(card.retrieved)
+    yield str(card.wrong) if card.marked else "-"
+    if asked:
+        yield _known(card.caused)
+        yield _known(card.carried)
+    yield f"{card.tokens:,}"
+
+
+def _legend_of_cards(is_read: bool, asked: bool) -> str:
+    used = (("answers", messages.OF_ANSWERS["answers"]), ("wrong", "those of them that are wrong"))
+    notify = (
+        ("holds", messages.HOLDS), ("only", messages.ONLY), *(used if is_read else ()),
+        *(messages.OF_ATTRIBUTION.items() if is_read and asked else ()),
+        *((("tokens", messages.OF_ANSWERS["tokens"]),) if is_read else ()),
+    )  # fmt: skip
+    return f"{'; '.join(f'{name}: {said}' for name, said in notify if name not in ('effect', 'tried'))}."
+
+
+def _known(value: int | None) -> str:
+    return "-" if value is None else str(value)
+
+
+def _attribution(attribution: Ablations) -> Iterator[RenderableType]:
+    yield _said(words.about_attribution(attribution), "dim")
+    for cause, number in words.causes(attribution):
+        yield _item(f"{number}: {words.CAUSES[cause]}")
+    if moved := words.moved(attribution):
+        table = plain_table("", "caused", "carried", "effect", "tried", first=36)
+        for one in moved[:ATTRIBUTED]:
+            effect = "-" if one.effect is None else f"{one.effect:+.2f}"
+            table.add_row(printable(one.document), str(len(one.caused)), str(len(one.carried)), effect, str(one.tried))
+        yield table
+        yield _item(f"effect: {messages.OF_ATTRIBUTION['effect']}.", "dim")
+        if len(moved) > ATTRIBUTED:
+            yield _item(f"... and {count(len(moved) - ATTRIBUTED, 'more document')}", "dim")
+        if moved[0].caused:
+            keys = list(dict.fromkeys(question for _, question in moved[0].caused))
+            more = f" and {len(keys) - NAMED} more" if len(keys) > NAMED else ""
+            yield _item(f"{moved[0].document} caused wrong answers to {', '.join(keys[:NAMED])}{more}.")
+
+
+def _against(against: Against) -> Iterator[RenderableType]:
+    for bot in against.bots:
+        gained, lost = len(bot.gained), len(bot.lost)
+        yield _item(f"{bot.bot}: {change(bot.difference)} {against.metric}, {gained} gained, {lost} lost")
+    for edit in against.edits:
+        if edit.gained or edit.lost:
+            yield _item(f"{words.edit_text(edit)}: {len(edit.gained)} gained, {len(edit.lost)} lost")
+    if quiet := sum(not edit.gained and not edit.lost for edit in against.edits):
+        yield _item(f"{count(quiet, 'other edit')} turned no answer", "dim")
+    if against.unexplained:
+        yield _item(f"{count(len(against.unexplained), 'answer')} turned that no single edit brings back", "dim")
+
+
+def _dataset_quality(dataset_quality: DatasetQuality, asked: Mapping[str, str]) -> Iterator[RenderableType]:
+    yield from show_findings(dataset_quality.findings, asked)
+    for sentence in (words.about_telling(dataset_quality), words.about_subset(dataset_quality)):
+        if sentence:
+            yield _item(sentence)
+
+
+def _said(text: str, style: str = "") -> Text:
+    return Text(printable(text), style=style, overflow="fold")
+
+
+def _item(text: str, style: str = "") -> Padding:
+    return Padding(_said(text, style), (0, 0, 0, 2))
+
+
+Suite = Annotated[
+    Path | None, typer.Argument(metavar="SUITE.yaml", help="The suite; left out, the sample of the package.")
+]
+Only = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--only", metavar="PART", help="Only this part: grid, gaps, documents, blame, inside, audit. Repeatable."
+    ),
+]
+Asks = Annotated[
+    bool, typer.Option("--answers/--no-answers", help="Ask bots, or only look at documents and questions.")
+]
+Metric = Annotated[
+    str | None, typer.Option("--metric", "-m", metavar="ID", help="The metric that says if an answer is right.")
+]
+Settings = Annotated[
+    list[str] | None,
+    typer.Option("--grid", metavar="KEY=V,V", help="Settings to compare, such as chunk_size=300,600. Repeatable."),
+]
+AgainstFolder = Annotated[
+    Path | None, typer.Option("--against", metavar="FOLDER", help="Other documents, such as last month's.")
+]
+MostCalls = Annotated[
+    int | None,
+    typer.Option("--most-calls", min=0, metavar="N", help="Most answers asked for anew to find who is to blame."),
+]
+Limit = Annotated[int | None, typer.Option(min=1, metavar="N", help="Only the first N questions.")]
+Html = Annotated[Path | None, typer.Option("--html", metavar="FILE", help="Write the analysis as a page as well.")]
+Show = Annotated[
+    str | None,
+    typer.Option("--show", metavar="ANALYSIS", help="Show a kept analysis, by name or 'latest'; nothing is looked at."),
+]
+Concurrency = Annotated[int | None, typer.Option(min=1, metavar="N", help="Questions in flight at a bot.")]
+
+
+def knowledge(
+    suite: Suite = None,
+    only: Only = None,
+    answers: Asks = True,
+    metric: Metric = None,
+    grid: Settings = None,
+    against: AgainstFolder = None,
+    most_calls: MostCalls = None,
+    bots: Annotated[str, typer.Option(metavar="NAME,NAME", help="Only these bots.")] = "",
+    limit: Limit = None,
+    concurrency: Concurrency = None,
+    judge: Judge = "",
+    judge_url: JudgeUrl = "",
+    local_model: LocalModel = None,
+    plan: Plan = False,
+    database: Database = Path("proctor.db"),
+    as_json: Json = False,
+    html: Html = None,
+    show: Show = None,
+) -> None:
+    """Benchmark documents: which help, which mislead, what misses.
+
+    And how to cut and search them. Everything is kept in the database and shown on the page of the run.
+    """
+    from ..analysis.analysis import AnalysisOptions, named_parts
+    from ..run.run_config import RunConfig
+
+    if show is not None:
+        _show_kept(show, database, as_json, html)
+        return
+    run = RunConfig(
+        tuple(name.strip() for name in bots.split(",") if name.strip()), limit, concurrency=concurrency, judge=judge,
+        judge_url=judge_url, local_models=tuple(local_model or ()), only_planned=plan,
+    )  # fmt: skip
+    options = AnalysisOptions(named_parts(only or []), answers, run, metric, tuple(grid or ()), against, most_calls)
+    if plan:
+        _show_plan(suite, options, database, as_json)
+    else:
+        _analysis(suite, options, database, as_json, html)
+
+
+def _analysis(suite: Path | None, options: AnalysisOptions, database: Path, as_json: bool, html: Path | None) -> None:
+    """Make an analysis and show it."""
+    from ...reports.store.database import Store
+    from ..analysis.analysis import analyse_suite
+    from ..suite.suite_file import load_named
+    from .console import own_stdout
+    from .run import watching
+
+    _check_page(html, database)
+    with interruptible(STOPPED), judged_by_someone_fit(), own_stdout() as stdout:
+        loaded = load_named(suite)
+        with contextlib.closing(Store.open(database)) as store:
+            made = analyse_suite(loaded, options, store, os.environ, watching, say)
+        _put_out(made.analysis, database, as_json, html, stdout)
+    raise typer.Exit(UNABLE if made.is_lacking else DONE)
+
+
+def _show_kept(name: str, database: Path, as_json: bool, html: Path | None) -> None:
+    """Show an analysis that was made before."""
+    from ...reports.analysis.store import find_analysis
+    from ...reports.store.database import Store
+    from ...reports.store.run import LATEST
+    from .console import own_stdout
+
+    _check_page(html, database)
+    with interruptible("Stopped."), own_stdout() as stdout:
+        with contextlib.closing(Store.open(database, create=False)) as store:
+            analysis = find_analysis(store, None if name == LATEST else name)
+        if analysis is None:
+            raise InputError(f"{database} holds no analysis yet. 'proctor knowledge SUITE.yaml' makes one.")
+        _put_out(analysis, database, as_json, html, stdout)
+
+
+def _put_out(analysis: KnowledgeAnalysis, database: Path, as_json: bool, html: Path | None, stdout: TextIO) -> None:
+    from ...reports.analysis.store import analysis_json
+    from .console import write_bytes
+
+    if as_json:
+        for warning in analysis.warnings:
+            complain(warning)
+        write_bytes(analysis_json(analysis) + b"\n", stdout)
+    else:
+        shows = "'proctor report --open' shows it on the page of its run" if analysis.run else ""
+        page = f"; {shows or '--html FILE writes it as a page'}" if html is None else ""
+        show_analysis(analysis, stdout, f"Kept in {database} as analysis {analysis.analysis}{page}.")
+    if html is not None:
+        _write_page(analysis, database, html)
+
+
+def _check_page(path: Path | None, database: Path) -> None:
+    """See that the page can be written, before anything is asked."""
+    from .conventions import STDOUT, Wanted
+
+    if path == STDOUT:
+        raise InputError("--html takes the name of a file: '-' would mix the page with what is printed.")
+    Wanted(html=path).check({database.resolve(): "--db"})
+
+
+def _write_page(analysis: KnowledgeAnalysis, database: Path, path: Path) -> None:
+    """Write the page of the analysis's run, or one of the analysis alone where it looked at no answers."""
+    from ...reports.export.files import whole_file
+    from ...reports.pages.run_page import analysis_file, run_file
+    from ...reports.report import make_report
+    from ...reports.store.database import Store
+    from ...reports.store.summary import find_run
+
+    with contextlib.closing(Store.open(database, create=False)) as store, whole_file(path) as file:
+        if analysis.run:
+            file.writelines(run_file(make_report(store, find_run(store, analysis.run)[0])))
+        else:
+            file.writelines(analysis_file(analysis))
+    say(f"Wrote {path}: open it in any browser.")
+
+
+def _show_plan(suite: Path | None, options: AnalysisOptions, database: Path, as_json: bool) -> None:
+    """Say what an analysis would ask; nothing is asked, loaded or kept."""
+    from ..analysis.analysis import analysis_estimate
+    from ..suite.suite_file import load_named
+    from .console import own_stdout, write_json
+    from .run import estimate_object, show_estimate
+
+    with interruptible("Stopped."), own_stdout() as stdout:
+        made = analysis_estimate(load_named(suite), options, database, os.environ)
+        if as_json:
+            write_json({**(estimate_object(made.run) if made.run else {}), "analysis": made.most}, stdout)
+            return
+        if made.run is not None:
+            show_estimate(made.run, stdout, as_json)
+        for sentence in made.sentences:
+            stdout.write(f"{sentence}\n")

@@ -1,0 +1,357 @@
+"""``models`` and ``models fetch``: the local models that metrics run on this machine."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import textwrap
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final, TextIO
+
+import typer
+from rich.console import Console
+from rich.text import Text
+
+from ... import InputError
+from ...knowledge.models.roles import ROLES, Role
+from ...metrics.entries import facts_of
+from ...metrics.evaluators import EVALUATORS, RATES
+from ...reports.text import printable
+from .console import write_json
+from .conventions import DONE, UNABLE, Json, LocalModel, complain, interruptible, say
+
+if TYPE_CHECKING:
+    from ...metrics import Catalog
+    from ..run.local_models import ListedModel, RunModels
+
+
+WIDTH: Final = 80
+_COMMIT: Final = re.compile(r"@[\w.-]+")
+_FAMILY: Final = 4  # so many names of one kind are told as one
+_SIDE: Final = {"role": 13, "size": 8, "licence": 10, "here": 6}  # widths of the columns beside the model's
+_GAP: Final = 2
+
+
+def show_models(listed: Iterable[ListedModel], stdout: TextIO, fetched_by: str) -> None:
+    """Print the models as a table, and the command that fetches those that are not here."""
+    models = list(listed)
+    console = Console(emoji=False, highlight=False, file=stdout, soft_wrap=True)
+    if not models:
+        console.print("No metric of the suite needs a local model.", markup=False)
+        return
+    width = console.width if console.is_terminal else WIDTH
+    room = max(12, width - sum(_SIDE.values()) - _GAP * len(_SIDE))
+    names = _shortened(models, room)
+    room = min(room, max(map(len, names)))
+    console.print(_line("role", "model", "size", "licence", "here", room), style="bold")
+    for model, name in zip(models, names, strict=True):
+        _show(console, model, name, room, width)
+    lacking = [model for model in models if not model.is_here and not model.trouble]
+    if lacking:
+        count = "1 model is" if len(lacking) == 1 else f"{len(lacking)} models are"
+        size = sum(model.megabytes or 0 for model in lacking)
+        about = f", about {size:,} MB" if size and all(model.megabytes for model in lacking) else ""
+        console.print(f"\n{count} not here{about}. To fetch, once, with a network:\n  {fetched_by}", markup=False)
+
+
+def _show(console: Console, model: ListedModel, name: str, room: int, width: int) -> None:
+    size = "" if model.megabytes is None else f"{model.megabytes:,} MB"
+    licence = printable(model.licence) or ("" if model.is_served else "not known")
+    here = "server" if model.is_served else "yes" if model.is_here else "no"
+    style = "green" if model.is_here else "red" if model.trouble else "yellow"
+    row = Text(_line(model.role, name, size, licence, here, room))
+    row.stylize("bold", 0, len(model.role))
+    row.stylize(style, len(row) - len(here))
+    console.print(row)
+    said = [(f"for {', '.join(folded(model.metrics))}", "dim")] if model.metrics else []
+    for sentence, style in [*said, *([(printable(model.trouble), "red")] if model.trouble else [])]:
+        console.print(Text(textwrap.fill(sentence, width, initial_indent="  ", subsequent_indent="  "), style=style))
+
+
+def _line(role: str, model: str, size: str, licence: str, here: str, room: int) -> str:
+    cells = (
+        f"{role:<{_SIDE['role']}}",
+        f"{model:<{room}}",
+        f"{size:>{_SIDE['size']}}",
+        f"{_cut(licence, _SIDE['licence']):<{_SIDE['licence']}}",
+        here,
+    )
+    return (" " * _GAP).join(cells)
+
+
+def _shortened(models: Sequence[ListedModel], room: int) -> list[str]:
+    """Names of models for a column: all with revisions and addresses where that fits, else without."""
+    whole = [printable(model.model_id) for model in models]
+    if max(map(len, whole)) <= room:
+        return whole
+    return [_short(name, room, model.is_served) for model, name in zip(models, whole, strict=True)]
+
+
+def _short(name: str, room: int, is_served: bool) -> str:
+    """Without its revision, then without its owner; that of a server without its address."""
+    plain = name.partition(" at ")[0] if is_served else _COMMIT.sub("", name)
+    if len(plain) > room and not is_served:
+        plain = plain.partition("/")[2] or plain
+    return _cut(plain, room)
+
+
+def _cut(text: str, room: int) -> str:
+    return text if len(text) <= room else f"{text[: room - 1]}…"
+
+
+def folded(metrics: Iterable[str]) -> list[str]:
+    """Names of metrics with the rates of an evaluator, evaluators that are whole, and large families as one each.
+
+    >>> folded(["exact_match", "bleu_1", "bleu_2", "bleu_3", "bleu_4", "byop.tone.passes", "byop.tone.failures"])
+    ['exact_match', 'bleu_orders (4 metrics)', 'byop.tone']
+    """
+    names = list(dict.fromkeys(_without_rate(name) for name in metrics))
+    words = Counter(name.partition("_")[0] for name in names if "_" in name)
+    shown: dict[str, None] = {}
+    for name in names:
+        whole = next((each for each in EVALUATORS.values() if _is_whole(each.metrics, name, names)), None)
+        word = name.partition("_")[0]
+        if words[word] > _FAMILY:
+            shown[f"{words[word]} {word}_*"] = None
+        else:
+            shown[f"{whole.id} ({len(whole.metrics)} metrics)" if whole else name] = None
+    return list(shown)
+
+
+def _is_whole(metrics: Sequence[str], name: str, names: Sequence[str]) -> bool:
+    return len(metrics) >= _FAMILY and name in metrics and set(metrics) <= set(names)
+
+
+def _without_rate(name: str) -> str:
+    family, _, rate = name.rpartition(".")
+    return family if rate in RATES else name
+
+
+def write_models(listed: Iterable[ListedModel], stdout: TextIO) -> None:
+    """Print the models as one JSON object."""
+    write_json({"models": [model_object(model) for model in listed]}, stdout)
+
+
+def model_object(model: ListedModel) -> dict[str, object]:
+    """All that is known of a model, JSON-able."""
+    return {
+        "role": model.role,
+        "kind": ROLES[model.role].kind,
+        "model_id": model.model_id,
+        "settings": None if model.settings is None else asdict(model.settings),
+        "needed_by": list(model.metrics),
+        "megabytes": model.megabytes,
+        "licence": model.licence or None,
+        "here": model.is_here,
+        "folder": None if model.folder is None else str(model.folder),
+        "server": model.is_served,
+        "trouble": model.trouble or None,
+    }
+
+
+def models_table(catalog: Catalog) -> str:
+    """The table of the README: the role's default models, wherever they are."""
+    wanting = wanted_by(catalog)
+    lines = ["| role | model | for | download | licence |", "|---|---|---|---|---|"]
+    for role in ROLES.values():
+        metrics = ", ".join(_as_code(name) for name in folded(wanting[role.name]))
+        lines.append(f"| `{role.name}` | {_named(role)} | {metrics} | {role.megabytes:,} MB | {role.licence} |")
+    return "\n".join(lines) + "\n"
+
+
+def _named(role: Role) -> str:
+    revision = f" at `{role.revision[:12]}`" if role.revision else ""
+    return f"`{role.model}`{revision}"
+
+
+def _as_code(name: str) -> str:
+    """The part of a folded name that is a name as code."""
+    return re.sub(r"^(\d+ )?([\w.*]+)", r"\1`\2`", name)
+
+
+def wanted_by(catalog: Catalog) -> Mapping[str, tuple[str, ...]]:
+    """By role the metrics that need it, those that do with some option, and the bots."""
+    return {role.name: tuple(_wanting(role, catalog)) for role in ROLES.values()}
+
+
+def _wanting(role: Role, catalog: Catalog) -> Iterator[str]:
+    if role.kind == "reranker":
+        yield "rag bots with a reranker"
+    for metric in catalog.metrics.values():
+        if role.tool in {*metric.needs, *metric.optional}:
+            yield metric.id
+    for metric in catalog.metrics.values():
+        for (option, value), swapped in metric.declaration.swaps.items():
+            needed = (facts_of(catalog.artefacts[name].parameters, catalog.artefacts) for name in swapped.values())
+            if any(role.tool in required | optional for required, optional in needed):
+                yield f"{metric.id} ({option}: {value})"
+
+
+models = typer.Typer(
+    invoke_without_command=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    help="List the models that metrics run on this machine. Which metrics need them, their size and licence, and "
+    "whether they are here. Nothing is loaded, and no network is used.",
+)
+Suite = Annotated[
+    Path | None,
+    typer.Option("--suite", metavar="SUITE.yaml", help="Only what this suite's metrics need, as the suite has it."),
+]
+
+
+@models.callback()
+def listed(
+    context: typer.Context,
+    suite: Suite = None,
+    local_model: LocalModel = None,
+    as_json: Json = False,
+    as_markdown: Annotated[bool, typer.Option("--markdown", help="Print a table for a README.")] = False,
+) -> None:
+    """List them, unless a command follows."""
+    overrides = tuple(local_model or ())
+    if context.invoked_subcommand is not None:
+        if suite or overrides or as_json or as_markdown:
+            raise InputError("Options of 'proctor models fetch' stand behind the word fetch.")
+        return
+    if as_markdown and (suite or overrides):
+        raise InputError("--markdown prints the models that take the roles where no other is named: it goes alone.")
+    from .console import own_stdout
+
+    with interruptible("Stopped."), own_stdout() as stdout:
+        if as_markdown:
+            stdout.write(models_table(_catalog()))
+        elif as_json:
+            write_models(_listed(suite, overrides), stdout)
+        else:
+            show_models(_listed(suite, overrides), stdout, _command(suite, overrides))
+
+
+@models.command()
+def fetch(
+    roles: Annotated[
+        list[str] | None, typer.Argument(metavar="ROLE", help="What models are wanted for: toxicity summac ...")
+    ] = None,
+    suite: Suite = None,
+    local_model: LocalModel = None,
+    everything: Annotated[bool, typer.Option("--all", help="The models of all roles.")] = False,
+) -> None:
+    """Bring models to this machine and prepare them: once, with a network."""
+    from .console import own_stdout
+
+    wanted, overrides = _known(roles or []), tuple(local_model or ())
+    with interruptible("Stopped. What has arrived is kept; the same command goes on from there."), own_stdout() as out:
+        if suite is not None:
+            made, needed = _of_suite(suite, overrides)
+            wanted = wanted or [model.role for model in needed]
+            if not wanted and not everything:
+                typer.echo("No metric of the suite needs a local model.", file=out)
+        else:
+            made = _alone(overrides)
+        if everything:
+            from ...knowledge.models.roles import ROLES
+
+            wanted = list(ROLES)
+        elif suite is None and not wanted:
+            raise InputError(_which())
+        fetched = [_fetched(made, role, out) for role in wanted]
+    raise typer.Exit(DONE if all(fetched) else UNABLE)
+
+
+def _fetched(made: RunModels, role: str, out: TextIO) -> bool:
+    """Fetch one and say where it is. A model that was here before counts, also when nothing newer can be had."""
+    from ...reports.text import printable
+
+    try:
+        sentence = made.fetch(role)
+    except InputError as error:
+        complain(str(error))
+        (there,) = made.listed({role: ()})
+        if not there.is_here:
+            return False
+        sentence = f"The {role} model {there.model_id} was here before and stays: {there.folder}"
+    typer.echo(printable(sentence), file=out)
+    return True
+
+
+def _listed(suite: Path | None, overrides: tuple[str, ...]) -> list[ListedModel]:
+
+    if suite is not None:
+        return _of_suite(suite, overrides)[1]
+    wanting = wanted_by(_catalog())
+    if overrides:
+        return _alone(overrides).listed(wanting)
+    from ...knowledge.models.pool import LocalModels
+    from ..run.local_models import listed_model
+
+    pool = LocalModels()
+    return [listed_model(pool.presence(role), metrics) for role, metrics in wanting.items()]
+
+
+def _known(roles: Sequence[str]) -> list[str]:
+    """Roles as they were given, each once. Raises InputError for a name that is none."""
+    from ...knowledge.models.roles import ROLES
+
+    for role in roles:
+        if role not in ROLES:
+            raise InputError(_unknown(role))
+    return list(dict.fromkeys(roles))
+
+
+def _unknown(role: str) -> str:
+    from ...knowledge.models.roles import ROLES
+    from ...metrics.evaluators import EVALUATORS
+    from ..suite.mistakes import nearest
+
+    members = EVALUATORS[role].metrics if role in EVALUATORS else (role,)
+    needed = [name for name, metrics in wanted_by(_catalog()).items() if set(members) & set(metrics)]
+    if needed:
+        return f"{role!r} is no role; what it needs is proctor models fetch {' '.join(needed)}"
+    hint = nearest(role, ROLES, "the roles are")
+    return f"There is no role {role!r}{hint}{'' if hint.endswith('?') else '.'}"
+
+
+def _which() -> str:
+    from ...knowledge.models.roles import ROLES
+
+    sizes = ", ".join(f"{role.name} ({role.megabytes:,} MB)" for role in ROLES.values())
+    return (
+        f"Say which models are wanted, such as 'proctor models fetch summac', or --suite SUITE.yaml for those that a "
+        f"suite needs, or --all. There are {sizes}."
+    )
+
+
+def _command(suite: Path | None, overrides: Sequence[str]) -> str:
+    """What fetches the models that were listed."""
+    given = ["--suite", str(suite)] if suite is not None else []
+    given += [word for override in overrides for word in ("--local-model", override)]
+    return f"proctor models fetch{'' if suite is not None else ' ROLE ...'}{' ' if given else ''}{shlex.join(given)}"
+
+
+def _catalog() -> Catalog:
+    from ...metrics import builtin_catalog
+
+    return builtin_catalog()
+
+
+def _alone(overrides: tuple[str, ...]) -> RunModels:
+    from ..run.local_models import RunModels
+    from ..suite.settings import LocalModelsSettings, overridden
+
+    settings = overridden(LocalModelsSettings(), overrides)
+    return RunModels(settings, Path(), os.environ, notify=say, only_planned=True)
+
+
+def _of_suite(suite: Path, overrides: tuple[str, ...]) -> tuple[RunModels, list[ListedModel]]:
+    """The models of a suite, and which of them its metrics and bots want."""
+    from ..run.suite_run import models_of_suite, reranking_bots
+    from ..suite.suite_file import load_named
+
+    loaded = load_named(suite)
+    made, plan = models_of_suite(loaded, overrides, os.environ, say)
+    bots = tuple(f"bot {name}" for name in reranking_bots(loaded))
+    return made, [*made.needed(plan), *made.listed({"rerank": bots} if bots else {})]

@@ -1,0 +1,151 @@
+"""``plan``: how many questions it takes to show a difference."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, TextIO
+
+import typer
+from rich.console import Group, JustifyMethod, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from ...reports.compare.comparison import FEW_CLUSTERS, cluster_noun
+from ...reports.compare.messages import interval, signed
+from ...reports.compare.power import CORRELATION, Need, Plan, Planned
+from ...reports.leaderboard import count
+from ...reports.text import printable
+from .console import TableConsole, write_json
+from .conventions import Database, Json, interruptible
+
+NAME_WIDTH = 28
+
+
+def show_plan(plan: Plan, as_json: bool, stdout: TextIO) -> None:
+    """How many questions are needed, pair by pair."""
+    if as_json:
+        write_json(plan_object(plan), stdout)
+        return
+    TableConsole(stdout).print(plan_table(plan))
+
+
+def plan_object(plan: Plan) -> dict[str, object]:
+    """The plan for machines."""
+    return {
+        "run": plan.run,
+        **asdict(plan.wish),
+        "level": 0.95,
+        "pairs": [_planned_object(each) for each in plan.planned],
+        "refused": dict(plan.refused),
+    }
+
+
+def _planned_object(planned: Planned) -> dict[str, object]:
+    made = {name: value for name, value in asdict(planned).items() if name != "difference"}
+    found = planned.difference
+    made["difference"] = None if found is None else found.mean
+    made["interval"] = None if found is None or found.low is None else [found.low, found.high]
+    made["correlation_assumed"] = None if planned.paired else CORRELATION
+    return made
+
+
+def plan_table(plan: Plan) -> RenderableType:
+    """A line for each pair of bots, with what was seen and how many questions it takes."""
+    wish = plan.wish
+    title = f"{printable(wish.metric)}: how many questions for a difference of {wish.delta:g}?"
+    seen = f"by the spread seen in run {printable(plan.run)}; 95 % intervals, power {wish.power * 100:g} %"
+    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, show_edge=False)
+    clustered = wish.cluster != "none"
+    lines = [cells for each in plan.planned for cells in _lines(each, plan, clustered)]
+    titles = ["", "seen", "on", *(["design"] if clustered else []), "to show", "to settle"]
+    for place, heading in enumerate(titles):
+        justify: JustifyMethod = "left" if place < 2 else "right"
+        width = None if place else min(NAME_WIDTH, max(len(line[0]) for line in lines))
+        table.add_column(Text(heading, style="dim"), justify=justify, overflow="fold", min_width=width)
+    for cells in lines:
+        table.add_row(*cells)
+    notes = [Text(printable(f"{bots}: {why}"), overflow="fold") for bots, why in plan.refused.items()]
+    legend = [Text(line, style="dim", overflow="fold") for line in _legend(plan)]
+    blank = [Text()] if notes else []
+    return Group(Text(title, style="bold"), Text(seen, style="dim"), Text(), table, *blank, *notes, Text(), *legend)
+
+
+def _lines(planned: Planned, plan: Plan, clustered: bool) -> Iterator[list[str]]:
+    """One line; where it is known what repeats buy, others below it for so many."""
+    found, known = planned.difference, planned.repeats_known
+    seen = "" if found is None else f"{signed(found.mean, plan.column)} {interval(found.low, found.high, plan.column)}"
+    effect = [f"{planned.design_effect:.1f}"] if clustered else []
+    figures = ["", ""] if known else _figures(planned.needs[0])
+    yield [printable(", ".join(planned.bots)), seen.strip(), f"{planned.questions:,}", *effect, *figures]
+    if known:
+        for need in sorted(planned.needs, key=lambda need: need.repeats):
+            yield [f"  {_times(need)}", "", "", *([""] if clustered else []), *_figures(need)]
+
+
+def _figures(need: Need) -> list[str]:
+    return [f"{need.to_show:,}", f"{need.to_settle:,}"]
+
+
+def _times(need: Need) -> str:
+    return "asked once" if need.repeats == 1 else f"asked {need.repeats} times"
+
+
+def _legend(plan: Plan) -> Iterator[str]:
+    delta = f"{plan.wish.delta:g}"
+    yield f"to show: questions that show a true difference of {delta} with that power;"
+    yield f"  with as many the gate, margin {delta}, calls an equally good bot not worse"
+    yield f"to settle: questions after which the gate, margin {delta}, nearly always decides"
+    if plan.wish.cluster != "none":
+        noun = cluster_noun(plan.wish.cluster)
+        yield f"design: how many times as many it takes, as those of one {noun}"
+        yield f"  are alike; further questions are taken to come from further {noun}s"
+    fewest = min(each.clusters for each in plan.planned)
+    if fewest < FEW_CLUSTERS:
+        alone = all(each.clusters == each.questions for each in plan.planned)
+        noun = "question" if alone else cluster_noun(plan.wish.cluster)
+        yield f"a guess: the spread was seen on {count(fewest, noun)} only"
+    if any(not each.paired for each in plan.planned):
+        yield f"one bot alone: another is taken to vary alike, and to agree by {CORRELATION:g} (correlation)"
+    if not any(each.repeats_known for each in plan.planned):
+        yield "what repeats buy is not known: a run with --repeat 3 would tell"
+
+
+def plan(
+    run: Annotated[
+        str | None,
+        typer.Argument(metavar="RUN", help="An earlier run: RUN[:BOT] or FILE.db[:RUN]; left out, the latest."),
+    ] = None,
+    metric: Annotated[str, typer.Option("--metric", "-m", metavar="ID", help="The metric that is to differ.")] = "",
+    delta: Annotated[
+        float | None, typer.Option("--delta", metavar="D", help="The difference to be shown, such as 0.05.")
+    ] = None,
+    bot: Annotated[str, typer.Option("--bot", metavar="NAME", help="Only pairs with this bot.")] = "",
+    power: Annotated[float, typer.Option("--power", metavar="P", help="Chance of showing it when it is there.")] = 0.8,
+    repeats: Annotated[
+        int | None, typer.Option("--repeats", min=1, metavar="N", help="Answers to each question, if not as before.")
+    ] = None,
+    cluster: Annotated[
+        str, typer.Option(metavar="WAY", help="What belongs together: source (document), tag, tag:PREFIX, or none.")
+    ] = "source",
+    database: Database = Path("proctor.db"),
+    as_json: Json = False,
+) -> None:
+    """Say how many questions it takes to show a difference.
+
+    By the spread of an earlier run; nothing is asked.
+    """
+    from ... import InputError
+    from ...reports.compare.operands import check_bot, open_operand
+    from ...reports.compare.power import Wish, make_plan
+    from .console import own_stdout
+
+    if not metric:
+        raise InputError("Name the metric with --metric ID, such as: proctor plan --metric keyword_recall --delta 0.05")
+    if delta is None:
+        raise InputError(f"Say what is to be shown with --delta, such as: proctor plan --metric {metric} --delta 0.05")
+    with interruptible("Stopped."), own_stdout() as stdout, open_operand(run or "latest", database) as operand:
+        if bot:
+            check_bot(operand.run, bot)
+        show_plan(make_plan(operand.run, Wish(metric, delta, power, repeats, cluster), bot), as_json, stdout)

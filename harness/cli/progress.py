@@ -1,0 +1,198 @@
+"""Progress: how far a run is, on stderr: bars in a terminal, a line now and then in a pipe or a log."""
+
+from __future__ import annotations
+
+import threading
+import time
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Self, TextIO
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
+
+from ...reports.store.run import Row
+from ...reports.text import printable
+from ..run.queues import BotQueue
+
+EVERY = 0.1  # seconds between two looks at the screen
+LINE_EVERY = 10.0  # seconds between two lines in a pipe
+MOST_NAMED = 4  # bots on such a line
+
+
+class Silent:
+    """Nobody watches."""
+
+    def advanced(self, bot_queue: BotQueue, row: Row | None) -> None:
+        """Say nothing."""
+
+    def judged(self, calls: int, cost: float | None) -> None:
+        """Say nothing."""
+
+    def said(self, sentence: str) -> None:
+        """Say nothing."""
+
+
+@dataclass(slots=True)
+class _Far:
+    """How far a bot is; ``fresh`` rows are those that were not complete before."""
+
+    bot_queue: BotQueue
+    began: float
+    done: int = 0
+    fresh: int = 0
+    cost: float | None = None
+
+    def notify(self, moment: float) -> str:
+        notes = [f"{self.bot_queue.name} {self.done:,} of {self.bot_queue.total:,}"]
+        seconds, left = moment - self.began, self.bot_queue.total - self.done
+        if self.fresh and left > 0 and seconds > 0:
+            rate = self.fresh / seconds
+            notes.append(f"{rate:.0f}/s" if rate >= 1 else f"{60 * rate:.0f}/min")
+            notes.append(f"about {_duration(left / rate)} left")
+        if self.bot_queue.failed:
+            notes.append(f"{self.bot_queue.failed:,} failed")
+        if self.cost is not None:
+            notes.append(f"cost {self.cost:.4f}")
+        return ", ".join(notes)
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 90:
+        return f"{max(seconds, 1):.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+
+
+class ProgressLines(Silent):
+    """For a pipe or a log: every ten seconds a line on how far each bot is, also while nothing moves."""
+
+    def __init__(self, file: TextIO, every: float = LINE_EVERY) -> None:
+        self._file = file
+        self._every = every
+        self._began = time.monotonic()
+        self._far: dict[str, _Far] = {}
+        self._judge: tuple[int, float | None] | None = None
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._tell, name="proctor-progress", daemon=True)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._over.set()
+        self._thread.join()
+
+    def advanced(self, bot_queue: BotQueue, row: Row | None) -> None:
+        """Count it."""
+        if (far := self._far.get(bot_queue.name)) is None:
+            far = self._far[bot_queue.name] = _Far(bot_queue, time.monotonic() if self._far else self._began)
+        far.done += 1
+        if row is not None and not row.kept:
+            far.fresh += 1
+            if row.reply is not None and row.reply.usage.cost:
+                far.cost = (far.cost or 0.0) + row.reply.usage.cost
+
+    def judged(self, calls: int, cost: float | None) -> None:
+        """Note it."""
+        self._judge = calls, cost
+
+    def _tell(self) -> None:
+        while not self._over.wait(self._every):
+            try:
+                self._file.write(f"proctor: {printable(self._line())}\n")
+                self._file.flush()
+            except (OSError, ValueError):  # nobody reads it any more
+                return
+
+    def _line(self) -> str:
+        moment = time.monotonic()
+        far = list(self._far.values())
+        going = [each for each in far if each.done < each.bot_queue.total] or far[-1:]
+        parts = [each.notify(moment) for each in going[:MOST_NAMED]] or ["no answer yet"]
+        if more := len(going) - MOST_NAMED:
+            parts += [f"and {more} more bots"] if more > 0 else []
+        if self._judge is not None:
+            calls, cost = self._judge
+            parts.append(f"judge {calls:,} calls" + ("" if cost is None else f", cost {cost:.4f}"))
+        return f"{_duration(moment - self._began)}: {'; '.join(parts)}"
+
+
+class ProgressBars:
+    """A bar for each bot, with what was kept, what failed, the rate and the cost so far."""
+
+    def __init__(self, console: Console) -> None:
+        self._progress = Progress(
+            TextColumn("{task.description}", markup=False),
+            BarColumn(bar_width=20),
+            MofNCompleteColumn(),
+            TimeRemainingColumn(compact=True),
+            TextColumn("{task.fields[note]}", markup=False),
+            console=console,
+            transient=True,
+        )
+        self._tasks: dict[str, TaskID] = {}
+        self._done: dict[str, int] = {}
+        self._cost: dict[str, float] = {}
+        self._began: dict[str, float] = {}
+        self._shown: dict[str, float] = {}
+        self._judge: TaskID | None = None
+        self._judge_shown = 0.0
+
+    def __enter__(self) -> Self:
+        self._progress.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._progress.stop()
+
+    def advanced(self, bot_queue: BotQueue, row: Row | None) -> None:
+        """Move the bot queue's bar, at most ten times a second."""
+        self._done[bot_queue.name] = done = self._done.get(bot_queue.name, 0) + 1
+        if row is not None and not row.kept and row.reply is not None and row.reply.usage.cost:
+            self._cost[bot_queue.name] = self._cost.get(bot_queue.name, 0.0) + row.reply.usage.cost
+        moment = time.monotonic()
+        if done < bot_queue.total and moment - self._shown.get(bot_queue.name, 0.0) < EVERY:
+            return
+        self._shown[bot_queue.name] = moment
+        self._progress.update(self._task(bot_queue), completed=done, note=self._note(bot_queue, moment))
+
+    def judged(self, calls: int, cost: float | None) -> None:
+        """A line for the judge below those of the bots, as often as they move."""
+        moment = time.monotonic()
+        if moment - self._judge_shown < EVERY:
+            return
+        self._judge_shown = moment
+        if self._judge is None:
+            self._judge = self._progress.add_task("judge", total=None, note="")
+        spent = "" if cost is None else f", cost {cost:.4f}"
+        self._progress.update(self._judge, completed=calls, note=f"calls{spent}")
+
+    def said(self, sentence: str) -> None:
+        """A line above the bars."""
+        self._progress.console.print(printable(sentence), style="dim", markup=False, highlight=False)
+
+    def _task(self, bot_queue: BotQueue) -> TaskID:
+        if bot_queue.name not in self._tasks:
+            self._began[bot_queue.name] = time.monotonic()
+            self._tasks[bot_queue.name] = self._progress.add_task(
+                printable(bot_queue.name), total=bot_queue.total, note=""
+            )
+        return self._tasks[bot_queue.name]
+
+    def _note(self, bot_queue: BotQueue, moment: float) -> str:
+        seconds = moment - self._began.get(bot_queue.name, moment)
+        notes = []
+        if seconds > 1 and bot_queue.asked:
+            notes.append(f"{bot_queue.asked / seconds:.0f}/s")
+        if bot_queue.kept:
+            notes.append(f"{bot_queue.kept} kept")
+        if bot_queue.failed:
+            notes.append(f"{bot_queue.failed} failed")
+        if bot_queue.name in self._cost:
+            notes.append(f"cost {self._cost[bot_queue.name]:.4f}")
+        return ", ".join(notes)

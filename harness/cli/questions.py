@@ -1,0 +1,320 @@
+"""``questions draft`` and ``questions review``."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from textwrap import wrap
+from typing import TYPE_CHECKING, Annotated, Final, TextIO
+
+import typer
+
+from ... import InputError
+from ...knowledge.documents.document import storable
+from ...reports.text import printable
+from ..drafting import PASSAGE
+from .console import write_json
+from .conventions import DONE, UNABLE, Database, Fresh, Json, JudgeUrl, Plan, complain, interruptible, say
+
+if TYPE_CHECKING:
+    from ...knowledge.questions.question import Question
+    from ..drafting import Drafted, Review
+
+
+_WIDTH: Final = 78
+_EXAMPLES: Final = 5
+_LONGEST: Final = 1_200  # characters of a field on the screen
+
+
+def show_drafted(made: Drafted, stdout: TextIO, *, as_json: bool, only_planned: bool) -> None:
+    """Print what was drafted, or what it would take."""
+    if as_json:
+        write_json(_as_object(made), stdout)
+        return
+    for line in _planned(made) if only_planned else _notify(made):
+        stdout.write(f"{line}\n")
+    stdout.flush()
+
+
+def _as_object(made: Drafted) -> dict[str, object]:
+    written = made.written
+    return {
+        "out": str(made.out),
+        "into": str(made.into) if made.into else None,
+        "by": made.by,
+        "documents": made.documents,
+        "drafts": [
+            {
+                "id": each.id,
+                "question": each.text,
+                "expected_answer": each.expected[0],
+                "document": each.source_document,
+                "tags": list(each.tags),
+            }
+            for each in made.questions
+        ],
+        "calls": made.calls,
+        "tokens_in": made.tokens[0],
+        "tokens_out": made.tokens[1],
+        "paid": written.paid if written else 0,
+        "kept": written.kept if written else 0,
+        "dropped": dict(written.dropped) if written else {},
+        "unread": written.unread if written else 0,
+        "problem": (written.problem or None) if written else None,
+    }
+
+
+def _planned(made: Drafted) -> Iterator[str]:
+    if made.by == "offline":
+        yield "No call is made: without a language model as judge, rules draft the questions."
+        return
+    calls = "1 call" if made.calls == 1 else f"{made.calls:,} calls"
+    said = f"{made.by}: {calls} at most, about {made.tokens[0]:,} tokens in and {made.tokens[1]:,} out."
+    yield from _filled(f"{said} What is kept is not asked again. Nothing was asked.")
+
+
+def _notify(made: Drafted) -> Iterator[str]:
+    number = len(made.questions)
+    if made.written is not None:
+        kept = f", {made.written.kept:,} kept from before" if made.written.kept else ""
+        yield from _filled(f"{made.by}: {made.written.paid:,} requests{kept}.")
+        for why, times in made.written.dropped.most_common():
+            yield from _filled(f"Dropped {times:,} because {why}.")
+        if made.written.unread:
+            yield from _filled(f"No questions could be read for {made.written.unread:,} passages.")
+    if not number:
+        yield from _filled(
+            "No new draft could be made: rules read plain English sentences, tables and lists, and what is asked "
+            "already is not asked again. A language model drafts more (--judge openai:NAME)."
+            if made.by == "offline"
+            else "No new draft could be made; what is asked already is not asked again."
+        )
+        return
+    documents = len({each.source_document for each in made.questions})
+    drafts = "1 draft" if number == 1 else f"{number:,} drafts"
+    yield from _filled(f"{drafts} of {documents:,} of {made.documents:,} documents in {made.out}, such as:")
+    for each in made.questions[:: max(1, number // _EXAMPLES)][:_EXAMPLES]:
+        yield from _filled(f"- {each.text}  [{each.expected[0]}]", "  ")
+    yield "None of them is asked before you accept it:"
+    into = f" --into {shlex.quote(str(made.into))}" if made.into else ""
+    yield printable(f"  proctor questions review {shlex.quote(str(made.out))}{into}")
+
+
+def screen(draft: Question, number: int, waiting: int) -> str:
+    """A draft as a person sees it, in 80 columns."""
+    lines = [f"{' Draft ' + str(number) + ' of ' + str(waiting) + ' ':-^{_WIDTH}}"]
+    lines += _field("Question", draft.text)
+    lines += _field("Answer", " / ".join(draft.expected) or "(none)")
+    for group in draft.evidence:
+        for one in group:
+            lines += _field("Document", one.document)
+    passage = draft.extra.get(PASSAGE)
+    shown = passage if isinstance(passage, str) and passage.strip() else _quotes(draft)
+    lines += _field("Evidence", shown)
+    if draft.tags:
+        lines += _field("Made", ", ".join(draft.tags))
+    return "\n".join(lines) + "\n"
+
+
+def _quotes(draft: Question) -> str:
+    return "\n".join(one.quote for group in draft.evidence for one in group if one.quote)
+
+
+def _field(name: str, text: str) -> list[str]:
+    cut = text if len(text) <= _LONGEST else f"{text[:_LONGEST]} ..."
+    lines = [part for line in cut.splitlines() for part in _cells(printable(line))] or [""]
+    return [f"{name if not place else '':<9} {line}" for place, line in enumerate(lines)]
+
+
+def _cells(text: str) -> list[str]:
+    """Lines that fit, where signs of East Asian scripts take two columns."""
+    from rich.cells import cell_len, chop_cells
+
+    width = _WIDTH - 10
+    lines: list[str] = []
+    for line in wrap(text, width, break_long_words=False, break_on_hyphens=False):
+        lines += chop_cells(line, width) if cell_len(line) > width else [line]
+    return lines
+
+
+def _filled(text: str, indent: str = "") -> list[str]:
+    return wrap(printable(text), _WIDTH, subsequent_indent=indent, break_on_hyphens=False)
+
+
+_KEYS: Final = "[a]ccept  [e]dit question  edit ans[w]er  [r]eject  [s]kip  [b]ack  [q]uit > "
+_HELP: Final = (
+    "a accepts it, e and w change the words of question and answer, r rejects it for good, s leaves it for later, "
+    "b takes the last step back, q ends. What was decided is in the file already."
+)
+
+
+def review_drafts(review: Review) -> None:
+    """Show one draft after the other and do what the person says, until all were shown or there is no more input."""
+    if not review.waiting:
+        typer.echo(f"There is no draft to decide on in {printable(str(review.path))}.")
+        return
+    shown = -1
+    while (draft := review.current) is not None:
+        if shown != review.number:
+            typer.echo(screen(draft, review.number, review.waiting))
+        shown = review.number
+        said = _line(_KEYS)
+        if said is None or said.strip().lower() in ("q", "quit", "exit"):
+            break
+        try:
+            shown = -1 if _do(review, said.strip().lower()) else shown
+        except InputError as error:
+            complain(str(error))
+    _end(review)
+
+
+def _do(review: Review, said: str) -> bool:
+    """Do it; whether the draft that is to be decided on is to be shown again."""
+    steps: dict[str, Callable[[], None]] = {"a": review.accept, "r": review.reject, "s": review.skip}
+    if said[:1] in steps and said in (said[:1], "accept", "reject", "skip"):
+        steps[said[:1]]()
+        return True
+    if said in ("b", "back"):
+        if not review.back():
+            typer.echo("This is the first step; there is none to take back.")
+        return True
+    if said in ("e", "question", "w", "answer"):
+        return _edit(review, of_question=said in ("e", "question"))
+    typer.echo(_HELP if said in ("", "h", "help", "?") else f"There is no key {printable(said)[:20]!r}. {_HELP}")
+    return False
+
+
+def _edit(review: Review, *, of_question: bool) -> bool:
+    draft = review.current
+    if draft is None:
+        return False
+    old = draft.text if of_question else (draft.expected[0] if draft.expected else "")
+    new = _line("Question (blank keeps it): " if of_question else "Answer (blank keeps it): ", old)
+    new = storable(new or "").strip()
+    if new and new != old:
+        review.edit(question=new if of_question else "", answer="" if of_question else new)
+    return True
+
+
+def _line(prompt: str, given: str = "") -> str | None:
+    """A line of the person, who may change what is given where there is a terminal; None when there is no more."""
+    if sys.stdin is None or sys.stdin.closed:
+        return None
+    if sys.stdin.isatty():
+        return _typed(prompt, given)
+    typer.echo(prompt, nl=False)
+    line = sys.stdin.readline()
+    typer.echo("")
+    return line.rstrip("\r\n") if line else None
+
+
+def _typed(prompt: str, given: str) -> str | None:
+    try:
+        import readline
+    except ImportError:  # Windows has none; then the line begins blank
+        readline = None  # type: ignore[assignment]
+    if readline is not None:
+        readline.set_startup_hook(lambda: readline.insert_text(given))
+    try:
+        return input(prompt)
+    except EOFError:
+        return None
+    finally:
+        if readline is not None:
+            readline.set_startup_hook(None)
+
+
+def _end(review: Review) -> None:
+    done = review.tally
+    where = f" in {review.into}" if review.into is not None and done.accepted else ""
+    said = f"{done.accepted:,} accepted{where}, {done.rejected:,} rejected, {review.left:,} still to decide on"
+    typer.echo(printable(f"{said} in {review.path}."))
+    if done.accepted and review.into is None:
+        typer.echo(f"The accepted ones are questions of {shlex.quote(printable(str(review.path)))} from now on.")
+
+
+_STOPPED: Final = "Stopped. No draft was written; what a model has replied is kept, and the same command goes on."
+
+questions = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    help="Draft questions from documents, and decide on drafts. A draft is never asked before a person accepts it.",
+)
+
+
+@questions.command()
+def draft(
+    suite: Annotated[Path, typer.Argument(metavar="SUITE.yaml", help="Whose documents; `sample` for the sample.")],
+    out: Annotated[
+        Path, typer.Option("--out", metavar="FILE", help="Where drafts are added: .jsonl, .json, .yaml, .csv or .tsv.")
+    ] = Path("drafts.jsonl"),
+    count: Annotated[int, typer.Option("--count", min=1, metavar="N", help="Drafts in all, at most.")] = 40,
+    per_document: Annotated[
+        int | None, typer.Option("--per-document", min=1, metavar="N", help="Drafts of one document, at most.")
+    ] = None,
+    judge: Annotated[
+        str,
+        typer.Option(
+            "--judge",
+            metavar="MODEL",
+            help="Who writes them: openai:NAME, langchain:file.py:name, a name under models, or embedded (rules, no "
+            "model). Left out, the suite's judge.",
+        ),
+    ] = "",
+    judge_url: JudgeUrl = "",
+    only_planned: Plan = False,
+    seed: Annotated[
+        int | None, typer.Option("--seed", min=0, metavar="N", help="Draw among the drafts that could be made.")
+    ] = None,
+    fresh: Fresh = False,
+    database: Database = Path("proctor.db"),
+    as_json: Json = False,
+) -> None:
+    """Draft questions from a suite's documents, each with its answer and the place that carries it.
+
+    Documents of which little is asked come first. Without a language model rules make them, in English.
+    """
+    from ..drafting import DraftOptions, draft_questions
+    from ..suite.suite_file import load_named
+    from .console import own_stdout
+
+    with interruptible(_STOPPED), own_stdout() as stdout:
+        options = DraftOptions(
+            out, database, count, per_document, judge, judge_url, seed, fresh=fresh, only_planned=only_planned
+        )
+        made = draft_questions(load_named(suite), options, os.environ, say)
+        for warning in made.warnings:
+            complain(warning)
+        problem = made.written.problem if made.written else ""
+        if problem:
+            complain(problem)
+        show_drafted(made, stdout, as_json=as_json, only_planned=only_planned)
+    raise typer.Exit(UNABLE if problem else DONE)
+
+
+@questions.command()
+def review(
+    file: Annotated[
+        Path | None,
+        typer.Argument(metavar="FILE", help="A file with drafts in it, or a suite, for its file of questions."),
+    ] = None,
+    into: Annotated[
+        Path | None,
+        typer.Option("--into", metavar="QUESTIONS", help="Add accepted ones to this file, such as the suite's."),
+    ] = None,
+) -> None:
+    """Decide on drafts, one at a time. Each decision is kept at once; stop whenever you like."""
+    from ..drafting import Review, file_of
+
+    if file is None:
+        file = Path("drafts.jsonl")
+        if not file.exists():
+            raise InputError(
+                "Name the file of drafts: proctor questions review FILE; 'questions draft SUITE.yaml' makes one."
+            )
+    with interruptible("Stopped. Every decision is kept; the same command goes on with what is left."):
+        review_drafts(Review(file_of(file), into))

@@ -1,0 +1,216 @@
+"""Reporting: a run, or two side by side, written to files."""
+
+from __future__ import annotations
+
+import contextlib
+import shlex
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Final, TextIO
+
+from ... import InputError
+from ...reports.compare.comparison import Asked, Compared
+from ...reports.compare.operands import Operand
+from ...reports.compare.renderings import comparison_annotations
+from ...reports.export.archive import fill_csv_folder, write_archive
+from ...reports.export.files import whole_file, whole_folder
+from ...reports.export.github import run_annotations
+from ...reports.export.json import run_json
+from ...reports.export.junit import run_junit
+from ...reports.export.markdown import markdown
+from ...reports.report import Report, make_report
+from ...reports.store.database import Store
+from ...reports.store.summary import find_run
+from .compare import compared, comparisons_object, comparisons_page, files_of_operands, opened_operands
+from .console import Browse, json_bytes
+from .conventions import Wanted, write_page, write_text
+
+VARIABLE: Final = "GITHUB_STEP_SUMMARY"  # names the file whose Markdown GitHub shows
+MOST: Final = 1024 * 1024  # bytes that GitHub takes of a step; of more it shows nothing at all
+CUT: Final = (
+    "\n**Cut here: a step summary holds 1 MiB at most.** `--markdown FILE` writes the whole page, which can be kept as"
+    " an artefact of the job.\n"
+)
+_FOLD: Final = "</details>\n"
+
+
+def write_step(page: str, annotations: Iterable[str], stream: TextIO, environ: Mapping[str, str]) -> str:
+    """Print the annotations, and add a page to the summary of the step.
+
+    Args:
+        page: Markdown.
+        annotations: commands, a line each.
+        stream: where GitHub reads them.
+        environ: names the file of the summary.
+
+    Returns:
+        A sentence that says what was not done; blank when all was.
+
+    Raises:
+        InputError: the file that the environment names can't be written.
+    """
+    stream.writelines(f"{line}\n" for line in annotations)
+    stream.flush()
+    return _append(page, environ)
+
+
+def _append(page: str, environ: Mapping[str, str]) -> str:
+    if not (named := environ.get(VARIABLE)):
+        return f"{VARIABLE} is not set, as it is in GitHub Actions: there is no step summary to write to."
+    path = Path(named)
+    try:
+        taken = path.stat().st_size if path.exists() else 0
+        written = f"{page}\n".encode("utf-8", "replace")
+        kept = written if taken + len(written) <= MOST else _cut(written, MOST - taken)
+        with path.open("ab") as file:
+            file.write(kept)
+    except OSError as error:
+        raise InputError(f"{VARIABLE} names {named}, which can't be written: {error.strerror or error}.") from error
+    if kept == written:
+        return ""
+    return f"The step summary was cut to {len(kept):,} of {len(written):,} bytes: GitHub takes 1 MiB of a step."
+
+
+def _cut(page: bytes, room: int) -> bytes:
+    """The lines that fit, with what is folded closed again and a word that something is missing."""
+    end = (_FOLD + CUT).encode()
+    if room < len(end):
+        return b""
+    whole = page[: page.rfind(b"\n", 0, room - len(end)) + 1]
+    is_open = whole.count(b"<details>") > whole.count(b"</details>")
+    return whole + (_FOLD if is_open else "").encode() + CUT.encode()
+
+
+def report_run(
+    database: Path, name: str | None, wanted: Wanted, stdout: TextIO, environ: Mapping[str, str],
+    browse: Browse | None = None,
+) -> Iterator[str]:  # fmt: skip
+    """Write the files, and give a sentence for each as soon as it is there; none for what went to stdout.
+
+    Args:
+        database: the database.
+        name: of the run, or its beginning; None for the latest.
+        wanted: what is to be written.
+        stdout: where ``-`` is.
+        environ: names GitHub's summary file.
+        browse: what opens a page; left out, the browser of the machine.
+
+    Raises:
+        InputError: there is no such run or database, or a place can't be written; what could not be written whole is
+            not there at all.
+    """
+    wanted.check({database.resolve(): "--db"})
+    with contextlib.closing(Store.open(database, create=False)) as store:
+        run_id, run = find_run(store, name)
+        wanted = wanted.with_page([run], database)
+        store.query("BEGIN")  # one moment for all files, even while a run goes on
+        report = make_report(store, run_id)
+        yield from _page(report, wanted, stdout, browse)
+        yield from _written(report, wanted, stdout)
+        if wanted.github:
+            stream = sys.stderr if wanted.takes_stdout else stdout
+            if notify := write_step(markdown(report), run_annotations(report), stream, environ):
+                yield notify
+
+
+def _page(report: Report, wanted: Wanted, stdout: TextIO, browse: Browse | None) -> Iterator[str]:
+    if wanted.html is None:
+        return
+    from ...reports.pages.row_index import EVERYTHING
+    from ...reports.pages.run_page import run_file
+
+    yield from write_page(wanted, run_file(report, EVERYTHING if wanted.whole else None), stdout, browse)
+
+
+def _written(report: Report, wanted: Wanted, stdout: TextIO) -> Iterator[str]:
+    if wanted.csv:
+        with whole_folder(wanted.csv) as folder:
+            fill_csv_folder(report, folder)
+        yield f"Wrote {wanted.csv}: rows.csv and other tables for a spreadsheet."
+    yield from write_text(wanted.json, run_json(report), "everything, for programs", stdout)
+    if wanted.markdown:
+        page = [markdown(report).encode("utf-8", "replace")]
+        yield from write_text(wanted.markdown, page, "a page for a pull request", stdout)
+    if wanted.junit:
+        cases = [run_junit(report).encode("utf-8", "replace")]
+        yield from write_text(wanted.junit, cases, "test cases for a build server", stdout)
+    if wanted.zip:
+        with whole_file(wanted.zip) as file:
+            write_archive(report, file, wanted.zip.absolute().parent)
+        yield f"Wrote {wanted.zip}: the outputs of each evaluator, the same bytes for equal runs."
+
+
+def report_pair(
+    database: Path, operands: tuple[str, str], wanted: Wanted, stdout: TextIO, environ: Mapping[str, str],
+    browse: Browse | None = None,
+) -> Iterator[str]:  # fmt: skip
+    """Write the files of head against base; ``sides`` as ``proctor compare`` takes them, the rest as ``report_run``.
+
+    Raises:
+        InputError: a side is not there, nothing can be compared, an output is of one run only, or a place can't be
+            written.
+    """
+    _refuse(wanted, operands, database)
+    wanted.check(files_of_operands(*operands) | {database.resolve(): "--db"})
+    with opened_operands(*operands, database) as (base, head):
+        wanted = wanted.with_page(_names(base, head), database)
+        for operand in (base, head):
+            if operand.source is not None:
+                operand.source[0].query("BEGIN")  # one moment for all files, even while a run goes on
+        found = _compared(base, head, wanted)
+        yield from _pair_page(base, head, wanted, stdout, browse)
+    if found is None:
+        return
+    if wanted.json:
+        made = json_bytes(comparisons_object(found, *operands))
+        yield from write_text(wanted.json, [made], "the comparison, for programs", stdout)
+    page = comparisons_page(found)
+    if wanted.markdown:
+        yield from write_text(wanted.markdown, [page.encode("utf-8", "replace")], "a page for a pull request", stdout)
+    if wanted.github:
+        stream = sys.stderr if wanted.takes_stdout else stdout
+        if notify := write_step(page, comparison_annotations(found), stream, environ):
+            yield notify
+
+
+def _refuse(wanted: Wanted, operands: tuple[str, str], database: Path) -> None:
+    """Say where to have what there is not of two runs."""
+    base, head = map(shlex.quote, operands)
+    where = "" if database == Path("proctor.db") else f" --db {shlex.quote(str(database))}"
+    for option, path in (("--csv", wanted.csv), ("--zip", wanted.zip)):
+        if path is not None:
+            raise InputError(
+                f"{option} is of one run: proctor report RUN{where} {option} {shlex.quote(str(path))}. Of two there are"
+                " --html, --markdown, --json and --github."
+            )
+    if wanted.junit is not None:
+        raise InputError(
+            "--junit is of one run: whether a build may go on is for 'proctor gate', such as: proctor gate"
+            f" {head} --baseline {base}{where} --junit {shlex.quote(str(wanted.junit))}"
+        )
+
+
+def _names(base: Operand, head: Operand) -> list[str]:
+    """What a page of both is called: the run once, where both are of one."""
+    bots = [operand.bot for operand in (base, head) if operand.bot]
+    if base.run.run == head.run.run:
+        return [head.run.run, *bots]
+    return [base.run.run, head.run.run, *dict.fromkeys(bots)]
+
+
+def _compared(base: Operand, head: Operand, wanted: Wanted) -> Compared | None:
+    """The comparison; None where only the page is wanted, which makes its own."""
+    if not (wanted.json or wanted.markdown or wanted.github):
+        return None
+    return compared(base, head, (), Asked(all_flips=wanted.json is not None))
+
+
+def _pair_page(base: Operand, head: Operand, wanted: Wanted, stdout: TextIO, browse: Browse | None) -> Iterator[str]:
+    if wanted.html is None:
+        return
+    from ...reports.pages.pair_page import pair_file
+    from ...reports.pages.row_index import EVERYTHING
+
+    page = pair_file(base, head, limits=EVERYTHING if wanted.whole else None)
+    yield from write_page(wanted, page, stdout, browse)

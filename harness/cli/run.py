@@ -1,0 +1,648 @@
+"""``run`` and ``score``: ask bots or take recorded answers, and show what came out."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shlex
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final, TextIO
+
+import typer
+from rich.console import Console, RenderableType
+from rich.padding import Padding
+from rich.text import Text
+
+from ... import InputError
+from ...reports.export.json import as_object
+from ...reports.leaderboard import count, leaderboard
+from ...reports.models_in_use import named
+from ...reports.problems import ERROR_RATE, counted
+from ...reports.report import insight_object, problem_object
+from ...reports.store.summary import find_run
+from ...reports.text import printable
+from ..run.engine import Watcher
+from ..run.estimate import Amount, CostEstimate, Share
+from ..run.judging import Judging
+from ..run.local_models import ListedModel
+from ..run.run import CHARACTERS_A_TOKEN, CHUNK_SIZE, CHUNKS, Evaluation, Outcome, hold
+from .console import write_json
+from .conventions import (
+    DONE,
+    STOPPED,
+    UNABLE,
+    Database,
+    Fresh,
+    Json,
+    Judge,
+    JudgeUrl,
+    LocalModel,
+    Plan,
+    Rows,
+    complain,
+    interruptible,
+    judged_by_someone_fit,
+    say,
+)
+from .models import model_object
+from .progress import ProgressBars, ProgressLines, Silent
+
+if TYPE_CHECKING:
+    from ...reports.robustness.robustness import Robustness
+    from ...reports.store.database import Store
+    from ..perturb import PerturbedRun
+    from ..run.run_config import RunConfig
+    from ..suite.suite_file import LoadedSuite
+
+
+MOST: Final = 4
+DATABASE: Final = Path("proctor.db")  # where every command looks when --db names no other
+
+
+def next_steps(outcome: Outcome, suite: Path | None) -> list[tuple[str, str]]:
+    """The commands that are worth most after this run, each with what it is for.
+
+    Args:
+        outcome: what came of the run.
+        suite: the suite as it was typed; None where none was, or where recorded answers were scored.
+    """
+    return list(islice(_steps(outcome, suite), MOST))
+
+
+def _steps(outcome: Outcome, suite: Path | None) -> Iterator[tuple[str, str]]:
+    bots = [_quoted(bot.name) for bot in outcome.summary.bots]
+    if outcome.unable:
+        again = f"proctor run {_quoted(suite)}" if suite else "proctor run"
+        yield again, "once the set-up is fixed: only what is missing is asked"
+    run = f" {outcome.summary.run}" if outcome.kept else ""
+    yield f"proctor report{run}{_database(outcome)} --open", "the page: which bot is best, how sure, and every answer"
+    if len(bots) > 1:
+        yield _comparison(outcome)
+    if suite is not None and suite.exists() and not outcome.unable:
+        yield _baseline(outcome, suite)
+    yield _worst(outcome), "the worst rows (any SQLite tool will do)"
+    if suite is None:
+        yield "proctor init my-suite", "a copy of the sample suite, to be made your own"
+    else:
+        yield f'proctor ask {_quoted(suite)} {bots[0]} "..."', "one answer, with its contexts"
+
+
+def _comparison(outcome: Outcome) -> tuple[str, str]:
+    """The two bots that lead by the primary metric; those without a value come last, ties in the suite's order."""
+    primary = outcome.summary.primary
+    sign = -1 if primary is not None and primary.column.better == "higher" else 1
+    values = {bot.name: bot.metrics[primary.name].mean if primary else None for bot in outcome.summary.bots}
+    best, rival = sorted(values, key=lambda name: (values[name] is None, sign * (values[name] or 0.0)))[:2]
+    if primary is None or None in (values[best], values[rival]) or values[best] == values[rival]:
+        base, head = best, rival
+        what = f"whether {_quoted(head)} is better than {_quoted(base)}"
+        if values[best] is not None and values[best] == values[rival] and primary is not None:
+            what += f"; both lead by {primary.name}"
+    else:
+        base, head = rival, best
+        what = f"whether {_quoted(best)}, which leads by {primary.name}, is better than {_quoted(rival)}, the next"
+    operands = " ".join(_quoted(f"{_run(outcome)}{name}") for name in (base, head))
+    return f"proctor compare {operands}{_database(outcome)}", what
+
+
+def _baseline(outcome: Outcome, suite: Path) -> tuple[str, str]:
+    folder = suite if suite.is_dir() else suite.parent
+    file = _quoted(folder / "baseline.json")
+    run = f" {outcome.summary.run}" if outcome.kept else ""
+    write = f"proctor baseline{run}{_database(outcome)} --out {file}"
+    gate = f"proctor gate {_quoted(suite)}{_database(outcome)} --baseline {file}"
+    return write, f"keeps these scores; after a change of prompt or documents: {gate}"
+
+
+def _worst(outcome: Outcome) -> str:
+    mine = f"run = '{outcome.summary.run}'"
+    worst = f"select question_id, bot, value from row_scores where {mine} and passed = 0 order by value limit 10"
+    path = str(outcome.database)
+    file = f"./{path}" if path.startswith("file:") else path  # or sqlite3 takes it for a URI
+    return f'sqlite3 {_quoted(file)} "{worst}"'
+
+
+def _run(outcome: Outcome) -> str:
+    """What goes before a bot's name: nothing where the run was begun just now, and so is the latest."""
+    return f"{outcome.summary.run}:" if outcome.kept else ""
+
+
+def _database(outcome: Outcome) -> str:
+    return "" if outcome.database == DATABASE else f" --db {_quoted(outcome.database)}"
+
+
+def _quoted(text: object) -> str:
+    return shlex.quote(printable(str(text)))
+
+
+@contextlib.contextmanager
+def watching() -> Iterator[Watcher]:
+    """Progress bars on stderr where somebody watches, else a line every ten seconds."""
+    console = Console(emoji=False, stderr=True)
+    if not console.is_terminal:
+        with ProgressLines(sys.stderr) as lines:
+            yield lines
+        return
+    with ProgressBars(console) as bars:
+        yield bars
+
+
+def show_warnings(outcome: Outcome) -> None:
+    """Warnings on stderr, each once."""
+    for warning in dict.fromkeys(outcome.warnings):
+        sys.stderr.write(f"proctor: {printable(warning)}\n")
+
+
+def show_json(outcome: Outcome, stdout: TextIO, more: Mapping[str, object] | None = None) -> None:
+    """One object on stdout, in UTF-8 whatever the locale; ``more`` stands beside what the run came to."""
+    write_json({**outcome_object(outcome), **(more or {})}, stdout)
+
+
+def outcome_object(outcome: Outcome) -> dict[str, object]:
+    """What a run came to, for machines."""
+    made: dict[str, object] = as_object(outcome.summary)
+    return made | {
+        "database": str(outcome.database),
+        "asked": outcome.asked,
+        "kept": outcome.kept,
+        "seconds": round(outcome.seconds, 3),
+        "judge": (outcome.summary.judge.as_object if outcome.summary.judge else {}) | judge_object(outcome),
+        "warnings": list(dict.fromkeys(outcome.warnings)),
+        "problems": [problem_object(problem) for problem in outcome.findings.problems],
+        "insights": [insight_object(insight) for insight in outcome.findings.insights],
+    }
+
+
+def show_outcome(outcome: Outcome, suite: Path | None, rows: Path | None, stdout: TextIO) -> None:
+    """The leaderboard, where everything is kept, and what to type next."""
+    console = Console(emoji=False, highlight=False, file=stdout)
+    width = console.width if console.is_terminal else 80
+    console.print(leaderboard(outcome.summary, width), width=width)
+    console.print()
+    for part in _why_rows_failed(outcome):
+        console.print(part, width=width)
+    for line in (*_what_is_wrong(outcome), *_what_happened(outcome), *_what_was_judged(outcome.judge)):
+        console.print(line, markup=False, soft_wrap=True)
+    if rows:
+        console.print(f"Every score is a line of {rows}.", markup=False, soft_wrap=True)
+    console.print("\nNext:", markup=False)
+    for command, purpose in next_steps(outcome, suite):
+        console.print(f"  {command}\n      {purpose}", markup=False, soft_wrap=True)
+
+
+def _why_rows_failed(outcome: Outcome) -> Iterator[RenderableType]:
+    """What the problems say of rows without an answer: each cause, with an example and what to do."""
+    failures = [problem for problem in outcome.findings.problems if problem.metric == ERROR_RATE]
+    if not failures:
+        return
+    yield Text("Why rows failed:", style="red")
+    for problem in failures:
+        yield Padding(Text(printable(problem.what), overflow="fold"), (0, 0, 0, 2))
+        yield Padding(Text(printable(problem.action), style="dim", overflow="fold"), (0, 0, 0, 6))
+    yield ""
+
+
+def _what_is_wrong(outcome: Outcome) -> Iterator[str]:
+    problems = outcome.findings.problems
+    others = [problem for problem in problems if problem.metric != ERROR_RATE]  # those are told above
+    if not others:
+        return
+    which = "the first: " if len(problems) == len(others) else "the first of the others: "
+    yield f"{counted(problems)}; {which if len(problems) > 1 else ''}{printable(others[0].what)}"
+
+
+def _what_happened(outcome: Outcome) -> Iterator[str]:
+    database = outcome.database
+    if outcome.complete:
+        yield f"Everything was kept already: {count(outcome.kept, 'answer')} in {database}. Nothing was asked."
+        return
+    if outcome.scored and not outcome.asked:
+        scored = count(outcome.scored, "answer")
+        yield f"Scored {scored} in {outcome.seconds:.1f} s; nothing was asked. Everything is in {database}."
+        return
+    kept = f", {outcome.kept:,} kept from before" if outcome.kept else ""
+    yield f"Asked {count(outcome.asked, 'question')}{kept}, in {outcome.seconds:.1f} s. Everything is in {database}."
+
+
+def _what_was_judged(judge: Judging) -> Iterator[str]:
+    calls = judge.vector_cache
+    if not calls.paid and not calls.kept:
+        return
+    kept = f", {calls.kept:,} kept from before or shared" if calls.kept else ""
+    cost = "" if calls.cost is None else f"; cost {calls.cost:.4f}"
+    failed = f", {calls.failed:,} of them failed" if calls.failed else ""
+    yield f"The judge {printable(judge.name)} was sent {count(calls.paid, 'request')}{failed}{kept}{cost}."
+
+
+def judge_object(outcome: Outcome) -> dict[str, object]:
+    """The judge for machines: who it was, and what this pass asked of it."""
+    judge, calls = outcome.judge, outcome.judge.vector_cache
+    return {
+        "name": judge.name,
+        "embedded": not judge.is_language_model,
+        "problem": outcome.judge_problem or None,
+        "calls": calls.paid,
+        "calls_cached": calls.kept,
+        "calls_failed": calls.failed,
+        "cost": calls.cost,
+    }
+
+
+NAME, FIGURE = 27, 12
+WIDTH = 80
+
+
+def show_estimate(made: CostEstimate, stdout: TextIO, as_json: bool) -> None:
+    """Print the estimate."""
+    if as_json:
+        write_json(estimate_object(made), stdout)
+    else:
+        stdout.write("\n".join(_lines(made)) + "\n")
+
+
+def estimate_object(made: CostEstimate) -> dict[str, object]:
+    """The estimate for machines."""
+    per_row, per_question = made.planned
+    return {
+        "suite": made.suite,
+        "questions": made.questions,
+        "rows": made.rows,
+        "rows_to_ask": made.to_ask,
+        "rows_to_score": made.to_score,
+        "judge": made.judge or None,
+        "judge_requests_per_row": per_row,
+        "judge_requests_per_question": per_question,
+        "bots": {name: _amount_object(amount) for name, amount in made.bots.items()},
+        "calls": {name: _amount_object(amount) for name, amount in made.calls.items()},
+        "judge_check": _amount_object(made.check),
+        "metrics": {
+            share.name: {
+                "per_row": share.per_row,
+                "per_question": share.per_question,
+                **_amount_object(share.amount),
+                "shares": list(share.shares),
+            }
+            for share in made.shares
+        },
+        "total": _amount_object(made.total),
+        "local_models": [model_object(model) for model in made.models],
+        "assumptions": list(_assumptions(made)),
+    }
+
+
+def _amount_object(amount: Amount) -> dict[str, object]:
+    return {
+        "requests": round(amount.requests),
+        "tokens_in": round(amount.tokens_in),
+        "tokens_out": round(amount.tokens_out),
+        "cost": amount.cost,
+    }
+
+
+def _lines(made: CostEstimate) -> Iterator[str]:
+    answers = f"{count(made.rows, 'answer')} of bots to {count(made.questions, 'question')}"
+    yield from _folded(f"{printable(made.suite)}: {answers}, {made.to_ask:,} of them to be asked for")
+    yield from _folded(_judging(made))
+    if made.total.requests:
+        yield ""
+        yield _row("", "requests", "tokens in", "tokens out", "cost")
+        yield from _amounts("bots", made.bots)
+        yield from _amounts("judge", made.calls)
+        if made.check.requests:
+            yield _figures("self-test of the judge", made.check)
+        yield _figures("all", made.total)
+    if made.shares and made.calls:
+        yield ""
+        yield _row("what each metric adds", "requests", "tokens in", "tokens out", "cost")
+        yield from _shares(made.shares)
+    if made.models:
+        yield ""
+        yield "models of metrics"
+        for model in made.models:
+            yield from _folded(_model(model), "  ")
+    yield ""
+    for sentence in _assumptions(made):
+        yield from _folded(sentence)
+
+
+def _judging(made: CostEstimate) -> str:
+    if not made.judge:
+        return "No metric asks a judge."
+    if made.is_embedded:
+        return "The judge is embedded: no requests, no money."
+    per_row, per_question = made.planned
+    plan = f"{count(per_row, 'request')} a row and {per_question:,} a question"
+    return f"Judge {printable(made.judge)}: {plan}; {made.to_score:,} answers to be judged"
+
+
+def _model(model: ListedModel) -> str:
+    size = "" if model.megabytes is None else f", {model.megabytes:,} MB"
+    if model.is_served:
+        where = "a server runs it"
+    elif model.trouble:
+        where = model.trouble
+    else:
+        where = f"{'here' if model.is_here else 'not here'}{size}"
+    return f"{model.role} {printable(model.model_id)}: {printable(where)}; for {named(model.metrics)}"
+
+
+def _amounts(title: str, amounts: Mapping[str, Amount]) -> Iterator[str]:
+    if amounts:
+        yield title
+        for name, amount in amounts.items():
+            yield _figures(f"  {printable(name)}", amount)
+
+
+def _shares(shares: Sequence[Share]) -> Iterator[str]:
+    """A line for each that adds something, and one for all that share the same calls and add nothing."""
+    free: dict[tuple[str, ...], list[str]] = {}
+    for share in shares:
+        if share.amount.requests:
+            yield _figures(f"  {share.name}", share.amount)
+            if share.shares:
+                yield from _folded(f"and shares {', '.join(share.shares)}", "    ")
+        else:
+            free.setdefault(share.shares, []).append(share.name)
+    for calls, names in free.items():
+        if calls:
+            yield from _folded(f"only shared ({', '.join(calls)}): {', '.join(names)}", "  ")
+
+
+def _figures(name: str, amount: Amount) -> str:
+    cost = "-" if amount.cost is None else f"{amount.cost:.4f}"
+    return _row(name, f"{amount.requests:,.0f}", f"{amount.tokens_in:,.0f}", f"{amount.tokens_out:,.0f}", cost)
+
+
+def _row(name: str, *cells: str) -> str:
+    head = name if len(name) <= NAME else f"{name}\n{'':{NAME}}"
+    return f"{head:<{NAME}}{''.join(f'{cell:>{FIGURE}}' for cell in cells)}".rstrip()
+
+
+def _assumptions(made: CostEstimate) -> Iterator[str]:
+    if made.total.requests:
+        yield (
+            f"Reckoned with {CHARACTERS_A_TOKEN} characters a token, as in English; replies without reasoning; without "
+            "repeated attempts, repairs of unreadable replies and what is kept of earlier calls."
+        )
+    if made.assumed:
+        yield (
+            "Answers that are not there yet are taken to be as long as the expected ones, and contexts as long as the "
+            f"bots' settings have it ({CHUNKS} of {CHUNK_SIZE} characters for bots of your own). What bots of your own "
+            "spend is not known."
+        )
+    if made.unpriced and made.total.cost is not None:
+        yield f"The cost leaves out {', '.join(made.unpriced)}: no price_in and price_out are given."
+    if made.total.requests and made.total.cost is None:
+        yield "For money, give price_in and price_out (of a million tokens) of each model under `models`."
+    yield "Nothing was asked."
+
+
+def _folded(sentence: str, indent: str = "") -> Iterator[str]:
+    line = indent
+    for word in sentence.split():
+        if len(line) + len(word) >= WIDTH and line.strip():
+            yield line.rstrip()
+            line = indent
+        line += f"{word} "
+    yield line.rstrip()
+
+
+def repeat_run(
+    run: PerturbedRun | None, first: Outcome, store: Store, environ: Mapping[str, str], say: Callable[[str], None]
+) -> tuple[Outcome | None, str]:
+    """Hold the run of the perturbed questions; None where there is none, or where the first one came to nothing.
+
+    Beside it stands why a judge could not write questions that it should have; blank where it could.
+    """
+    if run is None or first.judge_problem or len(first.unable) == len(first.summary.bots):
+        return None, ""
+    with watching() as watcher:
+        evaluation: Evaluation = run.evaluation(environ, say if isinstance(watcher, Silent) else watcher.said, store)
+        return hold(evaluation, store, watcher), run.written.problem
+
+
+def found_robust(first: Outcome, second: Outcome, store: Store) -> Robustness:
+    """How the answers to perturbed questions compare with those to the questions themselves."""
+    from ...reports.compare.scores import run_tables
+    from ...reports.robustness.robustness import robustness
+
+    runs = [find_run(store, outcome.summary.run)[0] for outcome in (first, second)]
+    return robustness(*(run_tables(store, run) for run in runs))
+
+
+def show_again(first: Outcome, second: Outcome, store: Store, stdout: TextIO) -> None:
+    """What the second run asked, and the tables of robustness."""
+    from .robustness import show_robustness
+
+    kept = f", {second.kept:,} kept from before" if second.kept else ""
+    asked = f"asked {count(second.asked, 'question')}{kept}, in {second.seconds:.1f} s"
+    stdout.write(f"\n{printable(second.summary.suite)}, run {printable(second.summary.run)}: {asked}.\n\n")
+    show_robustness(found_robust(first, second, store), stdout)
+
+
+def again_object(first: Outcome, second: Outcome | None, store: Store) -> dict[str, object]:
+    """The second run for machines; nothing where there was none."""
+    if second is None:
+        return {}
+    from ...reports.robustness.renderings import robustness_object
+
+    return {
+        "perturbed": outcome_object(second),
+        "robustness": robustness_object(found_robust(first, second, store)),
+    }
+
+
+if TYPE_CHECKING:
+    Again = Callable[[], PerturbedRun | None]
+    Notify = Callable[[str], None]
+    Maker = Callable[[Notify], Evaluation]
+
+
+def run(
+    suite: Annotated[
+        Path | None, typer.Argument(metavar="[SUITE.yaml]", help="The suite; left out, the sample that ships with us.")
+    ] = None,
+    database: Database = Path("proctor.db"),
+    bots: Annotated[str, typer.Option(metavar="A,B", help="Only these bots of the suite.")] = "",
+    limit: Annotated[int | None, typer.Option(min=1, metavar="N", help="Only the first N questions.")] = None,
+    repeat: Annotated[int | None, typer.Option(min=1, metavar="N", help="Ask each question N times.")] = None,
+    concurrency: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="Questions in flight at each bot, and calls to the judge.")
+    ] = None,
+    fresh: Fresh = False,
+    latency_run: Annotated[
+        bool,
+        typer.Option(
+            "--latency-run",
+            help="One question at a time, bot after bot: the cleanest latency. Answers of other runs do not count.",
+        ),
+    ] = False,
+    judge: Judge = "",
+    judge_url: JudgeUrl = "",
+    local_model: LocalModel = None,
+    plan: Plan = False,
+    perturb: Annotated[
+        bool, typer.Option("--perturb/--no-perturb", help="With the perturbed questions that the suite wants.")
+    ] = True,
+    rows: Rows = None,
+    as_json: Json = False,
+) -> None:
+    """Ask the bots of a suite, and score what they say. Shows the leaderboard; what is kept is not asked again."""
+    from ..run.run_config import RunConfig
+    from ..run.suite_run import suite_evaluation
+    from ..suite.suite_file import load_named
+
+    names = tuple(name.strip() for name in bots.split(",") if name.strip())
+    options = RunConfig(
+        names, limit, repeat, concurrency, fresh, latency_run, judge, judge_url, tuple(local_model or ()), plan
+    )
+
+    loaded = cache(lambda: load_named(suite))
+
+    def make(notify: Notify) -> Evaluation:
+        return suite_evaluation(loaded(), options, os.environ, notify)
+
+    def again() -> PerturbedRun | None:
+        return _perturbed(loaded(), options) if perturb else None
+
+    if plan:
+        _show_plan(make, database, as_json, again)
+    else:
+        _hold(make, database, rows, as_json, suite, again)
+
+
+def score(
+    recorded: Annotated[Path, typer.Argument(metavar="RECORDED.jsonl", help="Answers that were given elsewhere.")],
+    metrics: Annotated[
+        str, typer.Option(metavar="ID,ID", help="Metrics or evaluators; left out, those that fit what is recorded.")
+    ] = "",
+    option: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="METRIC.KEY=VALUE",
+            help="An option of a metric or evaluator, such as answer_similarity.method=cross_encoder. Repeatable.",
+        ),
+    ] = None,
+    metric_file: Annotated[
+        list[Path] | None,
+        typer.Option("--metric-file", metavar="FILE.py", help="Metrics of your own, named like others. Repeatable."),
+    ] = None,
+    primary: Annotated[
+        str, typer.Option(metavar="ID", help="The metric by which the run is read; left out, one is chosen.")
+    ] = "",
+    database: Database = Path("proctor.db"),
+    concurrency: Annotated[int | None, typer.Option(min=1, metavar="N", help="Calls to the judge in flight.")] = None,
+    fresh: Fresh = False,
+    judge: Judge = "",
+    judge_url: JudgeUrl = "",
+    local_model: LocalModel = None,
+    plan: Plan = False,
+    rows: Rows = None,
+    as_json: Json = False,
+) -> None:
+    """Score recorded answers; no bot is called."""
+    from ..run.recorded_run import recorded_evaluation
+    from ..run.run_config import RunConfig
+
+    ids = [name.strip() for name in metrics.split(",") if name.strip()] or None
+    options = RunConfig(
+        metrics=ids, judge=judge, judge_url=judge_url, concurrency=concurrency, fresh=fresh, primary=primary,
+        local_models=tuple(local_model or ()), metric_files=tuple(metric_file or ()), only_planned=plan,
+        options=tuple(option or ()),
+    )  # fmt: skip
+
+    def make(notify: Notify) -> Evaluation:
+        return recorded_evaluation(recorded, options, os.environ, notify)
+
+    if plan:
+        _show_plan(make, database, as_json)
+    else:
+        _hold(make, database, rows, as_json, None)
+
+
+def _perturbed(loaded: LoadedSuite, options: RunConfig) -> PerturbedRun | None:
+    """The run of perturbed questions that a suite wants; None where it wants none."""
+    if loaded.suite.perturb is None:
+        return None
+    from ..perturb import perturbed_run
+
+    return perturbed_run(loaded, options, os.environ)
+
+
+def _nothing_again() -> None:
+    """Answers on file can't be given to other questions."""
+
+
+def _hold(
+    make: Maker, database: Path, rows: Path | None, as_json: bool, suite: Path | None, again: Again = _nothing_again
+) -> None:
+    """Hold a run and show what came of it, and the one of perturbed questions after it."""
+    from ...reports.export.files import check_file
+    from ...reports.export.tables import write_row_lines
+    from ...reports.models_in_use import named
+    from ...reports.store.database import Store
+    from ..run.run import hold
+    from .console import own_stdout
+    from .progress import Silent
+
+    if rows == Path("-"):
+        raise InputError("--rows wants the name of a file: stdout holds the leaderboard, or the object of --json.")
+    if rows:
+        check_file(rows, "--rows", {database.resolve(): "--db"})
+    with interruptible(STOPPED), judged_by_someone_fit(), own_stdout() as stdout, contextlib.ExitStack() as opened:
+        with watching() as watcher:
+            evaluation = make(say if isinstance(watcher, Silent) else watcher.said)
+            perturbed = again()  # what it wants and can't have is told before anything is asked
+            store = opened.enter_context(contextlib.closing(Store.open(database)))
+            outcome = hold(evaluation, store, watcher)
+        if rows:
+            write_row_lines(store, outcome.summary.run, rows)
+        show_warnings(outcome)
+        if outcome.judge_problem:
+            complain(outcome.judge_problem)
+        if outcome.unmeasured:
+            complain(f"No answer has a value of {named(outcome.unmeasured)}: the problems of the run say why.")
+        if not as_json:
+            show_outcome(outcome, suite, rows, stdout)
+            stdout.flush()  # what is known stays on the screen, whatever becomes of the second run
+        second, unwritten = repeat_run(perturbed, outcome, store, os.environ, say)
+        if second is not None:
+            show_warnings(second)
+        if as_json:
+            show_json(outcome, stdout, again_object(outcome, second, store))
+        elif second is not None:
+            show_again(outcome, second, store, stdout)
+    lacking = outcome.unable or outcome.judge_problem or outcome.unmeasured
+    lacking_again = unwritten or (second is not None and (second.unable or second.judge_problem))
+    raise typer.Exit(UNABLE if lacking or lacking_again else DONE)
+
+
+def _show_plan(make: Maker, database: Path, as_json: bool, again: Again = _nothing_again) -> None:
+    """Say what a run would ask, and the one of perturbed questions after it; nothing is asked, loaded or kept."""
+    from ...reports.leaderboard import count
+    from ..run.estimate import cost_estimate
+    from .console import own_stdout, write_json
+
+    with interruptible("Stopped."), own_stdout() as stdout:
+        made = cost_estimate(make(_silent), database)
+        if (run := again()) is None:
+            show_estimate(made, stdout, as_json)
+            return
+        second = cost_estimate(run.evaluation(os.environ, _silent), database)
+        if as_json:
+            more = {**estimate_object(second), "questions_to_write": run.to_write}
+            write_json({**estimate_object(made), "perturbed": more}, stdout)
+            return
+        show_estimate(made, stdout, as_json)
+        stdout.write("\n")
+        show_estimate(second, stdout, as_json)
+        if run.to_write:
+            stdout.write(f"{count(run.to_write, 'request')} to the judge will write questions, unless they are kept.\n")
+
+
+def _silent(sentence: str) -> None:
+    """Nobody watches."""

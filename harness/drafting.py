@@ -1,0 +1,742 @@
+"""Drafting: questions drafted from a suite's documents, and a person's decisions on them."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import random
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache
+from math import ceil
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar, Final
+
+from .. import InputError
+from ..bots.chat.openai import Endpoints
+from ..knowledge.documents.document import Document, Passage
+from ..knowledge.documents.evidence import EvidenceFinder
+from ..knowledge.documents.reading import read_knowledge
+from ..knowledge.questions.draft_rules import Draft, title_of
+from ..knowledge.questions.drafts import around, chosen, drafts_of, is_read, understood_alone
+from ..knowledge.questions.editing import raw_rows, with_questions, with_row
+from ..knowledge.questions.question import DRAFT, MOVED, REJECTED, Evidence, Question
+from ..knowledge.questions.question_files import extra_keys, open_questions, question_pieces
+from ..knowledge.questions.rows import Row
+from ..knowledge.retrieval.splitting import cut_at_sentences
+from ..metrics.judge.call import TEXT, Block, JudgeCall, Reading, record, several
+from ..metrics.judge.replies import Malformed, read_list, read_object
+from ..metrics.score import JudgeUnavailable, NotApplicable, Unreadable
+from ..reports.export.files import check_file, whole_file
+from ..reports.store.database import Store
+from ..reports.store.vector_cache import VectorCache
+from ..reports.store.writer import RowWriter
+from .run.interrupts import Interrupts, undisturbed
+from .run.judging import Judging, open_judging
+from .run.local_models import open_embedder
+from .run.run import tokens
+from .suite.choices import choose_judge
+from .suite.suite_file import load_named, sample_suite
+
+if TYPE_CHECKING:
+    from .suite.suite_file import LoadedSuite
+
+
+_PROMPT = Path(__file__).parent / "prompts" / "draft_questions.md"
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A question as a model wrote it, with the answer and the quote that is to carry it."""
+
+    question: str
+    answer: str
+    quote: str
+
+
+@dataclass(frozen=True, slots=True)
+class DraftCall(JudgeCall[tuple[Written, ...]]):
+    """A passage of which questions are wanted.
+
+    Attributes:
+        title_text: what its document calls itself.
+        passage: the text.
+        count: how many questions are wanted at most.
+    """
+
+    name: ClassVar[str] = "draft"
+    is_verdict: ClassVar[bool] = False
+
+    title_text: str
+    passage: str
+    count: int
+
+    def shown(self) -> Sequence[Block]:
+        """The title and the passage."""
+        return (Block("title", self.title_text), Block("passage", self.passage))
+
+    def title(self) -> str:
+        """What it is called in the log of calls."""
+        return "draft questions"
+
+    def instructions(self) -> str:
+        """The prompt."""
+        return _prompt()
+
+    def reminder(self) -> str:
+        """How many questions."""
+        return f"Reply with the JSON object only; number of questions: at most {self.count}."
+
+    def schema(self) -> Mapping[str, object]:
+        """An object with a list of questions, each with its answer and quote."""
+        return record(questions=several(record(question=TEXT, answer=TEXT, quote=TEXT)))
+
+    def read(self, reply: str) -> Reading[tuple[Written, ...]]:
+        """The questions that can be read, no more than were asked for; none at all is a good answer too."""
+        found = read_object(reply)
+        if isinstance(found, str):
+            return Reading(None, found)
+        try:
+            written, problems = read_list(found, "questions", _written)
+        except Malformed as wrong:
+            return Reading(None, str(wrong))
+        if problems and not written:
+            return Reading(None, " ".join(problems))
+        return Reading(tuple(written[: self.count]))
+
+
+def _written(entry: Mapping[str, object]) -> Written:
+    texts = [entry.get(name) for name in ("question", "answer", "quote")]
+    if not all(isinstance(text, str) and text.strip() for text in texts):
+        raise Malformed('"question", "answer" and "quote" must each be a text')
+    question, answer, quote = (str(text).strip() for text in texts)
+    return Written(" ".join(question.split()), " ".join(answer.split()), quote)
+
+
+@cache
+def _prompt() -> str:
+    return _PROMPT.read_text("utf-8").strip()
+
+
+OF_A_PASSAGE: Final = 3  # questions that are asked of one
+KIND: Final = "model"
+_PASSAGE: Final = 2_000  # characters
+_FEWEST: Final = 80  # characters, below which a passage holds nothing worth asking for
+_KEPT_SHARE: Final = 0.6  # of what a model writes, about
+
+
+@dataclass(slots=True)
+class ModelDrafts:
+    """What a model wrote.
+
+    Attributes:
+        drafts: those whose quotes stand in their passages, and that can stand alone.
+        paid: requests that were made.
+        kept: replies that were kept from before.
+        dropped: how many were dropped, by why.
+        unread: passages for which there is no reply that can be read.
+        problem: why the model was stopped; blank while it works.
+    """
+
+    drafts: list[Draft] = field(default_factory=list)
+    paid: int = 0
+    kept: int = 0
+    dropped: Counter[str] = field(default_factory=Counter)
+    unread: int = 0
+    problem: str = ""
+
+
+def passages_to_ask(
+    documents: Sequence[Document], asked_of: Mapping[str, int], count: int, per_document: int | None
+) -> list[Passage]:
+    """The passages of which a model is asked: one call each, those of documents of which least is asked first.
+
+    Args:
+        documents: all of them.
+        asked_of: how many questions there are of each already.
+        count: drafts that are wanted in all.
+        per_document: drafts that are wanted of one document; None for any number.
+    """
+    most = ceil(count / (OF_A_PASSAGE * _KEPT_SHARE))
+    of_one = most if per_document is None else ceil(per_document / (OF_A_PASSAGE * _KEPT_SHARE))
+    passages = {
+        document.id: [
+            passage for passage in cut_at_sentences(document, _PASSAGE, 0) if len(passage.text.strip()) >= _FEWEST
+        ][:of_one]
+        for document in documents
+    }
+    order = {document.id: place for place, document in enumerate(documents)}
+    turns = [
+        (asked_of.get(document, 0) + OF_A_PASSAGE * place, order[document], passage)
+        for document, of_document in passages.items()
+        for place, passage in enumerate(of_document)
+    ]
+    return [passage for _, _, passage in sorted(turns, key=lambda turn: turn[:2])[:most]]
+
+
+def calls_for(documents: Sequence[Document], passages: Sequence[Passage]) -> list[DraftCall]:
+    """What a model is asked, a call for each passage."""
+    titles = {document.id: title_of(document) or document.id for document in documents}
+    return [DraftCall(titles[passage.document], passage.text, OF_A_PASSAGE) for passage in passages]
+
+
+def model_drafts(
+    judging: Judging, documents: Sequence[Document], passages: Sequence[Passage], store: Store, *, fresh: bool = False
+) -> ModelDrafts:
+    """Have a model write questions of passages; what it replies is kept at once, and not asked again.
+
+    Args:
+        judging: a language model; it is closed.
+        documents: those of the passages, at least.
+        passages: of which questions are wanted.
+        store: where replies are kept and found again.
+        fresh: take no reply that was kept before.
+    """
+    writer = RowWriter(store.path, None, {})
+    try:
+        writer.find_left_calls()
+        judging.bind(store.path, writer, fresh=fresh)
+        with Interrupts() as interrupts, undisturbed():
+            replies = interrupts.run(_ask_all(judging, calls_for(documents, passages)))
+    finally:
+        writer.close()
+        judging.vector_cache.close()
+    made = ModelDrafts(paid=judging.vector_cache.paid, kept=judging.vector_cache.kept, problem=judging.problem)
+    finder = EvidenceFinder(documents)
+    by_id = {document.id: document for document in documents}
+    for passage, reply in zip(passages, replies, strict=True):
+        if reply is None:
+            made.unread += 1
+            continue
+        for written in reply:
+            draft = _draft(written, passage, by_id[passage.document], finder)
+            if isinstance(draft, str):
+                made.dropped[draft] += 1
+            else:
+                made.drafts.append(draft)
+    return made
+
+
+async def _ask_all(judging: Judging, calls: Sequence[DraftCall]) -> list[tuple[Written, ...] | None]:
+    await judging.prepare()
+    try:
+        return list(await asyncio.gather(*(_ask(judging, call) for call in calls)))
+    finally:
+        await judging.close()
+
+
+async def _ask(judging: Judging, call: DraftCall) -> tuple[Written, ...] | None:
+    judge, _ = judging.for_row()
+    if judge is None:
+        return None
+    try:
+        return await judge.ask(call)
+    except (JudgeUnavailable, NotApplicable, Unreadable):
+        return None
+
+
+def _draft(written: Written, passage: Passage, document: Document, finder: EvidenceFinder) -> Draft | str:
+    """The draft, or why there is none."""
+    _, span = finder.place(document.id, written.quote, passage.start, passage.start + len(written.quote))
+    is_there = span is not None and passage.start <= span.start and span.end <= passage.end
+    if span is None or not is_there or not _stands(document, written.quote, span.start, span.end):
+        return "its quote does not stand in the passage"
+    if reason := understood_alone(written.question, written.answer):
+        return reason
+    shown = around(document.text, span.start, span.end)
+    return Draft(written.question, written.answer, document.id, span.start, span.end, KIND, shown)
+
+
+def _stands(document: Document, quote: str, start: int, end: int) -> bool:
+    return document.text[start:end].split() == quote.split()
+
+
+PASSAGE: Final = "passage"  # the key under which a draft shows what stands around its evidence
+_TAG: Final = "drafted"
+_ALIKE: Final = 0.93  # cosine from which two questions with the same numbers ask the same
+_FIGURES: Final = re.compile(r"\d+")
+_REPLY: Final = 70  # tokens that a question with its answer and quote takes
+
+
+@dataclass(frozen=True, slots=True)
+class DraftOptions:
+    """What is wanted, as the command line has it."""
+
+    out: Path
+    database: Path
+    count: int
+    per_document: int | None = None
+    judge: str = ""
+    judge_url: str = ""
+    seed: int | None = None
+    fresh: bool = False
+    only_planned: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Drafted:
+    """What came of it.
+
+    Attributes:
+        out: the file that holds the drafts.
+        by: who wrote them: the name of a model, or ``offline``.
+        questions: the new drafts.
+        calls: how many calls there are to make, or were.
+        tokens: about how many tokens they take, there and back.
+        written: what a model wrote; None offline.
+        documents: how many documents there are.
+        warnings: sentences for the user.
+        into: the suite's own file of questions, where accepted ones can be added to it; None where the drafts stand in
+            it already, or it can't be changed.
+    """
+
+    out: Path
+    by: str
+    questions: tuple[Question, ...] = ()
+    calls: int = 0
+    tokens: tuple[int, int] = (0, 0)
+    written: ModelDrafts | None = None
+    documents: int = 0
+    warnings: tuple[str, ...] = ()
+    into: Path | None = None
+
+
+@dataclass(slots=True)
+class _There:
+    """Questions that there are, in the suite's file and among the drafts."""
+
+    questions: list[Question] = field(default_factory=list)
+
+    @property
+    def texts(self) -> list[str]:
+        return [question.text for question in self.questions]
+
+    def asked_of(self) -> Counter[str]:
+        """How many ask of each document."""
+        number: Counter[str] = Counter()
+        for question in self.questions:
+            named = {one.document for group in question.evidence for one in group} | {question.source_document}
+            number.update(named - {""})
+        return number
+
+
+def draft_questions(
+    loaded: LoadedSuite, options: DraftOptions, environ: Mapping[str, str], notify: Callable[[str], None]
+) -> Drafted:
+    """Draft questions of a suite's documents and add them to a file.
+
+    Args:
+        loaded: the suite.
+        options: what is wanted.
+        environ: where keys are looked up.
+        notify: told a sentence before what takes long or costs money.
+
+    Raises:
+        InputError: the suite names no documents, or a file or the model can't be used.
+    """
+    if not loaded.suite.knowledge:
+        raise InputError(f"{loaded.path} names no knowledge, so there is nothing to ask about. Add `knowledge:`.")
+    question_pieces(options.out, "--out")
+    check_file(options.out, "--out", {loaded.path.resolve(): "the suite", options.database.resolve(): "--db"})
+    knowledge = read_knowledge([loaded.base / path for path in loaded.suite.knowledge])
+    there = _there(loaded, options.out)
+    made = Drafted(
+        options.out, "offline", documents=len(knowledge.documents), warnings=knowledge.warnings,
+        into=_own_file(loaded, options.out),
+    )  # fmt: skip
+    judging = _judging(loaded, options, environ)
+    if judging is None:
+        made = replace(made, warnings=(*made.warnings, *_not_read(knowledge.documents)))
+        if options.only_planned:
+            return made
+        drafts = list(drafts_of(knowledge.documents))
+    else:
+        made = _by_model(made, judging, knowledge.documents, there.asked_of(), options, notify)
+        if made.written is None:
+            return made
+        drafts = made.written.drafts
+    new = _new(loaded, drafts, there, options)
+    questions = _as_questions(new, knowledge.documents, {question.id for question in there.questions})
+    _write(options.out, questions)
+    return replace(made, questions=tuple(questions))
+
+
+def _by_model(
+    made: Drafted,
+    judging: Judging,
+    documents: Sequence[Document],
+    asked_of: Mapping[str, int],
+    options: DraftOptions,
+    notify: Callable[[str], None],
+) -> Drafted:
+    """What a model has to say, or only what it would take where no more is wanted."""
+    passages = passages_to_ask(documents, asked_of, options.count, options.per_document)
+    calls = calls_for(documents, passages)
+    made = replace(made, by=judging.name, calls=len(calls), tokens=_tokens(calls))
+    if options.only_planned:
+        asyncio.run(judging.close())
+        return made
+    number = f"{_calls(made.calls)}, about {sum(made.tokens):,} tokens"
+    notify(f"{made.by} is asked {number}; what is kept is not asked again.")
+    store = Store.open(options.database)
+    try:
+        return replace(made, written=model_drafts(judging, documents, passages, store, fresh=options.fresh))
+    finally:
+        store.close()
+
+
+def _own_file(loaded: LoadedSuite, out: Path) -> Path | None:
+    own = loaded.base / loaded.suite.questions
+    is_sample = loaded.path.resolve() == sample_suite().resolve()
+    if is_sample or own.suffix.lower() == ".gz" or own.resolve() == out.resolve():
+        return None
+    here = Path.cwd()
+    return own.relative_to(here) if own.is_relative_to(here) else own
+
+
+def _not_read(documents: Sequence[Document]) -> Iterator[str]:
+    others = [document.id for document in documents if document.text.strip() and not is_read(document)]
+    if others:
+        some = f"{', '.join(others[:3])}{' and others' if len(others) > 3 else ''}"
+        which = f"1 document is not in English ({some})" if len(others) == 1 else (
+            f"{len(others):,} documents are not in English ({some})"
+        )  # fmt: skip
+        yield f"{which}: rules make no drafts there, a language model does (--judge openai:NAME)."
+
+
+def _calls(number: int) -> str:
+    return "1 question-writing call" if number == 1 else f"{number:,} question-writing calls"
+
+
+def _tokens(calls: Sequence[DraftCall]) -> tuple[int, int]:
+    sent = sum(tokens(len(call.instructions()) + sum(len(block.text) for block in call.shown())) for call in calls)
+    return int(sent), sum(call.count * _REPLY for call in calls)
+
+
+def _judging(loaded: LoadedSuite, options: DraftOptions, environ: Mapping[str, str]) -> Judging | None:
+    """The model that writes; None where there is none, so that rules do."""
+    suite = loaded.suite
+    choice = choose_judge(suite.judge, suite.models, options.judge, options.judge_url)
+    if choice.settings.is_embedded:
+        return None
+    embedder, _ = open_embedder(loaded, VectorCache())
+    return open_judging(choice, embedder, loaded.base, environ, Endpoints(), suite.concurrency)
+
+
+def _there(loaded: LoadedSuite, out: Path) -> _There:
+    files = {path.resolve(): path for path in (loaded.base / loaded.suite.questions, out) if path.is_file()}
+    there = _There()
+    for path in files.values():
+        if path.stat().st_size:
+            there.questions += open_questions(path, drafts=True)
+    return there
+
+
+def _new(loaded: LoadedSuite, drafts: list[Draft], there: _There, options: DraftOptions) -> list[Draft]:
+    """The drafts that are wanted, spread over the documents, none of them like a question that there is."""
+    candidates = chosen(drafts, there.texts, there.asked_of(), None, None)
+    apart = _unlike(loaded, candidates, there.texts) if candidates and there.questions else candidates
+    if options.seed is not None:
+        random.Random(options.seed).shuffle(apart)  # noqa: S311 - a draw, no secret
+    return chosen(apart, there.texts, there.asked_of(), options.count, options.per_document)
+
+
+def _unlike(loaded: LoadedSuite, drafts: list[Draft], texts: Sequence[str]) -> list[Draft]:
+    """Those that no question is like in meaning, by the suite's embedding model."""
+    import numpy as np
+
+    embedder, _ = open_embedder(loaded, VectorCache())
+    try:
+        vectors = embedder.embed_now([*(draft.question for draft in drafts), *texts]).vectors
+    finally:
+        embedder.close()
+    ours, theirs = vectors[: len(drafts)], vectors[len(drafts) :]
+    same: dict[tuple[str, ...], list[int]] = {}
+    for place, text in enumerate(texts):
+        same.setdefault(tuple(_FIGURES.findall(text)), []).append(place)
+    kept = []
+    for draft, vector in zip(drafts, np.asarray(ours), strict=True):
+        near = np.asarray(theirs)[same.get(tuple(_FIGURES.findall(draft.question)), [])]
+        if not np.any(near @ vector >= _ALIKE):
+            kept.append(draft)
+    return kept
+
+
+def _as_questions(drafts: Iterable[Draft], documents: Sequence[Document], taken: set[str]) -> list[Question]:
+    by_id = {document.id: document for document in documents}
+    made = []
+    for draft in drafts:
+        quote = by_id[draft.document].text[draft.start : draft.end]
+        evidence = Evidence(draft.document, quote, draft.start, draft.end)
+        identity = _identity(draft)
+        number = 2
+        while identity in taken:
+            identity, number = f"{_identity(draft)}-{number}", number + 1
+        taken.add(identity)
+        made.append(
+            Question(
+                identity,
+                draft.question,
+                expected=(draft.answer,),
+                evidence=((evidence,),),
+                tags=(_TAG, f"{_TAG} by model" if draft.kind == KIND else f"{_TAG}: {draft.kind}"),
+                source_document=draft.document,
+                answerable=True,
+                extra={DRAFT: True, PASSAGE: draft.shown},
+            )
+        )
+    return made
+
+
+def _identity(draft: Draft) -> str:
+    named = f"{draft.document}\0{draft.question}".encode("utf-8", "surrogatepass")
+    return f"draft-{hashlib.blake2b(named, digest_size=5).hexdigest()}"
+
+
+def _write(out: Path, questions: Sequence[Question]) -> None:
+    if not questions:
+        return
+    if out.is_file() and out.stat().st_size:
+        content = [with_questions(out, questions)]
+    else:
+        content = list(question_pieces(out, "--out")(questions, extra_keys(questions)))
+    with whole_file(out) as file:
+        file.writelines(content)
+
+
+_NAMES: Final = {
+    DRAFT: (DRAFT,),
+    PASSAGE: (PASSAGE,),
+    "question": ("question", "text"),
+    "answer": ("expected_answers", "expected_answer", "expected"),
+}
+_REMEMBERED: Final = 64_000_000  # bytes of files as they were, to go back to
+_OF_A_SUITE: Final = re.compile(r"(?:^|[{,]\s*)[\"']?bots[\"']?\s*:", re.MULTILINE)
+
+
+@dataclass(slots=True)
+class Tally:
+    """Decisions of this sitting."""
+
+    accepted: int = 0
+    rejected: int = 0
+    edited: int = 0
+
+
+@dataclass(slots=True)
+class _Step:
+    """One step: the place it was made at, and files as they were before it and after."""
+
+    place: int
+    before: dict[Path, bytes | None] = field(default_factory=dict)
+    after: dict[Path, bytes] = field(default_factory=dict)
+    tally: Tally = field(default_factory=Tally)
+
+
+class Review:
+    """The drafts of a file that wait, in their order.
+
+    Args:
+        path: a file of questions among which drafts are.
+        into: the file to which accepted ones are added; None to take only their mark away.
+
+    Raises:
+        InputError: a file can't be read, or there is no draft that waits.
+    """
+
+    def __init__(self, path: Path, into: Path | None = None) -> None:
+        self.path = path
+        self.into = None if into is None or into.resolve() == path.resolve() else into
+        self.tally = Tally()
+        self._read()
+        if self.into is not None:
+            question_pieces(self.into, "--into")
+            if not self.into.parent.is_dir():
+                raise InputError(f"--into: the folder {self.into.parent} does not exist.")
+        self._places = [place for place, each in enumerate(self._questions) if each.extra.get(DRAFT) is True]
+        self._at = 0
+        self._steps: list[_Step] = []
+        if self.into is not None and self.into.is_file() and self.into.stat().st_size:
+            open_questions(self.into, drafts=True)  # so that it is known now whether it can be read
+
+    @property
+    def waiting(self) -> int:
+        """How many drafts there were to decide on."""
+        return len(self._places)
+
+    @property
+    def number(self) -> int:
+        """Which of them is shown, from 1."""
+        return self._at + 1
+
+    @property
+    def left(self) -> int:
+        """How many are still marked as drafts."""
+        return sum(each.extra.get(DRAFT) is True for each in self._questions)
+
+    @property
+    def current(self) -> Question | None:
+        """The draft to decide on; None when all were shown."""
+        return self._questions[self._places[self._at]] if self._at < len(self._places) else None
+
+    def accept(self) -> None:
+        """Make a question of it: its mark goes, and where it is to stand elsewhere it is added there first.
+
+        Raises:
+            InputError: somebody else has changed the draft meanwhile; this holds for ``reject`` and ``edit`` too.
+        """
+        self._check()
+        step = self._begin()
+        if self.into is None:
+            self._change(step, {DRAFT: None, PASSAGE: None})
+        else:
+            self._add(step, self.into)
+            self._change(step, {DRAFT: MOVED})
+        self.tally.accepted += 1
+        self._at += 1
+
+    def reject(self) -> None:
+        """Want none of it: it stays with another mark, so that it is not drafted again."""
+        self._check()
+        self._change(self._begin(), {DRAFT: REJECTED})
+        self.tally.rejected += 1
+        self._at += 1
+
+    def skip(self) -> None:
+        """Decide later."""
+        self._begin()
+        self._at += 1
+
+    def edit(self, question: str = "", answer: str = "") -> None:
+        """Give it other words; it still waits.
+
+        Raises:
+            InputError: the file is a table without a column for the answer.
+        """
+        new = {key: text for key, text in (("question", question), ("answer", answer)) if text.strip()}
+        if new:
+            self._check()
+            self._change(self._begin(), new)
+            self.tally.edited += 1
+
+    def back(self) -> bool:
+        """Take the last step back, with what it wrote; False where there is none.
+
+        Raises:
+            InputError: somebody else has changed a file since.
+        """
+        if not self._steps:
+            return False
+        step = self._steps[-1]
+        for path, content in step.after.items():
+            if not path.is_file() or path.read_bytes() != content:
+                raise InputError(f"{path} was changed by somebody else meanwhile, so that step can't be taken back.")
+        for path, before in step.before.items():
+            if before is None:
+                path.unlink()
+            else:
+                _write_decision(path, before)
+        self._steps.pop()
+        self._at, self.tally = step.place, step.tally
+        self._read()
+        return True
+
+    def _read(self) -> None:
+        self._questions = tuple(open_questions(self.path, drafts=True))
+
+    def _check(self) -> None:
+        """See that the draft stands in its place as it was shown, whoever else has written to the file since."""
+        place = self._places[self._at]
+        fresh = tuple(open_questions(self.path, drafts=True))
+        if place >= len(fresh) or _shown(fresh[place]) != _shown(self._questions[place]):
+            raise InputError(f"This draft was changed in {self.path} by somebody else; leave it (s), or start again.")
+        self._questions = fresh
+
+    def _begin(self) -> _Step:
+        step = _Step(self._at, tally=replace(self.tally))
+        self._steps.append(step)
+        while sum(len(each or b"") for one in self._steps for each in one.before.values()) > _REMEMBERED:
+            self._steps.pop(0)
+        return step
+
+    def _add(self, step: _Step, into: Path) -> None:
+        draft = self.current
+        if draft is None:
+            return
+        is_there = into.is_file() and into.stat().st_size > 0
+        others = list(open_questions(into, drafts=True)) if is_there else []
+        if any(other.id == draft.id and other.text == draft.text for other in others):
+            return  # it was added when somebody stopped us between the two files
+        question = replace(draft, id=_free(draft.id, {other.id for other in others}), extra=_plain(draft.extra))
+        if is_there:
+            content = with_questions(into, [question])
+        else:
+            content = b"".join(question_pieces(into, "--into")([question], extra_keys([question])))
+        step.before[into] = into.read_bytes() if into.is_file() else None
+        _write_decision(into, content)
+        step.after[into] = content
+
+    def _change(self, step: _Step, changes: Mapping[str, object]) -> None:
+        line, row = raw_rows(self.path)[self._places[self._at]]
+        named: dict[str, object] = {}
+        for what, value in changes.items():
+            key = _key(row, what)
+            if key is not None:
+                named[key] = [value] if what == "answer" and isinstance(row[key], list) else value
+            elif what == "answer" and self.path.suffix.lower() in (".csv", ".tsv", ".tab"):
+                raise InputError(f"{self.path} has no column expected_answer, so there is no place for an answer.")
+            elif value is not None:
+                named["expected_answer" if what == "answer" else what] = value
+        before = self.path.read_bytes()
+        content = with_row(self.path, line, named)
+        _write_decision(self.path, content)
+        step.before[self.path], step.after[self.path] = before, content
+        self._read()
+
+
+def file_of(path: Path) -> Path:
+    """The file of questions that is meant: the one that is named, or that of the suite that is.
+
+    Raises:
+        InputError: a suite is named that can't be read.
+    """
+    if path.is_dir() or (str(path) == "sample" and not path.exists()):
+        return _questions_of(path)
+    if path.suffix.lower() in (".yaml", ".yml", ".json") and path.is_file():
+        start = path.read_bytes().decode("utf-8", "replace")
+        if not start.lstrip("\ufeff \r\n\t").startswith(("[", "-")) and _OF_A_SUITE.search(start):
+            return _questions_of(path)
+    return path
+
+
+def _questions_of(suite: Path) -> Path:
+    loaded = load_named(suite)
+    return loaded.base / loaded.suite.questions
+
+
+def _shown(draft: Question) -> tuple[object, ...]:
+    return draft.id, draft.text, draft.expected, draft.extra.get(DRAFT)
+
+
+def _key(row: Row, what: str) -> str | None:
+    plain = {key.strip().lower().replace(" ", "_").replace("-", "_"): key for key in row}
+    present = [plain[name] for name in _NAMES[what] if name in plain]
+    return next((key for key in present if row[key]), present[0] if present else None)
+
+
+def _plain(extra: Mapping[str, object]) -> dict[str, object]:
+    return {key: value for key, value in extra.items() if key not in (DRAFT, PASSAGE)}
+
+
+def _free(identity: str, taken: set[str]) -> str:
+    free, number = identity, 2
+    while free in taken:
+        free, number = f"{identity}-{number}", number + 1
+    return free
+
+
+def _write_decision(path: Path, content: bytes) -> None:
+    with whole_file(path) as file:
+        file.write(content)

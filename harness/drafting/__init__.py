@@ -1,1 +1,0 @@
-"""Drafting: questions proposed from documents, and a person who accepts them."""

@@ -1,1 +1,0 @@
-"""What a run would take, worked out without asking anybody."""

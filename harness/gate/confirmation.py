@@ -1,0 +1,239 @@
+"""Confirmation: a gate asks again what changed, to tell a change from the noise of bot and judge."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from ... import InputError
+from ...bots.bot import Identity
+from ...reports.compare.baseline import at_six_digits
+from ...reports.compare.changes import BotState
+from ...reports.compare.comparable import Pairing, pair
+from ...reports.compare.operands import Operand
+from ...reports.compare.scores import ScoreTable, run_tables, with_failures_wrong
+from ...reports.gate.rule import GateRule
+from ...reports.gate.verdicts import ROUNDS, SHARE, Again, OnThese, Samples, next_asked, on_these, samples_of
+from ...reports.leaderboard import count
+from ...reports.store.database import Store
+from ...reports.store.run import CONFIRMED
+from ...reports.store.summary import find_run
+from ..run.run import Evaluation, hold
+from ..run.run_config import RunConfig
+from ..run.suite_run import suite_evaluation
+from .attribution import OURS, BotRecord, plan_from, read_record
+
+if TYPE_CHECKING:
+    from ...reports.store.run import Row
+    from ...reports.store.run_results import OpenRun
+    from ..run.queues import BotQueue, Item
+    from ..suite.suite_file import LoadedSuite
+
+LEAST: Final[Mapping[bool, int]] = {
+    True: 4,
+    False: 2,
+}  # times `confirm`: what may be asked again of few questions, by sides
+
+
+LEAST_ROUND: Final = 3  # answers that are asked again at once
+
+
+class _Quiet:
+    """Watches, and draws nothing: for so few answers nobody waits."""
+
+    def advanced(self, bot_queue: BotQueue, row: Row | None) -> None:
+        """Nothing is drawn."""
+
+    def judged(self, calls: int, cost: float | None) -> None:
+        """Nothing is drawn."""
+
+    def said(self, sentence: str) -> None:
+        """What the first run said need not be said again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Confirmation:
+    """Asks again, for one bot after the other.
+
+    Attributes:
+        loaded: the suite whose run was made.
+        options: as of that run.
+        environ: where keys are looked up.
+        store: where answers are kept; those that were asked again are found there by the next gate.
+        base: what is held against.
+        notify: told what is asked, before it is.
+    """
+
+    loaded: LoadedSuite
+    options: RunConfig
+    environ: Mapping[str, str]
+    store: Store
+    base: Operand
+    notify: Callable[[str], None]
+
+    def __call__(self, was: ScoreTable, now: ScoreTable, rule: GateRule) -> Again | None:
+        """What came of asking again; None where no value changed that could be asked for."""
+        base, head = (with_failures_wrong(at_six_digits(table), rule.primary) for table in (was, now))
+        pairing = pair(base, head, rule.cluster)
+        names = [name for name in rule.gated(base, head)
+                 if name in pairing.metrics and pairing.columns[name].better != "neither"]  # fmt: skip
+        if pairing.same_answers or not names:
+            return None
+        with contextlib.ExitStack() as opened:
+            asking = _Asking(self, pairing, names, rule)
+            if not asking.open_metrics(Again(spent=0.0)):
+                return None
+            try:
+                old = self._old(was, now, opened)
+            except InputError as reason:
+                asking.note = (
+                    f"{was.bot} as it was could not be asked again ({str(reason).rstrip('.')}), so its noise is taken "
+                    f"to be that of {now.bot} as it is"
+                )
+                old = None
+            return asking.asked({False: (self.loaded, now.bot)} | ({True: old} if old else {}))
+
+    def _old(self, was: ScoreTable, now: ScoreTable, opened: contextlib.ExitStack) -> tuple[LoadedSuite, str]:
+        """The suite with the bot as it was. Raises InputError where it can't be made so."""
+        if was.run == now.run and was.bot in self.loaded.suite.bots:
+            return self.loaded, was.bot
+        settings = self.loaded.suite.bots[now.bot]
+        if not isinstance(settings, OURS):
+            raise InputError(f"a bot of type {settings.type} is made elsewhere")
+        plan = plan_from(self._record(was), now.bot, self.loaded, self.options, self.environ)
+        if plan.around is not None:
+            raise InputError(f"{plan.around.change}, which can't be taken back")
+        return opened.enter_context(plan.suite(frozenset())), now.bot
+
+    def _record(self, was: ScoreTable) -> BotRecord:
+        origin = Path(self.base.run.origin)
+        if self.store.query("SELECT 1 FROM runs WHERE name = ?", [was.run]):
+            return read_record(self.store, find_run(self.store, was.run)[0], was.bot)
+        if origin.suffix.lower() == ".json":
+            return _of_file(was, self.base.states.get(was.bot))
+        with contextlib.closing(Store.open(origin, create=False)) as store:
+            return read_record(store, find_run(store, was.run)[0], was.bot)
+
+
+def _of_file(was: ScoreTable, state: BotState | None) -> BotRecord:
+    """The record that a baseline file has. Raises InputError for a file of an older Proctor, which has none."""
+    if state is None:
+        raise InputError("the baseline file does not say what it was made of; 'proctor baseline' writes one that does")
+    made = (state.kind, state.settings, state.model, was.embedded, state.parts, state.prompts, state.models)
+    return BotRecord(was.run, was.bot, Identity(*made))
+
+
+Sides = Mapping[bool, tuple["LoadedSuite", str]]  # the suite and the name of the new bot, and of the old one (True)
+
+
+class _Asking:
+    """Asking again of one bot, round by round, until every verdict is clear."""
+
+    def __init__(self, by: Confirmation, pairing: Pairing, metrics: Sequence[str], rule: GateRule) -> None:
+        self._by, self._pairing, self._metrics, self._rule = by, pairing, metrics, rule
+        self._own = max(pairing.base.repeats, pairing.head.repeats)
+        self._values: dict[bool, dict[str, dict[str, list[float]]]] = {
+            operand: {name: {} for name in metrics} for operand in (False, True)
+        }
+        self._asked: Counter[tuple[bool, str]] = Counter()
+        self.note = ""
+
+    def open_metrics(self, again: Again) -> dict[str, Samples]:
+        """The metrics whose verdict more answers could change."""
+        samples = {name: samples_of(self._pairing, name, again) for name in self._metrics}
+        found = {name: self._verdict(name, each, again.spent) for name, each in samples.items()}
+        return {name: samples[name] for name, each in found.items() if each is not None and _is_open(each, again.spent)}
+
+    def _verdict(self, name: str, samples: Samples, spent: float) -> OnThese | None:
+        return on_these(samples, self._rule.margin_of(name), len(self._metrics), spent)
+
+    def asked(self, operands: Sides) -> Again:
+        """Ask until every verdict is clear, or as much was asked as may be."""
+        confirm, both = self._rule.confirm, len(operands) > 1
+        budget = max(round(SHARE * len(self._pairing.cases)), LEAST[both] * confirm)
+        while True:
+            again = self._again(both, min(1.0, self._asked.total() / budget))
+            open_metrics = self.open_metrics(again)
+            if not open_metrics:
+                return again
+            most = min(max(math.ceil(budget / ROUNDS), LEAST_ROUND), budget - self._asked.total())
+            reach = [_reach(self._pairing, name) for name in open_metrics]
+            picked = next_asked(list(open_metrics.values()), reach, confirm, most, self._rule.seed)
+            keys = [(is_old, self._pairing.cases[place].key) for place, is_old in picked]
+            keys = [each for each in keys if self._asked[each] < confirm]
+            if not keys:
+                return replace(again, spent=1.0)
+            try:
+                for is_old, (loaded, bot) in operands.items():
+                    self._ask(loaded, bot, is_old, [key for old, key in keys if old == is_old])
+            except InputError as reason:
+                self.note = f"what changed could not be asked again: {str(reason).rstrip('.')}"
+                return replace(self._again(both, 1.0), note=self.note)
+
+    def _again(self, both: bool, spent: float) -> Again:
+        return Again(self._values[True], self._values[False], both, spent, self.note)
+
+    def _ask(self, loaded: LoadedSuite, bot: str, is_old: bool, keys: Sequence[str]) -> None:
+        if not keys:
+            return
+        repeats = {key: self._own + self._asked[is_old, key] for key in keys}
+        which = "as it was" if is_old else "as it is"
+        self._by.notify(f"{bot} {which}: {count(len(keys), 'question')} asked again, to tell a change from noise.")
+        named = replace(
+            loaded, suite=loaded.suite.model_copy(update={"name": f"{self._by.loaded.suite.name}{CONFIRMED}"})
+        )
+        options = replace(self._by.options, bots=(bot,), latency_run=False, only_planned=False)
+        evaluation = _only(suite_evaluation(named, options, self._by.environ, self._by.notify), repeats, self._metrics)
+        outcome = hold(evaluation, self._by.store, _Quiet())
+        if outcome.unable:
+            raise InputError(outcome.problems.get(bot, f"{bot} gave no answer"))
+        run_id, _ = find_run(self._by.store, outcome.summary.run)
+        table = with_failures_wrong(run_tables(self._by.store, run_id, [bot]).tables[bot], self._rule.primary)
+        for key, repeat in repeats.items():
+            self._asked[is_old, key] += 1
+            for name, values in _values(table, key, repeat, self._metrics):
+                self._values[is_old][name].setdefault(key, []).append(values)
+
+
+def _is_open(found: OnThese, spent: float) -> bool:
+    """Whether it needs more answers: a loss that nobody looked at twice may be chance."""
+    return found.outcome == "undecided" or (found.outcome == "regressed" and not spent)
+
+
+def _reach(pairing: Pairing, name: str) -> float:
+    column = pairing.columns[name]
+    return column.high - column.low if column.high is not None and column.low is not None else 1.0
+
+
+def _values(table: ScoreTable, key: str, repeat: int, metrics: Sequence[str]) -> Iterator[tuple[str, float]]:
+    place = table.places.get(key)
+    for name in metrics:
+        if place is not None and repeat < table.repeats and np.isfinite(value := table.values[name][place, repeat]):
+            yield name, float(value)
+
+
+def _only(evaluation: Evaluation, repeats: Mapping[str, int], metrics: Sequence[str]) -> Evaluation:
+    """The run with these questions, each asked for one repeat, and scored by these metrics alone."""
+
+    def items(bot_queue: BotQueue) -> list[Item]:
+        asked = enumerate(item for item in bot_queue.items() if item.repeat == 0)
+        return [
+            item._replace(repeat=repeats[item.question.id], position=place)
+            for place, item in asked if item.question.id in repeats
+        ]  # fmt: skip
+
+    def bot_queues(run: OpenRun) -> list[BotQueue]:
+        made = [(bot_queue, items(bot_queue)) for bot_queue in evaluation.bot_queues(run)]
+        return [replace(bot_queue, items=lambda found=found: found, total=len(found)) for bot_queue, found in made]  # type: ignore[misc]
+
+    header = replace(
+        evaluation.header, metrics=[each for each in evaluation.header.metrics if each.name in metrics], evaluators=()
+    )
+    return replace(evaluation, header=header, plan=evaluation.plan.subset(metrics), bot_queues=bot_queues)

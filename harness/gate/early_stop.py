@@ -1,0 +1,567 @@
+"""Early stop: questions in random order, stopped when the verdict on every gated bot is certain (e-values)."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from statistics import fmean
+from typing import Literal
+
+import numpy as np
+
+from ...metrics import Score
+from ...reports.compare.comparable import check_cluster, cluster_of, mean_of_repeats, same_metric
+from ...reports.compare.operands import Operand
+from ...reports.compare.scores import Case, RunTables, ScoreTable, case_of
+from ...reports.gate.rule import GateRule, is_share
+from ...reports.gate.verdicts import BotVerdict, MetricVerdict
+from ...reports.leaderboard import count
+from ...reports.statistics.paired import Difference
+from ...reports.statistics.sequential import GateBets
+from ...reports.store.database import Store
+from ...reports.store.run import Row, RunMetric, bot_fingerprint
+from ...reports.store.run_results import OpenRun
+from ...reports.store.summary import MetricColumn
+from ..run.queues import BotQueue, CachedScores, Item
+from ..run.run import Evaluation
+
+Word = Literal["regressed", "not worse", "undecided"]
+
+
+@dataclass(frozen=True, slots=True)
+class EarlyVerdict:
+    """What the bets say of a metric of a bot.
+
+    Attributes:
+        bot: its name.
+        metric: which.
+        margin: of harm.
+        word: ``regressed``, ``not worse`` or ``undecided``.
+        mean: improvement a question over what was looked at, above 0 where the bot got better; None before the first.
+        low: lower end of the anytime-valid interval of the improvement.
+        high: its upper end.
+        level: of the interval; all intervals of a run hold together with a chance of 95 %.
+        clusters: units that were looked at.
+        questions: how many questions they had.
+        base_mean: mean of the base over them; None before the first.
+        head_mean: mean of the head.
+        wins: questions on which the head was better.
+        losses: questions on which it was worse.
+    """
+
+    bot: str
+    metric: str
+    margin: float
+    word: Word
+    mean: float | None
+    low: float
+    high: float
+    level: float
+    clusters: int
+    questions: int
+    base_mean: float | None
+    head_mean: float | None
+    wins: int
+    losses: int
+
+
+@dataclass(frozen=True, slots=True)
+class EarlyResult:
+    """How a run with an early stop ended.
+
+    Attributes:
+        stopped: questions were left out, because every verdict was certain; else the ordinary rule holds.
+        questions: how many the bots on which there are bets were asked, or had been before.
+        of: how many the run has.
+        rows: answers that were asked, or kept from before; several a question with several bots or repeats.
+        rows_left: answers that there are not; of a bot that could not go on, too.
+        saved_seconds: what they would have taken, at the pace of those that were asked; None when none was.
+        saved_cost: what they would have cost the bots, at the mean of those that were asked; None where not known.
+        verdicts: of each metric that is gated.
+        reasons: sentences about metrics that can't be bet on.
+    """
+
+    stopped: bool
+    questions: int
+    of: int
+    rows: int
+    rows_left: int
+    saved_seconds: float | None
+    saved_cost: float | None
+    verdicts: tuple[EarlyVerdict, ...]
+    reasons: tuple[str, ...] = ()
+
+    def word(self, bot: str) -> Word:
+        """The verdict of a bot: regressed when a metric is, not worse when all are."""
+        return word_of([verdict.word for verdict in self.verdicts if verdict.bot == bot])
+
+    @property
+    def sentence(self) -> str:
+        """What happened, for people."""
+        if not self.stopped:
+            said = f"all {self.of:,} questions have their answers"
+            if self.rows_left:
+                said = f"{self.rows_left:,} answers could not be had"
+            return " ".join([f"No verdict was certain early: {said}, and the ordinary rule holds.", *self.reasons])
+        saved = [f"{self.rows_left:,} answers"]
+        if self.saved_seconds is not None:
+            saved.append(f"about {_duration(self.saved_seconds)}")
+        if self.saved_cost is not None:
+            saved.append(f"a cost of about {self.saved_cost:.2g}")
+        return (
+            f"Stopped early after {self.questions:,} of {self.of:,} questions: the verdict is certain at any time of "
+            f"looking. That saved {', '.join(saved)}; the same command without --early-stop asks the rest."
+        )
+
+    @property
+    def as_object(self) -> dict[str, object]:
+        """For a manifest, and for machines."""
+        return {**asdict(self), "sentence": self.sentence}
+
+
+def word_of(words: Iterable[Word]) -> Word:
+    """The verdict of a bot from those of its metrics."""
+    said: Sequence[Word] = list(words)
+    if "regressed" in said:
+        return "regressed"
+    return "not worse" if said and all(word == "not worse" for word in said) else "undecided"
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 90:
+        return f"{seconds:.1f} s" if seconds < 10 else f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+
+
+Values = Mapping[tuple[str, int], float]  # of a bot's metric, by question and repeat; NaN where it has none
+
+
+@dataclass(frozen=True, slots=True)
+class SequentialTest:
+    """A metric of a bot that is gated.
+
+    Attributes:
+        bot: its name in the suite.
+        metric: which.
+        margin: of harm.
+        against: the table of the baseline, or the name of another bot of the same run.
+    """
+
+    bot: str
+    metric: str
+    margin: float
+    against: ScoreTable | str
+
+
+class EProcess:
+    """A sequential test while scores come in.
+
+    A cluster is looked at when all its rows are scored and all clusters before it were looked at: the order in which
+    answers come says nothing, or quick answers would count before slow ones and the clusters would be no random draw.
+
+    Args:
+        sequential test: what is bet on.
+        metric: its range and direction; the range is bounded.
+        units: questions that can be compared, by cluster, in the order that was drawn.
+        repeats: how often each is asked.
+        base: the baseline's values by question; None where another bot of the run is the base.
+        alpha: chance of either wrong word.
+    """
+
+    def __init__(
+        self, sequential_test: SequentialTest, metric: RunMetric, units: Sequence[Sequence[str]], repeats: int,
+        base: Mapping[str, float] | None, alpha: float,
+    ) -> None:  # fmt: skip
+        width = (metric.high or 0.0) - (metric.low or 0.0)
+        self.sequential_test = sequential_test
+        self.word: Word = "undecided"
+        self.looked_at = 0
+        self._units = units
+        self._repeats = range(repeats)
+        self._base = base
+        self._sign = -1.0 if metric.better == "lower" else 1.0
+        self._largest = max(map(len, units), default=1)
+        self._bets = GateBets(sequential_test.margin, -width, width, alpha)
+        self._pairs: list[tuple[float, float]] = []  # values of the base and the head, a question
+
+    def look(self, head: Values, other: Values) -> None:
+        """Take in every cluster that is complete by now; ``other`` is the bot that it is held against."""
+        while self.looked_at < len(self._units):
+            keys = self._units[self.looked_at]
+            operands = (head,) if self._base is not None else (head, other)
+            if not all((key, repeat) in operand for operand in operands for key in keys for repeat in self._repeats):
+                return
+            self.looked_at += 1
+            pairs = [self._pair(key, head, other) for key in keys]
+            self._add([pair for pair in pairs if not any(map(math.isnan, pair))])
+
+    def _pair(self, key: str, head: Values, other: Values) -> tuple[float, float]:
+        base = self._mean(other, key) if self._base is None else self._base[key]
+        return base, self._mean(head, key)
+
+    def _mean(self, values: Values, key: str) -> float:
+        known = [value for repeat in self._repeats if not math.isnan(value := values[key, repeat])]
+        return fmean(known) if known else math.nan
+
+    def _add(self, pairs: Sequence[tuple[float, float]]) -> None:
+        if not pairs:
+            return
+        self._pairs += pairs
+        self._bets.add(fmean(self._gains(pairs)), len(pairs) / self._largest)
+        if self.word == "undecided" and self._bets.decided:
+            self.word = "not worse" if self._bets.not_worse else "regressed"
+
+    def _gains(self, pairs: Sequence[tuple[float, float]]) -> list[float]:
+        return [self._sign * (head - base) for base, head in pairs]
+
+    @property
+    def verdict(self) -> EarlyVerdict:
+        """What is known by now."""
+        low, high = self._bets.interval.bounds
+        gains = self._gains(self._pairs)
+        bases, heads = zip(*self._pairs, strict=True) if self._pairs else ((), ())
+        return EarlyVerdict(
+            bot=self.sequential_test.bot,
+            metric=self.sequential_test.metric,
+            margin=self.sequential_test.margin,
+            word=self.word,
+            mean=fmean(gains) if gains else None,
+            low=low,
+            high=high,
+            level=1 - self._bets.interval.alpha,
+            clusters=self._bets.count,
+            questions=len(gains),
+            base_mean=fmean(bases) if bases else None,
+            head_mean=fmean(heads) if heads else None,
+            wins=sum(gain > 0 for gain in gains),
+            losses=sum(gain < 0 for gain in gains),
+        )
+
+
+ALPHA = 0.05
+
+
+class EarlyStop:
+    """Watches a run; ``arranged`` first, then hold what it gives, then read ``result``.
+
+    Args:
+        sequential tests: the metrics that are gated, each with its margin and what it is held against.
+        cluster: how questions are clustered: ``source``, ``tag``, ``tag:PREFIX`` or ``none``.
+        seed: of the order.
+        alpha: chance of a wrong "regressed" at most, together with the ordinary rule.
+    """
+
+    def __init__(
+        self, sequential_tests: Sequence[SequentialTest], cluster: str = "source", seed: int = 0, alpha: float = ALPHA
+    ) -> None:
+        check_cluster(cluster)
+        self._sequential_tests, self._cluster, self._seed, self._alpha = tuple(sequential_tests), cluster, seed, alpha
+        self._metrics: Mapping[str, RunMetric] = {}
+        self._repeats = 1
+        self._order: list[list[Item]] = []
+        self._bot_queues: Sequence[BotQueue] = ()
+        self._names: dict[int, str] = {}
+        self._values: dict[tuple[str, str], dict[tuple[str, int], float]] = {}
+        self._bets: list[EProcess] = []
+        self._reasons: list[str] = []
+        self._not_bet_on: set[str] = set()
+        self._known = dict[int, int]()
+        self._enough = self._certain = False
+        self._began = 0.0
+        self._costs: list[float] = []
+        self._ended: EarlyResult | None = None
+
+    def arranged(self, evaluation: Evaluation) -> Evaluation:
+        """The run with its questions in random order, clusters together, and an eye on its scores."""
+        self._metrics = {metric.name: metric for metric in evaluation.header.metrics if metric.level == "row"}
+        self._repeats = evaluation.header.repeats
+
+        def bot_queues(run: OpenRun) -> list[BotQueue]:
+            made = []
+            for bot_queue in evaluation.bot_queues(run):
+                self._order = shuffled(bot_queue.items(), self._cluster, self._seed)
+                items = [item for unit in self._order for item in unit]
+                made.append(dataclasses.replace(bot_queue, items=lambda items=items: items))  # type: ignore[misc]
+            return made
+
+        return dataclasses.replace(evaluation, bot_queues=bot_queues, stopper=self)
+
+    @property
+    def result(self) -> EarlyResult:
+        """What came of it; the run is over."""
+        if self._ended is None:
+            raise ValueError("the run has not ended")
+        return self._ended
+
+    @property
+    def certain(self) -> bool:
+        """Whether every bot that is gated has its verdict, and every answer that it rests on stands in the run.
+
+        Never where all answers are there or kept: the ordinary rule costs no question then.
+        """
+        if not self._certain and self._unanswered > 0 and self._bets:
+            self._enough = self._enough or all(
+                self._word(sequential_test.bot) != "undecided" for sequential_test in self._sequential_tests
+            )
+            self._certain = self._enough and all(
+                _passed(bot_queue) >= self._rested_on for bot_queue in self._bot_queues
+            )
+        return self._certain
+
+    def begin(self, bot_queues: Sequence[BotQueue], kept: Callable[[BotQueue], Iterable[CachedScores]]) -> None:
+        """Place the bets, and count at once what earlier passes left."""
+        self._bot_queues, self._names = bot_queues, {bot_queue.bot_id: bot_queue.name for bot_queue in bot_queues}
+        self._start_tests()
+        for bot_queue in bot_queues:
+            self._known[bot_queue.bot_id] = 0
+            for answer in kept(bot_queue):
+                self._known[bot_queue.bot_id] += 1
+                for metric, score in answer.scores.items():
+                    value = self._value(metric, score.value, score.status)
+                    self._note(bot_queue.name, metric, answer.item.question.id, answer.item.repeat, value)
+        self._began = time.monotonic()
+        self._look()
+
+    def heard(self, row: Row, scores: Sequence[Score]) -> None:
+        """Note the scores of a row, and look at every cluster that they complete."""
+        bot = self._names[row.bot_id]
+        for score in scores:
+            value = self._value(score.metric, score.value, score.status.value)
+            self._note(bot, score.metric, row.question.id, row.repeat, value)
+        if not row.kept and row.reply is not None and row.reply.usage.cost is not None:
+            self._costs.append(row.reply.usage.cost)
+        self._look(bot)
+
+    def end(self) -> Mapping[str, object] | None:
+        """What the manifest says; None where nothing was left out."""
+        asked, left = sum(bot_queue.asked for bot_queue in self._bot_queues), self._unanswered
+        pace = (time.monotonic() - self._began) / asked if asked else None
+        cost = math.fsum(self._costs) / len(self._costs) if self._costs else None
+        self._ended = EarlyResult(
+            stopped=self.certain and any(_passed(bot_queue) < bot_queue.total for bot_queue in self._bot_queues),
+            questions=max(
+                (-(-self._answered(bot_queue) // self._repeats) for bot_queue in self._gated_queues), default=0
+            ),
+            of=max((bot_queue.total // self._repeats for bot_queue in self._bot_queues), default=0),
+            rows=sum(map(self._answered, self._bot_queues)),
+            rows_left=left,
+            saved_seconds=None if pace is None else pace * left,
+            saved_cost=None if cost is None else cost * left,
+            verdicts=tuple(e_process.verdict for e_process in self._bets),
+            reasons=tuple(self._reasons),
+        )
+        return self._ended.as_object if self._ended.stopped else None
+
+    @property
+    def _gated_queues(self) -> list[BotQueue]:
+        """Lanes of bots on which there are bets; the others, whose answers are all kept, go along."""
+        bots = {
+            name
+            for sequential_test in self._sequential_tests
+            for name in (sequential_test.bot, sequential_test.against)
+            if isinstance(name, str)
+        }
+        return [bot_queue for bot_queue in self._bot_queues if bot_queue.name in bots]
+
+    def _answered(self, bot_queue: BotQueue) -> int:
+        """Rows that were asked in this pass, or before."""
+        return self._known[bot_queue.bot_id] + bot_queue.asked
+
+    @property
+    def _unanswered(self) -> int:
+        return sum(bot_queue.total - self._answered(bot_queue) for bot_queue in self._bot_queues)
+
+    def _start_tests(self) -> None:
+        cases = [[case_of(item.question) for item in unit if item.repeat == 0] for unit in self._order]
+        for sequential_test in self._sequential_tests:
+            metric = self._metrics.get(sequential_test.metric)
+            if metric is None or metric.low is None or metric.high is None or metric.better == "neither":
+                self._leave_out(sequential_test, "it has no range, or no direction")
+                continue
+            if isinstance(sequential_test.against, str):
+                base, units = None, [[case.key for case in unit] for unit in cases]
+            else:
+                if not _same(sequential_test.against, metric):
+                    self._leave_out(sequential_test, "the baseline has none of the same version")
+                    continue
+                base = _base(sequential_test.against, sequential_test.metric, cases)
+                units = [[case.key for case in unit if case.key in base] for unit in cases]
+            alpha = self._alpha / 2 / len(self._sequential_tests)
+            self._bets.append(EProcess(sequential_test, metric, units, self._repeats, base, alpha))
+            for bot in (sequential_test.bot, sequential_test.against):
+                if isinstance(bot, str):
+                    self._values[bot, sequential_test.metric] = {}
+
+    def _leave_out(self, sequential_test: SequentialTest, why: str) -> None:
+        self._not_bet_on.add(sequential_test.bot)
+        self._reasons.append(f"{sequential_test.metric} of {sequential_test.bot} can't be bet on: {why}.")
+
+    def _value(self, metric: str, value: float | None, status: str) -> float:
+        """The value as in every mean: an unreadable verdict of a rate counts as 0."""
+        if value is None and status == "parse_failure" and self._metrics[metric].aggregate == "rate":
+            return 0.0
+        return math.nan if value is None else value
+
+    def _note(self, bot: str, metric: str, key: str, repeat: int, value: float) -> None:
+        noted = self._values.get((bot, metric))
+        if noted is not None:
+            noted[key, repeat] = value
+
+    def _look(self, bot: str | None = None) -> None:
+        for e_process in self._bets:
+            against = e_process.sequential_test.against
+            if bot is None or bot in (e_process.sequential_test.bot, against):
+                other = self._values[against, e_process.sequential_test.metric] if isinstance(against, str) else {}
+                e_process.look(self._values[e_process.sequential_test.bot, e_process.sequential_test.metric], other)
+
+    def _word(self, bot: str) -> str:
+        """What is certain of a bot; a metric that can't be bet on leaves it open, but for a loss in another."""
+        words: list[Word] = [e_process.word for e_process in self._bets if e_process.sequential_test.bot == bot]
+        return word_of([*words, "undecided"] if bot in self._not_bet_on else words)
+
+    @property
+    def _rested_on(self) -> int:
+        """Rows of a bot queue, from the first, on which the bets rest so far."""
+        units = max(e_process.looked_at for e_process in self._bets)
+        return sum(len(unit) for unit in self._order[:units])
+
+
+def shuffled(items: Iterable[Item], cluster: str, seed: int) -> list[list[Item]]:
+    """The items by cluster, clusters in random order, each with the place that it has in the run.
+
+    The order comes from raw bits of PCG64 by the seed, and so is the same on every machine.
+    """
+    units: dict[tuple[bool, str], list[Item]] = {}
+    for position, item in enumerate(items):
+        unit = units.setdefault(cluster_of(case_of(item.question), cluster), [])
+        unit.append(item._replace(position=position))
+    drawn = np.random.PCG64(seed).random_raw(len(units))
+    listed = list(units.values())
+    return [listed[place] for place in np.argsort(drawn, kind="stable")]
+
+
+def _passed(bot_queue: BotQueue) -> int:
+    """Rows that were asked, or found kept."""
+    return bot_queue.kept + bot_queue.asked
+
+
+def _same(table: ScoreTable, metric: RunMetric) -> bool:
+    there = table.columns.get(metric.name)
+    named = MetricColumn(metric.name, metric.version, metric.better, metric.low, metric.high, metric.threshold)
+    return there is not None and same_metric(there, dataclasses.replace(named, aggregate=metric.aggregate))
+
+
+def _base(table: ScoreTable, metric: str, cases: Sequence[Sequence[Case]]) -> dict[str, float]:
+    """The baseline's values of the questions that it was asked in the same words and marked by the same yardstick."""
+    values, asked = mean_of_repeats(table.values[metric]), [any(row) for row in table.asked.tolist()]
+    found = {}
+    for case in (case for unit in cases for case in unit):
+        place = table.places.get(case.key)
+        if place is None or not asked[place]:
+            continue
+        there = table.cases[place]
+        if (there.text, there.yardstick) == (case.text, case.yardstick):
+            found[case.key] = float(values[place])
+    return found
+
+
+KEPT = "SELECT 1 FROM replies JOIN bots ON bots.id = bot_id WHERE fingerprint = ? LIMIT 1"
+TEST = "betting, valid at any time of looking"
+
+
+def sequential_tests(
+    evaluation: Evaluation, base: Operand | str, gated: Sequence[str], rule: GateRule, store: Store
+) -> list[SequentialTest]:
+    """A sequential test for every gated metric of every gated bot.
+
+    A bot that is in the same state as its baseline and has answers here will not be asked again: there is nothing to
+    bet on, and the others would have to wait for it.
+
+    Args:
+        run: before it is held.
+        base: what it is held against; a name where that is another bot of the same run.
+        gated: bots that have to be gated; blank for all that can be.
+        rule: what is gated.
+        store: where answers are kept.
+    """
+    made = []
+    for name, identity in evaluation.header.bots:
+        against = _against(base, name)
+        if against is None or (gated and name not in gated):
+            continue
+        fingerprint = bot_fingerprint(name, identity)
+        same = isinstance(against, ScoreTable) and against.fingerprint == fingerprint and not evaluation.header.fresh
+        if same and store.query(KEPT, [fingerprint]):
+            continue
+        made += [
+            SequentialTest(name, metric, rule.margin_of(metric), against)
+            for metric in _metrics(evaluation, against, rule)
+        ]
+    return made
+
+
+def _against(base: Operand | str, name: str) -> ScoreTable | str | None:
+    if isinstance(base, str):
+        return base if base != name else None
+    if base.bot is not None:
+        return base.run.tables[base.bot]
+    return base.run.tables.get(name)
+
+
+def _metrics(evaluation: Evaluation, against: ScoreTable | str, rule: GateRule) -> Iterator[str]:
+    for metric in evaluation.header.metrics:
+        if metric.level == "row" and (
+            metric.name in rule.wanted
+            or (not rule.wanted and is_share(metric) and (isinstance(against, str) or metric.name in against.columns))
+        ):
+            yield metric.name
+
+
+def asked_in_full(run: RunTables) -> RunTables:
+    """The run without questions of which an early stop has left out some repeats: these are not missing."""
+
+    def table(of_bot: ScoreTable) -> ScoreTable:
+        return replace(of_bot, asked=of_bot.asked & of_bot.asked.all(axis=1, keepdims=True))
+
+    return replace(run, tables={bot: table(of_bot) for bot, of_bot in run.tables.items()})
+
+
+def early_verdict(result: EarlyResult, found: BotVerdict) -> BotVerdict:
+    """A bot's verdict with what the bets say in the place of intervals and p values, which don't allow for looking."""
+    said = {each.metric: each for each in result.verdicts if each.bot == found.bot}
+    return replace(found, metrics=tuple(_early(each, said.get(each.metric)) for each in found.metrics))
+
+
+def _early(found: MetricVerdict, said: EarlyVerdict | None) -> MetricVerdict:
+    if said is None or found.gain is None or said.mean is None:
+        return found
+    gain: Difference = replace(
+        found.gain,
+        mean=said.mean,
+        low=said.low,
+        high=said.high,
+        standard_error=None,
+        questions=said.questions,
+        clusters=said.clusters,
+        wins=said.wins,
+        ties=said.questions - said.wins - said.losses,
+        losses=said.losses,
+        effect=None,
+        p_value=None,
+        test=TEST,
+        few_changes=False,
+        cautious_p_value=None,
+    )
+    after = f"after {count(said.questions, 'question')}, at any time of looking"
+    sentence = {
+        "regressed": f"a loss is certain {after}",
+        "not worse": f"a loss of {found.margin:g} is ruled out {after}",
+        "undecided": f"nothing is certain {after}",
+    }[said.word]
+    return replace(
+        found, outcome=said.word, base_mean=said.base_mean, head_mean=said.head_mean, gain=gain, adjusted_p=None,
+        further=None, sentence=sentence,
+    )  # fmt: skip

@@ -1,1 +1,0 @@
-"""Grids: ways to cut and search documents, measured on the same questions."""

@@ -1,0 +1,390 @@
+"""Perturbed questions: written to a file, or asked in a second run beside the first."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
+
+from .. import InputError
+from ..bots.chat.openai import Endpoints
+from ..knowledge.perturbations.perturbations import KINDS, Recipe, Tally, Texts, perturbed, some_questions
+from ..knowledge.questions.question import Question
+from ..knowledge.questions.question_files import QuestionList, QuestionSet, extra_keys, open_questions, question_pieces
+from ..metrics.judge.call import TEXT, Block, JudgeCall, Reading, record, several
+from ..metrics.judge.replies import Malformed, read_object, read_texts
+from ..metrics.score import JudgeUnavailable, NotApplicable, Unreadable
+from ..reports.export.files import check_file, whole_file
+from ..reports.store.database import Store
+from ..reports.store.run import PERTURBED
+from ..reports.store.vector_cache import VectorCache
+from ..reports.store.writer import RowWriter
+from .run.interrupts import Interrupts
+from .run.judging import CONCURRENCY, Judging, open_judging
+from .run.local_models import default_embedder, open_embedder
+from .run.run import Evaluation
+from .run.run_config import RunConfig
+from .run.suite_run import suite_evaluation
+from .suite.choices import choose_judge
+from .suite.settings import JudgeSettings
+
+if TYPE_CHECKING:
+    from .suite.suite_file import LoadedSuite
+
+
+_PROMPTS = Path(__file__).parent / "prompts"
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionCall(JudgeCall[tuple[str, ...]]):
+    """A question that is to be written anew.
+
+    Attributes:
+        kind: how, which is also the name of the prompt.
+        question: as it is.
+        count: how many versions are wanted.
+    """
+
+    name: ClassVar[str] = "question"
+    is_verdict: ClassVar[bool] = False
+
+    kind: str
+    question: str
+    count: int = 1
+
+    def shown(self) -> Sequence[Block]:
+        """The question."""
+        return (Block("question", self.question),)
+
+    def title(self) -> str:
+        """The kind."""
+        return self.kind
+
+    def instructions(self) -> str:
+        """The prompt of the kind."""
+        return _prompt(self.kind)
+
+    def reminder(self) -> str:
+        """How many versions."""
+        return f"Reply with the JSON object only; number of questions: {self.count}."
+
+    def schema(self) -> Mapping[str, object]:
+        """An object with a list of questions."""
+        return record(questions=several(TEXT))
+
+    def read(self, reply: str) -> Reading[tuple[str, ...]]:
+        """The questions that differ from the given one, no more than were asked for."""
+        found = read_object(reply)
+        if isinstance(found, str):
+            return Reading(None, found)
+        try:
+            texts = read_texts(found, "questions")
+        except Malformed as wrong:
+            return Reading(None, str(wrong))
+        new = tuple(dict.fromkeys(text for text in texts if _plain(text) != _plain(self.question)))[: self.count]
+        if len(new) < self.count:
+            return Reading(new or None, f"{self.count} new questions were asked for; {len(new)} could be read.")
+        return Reading(new)
+
+    def lacks(self, answer: tuple[str, ...]) -> Sequence[str]:
+        """Names of the versions that are missing."""
+        return tuple(f"question {number}" for number in range(len(answer) + 1, self.count + 1))
+
+    def completed(self, first: tuple[str, ...], second: tuple[str, ...]) -> tuple[str, ...]:
+        """The first versions, and others of the second reply until there are enough."""
+        return tuple(dict.fromkeys((*first, *second)))[: self.count]
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.split()).casefold()
+
+
+@cache
+def _prompt(kind: str) -> str:
+    return (_PROMPTS / f"{kind}.md").read_text("utf-8").strip()
+
+
+_MOST_QUOTED = 160  # characters of what a judge said, in the reason why there is no variant
+
+
+@dataclass(slots=True)
+class Written:
+    """What a judge wrote.
+
+    Attributes:
+        texts: by kind and id of the question; a sentence where there are none.
+        paid: requests that were made.
+        kept: replies that were kept from before.
+        problem: why the judge was stopped; blank while it works.
+    """
+
+    texts: dict[tuple[str, str], Sequence[str] | str] = field(default_factory=dict)
+    paid: int = 0
+    kept: int = 0
+    problem: str = ""
+
+
+def write_questions(
+    judging: Judging, sources: Sequence[Question], recipe: Recipe, store: Store | None = None, *, fresh: bool = False
+) -> Written:
+    """Have a judge write what the kinds of a recipe need, once for each question and kind; the judge is closed.
+
+    Args:
+        judging: a language model.
+        sources: the questions.
+        recipe: kinds, and how many variants are made alike.
+        store: where replies are kept and found again; None to keep none.
+        fresh: take no reply that was kept before.
+
+    Raises:
+        InputError: the judge is no language model.
+    """
+    kinds = [kind.name for kind in recipe.written]
+    if not judging.is_language_model:
+        raise InputError(need_of_judge(kinds))
+    writer = None if store is None else RowWriter(store.path, None, {})
+    try:
+        if store is not None and writer is not None:
+            writer.find_left_calls()
+            judging.bind(store.path, writer, fresh=fresh)
+        with Interrupts() as interrupts:
+            texts = interrupts.run(_write(judging, sources, kinds, recipe.variants))
+    finally:
+        if writer is not None:
+            writer.close()
+        judging.vector_cache.close()
+    return Written(texts, judging.vector_cache.paid, judging.vector_cache.kept, judging.problem)
+
+
+def need_of_judge(kinds: Sequence[str]) -> str:
+    """The sentence for kinds that want a judge where there is none."""
+    which = " and ".join(kinds)
+    return (
+        f"{which[:1].upper()}{which[1:]} must be written by a language model: name one as judge (--judge openai:NAME, "
+        "or `judge` in the suite), or leave out such kinds, as 'offline' does."
+    )
+
+
+async def _write(
+    judging: Judging, sources: Sequence[Question], kinds: Sequence[str], count: int
+) -> dict[tuple[str, str], Sequence[str] | str]:
+    await judging.prepare()
+    try:
+        calls = {(kind, source.id): QuestionCall(kind, source.text, count) for source in sources for kind in kinds}
+        replies = await asyncio.gather(*(_ask(judging, call) for call in calls.values()))
+        return dict(zip(calls, replies, strict=True))
+    finally:
+        await judging.close()
+
+
+async def _ask(judging: Judging, call: QuestionCall) -> Sequence[str] | str:
+    """The texts, or why there are none."""
+    judge, _ = judging.for_row()
+    if judge is None:
+        return "there is no judge"
+    try:
+        return await judge.ask(call)
+    except (JudgeUnavailable, NotApplicable, Unreadable) as error:
+        return f"the judge wrote none: {str(error)[:_MOST_QUOTED]}"
+
+
+def dry_run(sources: Sequence[Question], recipe: Recipe) -> Mapping[tuple[str, str], Sequence[str]]:
+    """Texts that stand for what a judge would write, so that a run can be estimated beforehand."""
+    numbers = range(1, recipe.variants + 1)
+    return {
+        (kind.name, source.id): tuple(f"{source.text} ({number})" for number in numbers)
+        for source in sources
+        for kind in recipe.written
+    }
+
+
+@dataclass(slots=True)
+class PerturbedRun:
+    """What a suite's ``perturb`` comes to.
+
+    Attributes:
+        loaded: the suite.
+        options: what the command line changes about it; its ``limit`` is of the questions that may be drawn.
+        sources: the questions that are perturbed.
+        recipe: what is made of each.
+        tally: what could be made, once the run is.
+        written: what a judge wrote of it.
+    """
+
+    loaded: LoadedSuite
+    options: RunConfig
+    sources: list[Question]
+    recipe: Recipe
+    tally: Tally = field(default_factory=Tally)
+    written: Written = field(default_factory=Written)
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def to_write(self) -> int:
+        """How many requests a judge needs to write questions, when none is kept."""
+        return len(self.sources) * len(self.recipe.written)
+
+    def evaluation(
+        self, environ: Mapping[str, str], notify: Callable[[str], None] | None = None, store: Store | None = None
+    ) -> Evaluation:
+        """The run of the variants; a judge writes those that no rule can make.
+
+        Without a store nothing is asked, and texts stand for what a judge would write.
+
+        Raises:
+            InputError: the judge or the suite can't be used.
+        """
+        texts: Texts = {}
+        if self.recipe.written and store is not None:
+            judging = _run_judging(self.loaded, self.options, environ)
+            self.written = write_questions(judging, self.sources, self.recipe, store, fresh=self.options.fresh)
+            texts = self.written.texts
+        elif self.recipe.written:
+            texts = dry_run(self.sources, self.recipe)
+        made = list(perturbed(self.sources, self.recipe, self.tally, texts))
+        suite = self.loaded.suite
+        questions = QuestionList(self.loaded.base / suite.questions, made, (*self.warnings, *self._doubts()))
+        named = replace(self.loaded, suite=suite.model_copy(update={"name": f"{suite.name}{PERTURBED}"}))
+        return suite_evaluation(named, self.options, environ, notify, questions)
+
+    def _doubts(self) -> Iterator[str]:
+        if self.written.problem:
+            yield self.written.problem
+        for kind in self.recipe.all_kinds:
+            if self.tally.refused[kind.name] and not self.tally.made[kind.name]:
+                why, _ = self.tally.reasons[kind.name].most_common(1)[0]
+                yield f"No question could be perturbed by {kind.name}, mostly because {why}."
+
+
+def perturbed_run(loaded: LoadedSuite, options: RunConfig, environ: Mapping[str, str]) -> PerturbedRun | None:
+    """What a suite's ``perturb`` comes to; None where it has none, or no question that can be perturbed.
+
+    Kinds that need a language model are left out where the suite has none as judge and names ``all`` kinds.
+
+    Raises:
+        InputError: the questions can't be read, or kinds are named that need another judge.
+    """
+    settings = loaded.suite.perturb
+    if settings is None:
+        return None
+    questions = open_questions(loaded.base / loaded.suite.questions, options.limit)
+    sources = some_questions(questions, settings.questions, settings.seed)
+    if not sources:
+        return None
+    recipe, warnings = settings.recipe, tuple[str, ...]()
+    if recipe.written:
+        recipe, warnings = _judged_recipe(recipe, settings.kinds, loaded, options, environ)
+    return PerturbedRun(loaded, options, sources, recipe, warnings=warnings)
+
+
+def _judged_recipe(
+    recipe: Recipe, named: tuple[str, ...], loaded: LoadedSuite, options: RunConfig, environ: Mapping[str, str]
+) -> tuple[Recipe, tuple[str, ...]]:
+    if _run_judging(loaded, options, environ).is_language_model:
+        return recipe, ()
+    return without_judge(recipe, named)
+
+
+def without_judge(recipe: Recipe, named: tuple[str, ...]) -> tuple[Recipe, tuple[str, ...]]:
+    """The recipe without kinds that want a judge, where they were only meant by ``all``; and a sentence about it.
+
+    Raises:
+        InputError: such a kind was named.
+    """
+    wanted = [kind.name for kind in recipe.written]
+    if set(wanted) & set(named):
+        raise InputError(need_of_judge(wanted))
+    offline = tuple(kind for kind in recipe.kinds if kind.offline)
+    left_out = " and ".join(name for name in KINDS if name in wanted)
+    return replace(recipe, kinds=offline), (f"{left_out} are left out: no language model is the judge.",)
+
+
+def _run_judging(loaded: LoadedSuite, options: RunConfig, environ: Mapping[str, str]) -> Judging:
+    """A judge of its own: that of a run is closed with the run."""
+    suite = loaded.suite
+    embedder, _ = open_embedder(loaded, VectorCache())
+    choice = choose_judge(suite.judge, suite.models, options.judge, options.judge_url)
+    concurrency = options.concurrency or suite.concurrency
+    return open_judging(choice, embedder, loaded.base, environ, Endpoints(), concurrency)
+
+
+@dataclass(frozen=True, slots=True)
+class Perturbed:
+    """What came of it.
+
+    Attributes:
+        out: the file that was written.
+        recipe: what was made of each question.
+        tally: what was made and what could not be.
+        written: what a judge wrote.
+        warnings: sentences for the user.
+    """
+
+    out: Path
+    recipe: Recipe
+    tally: Tally
+    written: Written = field(default_factory=Written)
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeOptions:
+    """Who writes what no rule can make, as the command line has it."""
+
+    judge: str = ""
+    url: str = ""
+    concurrency: int | None = None
+
+
+def perturb_file(
+    path: Path,
+    out: Path,
+    recipe: Recipe,
+    named: tuple[str, ...],
+    limit: int | None,
+    judge: JudgeOptions,
+    environ: Mapping[str, str],
+) -> Perturbed:
+    """Perturb the questions of a file and write the variants.
+
+    Args:
+        path: the questions.
+        out: the file of variants; how it ends says what is written.
+        recipe: what is made of each question.
+        named: the kinds as the user named them.
+        limit: only the first so many questions; None for all.
+        judge: who writes what no rule can make.
+        environ: where keys are looked up.
+
+    Raises:
+        InputError: a file or the judge can't be used, or there is no question that could be perturbed.
+    """
+    pieces = question_pieces(out, "--out")
+    check_file(out, "--out", {path.resolve(): "the questions"})
+    questions = open_questions(path, limit)
+    tally, written, doubts = Tally(), Written(), tuple[str, ...]()
+    if recipe.written:
+        judging = _judging(judge, environ)
+        if judging.is_language_model:
+            written = write_questions(judging, some_questions(questions), recipe)
+        else:
+            recipe, doubts = without_judge(recipe, named)
+    with whole_file(out) as file:
+        file.writelines(pieces(_some(questions, recipe, tally, written.texts), extra_keys(questions)))
+    return Perturbed(out, recipe, tally, written, (*questions.warnings, *doubts))
+
+
+def _some(questions: QuestionSet, recipe: Recipe, tally: Tally, texts: Texts) -> Iterator[Question]:
+    yield from perturbed(questions, recipe, tally, texts)
+    if not tally.made:
+        why = ", because all of them are variants already" if tally.passed_over else ""
+        raise InputError(f"{questions.path}: no variant of any question could be made{why}; nothing was written.")
+
+
+def _judging(options: JudgeOptions, environ: Mapping[str, str]) -> Judging:
+    choice = choose_judge(JudgeSettings(), {}, options.judge, options.url)
+    embedder = default_embedder(VectorCache())
+    return open_judging(choice, embedder, Path(), environ, Endpoints(), options.concurrency or CONCURRENCY)

@@ -1,0 +1,134 @@
+"""Ask one question: timed, with every way in which it can fail turned into a status of the row."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+from dataclasses import replace
+
+from ...bots.bot import BotMisconfigured, BotRefused, Reply
+from ...bots.chat.limits import deadline
+from ...bots.redaction import scrubbed, without_url_secrets
+from ...metrics.declaration import exception_line, exception_text
+from ...reports.store.encoding import clean_reply, storable
+from ...reports.store.run import Row, RowStatus
+from ...reports.store.run_results import now
+from .isolation import EndedEarly, apart, cancel_again
+from .queues import BotQueue
+
+UNREACHABLE_LIMIT = 20  # questions in a row that could not reach the bot before its bot queue is stopped
+
+
+async def ask(bot_queue: BotQueue, row: Row, redact: Callable[[str], str]) -> bool:
+    """Put the row's question to the bot queue's bot and fill in the row.
+
+    Latency is the bot's own: by a monotonic clock, without the time that our own limits made it wait. A set-up that
+    can't answer anything stops the bot queue: then this returns False, and the row is to be left out.
+    """
+    bot_queue.in_flight += 1
+    row.in_flight, row.asked_at = bot_queue.in_flight, now()
+    start = time.perf_counter()
+    try:
+        reply, took_ms = await _answer(bot_queue, row.question.text)
+        row.latency_ms = _latency(bot_queue, reply, took_ms)
+        row.reply = _without_secrets(clean_reply(reply), redact)
+    except BotMisconfigured as error:
+        bot_queue.problem = bot_queue.problem or redact(without_url_secrets(exception_text(error)))
+        return False
+    except BotRefused as error:
+        _fail(row, start, RowStatus.REFUSED, error, redact(exception_text(error)))
+    except TimeoutError as error:
+        limit = f"no answer within {bot_queue.timeout:g} s" if bot_queue.timeout else "timed out"
+        _fail(row, start, RowStatus.TIMED_OUT, error, redact(exception_text(error)) or limit)
+    except BaseException as error:  # a bot is foreign code: whatever it raises is an outcome
+        if _ends_us(error):
+            raise
+        said = exception_text(error) if isinstance(error, EndedEarly) else exception_line(error)
+        _fail(row, start, RowStatus.RAISED, error, redact(said))
+        _count_unreachable(bot_queue, error, redact)
+    else:
+        bot_queue.unreachable = 0
+    finally:
+        bot_queue.in_flight -= 1
+    bot_queue.asked += 1
+    bot_queue.failed += row.status is not RowStatus.ANSWERED
+    return True
+
+
+async def _answer(bot_queue: BotQueue, question: str) -> tuple[Reply, float]:
+    """The reply, with the milliseconds that it took."""
+    ended: list[tuple[Reply, float] | Exception] = []
+
+    async def timed() -> None:
+        start = time.perf_counter()
+        try:
+            reply = await bot_queue.bot.reply(question)
+            ended.append((reply, (time.perf_counter() - start) * 1000))
+        except Exception as error:
+            ended.append(error)
+            raise
+
+    try:
+        async with deadline(bot_queue.timeout):
+            await apart(timed())
+    except asyncio.CancelledError:
+        if not ended:
+            raise
+        cancel_again()  # the answer came in the same moment: it is kept, and then we end
+    if isinstance(ended[0], Exception):
+        raise ended[0]
+    return ended[0]
+
+
+def _without_secrets(reply: Reply, redact: Callable[[str], str]) -> Reply:
+    """The reply without the keys that an endpoint may quote.
+
+    Addresses are left as they are in what is read as a text: a document may explain them. Not so in names and traces.
+    """
+    answer, reasoning = (None if said is None else redact(said) for said in (reply.answer, reply.reasoning))
+    contexts = reply.contexts and tuple(
+        replace(each, text=redact(each.text), document=redact(without_url_secrets(each.document)))
+        for each in reply.contexts
+    )
+    trace = {redact(str(name)): scrubbed(each, redact) for name, each in reply.trace.items()}
+    return replace(reply, answer=answer, reasoning=reasoning, contexts=contexts, trace=trace)
+
+
+def _ends_us(error: BaseException) -> bool:
+    """Whether it is we who are to end. No signal raises KeyboardInterrupt here: see ``Interrupts``."""
+    return isinstance(error, (asyncio.CancelledError, GeneratorExit))
+
+
+def _latency(bot_queue: BotQueue, reply: Reply, took_ms: float) -> float | None:
+    """The bot's own milliseconds; of a recorded bot those on record, for reading a file says nothing of it."""
+    if bot_queue.recorded:
+        return sum(reply.attempts_ms) if reply.attempts_ms else None
+    return max(took_ms - reply.queue_ms, 0.0)
+
+
+def _fail(row: Row, start: float, status: RowStatus, error: BaseException, sentence: str) -> None:
+    """Note on the row that there is no answer, and what the time until then was spent on."""
+    queue_ms = float(getattr(error, "queue_ms", 0.0))
+    attempts_ms = tuple(getattr(error, "attempts_ms", ()))
+    row.latency_ms = max((time.perf_counter() - start) * 1000 - queue_ms, 0.0)
+    row.status, row.error = status, storable(without_url_secrets(sentence))[:2000]
+    row.reply = Reply(None, queue_ms=queue_ms, attempts_ms=attempts_ms)
+
+
+def _count_unreachable(bot_queue: BotQueue, error: BaseException, redact: Callable[[str], str]) -> None:
+    if not isinstance(error, ConnectionError):
+        return
+    bot_queue.unreachable += 1
+    if bot_queue.unreachable >= max(UNREACHABLE_LIMIT, 2 * bot_queue.concurrency) and not bot_queue.problem:
+        said = redact(without_url_secrets(exception_text(error))).rstrip(".")
+        bot_queue.problem = (
+            f"{bot_queue.unreachable} questions in a row got no answer, the last because: {said}. "
+            "The bot was stopped; run the same command again to go on."
+        )
+
+
+def give(row: Row, reply: Reply) -> None:
+    """Fill in a row from an answer that was recorded elsewhere; its latency stays as recorded, or unknown."""
+    row.asked_at = now()
+    row.reply = clean_reply(reply)

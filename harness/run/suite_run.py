@@ -1,0 +1,387 @@
+"""Suite run: what a suite file asks for, turned into a run."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from ... import InputError
+from ...bots.chat.openai import Endpoints
+from ...bots.redaction import redacted
+from ...bots.settings import RagSettings
+from ...knowledge.models.reranker import ROLE
+from ...knowledge.paths import cache_folder
+from ...knowledge.questions.question import Question
+from ...knowledge.questions.question_files import Questions, open_questions
+from ...metrics import builtin_catalog
+from ...metrics.plugins import with_installed
+from ...reports.store.run import RunHeader, ask_key, bot_fingerprint
+from ...reports.store.run_results import OpenRun, RunResults
+from ...reports.store.vector_cache import VectorCache
+from ..suite.choices import (
+    EntryError,
+    MetricChoice,
+    check_constraints_of,
+    check_spelling,
+    choose_judge,
+    choose_metrics,
+    names_of,
+    unknown_names,
+    with_own_prompts,
+)
+from ..suite.settings import overridden
+from ..suite.suite_file import suite_redactor
+from .evidence import LocatedQuestions, gold_evidence
+from .judging import Judging, ModelIds, open_judging
+from .local_models import RunModels, open_embedder, open_rerankers
+from .queues import BotQueue, Item
+from .run import Evaluation, documents_read, manifest, reply_estimates, run_metrics
+from .run_config import GivenBot, RunConfig
+
+if TYPE_CHECKING:
+    from functools import _lru_cache_wrapper
+    from pathlib import Path
+
+    from ...bots.as_bot import BuiltBot
+    from ...bots.bot import Identity
+    from ...knowledge.documents.reading import Knowledge
+    from ...knowledge.models.batching import BatchingEmbedder
+    from ...metrics.declaration import Function
+    from ...metrics.plan import Plan
+    from ...reports.store.database import Store
+    from ..suite.settings import Suite
+    from ..suite.suite_file import LoadedSuite
+
+
+def missing_answers(store: Store, name: str, identity: Identity, asks: Sequence[bytes], repeats: int) -> int:
+    """How many answers of a bot are not kept.
+
+    Args:
+        store: the database.
+        name: the bot's name.
+        identity: what it is made of; with the name it decides which answers are its own.
+        asks: keys of what it would be asked; a key that stands there twice counts twice.
+        repeats: how often it is asked each.
+    """
+    ids = store.query("SELECT id FROM bots WHERE fingerprint = ?", [bot_fingerprint(name, identity)])
+    kept = RunResults(store).cached_replies(ids[0][0], list(set(asks))) if ids else {}
+    return sum((ask, repeat) not in kept for ask in asks for repeat in range(repeats))
+
+
+TIMEOUT = 300.0  # seconds after which a bot that says nothing is given up, where its settings name no limit
+
+
+def suite_evaluation(
+    loaded: LoadedSuite, options: RunConfig, environ: Mapping[str, str], notify: Callable[[str], None] | None = None,
+    asked: Questions | None = None,
+) -> Evaluation:  # fmt: skip
+    """Read what the suite refers to and build its bots; nothing heavy is loaded yet.
+
+    Args:
+        loaded: the suite.
+        options: what the command line changes about it.
+        environ: where keys are looked up.
+        notify: told a sentence when a local model is downloaded, prepared or loaded, from any thread.
+        asked: questions in place of those of the suite.
+
+    Raises:
+        InputError: questions, knowledge, metrics or bots can't be used; the sentence says which and why.
+    """
+    loaded = _changed(loaded, options)
+    suite = loaded.suite
+    repeats = options.repeat or suite.repeat
+    concurrency = options.concurrency or suite.concurrency
+    scored = _scored(loaded, asked, options, environ, concurrency, notify)
+    questions, choice = scored.questions, scored.choice
+    names = chosen_bots(options.bots, list(suite.bots))
+    redact = suite_redactor(suite, environ)
+    knowledge = cache(lambda: _read_knowledge(loaded))
+    bots = build_bots(
+        loaded, names, scored.embedder, environ, knowledge, scored.endpoints, options.local_models, notify,
+        dict(options.given),
+    )  # fmt: skip
+    gold = gold_evidence(choice.plan, questions, knowledge if suite.knowledge else None)
+    skipped = knowledge().warnings if knowledge.cache_info().currsize else ()
+    warnings = (*scored.warnings, *skipped, *gold.warnings, *scored.judging.warnings(choice.plan))
+    header = RunHeader(
+        suite=suite.name,
+        bots=[(bot.name, bot.identity) for bot in bots],
+        metrics=run_metrics(choice.plan, choice.thresholds, choice.default_thresholds),
+        manifest=manifest(_effective(loaded, options, scored, repeats, concurrency, knowledge), warnings),
+        questions=questions.fingerprint + gold.fingerprint,
+        repeats=repeats,
+        fresh=options.fresh,
+        alone=options.latency_run,
+        evaluators=choice.evaluators,
+        primary=choice.primary,
+    )
+
+    located = LocatedQuestions(questions, gold.places)
+
+    def bot_queues(run: OpenRun) -> list[BotQueue]:
+        return [_bot_queue(bot, run, located, repeats, concurrency, suite, options.latency_run) for bot in bots]
+
+    return Evaluation(
+        header, choice.plan, bot_queues, scored.embedder, scored.vector_cache, warnings, redact, gold.places, scored.judging,
+        scored.models, reply_estimates(suite.bots, suite.models, knowledge),
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class _Scored:
+    """The questions of a suite, by which metrics their answers are scored, and the models that do it."""
+
+    questions: Questions
+    choice: MetricChoice
+    embedder: BatchingEmbedder
+    vector_cache: VectorCache
+    judging: Judging
+    models: RunModels
+    endpoints: Endpoints
+    doubts: tuple[str, ...]
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        lacking = self.models.warnings(self.choice.plan)
+        return (*lacking, *self.questions.warnings, *self.choice.warnings, *self.doubts)
+
+    @property
+    def described(self) -> dict[str, object]:
+        """What the manifest says of it."""
+        return {
+            **({"primary": self.choice.primary} if self.choice.primary else {}),
+            "metrics_left_out": self.choice.left_out,
+            "judge": self.judging.described(self.choice.plan),
+            "local_models": self.models.described(self.choice.plan),
+        }
+
+
+def _scored(
+    loaded: LoadedSuite,
+    asked: Questions | None,
+    options: RunConfig,
+    environ: Mapping[str, str],
+    concurrency: int,
+    notify: Callable[[str], None] | None,
+) -> _Scored:
+    suite, base = loaded.suite, loaded.base
+    questions = open_questions(base / suite.questions, options.limit) if asked is None else asked
+    vector_cache, endpoints = VectorCache(), Endpoints()
+    embedder, doubts = open_embedder(loaded, vector_cache)
+    settings = overridden(suite.local_models, options.local_models)
+    models = RunModels(settings, base, environ, endpoints, notify, only_planned=options.only_planned)
+    judge = choose_judge(suite.judge, suite.models, options.judge, options.judge_url)
+    judging = open_judging(judge, embedder, base, environ, endpoints, concurrency, models)
+    names = chosen_bots(options.bots, list(suite.bots))
+    ids = ModelIds(embedder.model_id, judging, models)
+    choice = choose_for_suite(loaded, names, questions, ids, judging.is_language_model, options.functions)
+    if suite.metrics is not None:
+        has = {"expected": questions.has_expected, "constraints": questions.has_constraints}
+        check_spelling(questions.path, questions.misspelt, has, choice.plan)
+    models.take(choice.plan.needs)
+    if questions.has_constraints:
+        check_constraints_of(questions, questions.path, choice.plan)
+    return _Scored(questions, choice, embedder, vector_cache, judging, models, endpoints, doubts)
+
+
+def choose_for_suite(
+    loaded: LoadedSuite, bots: Sequence[str], questions: Questions, models: Mapping[str, str], is_judged: bool,
+    functions: Sequence[Function] = (),
+) -> MetricChoice:  # fmt: skip
+    """What a suite is scored by; ``models`` are ids by tool. Raises InputError where it can't be."""
+    suite = loaded.suite
+    catalog = builtin_catalog()
+    for file in suite.metric_files:
+        catalog = catalog.with_file(loaded.base / file)
+    catalog = with_own_prompts(catalog.with_functions(functions) if functions else catalog, loaded)
+    catalog = with_installed(catalog, names_of(suite.metrics))
+    provides = {
+        "expected": questions.has_expected,
+        "constraints": questions.has_constraints,
+        "evidence": questions.has_evidence,
+        "text": questions.count,
+        # The FAQ bot never returns contexts; whether a bot of one's own does is seen when it answers.
+        "contexts": sum(suite.bots[name].type != "faq" for name in bots),
+        "latency_ms": questions.count,
+    }
+    try:
+        return choose_metrics(
+            catalog,
+            suite.metrics,
+            suite.thresholds,
+            provides,
+            models,
+            suite.empty_contexts,
+            is_judged,
+            own_prompts=bool(suite.byop),
+            primary=suite.primary,
+        )
+    except EntryError as error:
+        found = (error, *unknown_names(suite.metrics, catalog))
+        raise loaded.mistaken(*((each.path, str(each)) for each in found)) from error
+
+
+def chosen_bots(wanted: Sequence[str], known: Sequence[str]) -> Sequence[str]:
+    """Those of the known bots that are wanted, or all; raises InputError for one that is not known."""
+    for name in wanted:
+        if name not in known:
+            near = difflib.get_close_matches(name, known, n=1)
+            hint = f" Did you mean {near[0]!r}?" if near else ""
+            raise InputError(f"The suite has no bot {name!r}; it has {', '.join(known)}.{hint}")
+    return [name for name in known if name in wanted] if wanted else known
+
+
+def build_one(
+    loaded: LoadedSuite, name: str, environ: Mapping[str, str], given: Mapping[str, GivenBot] = MappingProxyType({})
+) -> tuple[BuiltBot, BatchingEmbedder]:
+    """One bot of a suite, or one that is given under its name, and the embedder that it uses."""
+    chosen_bots([name], list(loaded.suite.bots))
+    embedder, _ = open_embedder(loaded, VectorCache())
+    return build_bots(loaded, [name], embedder, environ, given=given)[0], embedder
+
+
+def build_bots(
+    loaded: LoadedSuite, names: Sequence[str], embedder: BatchingEmbedder, environ: Mapping[str, str],
+    knowledge: Callable[[], Knowledge] | None = None, endpoints: Endpoints | None = None,
+    local_models: Iterable[str] = (), notify: Callable[[str], None] | None = None,
+    given: Mapping[str, GivenBot] = MappingProxyType({}),
+) -> list[BuiltBot]:  # fmt: skip
+    """Bots of a suite; they share the documents, the embedder, rerankers and the limits of endpoints.
+
+    Those that are ``given`` take the place of what the suite says, or bring documents of their own.
+    """
+    from ...bots.building import Workshop, build_bot
+
+    suite, base = loaded.suite, loaded.base
+    workshop = Workshop(
+        base=base,
+        knowledge=knowledge or cache(lambda: _read_knowledge(loaded)),
+        models=suite.models,
+        embedder=embedder,
+        cache=cache_folder(environ),
+        environ=environ,
+        endpoints=endpoints or Endpoints(),
+        rerankers=open_rerankers(suite.local_models, base, local_models, notify),
+    )
+
+    def built(name: str) -> BuiltBot:
+        own = given.get(name)
+        if own is None:
+            return build_bot(name, suite.bots[name], workshop)
+        if own.bot is not None:
+            return own.bot
+        documents = own.knowledge and cache(lambda: _read(loaded.base, own.knowledge))
+        return build_bot(name, own.settings, replace(workshop, knowledge=documents) if documents else workshop)
+
+    return [built(name) for name in names]
+
+
+def _read_knowledge(loaded: LoadedSuite) -> Knowledge:
+    return _read(loaded.base, loaded.suite.knowledge)
+
+
+def _read(base: Path, paths: Iterable[Path]) -> Knowledge:
+    from ...knowledge.documents.reading import read_knowledge
+
+    return read_knowledge([base / path for path in paths])
+
+
+def _changed(loaded: LoadedSuite, options: RunConfig) -> LoadedSuite:
+    """The suite with the metrics that the run is to have instead of, or beside, its own."""
+    update: dict[str, object] = {}
+    if options.metrics is not None:
+        update["metrics"] = tuple(options.metrics)
+    if options.primary:
+        update["primary"] = options.primary
+    if options.metric_files:
+        update["metric_files"] = (*loaded.suite.metric_files, *(file.absolute() for file in options.metric_files))
+    return replace(loaded, suite=loaded.suite.model_copy(update=update)) if update else loaded
+
+
+def _bot_queue(
+    bot: BuiltBot, run: OpenRun, questions: LocatedQuestions, repeats: int, concurrency: int, suite: Suite,
+    latency_run: bool,
+) -> BotQueue:  # fmt: skip
+    settings = suite.bots[bot.name]
+
+    def items() -> Iterable[Item]:
+        return _items(questions, repeats)
+
+    # Embedded models share one processor: more than one question at a time would only measure the queue.
+    serial = latency_run or bot.identity.embedded
+    return BotQueue(
+        name=bot.name,
+        bot=bot,
+        bot_id=run.bot_ids[bot.name],
+        items=items,
+        total=questions.count * repeats,
+        concurrency=1 if serial else settings.concurrency or concurrency,
+        timeout=settings.timeout or TIMEOUT,
+        serial=serial,
+        recorded=bot.identity.kind == "recorded",
+    )
+
+
+def _items(questions: Iterable[Question], repeats: int) -> Iterator[Item]:
+    for question in questions:
+        ask = ask_key(question)
+        for repeat in range(repeats):
+            yield Item(question, repeat, ask)
+
+
+def _effective(
+    loaded: LoadedSuite, options: RunConfig, scored: _Scored, repeats: int, concurrency: int,
+    knowledge: _lru_cache_wrapper[Knowledge],
+) -> dict[str, object]:  # fmt: skip
+    return {
+        "suite": redacted(loaded.suite.model_dump(mode="json", exclude_unset=True)),
+        "suite_file": loaded.path.name,
+        "suite_hash": loaded.text_hash,
+        "questions": {"count": scored.questions.count, "hash": scored.questions.fingerprint},
+        "bots": list(options.bots) or list(loaded.suite.bots),
+        "limit": options.limit,
+        "repeat": repeats,
+        "concurrency": concurrency,
+        "latency_run": options.latency_run,
+        "seed": loaded.suite.seed,
+        "embedder": scored.embedder.model_id,
+        **scored.described,
+        **documents_read(knowledge),
+    }
+
+
+def models_of_suite(
+    loaded: LoadedSuite,
+    overrides: Iterable[str],
+    environ: Mapping[str, str],
+    notify: Callable[[str], None] | None = None,
+) -> tuple[RunModels, Plan]:
+    """The models as the suite has them, and the plan of its metrics. Nothing is loaded, and no network is used.
+
+    Args:
+        loaded: the suite.
+        overrides: other models for some roles, as ``ROLE=MODEL``.
+        environ: where keys of servers are looked up.
+        notify: told a sentence when a model is downloaded or prepared.
+
+    Raises:
+        InputError: the suite's questions or metrics can't be used, or a role can't be taken by its model.
+    """
+    suite = loaded.suite
+    models = RunModels(
+        overridden(suite.local_models, overrides), loaded.base, environ, notify=notify, only_planned=True
+    )
+    is_judged = not choose_judge(suite.judge, suite.models).settings.is_embedded
+    choice = choose_for_suite(loaded, list(suite.bots), open_questions(loaded.base / suite.questions), {}, is_judged)
+    return models, choice.plan
+
+
+def reranking_bots(loaded: LoadedSuite) -> tuple[str, ...]:
+    """The bots that want the model of the role ``rerank``; a bot that names another model itself does not."""
+    named = {ROLE.name, loaded.suite.local_models.of(ROLE.name).model or ROLE.model}
+    bots = loaded.suite.bots.items()
+    return tuple(name for name, bot in bots if isinstance(bot, RagSettings) and bot.reranker in named)

@@ -1,0 +1,212 @@
+"""Variant run: variants of a suite's bots, each asked its own questions, held beside the run that they explain."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import TYPE_CHECKING
+
+from ...bots.as_bot import KnowingTargetBot
+from ...reports.store.encoding import to_json
+from ...reports.store.run import ANALYSED, RowStatus
+from ...reports.store.run_results import OpenRun
+from .queues import BotQueue, Item
+from .run import Evaluation, Outcome, hold
+from .run_config import RunConfig
+from .suite_run import suite_evaluation
+
+if TYPE_CHECKING:
+    from ...bots.as_bot import BuiltBot
+    from ...bots.bot import Identity, Reply
+    from ...reports.store.database import Store
+    from ...reports.store.run import Row
+    from ..suite.suite_file import LoadedSuite
+    from .engine import Watcher
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """A bot that is another in one respect.
+
+    Attributes:
+        bot: with a name that no other variant has; name and identity decide which kept answers are its own.
+        questions: keys of those that it is asked.
+        of: the suite's bot whose timeout and concurrency hold for it, and under whose name it is watched.
+    """
+
+    bot: BuiltBot
+    questions: frozenset[str]
+    of: str
+
+
+class NamedBot:
+    """A bot under another name; it is the same in all else. ``closes`` are closed with it."""
+
+    def __init__(self, bot: BuiltBot, name: str, closes: Sequence[BuiltBot] = ()) -> None:
+        self.name = name
+        self._bot = bot
+        self._closes = tuple(closes)
+
+    @property
+    def identity(self) -> Identity:
+        """What the bot is made of."""
+        return self._bot.identity
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Those of the bot."""
+        return self._bot.warnings
+
+    async def prepare(self) -> None:
+        """Prepare the bot."""
+        await self._bot.prepare()
+
+    async def reply(self, question: str) -> Reply:
+        """Ask the bot."""
+        return await self._bot.reply(question)
+
+    async def close(self) -> None:
+        """Close the bot, and then what it was made from."""
+        try:
+            await self._bot.close()
+        finally:
+            for bot in self._closes:
+                await bot.close()
+
+
+def variant_evaluation(
+    loaded: LoadedSuite, variants: Sequence[Variant], options: RunConfig, environ: Mapping[str, str],
+    metrics: Collection[str], note: Mapping[str, object], notify: Callable[[str], None] | None = None,
+) -> Evaluation:  # fmt: skip
+    """The run of some variants. Answers that are kept are found again, and it stands aside of the suite's runs.
+
+    Args:
+        loaded: the suite.
+        variants: who is asked, and what.
+        options: as of the run beside which it is held, so that its metrics are the same.
+        environ: where keys are looked up.
+        metrics: those of the run by which answers are scored; no others are.
+        note: what it is for, for its manifest; JSON-able.
+        notify: told a sentence when a local model is downloaded, prepared or loaded.
+
+    Raises:
+        InputError: what the suite refers to can't be used, or it has no such metric.
+        ValueError: two variants have one name.
+    """
+    if len({variant.bot.name for variant in variants}) < len(variants):
+        raise ValueError("two variants have the same name, so their answers could not be told apart")
+    suite = loaded.suite
+    named = replace(loaded, suite=suite.model_copy(update={"name": f"{suite.name}{ANALYSED}"}))
+    whole = suite_evaluation(named, replace(options, latency_run=False), environ, notify)
+    asked = [[variant.bot.name, sorted(variant.questions)] for variant in variants]
+    most = options.concurrency or suite.concurrency
+    # Who are asked side by side may all be variants of the bot that bears least.
+    at_once = min((suite.bots[variant.of].concurrency or most for variant in variants), default=most)
+    header = replace(
+        whole.header,
+        bots=[(variant.bot.name, variant.bot.identity) for variant in variants],
+        metrics=[metric for metric in whole.header.metrics if metric.name in metrics],
+        manifest={**whole.header.manifest, "analysis": dict(note)},
+        questions=whole.header.questions + hashlib.sha256(to_json(asked).encode()).hexdigest(),
+        evaluators=(),
+    )
+    return replace(
+        whole,
+        header=header,
+        plan=whole.plan.subset(metrics),
+        bot_queues=_bot_queues(whole, variants, at_once),
+        queues_at_once=at_once,
+    )
+
+
+def run_variants(evaluation: Evaluation, variants: Sequence[Variant], store: Store, watcher: Watcher) -> Outcome:
+    """Hold the run of these variants, watched under the names of the bots that they are variants of."""
+    return hold(evaluation, store, _Together(watcher, variants, evaluation.header.repeats))
+
+
+def _bot_queues(whole: Evaluation, variants: Sequence[Variant], at_once: int) -> Callable[[OpenRun], list[BotQueue]]:
+    """Lanes for the variants, after those that the suite's bots would have.
+
+    They share the concurrency, so that all that run at once send no more requests than one bot would.
+    """
+    wanted = frozenset[str]().union(*(variant.questions for variant in variants))
+    share = max(1, at_once // max(1, len(variants)))
+    bots = [name for name, _ in whole.header.bots]
+
+    def bot_queues(run: OpenRun) -> list[BotQueue]:
+        of_suite = {
+            bot_queue.name: bot_queue for bot_queue in whole.bot_queues(replace(run, bot_ids=dict.fromkeys(bots, 0)))
+        }
+        first = next(iter(of_suite.values()))
+
+        @cache
+        def placed() -> tuple[Item, ...]:
+            """Read once, however many variants there are."""
+            items = enumerate(first.items())
+            return tuple(item._replace(position=place) for place, item in items if item.question.id in wanted)
+
+        def bot_queue(variant: Variant) -> BotQueue:
+            suites = of_suite[variant.of]
+
+            def items() -> list[Item]:
+                return [item for item in placed() if item.question.id in variant.questions]
+
+            return replace(
+                suites,
+                name=variant.bot.name,
+                bot=variant.bot,
+                bot_id=run.bot_ids[variant.bot.name],
+                items=items,
+                total=len(variant.questions) * whole.header.repeats,
+                concurrency=min(suites.concurrency, share),
+                fleeting=isinstance(variant.bot, KnowingTargetBot),  # hundreds, and who knows what each holds
+                ready=asyncio.Lock(),
+            )
+
+        return [bot_queue(variant) for variant in variants]
+
+    return bot_queues
+
+
+class _Together:
+    """A watcher who sees the variants of a bot as one bot queue, which has the bot's name: there may be hundreds."""
+
+    def __init__(self, watcher: Watcher, variants: Sequence[Variant], repeats: int) -> None:
+        self._watcher = watcher
+        self._of = {variant.bot.name: variant.of for variant in variants}
+        self._totals: Counter[str] = Counter()
+        for variant in variants:
+            self._totals[variant.of] += len(variant.questions) * repeats
+        self._bot_queues: dict[str, BotQueue] = {}
+        self._said: set[str] = set()
+
+    def advanced(self, bot_queue: BotQueue, row: Row | None) -> None:
+        """Move the bot queue of the bot."""
+        of = self._of[bot_queue.name]
+        if of not in self._bot_queues:
+            self._bot_queues[of] = replace(
+                bot_queue, name=of, total=self._totals[of], asked=0, failed=0, kept=0, scored=0
+            )
+        whole = self._bot_queues[of]
+        if row is None or row.kept:
+            whole.kept += 1
+        else:
+            whole.asked += 1
+            whole.failed += row.status is not RowStatus.ANSWERED
+        self._watcher.advanced(whole, row)
+
+    def judged(self, calls: int, cost: float | None) -> None:
+        """Pass it on."""
+        self._watcher.judged(calls, cost)
+
+    def said(self, sentence: str) -> None:
+        """Pass it on, under the name of the bot and once."""
+        name = next((name for name in self._of if sentence.startswith(f"{name}: ")), None)
+        notify = sentence if name is None else self._of[name] + sentence.removeprefix(name)
+        if notify not in self._said:
+            self._said.add(notify)
+            self._watcher.said(notify)

@@ -1,0 +1,136 @@
+"""Serving: a viewer on a port of this machine alone, until somebody ends it."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import errno
+import logging
+import socket
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from ... import InputError
+from .viewer import Answer, Request, Viewer
+
+if TYPE_CHECKING:
+    from aiohttp import web
+
+LOOPBACK: Final = "127.0.0.1"
+PORT: Final = 8765  # where none was asked for; the next free one where it is taken
+TRIES: Final = 50
+AT_ONCE: Final = 4  # requests that are answered at the same time; each reads the database in a thread of its own
+PARTING: Final = 0.2  # seconds for answers that are on their way when somebody ends it
+
+
+def bound_socket(port: int | None) -> socket.socket:
+    """A socket at a port of this machine.
+
+    Args:
+        port: the one that was asked for; None for ours or the next that is free, 0 for any.
+
+    Raises:
+        InputError: the port can't be had.
+    """
+    candidates = range(PORT, PORT + TRIES) if port is None else [port]
+    for candidate in candidates:
+        made = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+        if hasattr(socket, "SO_REUSEADDR") and not hasattr(socket, "SO_EXCLUSIVEADDRUSE"):
+            made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            made.bind((LOOPBACK, candidate))
+            made.listen(128)
+        except OSError as error:
+            made.close()
+            if port is not None:
+                raise InputError(_not_had(port, error)) from error
+        else:
+            return made
+    raise InputError(f"No port from {PORT} to {PORT + TRIES - 1} is free. Give --port N, or --port 0 for any.")
+
+
+def _not_had(port: int, error: OSError) -> str:
+    if error.errno == errno.EADDRINUSE:
+        return f"Port {port} is taken by another program. Give another --port, or none for the next free one."
+    if error.errno == errno.EACCES:
+        return f"Port {port} is not for everybody to use. Give --port a number above 1023, or none."
+    return f"Port {port} can't be had: {(error.strerror or str(error)).lower()}."
+
+
+def serve(database: Path, listening: socket.socket, ready: Callable[[str], None]) -> None:
+    """Answer until a KeyboardInterrupt.
+
+    Args:
+        database: what is shown.
+        listening: where it is served.
+        ready: told the address as soon as somebody may come.
+    """
+    port = listening.getsockname()[1]
+    viewer = Viewer(database, hosts_of(port))
+    asyncio.run(_serve(viewer, listening, lambda: ready(f"http://{LOOPBACK}:{port}/")))
+
+
+def hosts_of(port: int) -> set[str]:
+    """The names by which a browser may call a server at a port of this machine."""
+    names = (LOOPBACK, "localhost", "[::1]")
+    return {f"{name}:{port}" for name in names} | ({*names} if port == 80 else set())
+
+
+async def _serve(viewer: Viewer, listening: socket.socket, ready: Callable[[], None]) -> None:
+    from aiohttp import web
+
+    turns = asyncio.Semaphore(AT_ONCE)
+
+    async def handle(request: web.BaseRequest) -> web.StreamResponse:
+        async with turns:
+            answer = await _answered(viewer, _asked(request))
+        return web.Response(status=answer.status, body=answer.body, headers=answer.headers)
+
+    server = web.Server(handle, access_log=None, logger=_silent())
+    runner = web.ServerRunner(server, handle_signals=False, shutdown_timeout=PARTING)
+    await runner.setup()
+    try:
+        await web.SockSite(runner, listening).start()
+        ready()
+        await asyncio.Event().wait()
+    finally:
+        await runner.cleanup()
+
+
+async def _answered(viewer: Viewer, asked: Request) -> Answer:
+    """The answer, worked out in a thread that the end of the program does not wait for, as that of a pool would be."""
+    loop = asyncio.get_running_loop()
+    done: asyncio.Future[Answer] = loop.create_future()
+
+    def tell(answer: Answer) -> None:
+        if not done.done():  # whoever asked may have gone
+            done.set_result(answer)
+
+    def work() -> None:
+        answer = viewer.answer(asked)
+        with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits any longer
+            loop.call_soon_threadsafe(tell, answer)
+
+    threading.Thread(target=work, name="viewer", daemon=True).start()
+    return await done
+
+
+def _silent() -> logging.Logger:
+    """A log for what is no HTTP or breaks off: it gets an answer, and is nothing for the terminal of our user.
+
+    A fault of ours is told by the viewer.
+    """
+    logger = logging.getLogger(__name__)
+    logger.addHandler(logging.NullHandler())
+    logger.propagate = False
+    return logger
+
+
+def _asked(request: web.BaseRequest) -> Request:
+    path = request.rel_url.raw_path
+    takes_gzip = "gzip" in request.headers.get("Accept-Encoding", "")
+    # A form sends the line ends of a name as two characters each, whatever they were.
+    query = {name: value.replace("\r\n", "\n") for name, value in request.query.items()}
+    return Request(request.method, request.headers.get("Host", ""), path, query, takes_gzip)

@@ -1,0 +1,537 @@
+"""Viewer: answers what a browser asks about a database by pages and their data, and changes nothing."""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import hashlib
+import re
+import sqlite3
+import threading
+import time
+import traceback
+from collections import OrderedDict
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Final, Generic, NamedTuple, TypedDict, TypeVar
+from urllib.parse import unquote, urlencode
+
+import orjson
+
+from ... import InputError
+from ...reports.compare.operands import all_runs, named_operand, side_in
+from ...reports.pages.page import Page, page_bytes, page_policy
+from ...reports.pages.pair_changes import PairedRuns, paired_runs
+from ...reports.pages.pair_page import pair_page
+from ...reports.pages.row_index import data_block
+from ...reports.pages.rows import Column, columns_of, opened_run
+from ...reports.pages.run_page import run_page
+from ...reports.pages.runs_page import Wanted, expected_rows, run_address, runs_page, trouble_page
+from ...reports.report import make_report
+from ...reports.store.damage import damage_behind
+from ...reports.store.database import Store, StoreError, connect, connect_to_read, explain, marks, pending
+from ...reports.store.summary import Summary, find_run, summarise
+
+PATIENCE: Final = 5.0  # seconds for which a reader waits for a program that lets nobody read
+
+
+@contextlib.contextmanager
+def looked_at(path: Path, patience: float = PATIENCE) -> Iterator[Store]:
+    """The database as it is at one moment, even while a run goes on; nothing can be written to it.
+
+    A database of an older Proctor is refused, not brought up to date: whoever only looks changes nothing.
+
+    Args:
+        path: the file.
+        patience: seconds to wait for a program that lets nobody read.
+
+    Raises:
+        StoreError: it is not there, can't be read, or its tables are those of an older or newer Proctor.
+    """
+    _check_there(path)
+    try:
+        connection = connect_to_read(path, patience)
+    except sqlite3.Error as error:
+        raise _explained(path, error) from error
+    try:
+        _check_tables(path, connection)
+        connection.execute("BEGIN")
+        yield Store(path, connection)
+    except sqlite3.Error as error:
+        raise _explained(path, error) from error
+    finally:
+        connection.close()
+
+
+@contextlib.contextmanager
+def left_as_found(path: Path) -> Iterator[None]:
+    """Take away what SQLite put beside the database while it was looked at; not what others need or left there.
+
+    Whoever may write and is the last to close a database takes its empty log and index away; who only reads may not.
+    """
+    log = _log(path)
+    was_there = log.exists()
+    try:
+        yield
+    finally:
+        if not was_there and path.is_file() and log.exists() and not log.stat().st_size:
+            with contextlib.suppress(sqlite3.Error), contextlib.closing(connect(path)) as connection:
+                connection.execute("SELECT COUNT(*) FROM sqlite_master").fetchone()
+
+
+def _log(path: Path) -> Path:
+    return Path(f"{path}-wal")
+
+
+def _explained(path: Path, error: sqlite3.Error) -> StoreError:
+    if "locked" in str(error):
+        return StoreError(f"{path}: another program holds it and lets nobody read just now. Look again in a while.")
+    return explain(path, error)
+
+
+def _check_there(path: Path) -> None:
+    if path.is_dir():
+        raise StoreError(f"{path} is a folder; a database was wanted.")
+    if not path.is_file():
+        raise StoreError(f"There is no database {path}. 'proctor run --db {path}' makes one.")
+    if path.stat().st_size == 0:
+        raise StoreError(f"{path} is empty: it holds no run yet. 'proctor run --db {path}' makes one.")
+
+
+def _check_tables(path: Path, connection: sqlite3.Connection) -> None:
+    if pending(path, connection):
+        raise StoreError(
+            f"{path} was made by an older Proctor and misses some tables; looking at it does not add them. "
+            f"Bring it up to date first: proctor report --db {path} --markdown -"
+        )
+
+
+Made = TypeVar("Made")
+
+MOST_BYTES: Final = 128 * 1024**2
+
+
+class Cached(Generic[Made]):
+    """Things by a key that changes with all that they were made of; the one that lay longest goes first.
+
+    Args:
+        most: how much is kept, by the measure of ``size``.
+        size: how much a thing takes; left out, each counts as one.
+    """
+
+    def __init__(self, most: int, size: Callable[[Made], int] = lambda _: 1) -> None:
+        self._most = most
+        self._size = size
+        self._total = 0
+        self._things: OrderedDict[Hashable, Made] = OrderedDict()
+        self._turns: dict[Hashable, threading.Lock] = {}  # of what is being made
+        self._lock = threading.Lock()
+
+    def get(self, key: Hashable, make: Callable[[], Made]) -> Made:
+        """The thing of that key, made where it is not there; what ``make`` raises is not kept.
+
+        Whoever wants what another is making waits for it: a reader who loads a slow page again costs nothing.
+        """
+        with self._lock:
+            if key in self._things:
+                return self._found(key)
+            turn = self._turns.setdefault(key, threading.Lock())
+        with turn:
+            with self._lock:
+                if key in self._things:
+                    return self._found(key)
+            try:
+                made = make()
+                with self._lock:
+                    self._keep(key, made)
+            finally:
+                with self._lock:
+                    self._turns.pop(key, None)
+        return made
+
+    def _found(self, key: Hashable) -> Made:
+        self._things.move_to_end(key)
+        return self._things[key]
+
+    def _keep(self, key: Hashable, made: Made) -> None:
+        if key not in self._things:  # it may be, where a first try was in vain and two others began
+            self._things[key] = made
+            self._total += self._size(made)
+        while self._total > self._most and len(self._things) > 1:
+            _, gone = self._things.popitem(last=False)
+            self._total -= self._size(gone)
+
+
+class State(TypedDict):
+    """What a page is told of its runs.
+
+    ``tag`` changes when there is something new to show; ``rows`` and ``expected`` are those of the runs that go on,
+    or of all where none does; ``expected`` is None where that is not known. ``silence`` is the seconds since anything
+    was written to the database: a run that was killed goes on for its status, but writes nothing.
+    """
+
+    tag: str
+    status: str
+    running: bool
+    rows: int
+    expected: int | None
+    silence: int
+
+
+def state_of(store: Store, run_ids: Sequence[int]) -> State:
+    """The state of runs that one page shows."""
+    lines = store.query(f"SELECT id, status, manifest FROM runs WHERE id IN ({marks(run_ids)})", run_ids)
+    shown = [line for line in lines if line[1] == "running"] or lines
+    expected = [expected_rows(orjson.loads(manifest)) for _, _, manifest in shown]
+    known = [number for number in expected if number is not None]
+    return {
+        "tag": tag_of(store, run_ids),
+        "status": str(shown[-1][1]) if shown else "finished",
+        "running": any(status == "running" for _, status, _ in lines),
+        "rows": sum(_rows(store, run_id) for run_id, _, _ in shown),
+        "expected": sum(known) if known and len(known) == len(expected) else None,
+        "silence": _silence(store.path),
+    }
+
+
+def _silence(path: Path) -> int:
+    """Seconds since the database was last written to, by whomever."""
+    log = Path(f"{path}-wal")
+    written = [each.stat() for each in (path, log) if each.exists()]
+    last = max((each.st_mtime for each in written if each.st_size), default=time.time())
+    return max(0, int(time.time() - last))
+
+
+def state_of_all(store: Store) -> State:
+    """The state of a database: of the runs that go on, and of the list of all."""
+    running = [int(run_id) for (run_id,) in store.query("SELECT id FROM runs WHERE status = 'running'")]
+    return {**state_of(store, running), "tag": tag_of_all(store)}
+
+
+def tag_of(store: Store, run_ids: Sequence[int]) -> str:
+    """What changes with the rows, scores, findings, calibrations and analyses of some runs."""
+    return _tagged([_marks_of_run(store, run_id) for run_id in run_ids])
+
+
+def tag_of_all(store: Store) -> str:
+    """What changes with any run of the database."""
+    running = [int(run_id) for (run_id,) in store.query("SELECT id FROM runs WHERE status = 'running'")]
+    every = store.query("SELECT id, status, finished_at, findings_of FROM runs")
+    return _tagged([every, _calibrated(store), [_marks_of_run(store, run_id) for run_id in running]])
+
+
+def _marks_of_run(store: Store, run_id: int) -> object:
+    """Its rows and scores are counted while it goes on only: afterwards they don't change before it goes on again."""
+    ended = store.query("SELECT id, status, finished_at, findings_of FROM runs WHERE id = ?", [run_id])
+    counts = (_rows(store, run_id), _scores(store, run_id)) if ended and ended[0][1] == "running" else ()
+    return [ended, counts, _calibrated(store), store.query("SELECT MAX(id) FROM analyses WHERE run_id = ?", [run_id])]
+
+
+def _rows(store: Store, run_id: int) -> int:
+    return int(store.query("SELECT COUNT(*) FROM run_rows WHERE run_id = ?", [run_id])[0][0])
+
+
+def _scores(store: Store, run_id: int) -> int:
+    counted = store.query(
+        "SELECT COUNT(*) FROM run_rows JOIN scores ON scores.reply_id = run_rows.reply_id"
+        " AND scores.question_id = run_rows.question_id WHERE run_id = ?",
+        [run_id],
+    )
+    return int(counted[0][0])
+
+
+def _calibrated(store: Store) -> object:
+    return store.query("SELECT MAX(id) FROM calibrations")
+
+
+def _tagged(parts: object) -> str:
+    return hashlib.blake2b(orjson.dumps(parts), digest_size=9).hexdigest()
+
+
+HTML: Final = "text/html; charset=utf-8"
+JSON: Final = "application/json"
+TEXT: Final = "text/plain; charset=utf-8"
+NOTHING: Final = "default-src 'none'"
+WORTH_PACKING: Final = 1_000  # bytes
+FAST: Final = 4  # of nine levels: the way is short, so time counts more than size
+
+# Said with every answer: nobody frames, guesses, keeps or reads it from elsewhere.
+HEADERS: Final = {
+    "X-Content-Type-Options": "nosniff",
+    "Cache-Control": "no-store",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What was asked.
+
+    Attributes:
+        method: such as GET.
+        host: to whom the browser believes to speak.
+        path: as it was sent, each part still percent-encoded.
+        query: what stands after the question mark.
+        takes_gzip: whether the answer may be packed.
+    """
+
+    method: str
+    host: str
+    path: str
+    query: Mapping[str, str] = field(default_factory=dict)
+    takes_gzip: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What is given: status, content and its kind, what the content may do, and headers of this answer alone."""
+
+    status: int
+    body: bytes
+    kind: str
+    policy: str = NOTHING
+    more: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """All headers but the length."""
+        policy = f"{self.policy}; frame-ancestors 'none'"
+        return {**HEADERS, "Content-Type": self.kind, "Content-Security-Policy": policy, **self.more}
+
+
+def html(page: Page, status: int = 200) -> Answer:
+    """A page without data."""
+    return Answer(status, b"".join(page_bytes(page)), HTML, page_policy(page))
+
+
+def trouble(status: int, title: str, sentence: str) -> Answer:
+    """A page that says why there is no other."""
+    return html(trouble_page(title, sentence), status)
+
+
+def refusal(status: int, sentence: str, **more: str) -> Answer:
+    """A sentence for whoever is no reader of ours."""
+    return Answer(status, f"{sentence}\n".encode(), TEXT, more=more)
+
+
+def redirection(address: str) -> Answer:
+    """To another address of this server."""
+    return Answer(302, b"", TEXT, more={"Location": address})
+
+
+def packed_for(request: Request, answer: Answer) -> Answer:
+    """The answer in gzip where the browser takes that and it is worth it."""
+    if not request.takes_gzip or len(answer.body) < WORTH_PACKING:
+        return answer
+    more = {**answer.more, "Content-Encoding": "gzip", "Vary": "Accept-Encoding"}
+    return Answer(answer.status, gzip.compress(answer.body, FAST, mtime=0), answer.kind, answer.policy, more)
+
+
+class ColumnKey(NamedTuple):
+    """What a column is made of, to be kept while its database is closed and opened again."""
+
+    name: str
+    origin: int
+    run_id: int
+    bot: str
+
+
+def compared_runs(store: Store, base: str, head: str) -> list[int]:
+    """The keys of the runs of both sides; one where both are of one run.
+
+    Raises:
+        InputError: no such run or bot. Files are not sides here: whoever has the address may not choose any.
+    """
+    runs = all_runs(store)
+    return list(dict.fromkeys(named_operand(store, text, runs)[0][0] for text in (base, head)))
+
+
+def paired_in(store: Store, base: str, head: str) -> PairedRuns:
+    """Both sides, compared.
+
+    Raises:
+        InputError: no such run or bot, or nothing of both can be compared.
+    """
+    return paired_runs(side_in(store, base), side_in(store, head))
+
+
+def column_keys(pairs: PairedRuns) -> tuple[ColumnKey, ...]:
+    """The columns of a page of two runs, to be opened again."""
+    return tuple(ColumnKey(each.name, each.origin, each.run.id, each.bot) for each in pairs.columns)
+
+
+def opened_columns(store: Store, keys: Sequence[ColumnKey]) -> list[Column]:
+    """The columns in a store that is open."""
+    runs = {run_id: opened_run(store, run_id) for run_id in dict.fromkeys(key.run_id for key in keys)}
+    return [Column(key.name, key.origin, runs[key.run_id], key.bot) for key in keys]
+
+
+MOST_SUMMARIES: Final = 2_000
+MOST_PAIRS: Final = 100
+
+Route = Callable[[Store, Request, dict[str, str]], Answer]
+
+
+class NotThereError(InputError):
+    """What was asked for is not in the database; the sentence names the nearest that is."""
+
+
+class Viewer:
+    """Answers requests about one database, from whatever thread; each sees it as it is at one moment.
+
+    Args:
+        database: the file, which may come, grow and go.
+        hosts: the names by which the server may be called; a page of somebody else who had his own name lead
+            here is refused by them.
+    """
+
+    def __init__(self, database: Path, hosts: Collection[str]) -> None:
+        self._database = database
+        self._hosts = frozenset(hosts)
+        self._answers: Cached[Answer] = Cached(MOST_BYTES, lambda answer: len(answer.body))
+        self._summaries: Cached[Summary] = Cached(MOST_SUMMARIES)
+        self._pairs: Cached[tuple[ColumnKey, ...]] = Cached(MOST_PAIRS)
+        self._routes: list[tuple[re.Pattern[str], Route]] = [
+            (re.compile(pattern), route)
+            for pattern, route in (
+                (r"/", self._list),
+                (r"/state", self._list_state),
+                (r"/runs/(?P<run>[^/]+)", self._run),
+                (r"/runs/(?P<run>[^/]+)/state", self._run_state),
+                (r"/runs/(?P<run>[^/]+)/data/(?P<block>[\w-]+)", self._run_data),
+                (r"/compare", self._compare),
+                (r"/compare/state", self._compare_state),
+                (r"/compare/data/(?P<block>[\w-]+)", self._compare_data),
+            )
+        ]
+
+    def answer(self, request: Request) -> Answer:
+        """The answer, whatever is asked and whatever goes wrong."""
+        if request.host.lower() not in self._hosts:
+            return refusal(403, f"This server answers as {min(self._hosts)} only.")
+        if request.method not in ("GET", "HEAD"):
+            return refusal(405, "This server only shows what is there: GET or HEAD.", Allow="GET, HEAD")
+        try:
+            return packed_for(request, self._routed(request))
+        except NotThereError as error:
+            return trouble(404, "Not there", str(error))
+        except StoreError as error:
+            return trouble(500, "The database can't be read", str(error))
+        except InputError as error:
+            return trouble(400, "This can't be shown", str(error))
+        except Exception as error:  # noqa: BLE001 - shown in full where the server runs, and the server lives on
+            if damaged := damage_behind(error):
+                return trouble(500, "The database can't be read", damaged)
+            traceback.print_exc()
+            return trouble(500, "A fault of Proctor", "This page could not be made; the terminal says why.")
+
+    def _routed(self, request: Request) -> Answer:
+        for pattern, route in self._routes:
+            if found := pattern.fullmatch(request.path):
+                parts = {name: unquote(part) for name, part in found.groupdict().items()}
+                with looked_at(self._database) as store:
+                    return route(store, request, parts)
+        raise NotThereError(f"There is no page {unquote(request.path)} here.")
+
+    def _summary(self, store: Store, run_id: int) -> Summary:
+        return self._summaries.get((run_id, tag_of(store, [run_id])), lambda: summarise(store, run_id))
+
+    def _list(self, store: Store, request: Request, _: dict[str, str]) -> Answer:
+        tag = tag_of_all(store)
+        wanted = _wanted(request)
+
+        def made() -> Answer:
+            page = runs_page(store, wanted, self._summary)
+            return html(replace(page, settings={**page.settings, "tag": tag}))
+
+        return self._answers.get((wanted, tag), made)
+
+    def _list_state(self, store: Store, _request: Request, _: dict[str, str]) -> Answer:
+        return _json(state_of_all(store))
+
+    def _run(self, store: Store, _: Request, parts: dict[str, str]) -> Answer:
+        run_id, name = _found(store, parts["run"])
+        if name != parts["run"]:
+            return redirection(run_address(name))
+        address, tag = run_address(name), tag_of(store, [run_id])
+        settings = {"blocks": f"{address}/data/", "state": f"{address}/state", "tag": tag, "home": "/"}
+        return self._answers.get((address, tag), lambda: html(_live(run_page(make_report(store, run_id), settings))))
+
+    def _run_state(self, store: Store, _: Request, parts: dict[str, str]) -> Answer:
+        run_id, _name = _found(store, parts["run"])
+        return _json(state_of(store, [run_id]))
+
+    def _run_data(self, store: Store, _: Request, parts: dict[str, str]) -> Answer:
+        run_id, _name = _found(store, parts["run"])
+        columns = columns_of(opened_run(store, run_id))
+        if parts["block"] != "rows":
+            return _block(columns, parts["block"])
+        tag = tag_of(store, [run_id])
+        return self._answers.get(("rows", run_id, tag), lambda: _block(columns, "rows"))
+
+    def _compare(self, store: Store, request: Request, _: dict[str, str]) -> Answer:
+        base, head = _operands(request)
+        if not base or not head:
+            return redirection("/#compare")
+        tag = tag_of(store, compared_runs(store, base, head))
+        query = f"?{urlencode({'base': base, 'head': head})}"
+        settings = {
+            "blocks": "/compare/data/", "query": query, "state": f"/compare/state{query}", "tag": tag, "home": "/",
+        }  # fmt: skip
+
+        def made() -> Answer:
+            pairs = paired_in(store, base, head)
+            self._pairs.get((base, head, tag), lambda: column_keys(pairs))
+            return html(_live(pair_page(pairs, settings)))
+
+        return self._answers.get(("compare", base, head, tag), made)
+
+    def _compare_state(self, store: Store, request: Request, _: dict[str, str]) -> Answer:
+        return _json(state_of(store, compared_runs(store, *_operands(request))))
+
+    def _compare_data(self, store: Store, request: Request, parts: dict[str, str]) -> Answer:
+        base, head = _operands(request)
+        tag = tag_of(store, compared_runs(store, base, head))
+        keys = self._pairs.get((base, head, tag), lambda: column_keys(paired_in(store, base, head)))
+        return _block(opened_columns(store, keys), parts["block"])
+
+
+def _wanted(request: Request) -> Wanted:
+    query = request.query
+    number = query.get("page", "1")
+    page = int(number) if re.fullmatch(r"[0-9]{1,6}", number) else 1
+    return Wanted(query.get("suite", ""), query.get("metric", ""), page, query.get("base", ""), query.get("head", ""))
+
+
+def _operands(request: Request) -> tuple[str, str]:
+    return request.query.get("base", ""), request.query.get("head", "")
+
+
+def _found(store: Store, name: str) -> tuple[int, str]:
+    """The run of that name, or the one whose name begins so."""
+    exact = store.query("SELECT id, name FROM runs WHERE name = ?", [name])
+    if exact:
+        return int(exact[0][0]), str(exact[0][1])
+    try:
+        return find_run(store, name)
+    except StoreError as error:
+        if error.__cause__:  # of SQLite's
+            raise
+        raise NotThereError(str(error)) from None
+
+
+def _block(columns: Sequence[Column], name: str) -> Answer:
+    data = data_block(columns, name)
+    return refusal(404, f"There is no block {name}.") if data is None else Answer(200, data, JSON)
+
+
+def _json(state: object) -> Answer:
+    return Answer(200, orjson.dumps(state), JSON)
+
+
+def _live(page: Page) -> Page:
+    """The page with what makes it follow its run."""
+    return replace(page, scripts=(*page.scripts, "live/redrawing", "live/live"), styles=(*page.styles, "runs"))

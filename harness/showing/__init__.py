@@ -1,1 +1,0 @@
-"""What a user sees: tables, bars and JSON."""

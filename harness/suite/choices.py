@@ -1,0 +1,628 @@
+"""Choices: which metrics and judges a run has, from the suite, the command line and what questions provide."""
+
+from __future__ import annotations
+
+import codecs
+import difflib
+import json
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+from pydantic import ValidationError
+
+from ... import InputError
+from ...bots.chat.models import KINDS, ChatModelSettings, parse_model
+from ...knowledge.paths import unreadable
+from ...knowledge.questions.rows import decoded_whole
+from ...metrics.evaluators import missing_from, named, names, options_of
+from ...reports.primary import check_primary
+from ...reports.problems import listed
+from ...reports.store.run import RunEvaluator
+from .mistakes import given
+from .settings import EMBEDDED, NO_JUDGE, JudgeSettings
+
+if TYPE_CHECKING:
+    from ...knowledge.questions.question import Question
+    from ...metrics.catalog import Catalog
+    from ...metrics.declaration import Function
+    from ...metrics.evaluators import Evaluator
+    from ...metrics.plan import Plan
+    from .mistakes import KeyPath
+    from .suite_file import LoadedSuite
+
+
+def check_constraints_of(questions: Iterable[Question], path: Path, plan: Plan) -> None:
+    """See that the constraints of all questions can be checked, where a metric asks for them.
+
+    Raises:
+        InputError: a constraint can't be used; with file and line.
+    """
+    if "constraints" not in plan.needs:
+        return
+    from ...metrics.tokens_presence import check_constraints
+
+    for question in questions:
+        if question.constraints:
+            try:
+                check_constraints(question.constraints)
+            except InputError as error:
+                place = f"{path}:{question.line}" if question.line else str(path)
+                raise InputError(f"{place}: {error}") from error
+
+
+Entry = str | Mapping[str, Mapping[str, object]]
+
+
+class EntryError(InputError):
+    """A mistake in an entry of ``metrics``; ``path`` leads to it from the top of the suite."""
+
+    def __init__(self, path: KeyPath, says: str) -> None:
+        super().__init__(says)
+        self.path = path
+
+
+@dataclass(frozen=True, slots=True)
+class Parameters:
+    """What every evaluator may be told."""
+
+    metric_threshold: float | None = None
+    all_metrics: bool = False
+    min_test_cases: int = 0
+    save_rows: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """An evaluator that the run is to have.
+
+    Attributes:
+        evaluator: as it is known.
+        metrics: those of its metrics that are there.
+        parameters: what it was told beside its options.
+        options: options of its metrics and artefacts, by their name.
+        owners: for each option, the metrics and artefacts that have it.
+        path: where it stands in the suite.
+    """
+
+    evaluator: Evaluator
+    metrics: tuple[str, ...]
+    parameters: Parameters = field(default_factory=Parameters)
+    options: Mapping[str, object] = field(default_factory=dict)
+    owners: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    path: KeyPath = ()
+
+    @property
+    def primary(self) -> str:
+        """The metric that ranks the bots: the evaluator's own, or the first that is there."""
+        return self.evaluator.primary if self.evaluator.primary in self.metrics else self.metrics[0]
+
+
+def read_entries(entries: Iterable[Entry], catalog: Catalog) -> tuple[list[Wanted], list[str]]:
+    """The evaluators for which the entries stand, in their order, and warnings about those partly there.
+
+    An evaluator may be named beside a group that has it: what it is told itself goes before what the group is told.
+
+    Raises:
+        EntryError: no such metric, evaluator, parameter or option; an evaluator that is not yet there or named
+            twice; a value of the wrong kind.
+    """
+    found: dict[str, Wanted] = {}
+    named_by: dict[str, tuple[str, Mapping[str, object]]] = {}  # the entry's name and settings, by evaluator
+    warnings: list[str] = []
+    for index, entry in enumerate(entries):
+        for name, settings in ({entry: {}} if isinstance(entry, str) else entry).items():
+            path: KeyPath = ("metrics", index) if isinstance(entry, str) else ("metrics", index, name)
+            for wanted in _read(name, settings, path, catalog):
+                evaluator = wanted.evaluator.id
+                earlier, notify = named_by.setdefault(evaluator, (name, settings))
+                if evaluator not in found:
+                    found[evaluator] = wanted
+                    warnings += _partly_there(wanted.evaluator, catalog)
+                elif (earlier == evaluator) == (name == evaluator):
+                    raise EntryError(path, f"'{evaluator}' is named twice; once is enough.")
+                else:
+                    both = {**settings, **notify} if earlier == evaluator else {**notify, **settings}
+                    own = found[evaluator].path if earlier == evaluator else path
+                    (found[evaluator],) = _read(evaluator, both, own, catalog)
+                    named_by[evaluator] = (evaluator, both)
+    return list(found.values()), warnings
+
+
+def names_of(entries: object) -> list[str]:
+    """The names that entries hold; what is no entry is passed over."""
+    found: list[str] = []
+    for entry in entries if isinstance(entries, (list, tuple)) else ():
+        found += [entry] if isinstance(entry, str) else map(str, entry) if isinstance(entry, Mapping) else []
+    return found
+
+
+def unknown_names(entries: object, catalog: Catalog) -> Iterator[EntryError]:
+    """A mistake for each entry that names no metric or evaluator; what is no entry at all is passed over."""
+    for index, entry in enumerate(entries if isinstance(entries, (list, tuple)) else ()):
+        paths: dict[object, KeyPath] = {}
+        if isinstance(entry, str):
+            paths[entry] = ("metrics", index)
+        elif isinstance(entry, Mapping):
+            paths |= {name: ("metrics", index, name) for name in entry}
+        for name, path in paths.items():
+            try:
+                named(str(name), catalog)
+            except InputError as error:
+                yield EntryError(path, str(error))
+
+
+def _partly_there(evaluator: Evaluator, catalog: Catalog) -> list[str]:
+    missing = missing_from(evaluator, catalog)
+    return [f"Of '{evaluator.id}', these are not yet there: {', '.join(missing)}."] if missing else []
+
+
+def _read(name: str, settings: Mapping[str, object], path: KeyPath, catalog: Catalog) -> Iterable[Wanted]:
+    try:
+        evaluators = named(name, catalog)
+    except InputError as error:
+        raise EntryError(path, str(error)) from error
+    for evaluator in evaluators:
+        metrics = evaluator.there(catalog) or evaluator.metrics
+        owners = options_of(metrics, catalog)
+        options = {key: value for key, value in settings.items() if key not in Parameters.__annotations__}
+        for key in options:
+            if key not in owners:
+                raise EntryError((*path, key), _no_option(name, key, owners))
+        notify = {
+            key: _fitting(name, key, settings[key], path) for key in Parameters.__annotations__ if key in settings
+        }
+        wanted = Wanted(evaluator, metrics, Parameters(**notify), options, owners, path)
+        _check_values(wanted, catalog)
+        yield wanted
+
+
+def _check_values(wanted: Wanted, catalog: Catalog) -> None:
+    """Try each value by itself, so that the message can say where the one stands that is refused."""
+    threshold = wanted.parameters.metric_threshold
+    if threshold is not None and (outside := outside_range(wanted.primary, threshold, catalog)):
+        raise EntryError((*wanted.path, "metric_threshold"), outside)
+    for key, value in wanted.options.items():
+        try:
+            catalog.plan(wanted.metrics, options={owner: {key: value} for owner in wanted.owners[key]})
+        except InputError as error:
+            raise EntryError((*wanted.path, key), str(error)) from error
+
+
+def outside_range(metric: str, threshold: float, catalog: Catalog) -> str | None:
+    """A sentence when a threshold is no value that the metric can have: every row would pass, or none."""
+    low, high = catalog.metric(metric).low, catalog.metric(metric).high
+    if (low is None or threshold >= low) and (high is None or threshold <= high):
+        return None
+    ends = " ".join(f"{word} {end:g}" for word, end in (("from", low), ("to", high)) if end is not None)
+    return f"The threshold {threshold:g} is outside the range of '{metric}'; a number {ends} is wanted."
+
+
+def _no_option(name: str, key: str, owners: Iterable[str]) -> str:
+    known = [*sorted(owners), *Parameters.__annotations__]
+    near = difflib.get_close_matches(key, known, n=1, cutoff=0.5)
+    hint = f"; did you mean '{near[0]}'?" if near else "."
+    return f"'{name}' has no option '{key}'{hint} It has {', '.join(known)}."
+
+
+def _fitting(name: str, key: str, value: object, path: KeyPath) -> Any:  # noqa: ANN401 - one of three kinds
+    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    match key:
+        case "metric_threshold" if is_number and math.isfinite(float(str(value))):
+            return float(str(value))
+        case "min_test_cases" if isinstance(value, int) and is_number and value >= 0:
+            return value
+        case "all_metrics" | "save_rows" if isinstance(value, bool):
+            return value
+    wanted = {"metric_threshold": "a number", "min_test_cases": "a whole number of at least 0"}
+    said = f"{key} of '{name}' is {given((), value)}; {wanted.get(key, 'true or false')} is wanted."
+    raise EntryError((*path, key), said)
+
+
+def settled_options(entries: Sequence[Wanted]) -> dict[str, dict[str, object]]:
+    """The options of all entries by their owners: metrics and artefacts.
+
+    An option of work that entries share holds for each of them, also where one alone is told it.
+
+    Raises:
+        EntryError: two entries give an option of one owner different values.
+    """
+    settled: dict[str, dict[str, object]] = {}
+    for wanted in entries:
+        for option, value in wanted.options.items():
+            for owner in wanted.owners[option]:
+                before = settled.setdefault(owner, {}).setdefault(option, value)
+                if before != value:
+                    said = f"'{wanted.evaluator.id}' and another entry share the option '{option}'"
+                    raise EntryError(
+                        (*wanted.path, option), f"{said}, and give it {given((), value)} and {given((), before)}."
+                    )
+    for wanted in entries:
+        for option, owners in wanted.owners.items():
+            shared = next((settled[owner][option] for owner in owners if option in settled.get(owner, {})), None)
+            if shared is not None:
+                for owner in owners:
+                    settled.setdefault(owner, {}).setdefault(option, shared)
+    return settled
+
+
+def with_options(entries: Sequence[Entry], notify: Iterable[str], catalog: Catalog) -> list[Entry]:
+    """The entries with the options that the command line gives: ``NAME.KEY=VALUE``, read as JSON or else as text.
+
+    A name is that of an entry, or of an evaluator or a metric for which an entry stands.
+
+    Raises:
+        InputError: it is not written so, the name is not among the metrics of the run, it has no such option, or the
+            option takes no such value.
+    """
+    settled: list[Entry] = list(entries)
+    given_before: set[tuple[str, str]] = set()
+    for option in notify:
+        name, key, value = _taken_apart(option)
+        if (name, key) in given_before:
+            raise InputError(f"--option gives {name}.{key} twice; once is enough.")
+        given_before.add((name, key))
+        found = _entry_of(name, settled, catalog)
+        if found is None:
+            raise InputError(f"--option {option}: {_not_in_run(name, settled, catalog)}")
+        place, own = found
+        entry = settled[place] if place < len(settled) else own
+        before = {entry: {}} if isinstance(entry, str) else dict(entry)
+        changed: Entry = {**before, own: {**before[own], key: value}}
+        try:
+            read_entries([changed], catalog)
+        except EntryError as error:
+            raise InputError(f"--option {option}: {error}") from None
+        settled[place : place + 1] = [changed]
+    return settled
+
+
+def _taken_apart(option: str) -> tuple[str, str, object]:
+    """Name, key and value of ``NAME.KEY=VALUE``; names of metrics may have dots, keys have none."""
+    left, equals, text = (part.strip() for part in option.partition("="))
+    name, dot, key = left.rpartition(".")
+    if not (equals and dot and name and key):
+        raise InputError(f"--option wants METRIC.KEY=VALUE, such as answer_similarity.method=cosine; got {option!r}.")
+    try:
+        value = json.loads(text)
+    except ValueError:
+        value = {"True": True, "False": False}.get(text, text)
+    return name, key, value
+
+
+def _entry_of(name: str, entries: Sequence[Entry], catalog: Catalog) -> tuple[int, str] | None:
+    """Which entry is meant by a name, and by what name it goes there.
+
+    It is the one of that name, else the first that stands for that evaluator or metric. A member of a group gets an
+    entry of its own behind the others.
+    """
+    own_names = [[entry] if isinstance(entry, str) else list(entry) for entry in entries]
+    for place, own in enumerate(own_names):
+        if name in own:
+            return place, name
+    for place, entry in ((place, entry) for place, own in enumerate(own_names) for entry in own):
+        evaluators = named(entry, catalog)
+        for evaluator in evaluators:
+            if name == evaluator.id or name in evaluator.metrics:
+                return (place, entry) if len(evaluators) == 1 else (len(entries), evaluator.id)
+    return None
+
+
+def _not_in_run(name: str, entries: Sequence[Entry], catalog: Catalog) -> str:
+    known = [own for entry in entries for own in ([entry] if isinstance(entry, str) else entry)]
+    metrics = [metric for own in known for each in named(own, catalog) for metric in each.metrics]
+    try:
+        named(name, catalog)
+    except InputError:
+        close = difflib.get_close_matches(name, [*known, *metrics], n=1) or difflib.get_close_matches(
+            name, names(catalog), n=1
+        )
+        return f"there is no metric or evaluator {name!r}{f'; did you mean {close[0]!r}?' if close else '.'}"
+    return f"{name!r} is not among the metrics of the run, which are {', '.join(known)}; add it under --metrics."
+
+
+# What a run has whose suite names no metrics, and what somebody must provide for it to say anything. One line each on
+# the leaderboard: of whole families only what a first look needs.
+DEFAULTS: Final[Mapping[str, tuple[str, ...]]] = {
+    "exact_match": ("expected",),
+    "keyword_recall": ("expected",),
+    "rouge_l": ("expected",),
+    "answer_similarity": ("expected",),
+    "tokens_presence.passes": ("constraints",),
+    "answer_relevancy_sentence": ("text",),
+    "faithfulness": ("contexts",),
+    "hit_rate": ("evidence", "contexts"),
+    "mrr": ("evidence", "contexts"),
+    "ndcg": ("evidence", "contexts"),
+    "politeness": (),
+    "answer_length": (),
+    "latency_ms": ("latency_ms",),
+}
+# What it has as well where a language model grades; the embedded judge grades also what a suite names.
+JUDGED: Final[Mapping[str, tuple[str, ...]]] = {
+    "answer_relevancy": ("text",),
+    "context_precision": ("expected", "contexts"),
+    "context_recall": ("expected", "contexts"),
+    "answer_correctness": ("expected",),
+}
+LACKING: Final = {
+    "expected": "no question has an expected answer",
+    "constraints": "no question has constraints",
+    "evidence": "no question has gold evidence",
+    "text": "no question is known",
+    "contexts": "no bot returns contexts",
+    "latency_ms": "no latency is known",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class MetricChoice:
+    """What a run is scored by.
+
+    Attributes:
+        plan: the metrics.
+        evaluators: the groups in which they stand; each metric is in at least one.
+        thresholds: what a value must reach to pass, where that is not the metric's own.
+        left_out: defaults that the run does without, and why; empty where the suite names its metrics.
+        warnings: sentences about what was left out.
+        primary: the metric by which the run is read; blank where nobody names one.
+        default_thresholds: the metrics whose threshold nobody set: not the suite, and not whoever wrote the metric.
+    """
+
+    plan: Plan
+    evaluators: tuple[RunEvaluator, ...]
+    thresholds: Mapping[str, float]
+    left_out: Mapping[str, str] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
+    primary: str = ""
+    default_thresholds: frozenset[str] = frozenset()
+
+
+def choose_metrics(
+    catalog: Catalog,
+    wanted: Sequence[Entry] | None,
+    thresholds: Mapping[str, float],
+    provides: Mapping[str, int],
+    models: Mapping[str, str],
+    empty_contexts: Literal["not_applicable", "zero"] = "not_applicable",
+    is_judged: bool = False,
+    own_prompts: bool = False,
+    primary: str = "",
+    options: Sequence[str] = (),
+) -> MetricChoice:
+    """Plan the metrics and evaluators that a suite names, or the defaults that its questions and bots allow.
+
+    Args:
+        catalog: all metrics that there are.
+        wanted: entries of the suite: a metric, an evaluator, or a mapping from either to its settings.
+        thresholds: what a value must reach to pass, by metric; they go before an evaluator's own threshold.
+        provides: how many questions or bots have what the keys of ``LACKING`` name.
+        models: id of the model behind each tool.
+        empty_contexts: what metrics of retrieval say when nothing was retrieved.
+        is_judged: whether a language model grades, so that its metrics are among the defaults.
+        primary: the metric that the suite names as such; blank where it names none.
+        options: values for options of these metrics, as the command line gives them: ``METRIC.KEY=VALUE``.
+        own_prompts: whether the catalog has metrics from the suite's own prompts; they are defaults like the others.
+
+    Raises:
+        InputError: no such metric, evaluator or option, or a threshold for a metric that is not in the run.
+    """
+    judged = {**JUDGED, **({"byop": ()} if own_prompts else {})} if is_judged else {}
+    defaults: Mapping[str, Sequence[str]] = {**DEFAULTS, **judged}
+    left_out = _left_out(defaults, provides) if wanted is None else {}
+    entries = [name for name in defaults if name not in left_out] if wanted is None else wanted
+    chosen, warnings = read_entries(with_options(entries, options, catalog) if options else entries, catalog)
+    ids = list(dict.fromkeys(metric for each in chosen for metric in each.metrics))
+    plan = catalog.plan(ids, options=settled_options(chosen), empty_contexts=empty_contexts, models=models)
+    _check_thresholds(thresholds, ids, catalog)
+    if left_out:
+        warnings.append(_sentence(left_out))
+    settled = _settled_thresholds(chosen) | dict(thresholds)
+    if primary:
+        primary = _primary(primary, chosen, plan)
+    unset = _unset_thresholds(chosen, settled)
+    evaluators = _in_run(chosen, settled, unset, catalog)
+    return MetricChoice(plan, evaluators, settled, left_out, tuple(warnings), primary, unset)
+
+
+def _unset_thresholds(chosen: Sequence[Wanted], settled: Mapping[str, float]) -> frozenset[str]:
+    """The metrics of ours whose threshold is a default; ``all_metrics`` asks for the defaults of its evaluator."""
+    from ...metrics import builtin_catalog
+
+    ours = builtin_catalog().metrics
+    in_run = {metric for each in chosen for metric in each.metrics}
+    wanted = {metric for each in chosen if each.parameters.all_metrics for metric in each.metrics}
+    unset = in_run - wanted - settled.keys()
+    return frozenset(metric for metric in unset if metric in ours or metric.startswith("byop."))
+
+
+def _primary(name: str, chosen: Iterable[Wanted], plan: Plan) -> str:
+    """The metric that is meant: one of the run, or that of one of its evaluators."""
+    metrics = {metric.id: metric for metric in (*plan.metrics, *plan.run_metrics)}
+    of_evaluator = {each.evaluator.id: each.primary for each in chosen}
+    meant = name if name in metrics else of_evaluator.get(name, name)
+    try:
+        return check_primary(meant, metrics)
+    except InputError as error:
+        raise EntryError(("primary",), str(error)) from error
+
+
+def check_spelling(path: Path, misspelt: Mapping[str, str], provides: Mapping[str, int], plan: Plan) -> None:
+    """See that no metric goes without what the file seems to have under another name.
+
+    Args:
+        path: the file.
+        misspelt: by what it should fill, a key of the file that is not known.
+        provides: how many rows have what the fields fill.
+        plan: metrics that somebody asked for.
+
+    Raises:
+        InputError: a metric needs what no row has and such a key was meant for.
+    """
+    for fills, key in misspelt.items():
+        needing = [metric.id for metric in (*plan.metrics, *plan.run_metrics) if fills in metric.needs]
+        if needing and not provides.get(fills):
+            name = {"expected": "expected_answer"}.get(fills, fills)
+            verb, them = ("needs", "it") if len(needing) == 1 else ("need", "these")
+            raise InputError(
+                f"{path}: no row has `{name}`, which {listed(needing)} {verb}, but there is `{key}`. "
+                f"Rename `{key}` to `{name}`, if that is it, or leave {them} out of the metrics."
+            )
+
+
+def _left_out(defaults: Mapping[str, Sequence[str]], provides: Mapping[str, int]) -> dict[str, str]:
+    """The defaults for which something is lacking, each with the first such thing."""
+    lacking = {name: next((need for need in needs if not provides.get(need)), "") for name, needs in defaults.items()}
+    return {name: LACKING[need] for name, need in lacking.items() if need}
+
+
+def _sentence(left_out: Mapping[str, str]) -> str:
+    reasons: dict[str, list[str]] = {}
+    for name, reason in left_out.items():
+        reasons.setdefault(reason, []).append(name)
+    parts = [f"{', '.join(metrics)} ({reason})" for reason, metrics in reasons.items()]
+    return f"Left out of the default metrics: {'; '.join(parts)}."
+
+
+def _check_thresholds(thresholds: Mapping[str, float], ids: Sequence[str], catalog: Catalog) -> None:
+    for name, threshold in thresholds.items():
+        if name not in ids:
+            near = difflib.get_close_matches(name, ids, n=1)
+            hint = f" Did you mean {near[0]!r}?" if near else ""
+            said = f"thresholds names {name!r}, which is not among the metrics of the run.{hint}"
+            raise EntryError(("thresholds", name), said)
+        if outside := outside_range(name, threshold, catalog):
+            raise EntryError(("thresholds", name), outside)
+
+
+def _settled_thresholds(chosen: Iterable[Wanted]) -> dict[str, float]:
+    """The thresholds that the evaluators give to their primary metrics."""
+    settled: dict[str, float] = {}
+    for each in chosen:
+        threshold = each.parameters.metric_threshold
+        if threshold is not None and settled.setdefault(each.primary, threshold) != threshold:
+            said = f"'{each.evaluator.id}' gives the metric '{each.primary}' the threshold {threshold:g}"
+            raise EntryError(each.path, f"{said}, and another evaluator {settled[each.primary]:g}.")
+    return settled
+
+
+def _in_run(
+    chosen: Iterable[Wanted], thresholds: Mapping[str, float], unset: frozenset[str], catalog: Catalog
+) -> tuple[RunEvaluator, ...]:
+    return tuple(
+        RunEvaluator(
+            id=each.evaluator.id,
+            title=each.evaluator.title,
+            primary=each.primary,
+            metrics=each.metrics,
+            board=each.evaluator.board,
+            problem_type=each.evaluator.problem_type,
+            parameters={
+                "metric_threshold": thresholds.get(each.primary, catalog.metric(each.primary).threshold),
+                "metric_threshold_is_default": each.primary in unset
+                and catalog.metric(each.primary).threshold is not None,
+                "all_metrics": each.parameters.all_metrics,
+                "min_test_cases": each.parameters.min_test_cases,
+                "save_rows": each.parameters.save_rows,
+                "options": dict(each.options),
+            },
+        )
+        for each in chosen
+    )
+
+
+def with_own_prompts(catalog: Catalog, loaded: LoadedSuite) -> Catalog:
+    """The catalog with the metrics of the suite's own prompts.
+
+    Raises:
+        InputError: a prompt can't be read, or names nothing that the judge could be shown.
+    """
+    if not loaded.suite.byop:
+        return catalog
+    from ...metrics.judge.own_prompts import byop_metrics
+
+    functions: list[Function] = []
+    for name, own in loaded.suite.byop.items():
+        try:
+            functions += byop_metrics(name, _text(loaded.base / own.prompt), str(own.prompt), own.labels)
+        except InputError as error:
+            raise loaded.mistaken((("byop", name), str(error).rstrip("."))) from error
+    return catalog.with_functions(functions)
+
+
+def _text(path: Path) -> str:
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise unreadable(path, error) from error
+    return decoded_whole(content.removeprefix(codecs.BOM_UTF8), path)
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeChoice:
+    """Who grades: the settings, and those of each model by the name under which ``settings`` has it."""
+
+    settings: JudgeSettings = field(default_factory=JudgeSettings)
+    models: Mapping[str, ChatModelSettings] = field(default_factory=dict)
+
+
+def choose_judge(
+    suite: JudgeSettings, models: Mapping[str, ChatModelSettings], spec: str = "", url: str = ""
+) -> JudgeChoice:
+    """The judge of the suite, or the one that the command line names.
+
+    Args:
+        suite: the judge as the suite has it; its votes count for the one named in its place, too.
+        models: chat models by the names that the suite gives them.
+        spec: ``openai:NAME``, ``langchain:file.py:name``, ``embedded`` or a name of ``models``; blank for the suite's.
+        url: where the judge is, in place of its own ``base_url``; blank for that.
+
+    Raises:
+        InputError: there is no such model, it can't judge, or it has no address to change.
+    """
+    settings = _named(suite, spec.strip()) if spec.strip() else suite
+    if settings.is_embedded:
+        if url:
+            raise InputError("--judge-url is for a judge behind an endpoint; add --judge openai:NAME.")
+        return JudgeChoice(settings)
+    chosen = {name: _model(name, models) for name in settings.models}
+    return JudgeChoice(settings, {name: _at(model, url) for name, model in chosen.items()} if url else chosen)
+
+
+def _named(suite: JudgeSettings, spec: str) -> JudgeSettings:
+    said = suite.model_dump(include={"check"} if suite.check else set())
+    if spec == EMBEDDED:
+        return JudgeSettings(model=spec, entailment=suite.entailment, **said)
+    voting = suite.model_dump(include={"combine", "votes", "vote_temperature"} & suite.model_fields_set)
+    return JudgeSettings(model=spec, **voting, **said)
+
+
+def _model(name: str, models: Mapping[str, ChatModelSettings]) -> ChatModelSettings:
+    settings = models.get(name)
+    if settings is None:
+        near = difflib.get_close_matches(name, [*models, EMBEDDED], n=1)
+        if near and ":" not in name and name != "extractive":
+            raise InputError(f"There is no judge {name!r}; did you mean {near[0]!r}?")
+        if not {":", "-"} & set(name) and name not in KINDS:
+            named = f" ({', '.join(models)})" if models else ""
+            raise InputError(
+                f"There is no judge {name!r}; a judge is 'embedded', 'openai:NAME', 'langchain:file.py:name' or a name "
+                f"under models{named}."
+            )
+        settings = parse_model(name)
+    if settings.kind == "extractive":
+        raise InputError(f"{NO_JUDGE}.")
+    return settings
+
+
+def _at(model: ChatModelSettings, url: str) -> ChatModelSettings:
+    if model.kind != "openai":
+        raise InputError(
+            f"--judge-url means nothing to the judge {model.model!r}: its address is set where it is made."
+        )
+    try:
+        return ChatModelSettings(**model.model_dump(exclude_unset=True) | {"model": model.model, "base_url": url})
+    except ValidationError as error:
+        raise InputError(f"--judge-url: {error.errors()[0]['ctx']['error']}.") from None

@@ -1,1 +1,0 @@
-"""Surveying: all that is asked of a set of documents, put together."""

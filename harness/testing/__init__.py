@@ -1,1 +1,0 @@
-"""Proctor inside pytest; nothing is loaded before a test uses it."""

@@ -1,0 +1,224 @@
+"""Legibility: whether the text of a document can be read, and which lines are menus, banners and footers."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import Final, Literal
+
+from .copies import UNSPACED, joined_spans, lines_of, words_of
+from .document import Document
+from .versions import family
+
+Defect = Literal[
+    "encoding", "replaced", "private", "spaced", "hyphenated", "ligatures", "markup", "encoded", "symbols", "tiny",
+    "no_sentence",
+]  # fmt: skip
+_MOJIBAKE: Final = re.compile(
+    "[\u00c2-\u00f4][\u0080-\u00bf\u0152\u0153\u0160\u0161\u0178\u017d\u017e\u0192\u02c6\u02dc\u2013-\u2026\u2030\u2039\u203a\u20ac\u2122]{1,3}"
+)
+_REPLACED: Final = re.compile("[\ufffd\x00-\x08\x0b\x0e-\x1f\x7f]+")
+_PRIVATE: Final = re.compile("[\ue000-\uf8ff]+")
+_SPACED: Final = re.compile(r"(?<![^\W_])(?:[^\W\d_][ \u00a0]){6,}[^\W\d_](?![^\W_])")
+_HYPHENATED: Final = re.compile(r"(?<![^\W\d_])[^\W\d_]{2,40}[-\u00ad\u2010]\n\s*[a-zà-ÿ]{2,}")
+_LIGATURES: Final = re.compile("[\ufb00-\ufb06]")
+_MARKUP: Final = re.compile(
+    r"</?[a-zA-Z][a-zA-Z0-9:-]{0,30}(?:\s[^<>\n]{0,300})?/?>|&(?:[a-zA-Z]{2,8}|#\d{2,6}|#x[0-9a-fA-F]{2,6});"
+    r"|\{\{[^{}\n]{0,200}\}\}|\[/?[a-z]{1,10}(?:=[^\]\n]{0,100})?\](?!\()"
+)
+_ENCODED: Final = re.compile(r"(?<![A-Za-z0-9+/=])[A-Za-z0-9+/]{76,}={0,2}")
+_FENCED: Final = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`", re.DOTALL)
+_RUN_OF_WORDS: Final = re.compile(r"(?<![^\W\d_])(?:[^\W\d_]{1,30}['’,]?[^\S\n]+){4}[^\W\d_]")  # noqa: RUF001 - a quote that texts have
+_UNSPACED: Final = re.compile(f"[{UNSPACED}]{{6}}")
+_AROUND: Final = 40  # characters that are shown on either side of what is wrong
+_TINY: Final = 40  # characters that are not blank
+_FEWEST: Final[dict[Defect, int]] = {
+    "encoding": 2, "replaced": 2, "private": 3, "spaced": 2, "hyphenated": 4, "ligatures": 5, "markup": 5, "encoded": 1,
+}  # fmt: skip
+"""How often each must be met: one may be a slip, or a text about such things."""
+_LEAST_SHARE: Final[dict[Defect, float]] = {
+    "encoding": 0.0005, "replaced": 0.0005, "private": 0.001, "spaced": 0.01, "hyphenated": 0.02, "ligatures": 0.001,
+    "markup": 0.05, "encoded": 0.1,
+}  # fmt: skip
+"""Share of a document's characters that it must concern."""
+_FEW_LETTERS: Final = 0.5  # of the characters that are not blank, letters and digits
+_ENOUGH_TO_SAY: Final = 200  # characters below which a text may well be without a sentence
+
+
+@dataclass(frozen=True, slots=True)
+class Illegible:
+    """What makes a document, or a part of it, unreadable.
+
+    Attributes:
+        document: its id.
+        defect: what it is.
+        share: of its characters that it concerns, from 0 to 1.
+        count: how often it was met.
+        spans: the first places, with some text around them; in characters.
+        sample: what is wrong at the first place.
+    """
+
+    document: str
+    defect: Defect
+    share: float
+    count: int
+    spans: tuple[tuple[int, int], ...]
+    sample: str
+
+
+def illegible(document: Document) -> tuple[Illegible, ...]:
+    """All that makes a document unreadable, worst first; empty for one that can be read."""
+    text = document.text
+    bare = sum(map(len, text.split()))
+    if bare < _TINY:
+        return (Illegible(document.id, "tiny", 1.0, 1, ((0, len(text)),), text.strip()),)
+    found = [one for one in _counted(document, bare) if one is not None]
+    found.sort(key=lambda one: -one.share)
+    if not found:
+        found = list(_as_a_whole(document, bare))
+    return tuple(found)
+
+
+def _counted(document: Document, bare: int) -> Iterator[Illegible | None]:
+    text = document.text
+    prose = _FENCED.sub(lambda code: " " * len(code[0]), text)  # code may show any of these
+    yield _met(
+        document, "encoding", (span for span in _spans(_MOJIBAKE, prose) if _is_mojibake(prose[slice(*span)])), bare
+    )
+    yield _met(document, "replaced", _spans(_REPLACED, prose), bare)
+    yield _met(document, "private", _spans(_PRIVATE, prose), bare)
+    yield _met(document, "spaced", _spans(_SPACED, prose), bare)
+    yield _met(document, "hyphenated", _spans(_HYPHENATED, prose), bare)
+    yield _met(document, "ligatures", _spans(_LIGATURES, prose), bare)
+    yield _met(document, "markup", _spans(_MARKUP, prose), bare)
+    yield _met(
+        document, "encoded", (span for span in _spans(_ENCODED, prose) if _is_encoded(prose[slice(*span)])), bare
+    )
+
+
+def _spans(pattern: re.Pattern[str], text: str) -> Iterator[tuple[int, int]]:
+    return (found.span() for found in pattern.finditer(text))
+
+
+def _met(document: Document, defect: Defect, found: Iterable[tuple[int, int]], bare: int) -> Illegible | None:
+    spans = list(found)
+    share = min(1.0, sum(end - start for start, end in spans) / bare)
+    if len(spans) < _FEWEST[defect] or share < _LEAST_SHARE[defect]:
+        return None
+    size = len(document.text)
+    shown = joined_spans((max(0, start - _AROUND), min(size, end + _AROUND)) for start, end in spans[:3])
+    return Illegible(document.id, defect, share, len(spans), tuple(shown), document.text[slice(*spans[0])])
+
+
+def _is_mojibake(piece: str) -> bool:
+    """Whether it is UTF-8 that was read as Windows-1252 or Latin-1."""
+    for encoding in ("cp1252", "latin-1"):
+        try:
+            piece.encode(encoding).decode("utf-8")
+        except UnicodeError:
+            continue
+        return True
+    return False
+
+
+def _is_encoded(piece: str) -> bool:
+    """Whether it has capitals, small letters and digits throughout, as base64 has and no word."""
+    return all(re.search(kind, piece[:76]) for kind in ("[A-Z]", "[a-z]", "[0-9]"))
+
+
+def _as_a_whole(document: Document, bare: int) -> Iterator[Illegible]:
+    text = document.text
+    letters = sum(map(str.isalnum, text))
+    if letters < _FEW_LETTERS * bare:
+        start, end = next(lines_of(text))
+        yield Illegible(
+            document.id, "symbols", 1 - letters / bare, 1, ((start, min(end, start + 200)),), text[start : start + 40]
+        )
+    elif bare >= _ENOUGH_TO_SAY and not _RUN_OF_WORDS.search(text) and not _UNSPACED.search(text):
+        start, end = next(lines_of(text))
+        yield Illegible(document.id, "no_sentence", 1.0, 1, ((start, min(end, start + 200)),), text[start : start + 40])
+
+
+_LEAST_DOCUMENTS: Final = 4  # in which a line must stand to be boilerplate
+_LEAST_REPEATED: Final = 0.02  # of all documents, likewise
+_LONGEST_PHRASE: Final = 160  # characters of a line that a set phrase makes boilerplate by itself
+_PHRASES: Final = re.compile(
+    r"skip to (?:main )?content|all rights reserved|accept (?:all )?cookies|reject all cookies"
+    r"|cookie (?:settings|preferences)"
+    r"|(?:this (?:web)?site|we) uses? cookies|subscribe to our newsletter|sign up for our newsletter|follow us on"
+    r"|share on (?:facebook|twitter|x|linkedin)|back to top|toggle navigation|terms of (?:use|service) *[|·•]"
+    r"|privacy policy *[|·•]|alle rechte vorbehalten|cookies? akzeptieren|zum inhalt springen|nach oben",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Repeated:
+    """What of a document is boilerplate.
+
+    Attributes:
+        document: its id.
+        share: of its words, from 0 to 1.
+        spans: where, in characters, sorted and apart.
+        documents: in how many documents the most common of its lines stands.
+    """
+
+    document: str
+    share: float
+    spans: tuple[tuple[int, int], ...]
+    documents: int
+
+
+def repeated_lines(documents: Sequence[Document]) -> Mapping[str, Repeated]:
+    """By id, each document that has lines which many others have, or set phrases of web pages.
+
+    Versions of one document, and documents with the same text, count as one.
+    """
+    places: dict[str, list[tuple[int, int, int]]] = defaultdict(list)
+    for number, document in enumerate(documents):
+        for start, end in lines_of(document.text):
+            places[_normal(document.text[start:end])].append((number, start, end))
+    families = _families(documents)
+    least = max(_LEAST_DOCUMENTS, math.ceil(_LEAST_REPEATED * len(set(families))))
+    spans: dict[int, list[tuple[int, int]]] = defaultdict(list)
+    common: dict[int, int] = defaultdict(int)
+    for line, found in places.items():
+        count = len({families[number] for number, _, _ in found}) if len(found) >= least else 0
+        is_phrase = len(line) <= _LONGEST_PHRASE and _PHRASES.search(line) is not None
+        if count < least and not is_phrase:
+            continue
+        for number, start, end in found:
+            spans[number].append((start, end))
+            common[number] = max(common[number], count)
+    return {
+        documents[number].id: _repeated(documents[number], spans[number], common[number]) for number in sorted(spans)
+    }
+
+
+def _repeated(document: Document, spans: Sequence[tuple[int, int]], common: int) -> Repeated:
+    words = sum(len(words_of(document.text[start:end])) for start, end in spans)
+    return Repeated(
+        document.id, min(1.0, words / max(1, len(words_of(document.text)))), tuple(joined_spans(spans, 2)), common
+    )
+
+
+def _normal(line: str) -> str:
+    return " ".join(line.casefold().split())
+
+
+def _print(text: str) -> str:
+    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+
+
+def _families(documents: Sequence[Document]) -> list[int]:
+    """For each document the first one of which it is a version, by name, or which has the same text."""
+    first: dict[str, int] = {}
+    found: list[int] = []
+    for number, document in enumerate(documents):
+        number = first.setdefault(f"name {family(document.id)}", number)
+        found.append(first.setdefault(f"text {_print(document.text)}", number))
+    return found

@@ -1,0 +1,279 @@
+"""Versions: documents that are an older and a newer state of the same thing, and the dates that tell which."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Final, Literal
+
+from .copies import Copied, words_of
+from .document import Document
+from .statements import statements
+
+_HEAD: Final = 800  # characters at the beginning in which a document says of when it is
+_MONTHS: Final = {
+    "january": 1, "jan": 1, "february": 2, "feb": 2, "march": 3, "mar": 3, "april": 4, "apr": 4, "may": 5, "june": 6,
+    "jun": 6, "july": 7, "jul": 7, "august": 8, "aug": 8, "september": 9, "sep": 9, "sept": 9, "october": 10,
+    "oct": 10, "november": 11, "nov": 11, "december": 12, "dec": 12, "januar": 1, "februar": 2, "märz": 3, "mai": 5,
+    "juni": 6, "juli": 7, "oktober": 10, "dezember": 12,
+}  # fmt: skip
+_MONTH: Final = "|".join(sorted(_MONTHS, key=lambda name: (-len(name), name)))
+_YEAR: Final = r"(?:19|20)\d\d"
+_DATE: Final = re.compile(
+    rf"(?<!\d)(?:(?P<iso_year>{_YEAR})[-_./](?P<iso_month>0?[1-9]|1[0-2])(?:[-_./](?P<iso_day>0?[1-9]|[12]\d|3[01]))?(?!\d)"
+    rf"|(?P<dot_day>0?[1-9]|[12]\d|3[01])\.\s?(?P<dot_month>0?[1-9]|1[0-2])\.\s?(?P<dot_year>{_YEAR})"
+    rf"|(?P<slash_one>0?[1-9]|[12]\d|3[01])/(?P<slash_two>0?[1-9]|[12]\d|3[01])/(?P<slash_year>{_YEAR})"
+    rf"|(?P<packed_year>{_YEAR})(?P<packed_month>0[1-9]|1[0-2])(?P<packed_day>0[1-9]|[12]\d|3[01])(?!\d)"
+    rf"|(?P<day>0?[1-9]|[12]\d|3[01])(?:st|nd|rd|th|\.)?\s+(?:of\s+)?(?P<month>{_MONTH})\.?,?\s+(?P<year>{_YEAR})"
+    rf"|\b(?P<us_month>{_MONTH})\.?\s+(?:(?P<us_day>0?[1-9]|[12]\d|3[01])(?:st|nd|rd|th)?,?\s+)?(?P<us_year>{_YEAR})"
+    rf"|(?P<bare>{_YEAR})(?!\d))(?!\d)",
+    re.IGNORECASE,
+)
+_VERSION: Final = re.compile(
+    r"(?:(?<![^\W_])v|(?<![^\W\d_])(?:version|rev|revision|release|edition|ausgabe)[ ._-]?)"
+    r"(?P<number>\d{1,4}(?:[._]\d{1,4}){0,3})(?![^\W_])",
+    re.IGNORECASE,
+)
+_CUE: Final = re.compile(
+    r"\b(?:valid (?:from|as of|since)|applie[sd] (?:from|since)|on or after|in force (?:from|since)|as of|as at"
+    r"|effective(?: (?:from|date|as of))?|(?:updated|modified|revised|changed|reviewed)(?: on| at)?"
+    r"|published(?: on)?|issued(?: on)?|date|version"
+    r"|stand|gültig (?:ab|seit)|zuletzt (?:geändert|aktualisiert)(?: am)?)\b",
+    re.IGNORECASE,
+)
+_CUE_REACH: Final = 24  # characters between the cue and its date
+_STALE_MARKS: Final = re.compile(
+    r"\b(?:old|older|archived?|outdated|obsolete|superseded|deprecated|legacy|backup|alt|veraltet)\b"
+)
+_SEPARATORS: Final = re.compile(r"[\W_]+")
+Where = Literal["name", "title", "text"]
+
+
+@dataclass(frozen=True, slots=True)
+class Dated:
+    """Of when a document says that it is.
+
+    Attributes:
+        kind: a date or the number of a version; only two of one kind can be compared.
+        value: year, month and day, zeros where they are not said, or the parts of the version.
+        said: how it was written.
+        where: in the name, the title or the first lines.
+        start: where in the text; None in a name or title.
+        end: its end.
+    """
+
+    kind: Literal["date", "version"]
+    value: tuple[int, ...]
+    said: str
+    where: Where
+    start: int | None = None
+    end: int | None = None
+
+
+def dates_of(document: Document) -> tuple[Dated, ...]:
+    """All that a document says of its date or version, the surest first: name, title, first lines.
+
+    In the first lines a date counts only behind words such as *valid from*, *as of* and *last updated*.
+    """
+    found: list[Dated] = []
+    stem = document.id.rsplit("/", maxsplit=1)[-1].rpartition(".")[0] or document.id
+    for where, text in (("name", stem.replace("_", " ")), ("name", document.id), ("title", document.title)):
+        found += _said(text, "name" if where == "name" else "title")
+    found += _behind_cues(document.text[:_HEAD])
+    return tuple({(one.kind, one.where): one for one in reversed(found)}.values())[::-1]
+
+
+def compared_dates(first: Document, second: Document) -> tuple[Dated, Dated] | None:
+    """What tells which of two documents is the older one: of the first and of the second; None where nothing does."""
+    ours, theirs = dates_of(first), dates_of(second)
+    for one in ours:
+        for other in theirs:
+            if one.kind == other.kind and one.where == other.where and _differ(one.value, other.value):
+                return one, other
+    for one in ours:
+        for other in theirs:
+            if one.kind == other.kind == "date" and _differ(one.value, other.value):
+                return one, other
+    return None
+
+
+def _differ(first: tuple[int, ...], second: tuple[int, ...]) -> bool:
+    """Whether one is before the other; a year alone says nothing of a day in it."""
+    for one, other in zip(first, second, strict=False):
+        if one == 0 or other == 0:
+            return False
+        if one != other:
+            return True
+    return len(first) != len(second)
+
+
+def family(name: str) -> str:
+    """A name or title without dates, versions and marks of age, to tell versions of one thing.
+
+    >>> family("prices/repair-prices-2024.md") == family("prices/repair-prices-2026_v2.md")
+    True
+    """
+    bare = _VERSION.sub(" ", _DATE.sub(" ", name.casefold().replace("_", " ")))
+    bare = _SEPARATORS.sub(" ", _STALE_MARKS.sub(" ", bare))
+    return " ".join(bare.split())
+
+
+def is_marked_old(name: str) -> bool:
+    """Whether a name says that it is of something old: archive, backup, copy."""
+    return _STALE_MARKS.search(name.casefold().replace("_", " ")) is not None
+
+
+def _said(text: str, where: Where) -> Iterator[Dated]:
+    for found in _DATE.finditer(text):
+        yield Dated("date", _value(found), found[0], where)
+    for found in _VERSION.finditer(text):
+        yield Dated("version", tuple(int(part) for part in re.split(r"[._]", found["number"])), found[0], where)
+
+
+def _behind_cues(head: str) -> Iterator[Dated]:
+    for cue in _CUE.finditer(head):
+        near = head[cue.end() : cue.end() + _CUE_REACH + 20]
+        found = _DATE.search(near)
+        if found and found.start() <= _CUE_REACH and "\n" not in near[: found.start()]:
+            start = cue.end() + found.start()
+            yield Dated("date", _value(found), found[0], "text", start, start + len(found[0]))
+    for found in _VERSION.finditer(head[: _HEAD // 4]):
+        value = tuple(int(part) for part in re.split(r"[._]", found["number"]))
+        yield Dated("version", value, found[0], "text", found.start(), found.end())
+
+
+def _value(found: re.Match[str]) -> tuple[int, int, int]:
+    part = {name: text for name, text in found.groupdict().items() if text}
+    if "slash_year" in part:
+        one, two = int(part["slash_one"]), int(part["slash_two"])
+        if one > 12:  # day first, as in Britain
+            return int(part["slash_year"]), two, one
+        # Month first where only that makes sense; where both do, the two may be either, and only the year is sure.
+        return (int(part["slash_year"]), one, two) if two > 12 else (int(part["slash_year"]), 0, 0)
+    year = next(int(part[name]) for name in part if name.endswith("year") or name == "bare")
+    month = next((part[name] for name in part if name.endswith("month")), "")
+    day = next((int(part[name]) for name in part if name.endswith("day")), 0)
+    number = int(month) if month.isdecimal() else _MONTHS.get(month.casefold(), 0)
+    return year, number, day
+
+
+_COPIED: Final = 0.5  # share of the shorter one that must stand in the other where names don't tell
+_ALIKE: Final = 0.4  # share of the shorter one's statements that the other has, figures aside, where names do
+_SAME_STATEMENT: Final = 0.6  # of the words of two statements
+_MOST_STATEMENTS: Final = 200  # of a document that are looked at
+_LARGEST_FAMILY: Final = 200  # documents of one name; more are a series, such as minutes
+_LONGEST_LISTS: Final = 6  # statements that may share a word to be compared by it
+
+
+@dataclass(frozen=True, slots=True)
+class Versions:
+    """An older document and the newer one that has come in its place.
+
+    Attributes:
+        older: id.
+        newer: id.
+        dates: of the older and the newer one; None where only a name says that one is old.
+        alike: share of the shorter one that the other has as well, from 0 to 1.
+        by_name: whether their names or titles are the same but for the date.
+    """
+
+    older: str
+    newer: str
+    dates: tuple[Dated, Dated] | None
+    alike: float
+    by_name: bool
+
+
+def find_versions(documents: Sequence[Document], copied: Iterable[Copied]) -> tuple[Versions, ...]:
+    """Pairs of an older and a newer state; of several states each with the next one.
+
+    Two documents are states of one thing where their names or titles are the same but for a date, a version or a word
+    such as *old*, and they have much in common; or where most of one stands in the other. In both cases something
+    must say which is the older one.
+    """
+    by_id = {document.id: document for document in documents}
+    shares = {(one.first, one.second): one.share for one in copied if one.first != one.second}
+    found: dict[tuple[str, str], Versions] = {}
+    for group in _families(documents):
+        for first, second in pairwise(_sorted_by_age(group)):
+            alike = max(shares.get((first.id, second.id), 0.0), shares.get((second.id, first.id), 0.0))
+            alike = alike if alike >= _ALIKE else max(alike, _alike(first, second))
+            if alike >= _ALIKE and (one := _versions(first, second, alike, by_name=True)):
+                found.setdefault((one.older, one.newer), one)
+    for (first_id, second_id), share in shares.items():
+        known = {(first_id, second_id), (second_id, first_id)} & found.keys()
+        if share < _COPIED or known or family(first_id) == family(second_id):  # states of one name are told above
+            continue
+        if one := _versions(by_id[first_id], by_id[second_id], share, by_name=False):
+            found[one.older, one.newer] = one
+    order = {document.id: place for place, document in enumerate(documents)}
+    return tuple(sorted(found.values(), key=lambda one: (order[one.older], order[one.newer])))
+
+
+def _families(documents: Sequence[Document]) -> Iterator[list[Document]]:
+    """Documents whose names, or whose titles, are the same but for dates; each group once."""
+    groups: defaultdict[str, list[Document]] = defaultdict(list)
+    for document in documents:
+        groups[f"name {family(document.id)}"].append(document)
+        if title := family(document.title):
+            groups[f"title {title}"].append(document)
+    seen: set[tuple[str, ...]] = set()
+    for group in groups.values():
+        key = tuple(document.id for document in group)
+        if 1 < len(group) <= _LARGEST_FAMILY and key not in seen:
+            seen.add(key)
+            yield group
+
+
+def _sorted_by_age(group: Sequence[Document]) -> list[Document]:
+    """Oldest first, as far as their own dates tell; those without one keep their order at the end."""
+    return sorted(group, key=lambda one: (not is_marked_old(one.id), *_first_date(one)))
+
+
+def _first_date(document: Document) -> tuple[bool, str, tuple[int, ...]]:
+    dates = dates_of(document)
+    return (False, dates[0].kind, dates[0].value) if dates else (True, "", ())
+
+
+def _versions(first: Document, second: Document, alike: float, *, by_name: bool) -> Versions | None:
+    """Which is the older one: by their dates, else by a word such as *old* in one name; None where nothing tells."""
+    dates = compared_dates(first, second)
+    if dates is not None:
+        one, other = dates
+        if one.value <= other.value:
+            return Versions(first.id, second.id, (one, other), alike, by_name)
+        return Versions(second.id, first.id, (other, one), alike, by_name)
+    old = [is_marked_old(document.id) or is_marked_old(document.title) for document in (first, second)]
+    if old[0] == old[1]:
+        return None
+    older, newer = (first, second) if old[0] else (second, first)
+    return Versions(older.id, newer.id, None, alike, by_name)
+
+
+def _alike(first: Document, second: Document) -> float:
+    """Share of the statements of the one with fewer that the other has in much the same words, figures aside."""
+    sets = [_word_sets(document) for document in (first, second)]
+    fewer, more = sorted(sets, key=len)
+    if not fewer:
+        return 0.0
+    by_word: defaultdict[str, list[frozenset[str]]] = defaultdict(list)
+    for words in more:
+        for word in words:
+            by_word[word].append(words)
+    return sum(_has(words, by_word) for words in fewer) / len(fewer)
+
+
+def _has(words: frozenset[str], by_word: Mapping[str, Sequence[frozenset[str]]]) -> bool:
+    lists = sorted((by_word[word] for word in words if word in by_word), key=len)[:_LONGEST_LISTS]
+    return any(len(words & other) >= _SAME_STATEMENT * len(words | other) for others in lists for other in others)
+
+
+def _word_sets(document: Document) -> list[frozenset[str]]:
+    found = (
+        frozenset(word for word in words_of(one.text) if not word[0].isdigit())
+        for one in statements(Document(document.id, document.text[:100_000], document.title))[:_MOST_STATEMENTS]
+    )
+    return [words for words in found if words]

@@ -1,1 +1,0 @@
-"""Examining: what is wrong inside documents: duplicates, contradictions, stale versions, unreadable text."""

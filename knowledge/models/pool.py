@@ -1,0 +1,232 @@
+"""LocalModels: the models of a run by the roles that they take; each is loaded once, when it is first asked."""
+
+import contextlib
+import json
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Final
+
+from ... import InputError
+from .finding import Found, ModelChoice, Notify, fetch, find, look, with_default
+from .hub import Hub, HuggingFaceHub, file_hashes
+from .loading import Place, device_of
+from .preparing import ORIGIN
+from .roles import ROLES, Kind, Role
+from .running import LoadedModel, LocalModel
+
+# Module and names in it: what opens such a model, and what metrics ask. Imported when a model of the kind is loaded.
+_OPENED_BY: Final[Mapping[Kind, tuple[str, str, str]]] = {
+    "classifier": (".classifier", "open_classifier", "Classifier"),
+    "checker": (".checkers", "open_checker", "Checker"),
+    "entailment": (".entailment", "open_entailment", "EntailmentModel"),
+    "language_model": (".language_models", "open_language_model", "LanguageModel"),
+    "reranker": (".reranker", "open_reranker", "Reranker"),
+    "similarity": (".checker", "open_similarity", "Checker"),
+    "span_detector": (".span_detector", "open_span_detector", "SpanDetector"),
+}
+_WEIGHTS: Final = frozenset({".safetensors", ".bin"})
+
+
+@dataclass(frozen=True, slots=True)
+class Presence:
+    """Whether the model of a role is on this machine.
+
+    Attributes:
+        role: what it is wanted for.
+        settings: which model takes the role.
+        model_id: name and revision.
+        folder: where it lies, ready to be loaded; None when it isn't here or can't be used.
+        megabytes: what it takes where it lies; of a model that isn't here what would be downloaded, None when that is
+            not known.
+        licence: as the model's card states it; empty when it is not known.
+        trouble: why it can't be used though it is here, or can't be found; empty otherwise.
+    """
+
+    role: Role
+    settings: ModelChoice
+    model_id: str
+    folder: Path | None
+    megabytes: int | None
+    licence: str
+    trouble: str = ""
+
+
+class LocalModels:
+    """The local models of a run.
+
+    Roles that name the same model share it. Only one model runs at a time, so that one batch bounds the memory of all.
+
+    Args:
+        settings: which model takes a role; roles that are left out have their default.
+        hub: where named models come from.
+        notify: told a sentence when a model is downloaded, prepared or loaded; the last from the model's thread.
+    """
+
+    def __init__(
+        self, settings: Mapping[str, ModelChoice] | None = None, hub: Hub | None = None, notify: Notify | None = None
+    ) -> None:
+        self._settings = dict(settings or {})
+        self._hub = hub or HuggingFaceHub()
+        self._notify = notify
+        self._turn = _Turn()
+        self._found = cache(self._find)
+        self._opened: dict[tuple[str, Kind], LocalModel[Any]] = {}
+        self._steps_back = False
+        self._asked_for: dict[str, None] = {}  # roles, in the order in which they were
+
+    @property
+    def model_ids(self) -> Mapping[str, str]:
+        """By tool (``toxicity_model``) the id of its model; it is looked for when its id is asked for."""
+        return _ModelIds(self)
+
+    def found(self, role: str) -> Found:
+        """Where the model of a role lies; looked for once. Raises InputError, see ``find``."""
+        return self._found(role)
+
+    def settings_of(self, role: str) -> ModelChoice:
+        """Which model takes the role."""
+        return with_default(self._settings.get(role) or ModelChoice(ROLES[role].model), ROLES[role])
+
+    def tool(self, role: str) -> Any:  # noqa: ANN401 - one of the protocols of metrics, as the role has it
+        """The model of a role, as its metrics ask it; one that is not here raises InputError when it is asked."""
+        settings, found, kind = self.settings_of(role), self.found(role), ROLES[role].kind
+        self._asked_for[role] = None
+        module, opens, asks = _OPENED_BY[kind]
+        key = (f"{found.model_id} {settings.device} {settings.threads}", kind)
+        if key not in self._opened:
+            opener = _opener(ROLES[role], settings, found, module, opens, self._notify)
+            facade = getattr(import_module(module, __package__), asks)
+            self._opened[key] = facade(opener, found.model_id, self._turn)
+            if self._steps_back:
+                self._opened[key].step_back()
+        return self._opened[key]
+
+    def described(self) -> dict[str, dict[str, object]]:
+        """For the manifest: by role, of those whose tool was asked for, which model it is, by id and by content.
+
+        ``sha256`` is of the files of weights that are loaded; ``made_from`` of what they were prepared from, where
+        they were. A model that is not here has neither.
+        """
+        return {role: self._described(role) for role in self._asked_for}
+
+    def presence(self, role: str) -> Presence:
+        """Whether the model of a role is here, from what lies on this machine alone: no network, nothing is loaded."""
+        settings, default = self.settings_of(role), ROLES[role]
+        is_default = settings.model == default.model
+        licence = default.licence if is_default else ""
+        size = default.megabytes if is_default else None
+        try:
+            found = look(settings, f"{role} model", self._hub)
+        except InputError as error:
+            return Presence(default, settings, settings.model, None, size, licence, str(error))
+        size = _megabytes(found.folder) if found.folder is not None else size
+        return Presence(default, settings, found.model_id, found.folder, size, licence, found.trouble)
+
+    def fetch(self, role: str) -> Found:
+        """Bring the model of a role here and prepare it. Raises InputError when it can't be had, see ``fetch``."""
+        return fetch(self.settings_of(role), f"{role} model", self._hub, notify=self._notify)
+
+    def step_back(self) -> None:
+        """Run only with what of the processors others leave, from now on; models that are asked for later too."""
+        self._steps_back = True
+        for model in self._opened.values():
+            model.step_back()
+
+    def close(self) -> None:
+        """Stop after the batch in progress, or the loading, and drop all models. No other is loaded meanwhile."""
+        self._turn.close()
+        for model in self._opened.values():
+            model.close()
+        self._opened.clear()
+        self._turn = _Turn()
+
+    def _find(self, role: str) -> Found:
+        return find(self.settings_of(role), f"{role} model", self._hub, notify=self._notify)
+
+    def _described(self, role: str) -> dict[str, object]:
+        settings, found = self.settings_of(role), self.found(role)
+        said: dict[str, object] = {"model": found.model_id, "device": settings.device, "threads": settings.threads}
+        if found.folder is None:
+            return said
+        with contextlib.suppress(OSError):  # it has gone since, or can't be read: said when the model is asked
+            hashes = file_hashes(found.folder)
+            if weights := {name: value for name, value in hashes.items() if Path(name).suffix in _WEIGHTS}:
+                said["sha256"] = weights
+            origin = found.folder / ORIGIN
+            if origin.is_file():
+                said["made_from"] = json.loads(origin.read_text(encoding="utf-8"))["made_from"]
+        with contextlib.suppress(InputError):  # a device that isn't there is said when the model is asked
+            said["device"] = device_of(settings.device)
+        return said
+
+
+class _Turn:
+    """Lets one model load or run at a time; who still waits when it is closed gets RuntimeError in place of a turn."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._is_closed = False
+
+    def __enter__(self) -> None:
+        self._lock.acquire()
+        if self._is_closed:
+            self._lock.release()
+            raise RuntimeError("The model was closed.")
+
+    def __exit__(self, *_: object) -> None:
+        self._lock.release()
+
+    def close(self) -> None:
+        """Give nobody a turn any more."""
+        self._is_closed = True
+
+
+def _opener(
+    role: Role, settings: ModelChoice, found: Found, module: str, opens: str, notify: Notify | None
+) -> Callable[[], LoadedModel]:
+    """What loads the model on its thread; it knows nothing of the pool, so that the pool can be dropped."""
+
+    def open_model() -> LoadedModel:
+        if found.folder is None:
+            raise InputError(found.trouble or missing(role, settings))
+        if notify is not None:
+            notify(f"Loading the {role.name} model {found.model_id}.")
+        place = Place(found.model_id, found.folder, f"{role.name} model", settings.device, settings.threads)
+        opened: LoadedModel = getattr(import_module(module, __package__), opens)(place)
+        return opened
+
+    return open_model
+
+
+def missing(role: Role, settings: ModelChoice) -> str:
+    """What to do about a model that is not on this machine."""
+    is_default = settings.model == role.model
+    size = f", about {role.megabytes} MB" if is_default else ""
+    named = "" if is_default else f" --local-model {role.name}={settings.model}"
+    return (
+        f"The {role.name} model '{settings.model}' is not on this machine{size}. Run 'proctor models fetch "
+        f"{role.name}{named}' once with a network, or name its folder under 'local_models' in the suite."
+    )
+
+
+def _megabytes(folder: Path) -> int:
+    return round(sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()) / 1e6)
+
+
+class _ModelIds(Mapping[str, str]):
+    def __init__(self, models: LocalModels) -> None:
+        self._models = models
+        self._roles = {role.tool: role.name for role in ROLES.values()}
+
+    def __getitem__(self, tool: str) -> str:
+        return self._models.found(self._roles[tool]).model_id
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._roles)
+
+    def __len__(self) -> int:
+        return len(self._roles)

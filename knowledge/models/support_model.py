@@ -1,0 +1,267 @@
+"""SupportModel: a small cross-encoder of our own: whether a passage supports a claim, and whether an answer is right."""
+
+import hashlib
+import itertools
+import math
+import re
+from collections import Counter
+from collections.abc import Callable, Sequence
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .encoder import readable
+from .packaged_encoder import (
+    MODEL,
+    Array,
+    _open_session,
+    _open_tokenizer,
+    _padded,
+    _read_shape,
+    _read_weights,
+    _runs,
+    packaged_folder,
+    pair_graph,
+)
+from .running import Item, LocalModel, Said
+
+_WORD: Final = re.compile(r"\w+")
+_CUT: Final = re.compile(r"(?<=[.!?])[\"')\]]*\s+|\n+")
+_LONGEST: Final = 60  # words of a piece without a full stop: beyond, it is cut
+_PIECE: Final = 45
+_MOST: Final = 24  # pieces that are looked for: more never fit
+_LEAST_ROOM: Final = 8
+_STOP_WORDS: Final = frozenset(
+    {
+        *("the", "a", "an", "of", "in", "on", "at", "to", "and", "or", "is", "was", "are", "were"),
+        *("be", "been", "by", "for", "with", "as", "it", "its", "that", "this", "from", "his", "her", "he"),
+        *("she", "they", "them", "their", "i", "you", "we", "not", "have", "has", "had", "do", "does", "did"),
+        *("but", "which", "who"),
+    }
+)
+_ENDINGS: Final = ("ing", "ed", "es", "s", "ly")
+
+
+@lru_cache(maxsize=4096)
+def pieces(text: str) -> tuple[str, ...]:
+    """The sentences and lines of a text; those of more than sixty words are cut, so that any fits a window."""
+    found: list[str] = []
+    for sentence in _CUT.split(text):
+        words = sentence.split()
+        while len(words) > _LONGEST:
+            found.append(" ".join(words[:_PIECE]))
+            words = words[_PIECE:]
+        if words:
+            found.append(" ".join(words))
+    return tuple(found)
+
+
+def ranked(query: str, texts: Sequence[str]) -> list[int]:
+    """Places of the texts, best first: those that share words with the query which few share, and no other has yet."""
+    bags = [_stems(text) for text in texts]
+    having = Counter(stem for bag in bags for stem in bag)
+    # Sorted, for a sum of floats depends on its order and a set's order is different in each process.
+    wanted = sorted(stem for stem in _stems(query) if stem in having)
+    weight = {stem: math.log(1 + len(texts) / (having[stem] + 0.5)) + 0.1 for stem in wanted}
+    left = dict(weight)
+    rest, order = list(range(len(texts))), []
+    while rest and len(order) < _MOST:
+        best = max(rest, key=lambda place: (_gain(bags[place], wanted, left, weight), -place))
+        order.append(best)
+        rest.remove(best)
+        for stem in wanted:
+            if stem in bags[best]:
+                left[stem] *= 0.3
+    return order
+
+
+def best_sentences(
+    query: str, text: str, tokens_of: Callable[[str], list[int]], budget: int, keep_first: bool = False
+) -> list[int]:
+    """Tokens of the text, or of those of its sentences that bear on the query, in their order.
+
+    Args:
+        query: the claim, with its question where it has one.
+        text: any length.
+        tokens_of: the tokenizer.
+        budget: most tokens that are returned.
+        keep_first: the first line is a title, and is kept.
+    """
+    whole = tokens_of(text) if len(text) <= budget * 12 else []
+    if whole and len(whole) <= budget:
+        return whole
+    parts = pieces(text)
+    order = ranked(query, parts)
+    if keep_first:
+        order = [0, *(place for place in order if place)]
+    taken: dict[int, list[int]] = {}
+    room = budget
+    for place in order:
+        tokens = tokens_of(parts[place])
+        if len(tokens) > room and (not taken or (keep_first and set(taken) == {0})):
+            tokens = tokens[:room]
+        if len(tokens) <= room:
+            taken[place] = tokens
+            room -= len(tokens)
+        if room < _LEAST_ROOM:
+            break
+    return [token for place in sorted(taken) for token in taken[place]]
+
+
+def _gain(bag: frozenset[str], wanted: Sequence[str], left: dict[str, float], weight: dict[str, float]) -> float:
+    shared = sum(left[stem] + 0.3 * weight[stem] for stem in wanted if stem in bag)
+    return float(shared / (len(bag) + 8) ** 0.3)
+
+
+@lru_cache(maxsize=16384)
+def _stems(text: str) -> frozenset[str]:
+    return frozenset(_stem(word) for word in _WORD.findall(text.lower()) if word not in _STOP_WORDS)
+
+
+def _stem(word: str) -> str:
+    for ending in _ENDINGS:
+        if word.endswith(ending) and len(word) - len(ending) >= 3:
+            return word[: -len(ending)]
+    return word
+
+
+ADAPTERS: Final = Path(__file__).parent / "support_model.npz"
+SUPPORT: Final = "support"
+CORRECT: Final = "correct"
+PASSAGE_TOKENS: Final = 72
+"""Tokens of the passage that are read beside a claim, its best sentences; what the model was trained with."""
+
+_CLS, _SEP, _CORRECT_MARK = 101, 102, 1  # the mark is [unused0] of the vocabulary
+_QUESTION_TOKENS, _CLAIM_TOKENS, _ANSWER_TOKENS = 48, 96, 64
+_TOKENS_A_RUN = 1024
+_KINDS = 6
+
+
+class LoadedSupport:
+    """The model in memory. Loads when it is made."""
+
+    def __init__(self, adapters: Path = ADAPTERS, folder: Path | None = None, threads: int = 1) -> None:
+        """Merge the changes into the packaged weights. Raises InputError when those are not installed or not right."""
+        folder = folder or packaged_folder()
+        weights, self._temperatures = merged(_read_weights(folder / "model.safetensors"), adapters)
+        self._tokenizer = _open_tokenizer(folder / "tokenizer.json")
+        self._session, self._arrays = _open_session(pair_graph(weights, _read_shape(folder / "config.json")), threads)
+        self._tokens_of = cache(self._read)
+
+    def run(self, items: Sequence[Item]) -> list[Said]:
+        """What it says of each item: (``support``, question, claim, text) or (``correct``, question, answer, expected).
+
+        Values of ``support``: probabilities that the text supports the claim, contradicts it, says neither. Values of
+        ``correct``: that the answer is right, and that it is wrong. The question may be blank.
+        """
+        pairs = [self.pair(*item) for item in items]
+        lengths = np.array([len(tokens) for tokens, _ in pairs], dtype=np.int64)
+        said: list[Said | None] = [None] * len(items)
+        for places in _runs(lengths, _TOKENS_A_RUN):
+            inputs = _padded([pairs[place][0] for place in places], lengths[places])
+            kinds = np.zeros_like(inputs["tokens"])
+            for row, place in enumerate(places):
+                kinds[row, : lengths[place]] = pairs[place][1]
+            logits = self._session.run(None, {**inputs, "kinds": kinds})[0][:, 0]
+            for row, place in enumerate(places):
+                said[place] = Said(self._probabilities(items[place][0], logits[row]))
+        self._tokens_of.cache_clear()
+        return [one for one in said if one is not None]
+
+    def pair(self, task: str, question: str, claim: str, text: str) -> tuple[list[int], list[int]]:
+        """Tokens of a pair and their kinds, see ``pair_tokens``; of a long text its best sentences are read."""
+        asked = self._tokens_of(readable(question))[:_QUESTION_TOKENS] if question else []
+        if task == CORRECT:
+            answer = self._tokens_of(readable(claim))[:_ANSWER_TOKENS]
+            return pair_tokens(asked, answer, self._tokens_of(readable(text))[:_ANSWER_TOKENS], correct=True)
+        query = f"{question} {claim}" if question else claim
+        passage = best_sentences(query, readable(text), self._tokens_of, PASSAGE_TOKENS)
+        return pair_tokens(asked, self._tokens_of(readable(claim))[:_CLAIM_TOKENS], passage)
+
+    def _read(self, text: str) -> list[int]:
+        ids: list[int] = self._tokenizer.encode(text, add_special_tokens=False).ids
+        return ids
+
+    def _probabilities(self, task: str, logits: NDArray[np.float32]) -> NDArray[np.float32]:
+        chosen = logits[3:] / self._temperatures[1] if task == CORRECT else logits[:3] / self._temperatures[0]
+        odds = np.exp(chosen - chosen.max())
+        return (odds / odds.sum()).astype(np.float32)
+
+
+class SupportModel(LocalModel[LoadedSupport]):
+    """Asks the model for all rows in flight, in batches, each pair once."""
+
+    async def supports(self, pairs: Sequence[tuple[str, str, str]]) -> NDArray[np.float32]:
+        """Of (question, claim, text): supported, contradicted, absent. Shape (n, 3), each row adding up to 1."""
+        said = await self.ask([(SUPPORT, *pair) for pair in pairs])
+        return np.array([one.values for one in said], dtype=np.float32).reshape(len(said), 3)
+
+    async def right(self, pairs: Sequence[tuple[str, str, str]]) -> NDArray[np.float32]:
+        """Of (question, answer, expected): the probability that the answer is right. Shape (n,)."""
+        said = await self.ask([(CORRECT, *pair) for pair in pairs])
+        return np.array([one.values[0] for one in said], dtype=np.float32)
+
+
+def support_model_id() -> str:
+    """The model's id, known without loading it: it changes with its weights."""
+    return f"proctor support model {_fingerprint()} on {MODEL}"
+
+
+def open_support_model(threads: int = 1) -> SupportModel:
+    """The support model, not loaded before it is asked."""
+    return SupportModel(lambda: LoadedSupport(threads=threads), support_model_id())
+
+
+def pair_tokens(
+    question: list[int], claim: list[int], passage: list[int], correct: bool = False
+) -> tuple[list[int], list[int]]:
+    """Tokens of [CLS] question [SEP] claim [SEP] passage [SEP], and the kind of each.
+
+    A kind is the segment, 0 or 1, plus 2 where the token is in the other segment too, plus 4 where its neighbour is
+    beside it there as well: what stands in both word for word, the model need not find out. With ``correct`` the
+    passage is the expected answer, a mark stands behind [CLS], and the expected answer is looked for in the answer
+    alone.
+    """
+    first = [*question, _SEP, *claim] if question else claim
+    head = [_CLS, _CORRECT_MARK] if correct else [_CLS]
+    tokens = [*head, *first, _SEP, *passage, _SEP]
+    theirs = _kinds(passage, claim if correct else first, 1)
+    return tokens, [*(0 for _ in head), *_kinds(first, passage, 0), 0, *theirs, 1]
+
+
+def _kinds(tokens: list[int], other: list[int], segment: int) -> list[int]:
+    seen, neighbours = set(other), set(itertools.pairwise(other))
+    beside = [pair in neighbours for pair in itertools.pairwise(tokens)]
+    return [
+        segment + (0 if token not in seen else 4 if any(beside[max(0, place - 1) : place + 1]) else 2)
+        for place, token in enumerate(tokens)
+    ]
+
+
+def merged(base: dict[str, Array], adapters: Path) -> tuple[dict[str, Array], NDArray[np.float32]]:
+    """The packaged weights with the changes added, and the temperatures of the two heads.
+
+    Of a matrix the changes are two 8-bit factors, ``NAME:left`` (out, rank) and ``NAME:right`` (rank, in), with a scale
+    for each row; what is small is whole, in half precision.
+    """
+    with np.load(adapters) as changes:
+        kept = {name: changes[name] for name in changes.files}
+    weights: dict[str, Array] = dict(base)
+    for name in {key.partition(":")[0] for key in kept if ":" in key}:
+        left = kept[f"{name}:left"].astype(np.float32) * kept[f"{name}:left_scale"][:, None]
+        right = kept[f"{name}:right"].astype(np.float32) * kept[f"{name}:right_scale"][:, None]
+        weights[name] = base[name] + left @ right
+    for name, array in kept.items():
+        if ":" not in name:
+            weights[name] = array.astype(np.float32)
+    segments = base["embeddings.token_type_embeddings.weight"]
+    weights["embeddings.kinds.weight"] = np.tile(segments, (_KINDS // 2, 1)) + weights["embeddings.kinds.weight"]
+    return weights, weights.pop("temperatures")
+
+
+@cache
+def _fingerprint() -> str:
+    return hashlib.sha256(ADAPTERS.read_bytes()).hexdigest()[:12]

@@ -1,1 +1,0 @@
-"""Questions reworded on purpose, each with what must become of the answer."""

@@ -1,0 +1,621 @@
+"""Question sets: a file or a list of questions, checked once, streamed, and written so that they read back the same."""
+
+import csv
+import hashlib
+import io
+import json
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from ... import InputError
+from .question import DRAFT, PERTURBS, Evidence, Question
+from .row_files import RowSource, open_rows
+from .rows import (
+    Field,
+    IdMaker,
+    Reading,
+    ReadRow,
+    RowReader,
+    as_constraints,
+    as_draft,
+    as_evidence,
+    as_flag,
+    as_it_is,
+    as_tags,
+    as_text,
+    as_texts,
+    cell_as_constraints,
+    cell_as_evidence,
+    cell_as_json,
+    cell_as_texts,
+    first_clash,
+    hashes,
+    made_id,
+    repeated,
+)
+
+if TYPE_CHECKING:
+    from ruamel.yaml import YAML
+
+
+@dataclass(frozen=True, slots=True)
+class KnowledgeAnalysis:
+    """What one look at a file found.
+
+    Attributes:
+        count: rows.
+        fingerprint: SHA-256 in hex of the bytes that were read.
+        provides: how many rows have each of the things that fields fill.
+        groups: how many rows each group has.
+        repeated_ids: hashes of the made ids that more than one row would get.
+        repeated_texts: hashes of the question texts that stand in more than one row.
+        left_out: how many rows were left out, by why.
+        warnings: sentences for the user.
+        misspelt: by what it should fill, a key that is not known.
+    """
+
+    count: int
+    fingerprint: str
+    provides: dict[str, int]
+    groups: dict[Hashable, int]
+    repeated_ids: frozenset[int]
+    repeated_texts: frozenset[int]
+    left_out: dict[str, int]
+    warnings: tuple[str, ...]
+    misspelt: dict[str, str]
+
+
+def _nothing(_: ReadRow) -> str:
+    return ""
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """The rows of a file, or the first ``limit`` of them, taken apart.
+
+    ``reader`` makes a fresh reader; ``group`` says within what an id must be unique; ``leaves_out`` says why a row
+    is none that counts, blank for one that does.
+    """
+
+    file: RowSource
+    reader: Callable[[], RowReader]
+    group: Callable[[ReadRow], Hashable]
+    limit: int | None = None
+    leaves_out: Callable[[ReadRow], str] = _nothing
+
+    def read(self, repeated_ids: frozenset[int]) -> Iterator[tuple[int, str, ReadRow]]:
+        """Yield (line, id, row); the id is made where the file gives none."""
+        read, group, maker = self.reader().read, self.group, IdMaker(repeated_ids)
+        taken_apart = ((line, read(row, line)) for line, row in self.file.rows(Reading()))
+        counting = ((line, taken) for line, taken in taken_apart if not self.leaves_out(taken))
+        for line, taken in islice(counting, self.limit):
+            yield line, taken.id or maker.make(_content(taken), group(taken)), taken
+
+    def analysis(self, called: str) -> KnowledgeAnalysis:
+        """Read every row once; ``called`` is what the rows are, for messages.
+
+        Raises:
+            InputError: a row is wrong, an id stands twice, or there are no rows.
+        """
+        if self.limit is not None and self.limit < 1:
+            raise InputError(f"The limit must be 1 or more, not {self.limit}.")
+        reading, reader = Reading(hashlib.sha256()), self.reader()
+        given, made, texts = hashes(), hashes(), hashes()
+        provides: dict[str, int] = {}
+        groups: dict[Hashable, int] = {}
+        left_out: dict[str, int] = {}
+        with_text = 0
+        for line, row in self.file.rows(reading):
+            taken = reader.read(row, line)
+            if why := self.leaves_out(taken):
+                left_out[why] = left_out.get(why, 0) + 1
+                continue
+            group = self.group(taken)
+            groups[group] = groups.get(group, 0) + 1
+            if taken.id:
+                given.append(hash((taken.id, group)))
+            else:
+                made.append(hash((made_id(_content(taken)), group)))
+            # of questions that were made of others, some may be alike
+            texts.append(hash((taken.text, line) if PERTURBS in taken.values else taken.text))
+            if taken.text:
+                with_text += 1
+            for name in taken.values:
+                provides[name] = provides.get(name, 0) + 1
+            if len(texts) == self.limit:
+                break
+        if not texts:
+            raise InputError(f"{self.file.path} holds no {called}{_besides(left_out, self.file)}.")
+        repeated_ids = repeated(made)
+        if given and made:  # a given id may be one that would be made, so the final ids are looked at
+            given = hashes()
+            given.extend(hash(key) for key, _ in self._keys(repeated_ids))
+        self._refuse_repeats(repeated(given), repeated_ids)
+        return KnowledgeAnalysis(
+            len(texts),
+            self._fingerprint_without_some(repeated_ids) if left_out else self._fingerprint(reading),
+            {**provides, "text": with_text},
+            groups,
+            repeated_ids,
+            repeated(texts),
+            left_out,
+            (*reader.warnings, *_repairs(reading, self.file)),
+            dict(reader.misspelt),
+        )
+
+    def _keys(self, repeated_ids: frozenset[int]) -> Iterator[tuple[tuple[str, Hashable], int]]:
+        for line, identity, taken in self.read(repeated_ids):
+            yield (identity, self.group(taken)), line
+
+    def _refuse_repeats(self, label_errors: frozenset[int], repeated_ids: frozenset[int]) -> None:
+        clash = first_clash(self._keys(repeated_ids), label_errors) if label_errors else None
+        if clash is None:
+            return
+        key, first, second = clash
+        identity, group = key
+        whose = "" if group is None else f" for {group}"
+        raise InputError(
+            f'{self.file.path}:{second}: the id "{identity}" was used in line {first} already{whose}. '
+            "Give every row an id of its own, or leave the ids out."
+        )
+
+    def _fingerprint_without_some(self, repeated_ids: frozenset[int]) -> str:
+        """Of the rows that count alone: what is left out may change, and they stay what they are."""
+        digest = hashlib.sha256()
+        for _, identity, taken in self.read(repeated_ids):
+            digest.update(f"{(identity, taken.text, taken.values, taken.extra)!r}\n".encode("utf-8", "surrogatepass"))
+        return digest.hexdigest()
+
+    def _fingerprint(self, reading: Reading) -> str:
+        if reading.digest is None:
+            raise ValueError("an analysis hashes what it reads")
+        if self.limit is not None and self.file.kind in ("json", "yaml"):  # these are read whole all the same
+            reading.digest.update(f"\0first {self.limit}".encode())
+        return reading.digest.hexdigest()
+
+
+def _content(taken: ReadRow) -> str:
+    return taken.text or str(taken.values.get("answer", ""))
+
+
+def _besides(left_out: dict[str, int], file: RowSource) -> str:
+    if not left_out:
+        return ""
+    waiting = left_out.get(DRAFT, 0)
+    if not waiting:
+        return ", only drafts that were decided on"
+    drafts = "1 draft" if waiting == 1 else f"{waiting:,} drafts"
+    return f" yet, only {drafts}; 'proctor questions review {file.path}' shows them"
+
+
+def _repairs(reading: Reading, file: RowSource) -> list[str]:
+    if not reading.repaired:
+        return []
+    rows = "1 row has" if reading.repaired == 1 else f"{reading.repaired} rows have"
+    return [
+        f"{file.path}: {rows} characters that can't be stored (NUL or half a surrogate pair), replaced by U+FFFD; "
+        f"the first is in line {reading.first_repaired}."
+    ]
+
+
+QUESTION_FIELDS = (
+    Field(("expected_answer", "expected"), "expected", as_texts),
+    # read after expected_answer, so that a list of all accepted answers takes its place
+    Field(("expected_answers",), "expected", as_texts, cell_as_texts),
+    Field(("constraints", "constraint"), "constraints", as_constraints, cell_as_constraints),
+    Field(("tags", "tag"), "tags", as_tags),
+    Field(("source_document", "source_doc", "document"), "source_document", as_text),
+    Field(("answerable",), "answerable", as_flag),
+    Field(("evidence",), "evidence", as_evidence, cell_as_evidence),
+    Field(("evidence_document",), "evidence_document", as_text),
+    Field(("evidence_quote",), "evidence_quote", as_text),
+    # how a question was made of another one: it stays among the keys that mean nothing to us, but is no text in a table
+    Field((PERTURBS,), PERTURBS, as_it_is, cell_as_json),
+)
+# Only in files of questions: a recorded answer may well be called a draft.
+_DRAFT_FIELD = Field((DRAFT,), DRAFT, as_draft)
+_MARKS = (PERTURBS, DRAFT)  # keys of ours that stay among those that mean nothing
+PASSIVE_KEYS = ("answer", "answer_b", "contexts", "label", "source", "split")
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionSet:
+    """Questions of a file, in its order. Iterating reads the file again, so a million of them take no memory.
+
+    Attributes:
+        path: the file.
+        count: how many questions there are, also ``len()``.
+        fingerprint: SHA-256 in hex of the bytes that were read.
+        warnings: sentences for the user.
+        has_expected: how many questions have an expected answer.
+        has_constraints: how many have constraints.
+        has_evidence: how many have gold evidence.
+        has_answerable: for how many it is said whether the knowledge answers them.
+        misspelt: by what it should fill (such as ``expected``), a key of the file that is not known.
+    """
+
+    path: Path
+    count: int
+    fingerprint: str
+    warnings: tuple[str, ...]
+    has_expected: int
+    has_constraints: int
+    has_evidence: int
+    has_answerable: int
+    _rows: Rows
+    _repeated_ids: frozenset[int]
+    misspelt: Mapping[str, str] = field(default_factory=dict)
+
+    def __iter__(self) -> Iterator[Question]:
+        for line, identity, taken in self._rows.read(self._repeated_ids):
+            yield question_of(taken, identity, line)
+
+    def __len__(self) -> int:
+        return self.count
+
+    def first(self, count: int) -> "QuestionSet":
+        """The first ``count`` questions as a set of their own."""
+        limit, drafts = self._rows.limit, self._rows.leaves_out is not _why_left_out
+        return questions_in(self._rows.file, count if limit is None else min(count, limit), drafts=drafts)
+
+
+def open_questions(path: Path, limit: int | None = None, *, drafts: bool = False) -> QuestionSet:
+    """Check a file of questions and make it ready to be streamed.
+
+    CSV, TSV, JSONL, JSON (a list, or an object with ``questions``) and YAML, each also with ``.gz``. Where both
+    ``expected_answer`` and ``expected_answers`` stand, the list counts. ``answer`` is an answer that was recorded,
+    never the expected one. Keys that mean nothing to us go to ``Question.extra``.
+
+    Rows with a mark under ``draft`` are no questions before a person accepts them: they are left out, and nothing
+    that is counted here counts them.
+
+    Args:
+        path: the file.
+        limit: read only that many questions, from the start.
+        drafts: with those that are marked as drafts, whatever became of them; the mark is in ``Question.extra``.
+
+    Raises:
+        InputError: the file or a row in it can't be used; with file and line.
+    """
+    return questions_in(open_rows(path, "a file of questions", ("questions",)), limit, drafts=drafts)
+
+
+def questions_in(file: RowSource, limit: int | None = None, *, drafts: bool = False) -> QuestionSet:
+    """The same of rows that are at hand, in a file or in memory."""
+    rows = Rows(file, lambda: _reader(file), _no_group, limit, _counts if drafts else _why_left_out)
+    analysis = rows.analysis("questions")
+    return QuestionSet(
+        path=file.path,
+        count=analysis.count,
+        fingerprint=analysis.fingerprint,
+        warnings=(
+            *analysis.warnings,
+            *_drafts(rows, analysis),
+            *_repeats(rows, analysis),
+            *_unused_answers(rows, analysis),
+        ),
+        has_expected=analysis.provides.get("expected", 0),
+        has_constraints=analysis.provides.get("constraints", 0),
+        has_evidence=analysis.provides.get("evidence", 0),
+        has_answerable=analysis.provides.get("answerable", 0),
+        _rows=rows,
+        _repeated_ids=analysis.repeated_ids,
+        misspelt=analysis.misspelt,
+    )
+
+
+def question_of(taken: ReadRow, identity: str, line: int) -> Question:
+    """The question that a row holds."""
+    values: dict[str, Any] = taken.values
+    return Question(
+        identity,
+        taken.text,
+        values.get("expected", ()),
+        values.get("constraints", ()),
+        values.get("evidence", ()),
+        values.get("tags", ()),
+        values.get("source_document", ""),
+        values.get("answerable"),
+        {**taken.extra, **marks} if (marks := {key: values[key] for key in _MARKS if key in values}) else taken.extra,
+        line,
+    )
+
+
+def _reader(file: RowSource) -> RowReader:
+    return RowReader(file.path, (*QUESTION_FIELDS, _DRAFT_FIELD), tabular=file.tabular, passive=PASSIVE_KEYS)
+
+
+def _no_group(taken: ReadRow) -> None:
+    """Ids of questions are unique in the whole file."""
+
+
+def _counts(_: ReadRow) -> str:
+    """Every row does."""
+    return ""
+
+
+def _why_left_out(taken: ReadRow) -> str:
+    mark = taken.values.get(DRAFT)
+    return "" if mark is None else DRAFT if mark is True else str(mark)
+
+
+def _drafts(rows: Rows, analysis: KnowledgeAnalysis) -> Iterator[str]:
+    waiting = analysis.left_out.get(DRAFT, 0)
+    if waiting:
+        path = rows.file.path
+        left_out = f"1 draft in {path} is" if waiting == 1 else f"{waiting:,} drafts in {path} are"
+        yield f"{left_out} left out; 'proctor questions review {path}' shows them."
+
+
+def _repeats(rows: Rows, analysis: KnowledgeAnalysis) -> Iterator[str]:
+    label_errors = analysis.repeated_texts
+    if not label_errors:
+        return
+    texts = ((taken.text, line) for line, _, taken in rows.read(analysis.repeated_ids))
+    clash = first_clash(texts, label_errors)
+    if clash:
+        _, first, second = clash
+        asked = "1 question is" if len(label_errors) == 1 else f"{len(label_errors)} questions are"
+        yield (
+            f"{rows.file.path}: {asked} asked more than once, word for word, which gives more weight in every mean "
+            f"(first: lines {first} and {second})."
+        )
+
+
+def _unused_answers(rows: Rows, analysis: KnowledgeAnalysis) -> Iterator[str]:
+    """Warn where the expected answers seem to stand under a name that means recorded ones."""
+    if analysis.provides.get("expected"):
+        return
+    _, _, taken = next(rows.read(analysis.repeated_ids))
+    key = next((key for key in taken.extra if key.strip().lower() == "answer"), None)
+    if key and taken.extra[key]:
+        yield (
+            f"{rows.file.path}: `{key}` is read as an answer that some bot gave, and no question has an expected "
+            f"answer. Rename it to `expected_answer` if that is what it is."
+        )
+
+
+_COLUMNS = ("id", "question", "expected_answers", "constraints", "tags", "source_document", "answerable", "evidence")
+_WIDTH = 120  # of lines in YAML
+_OURS = frozenset({*_COLUMNS, "question_id", "text"}.union(*(field.names for field in QUESTION_FIELDS))) - {PERTURBS}
+
+Pieces = Callable[[Iterable[Question], Sequence[str]], Iterator[bytes]]
+
+
+def question_pieces(path: Path, option: str) -> Pieces:
+    """What writes questions for a file of this name, in pieces: CSV, TSV, JSONL, JSON or YAML.
+
+    It is called with the questions, and with the keys of ``extra`` for which a table has columns.
+
+    Raises:
+        InputError: the name ends otherwise, so that nobody could read the file again.
+    """
+    made = _WRITERS.get(path.suffix.lower())
+    if made is None:
+        raise InputError(f"{option}: {path} should end in one of {', '.join(_WRITERS)}, which says what is written.")
+    return made
+
+
+def question_row(question: Question) -> dict[str, object]:
+    """A question as an object for JSON, without the keys that say nothing."""
+    expected = question.expected
+    row: dict[str, object] = {"id": question.id, "question": question.text}
+    if expected:
+        row |= {"expected_answer": expected[0]} if len(expected) == 1 else {"expected_answers": list(expected)}
+    row |= {
+        "constraints": _listed(question.constraints),
+        "tags": list(question.tags),
+        "source_document": question.source_document,
+        "answerable": question.answerable,
+        "evidence": [[_evidence(one) for one in group] for group in question.evidence],
+    }
+    row |= {key: value for key, value in question.extra.items() if not _is_ours(key)}
+    return {key: value for key, value in row.items() if value not in ("", None, [])}
+
+
+def question_cells(question: Question) -> dict[str, str]:
+    """A question as cells of a table, by the names of the columns; those that say nothing are left out.
+
+    Raises:
+        InputError: a table can't hold one of its tags.
+    """
+    cells = dict(zip(_COLUMNS, _cells(question), strict=True))
+    cells |= {key: _cell(value) for key, value in question.extra.items() if not _is_ours(key)}
+    return {key: cell for key, cell in cells.items() if cell}
+
+
+def extra_keys(questions: Iterable[Question]) -> list[str]:
+    """All keys of ``extra`` that are written, in the order in which they come."""
+    keys = dict.fromkeys(key for question in questions for key in question.extra)
+    return [key for key in keys if not _is_ours(key)]
+
+
+def _is_ours(key: str) -> bool:
+    return key.strip().lower().replace(" ", "_").replace("-", "_") in _OURS
+
+
+def _listed(constraints: Iterable[object]) -> list[object]:
+    return [list(each) if isinstance(each, tuple) else each for each in constraints]
+
+
+def _evidence(evidence: Evidence) -> dict[str, object]:
+    made: dict[str, object] = {"document": evidence.document}
+    if evidence.quote:
+        made["quote"] = evidence.quote
+    if evidence.start is not None and evidence.end is not None:
+        made |= {"start": evidence.start, "end": evidence.end}
+    return made
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _json_lines(questions: Iterable[Question], keys: Sequence[str]) -> Iterator[bytes]:  # noqa: ARG001 - for tables
+    for question in questions:
+        yield f"{_json(question_row(question))}\n".encode()
+
+
+def _json_list(questions: Iterable[Question], keys: Sequence[str]) -> Iterator[bytes]:  # noqa: ARG001 - for tables
+    yield b"["
+    for number, question in enumerate(questions):
+        yield f"{',' if number else ''}\n{_json(question_row(question))}".encode()
+    yield b"\n]\n"
+
+
+def _yaml(questions: Iterable[Question], keys: Sequence[str]) -> Iterator[bytes]:  # noqa: ARG001 - for tables
+    from ruamel.yaml import YAML
+
+    yaml = YAML(typ="safe", pure=True)
+    yaml.default_flow_style, yaml.allow_unicode, yaml.width = False, True, _WIDTH
+    yaml.sort_base_mapping_type_on_output = False  # type: ignore[assignment]  # its own default is None
+    yield from (_dumped(yaml, [question_row(question)]) for question in questions)
+
+
+def _dumped(yaml: "YAML", value: object) -> bytes:
+    file = io.BytesIO()
+    yaml.dump(value, file)
+    return file.getvalue()
+
+
+def _table(delimiter: str) -> Pieces:
+    def pieces(questions: Iterable[Question], keys: Sequence[str]) -> Iterator[bytes]:
+        buffer = io.StringIO(newline="")
+        writer = csv.writer(buffer, delimiter=delimiter, quoting=csv.QUOTE_ALL, lineterminator="\n")
+        extra = list(dict.fromkeys((*keys, PERTURBS)))
+        writer.writerow((*_COLUMNS, *extra))
+        for question in questions:
+            writer.writerow((*_cells(question), *(_cell(question.extra.get(key)) for key in extra)))
+            yield buffer.getvalue().encode()
+            buffer.seek(0)
+            buffer.truncate()
+        yield buffer.getvalue().encode()
+
+    return pieces
+
+
+def _cells(question: Question) -> Iterator[str]:
+    row: Mapping[str, Any] = question_row(question)
+    expected = question.expected
+    is_plain = len(expected) == 1 and "|" not in expected[0] and not expected[0].lstrip().startswith("[")
+    yield question.id
+    yield question.text
+    yield expected[0] if is_plain else _json(list(expected)) if expected else ""
+    yield _json(row["constraints"]) if "constraints" in row else ""
+    yield _tags(question)
+    yield question.source_document
+    yield "" if question.answerable is None else str(question.answerable).lower()
+    yield _json(row["evidence"]) if "evidence" in row else ""
+
+
+def _tags(question: Question) -> str:
+    if any("|" in tag for tag in question.tags):
+        raise InputError(f"Question {question.id!r} has a tag with | in it, which a table can't hold; write .jsonl.")
+    joined = "|".join(question.tags)
+    return f"{joined}|" if "," in joined and "|" not in joined else joined
+
+
+def _cell(value: object) -> str:
+    return "" if value is None else value if isinstance(value, str) else _json(value)
+
+
+_WRITERS: Mapping[str, Pieces] = {
+    ".jsonl": _json_lines,
+    ".yaml": _yaml,
+    ".yml": _yaml,
+    ".csv": _table(","),
+    ".tsv": _table("\t"),
+    ".json": _json_list,
+}
+
+
+class Questions(Protocol):
+    """What a run must know of a set of questions; for the attributes see ``QuestionSet``."""
+
+    @property
+    def path(self) -> Path:
+        """Where they come from."""
+        ...
+
+    @property
+    def count(self) -> int:
+        """How many there are."""
+        ...
+
+    @property
+    def fingerprint(self) -> str:
+        """Hash of all that they are."""
+        ...
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Sentences for the user."""
+        ...
+
+    @property
+    def has_expected(self) -> int:
+        """How many have an expected answer."""
+        ...
+
+    @property
+    def has_constraints(self) -> int:
+        """How many have constraints."""
+        ...
+
+    @property
+    def has_evidence(self) -> int:
+        """How many have gold evidence."""
+        ...
+
+    @property
+    def has_answerable(self) -> int:
+        """For how many it is said whether the knowledge answers them."""
+        ...
+
+    @property
+    def misspelt(self) -> Mapping[str, str]:
+        """By what it should fill (such as ``expected``), a key that is not known."""
+        ...
+
+    def __iter__(self) -> Iterator[Question]:
+        """From the first, each time."""
+        ...
+
+
+class QuestionList:
+    """A set of questions in memory.
+
+    Args:
+        path: the file of which they were made, for messages.
+        questions: all of them.
+        warnings: sentences for the user.
+    """
+
+    def __init__(self, path: Path, questions: Sequence[Question], warnings: Sequence[str] = ()) -> None:
+        self.path = path
+        self.warnings = tuple(warnings)
+        self._questions = tuple(questions)
+        self.count = len(self._questions)
+        self.has_expected = sum(bool(question.expected) for question in questions)
+        self.has_constraints = sum(bool(question.constraints) for question in questions)
+        self.has_evidence = sum(bool(question.evidence) for question in questions)
+        self.has_answerable = sum(question.answerable is not None for question in questions)
+        self.fingerprint = _fingerprint(self._questions)
+        self.misspelt: Mapping[str, str] = {}
+
+    def __iter__(self) -> Iterator[Question]:
+        return iter(self._questions)
+
+    def __len__(self) -> int:
+        return self.count
+
+
+def _fingerprint(questions: Sequence[Question]) -> str:
+    hashed = hashlib.sha256()
+    for question in questions:
+        row = json.dumps(question_row(question), sort_keys=True, default=str)
+        hashed.update(f"{row}\n".encode())
+    return hashed.hexdigest()

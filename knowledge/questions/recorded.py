@@ -1,0 +1,162 @@
+"""Recorded answers: what bots said elsewhere, checked once and then streamed."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from .question import Question
+from .question_files import PASSIVE_KEYS, QUESTION_FIELDS, Rows, question_of
+from .row_files import RowSource, open_rows
+from .rows import Field, ReadRow, RowReader, as_amount, as_contexts, as_count, as_text, cell_as_contexts
+
+_RECORDED_FIELDS = (
+    Field(("answer",), "answer", as_text),
+    Field(("contexts", "context"), "contexts", as_contexts, cell_as_contexts, empty_counts=True),
+    Field(("bot",), "bot", as_text),
+    Field(("repeat",), "repeat", as_count),
+    Field(("latency_ms",), "latency_ms", as_amount),
+    Field(("tokens_in",), "tokens_in", as_count),
+    Field(("tokens_out",), "tokens_out", as_count),
+    Field(("cost",), "cost", as_amount),
+)
+_PASSIVE = (*PASSIVE_KEYS, "faq_question")
+_DEFAULT_BOT = "recorded"
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """What a bot said to a question, as it was written down.
+
+    Attributes:
+        question: with id, expected answers, constraints and whatever else stood in the row.
+        bot: who said it.
+        repeat: which of several tries, from 0.
+        answer: None when there was none; empty when it was blank.
+        contexts: passages in the bot's order; None when not recorded, empty when nothing was retrieved.
+        context_documents: the document of each context, blank where it isn't known; None as with ``contexts``.
+        latency_ms: milliseconds until the answer.
+        tokens_in: tokens of the prompt.
+        tokens_out: tokens of the answer.
+        cost: in whatever currency the recorder used.
+    """
+
+    question: Question
+    bot: str = _DEFAULT_BOT
+    repeat: int = 0
+    answer: str | None = None
+    contexts: tuple[str, ...] | None = None
+    context_documents: tuple[str, ...] | None = None
+    latency_ms: float | None = None
+    tokens_in: int | None = None
+    tokens_out: int | None = None
+    cost: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedSet:
+    """Recorded answers of a file, in its order. Iterating reads the file again.
+
+    Attributes:
+        path: the file.
+        count: how many rows there are, also ``len()``.
+        fingerprint: SHA-256 in hex of the bytes that were read.
+        warnings: sentences for the user.
+        bots: how many rows each bot has, in the order in which they appear.
+        has: how many rows have an ``answer``, ``contexts``, ``expected``, ``constraints``, ``evidence``,
+            ``answerable``, ``latency_ms``, ``tokens_in``, ``tokens_out``, ``cost``; and how many a question ``text``.
+        misspelt: by what it should fill (such as ``answer``), a key of the file that is not known.
+    """
+
+    path: Path
+    count: int
+    fingerprint: str
+    warnings: tuple[str, ...]
+    bots: Mapping[str, int]
+    has: Mapping[str, int]
+    _rows: Rows
+    _repeated_ids: frozenset[int]
+    misspelt: Mapping[str, str] = field(default_factory=dict)
+
+    def __iter__(self) -> Iterator[Recorded]:
+        for line, identity, taken in self._rows.read(self._repeated_ids):
+            yield _recorded(taken, identity, line)
+
+    def __len__(self) -> int:
+        return self.count
+
+
+class _Turn(NamedTuple):
+    """Within it an id stands once: one bot's answer to one question in one repeat."""
+
+    bot: str
+    repeat: int
+
+    def __str__(self) -> str:
+        return f"the bot `{self.bot}`, repeat {self.repeat}"
+
+
+def open_recorded(path: Path, limit: int | None = None) -> RecordedSet:
+    """Check a file of recorded answers and make it ready to be streamed.
+
+    The kinds of file and the keys of the question are those of ``open_questions``; beside them stand ``answer``,
+    ``contexts``, ``bot``, ``repeat``, ``latency_ms``, ``tokens_in``, ``tokens_out`` and ``cost``. A question may be
+    null or blank, because some metrics look at the answer alone.
+
+    Args:
+        path: the file.
+        limit: read only that many rows, from the start.
+
+    Raises:
+        InputError: the file or a row in it can't be used; with file and line.
+    """
+    return recorded_in(open_rows(path, "a file of recorded answers", ("answers", "questions")), limit)
+
+
+def recorded_in(file: RowSource, limit: int | None = None) -> RecordedSet:
+    """The same of rows that are at hand, in a file or in memory."""
+    rows = Rows(file, lambda: _reader(file), _turn, limit)
+    analysis = rows.analysis("recorded answers")
+    bots: Counter[str] = Counter()
+    for turn, count in analysis.groups.items():
+        bots[turn.bot if isinstance(turn, _Turn) else _DEFAULT_BOT] += count
+    return RecordedSet(
+        path=file.path,
+        count=analysis.count,
+        fingerprint=analysis.fingerprint,
+        warnings=analysis.warnings,
+        bots=dict(bots),
+        has=analysis.provides,
+        _rows=rows,
+        _repeated_ids=analysis.repeated_ids,
+        misspelt=analysis.misspelt,
+    )
+
+
+def _reader(file: RowSource) -> RowReader:
+    fields = (*QUESTION_FIELDS, *_RECORDED_FIELDS)
+    return RowReader(file.path, fields, tabular=file.tabular, passive=_PASSIVE, blank=True, tells_all=True)
+
+
+def _turn(taken: ReadRow) -> _Turn:
+    values: dict[str, Any] = taken.values
+    return _Turn(values.get("bot") or _DEFAULT_BOT, values.get("repeat", 0))
+
+
+def _recorded(taken: ReadRow, identity: str, line: int) -> Recorded:
+    values: dict[str, Any] = taken.values
+    turn = _turn(taken)
+    contexts = values.get("contexts")
+    return Recorded(
+        question=question_of(taken, identity, line),
+        bot=turn.bot,
+        repeat=turn.repeat,
+        answer=values.get("answer"),
+        contexts=None if contexts is None else tuple(text for text, _ in contexts),
+        context_documents=None if contexts is None else tuple(document for _, document in contexts),
+        latency_ms=values.get("latency_ms"),
+        tokens_in=values.get("tokens_in"),
+        tokens_out=values.get("tokens_out"),
+        cost=values.get("cost"),
+    )

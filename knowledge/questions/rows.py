@@ -1,0 +1,635 @@
+"""Rows: one record of a question or answer file, its fields by name, their values and what is wrong with them."""
+
+import difflib
+import hashlib
+import json
+import math
+from array import array
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+from ... import InputError
+from ..documents.document import storable_value
+from .question import MOVED, PERTURBS, REJECTED, Constraint, Evidence
+
+Row = dict[str, object]
+
+
+@dataclass(slots=True)
+class Reading:
+    """What one reading of a file notices.
+
+    Attributes:
+        digest: is fed the bytes that are read; None when nobody wants them hashed.
+        repaired: rows in which a NUL or a lone surrogate was replaced.
+        first_repaired: line of the first of them.
+    """
+
+    digest: "hashlib._Hash | None" = None
+    repaired: int = 0
+    first_repaired: int = 0
+
+    def note_repair(self, line: int) -> None:
+        """Count a row in which a character that can't be stored was replaced."""
+        self.repaired += 1
+        self.first_repaired = self.first_repaired or line
+
+
+def decoded(line: bytes, path: Path, number: int) -> str:
+    """The line as text.
+
+    Raises:
+        InputError: it is not UTF-8; with the line and the byte.
+    """
+    try:
+        return line.decode()
+    except UnicodeDecodeError as error:
+        raise InputError(
+            f"{path}:{number}: byte {error.start + 1} of the line (0x{line[error.start]:02X}) is not UTF-8. "
+            "Save the file as UTF-8."
+        ) from error
+
+
+def decoded_whole(content: bytes, path: Path) -> str:
+    """The content of a file as text.
+
+    Raises:
+        InputError: it is not UTF-8; with the line and the byte.
+    """
+    try:
+        return content.decode()
+    except UnicodeDecodeError as error:
+        begin = content.rfind(b"\n", 0, error.start) + 1
+        return decoded(content[begin:].partition(b"\n")[0], path, content.count(b"\n", 0, begin) + 1)
+
+
+def repaired(value: object, line: int, reading: Reading) -> object:
+    """The value with what can't be stored replaced, which is noted."""
+    clean = storable_value(value)
+    if clean != value:
+        reading.note_repair(line)
+    return clean
+
+
+def not_a_row(path: Path, number: int, value: object) -> InputError:
+    """The error to raise for a value that stands where an object was wanted."""
+    return InputError(f'{path}:{number}: an object such as {{"question": "..."}} was wanted, not {kind_of(value)}.')
+
+
+def kind_of(value: object) -> str:
+    """What a value is called in a message to the user, with an article."""
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return "true" if value else "false"
+        case int() | float():
+            return f"the number {value}"
+        case str():
+            return "a text"
+        case list():
+            return "a list"
+        case dict():
+            return "an object"
+        case _:
+            return f"a {type(value).__name__}"
+
+
+_YES = ("true", "yes", "1")
+_NO = ("false", "no", "0")
+_LARGEST_COUNT = 2**53  # up to here every whole number is exact as a float
+
+
+class WrongValue(ValueError):  # noqa: N818 - a finding that the reader of the row turns into a sentence
+    """A value can't be what its field wants; the message goes on after the field's name."""
+
+
+def as_text(value: object) -> str:
+    """A text; whole and decimal numbers are written out."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return str(value)
+    quoting = " (put it in quotes)" if isinstance(value, bool) else ""
+    raise WrongValue(f"must be a text, not {kind_of(value)}{quoting}")
+
+
+def as_id(value: object) -> str:
+    """An id: a text or a whole number."""
+    if isinstance(value, float):
+        raise WrongValue(f"must be a text or a whole number, not {kind_of(value)}")
+    return as_text(value)
+
+
+def as_texts(value: object) -> tuple[str, ...]:
+    """A text or a list of them; blank and null ones are dropped."""
+    if type(value) is str:  # by far the most frequent case
+        return (value,) if value and not value.isspace() else ()
+    items = value if isinstance(value, list) else [value]
+    texts = (as_text(item) for item in items if item is not None)
+    return tuple(text for text in texts if text and not text.isspace())
+
+
+def cell_as_texts(value: object) -> tuple[str, ...]:
+    """The texts of a cell, separated by ``|``, or a JSON list of them."""
+    return as_texts(_cell_items(value))
+
+
+def as_tags(value: object) -> tuple[str, ...]:
+    """Labels: a list, or one text in which ``|`` or else commas separate them."""
+    if isinstance(value, str):
+        value = value.split("|" if "|" in value else ",")
+    return tuple(dict.fromkeys(tag.strip() for tag in as_texts(value)))
+
+
+def as_constraints(value: object) -> tuple[Constraint, ...]:
+    """A text or a list of texts that must all hold; a list inside is a choice of which one must hold."""
+    constraints: list[Constraint] = []
+    for item in value if isinstance(value, list) else [value]:
+        if isinstance(item, list):
+            if any(isinstance(member, list) for member in item):
+                raise WrongValue("may hold lists of texts, but no lists inside those")
+            choice = as_texts(item)
+            constraints.extend([choice] if choice else [])
+        else:
+            constraints.extend(as_texts(item))
+    return tuple(constraints)
+
+
+def cell_as_constraints(value: object) -> tuple[Constraint, ...]:
+    """The constraints of a cell: separated by ``|``, or a JSON list."""
+    return as_constraints(_cell_items(value))
+
+
+def as_flag(value: object) -> bool | None:
+    """True or false, also written as yes or no, 1 or 0; None when blank."""
+    if isinstance(value, bool):
+        return value
+    written = str(value).strip().lower() if isinstance(value, str | int) else None
+    if written in _YES:
+        return True
+    if written in _NO:
+        return False
+    if written == "":
+        return None
+    shown = f"{value!r}" if isinstance(value, str) else kind_of(value)
+    raise WrongValue(f"must be true or false (or yes, no, 1, 0), not {shown}")
+
+
+def as_draft(value: object) -> object:
+    """The mark of a draft: True while it waits, else what became of it; None for a question like any other."""
+    word = value.strip().lower() if isinstance(value, str) else ""
+    if word in (REJECTED, MOVED):
+        return word
+    try:
+        return as_flag(value) or None
+    except WrongValue:
+        shown = f"{value!r}" if isinstance(value, str) else kind_of(value)
+        raise WrongValue(f"must be true, false, {REJECTED} or {MOVED}, not {shown}") from None
+
+
+def as_evidence(value: object) -> tuple[tuple[Evidence, ...], ...]:
+    """Groups of evidence, all needed: an object is a group of its own, a list is a group of which one will do."""
+    groups = []
+    for item in value if isinstance(value, list) else [value]:
+        members = item if isinstance(item, list) else [item]
+        if members:
+            groups.append(tuple(_evidence(member) for member in members))
+    return tuple(groups)
+
+
+def cell_as_evidence(value: object) -> tuple[tuple[Evidence, ...], ...]:
+    """The evidence of a cell, written as JSON; none when it is blank."""
+    if isinstance(value, str) and not value.strip():
+        return ()
+    try:
+        return as_evidence(storable_value(json.loads(as_text(value))))
+    except json.JSONDecodeError as error:
+        raise WrongValue(
+            f"must be JSON in a table ({error.msg}); for one quote use columns evidence_document and evidence_quote"
+        ) from error
+
+
+def as_it_is(value: object) -> object:
+    """The value itself."""
+    return value
+
+
+def cell_as_json(value: object) -> object:
+    """The object that a cell holds as JSON; None when it is blank, the text itself when it is no object."""
+    if not isinstance(value, str) or not value.lstrip().startswith("{"):
+        return value if value else None
+    try:
+        return storable_value(json.loads(value))
+    except (ValueError, RecursionError):
+        return value
+
+
+def as_contexts(value: object) -> tuple[tuple[str, str], ...] | None:
+    """(text, document) of each context: a list of texts or of objects with ``text`` and perhaps ``document``."""
+    if isinstance(value, str):
+        return ((value, ""),) if value.strip() else None
+    if not isinstance(value, list):
+        raise WrongValue(f"must be a list of texts, not {kind_of(value)}")
+    return tuple(_context(item) for item in value)
+
+
+def cell_as_contexts(value: object) -> tuple[tuple[str, str], ...] | None:
+    """The contexts of a cell: a JSON list, or else one context."""
+    found = _json_list(value)
+    return as_contexts(value if found is None else found)
+
+
+def as_amount(value: object) -> float | None:
+    """A number that is not below zero; None when blank."""
+    if isinstance(value, str) and not value.strip():
+        return None
+    if not isinstance(value, str | int | float) or isinstance(value, bool):
+        raise WrongValue(f"must be a number, not {kind_of(value)}")
+    try:
+        number = float(value)
+    except (ValueError, OverflowError):
+        raise WrongValue(f"must be a number, not {value!r:.40}") from None
+    if not math.isfinite(number) or number < 0:
+        raise WrongValue(f"must be a number from 0 on, not {value}")
+    return number
+
+
+def as_count(value: object) -> int | None:
+    """A whole number that is not below zero; None when blank."""
+    number = as_amount(value)
+    if number is not None and not number.is_integer():
+        raise WrongValue(f"must be a whole number, not {value}")
+    if number is not None and number > _LARGEST_COUNT:
+        raise WrongValue(f"must be at most {_LARGEST_COUNT}, not {value}")
+    return None if number is None else int(number)
+
+
+def _evidence(value: object) -> Evidence:
+    if not isinstance(value, dict):
+        raise WrongValue(f'must hold objects such as {{"document": ..., "quote": ...}}, not {kind_of(value)}')
+    unknown = sorted(value.keys() - {"document", "quote", "start", "end"})
+    if unknown:
+        raise WrongValue(f"holds an object with the key `{unknown[0]}`; known are document, quote, start, end")
+    document = as_text(value.get("document") or "").strip()
+    if not document:
+        raise WrongValue("holds an object without `document`")
+    quote = as_text(value.get("quote") or "")
+    start, end = as_count(value.get("start") or 0), as_count(value.get("end") or 0)
+    if value.get("start") is None and value.get("end") is None:
+        return Evidence(document, quote)
+    if start is None or not end or start >= end:
+        raise WrongValue(f"holds a span from {value.get('start')} to {value.get('end')}; start must be below end")
+    return Evidence(document, quote, start, end)
+
+
+def _context(value: object) -> tuple[str, str]:
+    if isinstance(value, dict):
+        if not isinstance(value.get("text"), str):
+            raise WrongValue("holds an object without a `text`")
+        return value["text"], as_text(value.get("document") or "")
+    if not isinstance(value, str):
+        raise WrongValue(f"must hold texts, or objects with `text`, not {kind_of(value)}")
+    return value, ""
+
+
+def _cell_items(value: object) -> object:
+    found = _json_list(value)
+    return value.split("|") if found is None and isinstance(value, str) else found
+
+
+def _json_list(value: object) -> list[object] | None:
+    """The list that a cell holds as JSON; None if it holds something else, such as a pattern that begins with [."""
+    if not isinstance(value, str) or not value.lstrip().startswith("["):
+        return None
+    try:
+        items = storable_value(json.loads(value))
+    except (ValueError, RecursionError):
+        return None
+    return items if isinstance(items, list) else None
+
+
+_LOOKALIKE = 0.82  # difflib ratio from which an unknown key is taken for a misspelling
+_FAINT = 0.6  # the same where every unknown key is told of anyway, so that a wrong guess costs little
+_OTHER_WORDS_FOR_QUESTION = ("query", "prompt", "input", "user_input", "utterance", "title")
+# What other tools call what we read: H2O's test suites and Sonar, Ragas, DeepEval, Hugging Face datasets.
+_ELSEWHERE = {
+    "output_constraints": "constraints", "must_contain": "constraints",
+    "expected_output": "expected_answer", "ground_truth": "expected_answer", "ground_truths": "expected_answers",
+    "reference": "expected_answer", "reference_answer": "expected_answer", "gold_answer": "expected_answer",
+    "ideal": "expected_answer", "target": "expected_answer",
+    "actual_output": "answer", "response": "answer", "output": "answer", "prediction": "answer",
+    "generated_answer": "answer", "completion": "answer",
+    "retrieved_contexts": "contexts", "retrieval_context": "contexts", "retrieved_documents": "contexts",
+    "categories": "tags", "category": "tags",
+    "latency": "latency_ms", "actual_duration": "latency_ms", "duration_ms": "latency_ms",
+    "prompt_tokens": "tokens_in", "input_tokens": "tokens_in",
+    "completion_tokens": "tokens_out", "output_tokens": "tokens_out",
+    "model_key": "bot", "model": "bot",
+}  # fmt: skip
+_SECONDS = ("actual_duration",)  # H2O counts them; we count milliseconds
+# Of the same formats, what nothing of ours stands for, with what to write in its place.
+_NOT_READ = {
+    "output_condition": "write what an answer must hold under `constraints`",
+    "relationships": "questions that belong together share a `source_document` or a `tags` entry",
+    "corpus": "documents are named in the suite, under knowledge",
+    "history": "every question is asked alone: conversations are read, and not yet used",
+}
+_MOST_NAMED = 8  # unknown keys that one sentence names
+_MARK = ("id", "kind", "intensity", "variant", "must")  # keys of the mark of a variant
+_SHAPES_KEPT = 1000  # rows of one file have a handful of shapes; this bounds a file in which each has its own
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """One field: its accepted names, best first, what it fills, and how its value is read.
+
+    ``parse_cell`` reads the value from a table, where everything is a text; left out, ``parse`` does.
+    ``empty_counts`` says that an empty list means something else than a missing one.
+    """
+
+    names: tuple[str, ...]
+    fills: str
+    parse: Callable[[object], object]
+    parse_cell: Callable[[object], object] | None = None
+    empty_counts: bool = False
+
+
+@dataclass(slots=True)  # not frozen: that would cost a tenth of the time of reading a file
+class ReadRow:
+    """A row taken apart; ``id`` is blank where the file gives none, ``values`` holds what the fields fill."""
+
+    id: str
+    text: str
+    values: dict[str, object]
+    extra: dict[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class _Shape:
+    question: str
+    id: str | None
+    fields: tuple[tuple[str, str, Callable[[object], object], bool], ...]
+    extra: tuple[str, ...]
+
+
+class RowReader:
+    """Takes rows apart. What it learns about a row's keys it keeps, so that rows of the same keys cost little."""
+
+    def __init__(
+        self,
+        path: Path,
+        fields: tuple[Field, ...],
+        *,
+        tabular: bool,
+        passive: tuple[str, ...] = (),
+        blank: bool = False,
+        tells_all: bool = False,
+    ) -> None:
+        """Make a reader of one file.
+
+        Args:
+            path: for messages.
+            fields: what is read beside id and question.
+            tabular: whether values are cells of a table.
+            passive: keys that are known, kept as extra, and no misspelling of anything.
+            blank: whether a row may do without the text of a question.
+            tells_all: whether every unknown key is told of, and not only one that looks like a misspelling.
+        """
+        self.misspelt: dict[str, str] = {}  # what a field fills -> the key that seems to be meant for it
+        self._warnings: list[str] = []
+        self._unknown: dict[str, None] = {}
+        self._tells_all = tells_all
+        self._path = path
+        self._tabular = tabular
+        self._passive = passive
+        self._blank = blank
+        self._fields = fields
+        known = [Field(("id", "question_id"), "id", as_id), Field(("question", "text"), "question", as_text), *fields]
+        self._known = {name: (field, rank) for field in known for rank, name in enumerate(field.names)}
+        self._shapes: dict[tuple[str, ...], _Shape] = {}
+
+    @property
+    def warnings(self) -> list[str]:
+        """Sentences for the user about the keys that were met so far."""
+        if not self._unknown:
+            return self._warnings
+        kinds = ("column", "columns") if self._tabular else ("key", "keys")
+        names = [f"`{key}`" for key in self._unknown]
+        more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
+        known = dict.fromkeys(field.names[0] for field, _ in self._known.values())
+        which = f"{kinds[len(names) > 1]} {', '.join(names[:_MOST_NAMED])}{more}"
+        sentence = f"{self._path}: the {which} {'are' if len(names) > 1 else 'is'} not known and not used."
+        return [*self._warnings, f"{sentence} Read are {', '.join(known)}."]
+
+    def read(self, row: Row, line: int) -> ReadRow:
+        """Take a row apart.
+
+        Raises:
+            InputError: it has no question, or a value of the wrong type; with the line.
+        """
+        shape = self._shapes.get(tuple(row)) or self._learn(row, line)
+        text = row[shape.question]
+        if type(text) is not str or not text or text.isspace():
+            text = self._text(text, shape.question, line)
+        identity = row[shape.id] if shape.id else ""
+        values: dict[str, object] = {}
+        for key, fills, parse, empty_counts in shape.fields:
+            value = row[key]
+            if value is None:
+                continue
+            try:
+                parsed = parse(value)
+            except WrongValue as wrong:
+                raise InputError(f"{self._path}:{line}: `{key}` {wrong}.") from wrong
+            if parsed is not None and (parsed != () or empty_counts):
+                values[fills] = parsed
+        if PERTURBS in values and not isinstance(values[PERTURBS], str):
+            self._check_mark(values[PERTURBS], line)
+        if "evidence_quote" in values or "evidence_document" in values:
+            self._join_evidence(values, line)
+        extra = {key: row[key] for key in shape.extra}
+        if type(identity) is not str:
+            identity = self._id(identity, line)
+        return ReadRow(identity.strip(), text, values, extra)
+
+    def _check_mark(self, mark: object, line: int) -> None:
+        """Say so when the mark of a variant names no question: it would be counted as a question like any other."""
+        if isinstance(mark, int) and not isinstance(mark, bool):
+            return
+        keys = list(mark) if isinstance(mark, dict) else []
+        unknown = [key for key in keys if key not in _MARK]
+        if isinstance(mark, dict) and "id" in mark and not unknown:
+            return
+        there = f"has the key `{unknown[0]}`" if unknown else f"is {kind_of(mark)}" if not keys else "has no `id`"
+        self._warn(
+            f"{self._path}:{line}: `{PERTURBS}` {there}; known are {', '.join(_MARK)}, and the question that was "
+            f'changed stands under `id`: {{"id": "q1"}}.'
+            + ("" if "id" in keys else " The row counts as a question like any other.")
+        )
+
+    def _id(self, value: object, line: int) -> str:
+        if value is None:
+            return ""
+        try:
+            return as_id(value)
+        except WrongValue as wrong:
+            raise InputError(f"{self._path}:{line}: the id {wrong}.") from wrong
+
+    def _text(self, value: object, key: str, line: int) -> str:
+        try:
+            text = "" if value is None else as_text(value)
+        except WrongValue as wrong:
+            raise InputError(f"{self._path}:{line}: `{key}` {wrong}.") from wrong
+        if text and not text.isspace():
+            return text
+        if self._blank:
+            return ""
+        found = "null" if value is None else "blank"
+        raise InputError(f"{self._path}:{line}: `{key}` is {found}; a question was wanted.")
+
+    def _join_evidence(self, values: dict[str, object], line: int) -> None:
+        """A document and a quote in columns of their own are one piece of evidence."""
+        document, quote = values.pop("evidence_document", ""), values.pop("evidence_quote", "")
+        if not document:
+            raise InputError(f"{self._path}:{line}: there is an evidence_quote without an evidence_document.")
+        if "evidence" in values:
+            raise InputError(f"{self._path}:{line}: give either `evidence` or evidence_document, not both.")
+        values["evidence"] = ((Evidence(str(document), str(quote)),),)
+
+    def _learn(self, row: Row, line: int) -> _Shape:
+        """Find out which key is which in rows with these keys."""
+        chosen: dict[str, str] = {}  # first name of a field -> the row's key
+        ranks: dict[str, int] = {}
+        for key in row:
+            field, rank = self._known.get(_plain(key), (None, 0))
+            if field and rank < ranks.get(field.names[0], len(field.names)):
+                chosen[field.names[0]], ranks[field.names[0]] = key, rank
+        if "question" not in chosen:
+            raise self._no_question(row, line)
+        extra = tuple(key for key in row if key not in chosen.values())
+        for key in extra:
+            self._warn_of(key, chosen)
+        fields = tuple(
+            (
+                chosen[field.names[0]],
+                field.fills,
+                (self._tabular and field.parse_cell) or field.parse,
+                field.empty_counts,
+            )
+            for field in self._fields
+            if field.names[0] in chosen
+        )
+        shape = _Shape(chosen["question"], chosen.get("id"), fields, extra)
+        if len(self._shapes) < _SHAPES_KEPT:
+            self._shapes[tuple(row)] = shape
+        return shape
+
+    def _warn_of(self, key: str, chosen: dict[str, str]) -> None:
+        """Say so when a key that means nothing to us looks as if it should."""
+        kind = "column" if self._tabular else "key"
+        field, _ = self._known.get(_plain(key), (None, 0))
+        if field:
+            warning = (
+                f"{self._path}: the {kind} `{key}` is kept but not used, because "
+                f"`{chosen[field.names[0]]}` means the same."
+            )
+        else:
+            plain = _plain(key)
+            if plain in _NOT_READ:
+                self._warn(f"{self._path}: the {kind} `{key}` is not used: {_NOT_READ[plain]}.")
+                return
+            meant = self._meant(plain, chosen)
+            if not meant:
+                if self._tells_all and plain not in self._passive:
+                    self._unknown.setdefault(key)
+                return
+            self.misspelt.setdefault(self._known[meant][0].fills, key)
+            unit = ", in milliseconds" if plain in _SECONDS else ""
+            warning = f"{self._path}: the {kind} `{key}` is not known and not used. Did you mean `{meant}`{unit}?"
+        self._warn(warning)
+
+    def _meant(self, plain: str, chosen: Mapping[str, str]) -> str:
+        """The name of the field that an unknown key seems to be meant for; blank where none is missing or near."""
+        if plain in self._passive:
+            return ""
+        missing = [name for name, (field, _) in self._known.items() if field.names[0] not in chosen]
+        if _ELSEWHERE.get(plain) in missing:
+            return _ELSEWHERE[plain]
+        close = difflib.get_close_matches(plain, missing, n=1, cutoff=_FAINT if self._tells_all else _LOOKALIKE)
+        return close[0] if close else ""
+
+    def _warn(self, warning: str) -> None:
+        if warning not in self._warnings:
+            self._warnings.append(warning)
+
+    def _no_question(self, row: Row, line: int) -> InputError:
+        keys = {_plain(key): key for key in row}
+        close = difflib.get_close_matches("question", keys, n=1, cutoff=0.6)
+        nearest = close or [word for word in _OTHER_WORDS_FOR_QUESTION if word in keys]
+        advice = f" Rename `{keys[nearest[0]]}` to `question`, if that is it." if nearest else ""
+        kind = "column" if self._tabular else "key"
+        there = ", ".join(row) or "none"
+        return InputError(f"{self._path}:{line}: there is no {kind} `question` (there: {there}).{advice}")
+
+
+def _plain(key: str) -> str:
+    return key.strip().lower().replace(" ", "_").replace("-", "_")
+
+
+Key = TypeVar("Key", bound=Hashable)
+
+
+class IdMaker:
+    """Makes ids for rows that have none; the second row that would get the same one gets ``-2``, and so on.
+
+    Only hashes are kept, and counts only for those that ``repeated`` names: a million rows stay small.
+    """
+
+    def __init__(self, repeated: frozenset[int] = frozenset()) -> None:
+        self._repeated = repeated
+        self._seen: Counter[int] = Counter()
+
+    def make(self, content: str, group: Hashable = None) -> str:
+        """The id for this content; the same for equal content in different groups."""
+        made = made_id(content)
+        key = hash((made, group))
+        if key in self._repeated:
+            self._seen[key] += 1
+            if self._seen[key] > 1:
+                return f"{made}-{self._seen[key]}"
+        return made
+
+
+def made_id(content: str) -> str:
+    """A short id that depends on the content alone, whatever else is in the file."""
+    return f"q-{hashlib.blake2b(content.encode('utf-8', 'surrogatepass'), digest_size=6).hexdigest()}"
+
+
+def hashes() -> "array[int]":
+    """An empty list of 64-bit hashes, eight bytes each."""
+    return array("q")
+
+
+def repeated(hashes: "array[int]") -> frozenset[int]:
+    """The hashes that occur more than once."""
+    import numpy as np
+
+    if len(hashes) < 2:
+        return frozenset()
+    ordered = np.sort(np.frombuffer(hashes, dtype=np.int64))
+    return frozenset(ordered[1:][ordered[1:] == ordered[:-1]].tolist())
+
+
+def first_clash(keys: Iterable[tuple[Key, int]], label_errors: frozenset[int]) -> tuple[Key, int, int] | None:
+    """The first key that comes twice, and both lines; None when only hashes were equal."""
+    seen: dict[Key, int] = {}
+    for key, line in keys:
+        if hash(key) in label_errors:
+            if key in seen:
+                return key, seen[key], line
+            seen[key] = line
+    return None

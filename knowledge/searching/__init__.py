@@ -1,1 +1,0 @@
-"""Finding passages: how documents are split, and the ways to search what came of it."""

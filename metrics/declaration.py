@@ -1,0 +1,281 @@
+"""The decorators ``metric`` and ``artefact``: they mark a function and hand it back as it was."""
+
+import difflib
+import inspect
+import math
+import typing
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal, TypedDict, TypeVar, Unpack, overload
+
+from .. import InputError
+from .score import Aggregate, Better, Reason
+
+_NAME: Final = type.__dict__["__name__"]
+
+
+def nearest(name: str, known: Iterable[str], separator: str = "; ") -> str:
+    """The end of a sentence about an unknown name: what it may have been meant to be."""
+    names = {each.lower(): each for each in sorted(known)}
+    close = [names[each] for each in difflib.get_close_matches(name.lower(), names, n=1, cutoff=0.5)]
+    return f"{separator}did you mean '{close[0]}'?" if close else "."
+
+
+def exception_text(error: BaseException) -> str:
+    """What an exception says; whose ``__str__`` raises says so. Never raises, whatever the exception is."""
+    try:
+        return str.__str__(str(error))  # a text of its own class may misbehave, too
+    except BaseException as broken:  # noqa: BLE001 - foreign code
+        return f"(its message can't be read: __str__ raised {exception_name(broken)})"
+
+
+def exception_name(error: BaseException) -> str:
+    """The name of an exception's class, whatever its metaclass does."""
+    return str(_NAME.__get__(type(error)))
+
+
+def exception_line(error: BaseException) -> str:
+    """Class and text of an exception: ``ValueError: no such page``."""
+    text = exception_text(error)
+    return f"{exception_name(error)}: {text}" if text else exception_name(error)
+
+
+BlankAnswer = float | Literal["not_applicable", "measure"] | Reason
+Level = Literal["row", "run"]
+Function = Callable[..., object]
+Requests = int | Callable[[Mapping[str, object]], int]  # a number, or what makes it of the settled options
+Marked = TypeVar("Marked", bound=Function)
+# An option and a value of it, and the artefacts that then stand in the place of others.
+Swaps = Mapping[tuple[str, object], Mapping[str, str]]
+# An option and a value of it, and the least and the greatest value of the metric that it brings.
+Ranges = Mapping[tuple[str, object], tuple[float | None, float | None]]
+
+_MARK: Final = "__proctor__"
+
+
+class MetricSettings(TypedDict, total=False):
+    """What ``metric`` may be told; ``MetricDeclaration`` says what each of it means."""
+
+    threshold: float | None
+    better: Better
+    low: float | None
+    high: float | None
+    source: str
+    blank_answer: BlankAnswer
+    zero_on_empty_contexts: bool
+    level: Level
+    adds_up: tuple[str, ...]
+    id: str
+    aggregate: Aggregate
+    swaps: Swaps
+    components: Mapping[str, str]
+    scale: tuple[str, str] | None
+    ranges: Ranges
+    reads: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class MetricDeclaration:
+    """What a metric says of itself beside its signature and docstring.
+
+    Attributes:
+        threshold: what a value must reach to pass; None for none. Reaching it exactly passes.
+        better: which way is good.
+        low: least possible value, None when there is no bound.
+        high: greatest possible value, None when there is no bound.
+        source: where the definition comes from.
+        blank_answer: the value of a row whose answer is blank; ``"not_applicable"`` or another reason to
+            give none; or ``"measure"`` to call the function all the same.
+        zero_on_empty_contexts: whether the run option ``empty_contexts="zero"`` applies to it.
+        level: ``"row"``, or ``"run"`` for a figure over all rows of a bot.
+        adds_up: for a figure over all rows, the row metrics whose scores it is made from; they are planned with it.
+        id: its name where the function's won't do; members of a family are named this way, and may have a dot.
+        aggregate: how rows make one figure: ``"mean"`` over those with a value, or ``"rate"``: their sum over the
+            number of rows with a value or an unreadable judgement.
+        swaps: for an option that changes what is needed: by (option, value) the artefacts that then take the place
+            of needs; each must provide the same type. ``{("unit", "chunk"): {"sentences": "chunks"}}``.
+        components: for a metric that is made of others: by need the metric to which it belongs. Where a need fails,
+            the reason is that a component has no value, and details name it.
+        scale: the artefact and its option, a pair of numbers, that give the least and the greatest value; a threshold
+            is then for the value brought to 0 to 1.
+        ranges: for an option that changes ``low`` and ``high``: by (option, value) what they then are.
+        reads: files that its value rests on, by their paths from the folder of the file that declares it; their content
+            is part of the version of scores.
+    """
+
+    threshold: float | None = None
+    better: Better = "higher"
+    low: float | None = 0.0
+    high: float | None = 1.0
+    source: str = ""
+    blank_answer: BlankAnswer = 0.0
+    zero_on_empty_contexts: bool = False
+    level: Level = "row"
+    adds_up: tuple[str, ...] = ()
+    id: str = ""
+    aggregate: Aggregate = "mean"
+    swaps: Swaps = field(default_factory=dict)
+    components: Mapping[str, str] = field(default_factory=dict)
+    scale: tuple[str, str] | None = None
+    ranges: Ranges = field(default_factory=dict)
+    reads: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ArtefactDeclaration:
+    """What an artefact says of itself: its parts, the judge's calls that it makes, and the files that it reads."""
+
+    parts: tuple[str, ...] = ()
+    calls: tuple[str, ...] = ()
+    requests: Requests = 1
+    reads: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What the values of an option must be, in its annotation: ``Annotated[int, Wanted("at least 1", ...)]``.
+
+    A plan refuses others, before any request is paid for.
+    """
+
+    words: str
+    holds: Callable[[Any], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """One thing that a function asks for by name; one with a default can do without."""
+
+    name: str
+    required: bool
+    default: object = None
+
+
+@overload
+def metric(function: Marked, /) -> Marked: ...
+@overload
+def metric(**said: Unpack[MetricSettings]) -> Callable[[Marked], Marked]: ...
+def metric(function: Marked | None = None, /, **said: Unpack[MetricSettings]) -> Marked | Callable[[Marked], Marked]:
+    """Declare a function as a metric; its parameter names are its needs.
+
+    The function is synchronous and pure. It returns a number, a ``Measured`` (number and evidence) or None
+    (nothing to measure), or raises ``NotApplicable``. Positional parameters are facts or artefacts by name,
+    optional where they have a default; keyword-only parameters are options that a suite may set.
+
+    Args:
+        function: the metric, when the decorator is used bare.
+        said: threshold, direction, range, source and more: see ``MetricDeclaration``.
+    """
+    for name in said:
+        if name not in MetricSettings.__annotations__:
+            raise TypeError(f"'@metric' knows no '{name}'{nearest(name, MetricSettings.__annotations__)}")
+    declaration = MetricDeclaration(**said)
+
+    def mark(marked: Marked) -> Marked:
+        setattr(marked, _MARK, declaration)
+        return marked
+
+    return mark if function is None else mark(function)
+
+
+@overload
+def artefact(function: Marked, /) -> Marked: ...
+@overload
+def artefact(
+    *, parts: tuple[str, ...] = (), calls: tuple[str, ...] = (), requests: Requests = 1, reads: tuple[str, ...] = ()
+) -> Callable[[Marked], Marked]: ...
+def artefact(
+    function: Marked | None = None,
+    /,
+    *,
+    parts: tuple[str, ...] = (),
+    calls: tuple[str, ...] = (),
+    requests: Requests = 1,
+    reads: tuple[str, ...] = (),
+) -> Marked | Callable[[Marked], Marked]:
+    """Declare a function as shared work: what it returns is made once a row and asked for by its name.
+
+    It asks for facts and other artefacts in the same way as a metric. It may be async, and is where models
+    are awaited. Whatever it raises becomes the outcome of every metric that rests on it.
+
+    Args:
+        function: the artefact, when the decorator is used bare.
+        parts: those of its parameters, None by default, that it is given only where some step of the plan that
+            needs this artefact needs them as well. So one request serves several metrics, and what nobody asks
+            for is left out of it. A part that can't be made is None.
+        calls: names of the judge's calls that it makes, by their prompts in ``metrics/prompts``; these are part of the
+            version of scores. Left out for calls whose prompts stand in the code itself.
+        requests: how many requests to the judge these calls are, for each row; counted where it has calls, or is
+            async and asks for the judge.
+        reads: files that it rests on, as a metric names them: see ``MetricDeclaration``.
+    """
+    declaration = ArtefactDeclaration(parts, calls, requests, reads)
+
+    def mark(marked: Marked) -> Marked:
+        setattr(marked, _MARK, declaration)
+        return marked
+
+    return mark if function is None else mark(function)
+
+
+def wrong_in(declaration: MetricDeclaration) -> str:
+    """What is wrong with what a metric says of itself, for those who use no type checker; blank when nothing is."""
+    for name, choices in _CHOICES.items():
+        value = getattr(declaration, name)
+        if value not in choices and not (name == "blank_answer" and _is_number(value)):
+            return f"{name} is {value!r}; one of {', '.join(map(repr, choices))} is wanted."
+    for name in ("threshold", "low", "high"):
+        value = getattr(declaration, name)
+        if value is not None and not _is_number(value):
+            return f"{name} is {value!r}; a number or None is wanted."
+    low, high = declaration.low, declaration.high
+    return f"low is {low:g} and high is {high:g}." if low is not None and high is not None and low >= high else ""
+
+
+_CHOICES: Final[Mapping[str, tuple[str, ...]]] = {
+    "better": typing.get_args(Better),
+    "level": typing.get_args(Level),
+    "aggregate": typing.get_args(Aggregate),
+    "blank_answer": ("not_applicable", "measure", *map(str, Reason)),
+}
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def declaration_of(candidate: object) -> MetricDeclaration | ArtefactDeclaration | None:
+    """What the decorator noted, or None for anything that was not decorated."""
+    noted = getattr(candidate, _MARK, None) if inspect.isfunction(candidate) else None
+    return noted if isinstance(noted, (MetricDeclaration, ArtefactDeclaration)) else None
+
+
+def name_of(function: Function) -> str:
+    """The name by which a declared function is known."""
+    declaration = declaration_of(function)
+    given = declaration.id if isinstance(declaration, MetricDeclaration) else ""
+    return given or str(getattr(function, "__name__", function))
+
+
+def place_of(function: Function) -> str:
+    """File and line of a function, for messages."""
+    code = getattr(inspect.unwrap(function), "__code__", None)
+    return f"{code.co_filename}:{code.co_firstlineno}" if code else repr(function)
+
+
+def read_signature(function: Function) -> tuple[tuple[Need, ...], Mapping[str, object]]:
+    """Needs in order, and options with their defaults. Raises InputError for a signature that can't be met."""
+    needs: list[Need] = []
+    options: dict[str, object] = {}
+    for parameter in inspect.signature(function).parameters.values():
+        has_default = parameter.default is not parameter.empty
+        if parameter.kind is parameter.POSITIONAL_OR_KEYWORD:
+            default = parameter.default if has_default else None
+            needs.append(Need(parameter.name, required=not has_default, default=default))
+        elif parameter.kind is parameter.KEYWORD_ONLY and has_default:
+            options[parameter.name] = parameter.default
+        else:
+            said = f"{place_of(function)}: '{name_of(function)}' has the parameter '{parameter}'"
+            wanted = "needs are plain parameters, and options are keyword-only with a default"
+            raise InputError(f"{said}, which can't be filled; {wanted}.")
+    return tuple(needs), options

@@ -1,0 +1,594 @@
+"""Calls: everything that judges are asked: claims, verdicts on items, grades, labels."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Final, Literal
+
+from ..score import Unreadable
+from .call import (
+    ANSWER_CLAIM,
+    CHUNK,
+    EXPECTED_CLAIM,
+    EXPECTED_SENTENCE,
+    NUMBER,
+    SENTENCE,
+    TEXT,
+    YES_OR_NO,
+    Answer,
+    Block,
+    ItemCall,
+    ItemList,
+    JudgeCall,
+    Reading,
+    Schema,
+    item,
+    listing,
+    numbered,
+    record,
+    several,
+    unmarked,
+)
+from .replies import Malformed, bare_reply, read_boolean, read_label, read_list, read_object, read_score, read_texts
+from .verdicts import (
+    Agreement,
+    AnswerSupport,
+    ExpectedSupport,
+    Flags,
+    Grade,
+    Grades,
+    ReverseQuestion,
+    Word,
+    combined_grade,
+    majority,
+    share,
+    tie,
+)
+
+
+class TextList(JudgeCall[tuple[str, ...]]):
+    """A call that is answered with a list of texts; a list with anything else in it can't be read."""
+
+    is_verdict: ClassVar[bool] = False
+    field: ClassVar[str]
+
+    def schema(self) -> Schema:
+        """An object with one list of texts."""
+        return record(**{self.field: several(TEXT)})
+
+    def read(self, reply: str) -> Reading[tuple[str, ...]]:
+        """The texts, each once."""
+        found = read_object(reply)
+        if isinstance(found, str):
+            return Reading(None, found)
+        try:
+            return Reading(read_texts(found, self.field))
+        except Malformed as wrong:
+            return Reading(None, str(wrong))
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerClaims(TextList):
+    """J1a: the answer as self-contained claims; none for a greeting or a refusal."""
+
+    name: ClassVar[str] = "answer_claims"
+    field: ClassVar[str] = "claims"
+
+    question: str
+    answer: str
+
+    def shown(self) -> Sequence[Block]:
+        """Question and answer."""
+        return (Block("question", self.question), Block("answer", self.answer))
+
+
+@dataclass(frozen=True, slots=True)
+class ExpectedClaims(TextList):
+    """J1e: an expected answer as self-contained claims; once for a test case, whatever bots answer.
+
+    Its prompt is that of J1a, so that the claims of both can be compared.
+    """
+
+    name: ClassVar[str] = "expected_claims"
+    field: ClassVar[str] = "claims"
+
+    question: str
+    expected: str
+
+    def shown(self) -> Sequence[Block]:
+        """Question and expected answer, under the same name as in J1a."""
+        return (Block("question", self.question), Block("answer", self.expected))
+
+
+@dataclass(frozen=True, slots=True)
+class Entities(TextList):
+    """J5: the entities of a text, each once: the expected answer's (J5e) or those of all contexts (J5c)."""
+
+    name: ClassVar[str] = "entities"
+    field: ClassVar[str] = "entities"
+
+    text: str
+
+    def shown(self) -> Sequence[Block]:
+        """The text."""
+        return (Block("text", self.text),)
+
+
+@dataclass(frozen=True, slots=True)
+class ReverseQuestions(JudgeCall[tuple[ReverseQuestion, ...]]):
+    """J4: questions that the answer would answer; the judge does not see the real one."""
+
+    name: ClassVar[str] = "reverse_questions"
+    is_verdict: ClassVar[bool] = False
+
+    answer: str
+    count: int = 3
+
+    def shown(self) -> Sequence[Block]:
+        """The answer; never the real question."""
+        return (Block("answer", self.answer),)
+
+    def reminder(self) -> str:
+        """How many questions."""
+        return f"Reply with the JSON object only; number of questions: {self.count}."
+
+    def schema(self) -> Schema:
+        """An object with a list of questions."""
+        return record(questions=several(record(question=TEXT, noncommittal=YES_OR_NO)))
+
+    def read(self, reply: str) -> Reading[tuple[ReverseQuestion, ...]]:
+        """The questions that can be read, no more than were asked for."""
+        found = read_object(reply)
+        if isinstance(found, str):
+            return Reading(None, found)
+        try:
+            questions, problems = read_list(found, "questions", _question)
+        except Malformed as wrong:
+            return Reading(None, str(wrong))
+        if len(questions) < self.count:
+            problems.append(f"{self.count} questions were asked for; {len(questions)} could be read.")
+        return Reading(tuple(questions[: self.count]) or None, " ".join(problems))
+
+    def lacks(self, answer: tuple[ReverseQuestion, ...]) -> Sequence[str]:
+        """Names of the questions that are missing."""
+        return tuple(f"question {number}" for number in range(len(answer) + 1, self.count + 1))
+
+    def completed(
+        self, first: tuple[ReverseQuestion, ...], second: tuple[ReverseQuestion, ...]
+    ) -> tuple[ReverseQuestion, ...]:
+        """The first questions, and others of the second until there are enough."""
+        more = (question for question in second if question not in first)
+        return (*first, *more)[: self.count]
+
+
+def _question(found: Mapping[str, object]) -> ReverseQuestion:
+    text, noncommittal = found.get("question"), read_boolean(found.get("noncommittal"))
+    if not isinstance(text, str) or not text.strip():
+        raise Malformed('"question" must be a question')
+    if noncommittal is None:
+        raise Malformed('"noncommittal" must be true or false')
+    return ReverseQuestion(" ".join(text.split()), noncommittal)
+
+
+@dataclass(frozen=True, slots=True)
+class ContextText:
+    """A sentence of the contexts, and the number of its chunk, from 1."""
+
+    chunk: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class CheckAnswer(ItemCall[AnswerSupport]):
+    """J2a: the answer's claims against the contexts, and which context sentences the question needs.
+
+    The expected answer is not shown. Parts that are empty are not asked about: ``claims``, ``sentences``.
+    """
+
+    name: ClassVar[str] = "check_answer"
+    answer_type: ClassVar[type[Any]] = AnswerSupport
+
+    question: str
+    chunks: tuple[str, ...]
+    claims: tuple[str, ...] = ()
+    sentences: tuple[ContextText, ...] = ()
+
+    def lists(self) -> tuple[ItemList, ...]:
+        """Claims, and sentences of the contexts."""
+        claims = numbered(ANSWER_CLAIM, len(self.claims))
+        sentences = numbered(SENTENCE, len(self.sentences))
+        return (
+            ItemList("claims", "claims", claims, "supported", chunks=len(self.chunks)),
+            ItemList("sentences", "needed", sentences, "needed", why=False),
+        )
+
+    def shown(self) -> Sequence[Block]:
+        """Question, chunks and claims; never the expected answer."""
+        chunks = shown_chunks(self.chunks, self.sentences)
+        blocks = [Block("question", unmarked(self.question)), Block("chunks", chunks)]
+        if self.claims:
+            blocks.append(Block("claims", listing(numbered(ANSWER_CLAIM, len(self.claims)), self.claims)))
+        return blocks
+
+
+@dataclass(frozen=True, slots=True)
+class CheckExpected(ItemCall[ExpectedSupport]):
+    """J2b: the expected answer's claims and sentences against the contexts, and which chunks and sentences help.
+
+    The answer is not shown. Parts: ``claims``, ``expected_sentences``, ``usefulness`` (of every chunk) and
+    ``sentences`` (of the contexts, that support the expected answer).
+    """
+
+    name: ClassVar[str] = "check_expected"
+    answer_type: ClassVar[type[Any]] = ExpectedSupport
+
+    question: str
+    expected: str
+    chunks: tuple[str, ...]
+    claims: tuple[str, ...] = ()
+    expected_sentences: tuple[str, ...] = ()
+    usefulness: bool = False
+    sentences: tuple[ContextText, ...] = ()
+
+    def lists(self) -> tuple[ItemList, ...]:
+        """Claims and sentences of the expected answer, chunks, and sentences of the contexts."""
+        claims = numbered(EXPECTED_CLAIM, len(self.claims))
+        expected = numbered(EXPECTED_SENTENCE, len(self.expected_sentences))
+        chunks = numbered(CHUNK, len(self.chunks) if self.usefulness else 0)
+        sentences = numbered(SENTENCE, len(self.sentences))
+        return (
+            ItemList("claims", "claims", claims, "supported", chunks=len(self.chunks)),
+            ItemList("expected_sentences", "sentences", expected, "supported", chunks=len(self.chunks)),
+            ItemList("usefulness", "useful", chunks, "useful"),
+            ItemList("sentences", "supporting", sentences, "supports", why=False),
+        )
+
+    def shown(self) -> Sequence[Block]:
+        """Question, expected answer, chunks and claims; never the answer."""
+        ids = numbered(EXPECTED_SENTENCE, len(self.expected_sentences))
+        # Numbered sentences are the expected answer; it is not shown twice.
+        expected = listing(ids, self.expected_sentences) if ids else unmarked(self.expected)
+        blocks = [
+            Block("question", unmarked(self.question)),
+            Block("expected", expected),
+            Block("chunks", shown_chunks(self.chunks, self.sentences)),
+        ]
+        if self.claims:
+            blocks.append(Block("claims", listing(numbered(EXPECTED_CLAIM, len(self.claims)), self.claims)))
+        return blocks
+
+
+@dataclass(frozen=True, slots=True)
+class CompareClaims(ItemCall[Agreement]):
+    """J3: the answer's claims against the expected answer, and the expected claims against the answer.
+
+    ``question`` is for judges that need it to understand short answers; the specification's prompt shows E, A and
+    both lists.
+    """
+
+    name: ClassVar[str] = "compare_claims"
+    answer_type: ClassVar[type[Any]] = Agreement
+
+    expected: str
+    answer: str
+    answer_claims: tuple[str, ...]
+    expected_claims: tuple[str, ...]
+    question: str = ""
+
+    def lists(self) -> tuple[ItemList, ...]:
+        """The answer's claims, and the expected ones."""
+        answer = numbered(ANSWER_CLAIM, len(self.answer_claims))
+        expected = numbered(EXPECTED_CLAIM, len(self.expected_claims))
+        return (
+            ItemList("answer_claims", "answer_claims", answer, "supported"),
+            ItemList("expected_claims", "expected_claims", expected, "covered"),
+        )
+
+    def shown(self) -> Sequence[Block]:
+        """Both answers and their claims."""
+        blocks = [Block("expected", unmarked(self.expected)), Block("answer", unmarked(self.answer))]
+        if self.answer_claims:
+            ids = numbered(ANSWER_CLAIM, len(self.answer_claims))
+            blocks.append(Block("answer_claims", listing(ids, self.answer_claims)))
+        if self.expected_claims:
+            ids = numbered(EXPECTED_CLAIM, len(self.expected_claims))
+            blocks.append(Block("expected_claims", listing(ids, self.expected_claims)))
+        return blocks
+
+
+def shown_chunks(chunks: Sequence[str], sentences: Sequence[ContextText]) -> str:
+    """The chunks, each on one line; or, where their sentences are asked about, each with its sentences below it."""
+    within: dict[int, list[str]] = {}
+    for identity, sentence in zip(numbered(SENTENCE, len(sentences)), sentences, strict=True):
+        within.setdefault(sentence.chunk, []).append(item(identity, sentence.text))
+    lines: list[str] = []
+    for number, (identity, chunk) in enumerate(zip(numbered(CHUNK, len(chunks)), chunks, strict=True), start=1):
+        lines += [f"[{identity}]", *within[number]] if number in within else [item(identity, chunk)]
+    return "\n".join(lines)
+
+
+REVIEW_ASPECTS: Final = ("relevance", "faithfulness", "safety", "robustness")
+
+
+@dataclass(frozen=True, slots=True)
+class Review(JudgeCall[Grades]):
+    """J6: relevance, faithfulness (to the expected answer), safety and robustness, each with a score and a reason."""
+
+    name: ClassVar[str] = "review"
+
+    question: str
+    answer: str
+    expected: str = ""  # blank: judged without it
+    low: float = 0.0
+    high: float = 1.0
+
+    @property
+    def parts(self) -> frozenset[str]:
+        """Whether there is an expected answer."""
+        return frozenset({"expected" if self.expected.strip() else "no expected"})
+
+    def shown(self) -> Sequence[Block]:
+        """Question, expected answer where there is one, and answer."""
+        expected = [Block("expected", self.expected)] if self.expected.strip() else []
+        return (Block("question", self.question), *expected, Block("answer", self.answer))
+
+    def reminder(self) -> str:
+        """The scale."""
+        return f"Reply with the JSON object only; scores are numbers from {self.low:g} (worst) to {self.high:g} (best)."
+
+    def schema(self) -> Schema:
+        """Reason and score of each aspect; the reason comes first, so that the score follows from it."""
+        return record(**{aspect: record(reason=TEXT, score=NUMBER) for aspect in REVIEW_ASPECTS})
+
+    def read(self, reply: str) -> Reading[Grades]:
+        """The grades that can be read."""
+        found = read_object(reply)
+        if isinstance(found, str):
+            return Reading(None, found)
+        grades: dict[str, Grade | None] = {}
+        problems: list[str] = []
+        for aspect in REVIEW_ASPECTS:
+            try:
+                grades[aspect] = self._grade(found.get(aspect))
+            except Malformed as wrong:
+                grades[aspect] = None
+                problems.append(f'In "{aspect}", {wrong}.')
+        return Reading(grades if any(grades.values()) else None, " ".join(problems))
+
+    def _grade(self, found: object) -> Grade:
+        if not isinstance(found, Mapping):
+            raise Malformed('an object with "reason" and "score" is wanted')
+        reason = found.get("reason")
+        return Grade(
+            read_score(found.get("score"), self.low, self.high),
+            " ".join(reason.split()) if isinstance(reason, str) else "",
+        )
+
+    def lacks(self, answer: Grades) -> Sequence[str]:
+        """Aspects without a grade."""
+        return tuple(aspect for aspect in REVIEW_ASPECTS if answer[aspect] is None)
+
+    def completed(self, first: Grades, second: Grades) -> Grades:
+        """For each aspect the first grade, or else the second."""
+        return {aspect: first[aspect] or second[aspect] for aspect in REVIEW_ASPECTS}
+
+    def combine(self, answers: Sequence[Grades | None], mean: bool) -> Grades:
+        """For each aspect the median, or the mean."""
+        width = self.high - self.low
+        return {
+            aspect: combined_grade([grades[aspect] if grades else None for grades in answers], mean, width)
+            for aspect in REVIEW_ASPECTS
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class SafetyVerdicts(JudgeCall[Flags]):
+    """J7: for each aspect of safety, whether the answer, or what a search found, is to be flagged."""
+
+    name: ClassVar[str] = "safety"
+
+    question: str  # blank: judged without it
+    answer: str  # or the contexts, where these are judged
+    aspects: tuple[str, ...]
+    judged: Literal["answer", "contexts"] = "answer"
+
+    @property
+    def parts(self) -> frozenset[str]:
+        """The aspects, and whether contexts are judged."""
+        return frozenset(self.aspects) | ({"contexts"} if self.judged == "contexts" else set())
+
+    def shown(self) -> Sequence[Block]:
+        """Question, where there is one, and what is judged."""
+        question = [Block("question", self.question)] if self.question.strip() else []
+        return (*question, Block(self.judged, self.answer))
+
+    def reminder(self) -> str:
+        """The aspects."""
+        return f"Reply with the JSON object only, with true or false for each of: {', '.join(self.aspects)}."
+
+    def schema(self) -> Schema:
+        """Yes or no for each aspect."""
+        return record(**dict.fromkeys(self.aspects, YES_OR_NO))
+
+    def read(self, reply: str) -> Reading[Flags]:
+        """The flags that can be read."""
+        found = read_object(reply)
+        if isinstance(found, str):
+            return Reading(None, found)
+        flags = {aspect: read_boolean(found.get(aspect)) for aspect in self.aspects}
+        missing = [f'"{aspect}"' for aspect, flag in flags.items() if flag is None]
+        problem = f"The object must have true or false for {', '.join(missing)}." if missing else ""
+        return Reading(None if len(missing) == len(flags) else flags, problem)
+
+    def lacks(self, answer: Flags) -> Sequence[str]:
+        """Aspects without a flag."""
+        return tuple(aspect for aspect in self.aspects if answer[aspect] is None)
+
+    def completed(self, first: Flags, second: Flags) -> Flags:
+        """For each aspect the first flag, or else the second."""
+        return {aspect: second[aspect] if first[aspect] is None else first[aspect] for aspect in self.aspects}
+
+    def combine(self, answers: Sequence[Flags | None], mean: bool) -> Flags:  # noqa: ARG002 - a flag is no number
+        """For each aspect the majority."""
+        return {aspect: majority(self._votes(answers, aspect)) for aspect in self.aspects}
+
+    def tied(self, answers: Sequence[Flags | None]) -> bool:
+        """Whether any aspect is tied."""
+        return any(tie(self._votes(answers, aspect)) for aspect in self.aspects)
+
+    def _votes(self, answers: Sequence[Flags | None], aspect: str) -> list[bool | None]:
+        return [flags[aspect] if flags else None for flags in answers]
+
+
+_QUOTED: Final = 200  # characters of a reply that are kept beside its label
+_OF_TEN: Final = re.compile(r"(?<=[0-9])\s*(?:/\s*10|out\s+of\s+(?:10|ten))(?![\w/]|[.,][0-9])", re.IGNORECASE)
+_AROUND: Final = ".,;!?()[]\"'`*_\u201c\u201d\u2018\u2019"
+
+
+class WordCall(JudgeCall[Word]):
+    """A call that is answered with one of two class labels."""
+
+    labels: tuple[str, str]
+
+    def reminder(self) -> str:
+        """The two words."""
+        return f"Reply with one word only: {self.labels[0]} or {self.labels[1]}."
+
+    def read(self, reply: str) -> Reading[Word]:
+        """The label, if one and only one is said."""
+        label = read_label(reply, self.labels)
+        if label is None:
+            return Reading(None, f"The reply must be one word, {self.labels[0]} or {self.labels[1]}, and nothing else.")
+        return Reading(Word(label, bare_reply(reply)[:_QUOTED]))
+
+    def combine(self, answers: Sequence[Word | None], mean: bool) -> Word:  # noqa: ARG002 - a label is no number
+        """The majority's label."""
+        words = [answer.label if answer else None for answer in answers]
+        label = majority(words)
+        if label is None:
+            raise Unreadable(f"Of {len(words)} judges or votes, too few could be read or as many said the opposite.")
+        return Word(label, agreement=share(words, label))
+
+    def tied(self, answers: Sequence[Word | None]) -> bool:
+        """Whether as many said the one as the other."""
+        return tie([answer.label if answer else None for answer in answers])
+
+
+class TextsCall(JudgeCall[Answer]):
+    """A call that shows some texts under a prompt that is named like the evaluator."""
+
+    prompt: str
+    texts: tuple[Block, ...]
+
+    def title(self) -> str:
+        """The evaluator's name."""
+        return self.prompt
+
+    def prompt_name(self) -> str:
+        """The evaluator's name."""
+        return self.prompt
+
+    @property
+    def parts(self) -> frozenset[str]:
+        """The labels of the texts."""
+        return frozenset(block.label for block in self.texts)
+
+    def shown(self) -> Sequence[Block]:
+        """The texts as they were given."""
+        return self.texts
+
+
+@dataclass(frozen=True, slots=True)
+class Label(TextsCall[Word], WordCall):
+    """J8: one of two class labels for some texts.
+
+    Attributes:
+        prompt: name of the prompt file, and of the call where it is kept.
+        labels: the two class labels, the passing one first.
+        texts: what is shown, by its label; the prompt's sections are those of these labels.
+    """
+
+    name: ClassVar[str] = "label"
+
+    prompt: str
+    labels: tuple[str, str]
+    texts: tuple[Block, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class OwnPrompt(WordCall):
+    """A user's own prompt, with the row's texts in the places of its placeholders.
+
+    Attributes:
+        labels: the two class labels, the passing one first.
+        pieces: the user's text, which is trusted and obeyed, and between it the row's texts, each in a ``Block``. A
+            row's text that is written into the user's could give the judge orders.
+    """
+
+    name: ClassVar[str] = "byop"
+
+    labels: tuple[str, str]
+    pieces: tuple[Block | str, ...]
+
+    def shown(self) -> Sequence[Block]:
+        """The row's texts."""
+        return tuple(piece for piece in self.pieces if isinstance(piece, Block))
+
+    def laid_out(self) -> Sequence[Block | str]:
+        """The user's text with the row's texts in it."""
+        return self.pieces
+
+
+@dataclass(frozen=True, slots=True)
+class Rating(TextsCall[Grade]):
+    """J8 of the stereotypes evaluator: one whole number for some texts.
+
+    Attributes:
+        prompt: name of the prompt file, and of the call where it is kept.
+        texts: what is shown, by its label.
+    """
+
+    name: ClassVar[str] = "rating"
+    low: ClassVar[int] = 0
+    high: ClassVar[int] = 10
+
+    prompt: str
+    texts: tuple[Block, ...]
+
+    def reminder(self) -> str:
+        """The scale."""
+        return f"Reply with one whole number only, from {self.low} to {self.high}."
+
+    def read(self, reply: str) -> Reading[Grade]:
+        """The only number of the reply, if it is a whole one on the scale."""
+        number = read_whole_number(reply)
+        try:
+            return Reading(Grade(read_score(number, self.low, self.high)))
+        except Malformed:
+            wanted = f"one whole number from {self.low} to {self.high}"
+            return Reading(None, f"The reply must be {wanted}, and nothing else.")
+
+    def combine(self, answers: Sequence[Grade | None], mean: bool) -> Grade:
+        """The median, or the mean."""
+        grade = combined_grade(answers, mean, self.high - self.low)
+        if grade is None:
+            raise Unreadable(f"Of {len(answers)} judges or votes, too few could be read.")
+        return grade
+
+
+def read_whole_number(reply: str) -> int | None:
+    """The only number of a reply, when it is a whole one; None when there are several, or none.
+
+    "/10" and "out of 10" behind it belong to it. An object is read by its ``score`` or ``verdict``.
+
+    >>> read_whole_number("**1 out of 10**"), read_whole_number("between 1 and 3"), read_whole_number("1.5")
+    (1, None, None)
+    """
+    text = bare_reply(reply)
+    if text.startswith("{"):
+        found = read_object(text)
+        said = found.get("score", found.get("verdict")) if isinstance(found, Mapping) else None
+        text = str(said) if isinstance(said, int | str) and not isinstance(said, bool) else ""
+    text = re.sub(r"[:=*]", " ", _OF_TEN.sub(" ", text))
+    numbers = [word.strip(_AROUND) for word in text.split() if re.search(r"\d", word)]
+    return int(numbers[0]) if len(numbers) == 1 and re.fullmatch("[0-9]{1,3}", numbers[0]) else None

@@ -1,0 +1,262 @@
+"""Metrics on claims: faithfulness and noise sensitivity against contexts, correctness against the expected answer."""
+
+import math
+from collections.abc import Sequence
+from typing import Annotated, Final, Literal
+
+from ..artefacts import TextVectors, vector_evidence
+from ..declaration import Wanted, metric
+from ..score import Measured, NotApplicable, Reason
+from .judged import JudgedItems
+
+_GUIDE: Final = "Ejento metrics guide 2.4"
+_CHECKER: Final = "RAGChecker"
+
+
+@metric(
+    threshold=0.75,
+    blank_answer=Reason.NO_CLAIMS,
+    zero_on_empty_contexts=True,
+    swaps={
+        ("verifier", "hhem"): {"verdict_of_judge": "verdict_of_hhem"},
+        ("verifier", "minicheck"): {"verdict_of_judge": "verdict_of_minicheck"},
+        ("verifier", "alignscore"): {"verdict_of_judge": "verdict_of_alignscore"},
+        ("verifier", "lettucedetect"): {"verdict_of_judge": "verdict_of_lettucedetect"},
+    },
+    source="H2O evaluators page, Faithfulness; Ejento metrics guide 1.6; Ragas",
+)
+def faithfulness(
+    verdict_of_judge: Measured,
+    *,
+    verifier: Literal["judge", "hhem", "minicheck", "alignscore", "lettucedetect"] = "judge",
+) -> Measured:
+    """Share of the answer's claims that follow from the contexts, all of them taken together.
+
+    ``any_chunk`` in the details is the share of those that a single context supports (RAGChecker's faithfulness). An
+    answer that claims nothing, such as a refusal, has no value: look at how many have one before you compare bots. It
+    does not say that the answer is right: a claim that follows from a wrong document is faithful.
+
+    With the option ``verifier`` a model on this machine takes the place of the judge, who is then not asked. With
+    ``hhem`` (the model of ``hallucination``) and ``minicheck`` the value is the share of the answer's sentences that a
+    context, or a chunk of one, supports with a probability above 0.5; with ``alignscore`` the mean probability of the
+    sentences; with ``lettucedetect`` the share of characters that are not marked. What these models are worth stands
+    at the metrics of their names. None of them knows what a claim is: a sentence of a refusal or a greeting counts,
+    and usually as unsupported. So values of different verifiers don't compare, and neither do those of a verifier with
+    the judge's. ``ragas`` keeps the judge.
+    """
+    said = {} if verifier == "judge" else {"verifier": verifier}
+    return Measured(verdict_of_judge.value, {**said, **verdict_of_judge.details})
+
+
+def claims_share(claims: JudgedItems) -> float:
+    """Share of the answer's claims with the verdict yes. Raises NotApplicable when there is no claim."""
+    if not claims.items:
+        raise NotApplicable(Reason.NO_CLAIMS)
+    return claims.share
+
+
+@metric(
+    threshold=0.25,
+    better="lower",
+    blank_answer=Reason.NO_CLAIMS,
+    source=f"{_GUIDE} (threshold: project default)",
+)
+def noise_sensitivity(claims_right: JudgedItems) -> Measured:
+    """Share of the answer's claims that the expected answer doesn't support.
+
+    It is 1 minus ``claim_precision`` and, for each accepted answer, the sum of ``noise_sensitivity_relevant``,
+    ``noise_sensitivity_irrelevant`` and ``unsupported_incorrect``. A true claim that the expected answer doesn't
+    mention counts as wrong.
+    """
+    wrong = 1 - claims_share(claims_right)
+    return Measured(wrong, {"claims": claims_right.evidence("claim", "correct"), "judge": claims_right.judge})
+
+
+@metric(
+    threshold=0.25,
+    better="lower",
+    blank_answer=Reason.NO_CLAIMS,
+    source=f"{_GUIDE}; Ragas; RAGChecker (threshold: project default)",
+)
+def noise_sensitivity_relevant(
+    claims_right: JudgedItems, claim_support: JudgedItems, expected_claim_support: JudgedItems
+) -> Measured:
+    """Share of the answer's claims that are wrong and supported by a relevant context.
+
+    A context is relevant when it supports a claim of the expected answer on its own. A claim is wrong when the
+    expected answer doesn't support it. This is noise within good contexts that the bot took up.
+    """
+    relevant = _relevant(expected_claim_support)
+    taken = [bool(relevant.intersection(item.verdict.chunks)) for item in claim_support.items]
+    return _wrong_and(taken, claims_right, claim_support, {"relevant_chunks": sorted(relevant)})
+
+
+@metric(
+    threshold=0.25,
+    better="lower",
+    blank_answer=Reason.NO_CLAIMS,
+    source=f"{_GUIDE}; Ragas; RAGChecker (threshold: project default)",
+)
+def noise_sensitivity_irrelevant(
+    claims_right: JudgedItems, claim_support: JudgedItems, expected_claim_support: JudgedItems
+) -> Measured:
+    """Share of the answer's claims that are wrong and supported by irrelevant contexts alone.
+
+    A context is relevant when it supports a claim of the expected answer on its own. A claim is wrong when the
+    expected answer doesn't support it. This is what a better retriever would have kept from the bot.
+    """
+    relevant = _relevant(expected_claim_support)
+    taken = [bool(item.verdict.chunks) and relevant.isdisjoint(item.verdict.chunks) for item in claim_support.items]
+    return _wrong_and(taken, claims_right, claim_support, {"relevant_chunks": sorted(relevant)})
+
+
+@metric(
+    better="lower",
+    blank_answer=Reason.NO_CLAIMS,
+    source=f"{_CHECKER}, hallucination",
+)
+def unsupported_incorrect(claims_right: JudgedItems, claim_support: JudgedItems) -> Measured:
+    """Share of the answer's claims that are wrong and that no single context supports.
+
+    A claim is wrong when the expected answer doesn't support it.
+    """
+    alone = [not item.verdict.chunks for item in claim_support.items]
+    return _wrong_and(alone, claims_right, claim_support, {})
+
+
+@metric(better="neither", blank_answer=Reason.NO_CLAIMS, source=f"{_CHECKER}, self-knowledge")
+def self_knowledge(claims_right: JudgedItems, claim_support: JudgedItems) -> Measured:
+    """Share of the answer's claims that are right and that no single context supports.
+
+    The bot knew them by itself, or they follow from several contexts together. Whether that is welcome is for you to
+    say: nobody can trace such a claim to a document.
+    """
+    right = [item.verdict.holds for item in claims_right.items]
+    found = [is_right and not item.verdict.chunks for is_right, item in zip(right, claim_support.items, strict=True)]
+    return _share(found, claims_right, claim_support, {})
+
+
+def _relevant(expected: JudgedItems) -> frozenset[int]:
+    """Ranks of the contexts that support a claim of the expected answer on their own."""
+    if not expected.items:
+        raise NotApplicable(Reason.NO_EXPECTED_CLAIMS)
+    return frozenset(chunk for item in expected.items for chunk in item.verdict.chunks)
+
+
+def _wrong_and(also: Sequence[bool], right: JudgedItems, support: JudgedItems, details: dict[str, object]) -> Measured:
+    wrong = [not item.verdict.holds for item in right.items]
+    return _share([one and other for one, other in zip(wrong, also, strict=True)], right, support, details)
+
+
+def _share(found: Sequence[bool], right: JudgedItems, support: JudgedItems, details: dict[str, object]) -> Measured:
+    if not found:
+        raise NotApplicable(Reason.NO_CLAIMS)
+    claims = [
+        {"claim": one.text, "correct": one.verdict.holds, "chunks": list(other.verdict.chunks), "counted": counted}
+        for one, other, counted in zip(right.items, support.items, found, strict=True)
+    ]
+    return Measured(sum(found) / len(found), {"claims": claims, **details, "judge": right.judge})
+
+
+@metric(threshold=0.75, low=-0.25, source="H2O evaluators page, Answer correctness; Ejento metrics guide 1.1; Ragas")
+def answer_correctness(
+    claims_right: JudgedItems,
+    claims_covered: JudgedItems,
+    answer_vector: TextVectors,
+    expected_vector: TextVectors,
+    *,
+    weights: Annotated[
+        tuple[float, ...],
+        Wanted(
+            "a pair of numbers, none below 0 and not both 0,",
+            lambda both: len(both) == 2 and min(both) >= 0 < sum(both),
+        ),
+    ] = (0.75, 0.25),
+) -> Measured:
+    """F1 of the answer's claims against the expected answer's, and the likeness of both texts, three to one.
+
+    Claims of the answer that the expected answer supports are TP, its other claims FP, claims of the expected answer
+    that the answer doesn't cover FN; F1 is TP / (TP + (FP + FN) / 2), 0 without TP. The cosine of the embeddings of
+    both texts is added with the second of the ``weights``, which are divided by their sum. Where neither text makes a
+    claim there is no value.
+
+    A true claim that the expected answer doesn't mention counts as wrong: give full expected answers, or all accepted
+    ones. The cosine gives a wrong answer in the expected words up to a quarter of a point, so compare bots by it, and
+    read ``factual_f1`` in the details for what was wrong. Values of two embedding models don't compare.
+    """
+    if not claims_right.items and not claims_covered.items:
+        raise NotApplicable(Reason.NO_CLAIMS)
+    factual = factual_f1(claims_right, claims_covered)
+    similarity = float(answer_vector.vectors[0] @ expected_vector.vectors[0])
+    value = (weights[0] * factual + weights[1] * similarity) / sum(weights)
+    details = _confusion(claims_right, claims_covered)
+    details |= {"factual_f1": factual, "similarity": similarity, "judge": claims_right.judge}
+    return Measured(value, details | vector_evidence(answer_vector, expected_vector))
+
+
+def factual_f1(right: JudgedItems, covered: JudgedItems) -> float:
+    """TP / (TP + (FP + FN) / 2), where TP and FP are claims of the answer and FN of the expected one; 0 without TP."""
+    hits = sum(right.held)
+    misses = len(right.held) - hits + len(covered.held) - sum(covered.held)
+    return hits / (hits + misses / 2) if hits else 0.0
+
+
+def _confusion(right: JudgedItems, covered: JudgedItems) -> dict[str, object]:
+    claims = right.evidence("claim", "supported")
+    expected = covered.evidence("claim", "covered")
+    return {
+        "TP": [claim for claim in claims if claim["supported"]],
+        "FP": [claim for claim in claims if not claim["supported"]],
+        "FN": [claim for claim in expected if not claim["covered"]],
+    }
+
+
+@metric(source=f"{_CHECKER}, precision", blank_answer=Reason.NO_CLAIMS)
+def claim_precision(claims_right: JudgedItems) -> Measured:
+    """Share of the answer's claims that the expected answer supports.
+
+    A true claim that the expected answer doesn't mention counts as wrong.
+    """
+    return Measured(_precision(claims_right), _details(claims_right, "claims", "supported"))
+
+
+@metric(source=f"{_CHECKER}, recall")
+def claim_recall_answer(claims_covered: JudgedItems) -> Measured:
+    """Share of the expected answer's claims that the answer covers.
+
+    Saying everything gives 1: read it beside ``claim_precision``.
+    """
+    return Measured(_recall(claims_covered), _details(claims_covered, "expected_claims", "covered"))
+
+
+@metric(source=f"{_CHECKER}, F1", blank_answer=Reason.NO_CLAIMS)
+def claim_f1(claims_right: JudgedItems, claims_covered: JudgedItems) -> Measured:
+    """Harmonic mean of ``claim_precision`` and ``claim_recall_answer``.
+
+    Both sides are judged on their own, so that it may differ from ``factual_f1`` of ``answer_correctness``.
+    """
+    precision, recall = _precision(claims_right), _recall(claims_covered)
+    details = _details(claims_right, "claims", "supported") | _details(claims_covered, "expected_claims", "covered")
+    return Measured(harmonic_mean(precision, recall), details | {"precision": precision, "recall": recall})
+
+
+def harmonic_mean(*values: float) -> float:
+    """Harmonic mean of values clipped to 0 to 1; 0 when any of them is 0."""
+    clipped = [min(1.0, max(0.0, value)) for value in values]
+    return len(clipped) / math.fsum(1 / value for value in clipped) if all(clipped) else 0.0
+
+
+def _precision(right: JudgedItems) -> float:
+    if not right.items:
+        raise NotApplicable(Reason.NO_CLAIMS)
+    return right.share
+
+
+def _recall(covered: JudgedItems) -> float:
+    if not covered.items:
+        raise NotApplicable(Reason.NO_EXPECTED_CLAIMS)
+    return covered.share
+
+
+def _details(judged: JudgedItems, name: str, verdict: str) -> dict[str, object]:
+    return {name: judged.evidence("claim", verdict), "judge": judged.judge}

@@ -1,0 +1,497 @@
+"""Correctness: the answer's claims against the expected answer, and the expected claims against the answer."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from itertools import islice
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from ...tools import Embedder, Entailment, SupportModel
+from ..calls import CompareClaims
+from ..verdicts import Agreement, Verdict
+from .support import Vectors, combining, evidence, log_odds_of, negated, opposites, vectors_of
+from .wording import (
+    ORDINALS,
+    QUANTITIES,
+    SAME_WORD,
+    Word,
+    Wording,
+    letters,
+    likeness,
+    spelled_alike,
+    unaccented,
+    unspaced,
+    wording,
+)
+
+_OF_QUESTION: Final = 0.2  # weight of a word that the question gave, beside 1 for one that it did not
+_KNOWN: Final = 0.75  # coverage from which on an answer is none of ignorance, whatever it says besides
+_SAID: Final = 0.95  # coverage from which on a claim is said, so that a negation turns it round
+_PHRASE_WORDS: Final = 5
+_STOPS: Final = (".", "!", "?", "。", "।", "؟")
+_SPELLED_WORDS: Final = 12  # a longer claim is compared with the text as a whole
+_COMPARED_WORDS: Final = 300  # distinct content words of either text that are looked at
+_INITIALS: Final = range(2, 7)
+# Function words that say where, when and how much: an answer may be nothing else.
+_RELATIONS: Final = QUANTITIES | {
+    *("same", "other", "again", "before", "after", "during", "until", "between", "against", "through"),
+    *("above", "below", "under", "over", "up", "down", "off", "out"),
+}
+_NOTHING_AGAINST: Final = (0.0,) * 5
+_ORDINAL: Final = re.compile(r"(\d+)(?:st|nd|rd|th)")
+_ORDINAL_WORDS: Final = {word: number for number, word in ORDINALS.items()}
+_REFUSES: Final = re.compile(
+    r"\b(?:unknown|sorry|unclear|not sure|no (?:information|answer|record)"
+    r"|i (?:do not|don.?t) (?:know|have)|(?:can ?not|can.?t|could ?n.?t|could not|unable to) "
+    r"(?:find|determine|answer|provide|say|tell|help)"
+    r"|not (?:specified|mentioned|known|clear|available)|did(?:n.t| not) (?:mention|find))\b",
+    re.IGNORECASE,
+)
+_ABSTAINS: Final = re.compile(
+    r"\bsorry\b|\b(?:i|we)(?: am|.m| are|.re)? (?:not sure|unable to"
+    r"|(?:do not|don.?t|can ?not|can.?t|could not|couldn.?t) (?:know|say|tell|find|answer|determine|help))\b",
+    re.IGNORECASE,
+)
+_PARTICLE: Final = re.compile(r"\s*(yes|no)\b\s*(?:[,.;:!–—-]+\s*|$)", re.IGNORECASE)  # noqa: RUF001 - dashes
+# Denials that are things as well: for nothing is free.
+_NO_THINGS: Final = frozenset({"nothing", "none", "nobody", "nowhere"})
+
+
+class Signals(NamedTuple):
+    """What a text says of an expected claim; shares are between 0 and 1, flags 0 or 1.
+
+    Attributes:
+        coverage: share of the claim's content words that the text says, other words counting by their vectors'
+            nearness; words that the question gave count a fifth.
+        precision: share of the text's content words, without the question's, that the claim has.
+        similarity: cosine of the two texts.
+        spelling: letter trigrams of the claim that a stretch of the text has; 1 when it has all the words, in any form.
+        figure: the text has another number, year or month in the place of the claim's.
+        name: the text misses the last name of the claim (the surname), and has names of its own.
+        negation: the text says all of the claim, and one of the two denies it; or it says yes for no.
+        opposite: a word of the one stands against its opposite in the other, and neither is denied.
+        refusal: the text says that it does not know, and not the claim.
+    """
+
+    coverage: float
+    precision: float
+    similarity: float
+    spelling: float
+    figure: float
+    name: float
+    negation: float
+    opposite: float
+    refusal: float
+
+
+def match(question: Wording, claim: Wording, text: Wording, vectors: Vectors) -> Signals:
+    """Compare an expected claim with a text; the question's words count as given, and any refusal says any other."""
+    if abstains(claim.text) and abstains(text.text):
+        return Signals(1.0, 1.0, _cosine(claim.text, text.text, vectors), 1.0, *_NOTHING_AGAINST)
+    given = _keys(question.words)
+    wanted, said = _content(claim), _content(text)
+    found = _found(wanted, text, vectors)
+    coverage = _coverage(wanted, given, found)
+    new = {key: word for key, word in said.items() if key not in given}
+    strange = {key for key, share in _found(new, claim, {}).items() if share < SAME_WORD}
+    is_said = bool(found) and min(found.values()) >= SAME_WORD
+    names = _names(claim, given)
+    renamed = bool(names) and found.get(names[-1], 1.0) < SAME_WORD and not strange.isdisjoint(_names(text, given))
+    # Where the question itself denies something, a negation in one answer and not in the other says nothing.
+    denied = coverage >= _SAID and not question.negations and _denied(claim, text)
+    opposed = _opposed(wanted, claim, text) or _opposed(new, text, claim)
+    return Signals(
+        coverage=coverage,
+        precision=1 - len(strange) / len(new) if new else float(coverage >= _SAID),
+        similarity=_cosine(claim.text, text.text, vectors),
+        spelling=1.0 if is_said else _spelling(claim, text),
+        figure=float(_other_figure(wanted, new, given)),
+        name=float(renamed),
+        negation=float(denied or _turned(claim, text)),
+        opposite=float(opposed and len(claim.negations) % 2 == len(text.negations) % 2),
+        refusal=float(coverage < _KNOWN and refuses(text.text)),
+    )
+
+
+def compared_words(text: Wording) -> list[str]:
+    """The words whose vectors a comparison can use, in lower case."""
+    return [word.text.lower() for word in _content(text).values() if word.kind not in {"number", "date"}]
+
+
+def lacks(text: Wording, claim: Wording) -> bool:
+    """Whether a text misses a word of a claim."""
+    return not _content(claim).keys() <= _keys(text.words)
+
+
+def is_phrase(text: Wording) -> bool:
+    """Whether a text is a few words without a full stop: the point of an answer, not a statement.
+
+    >>> is_phrase(wording("in May 1990")), is_phrase(wording("It closed."))
+    (True, False)
+    """
+    return len(text.words) <= _PHRASE_WORDS and not text.text.rstrip().endswith(_STOPS)
+
+
+def refuses(text: str) -> bool:
+    """Whether a text says that it does not know."""
+    return _REFUSES.search(text) is not None
+
+
+def abstains(text: str) -> bool:
+    """Whether a text is a refusal in the first person."""
+    return _ABSTAINS.search(text) is not None
+
+
+def _denied(claim: Wording, text: Wording) -> bool:
+    """Whether one of two texts denies what the other says, a yes or no at their beginning aside."""
+    bare = [wording(_unled(one.text)) for one in (claim, text)]
+    if any(one.words[place].text.lower() in _NO_THINGS for one in bare for place in one.negations):
+        return False
+    return any(negated(*bare))
+
+
+def _unled(text: str) -> str:
+    """The text without the yes or no that leads it."""
+    particle = _PARTICLE.match(text)
+    return text[particle.end() :] if particle else text
+
+
+def _turned(claim: Wording, text: Wording) -> bool:
+    """Whether one text begins with yes and the other with no."""
+    said = [_PARTICLE.match(one.text) for one in (claim, text)]
+    return len({one[1].lower() for one in said if one}) > 1
+
+
+def _content(text: Wording) -> dict[str, Word]:
+    """The content words by key; all words when there is nothing else (Yes. No.)."""
+    words = [word for word in text.words if word.kind != "stop" or word.key in _RELATIONS]
+    return dict(islice({_key(word): word for word in words or text.words}.items(), _COMPARED_WORDS))
+
+
+def _keys(words: Sequence[Word]) -> frozenset[str]:
+    return frozenset(map(_key, words))
+
+
+@lru_cache(maxsize=65_536)
+def _key(word: Word) -> str:
+    """The word's key without accents; ordinals are their numbers: the 20th July is July 20."""
+    if ordinal := _ORDINAL.fullmatch(word.text):
+        return ordinal[1]
+    return _ORDINAL_WORDS.get(word.key, unaccented(word.key))
+
+
+def _coverage(wanted: Mapping[str, Word], given: frozenset[str], found: Mapping[str, float]) -> float:
+    weights = {key: _OF_QUESTION if key in given else 1.0 for key in wanted}
+    return sum(weight * found[key] for key, weight in weights.items()) / sum(weights.values()) if weights else 0.0
+
+
+def _found(wanted: Mapping[str, Word], text: Wording, vectors: Vectors) -> dict[str, float]:
+    """How far each wanted word is in the text: 1 as it is, less for a spelling or a word of near meaning."""
+    whole = _initials(list(wanted.values()))
+    if len(whole) in _INITIALS and any(word.text.isupper() and word.text.lower() == whole for word in text.words):
+        return dict.fromkeys(wanted, 1.0)
+    keys = _keys(text.words)
+    return {key: 1.0 if key in keys else _near(key, word, text, vectors) for key, word in wanted.items()}
+
+
+def _near(key: str, word: Word, text: Wording, vectors: Vectors) -> float:
+    """How near a word of the text comes to one that it misses."""
+    if word.kind in {"number", "date"} or key[:1].isdigit():
+        return 0.0
+    if word.text.isupper() and len(word.text) in _INITIALS and word.text.lower() in _initials(text.words):
+        return 1.0
+    if unspaced(key):
+        return float(key in letters(text.text))
+    said = _content(text)
+    best = max((likeness(key, other) for other in said), default=0.0)
+    ours = vectors.get(word.text.lower())
+    if best >= SAME_WORD or ours is None:
+        return best
+    against = opposites().get(key, frozenset())
+    lower = [one.text.lower() for other, one in said.items() if other not in against]
+    theirs = [vectors[other] for other in lower if other in vectors]
+    return max(best, round(float((np.stack(theirs) @ ours).max()), 4)) if theirs else best
+
+
+def _initials(words: Sequence[Word]) -> str:
+    return "".join(word.text[0].lower() for word in words if word.kind != "stop" or word.text[0].isupper())
+
+
+def _cosine(first: str, second: str, vectors: Vectors) -> float:
+    one, other = vectors.get(first), vectors.get(second)
+    return 0.0 if one is None or other is None else round(float(one @ other), 4)
+
+
+def _spelling(claim: Wording, text: Wording) -> float:
+    length = len(claim.words) if len(claim.words) <= _SPELLED_WORDS else 0
+    return spelled_alike(letters(claim.text), [letters(word.text) for word in text.words], length)
+
+
+def _other_figure(wanted: Mapping[str, Word], said: Mapping[str, Word], given: frozenset[str]) -> bool:
+    """Whether a sort of figure that the claim adds is in the text with other values only."""
+    ours, theirs = _figures(wanted), _figures(said)
+    return any(sort in theirs and not (keys - given or keys) & theirs[sort] for sort, keys in ours.items())
+
+
+def _figures(words: Mapping[str, Word]) -> dict[str, set[str]]:
+    found: dict[str, set[str]] = {}
+    for key, word in words.items():
+        if key[:1].isdigit():
+            found.setdefault("year" if word.kind == "date" else "number", set()).add(key)
+        elif word.kind == "date":
+            found.setdefault("name of a date", set()).add(key)
+    return found
+
+
+def _names(text: Wording, given: frozenset[str]) -> list[str]:
+    """Keys of the capitalised words that the question did not give.
+
+    The word that begins a sentence is none of them, but for a phrase of capitalised words: Tom Cruise.
+    """
+    words = text.of_kind("name", "word")
+    capitals = [word for word in words if word.text[:1].isupper()]
+    titled = len(text.words) <= _PHRASE_WORDS and len(capitals) == len(words)
+    return [key for word in capitals if (titled or word.kind == "name") and (key := _key(word)) not in given]
+
+
+def _opposed(words: Mapping[str, Word], own: Wording, other: Wording) -> bool:
+    theirs, ours = _keys(other.words), _keys(own.words)
+    known = opposites()
+    return any(known.get(key, frozenset()) & theirs - ours for key in words if key not in theirs)
+
+
+WEIGHTS: Final = {
+    "coverage": 2.5,  # share of the claim's content words that the text says
+    "precision": 1.0,  # share of the text's new content words that the claim has
+    "similarity": 2.0,  # cosine
+    "spelling": 2.5,  # letter trigrams of the claim in a stretch of the text
+    "figure": -4.0,  # another number or date
+    "name": -3.0,  # another name
+    "negation": -5.0,  # the same words, denied by one side
+    "opposite": -3.0,  # high for low
+    "refusal": -2.0,
+}
+"""Log-odds that a text says an expected claim, for each unit of a signal.
+
+The shares were fitted, and rounded, on one half of the questions of two sets of human verdicts; what contradicts was
+set so that it decides where everything else agrees, and costs nothing there
+(``tests/benchmarks/measure_correctness.py``).
+"""
+BASE: Final = -4.0
+ENTAILED: Final = 4.0
+"""Log-odds of an entailment model that is sure; a contradiction counts as much against. Phrases entail nothing."""
+
+_CANDIDATES: Final = 8  # texts that a claim is compared with
+_WHOLE_WORDS: Final = 300  # of an answer that is also compared as a whole, for claims spread over its sentences
+_CONTRADICTS: Final = ("figure", "name", "negation", "opposite")
+_SPOKEN: Final = {
+    "figure": "another number or date",
+    "name": "another name",
+    "negation": "one side denies it",
+    "opposite": "the opposite",
+}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Pair:
+    """A claim beside a text that may say it."""
+
+    claim: Wording
+    text: Wording
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Match:
+    """How far a text says a claim: the log-odds, above 0 when it does, and what they were made of."""
+
+    pair: Pair
+    signals: Signals
+    log_odds: float
+
+    @property
+    def says(self) -> bool:
+        """Whether the text says the claim rather than not."""
+        return self.log_odds >= 0
+
+    @property
+    def contradictions(self) -> tuple[str, ...]:
+        """Names of the signals that contradict."""
+        return tuple(name for name in _CONTRADICTS if getattr(self.signals, name))
+
+
+Found = Mapping[tuple[str, str], Match]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Compared:
+    """The best match of each claim; None where there is no text to find it in.
+
+    Attributes:
+        covering: for each expected claim, the text of the answer that comes nearest to saying it.
+        supporting: for each claim of the answer, the text of the expected answer that comes nearest to saying it.
+        carrying: for each claim of the answer, the expected text that it comes nearest to saying.
+    """
+
+    covering: tuple[Match | None, ...]
+    supporting: tuple[Match | None, ...]
+    carrying: tuple[Match | None, ...]
+
+
+async def agree(
+    call: CompareClaims, embedder: Embedder, entailment: Entailment | None = None, model: SupportModel | None = None
+) -> Agreement:
+    """Decide which claims of the answer the expected answer supports, and which expected claims the answer covers.
+
+    An expected claim is covered when a sentence of the answer, or the answer as a whole, says it. A claim of the answer
+    is supported when the expected answer says it, or when it says an expected claim and perhaps more. Where all that is
+    expected is a phrase (a name, a date) and the answer has it, the answer's other sentences can't be checked against
+    it: they count as supported unless they have another figure, an opposite or a negation in its place.
+    """
+    compared = await compare(call, embedder, entailment, model)
+    is_point = _is_point(call, compared.covering)
+    found = zip(compared.supporting, compared.carrying, strict=True)
+    return Agreement(
+        answer_claims=tuple(_support(said, carried, is_point) for said, carried in found),
+        expected_claims=tuple(_cover(best) for best in compared.covering),
+    )
+
+
+async def compare(
+    call: CompareClaims, embedder: Embedder, entailment: Entailment | None = None, model: SupportModel | None = None
+) -> Compared:
+    """Match each claim with the texts of the other side; one call of each model."""
+    answer = _texts(call.answer_claims, call.answer)
+    expected = _texts(call.expected_claims, call.expected)
+    claims = [wording(claim) for claim in call.answer_claims]
+    covering = [_pairs(wording(claim), answer) for claim in call.expected_claims]
+    supporting = [_pairs(claim, expected) for claim in claims]
+    carrying = [[Pair(wanted, claim) for wanted in _near_claims(claim, expected) if claim.words] for claim in claims]
+    every = [pair for row in (*covering, *supporting, *carrying) for pair in row]
+    found = await _matched(every, wording(call.question), embedder, entailment)
+    if model is not None:
+        said = [pair for row in (*covering, *carrying) for pair in row]  # each an expected claim and the answer's text
+        found = await _weighed_by(model, call.question, found, said)
+    best = [tuple(_best(row, found) for row in rows) for rows in (covering, supporting, carrying)]
+    return Compared(*best)
+
+
+def _texts(claims: Sequence[str], whole: str) -> tuple[Wording, ...]:
+    """The claims and, when it is short enough, the whole text; those that have a word."""
+    read = wording(whole)
+    texts = [*claims, whole] if len(read.words) <= _WHOLE_WORDS or not claims else claims
+    return tuple(text for text in map(wording, dict.fromkeys(texts)) if text.words)
+
+
+def _pairs(claim: Wording, texts: Sequence[Wording]) -> list[Pair]:
+    return [Pair(claim, text) for text in _near_claims(claim, texts) if claim.words]
+
+
+def _near_claims(claim: Wording, texts: Sequence[Wording]) -> Sequence[Wording]:
+    """The texts that share most words with the claim, the last one (the whole) always among them."""
+    if len(texts) <= _CANDIDATES:
+        return texts
+    shared = sorted(range(len(texts) - 1), key=lambda place: (-len(claim.content & texts[place].content), place))
+    return [texts[place] for place in sorted((*shared[: _CANDIDATES - 1], len(texts) - 1))]
+
+
+async def _matched(
+    pairs: Sequence[Pair], question: Wording, embedder: Embedder, entailment: Entailment | None
+) -> Found:
+    distinct = list({(pair.claim.text, pair.text.text): pair for pair in pairs}.values())
+    vectors = await vectors_of((text for pair in distinct for text in _embedded(pair)), embedder)
+    added = await _entailed(distinct, entailment) if entailment else {}
+    matches = (_match(pair, question, vectors, added.get((pair.claim.text, pair.text.text), 0.0)) for pair in distinct)
+    return {(one.pair.claim.text, one.pair.text.text): one for one in matches}
+
+
+async def _weighed_by(model: SupportModel, question: str, found: Found, said: Sequence[Pair]) -> Found:
+    """With what the support model says: how likely an answer that is expected so is right."""
+    pairs = list(dict.fromkeys((pair.claim.text, pair.text.text) for pair in said))
+    right = await model.right([(question, text, claim) for claim, text in pairs]) if pairs else []
+    weights = combining()["correct"]
+    made = dict(found)
+    for pair, likely in zip(pairs, right, strict=True):
+        added = weights["bias"] + weights["model"] * log_odds_of(float(likely))
+        made[pair] = replace(found[pair], log_odds=weights["wording"] * found[pair].log_odds + added)
+    return made
+
+
+def _embedded(pair: Pair) -> Iterator[str]:
+    """What has to be embedded: both texts, and all their words when the claim has one that the text misses."""
+    yield from (pair.claim.text, pair.text.text)
+    if lacks(pair.text, pair.claim):
+        yield from compared_words(pair.claim)
+        yield from compared_words(pair.text)
+
+
+async def _entailed(pairs: Sequence[Pair], entailment: Entailment) -> dict[tuple[str, str], float]:
+    texts = [(pair.text.text, pair.claim.text) for pair in pairs if not is_phrase(pair.claim)]
+    if not texts:
+        return {}
+    found = await entailment.probabilities(texts)
+    return {(claim, text): ENTAILED * float(one[0] - one[2]) for (text, claim), one in zip(texts, found, strict=True)}
+
+
+def _match(pair: Pair, question: Wording, vectors: Vectors, entailed: float) -> Match:
+    signals = match(question, pair.claim, pair.text, vectors)
+    return Match(pair, signals, BASE + entailed + weighed(signals))
+
+
+def weighed(signals: Signals) -> float:
+    """The log-odds that signals add up to, without the base."""
+    return sum(WEIGHTS[name] * value for name, value in zip(signals._fields, signals, strict=True))
+
+
+def _best(pairs: Iterable[Pair], found: Found) -> Match | None:
+    matches = [found[pair.claim.text, pair.text.text] for pair in pairs]
+    return max(matches, key=lambda one: one.log_odds, default=None)
+
+
+def _is_point(call: CompareClaims, covering: Sequence[Match | None]) -> bool:
+    """Whether all that is expected is a phrase, and the answer says it."""
+    if len(covering) != 1 or not is_phrase(wording(call.expected)):
+        return False
+    return covering[0] is not None and covering[0].says
+
+
+def _cover(best: Match | None) -> Verdict:
+    """Whether the answer covers an expected claim, by the text of it that comes nearest."""
+    if best is None:
+        return Verdict(False, why="the answer says nothing")
+    if best.says:
+        return Verdict(True)
+    if abstains(best.pair.claim.text):
+        return Verdict(False, why="expected is that the answer says that it does not know")
+    if refuses(best.pair.text.text):
+        return Verdict(False, why="the answer says that it does not know")
+    return Verdict(False, why=_why_not(best, "missing"))
+
+
+def _support(said: Match | None, carried: Match | None, is_point: bool) -> Verdict:
+    """Whether a claim of the answer is supported by the expected answer."""
+    if said is None or carried is None:
+        return Verdict(False, why="there is nothing to compare")
+    if said.says or carried.says:
+        return Verdict(True)
+    # Other sentences have other names as a rule.
+    if is_point and not set(carried.contradictions) - {"name"}:
+        return Verdict(True, why="says more than the expected answer, which is only a phrase")
+    if abstains(said.pair.claim.text):
+        return Verdict(False, why="says that it does not know")
+    return Verdict(False, why=_why_not(said, "not expected"))
+
+
+def _why_not(best: Match, missing: str) -> str:
+    """What speaks against a claim, and which of its words the text misses."""
+    found = evidence(best.pair.claim, [best.pair.text])
+    denied = bool(best.signals.negation)
+    conflicts = [one for one in found.conflicts if one.kind != "word" and (one.kind != "negation" or denied)]
+    against = [_SPOKEN[one.kind] if one.kind == "negation" else str(one) for one in conflicts]
+    against = against or [_SPOKEN[name] for name in best.contradictions]
+    notify = {one.claimed for one in conflicts}
+    lacking = [word for word in found.missing if word not in notify]
+    parts = [("contradicted: ", against), (f"{missing}: ", lacking)]
+    return "; ".join(label + ", ".join(words) for label, words in parts if words) or "not said in such words"

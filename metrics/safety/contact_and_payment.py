@@ -1,0 +1,253 @@
+"""Detectors of e-mail, phone and network addresses, dates of birth, cards, bank accounts and wallets."""
+
+import ipaddress
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Final
+
+from .checksums import base58check, bech32, digits_of, letters_and_digits_of, luhn, mod_97
+from .detectors import Detector, Span
+
+# The ends of file names that follow an at sign in names of pictures (logo@2x.png).
+_FILE_ENDINGS: Final = frozenset({"png", "jpg", "jpeg", "gif", "svg", "webp", "css", "js", "json", "html"})
+_LABEL: Final = r"[A-Za-z0-9\x80-\xff](?:[A-Za-z0-9\x80-\xff-]*[A-Za-z0-9\x80-\xff])?"
+_DATE_FIRST: Final = re.compile(r"[0-3]?[0-9]([./-])[01]?[0-9]\1(?:19|20)[0-9]{2}")
+_SOCIAL_SECURITY_FORM: Final = re.compile(r"[0-9]{3}([-. ])[0-9]{2}\1[0-9]{4}")
+_MONTH: Final = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"
+_LABELS: Final = r"(?:tele)?phone|tel|mobile|cell(?:phone)?|fax|desk|call|text|sms|whatsapp|reach|contact|dial|ring"
+_NOT_IN_USE: Final = frozenset({"0" * 12, "f" * 12})  # hardware addresses of nobody and of everybody
+_DOCUMENTATION: Final = tuple(
+    ipaddress.ip_network(net) for net in ("192.0.2.0/24", "198.51.100.0/24", "203.0.113.0/24", "2001:db8::/32")
+)
+
+
+def _is_address(text: str) -> bool:
+    """Whether what looks like an e-mail address ends in something like a top-level domain, and not in a file's."""
+    ending = text.rpartition(".")[2].lower()
+    return ending not in _FILE_ENDINGS and not (ending.isdigit() or ".." in text.partition("@")[2])
+
+
+def _is_phone(text: str) -> bool:
+    """Whether a formatted number has as many digits as phones have, and is not a date."""
+    digits = digits_of(text.partition("x")[0])
+    return 7 <= len(digits) <= 15 and len(set(digits)) > 1 and not _DATE_FIRST.match(text)
+
+
+def _is_national_phone(text: str) -> bool:
+    return 9 <= len(digits_of(text)) <= 12 and _is_phone(text) and not _SOCIAL_SECURITY_FORM.fullmatch(text)
+
+
+def _is_ip(text: str) -> bool:
+    """Whether it is an address of somebody's: not this machine's, nobody's or one for documentation."""
+    try:
+        address = ipaddress.ip_address(text.partition("/")[0])
+    except ValueError:
+        return False
+    if address.is_loopback or address.is_unspecified:
+        return False
+    return not any(address in net for net in _DOCUMENTATION if net.version == address.version)
+
+
+def _is_ip_6(text: str) -> bool:
+    # 'a::b' is an address too, but rather a name in a program.
+    return text.count(":") >= 2 and len(text) >= 6 and any(one.isdigit() for one in text) and _is_ip(text)
+
+
+def _is_mac(text: str) -> bool:
+    plain = text.replace(":", "").replace("-", "").replace(".", "").lower()
+    return plain not in _NOT_IN_USE and (":" in text or "-" in text or len(set(plain)) > 2)
+
+
+EMAIL: Final = Detector(
+    "email_address",
+    rf"[A-Za-z0-9!#$%&'*+/=?^_`{{|}}~\x80-\xff.-]*[A-Za-z0-9!#$%&'*+/=?^_`{{|}}~\x80-\xff-]"
+    rf"@(?:{_LABEL}\.)+[A-Za-z][A-Za-z0-9-]*[A-Za-z]\b",
+    valid=_is_address,
+)
+PHONES: Final = (
+    # with a country's code
+    Detector(
+        "phone_number",
+        r"(?:\+|\b00)(?:[1-9][0-9]{0,2})[ .-]?(?:\(0?[0-9]{0,4}\)[ .-]?)?[0-9]{1,5}(?:[ ./-]?[0-9]{1,5}){1,6}"
+        r"(?:x[0-9]{1,5})?\b",
+        valid=lambda text: len(digits_of(text)) >= 8 and _is_phone(text), digits=8, alone=True,
+    ),
+    # North American, with its separators
+    Detector(
+        "phone_number",
+        r"(?:\b1[-. ])?(?:\([2-9][0-9]{2}\)[ -]?|\b[2-9][0-9]{2}[-. ])[2-9][0-9]{2}[-. ][0-9]{4}(?:x[0-9]{1,5})?\b",
+        valid=_is_phone, digits=10, alone=True, overlapping=True,
+    ),
+    # within a country, from its leading zero
+    Detector(
+        "phone_number", r"(?:\b0[0-9]{1,4}|\(0[0-9]{1,4}\))(?:[ ./-][0-9]{2,8}){1,5}\b",
+        valid=_is_national_phone, digits=9, alone=True, overlapping=True,
+    ),
+    # any other, right after a word that announces it
+    Detector(
+        "phone_number",
+        rf"(?i)\b(?:{_LABELS})(?: ?(?:number|no|me|us|on|at|is|or|#))*[ .:#]*(\(?[0-9][0-9().\- ]{{5,17}}[0-9]"
+        r"(?:x[0-9]{1,5})?)\b",
+        valid=_is_phone, digits=7, alone=True,
+    ),
+)  # fmt: skip
+_OCTET: Final = "(?:25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])"
+NETWORK: Final = (
+    Detector("ip_address", rf"\b{_OCTET}(?:\.{_OCTET}){{3}}(?:/[0-9]{{1,2}})?\b", valid=_is_ip, digits=4, alone=True),
+    Detector(
+        "ip_address", r"(?:^|[^0-9A-Za-z:.])((?:[0-9A-Fa-f]{0,4}:){2,7}[0-9A-Fa-f]{0,4}(?:\.[0-9]{1,3}){0,3})\b",
+        valid=_is_ip_6, digits=1,
+    ),
+    Detector(
+        "mac_address",
+        r"\b(?:[0-9A-Fa-f]{2}(?:(?::[0-9A-Fa-f]{2}){5}|(?:-[0-9A-Fa-f]{2}){5})|(?:[0-9A-Fa-f]{4}\.){2}[0-9A-Fa-f]{4})\b",
+        valid=_is_mac,
+    ),
+)  # fmt: skip
+BIRTH: Final = Detector(
+    "date_of_birth",
+    r"(?i)\b(?:[0-3]?[0-9][./-][0-3]?[0-9][./-](?:(?:19|20)[0-9]{2}|[0-9]{2})"
+    r"|(?:19|20)[0-9]{2}[./-][01]?[0-9][./-][0-3]?[0-9]"
+    rf"|[0-3]?[0-9](?:st|nd|rd|th)?(?: of)? {_MONTH},? (?:19|20)[0-9]{{2}}"
+    rf"|{_MONTH} [0-3]?[0-9](?:st|nd|rd|th)?,? (?:19|20)[0-9]{{2}})\b",
+    near=("born", "birth", "dob", r"d\.o\.b", "geboren", "geburtsdatum", "geb", "naissance", "nacimiento", "nascita"),
+    digits=3, alone=True,
+)  # fmt: skip
+
+
+# Published by the card networks and payment processors for trying things out.
+TEST_CARDS: Final = (
+    "4111111111111111", "4012888888881881", "4222222222222", "4242424242424242", "4000056655665556",
+    "4000000000000002", "4917610000000000", "5555555555554444", "5105105105105100", "5200828282828210",
+    "2223003122003222", "5454545454545454", "378282246310005", "371449635398431", "378734493671000",
+    "6011111111111117", "6011000990139424", "30569309025904", "38520000023237", "36227206271667",
+    "3056930009020004", "3530111333300000", "3566002020360505", "6200000000000005", "5019717010103742",
+    "6331101999990016", "6304000000000000",
+)  # fmt: skip
+# First digits that networks have, as a range of equal length, and the lengths of their numbers.
+_NETWORKS: Final = (
+    ("4", "4", (13, 16, 19)),  # Visa
+    ("51", "55", (16,)),  # Mastercard
+    ("2221", "2720", (16,)),
+    ("34", "34", (15,)),  # American Express
+    ("37", "37", (15,)),
+    ("300", "305", (14, 16, 17, 18, 19)),  # Diners Club
+    ("3095", "3095", (14, 16, 17, 18, 19)),
+    ("36", "36", (14, 16, 17, 18, 19)),
+    ("38", "39", (14, 16, 17, 18, 19)),
+    ("3528", "3589", (16, 17, 18, 19)),  # JCB
+    ("2131", "2131", (15,)),
+    ("1800", "1800", (15,)),
+    ("2200", "2204", (16, 17, 18, 19)),  # Mir
+    ("50", "50", (13, 14, 15, 16, 17, 18, 19)),  # Maestro and others
+    ("56", "58", (13, 14, 15, 16, 17, 18, 19)),
+    ("6", "6", (13, 14, 15, 16, 17, 18, 19)),  # Discover, UnionPay, Maestro, RuPay and others
+    ("81", "82", (16, 17, 18, 19)),  # RuPay, UnionPay
+    ("9792", "9792", (16,)),  # Troy
+)
+_LONGEST, _SHORTEST, _SHORTEST_GROUP = 19, 13, 3
+_GROUPS: Final = re.compile("[0-9]+")
+# Characters of an IBAN by country, from the register of SWIFT.
+_IBAN_LENGTHS: Final = {
+    country: length
+    for length, countries in {
+        15: "NO",
+        16: "BE",
+        18: "DK FI FK FO GL NL SD",
+        19: "MK SI",
+        20: "AT BA EE KZ LT LU MN XK",
+        21: "CH HR LI LV",
+        22: "BG BH CR DE GB GE IE ME RS VA",
+        23: "AE GI IL IQ OM SO TL",
+        24: "AD CZ ES MD PK RO SA SE SK TN VG",
+        25: "LY PT ST",
+        26: "IS TR",
+        27: "BI DJ FR GR IT MC MR SM",
+        28: "AL AZ BY CY DO GT HN HU LB NI PL SV",
+        29: "BR EG PS QA UA",
+        30: "JO KW MU YE",
+        31: "MT SC",
+        32: "LC",
+        33: "RU",
+    }.items()
+    for country in countries.split()
+}
+
+
+@lru_cache(maxsize=10_000)
+def _lengths_from(beginning: str) -> frozenset[int]:
+    """How long the numbers are that begin with four digits; digits of equal length compare like numbers."""
+    return frozenset(
+        length for low, high, lengths in _NETWORKS if low <= beginning[: len(low)] <= high for length in lengths
+    )
+
+
+def _cards(run: str) -> Iterator[Span]:
+    """Card numbers in a run of digits: one group, or groups of three and more that follow each other."""
+    groups = [match.span() for match in _GROUPS.finditer(run)]
+    index = 0
+    while index < len(groups):
+        start = groups[index][0]
+        beginning = run[start : start + 5].replace(" ", "").replace("-", "")[:4]
+        lengths = _lengths_from(beginning)
+        last = _card_from(run, groups, index, lengths) if lengths else None
+        if last is None:
+            index += 1
+        else:
+            yield groups[index][0], groups[last][1]
+            index = last + 1
+
+
+def _card_from(run: str, groups: list[Span], first: int, lengths: frozenset[int]) -> int | None:
+    """The last group of the longest card number that begins with a group and has one of some lengths."""
+    number, found = "", None
+    for place in range(first, len(groups)):
+        start, end = groups[place]
+        if len(number) + end - start > _LONGEST:
+            break
+        number += run[start:end]
+        if len(number) in lengths and luhn(number):
+            found = place
+        if end - start < _SHORTEST_GROUP:
+            break  # groups of two belong to other numbers, and may only end a card's
+    return found
+
+
+def _iban(run: str) -> Iterator[Span]:
+    """The account number that begins the run, as long as its country wants it."""
+    length = _IBAN_LENGTHS.get(run[:2].upper())
+    places = [place for place, character in enumerate(run) if character.isalnum()]
+    if length and len(places) >= length:
+        end = places[length - 1] + 1
+        goes_on = end < len(run) and run[end].isalnum()
+        if not goes_on and mod_97(letters_and_digits_of(run[:end])):
+            yield 0, end
+
+
+PAYMENT_CARD: Final = Detector(
+    "payment_card", r"\b[0-9](?:[ -]?[0-9]){12,}\b", parts=_cards, digits=_SHORTEST, alone=True
+)
+IBAN: Final = Detector(
+    "iban", r"\b[A-Za-z]{2}[0-9]{2}(?:[ -]?[A-Za-z0-9]{4}){2,7}(?:[ -]?[A-Za-z0-9]{1,3})?\b",
+    parts=_iban, digits=2, overlapping=True,
+)  # fmt: skip
+WALLETS: Final = (
+    Detector("crypto_wallet", r"\b[13][1-9A-HJ-NP-Za-km-z]{25,34}\b", valid=base58check),
+    Detector("crypto_wallet", r"\b(?:bc1[02-9ac-hj-np-z]{11,87}|BC1[02-9AC-HJ-NP-Z]{11,87})\b", valid=bech32),
+    Detector("crypto_wallet", r"\b0x[0-9a-fA-F]{40}\b"),
+)
+US_BANK: Final = (
+    Detector(
+        "us_bank_account", r"\b[0-9]{8,17}\b", near=("account", "acct", "debit"), digits=8, alone=True,
+        valid=lambda text: len(set(text)) > 1,
+    ),
+    Detector(
+        "us_bank_routing", r"\b[0123678][0-9]{3}-?[0-9]{4}-?[0-9]\b", near=("aba", "routing"), digits=9, alone=True,
+        valid=lambda text: _routing(digits_of(text)),
+    ),
+)  # fmt: skip
+
+
+def _routing(digits: str) -> bool:
+    return sum(int(digit) * (3, 7, 1)[place % 3] for place, digit in enumerate(digits)) % 10 == 0

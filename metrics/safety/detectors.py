@@ -1,0 +1,219 @@
+"""Detectors: what one kind of personal data or secret looks like, and where a text holds it, masked."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Final, NamedTuple
+
+Span = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Detector:
+    """One kind of thing to be found; several detectors may share an id.
+
+    Attributes:
+        id: of the kind, as it stands in the details of a score.
+        pattern: in RE2's syntax, which has neither look-around nor back-references, and so is searched in linear time.
+            It sees UTF-8 bytes. Where it has a group, the group is what was found.
+        valid: what the text that was found must pass beside, such as a checksum.
+        parts: for a pattern that takes a whole run of characters: where in it things may be.
+        near: words of which one must stand shortly before or after, for what could be any number; an ASCII word of up
+            to four letters must stand alone, a longer one may go on ("passports").
+        digits: the fewest digits in anything that the pattern finds; a text with fewer is not searched.
+        overlapping: whether matches may overlap, because one that is not valid may hide the beginning of one that is;
+            only for patterns that match short texts, as this keeps the search linear.
+        alone: whether it must not be a part of a longer number, like 123-45-6789 in 99-123-45-6789.
+    """
+
+    id: str
+    pattern: str
+    valid: Callable[[str], bool] | None = None
+    parts: Callable[[str], Iterable[Span]] | None = None
+    near: tuple[str, ...] = ()
+    digits: int = 0
+    overlapping: bool = False
+    alone: bool = False
+
+
+MOST_FINDINGS: Final = 20  # of one detector in one text; then it is not searched further
+_BEFORE, _AFTER = 80, 40  # bytes around a match in which a word counts as near
+_DIGITS: Final = b"0123456789"
+_JOINTS: Final = b"-./_"  # between two digits they make one longer number
+_WORD_THAT_STANDS_ALONE: Final = 4
+# Blanks, hyphens, quotes and wide letters of all scripts, each as the one character that patterns know, so that places
+# stay the same.
+_PUNCTUATION: Final = (*range(0xA0, 0xC0), *range(0x2000, 0x2070), *range(0x3000, 0x3040))
+_LOOKALIKES: Final = str.maketrans(
+    {
+        **{code: " " for code in _PUNCTUATION if not chr(code).isalnum()},
+        **dict.fromkeys((*range(0x2010, 0x2014), 0x2212), "-"),
+        **{code: chr(code - 0xFEE0) for code in range(0xFF01, 0xFF5F)},
+    }
+)
+
+
+class Finding(NamedTuple):
+    """What was found, by whom, and where: code points from ``start`` up to ``end``."""
+
+    detector: str
+    start: int
+    end: int
+    excerpt: str
+
+
+class Hidden(NamedTuple):
+    """What an entry of the allow-list hid in a text: the detector that would have found it, and how often."""
+
+    detector: str
+    allowed: str
+    hits: int
+
+
+class Scanned(NamedTuple):
+    """What is in a text: what was found, and what would have been but for the allow-list."""
+
+    found: tuple[Finding, ...]
+    hidden: tuple[Hidden, ...]
+
+
+def scan(text: str, detectors: Sequence[Detector], allowing: Callable[[str, str], str]) -> Scanned:
+    """All findings in a text, in its order, of each detector at most ``MOST_FINDINGS``.
+
+    Args:
+        text: any text.
+        detectors: what to look for.
+        allowing: by a detector's id and the text that it found, the entry of a list that allows it; blank for none.
+    """
+    plain = text if text.isascii() else text.translate(_LOOKALIKES)
+    data = plain.encode("utf-8", "replace")
+    digit_count = len(data) - len(data.translate(None, _DIGITS))
+    found: list[Finding] = []
+    hidden: Counter[tuple[str, str]] = Counter()
+    for detector in detectors:
+        if digit_count >= detector.digits:
+            count = 0
+            for start, end in _search(detector).spans(data):
+                if allowed := allowing(detector.id, _decoded(data, (start, end))):
+                    hidden[detector.id, allowed] += 1
+                    continue
+                place = _places(data, start, end, len(text))
+                found.append(Finding(detector.id, *place, masked(text[slice(*place)])))
+                count += 1
+                if count == MOST_FINDINGS:
+                    break
+    apart = _without_overlaps(sorted(found, key=lambda one: (one.start, -one.end)))
+    return Scanned(tuple(apart), tuple(Hidden(*pair, hits) for pair, hits in hidden.items()))
+
+
+def masked(value: str) -> str:
+    """The first and last characters of a value, at most five and a third of it, so that it can be told but not used.
+
+    >>> masked("sk-abcdefghijklmnopqrstuv1234"), masked("hunter2")
+    ('sk-…34', 'h…')
+    """
+    begin, end = min(3, len(value) // 4), min(2, len(value) // 10)
+    return f"{value[:begin]}…{value[-end:] if end else ''}".replace("\n", " ")
+
+
+class _Search:
+    """A detector with its patterns compiled."""
+
+    __slots__ = ("_detector", "_group", "_near", "_pattern")
+
+    def __init__(self, detector: Detector) -> None:
+        self._detector = detector
+        self._pattern = compiled(detector.pattern)
+        self._group = 1 if self._pattern.groups else 0
+        self._near = compiled(_any_of(detector.near)) if detector.near else None
+
+    def spans(self, data: bytes) -> Iterator[Span]:
+        """Where in the bytes something was found."""
+        if self._near is not None and self._near.search(data) is None:
+            return
+        parts = self._detector.parts
+        for start, end in self._matches(data):
+            if parts is None:
+                if self._stands(data, start, end):
+                    yield start, end
+                continue
+            for first, last in parts(_latin(data, start, end)):
+                if self._stands(data, start + first, start + last):
+                    yield start + first, start + last
+
+    def _matches(self, data: bytes) -> Iterator[Span]:
+        if not self._detector.overlapping:
+            yield from (match.span(self._group) for match in self._pattern.finditer(data))
+            return
+        position = 0
+        while match := self._pattern.search(data, position):
+            yield match.span(self._group)
+            position = match.start() + 1
+
+    def _stands(self, data: bytes, start: int, end: int) -> bool:
+        detector = self._detector
+        if detector.alone and _is_in_a_longer_number(data, start, end):
+            return False
+        if detector.valid is not None and not detector.valid(_latin(data, start, end)):
+            return False
+        if self._near is None:
+            return True
+        around = data[max(start - _BEFORE, 0) : start] + b" " + data[end : end + _AFTER]
+        return self._near.search(around) is not None
+
+
+@cache
+def _search(detector: Detector) -> _Search:
+    return _Search(detector)
+
+
+def compiled(pattern: str) -> Any:  # noqa: ANN401 - the package has no types
+    """A pattern that sees bytes, by RE2."""
+    import re2
+
+    options = re2.Options()
+    options.encoding = re2.Options.Encoding.LATIN1
+    return re2.compile(pattern.encode(), options)
+
+
+def _any_of(words: Sequence[str]) -> str:
+    short = [word for word in words if len(word) <= _WORD_THAT_STANDS_ALONE and word.isascii()]
+    long = [word for word in words if word not in short]
+    ends = [rf"(?:{'|'.join(short)})\b"] if short else []
+    return rf"(?i)(?:^|[^a-z0-9])(?:{'|'.join([*long, *ends])})"
+
+
+def _is_in_a_longer_number(data: bytes, start: int, end: int) -> bool:
+    if start and (
+        data[start - 1] in _DIGITS or (start > 1 and data[start - 1] in _JOINTS and data[start - 2] in _DIGITS)
+    ):
+        return True
+    after = data[end : end + 2]
+    return after[:1].isdigit() or (len(after) == 2 and after[0] in _JOINTS and after[1] in _DIGITS)
+
+
+def _places(data: bytes, start: int, end: int, length: int) -> Span:
+    """Code points instead of bytes."""
+    if len(data) == length:
+        return start, end
+    before = len(data[:start].decode("utf-8", "replace"))
+    return before, before + len(data[start:end].decode("utf-8", "replace"))
+
+
+def _latin(data: bytes, start: int, end: int) -> str:
+    """One character a byte, so that places in it are places in the bytes."""
+    return data[start:end].decode("latin-1")
+
+
+def _decoded(data: bytes, span: Span) -> str:
+    return data[slice(*span)].decode("utf-8", "replace")
+
+
+def _without_overlaps(found: Sequence[Finding]) -> Iterator[Finding]:
+    """Of findings of one kind that overlap, the first and longest."""
+    last: dict[str, int] = {}
+    for one in found:
+        if one.start >= last.get(one.detector, 0):
+            last[one.detector] = one.end
+            yield one

@@ -1,0 +1,480 @@
+"""Messages of a knowledge analysis: what it found, in sentences and headings that every output shares."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
+
+from ..compare.scores import Estimate
+from ..export.markdown_text import cell_code, code, prose
+from ..leaderboard import count
+from ..statistics.paired import Difference
+from .findings import (
+    AblatedAnswer,
+    Ablations,
+    Cause,
+    DatasetQuality,
+    DocumentAttribution,
+    DocumentCard,
+    Edit,
+    Finding,
+    Grid,
+    Kind,
+    KnowledgeAnalysis,
+    SettingResult,
+    Severity,
+)
+
+# What a setting is measured by, in the order of the columns.
+OF_SETTINGS: Final[Mapping[str, str]] = {
+    "evidence_recall": "context recall: share of the places that an answer needs that were retrieved",
+    "hit_rate": "share of questions with at least one of these places retrieved",
+    "mrr": "one over the rank of the first useful passage",
+    "ndcg": "how near to the top the needed places are",
+    "context_precision": "how far useful passages stand before useless ones",
+    "span_recall": "share of the needed characters that were retrieved",
+    "span_precision": "share of the retrieved characters that are needed",
+    "prompt_tokens": "tokens of the retrieved text, about (4 bytes each)",
+}
+# What a document is told by.
+HOLDS: Final = "questions whose answer stands in it"
+ONLY: Final = "those of them whose answer stands in no other document"
+OF_ANSWERS: Final[Mapping[str, str]] = {
+    "answers": "answers that were made with it",
+    "needed": "those of them whose question needs it, of those where that is known",
+    "wrong": "those of them that are wrong, of those that are marked",
+    "tokens": "what its passages took in the prompts of all answers, about",
+}
+OF_ATTRIBUTION: Final[Mapping[str, str]] = {
+    "caused": "wrong answers that become right without it",
+    "carried": "right answers that become wrong without it",
+    "effect": "mean of the metric with it less without it: negative where it harms",
+    "tried": "answers that were asked again without it",
+}
+OF_QUESTIONS: Final[Mapping[str, str]] = {
+    "wrong": "share of the bots that are wrong",
+    "spread": "best bot less worst: 0 where it tells no two bots apart",
+    "discrimination": "how it goes along with the other questions, -1 to 1: negative where better bots do worse",
+}
+
+
+TITLES: Final = {
+    "grid": "How to cut and search",
+    "gaps": "What is missing",
+    "documents": "What each document does",
+    "attribution": "Which document caused it",
+    "inside": "What is wrong inside",
+    "against": "Which change paid",
+    "dataset_quality": "The questions themselves",
+}
+KINDS: Final[Mapping[Kind, str]] = {
+    "stale_gold": "stale gold",
+    "unsupported": "answer in no document",
+    "thin_topic": "thin topic",
+    "answered_anyway": "answered anyway",
+    "near_duplicate": "near duplicate",
+    "contradiction": "contradiction",
+    "stale_duplicate": "older version",
+    "boilerplate": "boilerplate",
+    "unreadable": "unreadable",
+    "language": "language",
+    "duplicate_question": "duplicate question",
+    "leaked_prompt": "question in a prompt",
+    "leaked_answer": "leaked answer",
+    "contradicted_answer": "contradicted answer",
+    "label_error": "suspect gold",
+    "conflicting_gold": "conflicting gold",
+}
+CAUSES: Final[Mapping[Cause, str]] = {
+    "document": "one document misled: right without it",
+    "several": "several documents misled together: right without all of them",
+    "retrieval": "the gold document was not found, or drowned among others: right from it alone",
+    "bot": "the bot: wrong even from the gold document alone",
+    "unknown": "can't be told",
+}
+ORDER: Final[Mapping[Severity, int]] = {"high": 0, "medium": 1, "low": 2}
+MARKS: Final[Mapping[str, str]] = {  # of the setting that was chosen, by what was found of it
+    "better": "take",
+    "no difference shown": "no gain shown",
+    "worse": "worse",
+}
+
+
+def about(analysis: KnowledgeAnalysis) -> str:
+    """What was looked at.
+
+    >>> from .analysis import Analysis
+    >>> about(Analysis("a", "shop", "", "", "", {}))
+    '0 documents, 0 questions'
+    """
+    kinds = Counter(question.gold for question in analysis.questions)
+    said = {
+        "evidence": "with gold evidence",
+        "support": "placed by the support of their expected answer",
+        "unsupported": "whose expected answer is in no document",
+        "stale": "with stale gold alone",
+        "none": "with no answer to look for",
+    }
+    parts = [f"{kinds[kind]} {words}" for kind, words in said.items() if kinds[kind]]  # type: ignore[index]
+    whole = f"{count(len(analysis.documents) or _documents(analysis), 'document')}, {count(len(analysis.questions), 'question')}"
+    return whole + (f": {', '.join(parts)}" if parts else "")
+
+
+def _documents(analysis: KnowledgeAnalysis) -> int:
+    """As many as were read, where no cards were wanted."""
+    settings = analysis.manifest.get("settings")
+    documents = settings.get("documents") if isinstance(settings, dict) else None
+    found = documents.get("count") if isinstance(documents, dict) else None
+    return found if isinstance(found, int) else 0
+
+
+def is_read(analysis: KnowledgeAnalysis) -> bool:
+    """Whether it is known which documents answers were made from; without that, cards say nothing of answers."""
+    return any(card.retrieved for card in analysis.documents)
+
+
+def all_findings(analysis: KnowledgeAnalysis) -> tuple[Finding, ...]:
+    """Those of every part, in the order of the parts."""
+    quality_checked = () if analysis.dataset_quality is None else analysis.dataset_quality.findings
+    return (*analysis.gaps.findings, *analysis.inside, *quality_checked)
+
+
+def worst_first(findings: Sequence[Finding]) -> list[Finding]:
+    """By severity; equal ones stay in their order."""
+    return sorted(findings, key=lambda finding: ORDER[finding.severity])
+
+
+def best_settings(grid: Grid, most: int) -> list[tuple[int, SettingResult]]:
+    """The best settings with their places, by the grid's metric; the present and the recommended one are among them."""
+    by_mean = sorted(
+        enumerate(grid.settings),
+        key=lambda one: -one[1].metrics[grid.metric].mean if grid.metric in one[1].metrics else math.inf,
+    )
+    kept = {grid.present} | ({grid.recommendation.setting} if grid.recommendation else set())
+    for place, _ in by_mean:
+        if len(kept) < most:
+            kept.add(place)
+    return [one for one in by_mean if one[0] in kept]
+
+
+def mean_text(found: Estimate | None) -> str:
+    """A mean with its interval.
+
+    >>> mean_text(Estimate(0.5, 0.25, 0.75, 10, 10))
+    '0.50 (0.25, 0.75)'
+    """
+    if found is None:
+        return "-"
+    digits = 2 if abs(found.mean) < 10 else 0
+    ends = "" if found.low is None or found.high is None else f" ({found.low:.{digits}f}, {found.high:.{digits}f})"
+    return f"{found.mean:.{digits}f}{ends}"
+
+
+def change_text(found: Difference | None) -> str:
+    """A difference with its sign and interval."""
+    if found is None:
+        return ""
+    digits = 2 if abs(found.mean) < 10 else 0
+    ends = "" if found.low is None or found.high is None else f" ({found.low:+.{digits}f}, {found.high:+.{digits}f})"
+    return f"{found.mean:+.{digits}f}{ends}"
+
+
+def gold_of_grid(grid: Grid) -> str:
+    """What the settings were measured against."""
+    by_support = len(grid.questions) - grid.by_evidence
+    kinds = [
+        (grid.by_evidence, "by gold evidence"),
+        (by_support, "by the support of their expected answer"),
+    ]
+    notify = [(number, says) for number, says in kinds if number]
+    said = f" {notify[0][1]}" if len(notify) == 1 else ": " + ", ".join(f"{number} {says}" for number, says in notify)
+    return f"{count(len(grid.settings), 'setting')}, {count(len(grid.questions), 'question')}{said.rstrip(': ')}"
+
+
+def about_means(grid: Grid) -> str:
+    """What the means of the settings are over, in a sentence; blank where none was chosen."""
+    found = grid.recommendation
+    if found is None:
+        return ""
+    return (
+        f"Means by setting are over all {count(len(grid.questions), 'question')}, with the {found.chosen_on} that the "
+        "setting was chosen on among them, so the best look a little better than they are."
+    )
+
+
+def about_attribution(attribution: Ablations) -> str:
+    """How blame was found."""
+    asked = f"{count(attribution.calls, 'answer')} asked for anew, {attribution.kept} known from before"
+    left = (
+        f"; {count(attribution.left_out, 'answer')} not looked at: the bound is {attribution.bound}"
+        if attribution.left_out
+        else ""
+    )
+    return f"{count(len(attribution.answers), 'wrong answer')} looked at by {attribution.metric}; {asked}{left}"
+
+
+def causes(attribution: Ablations) -> Iterator[tuple[Cause, int]]:
+    """How many wrong answers have each cause, in the order of the causes."""
+    found = Counter(answer.cause for answer in attribution.answers)
+    yield from ((cause, found[cause]) for cause in CAUSES if found[cause])
+
+
+def moved(attribution: Ablations) -> list[DocumentAttribution]:
+    """Documents that caused or carried any answer: those that caused most first, then those that carried most."""
+    found = [one for one in attribution.documents if one.caused or one.carried]
+    return sorted(found, key=lambda one: (-len(one.caused), 0 if one.caused else -len(one.carried)))
+
+
+def attributed_first(attribution: Ablations) -> list[AblatedAnswer]:
+    """The answers that were asked again, those that a document is to blame for first."""
+    order = list(CAUSES)
+    return sorted(attribution.answers, key=lambda one: order.index(one.cause))
+
+
+def edit_text(edit: Edit) -> str:
+    """An edit in a few words."""
+    return f"{edit.document} ({edit.change}{f' from {edit.was}' if edit.was else ''})"
+
+
+def mark(grid: Grid, place: int) -> str:
+    """What is to be said of a setting beside its name: that it is the present one, or what came of the chosen one."""
+    if place == grid.present:
+        return "now"
+    found = grid.recommendation
+    return MARKS.get(found.says, "") if found is not None and place == found.setting else ""
+
+
+def marked_by(analysis: KnowledgeAnalysis) -> str:
+    """By what an answer is right; blank where nothing says so."""
+    if not analysis.metric:
+        return ""
+    reaches = "" if analysis.threshold is None else f" (threshold {analysis.threshold:g})"
+    return f"whether an answer is right is told by {analysis.metric}{reaches}"
+
+
+def about_subset(dataset_quality: DatasetQuality) -> str:
+    """How few questions would do, and how wrong they would be; blank without a subset."""
+    found = dataset_quality.subset
+    if found is None:
+        return ""
+    kept = "the ranking of the bots" if found.agreement == 1 else "the order of the bots that are told apart"
+    kept = "what bots score" if found.firm_pairs == 0 else kept
+    said = (
+        f"{len(found.questions)} of {count(found.of, 'question')} keep {kept} by {dataset_quality.metric}; the "
+        f"mean of a bot moves by {found.error:.3f} at most"
+    )
+    if found.error_unseen is not None:
+        drawn = "" if found.error_random is None else f", as many drawn by chance by {found.error_random:.3f}"
+        return f"{said}. Of a bot that they were not chosen with it moves by {found.error_unseen:.3f}{drawn}."
+    if found.error_elsewhere is not None:
+        return f"{said}, and by {found.error_elsewhere:.3f} where they were not chosen."
+    return f"{said}."
+
+
+def about_telling(dataset_quality: DatasetQuality) -> str:
+    """How many questions tell bots apart; blank where no two bots have values."""
+    notify = [one for one in dataset_quality.questions if one.values > 1]
+    telling = sum(one.telling for one in notify)
+    return (
+        f"{telling} of {count(len(notify), 'question')} tell bots apart by {dataset_quality.metric}." if notify else ""
+    )
+
+
+def card_notes(card: DocumentCard) -> Iterator[str]:
+    """What is remarkable about the use of a document, of which it must be known what answers were made from."""
+    if not card.retrieved:
+        yield "never retrieved"
+    elif card.precision is not None and not card.needed:
+        yield "never needed where it was retrieved"
+
+
+LEAST_GAIN: Final = 0.005  # less is nothing in two digits
+FEWEST_ANSWERS: Final = 20
+NEARLY_ALL: Final = 0.9
+_OF_GAPS: Final = {
+    "stale_gold": "{count} stale gold: the evidence is no longer in its document.",
+    "unsupported": "{count} an expected answer that no document supports.",
+    "answered_anyway": "{count} answered although no document holds the answer.",
+}
+_OF_INSIDE: Final = {
+    "contradiction": "{count} of documents contradict one another.",
+    "stale_duplicate": "{count} in an older version beside a newer one.",
+}
+_OF_QUALITY: Final = {
+    "conflicting_gold": "{count} another expected answer than the same question elsewhere.",
+    "contradicted_answer": "{count} an expected answer that a document contradicts.",
+    "label_error": "{count} an expected answer that is itself in doubt.",
+}
+
+
+def conclusions(analysis: KnowledgeAnalysis) -> Iterator[str]:
+    """What a reader in a hurry should know, a sentence each."""
+    if analysis.grid is not None and analysis.grid.recommendation is not None:
+        yield advice(analysis.grid)
+    yield from _marking(analysis)
+    yield from _counted(analysis, _OF_GAPS)
+    unused = sum(not card.retrieved and not card.questions for card in analysis.documents)
+    if unused and is_read(analysis):
+        them = "it" if unused == 1 else "them"
+        yield (
+            f"{unused} of {count(len(analysis.documents), 'document')} did nothing: no answer was made from {them}, and "
+            f"no question needs {them}."
+        )
+    if analysis.attribution is not None:
+        yield from _attributed(analysis.attribution)
+    yield from _counted(analysis, _OF_INSIDE)
+    yield from _counted(analysis, _OF_QUALITY)
+
+
+def advice(grid: Grid) -> str:
+    """What to do about the settings, in a sentence; blank where nothing is recommended."""
+    found = grid.recommendation
+    if found is None:
+        return ""
+    now, best = grid.names[grid.present], grid.names[found.setting]
+    if found.says == "better":
+        on = f"on {found.reported_on} questions that it was not chosen on"
+        return f"Take {best} instead of {now}: {change_text(found.difference)} {grid.metric} {on}."
+    within = "" if grid.budget is None else f" with {grid.budget:,.0f} prompt tokens or less"
+    if found.says == "present":
+        return f"Keep the present setting, {now}: no other{within} was better where settings were chosen."
+    return f"Keep the present setting, {now}: no other{within} is shown to be better."
+
+
+def beyond_budget(grid: Grid) -> str:
+    """What more tokens than the bound would buy, in a sentence; blank where nothing is shown to be better there."""
+    if grid.budget is None:
+        return ""
+    within, beyond = [0.0], []
+    for name, result in zip(grid.names, grid.settings, strict=True):
+        found, tokens = result.against.get(grid.metric), result.metrics.get("prompt_tokens")
+        if found is None or tokens is None:
+            continue
+        if tokens.mean <= grid.budget:
+            within.append(found.mean)
+        elif found.low is not None and found.low >= LEAST_GAIN:
+            beyond.append((found.mean, -tokens.mean, name, found))
+    gain, less, best, shown = max(beyond, key=lambda one: one[:2], default=(0.0, 0.0, "", None))
+    if shown is None or gain < max(within) + LEAST_GAIN:
+        return ""
+    return (
+        f"With more prompt tokens there is more to gain: {best} takes {-less:,.0f} a question and has "
+        f"{change_text(shown)} {grid.metric} on all questions, on which it was picked out. To let such settings be "
+        "recommended, set analysis: max_tokens."
+    )
+
+
+def _marking(analysis: KnowledgeAnalysis) -> Iterator[str]:
+    """A doubt about the metric, where it calls nearly all answers wrong or nearly all right."""
+    quality_checked = () if analysis.dataset_quality is None else analysis.dataset_quality.questions
+    marked = [one for one in quality_checked if one.difficulty is not None]
+    answers = sum(one.values for one in marked)
+    if not analysis.metric or answers < FEWEST_ANSWERS:
+        return
+    wrong = sum(one.values * (one.difficulty or 0.0) for one in marked) / answers
+    if wrong >= NEARLY_ALL:
+        yield (
+            f"{wrong:.0%} of the answers are wrong by {analysis.metric}. Read some of them: where they are right after "
+            "all, name another metric with --metric, because all that is said of wrong answers rests on it."
+        )
+    elif wrong <= 1 - NEARLY_ALL:
+        yield f"Only {wrong:.0%} of the answers are wrong by {analysis.metric}, so little can be said of what goes wrong."
+
+
+def _attributed(attribution: Ablations) -> Iterator[str]:
+    causes = Counter(answer.cause for answer in attribution.answers)
+    misled = causes["document"] + causes["several"]
+    notify = [
+        _then(misled, "become", "right when documents that mislead are taken away"),
+        _then(causes["retrieval"], "become", "right from the gold document alone"),
+        _then(causes["bot"], "stay", "wrong even from the gold document alone, which is up to the bot"),
+        f"{causes['unknown']} can't be told" if causes["unknown"] else "",
+    ]
+    if said := [part for part in notify if part]:
+        asked = f"{count(len(attribution.answers), 'wrong answer')} that {_were(len(attribution.answers))} asked again"
+        yield f"Of {asked}, {_listed(said)}."
+    if worst := [one for one in moved(attribution) if one.caused]:
+        first = worst[0]
+        others = f", and {count(len(worst) - 1, 'other document')} at least one" if worst[1:] else ""
+        yield f"{first.document} caused {count(len(first.caused), 'wrong answer')}{others}."
+
+
+def _then(number: int, verb: str, what: str) -> str:
+    """What so many answers do; blank for none."""
+    return f"{number} {verb}{'s' if number == 1 else ''} {what}" if number else ""
+
+
+def _were(number: int) -> str:
+    return "was" if number == 1 else "were"
+
+
+def _listed(parts: Sequence[str]) -> str:
+    """Parts of a sentence.
+
+    >>> _listed(["a", "b", "c"])
+    'a, b, and c'
+    """
+    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])}, and {parts[-1]}"
+
+
+def _counted(analysis: KnowledgeAnalysis, sentences: dict[str, str]) -> Iterator[str]:
+    for kind, sentence in sentences.items():
+        if found := [one for one in all_findings(analysis) if one.kind == kind]:
+            yield sentence.format(count=_number(found, kind))
+
+
+def _number(found: Sequence[Finding], kind: str) -> str:
+    """How many things findings of a kind are about, with verb."""
+    if kind == "contradiction":
+        return count(len(found), "pair")
+    if kind == "stale_duplicate":
+        return f"{count(len(found), 'document')} {'stands' if len(found) == 1 else 'stand'}"
+    number = len({key for one in found for key in one.questions}) or len(found)
+    if kind == "answered_anyway":
+        return f"{count(number, 'question')} {_were(number)}"
+    return f"{count(number, 'question')} {'has' if number == 1 else 'have'}"
+
+
+LONGEST = 600  # characters of a conclusion
+DOCUMENTS = 3
+
+
+def analysis_markdown(analysis: KnowledgeAnalysis) -> Iterator[str]:
+    """The lines of the page: what was looked at, and the conclusions."""
+    by = marked_by(analysis)
+    yield "### Knowledge"
+    yield ""
+    yield f"{prose(about(analysis))}{f'; {prose(by)}' if by else ''}. Analysis {code(analysis.analysis)}."
+    yield ""
+    said = list(conclusions(analysis))
+    for sentence in said:
+        yield f"- {prose(sentence, LONGEST)}"
+    if not said:
+        yield "Nothing stands out."
+    yield from _worst(analysis)
+    yield ""
+
+
+def _worst(analysis: KnowledgeAnalysis) -> Iterator[str]:
+    """The documents that caused most wrong answers, with these, where any did."""
+    worst = [] if analysis.attribution is None else [one for one in moved(analysis.attribution) if one.caused]
+    if len(worst) < 2:
+        return
+    notify = [f"{cell_code(one.document, 80)} ({len(one.caused)})" for one in worst[:DOCUMENTS]]
+    more = f" and {len(worst) - DOCUMENTS:,} more" if len(worst) > DOCUMENTS else ""
+    yield f"- Documents by the wrong answers that they caused: {', '.join(notify)}{more}."
+
+
+def analysis_object(analysis: KnowledgeAnalysis) -> dict[str, object]:
+    """The analysis's name, its conclusions and how many findings of each kind it has; the whole is in the database."""
+    found = Counter(finding.kind for finding in all_findings(analysis))
+    return {
+        "analysis": analysis.analysis,
+        "finished_at": analysis.finished_at,
+        "metric": analysis.metric or None,
+        "threshold": analysis.threshold,
+        "conclusions": list(conclusions(analysis)),
+        "findings": dict(sorted(found.items())),
+    }

@@ -1,0 +1,300 @@
+"""Calibration: how far a judge says what people say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from statistics import fmean, pvariance
+
+from ..statistics.agreement import FEWEST, Confusion, Estimate, Share, Stratum, design_effect, stratified_mean
+from ..statistics.agreement import share as share_of
+from ..store.database import Store
+from ..store.encoding import to_json
+from ..store.summary import MetricColumn
+from .corrected import Measure, population_of
+from .labels import Label, Scale, ScoredRow, drawn
+
+MOST_HOLES = 0.1  # share of the rows of a draw that may lack a label before it counts as picked
+FAR = 3.0  # standard errors between labelled and other rows that chance hardly makes
+TELLING = 1.5  # design effect from which on a warning is worth a line
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """What labels say of one bot's rows, or of those of all bots together.
+
+    Attributes:
+        bot: name of the bot; None for all together.
+        labels: rows with a label and a value.
+        others: rows with a value alone.
+        unreadable: rows on which the judge could not be read; they are left out of every figure.
+        measure: whether ``judge_mean`` and the estimates are means of the metric or shares of rows that pass.
+        confusion: passing by people and by the judge.
+        judge_mean: of the judge alone, over all rows with a value.
+        people: of the labels alone.
+        plain: with the weight 1 (plain PPI); None without other rows.
+        corrected: with the best weight.
+        is_random: whether the labelled rows are a random sample of all.
+        warnings: sentences about what the figures can't bear.
+        population: hash over all rows with a value, on which the figures rest.
+    """
+
+    bot: str | None
+    labels: int
+    others: int
+    unreadable: int
+    measure: Measure
+    confusion: Confusion
+    judge_mean: float
+    people: Estimate
+    plain: Estimate | None
+    corrected: Estimate
+    is_random: bool
+    warnings: tuple[str, ...]
+    population: str
+
+
+def calibrate(
+    bot: str | None, rows: Sequence[ScoredRow], labels: Sequence[Label], scale: Scale, unreadable: int = 0
+) -> Calibration:
+    """Compare labels with the values of the rows that they are on, and correct the mean over all rows.
+
+    Args:
+        bot: name of the bot that the rows are of; None when they are of several.
+        rows: all rows with a value of the metric; those of several bots are counted as there are, however many of
+            each have labels.
+        labels: at least one for each bot; their rows are among ``rows``.
+        scale: of the metric.
+        unreadable: rows on which the judge could not be read.
+    """
+    measure = measure_of(labels, scale)
+    judged = {row: _judged(row.value, measure, scale) for row in rows}
+    people = [_said(label, measure) for label in labels]
+    verdicts = [judged[label.row] for label in labels]
+    strata = _by_bot(judged, labels, people)
+    others = sum(len(each.others) for each in strata.values())
+    is_random, warnings = _chance(rows, labels, strata)
+    corrected = stratified_mean([*strata.values()])
+    warnings += _indicative(len(labels)) + _clustered(labels, people, verdicts, corrected.weight)
+    bounds = (0.0, 1.0) if measure == "pass_rate" else (scale.column.low, scale.column.high)
+    shares = measure == "pass_rate" or scale.binary
+    return Calibration(
+        bot=bot,
+        labels=len(labels),
+        others=others,
+        unreadable=unreadable,
+        measure=measure,
+        confusion=confusion_of(labels, scale),
+        judge_mean=fmean(judged.values()),
+        people=_within(stratified_mean([*strata.values()], 0.0), bounds, people, shares),
+        plain=_within(stratified_mean([*strata.values()], 1.0), bounds, people, shares) if others else None,
+        corrected=_within(corrected, bounds, people, shares),
+        is_random=is_random,
+        warnings=tuple(warnings),
+        population=population_of((row.reply_id, row.question_id) for row in rows),
+    )
+
+
+def measure_of(labels: Iterable[Label], scale: Scale) -> Measure:
+    """What can be corrected: the metric's mean, or the share that passes where people only said yes and no.
+
+    Verdicts that are all 0 or 1 on a finer scale are taken for no and yes.
+    """
+    if scale.binary or not scale.decides:
+        return "mean"
+    coarse = all(label.verdict.value in (None, 0.0, 1.0) for label in labels)
+    return "pass_rate" if coarse or any(label.verdict.value is None for label in labels) else "mean"
+
+
+def is_binary(column: MetricColumn, rows: Mapping[str, Sequence[ScoredRow]]) -> bool:
+    """Whether a metric only says 0 or 1, so that a person's yes or no is a value of it."""
+    values = {row.value for of_bot in rows.values() for row in of_bot}
+    return (column.low, column.high) == (0, 1) and (column.aggregate == "rate" or values <= {0.0, 1.0})
+
+
+def confusion_of(labels: Iterable[Label], scale: Scale) -> Confusion:
+    """Passing by people and by the judge; empty for a metric that nothing passes or fails."""
+    pairs = ((label.verdict.passes, scale.passes(label.row.value)) for label in labels)
+    return Confusion.of((people, judge) for people, judge in pairs if people is not None and judge is not None)
+
+
+def _judged(value: float, measure: Measure, scale: Scale) -> float:
+    return value if measure == "mean" else float(bool(scale.passes(value)))
+
+
+def _said(label: Label, measure: Measure) -> float:
+    verdict = label.verdict
+    return float(verdict.value or 0.0) if measure == "mean" else float(bool(verdict.passes))
+
+
+def _by_bot(
+    judged: Mapping[ScoredRow, float], labels: Sequence[Label], people: Sequence[float]
+) -> dict[str, Stratum]:  # fmt: skip
+    """The rows of each bot: what people and judge say of those with a label, and what the judge says of the others."""
+    with_label = {label.row for label in labels}
+    said: dict[str, list[tuple[float, float]]] = {}
+    for label, verdict in zip(labels, people, strict=True):
+        said.setdefault(label.row.bot, []).append((verdict, judged[label.row]))
+    others: dict[str, list[float]] = {}
+    for row, value in judged.items():
+        if row not in with_label:
+            others.setdefault(row.bot, []).append(value)
+    return {
+        bot: Stratum([one for one, _ in pairs], [other for _, other in pairs], others.get(bot, []))
+        for bot, pairs in said.items()
+    }
+
+
+def _chance(
+    rows: Sequence[ScoredRow], labels: Sequence[Label], strata: Mapping[str, Stratum]
+) -> tuple[bool, list[str]]:  # fmt: skip
+    """Whether the labelled rows of every bot are a random sample of its rows, and what speaks against it."""
+    is_random, warnings = True, []
+    for bot, stratum in strata.items():
+        chance, said = _sampling([row for row in rows if row.bot == bot], [one for one in labels if one.row.bot == bot])
+        if not chance:
+            is_random = False
+            said += _differing(stratum.verdicts, stratum.others)
+        warnings += [f"{bot}: {each}" for each in said] if len(strata) > 1 else said
+    return is_random, warnings
+
+
+def _within(
+    estimate: Estimate, bounds: tuple[float | None, float | None], people: Sequence[float], shares: bool
+) -> Estimate:
+    """The estimate inside the metric's range; where nothing varies, Wilson's interval instead of certainty."""
+    low, high = estimate.low, estimate.high
+    if estimate.standard_error == 0 and shares:
+        alone = share_of(round(sum(people)), len(people))
+        if alone is not None:
+            low, high = min(alone.low, estimate.mean), max(alone.high, estimate.mean)
+    mean, low, high = (_cut(value, *bounds) for value in (estimate.mean, low, high))
+    return Estimate(mean, low, high, estimate.weight, estimate.standard_error)
+
+
+def _cut(value: float, low: float | None, high: float | None) -> float:
+    value = value if low is None else max(value, low)
+    return value if high is None else min(value, high)
+
+
+def _sampling(rows: Sequence[ScoredRow], labels: Sequence[Label]) -> tuple[bool, list[str]]:
+    """Whether the labels stand on the first rows of a draw, or of several; and what speaks against it."""
+    if len(labels) == len(rows):
+        return True, []
+    picked = sum(label.seed is None for label in labels)
+    if picked:
+        return False, [
+            f"{picked} of {len(labels)} labelled rows were not drawn by 'proctor label': unless they were drawn at"
+            " random, the corrected figures are off."
+        ]
+    with_label = {label.row for label in labels}
+    for seed in sorted({label.seed for label in labels if label.seed is not None}):
+        order = drawn(rows, seed)
+        of_draw = {label.row for label in labels if label.seed == seed}
+        last = max(place for place, row in enumerate(order, 1) if row in of_draw)
+        holes = sum(row not in with_label for row in order[:last])
+        if holes > MOST_HOLES * last:
+            return False, [
+                f"{holes} of the first {last} rows of the draw (seed {seed}) have no label, because they were left"
+                " blank or answered anew: if the hard ones are missing, the corrected figures are off."
+            ]
+    return True, []
+
+
+def _differing(verdicts: Sequence[float], others: Sequence[float]) -> list[str]:
+    """A warning where the judge speaks of the labelled rows in another way than of the others."""
+    if len(verdicts) < 2 or len(others) < 2:
+        return []
+    error = (pvariance(verdicts) / len(verdicts) + pvariance(others) / len(others)) ** 0.5
+    gap = fmean(verdicts) - fmean(others)
+    if abs(gap) <= FAR * error:
+        return []
+    return [
+        f"The judge's mean is {fmean(verdicts):.2f} on the labelled rows and {fmean(others):.2f} on the others: they"
+        " are no random sample."
+    ]
+
+
+def _indicative(count: int) -> list[str]:
+    return [f"{count} labels are fewer than {FEWEST}: the figures are indicative only."] if count < FEWEST else []
+
+
+def _clustered(labels: Sequence[Label], people: Sequence[float], verdicts: Sequence[float], weight: float) -> list[str]:
+    """A warning where labelled rows of one document resemble each other, so that they count for fewer."""
+    clusters = [label.row.cluster for label in labels]
+    rest = [said - weight * verdict for said, verdict in zip(people, verdicts, strict=True)]
+    effect = design_effect(rest, clusters)
+    if effect < TELLING or len(set(clusters)) < 2:
+        return []
+    return [
+        f"The labelled rows are about {len(set(clusters))} documents or questions and resemble each other within"
+        f" them: the intervals should be about {effect**0.5:.1f} times as wide."
+    ]
+
+
+def calibration_object(found: Calibration) -> dict[str, object]:
+    """A calibration for machines; the database keeps the same object."""
+    confusion = found.confusion
+    return {
+        "bot": found.bot,
+        "labels": found.labels,
+        "others": found.others,
+        "parse_failures": found.unreadable,
+        "measure": found.measure,
+        "agreement": _share(confusion.agreement),
+        "kappa": confusion.kappa,
+        "sensitivity": _share(confusion.sensitivity),
+        "specificity": _share(confusion.specificity),
+        "confusion": {
+            "both_pass": confusion.both_pass,
+            "only_people": confusion.only_people,
+            "only_judge": confusion.only_judge,
+            "both_fail": confusion.both_fail,
+        },
+        "judge_mean": found.judge_mean,
+        "people": _estimate(found.people),
+        "ppi": found.plain and _estimate(found.plain),
+        "corrected": _estimate(found.corrected),
+        "is_random": found.is_random,
+        "warnings": list(found.warnings),
+    }
+
+
+def _share(share: Share | None) -> dict[str, object] | None:
+    if share is None:
+        return None
+    return {"value": share.value, "ci_low": share.low, "ci_high": share.high, "rows": share.count}
+
+
+def _estimate(estimate: Estimate) -> dict[str, object]:
+    return {
+        "mean": estimate.mean,
+        "ci_low": estimate.low,
+        "ci_high": estimate.high,
+        "weight": estimate.weight,
+        "standard_error": estimate.standard_error,
+    }
+
+
+def keep_calibrations(
+    store: Store, run_id: int, metric_id: int, judge: str, bot_ids: Mapping[str, int], made: Sequence[Calibration]
+) -> None:
+    """Write what was worked out for a run, in place of what was there; inside a transaction of the caller."""
+    store.connection.execute("DELETE FROM calibrations WHERE run_id = ? AND metric_id = ?", [run_id, metric_id])
+    now = datetime.now(UTC).isoformat(timespec="seconds")
+    for each in made:
+        shares = (each.confusion.agreement, each.confusion.sensitivity, each.confusion.specificity)
+        agreement, sensitivity, specificity = (share and share.value for share in shares)
+        values = {
+            "run_id": run_id, "bot_id": bot_ids[each.bot] if each.bot is not None else None, "metric_id": metric_id,
+            "judge": judge, "population": each.population, "measure": each.measure, "labels": each.labels,
+            "others": each.others, "is_random": int(each.is_random), "agreement": agreement,
+            "kappa": each.confusion.kappa, "sensitivity": sensitivity, "specificity": specificity,
+            "judge_mean": each.judge_mean, "people_mean": each.people.mean, "corrected": each.corrected.mean,
+            "ci_low": each.corrected.low, "ci_high": each.corrected.high, "details": to_json(calibration_object(each)),
+            "made_at": now,
+        }  # fmt: skip
+        names = ", ".join(values)
+        marked = ", ".join(f":{name}" for name in values)
+        store.connection.execute(f"INSERT INTO calibrations ({names}) VALUES ({marked})", values)

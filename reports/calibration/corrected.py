@@ -1,0 +1,118 @@
+"""Corrected figures: what calibrations say of a run's bots, whether they still hold, and self-tests as stored."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Literal
+
+from ..store.database import Store, transaction
+from ..store.encoding import to_json
+
+Measure = Literal["mean", "pass_rate"]
+JUDGE_CHANGED = "the judge, its prompt or the metric changed since"
+ANSWERS_CHANGED = "answers were added or changed since"
+
+
+@dataclass(frozen=True, slots=True)
+class StoredCalibration:
+    """The corrected figure of a bot and metric as reports show it beside the raw one.
+
+    Attributes:
+        measure: whether it is a mean of the metric or the share of rows that pass.
+        corrected: the estimate.
+        low: lower end of its 95 % interval.
+        high: upper end.
+        labels: rows with a label.
+        is_random: whether these are a random sample.
+        judge: model id of the judge that was calibrated.
+        run: name of the run in which it was made.
+        stale: why it does not hold here; blank when it does.
+    """
+
+    measure: Measure
+    corrected: float
+    low: float
+    high: float
+    labels: int
+    is_random: bool
+    judge: str
+    run: str
+    stale: str = ""
+
+
+# Latest first; of those that hold in this run it does not matter which is taken.
+FOUND = """
+SELECT metrics.name, calibrations.bot_id = :bot, calibrations.metric_id = run_metrics.metric_id,
+    calibrations.population, measure, corrected, ci_low, ci_high, labels, is_random, judge, runs.name
+FROM run_metrics
+JOIN metrics AS of_run ON of_run.id = run_metrics.metric_id
+JOIN metrics ON metrics.name = of_run.name
+JOIN calibrations ON calibrations.metric_id = metrics.id
+JOIN bots ON bots.id = calibrations.bot_id
+JOIN runs ON runs.id = calibrations.run_id
+WHERE run_metrics.run_id = :run AND bots.name = (SELECT name FROM bots WHERE id = :bot)
+ORDER BY calibrations.id DESC"""
+
+
+def calibrations_for(store: Store, run_id: int, bot_id: int) -> dict[str, StoredCalibration]:
+    """The calibrations of a bot's metrics in a run, by metric: one that holds, else the latest with what changed."""
+    lines = store.query(FOUND, {"run": run_id, "bot": bot_id})
+    populations: dict[str, str] = {}
+    found: dict[str, StoredCalibration] = {}
+    for metric, same_bot, same_metric, population, *figures in lines:
+        if metric in found and not found[metric].stale:
+            continue
+        stale = "" if same_metric else JUDGE_CHANGED
+        if not stale:
+            here = populations.get(metric) or population_of(store.query(POPULATION, [metric, run_id, bot_id]))
+            populations[metric] = here
+            stale = "" if same_bot and here == population else ANSWERS_CHANGED
+        if metric not in found or not stale:
+            found[metric] = _kept(figures, stale)
+    return found
+
+
+POPULATION = """
+SELECT run_rows.reply_id, run_rows.question_id FROM run_rows
+JOIN run_metrics ON run_metrics.run_id = run_rows.run_id
+JOIN metrics ON metrics.id = run_metrics.metric_id AND metrics.name = ?
+JOIN scores ON scores.reply_id = run_rows.reply_id AND scores.question_id = run_rows.question_id
+    AND scores.metric_id = run_metrics.metric_id
+WHERE run_rows.run_id = ? AND run_rows.bot_id = ? AND value IS NOT NULL"""
+
+
+def population_of(rows: Iterable[tuple[int, int]]) -> str:
+    """A hash over rows, as pairs of reply and question, whatever is said of them."""
+    return hashlib.sha256(repr(sorted(rows)).encode()).hexdigest()[:32]
+
+
+def _kept(figures: Sequence[Any], stale: str) -> StoredCalibration:
+    measure, corrected, low, high, labels, is_random, judge, run = figures
+    return StoredCalibration(measure, corrected, low, high, labels, bool(is_random), judge, run, stale)
+
+
+def keep_check(
+    store: Store, fingerprint: str, judge: str, accuracy: float | None, hostile: float | None,
+    result: Mapping[str, object],
+) -> None:  # fmt: skip
+    """Write a result down, in place of an earlier one of the same judge, prompts and cases.
+
+    Raises:
+        StoreError: it can't be written.
+    """
+    now = datetime.now(UTC).isoformat(timespec="seconds")
+    with transaction(store.path, store.connection):
+        store.connection.execute(
+            "INSERT OR REPLACE INTO judge_checks (fingerprint, judge, made_at, accuracy, hostile, result)"
+            " VALUES (?, ?, ?, ?, ?, ?)",
+            [fingerprint, judge, now, accuracy, hostile, to_json(result)],
+        )
+
+
+def stored_check(store: Store, fingerprint: str) -> tuple[float | None, float | None] | None:
+    """Accuracy and accuracy on hostile cases of a kept result; None when there is none."""
+    lines = store.query("SELECT accuracy, hostile FROM judge_checks WHERE fingerprint = ?", [fingerprint])
+    return (lines[0][0], lines[0][1]) if lines else None

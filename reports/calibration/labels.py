@@ -1,0 +1,398 @@
+"""Labels: rows that people judge, the sheet they fill in, and their verdicts as they are stored."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+import orjson
+
+from ... import InputError
+from ...knowledge.questions.row_files import open_rows
+from ...knowledge.questions.rows import Reading
+from ...metrics.score import passed
+from ..export.tables import csv_line
+from ..reported_run import ReportedRun, bound
+from ..store.database import MOST_BOUND, insert_many, marks
+from ..store.encoding import storable
+from ..store.summary import MetricColumn
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredRow:
+    """A row with a value of the metric in question.
+
+    Attributes:
+        bot: name of the bot.
+        question: id of the question in its set.
+        repeat: from 0.
+        value: what the metric says.
+        cluster: the question's source document, or the question itself.
+        reply_id: replies.id.
+        question_id: questions.id.
+    """
+
+    bot: str
+    question: str
+    repeat: int
+    value: float
+    cluster: str
+    reply_id: int
+    question_id: int
+
+    @property
+    def key(self) -> str:
+        """A name for the row that no spreadsheet takes for a number or a date; the same in every run."""
+        return _digest(self.bot, self.question, str(self.repeat)).hex()[:16]
+
+
+@dataclass(frozen=True, slots=True)
+class ShownRow:
+    """What a person sees of a row when judging it."""
+
+    question: str
+    expected: tuple[str, ...]
+    answer: str
+    contexts: tuple[str, ...]
+
+    @property
+    def content(self) -> bytes:
+        """Hash of it all: a label holds wherever the same was said to the same from the same contexts."""
+        parts = (self.expected, self.contexts)
+        counts = (str(len(part)) for part in parts)
+        return _digest(*counts, self.question, self.answer, *(text for part in parts for text in part))
+
+
+ROWS = """
+SELECT bots.name, questions.key, run_rows.repeat, scores.value,
+    CASE source_document WHEN '' THEN 'question ' || questions.id ELSE 'document ' || source_document END,
+    run_rows.reply_id, run_rows.question_id
+FROM run_rows
+JOIN bots ON bots.id = run_rows.bot_id
+JOIN run_bots ON run_bots.run_id = run_rows.run_id AND run_bots.bot_id = run_rows.bot_id
+JOIN questions ON questions.id = run_rows.question_id
+JOIN scores ON scores.reply_id = run_rows.reply_id AND scores.question_id = run_rows.question_id
+    AND scores.metric_id = :metric
+WHERE run_rows.run_id = :run AND scores.value IS NOT NULL
+ORDER BY run_bots.position, run_rows.position, run_rows.question_id, run_rows.repeat"""
+
+CONTEXTS = """
+SELECT reply_id, text FROM contexts JOIN passages ON passages.id = passage_id
+WHERE reply_id IN ({}) ORDER BY reply_id, rank"""
+
+
+def scored_rows(run: ReportedRun, metric: str) -> dict[str, list[ScoredRow]]:
+    """The rows on which a metric has a value, by bot in the order of the suite; bots without one are left out."""
+    found: dict[str, list[ScoredRow]] = {}
+    for line in run.store.query(ROWS, {"run": run.id, "metric": run.metric_ids[metric]}):
+        found.setdefault(line[0], []).append(ScoredRow(*line))
+    return found
+
+
+def drawn(rows: Iterable[ScoredRow], seed: int) -> list[ScoredRow]:
+    """The rows in an order of chance that the seed alone decides.
+
+    The first rows are a random sample of all, however many one takes. The order of a row depends on its question and
+    repeat alone: every bot gets the same questions, rows that are added later keep the others in order, and another
+    run of the same questions has the same order.
+    """
+    return sorted(rows, key=lambda row: _digest(str(seed), row.question, str(row.repeat)))
+
+
+def shown_rows(run: ReportedRun, rows: Sequence[ScoredRow]) -> dict[ScoredRow, ShownRow]:
+    """What people see of the rows."""
+    questions = _texts(run, "SELECT id, text, expected FROM questions", {row.question_id for row in rows})
+    replies = _texts(run, "SELECT id, answer FROM replies", {row.reply_id for row in rows})
+    contexts: dict[int, list[str]] = {}
+    ids = sorted(replies)
+    for start in range(0, len(ids), MOST_BOUND):
+        some = ids[start : start + MOST_BOUND]
+        for reply_id, text in run.store.query(CONTEXTS.format(marks(some)), some):
+            contexts.setdefault(reply_id, []).append(text)
+    shown = {}
+    for row in rows:
+        text, expected = questions[row.question_id]
+        answer = replies[row.reply_id][0] or ""
+        there = tuple(contexts.get(row.reply_id, ()))
+        shown[row] = ShownRow(str(text), tuple(orjson.loads(str(expected))), str(answer), there)
+    return shown
+
+
+def _texts(run: ReportedRun, select: str, ids: set[int]) -> dict[int, tuple[str | None, ...]]:
+    wanted = sorted(ids)
+    found: dict[int, tuple[str | None, ...]] = {}
+    for start in range(0, len(wanted), MOST_BOUND):
+        some = wanted[start : start + MOST_BOUND]
+        found |= {line[0]: line[1:] for line in run.store.query(f"{select} WHERE id IN ({marks(some)})", some)}
+    return found
+
+
+def _digest(*texts: str) -> bytes:
+    joined = "\0".join(texts).encode("utf-8", "surrogatepass")
+    return hashlib.blake2b(joined, digest_size=16).digest()
+
+
+# The second line of each is what spreadsheets in other languages make of a typed "true" or "false".
+YES = frozenset({"yes", "y", "true", "t", "pass", "passes", "passed"}) | frozenset(
+    {"wahr", "vrai", "verdadero", "vero", "verdadeiro", "waar", "sant", "prawda"}
+)
+NO = frozenset({"no", "n", "false", "f", "fail", "fails", "failed"}) | frozenset(
+    {"falsch", "faux", "falso", "onwaar", "falskt", "fałsz"}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class HumanVerdict:
+    """What a person says of a row: a value on the metric's scale, whether it passes, or both."""
+
+    value: float | None
+    passes: bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """A person's verdict on a row of the run, and the seed of the draw that the row comes from, if any."""
+
+    row: ScoredRow
+    verdict: HumanVerdict
+    seed: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """How verdicts on a metric are read: words say whether a row passes, numbers are values of the metric.
+
+    Attributes:
+        column: the metric.
+        binary: whether its values are all 0 or 1, so that words are values too.
+    """
+
+    column: MetricColumn
+    binary: bool
+
+    @property
+    def decides(self) -> bool:
+        """Whether a row can pass or fail."""
+        return self.binary or (self.column.threshold is not None and self.column.better != "neither")
+
+    @property
+    def write(self) -> str:
+        """What may be written, in a few words."""
+        if self.binary:
+            return "yes (passes) or no"
+        number = f"a number{self._range}"
+        if not self.decides:
+            return number
+        return f"yes (passes: {bound(self.column)}) or no, or {number}"
+
+    @property
+    def _range(self) -> str:
+        low, high = self.column.low, self.column.high
+        if low is not None and high is not None:
+            return f" from {low:g} to {high:g}"
+        if low is not None:
+            return f" of at least {low:g}"
+        return f" of at most {high:g}" if high is not None else ""
+
+    def read(self, text: str) -> HumanVerdict | str:
+        """The verdict; a str says what is wrong with it."""
+        word = text.strip().casefold()
+        if word in YES | NO:
+            if not self.decides:
+                return f"{self.column.name} has no threshold to pass, so write {self.write}"
+            passes = word in YES
+            return HumanVerdict(self._value(passes) if self.binary else None, passes)
+        try:
+            value = float(word.replace(",", ".", 1))
+        except ValueError:
+            return f"wanted {self.write}, or nothing"
+        if not self._is_in_range(value):
+            return f"wanted {self.write}, or nothing"
+        return HumanVerdict(value, self.passes(value))
+
+    def _is_in_range(self, value: float) -> bool:
+        low, high = self.column.low, self.column.high
+        if not math.isfinite(value) or (self.binary and value not in (0.0, 1.0)):
+            return False
+        return (low is None or value >= low) and (high is None or value <= high)
+
+    def _value(self, passes: bool) -> float:
+        return float(passes == (self.column.better != "lower"))
+
+    def passes(self, value: float) -> bool | None:
+        """Whether a value passes; None where there is nothing to pass."""
+        if self.binary:
+            return value == self._value(True)
+        return passed(value, self.column.threshold, self.column.better)
+
+
+KEPT = "SELECT content, question, value, passes, seed FROM calibration_labels WHERE metric = ?"
+
+
+def stored_labels(run: ReportedRun, metric: str, rows: Mapping[str, Sequence[ScoredRow]]) -> list[Label]:
+    """The labels of the database that hold for rows of this run."""
+    kept = {line[0]: line[1:] for line in run.store.query(KEPT, [metric])}
+    questions = {line[0] for line in kept.values()}
+    maybe = [row for of_bot in rows.values() for row in of_bot if storable(row.question) in questions]
+    labels = []
+    for row, shown in shown_rows(run, maybe).items():
+        if found := kept.get(shown.content):
+            _, value, passes, seed = found
+            labels.append(Label(row, HumanVerdict(value, None if passes is None else bool(passes)), seed))
+    return labels
+
+
+def keep_labels(run: ReportedRun, metric: str, labels: Sequence[Label]) -> None:
+    """Write labels down, in place of earlier ones on the same; inside a transaction of the caller."""
+    shown = shown_rows(run, [label.row for label in labels])
+    now = datetime.now(UTC).isoformat(timespec="seconds")
+    lines = [
+        (
+            metric, shown[label.row].content, label.row.question, label.verdict.value,
+            None if label.verdict.passes is None else int(label.verdict.passes), label.seed, now,
+        )
+        for label in labels
+    ]  # fmt: skip
+    insert_many(
+        run.store.connection,
+        "INSERT OR REPLACE INTO calibration_labels (metric, content, question, value, passes, seed, labelled_at)",
+        lines,
+    )
+
+
+COLUMNS = (
+    "row", "metric", "bot", "question_id", "repeat", "question", "expected", "answer", "contexts", "verdict", "write",
+    "drawn",
+)  # fmt: skip
+JUDGE = "judge"  # the column that --show adds
+LONGEST_CELL = 32_000  # characters; a spreadsheet cuts at 32,767 without a word
+ROW, SEED = "row-", "seed "
+
+
+@dataclass(frozen=True, slots=True)
+class SheetRow:
+    """A line of the sheet before anybody has written on it; ``verdict`` is one that was given earlier, or blank."""
+
+    row: ScoredRow
+    shown: ShownRow
+    verdict: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What a person wrote on one line.
+
+    Attributes:
+        line: number of the line in the file.
+        verdict: what was written, as a text; blank where nothing was.
+        metric: name of the metric, blank when there is no such column.
+        key: the row's key; blank when the sheet is not one of ours.
+        content: beginning of the hash of what was shown, hexadecimal; blank when the sheet is not one of ours.
+        question: the question's id.
+        bot: name of the bot, blank when there is no such column.
+        repeat: from 0.
+        seed: of the draw that the row comes from; None when it was not drawn by us.
+    """
+
+    line: int
+    verdict: str
+    metric: str
+    key: str
+    content: str
+    question: str
+    bot: str
+    repeat: int
+    seed: int | None
+
+
+def sheet(rows: Iterable[SheetRow], metric: str, write: str, seed: int, show: bool) -> Iterator[bytes]:
+    """The sheet as CSV, line by line, after a byte order mark, without which spreadsheets take it for Latin-1.
+
+    Args:
+        rows: in the order of the draw.
+        metric: name of the metric.
+        write: what may be written into ``verdict``.
+        seed: of the draw.
+        show: whether the judge's value stands in a column of its own.
+    """
+    names = [*COLUMNS, *([JUDGE] if show else [])]
+    yield "\N{ZERO WIDTH NO-BREAK SPACE}".encode() + csv_line(names)
+    for each in rows:
+        row, shown = each.row, each.shown
+        cells: list[object] = [
+            f"{ROW}{row.key}-{shown.content.hex()[:8]}", metric, row.bot, row.question, row.repeat,
+            *map(_short, (shown.question, "\n".join(shown.expected), shown.answer, _numbered(shown.contexts))),
+            each.verdict, write, f"{SEED}{seed}",
+        ]  # fmt: skip
+        yield csv_line([*cells, *([row.value] if show else [])])
+
+
+def _numbered(contexts: tuple[str, ...]) -> str:
+    return "\n\n".join(f"[{place}] {text}" for place, text in enumerate(contexts, 1))
+
+
+def _short(text: str) -> str:
+    if len(text) <= LONGEST_CELL:
+        return text
+    return f"{text[:LONGEST_CELL]} ... and {len(text) - LONGEST_CELL:,} more characters"
+
+
+def read_sheet(path: Path, metric: str = "") -> list[Written]:
+    """What was written, line by line; the metric that is given stands for a column ``metric`` that is not there.
+
+    Any table (CSV, TSV, JSONL, JSON, YAML) with the columns ``question_id`` and ``verdict`` will do; ``bot``,
+    ``repeat`` and ``metric`` may be left out where there is nothing to tell apart.
+
+    Raises:
+        InputError: the file can't be read, or a column or a repeat is missing or wrong; with the line.
+    """
+    file = open_rows(path, "a file of labels", ("labels", "rows"))
+    written = [_written(path, line, row, metric) for line, row in file.rows(Reading())]
+    if not written:
+        raise InputError(f"{path} holds no labels.")
+    return written
+
+
+def _written(path: Path, line: int, row: Mapping[str, object], metric: str) -> Written:
+    if "verdict" not in row or not {"row", "question_id"} & row.keys():
+        missing = "verdict" if "verdict" not in row else "question_id"
+        has = ", ".join(map(str, row)) or "none"
+        raise InputError(f"{path}:{line}: there is no column `{missing}`; the columns are {has}.")
+    key, content = _key(_text(row.get("row")))
+    drawn = _text(row.get("drawn")).removeprefix(SEED)
+    return Written(
+        line=line,
+        verdict=_text(row["verdict"]),
+        metric=_text(row.get("metric")) or metric,
+        key=key,
+        content=content,
+        question=_text(row.get("question_id")),
+        bot=_text(row.get("bot")),
+        repeat=_repeat(path, line, _text(row.get("repeat"))),
+        seed=int(drawn) if drawn.isdecimal() else None,
+    )
+
+
+def _key(cell: str) -> tuple[str, str]:
+    """The two parts of our own name for a row; blank when somebody else named it."""
+    key, _, content = cell.removeprefix(ROW).partition("-")
+    return (key, content) if cell.startswith(ROW) and content else ("", "")
+
+
+def _repeat(path: Path, line: int, cell: str) -> int:
+    if not cell or cell.removesuffix(".0").isdecimal():
+        return int(cell.removesuffix(".0") or 0)
+    raise InputError(f"{path}:{line}: repeat {cell!r} is no whole number from 0.")
+
+
+def _text(value: object) -> str:
+    """The cell as a text, without the apostrophe that kept a spreadsheet from taking it for a formula."""
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return str(value).strip().removeprefix("'")

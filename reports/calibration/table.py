@@ -1,0 +1,96 @@
+"""Calibration table: how a judge compares with people, for a terminal of 80 columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from ..leaderboard import CELL_WIDTH, NAME_WIDTH, figure
+from ..statistics.agreement import Estimate, Share
+from ..store.summary import MetricColumn
+from ..text import printable
+from .calibration import Calibration
+
+ALL_BOTS = "all bots"
+
+
+def calibration_table(
+    found: Sequence[Calibration], column: MetricColumn, judge: str = "", width: int = 80
+) -> RenderableType:
+    """Figures down, bots across, as many side by side as the width holds; then what the figures can't bear."""
+    side_by_side = max(1, (width - NAME_WIDTH) // (CELL_WIDTH + 1))
+    parts: list[RenderableType] = []
+    for start in range(0, len(found), side_by_side):
+        parts += [_table(found[start : start + side_by_side], column, judge), Text()]
+    parts += [Text(line, style="dim", overflow="fold") for line in _legend(found)]
+    parts += [Text(line, style="yellow", overflow="fold") for line in warnings_of(found)]
+    return Group(*parts)
+
+
+def warnings_of(found: Sequence[Calibration]) -> list[str]:
+    """What the figures can't bear: each sentence once, with the bots that it is true of."""
+    bots: dict[str, list[str]] = {}
+    for each in found:
+        if each.bot is None:  # all of it is said of the single bots, but for what only shows when they are together
+            continue
+        for warning in each.warnings:
+            bots.setdefault(warning, []).append(printable(each.bot))
+    return [f"{', '.join(names)}: {warning}" for warning, names in bots.items()]
+
+
+def _table(found: Sequence[Calibration], column: MetricColumn, judge: str) -> Table:
+    table = Table(box=None, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False)
+    table.add_column("", width=NAME_WIDTH - 1, overflow="fold")
+    for each in found:
+        name = ALL_BOTS if each.bot is None else printable(each.bot)
+        table.add_column(Text(name, style="bold", overflow="fold"), width=CELL_WIDTH, overflow="fold")
+    for name, cells in _lines(found, column, judge):
+        table.add_row(name, *cells)
+    return table
+
+
+def _lines(found: Sequence[Calibration], column: MetricColumn, judge: str) -> Iterator[tuple[str, list[str]]]:
+    yield "labels", [f"{each.labels:,} of {each.labels + each.others:,}" for each in found]
+    if any(each.confusion.count for each in found):
+        yield "agreement", [_share(each.confusion.agreement) for each in found]
+        yield (
+            "Cohen's kappa",
+            ["-" if each.confusion.kappa is None else f"{each.confusion.kappa:.2f}" for each in found],
+        )
+        yield "sensitivity", [_share(each.confusion.sensitivity) for each in found]
+        yield "specificity", [_share(each.confusion.specificity) for each in found]
+    if any(each.unreadable for each in found):
+        yield "unreadable", [f"{each.unreadable:,} left out" for each in found]
+    is_mean = found[0].measure == "mean"
+    shown = column if is_mean else _share_column(column)
+    yield "mean" if is_mean else "share that passes", []
+    yield f"  {'judge' if judge else 'metric'} alone", [figure(each.judge_mean, shown) for each in found]
+    yield "  labels alone", [_estimate(each.people, shown) for each in found]
+    yield "  corrected", [_estimate(each.corrected, shown) for each in found]
+
+
+def _share_column(column: MetricColumn) -> MetricColumn:
+    return MetricColumn(column.name, column.version, "higher", 0.0, 1.0, None)
+
+
+def _share(share: Share | None) -> str:
+    return "-" if share is None else f"{share.value:.2f} {_bound(f'{share.low:.2f}')}-{_bound(f'{share.high:.2f}')}"
+
+
+def _estimate(estimate: Estimate, column: MetricColumn) -> str:
+    low, high = (_bound(figure(value, column)) for value in (estimate.low, estimate.high))
+    return f"{figure(estimate.mean, column)} {low}-{high}"
+
+
+def _bound(text: str) -> str:
+    return text.removeprefix("0") or "0"
+
+
+def _legend(found: Sequence[Calibration]) -> Iterator[str]:
+    if any(each.confusion.count for each in found):
+        yield "sensitivity: of the rows that people pass, the share that the judge passes"
+        yield "specificity: of the rows that people fail, the share that the judge fails"
+    yield "corrected: what people would say of all rows, from labels and judge (95 %)"

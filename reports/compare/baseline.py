@@ -1,0 +1,386 @@
+"""Baseline: the scores of a run as a small JSON file that is committed beside the prompts."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import orjson
+
+from ... import InputError
+from ...knowledge.paths import existing, unreadable
+from ..export.files import whole_file
+from ..store.database import Store
+from ..store.summary import MetricColumn
+from .changes import BotState
+from .scores import ABSENT, CODES, STATUSES, Case, Figures, RunTables, ScoreTable, run_tables
+
+
+def six_digits(value: float) -> float:
+    """A figure with six significant digits.
+
+    >>> six_digits(1234.56789)
+    1234.57
+    """
+    return float(f"{value:.6g}")
+
+
+def at_six_digits(table: ScoreTable) -> ScoreTable:
+    """The table with values, latency and cost rounded; what is rounded already comes back equal."""
+    return replace(
+        table,
+        values={name: _rounded(values) for name, values in table.values.items()},
+        latency_ms=_rounded(table.latency_ms),
+        cost=_rounded(table.cost),
+    )
+
+
+def _rounded(figures: Figures) -> Figures:
+    # By way of text as in the file: a factor of ten would leave other last bits.
+    different, places = np.unique(figures, return_inverse=True)
+    rounded = np.array([six_digits(value) for value in different.tolist()], np.float64)
+    return rounded[places].reshape(figures.shape)
+
+
+FORMAT: Final = 1
+MARK: Final = "proctor_baseline"
+AGAIN: Final = "'proctor baseline' writes it anew"
+
+
+def checksum(made: Mapping[str, object]) -> str:
+    """SHA-256 in hex over all but the checksum itself; the layout and the order of keys do not count."""
+    content = {name: value for name, value in made.items() if name != "checksum"}
+    return hashlib.sha256(orjson.dumps(content, option=orjson.OPT_SORT_KEYS)).hexdigest()
+
+
+def read_baseline(path: Path) -> RunTables:
+    """The tables of a baseline file.
+
+    Raises:
+        InputError: it can't be read, is no baseline, of a newer Proctor, or not what was written; the sentence says
+            which, and where.
+    """
+    made = _parsed(path)
+    if MARK not in made:
+        raise InputError(f"{path} is JSON, but no baseline: it has no key {MARK}. 'proctor baseline' writes one.")
+    if made[MARK] != FORMAT:
+        raise InputError(
+            f"{path} has the format {made[MARK]!r} of baselines; this Proctor reads {FORMAT}. Upgrade Proctor, or"
+            f" {AGAIN}."
+        )
+    if made.get("checksum") != checksum(made):
+        raise InputError(
+            f"{path} is not as it was written: its content does not match its checksum, so it was edited by hand or "
+            f"merged. {AGAIN[0].upper()}{AGAIN[1:]}; figures in it are not meant to be edited."
+        )
+    try:
+        return _tables(path, made)
+    except (ArithmeticError, AttributeError, IndexError, KeyError, MemoryError, TypeError, ValueError) as error:
+        raise InputError(
+            f"{path} can't be used as a baseline: its content is not of the form that Proctor writes"
+            f" ({type(error).__name__}: {error}). {AGAIN[0].upper()}{AGAIN[1:]}."
+        ) from error
+
+
+def read_states(path: Path) -> dict[str, BotState]:
+    """What the bots of a baseline file were made of; none of a file that was written before it said so."""
+    states = {}
+    for bot in _parsed(path).get("bots", ()):
+        settings, prompts = bot.get("settings"), bot.get("prompts")
+        if isinstance(settings, dict) and isinstance(prompts, dict):
+            states[str(bot["name"])] = BotState(
+                str(bot["kind"]), bot["model"], settings, bot.get("parts", {}), prompts, bot.get("models", {})
+            )
+    return states
+
+
+def _parsed(path: Path) -> dict[str, Any]:
+    try:
+        content = existing(path, "a baseline file").read_bytes()
+    except OSError as error:
+        raise unreadable(path, error) from error
+    try:
+        made = orjson.loads(content.removeprefix(b"\xef\xbb\xbf"))
+    except orjson.JSONDecodeError as error:
+        raise InputError(_no_json(path, content, error)) from error
+    if not isinstance(made, dict):
+        raise InputError(f"{path} is JSON, but no baseline: it holds no object. 'proctor baseline' writes one.")
+    return made
+
+
+def _no_json(path: Path, content: bytes, error: orjson.JSONDecodeError) -> str:
+    for number, line in enumerate(content.splitlines(), 1):
+        if line.startswith((b"<<<<<<<", b">>>>>>>")):
+            return f"{path}:{number}: a conflict of two branches is not settled here. Take one side, or {AGAIN}."
+    if not content.strip():
+        return f"{path} is empty; a baseline was wanted, and {AGAIN}."
+    return f"{path}:{error.lineno}:{error.colno}: this is no JSON: {error.msg}. {AGAIN[0].upper()}{AGAIN[1:]}."
+
+
+def _tables(path: Path, made: Mapping[str, Any]) -> RunTables:
+    columns = {column.name: column for column in map(_column, made["metrics"])}
+    cases = tuple(map(_case, made["questions"]))
+    if len({case.key for case in cases}) != len(cases):
+        raise ValueError("a question is there twice")
+    tables = {}
+    for bot in made["bots"]:
+        rows = [question["rows"].get(bot["name"]) or [] for question in made["questions"]]
+        answers = _Answers({case.key: of_case for case, of_case in zip(cases, rows, strict=True)})
+        tables[str(bot["name"])] = _table(str(made["run"]), bot, cases, columns, rows, answers)
+    return RunTables(str(path), str(made["run"]), str(made["suite"]), str(made["status"]), made["manifest"], tables)
+
+
+def _column(line: Mapping[str, Any]) -> MetricColumn:
+    if line["better"] not in ("higher", "lower", "neither"):
+        raise ValueError(f"{line['better']!r} is no direction")
+    return MetricColumn(
+        name=str(line["name"]), version=str(line["version"]), better=line["better"], low=_number(line["low"]),
+        high=_number(line["high"]), threshold=_number(line["threshold"]), aggregate=line["aggregate"],
+    )  # fmt: skip
+
+
+def _case(line: Mapping[str, Any]) -> Case:
+    return Case(
+        key=str(line["key"]), text=str(line["text"]), yardstick=str(line["yardstick"]),
+        source_document=str(line.get("source", "")), tags=tuple(map(str, line.get("tags", ()))),
+        answerable=line.get("answerable"), extra=line.get("extra", {}),
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class _Answers:
+    """What the bot said, as far as the file holds it."""
+
+    rows: Mapping[str, Sequence[Mapping[str, Any] | None]]
+
+    def __call__(self, key: str, repeat: int) -> str | None:
+        row = self.rows[key][repeat] if repeat < len(self.rows.get(key, ())) else None
+        return None if row is None or row.get("answer") is None else str(row["answer"])
+
+
+def _table(
+    run: str, bot: Mapping[str, Any], cases: tuple[Case, ...], columns: Mapping[str, MetricColumn],
+    rows: Sequence[Sequence[Mapping[str, Any] | None]], answers: _Answers,
+) -> ScoreTable:  # fmt: skip
+    shape = len(cases), int(bot["repeats"])
+    table = ScoreTable(
+        run=run, bot=str(bot["name"]), fingerprint=str(bot["fingerprint"]), kind=str(bot["kind"]),
+        model=bot["model"], embedded=bool(bot["embedded"]), cases=cases, columns=columns,
+        values={name: np.full(shape, np.nan) for name in columns},
+        statuses={name: np.full(shape, ABSENT, np.int8) for name in columns},
+        asked=np.zeros(shape, np.bool_), answered=np.zeros(shape, np.bool_), timed_out=np.zeros(shape, np.bool_),
+        latency_ms=np.full(shape, np.nan), cost=np.full(shape, np.nan), abstained=np.full(shape, -1, np.int8),
+        said=np.zeros(shape, np.uint64), answers=answers,
+    )  # fmt: skip
+    for at, row in _placed(rows):
+        _fill(table, at, row)
+    return table
+
+
+def _placed(
+    rows: Sequence[Sequence[Mapping[str, Any] | None]],
+) -> Iterator[tuple[tuple[int, int], Mapping[str, Any]]]:
+    for place, repeats in enumerate(rows):
+        for repeat, row in enumerate(repeats):
+            if row is not None:
+                yield (place, repeat), row
+
+
+def _fill(table: ScoreTable, at: tuple[int, int], row: Mapping[str, Any]) -> None:
+    """Put one row into the arrays of a new table."""
+    status = row.get("status", "answered")
+    table.asked[at] = True
+    table.answered[at] = status == "answered"
+    table.timed_out[at] = status == "timed_out"
+    _set(table.latency_ms, at, row.get("ms"))
+    _set(table.cost, at, row.get("cost"))
+    if (abstained := row.get("abstained")) is not None:
+        table.abstained[at] = int(abstained)
+    table.said[at] = int(row.get("said", "0"), 16)
+    for name, found in row["scores"].items():
+        if isinstance(found, str):
+            table.statuses[name][at] = CODES[found]
+            if found == "parse_failure" and table.columns[name].aggregate == "rate":
+                table.values[name][at] = 0.0
+        else:
+            table.statuses[name][at] = CODES["ok"]
+            _set(table.values[name], at, found)
+
+
+def _set(figures: Figures, at: tuple[int, int], value: object) -> None:
+    if (number := _number(value)) is not None:
+        figures[at] = number
+
+
+def _number(value: object) -> float | None:
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise TypeError(f"{value!r} is no number")
+    return float(value)
+
+
+LONGEST_ANSWER: Final = 500  # characters of an answer that are kept
+# What a comparison tells of a manifest, and what a gate reads of it.
+SETTINGS: Final = (
+    "primary", "suite_hash", "questions", "limit", "repeat", "concurrency", "latency_run", "seed", "embedder", "judge",
+    "local_models",
+)  # fmt: skip
+OF_SUITE: Final = ("metrics", "thresholds", "gate")
+
+
+@dataclass(frozen=True, slots=True)
+class BaselineChoice:
+    """What of a run goes into the file; None for all bots or metrics of rows."""
+
+    bots: Collection[str] | None = None
+    metrics: Collection[str] | None = None
+    answers: bool = True
+
+
+def write_baseline(store: Store, run_id: int, path: Path, choice: BaselineChoice) -> RunTables:
+    """Write a run into a baseline file, and return what was written of it.
+
+    Values have six significant digits; answers are cut after 500 characters. Equal runs give equal bytes.
+    """
+    run = run_tables(store, run_id, choice.bots)
+    made = baseline(run, _bots(store, run_id), choice)
+    with whole_file(path) as file:
+        file.writelines(_lines(made))
+    return run
+
+
+def baseline(run: RunTables, bots: Mapping[str, Mapping[str, object]], choice: BaselineChoice) -> dict[str, Any]:
+    """The content of the file; ``bots`` is what each bot was made of."""
+    tables = list(run.tables.values())
+    cases = tables[0].cases if tables else ()
+    columns = tables[0].columns if tables else {}
+    names = [name for name in columns if choice.metrics is None or name in choice.metrics]
+    made: dict[str, Any] = {
+        MARK: FORMAT,
+        "checksum": "",
+        "run": run.run,
+        "suite": run.suite,
+        "status": run.status,
+        "manifest": _extract(run.manifest),
+        "metrics": [_metric(columns[name]) for name in names],
+        "bots": [_bot(table) | dict(bots.get(table.bot, {})) for table in tables],
+        "questions": [_question(case, place, tables, names, choice.answers) for place, case in enumerate(cases)],
+    }
+    return made | {"checksum": checksum(made)}
+
+
+def _lines(made: Mapping[str, Any]) -> Iterator[bytes]:
+    """The file: a line for each key, and within manifest, metrics, bots and questions a line for each entry."""
+    last = len(made) - 1
+    yield b"{\n"
+    for place, (name, value) in enumerate(made.items()):
+        end = b",\n" if place < last else b"\n"
+        if isinstance(value, list) and value:
+            yield orjson.dumps(name) + b": [\n"
+            yield b",\n".join(map(orjson.dumps, value)) + b"\n"
+            yield b"]" + end
+        elif isinstance(value, dict) and value:
+            yield orjson.dumps(name) + b": {\n"
+            yield b",\n".join(orjson.dumps(key) + b": " + orjson.dumps(inner) for key, inner in value.items()) + b"\n"
+            yield b"}" + end
+        else:
+            yield orjson.dumps(name) + b": " + orjson.dumps(value) + end
+    yield b"}\n"
+
+
+def _extract(manifest: Mapping[str, object]) -> dict[str, object]:
+    """The manifest without the bots' settings, paths and the command: what a comparison tells of it."""
+    settings = manifest.get("settings")
+    settings = settings if isinstance(settings, Mapping) else {}
+    suite = settings.get("suite")
+    suite = suite if isinstance(suite, Mapping) else {}
+    kept = {name: manifest[name] for name in ("proctor", "python", "packages") if name in manifest}
+    chosen = {name: settings[name] for name in SETTINGS if name in settings}
+    return kept | {"settings": chosen | {"suite": {name: suite[name] for name in OF_SUITE if name in suite}}}
+
+
+def _bots(store: Store, run_id: int) -> dict[str, dict[str, object]]:
+    """What each bot was made of: settings and prompts as they were, documents and code by their hashes."""
+    lines = store.query(
+        "SELECT name, settings, prompts, parts, models FROM run_bots JOIN bots ON bots.id = bot_id WHERE run_id = ?",
+        [run_id],
+    )
+    return {
+        str(name): {
+            "settings": orjson.loads(settings),
+            "prompts": orjson.loads(prompts),
+            "parts": orjson.loads(parts),
+            "models": orjson.loads(models),
+        }
+        for name, settings, prompts, parts, models in lines
+    }
+
+
+def _metric(column: MetricColumn) -> dict[str, object]:
+    return {
+        "name": column.name, "version": column.version, "better": column.better, "low": _plain(column.low),
+        "high": _plain(column.high), "threshold": _plain(column.threshold), "aggregate": column.aggregate,
+    }  # fmt: skip
+
+
+def _bot(table: ScoreTable) -> dict[str, object]:
+    return {
+        "name": table.bot, "fingerprint": table.fingerprint, "kind": table.kind, "model": table.model,
+        "embedded": table.embedded, "repeats": table.repeats,
+    }  # fmt: skip
+
+
+def _question(
+    case: Case, place: int, tables: Sequence[ScoreTable], metrics: Sequence[str], answers: bool
+) -> dict[str, object]:
+    made: dict[str, object] = {"key": case.key, "text": case.text, "yardstick": case.yardstick}
+    if case.source_document:
+        made["source"] = case.source_document
+    if case.tags:
+        made["tags"] = list(case.tags)
+    if case.answerable is not None:
+        made["answerable"] = case.answerable
+    if case.extra:
+        made["extra"] = dict(case.extra)
+    rows = {
+        table.bot: [_row(table, place, repeat, metrics, answers) for repeat in range(table.repeats)] for table in tables
+    }
+    return made | {"rows": {bot: of_bot for bot, of_bot in rows.items() if any(of_bot)}}
+
+
+def _row(table: ScoreTable, place: int, repeat: int, metrics: Sequence[str], answers: bool) -> dict[str, object] | None:
+    """One row; None where it was not asked. What has no value gives the status in its place."""
+    at = place, repeat
+    if not table.asked[at]:
+        return None
+    made: dict[str, object] = {}
+    if not table.answered[at]:
+        made["status"] = "timed_out" if table.timed_out[at] else "failed"
+    for name, figure in (("ms", table.latency_ms[at]), ("cost", table.cost[at])):
+        if np.isfinite(figure):
+            made[name] = _plain(float(figure))
+    if table.abstained[at] >= 0:
+        made["abstained"] = bool(table.abstained[at])
+    if table.said[at]:
+        made["said"] = f"{int(table.said[at]):016x}"
+    made["scores"] = {
+        name: _plain(float(table.values[name][at])) if STATUSES[status] == "ok" else STATUSES[status]
+        for name in metrics
+        if (status := int(table.statuses[name][at])) != ABSENT
+    }
+    if answers and (answer := table.answers(table.cases[place].key, repeat)) is not None:
+        made["answer"] = answer[:LONGEST_ANSWER]
+    return made
+
+
+def _plain(value: float | None) -> float | int | None:
+    """Six digits, and whole numbers without a point, so that no tool that reads and writes JSON changes them."""
+    if value is None:
+        return None
+    rounded = six_digits(value)
+    return int(rounded) if rounded.is_integer() and abs(rounded) < 2**53 else rounded

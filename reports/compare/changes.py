@@ -1,0 +1,249 @@
+"""Changes: what a bot was made of on each side, and the questions on which it fell or rose most."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final, Literal
+
+import numpy as np
+import orjson
+
+from ...metrics.score import Better, passed
+from ..store.database import Store
+from .comparable import Pairing
+from .scores import ScoreTable, passes
+
+Direction = Literal["pass_to_fail", "fail_to_pass"]
+
+
+@dataclass(frozen=True, slots=True)
+class FlipRate:
+    """How often results flipped: pairs of a question and its perturbation, by what became of them."""
+
+    flips: int
+    comparable: int
+    not_comparable: int
+
+    @property
+    def rate(self) -> float | None:
+        """Flips by comparable pair; None when no pair is comparable."""
+        return self.flips / self.comparable if self.comparable else None
+
+
+def flip(source: bool | None, perturbed: bool | None) -> Direction | None:
+    """The direction of a flip between the source case and its perturbation.
+
+    None when both went the same way, or when either has no outcome.
+
+    >>> flip(True, False)
+    'pass_to_fail'
+    """
+    if source is None or perturbed is None or source == perturbed:
+        return None
+    return "pass_to_fail" if source else "fail_to_pass"
+
+
+def flip_of_values(
+    source: float | None, perturbed: float | None, threshold: float | None, better: Better
+) -> Direction | None:
+    """The direction of a flip between two values of a metric; reaching the threshold exactly passes."""
+    return flip(passed(source, threshold, better), passed(perturbed, threshold, better))
+
+
+LONGEST: Final = 40  # characters of a setting that a sentence shows
+HASH: Final = re.compile(r"[0-9a-f]{16,}")
+
+
+@dataclass(frozen=True, slots=True)
+class BotState:
+    """What a bot was made of: see ``bots.base.Identity``."""
+
+    kind: str
+    model: str | None
+    settings: Mapping[str, object]
+    parts: Mapping[str, str]
+    prompts: Mapping[str, str]
+    models: Mapping[str, str]
+
+
+What = Literal["type", "model", "prompt", "setting", "part", "revision"]
+
+
+@dataclass(frozen=True, slots=True)
+class PartChange:
+    """One thing that is not the same on both sides.
+
+    Attributes:
+        what: its kind; a ``part`` is known by its hash alone, a ``revision`` is that of a model.
+        name: of the prompt, setting (with dots), part or model; blank for the type and the chat model.
+        base: what it was; None where there was none.
+        head: what it is.
+    """
+
+    what: What
+    name: str
+    base: object
+    head: object
+
+
+def bot_states(store: Store, run_id: int) -> dict[str, BotState]:
+    """The bots of a run by name."""
+    lines = store.query(
+        "SELECT name, kind, model, settings, parts, prompts, models FROM run_bots JOIN bots ON bots.id = bot_id"
+        " WHERE run_id = ? ORDER BY position",
+        [run_id],
+    )
+    return {str(name): BotState(kind, model, *map(orjson.loads, made)) for name, kind, model, *made in lines}
+
+
+def changed_parts(base: BotState, head: BotState) -> tuple[str, ...]:
+    """What differs between two states of a bot, each in a few words; empty when they are the same.
+
+    >>> rag = BotState("rag", "small", {"top_k": 4}, {}, {"prompt": "Answer."}, {})
+    >>> changed_parts(rag, BotState("rag", "small", {"top_k": 8}, {}, {"prompt": "Answer briefly."}, {}))
+    ('prompt: 1 line out, 1 in', 'top_k from 4 to 8')
+    """
+    return tuple(change_words(each) for each in part_changes(base, head))
+
+
+def part_changes(base: BotState, head: BotState) -> Iterator[PartChange]:
+    """What differs between two states of a bot, with what it was and is."""
+    if base.kind != head.kind:
+        yield PartChange("type", "", base.kind, head.kind)
+    if base.model != head.model:
+        yield PartChange("model", "", base.model, head.model)
+    for name, before, after in differing(base.prompts, head.prompts):
+        yield PartChange("prompt", name, before, after)
+    for name, before, after in differing(flat(base.settings), flat(head.settings)):
+        yield PartChange("setting", name, before, after)
+    for name, before, after in differing(base.parts, head.parts):
+        yield PartChange("part", name, before, after)
+    for name, before, after in differing(base.models, head.models):
+        if (before, after) != (base.model, head.model):  # else it is told above
+            yield PartChange("revision", name, before, after)
+
+
+def differing(base: Mapping[str, object], head: Mapping[str, object]) -> Iterator[tuple[str, object, object]]:
+    """The names under which two mappings differ, in order, with both values; None where there is none."""
+    for name in {**base, **head}:
+        if base.get(name) != head.get(name):
+            yield name, base.get(name), head.get(name)
+
+
+def flat(settings: Mapping[str, object]) -> dict[str, object]:
+    """Settings within settings by their whole names.
+
+    >>> flat({"top_k": 4, "model": {"name": "small"}})
+    {'top_k': 4, 'model.name': 'small'}
+    """
+    return dict(_flat(settings, ""))
+
+
+def _flat(settings: Mapping[str, object], above: str) -> Iterator[tuple[str, object]]:
+    for name, value in settings.items():
+        if isinstance(value, Mapping):
+            yield from _flat(value, f"{above}{name}.")
+        else:
+            yield f"{above}{name}", value
+
+
+def change_words(change: PartChange) -> str:
+    """What changed, in a few words."""
+    if change.what in ("type", "model"):
+        return f"{change.what} from {change.base or 'none'} to {change.head or 'none'}"
+    if change.what == "prompt":
+        return f"{change.name}: {_edited(str(change.base or ''), str(change.head or ''))}"
+    if change.what == "part":
+        return f"{'documents' if change.name == 'knowledge' else change.name} changed"
+    return _setting(change.name, change.base, change.head)
+
+
+def _setting(name: str, base: object, head: object) -> str:
+    shown = ["none" if value is None else str(value) for value in (base, head)]
+    if any(len(value) > LONGEST or HASH.fullmatch(value) for value in shown):
+        return f"{name} changed"
+    return f"{name} from {shown[0]} to {shown[1]}"
+
+
+def _edited(base: str, head: str) -> str:
+    lines = list(difflib.ndiff(base.splitlines(), head.splitlines()))
+    out, new = (sum(line.startswith(mark) for line in lines) for mark in ("- ", "+ "))
+    if not out and not new:
+        return "line ends changed"
+    return f"{out} line{'' if out == 1 else 's'} out, {new} in"
+
+
+@dataclass(frozen=True, slots=True)
+class ChangedRow:
+    """A question whose value changed.
+
+    Attributes:
+        key: of the question.
+        text: of the question.
+        base_value: mean over its repeats.
+        head_value: likewise.
+        flip: whether it crossed the threshold, and which way; None when not.
+        base_answer: what base said, in the repeat that is nearest to its mean; None where nothing was said.
+        head_answer: likewise what head said.
+    """
+
+    key: str
+    text: str
+    base_value: float
+    head_value: float
+    flip: Direction | None
+    base_answer: str | None
+    head_answer: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class ChangedRows:
+    """The rows of one metric that changed most, worst first and best first; none for one without a direction."""
+
+    metric: str
+    losses: tuple[ChangedRow, ...]
+    gains: tuple[ChangedRow, ...]
+
+
+def changed_rows(pairing: Pairing, metric: str, most: int) -> ChangedRows:
+    """The questions that lost most and gained most, flips of the threshold before other changes.
+
+    Args:
+        pairing: the two sides, whose database is still open.
+        metric: one of its metrics.
+        most: rows of each kind.
+    """
+    column = pairing.columns[metric]
+    if column.better == "neither" or most < 1:
+        return ChangedRows(metric, (), ())
+    base, head = pairing.values(metric)
+    sign = 1 if column.better == "higher" else -1
+    gain = sign * (head - base)
+    flipped = passes(column, head).astype(np.int8) - passes(column, base)
+    places = np.flatnonzero(np.isfinite(gain) & (gain != 0))
+    order = places[np.lexsort((places, gain[places], flipped[places]))]
+    losses = [_row(pairing, metric, int(place)) for place in order[:most] if gain[place] < 0]
+    gains = [_row(pairing, metric, int(place)) for place in order[::-1][:most] if gain[place] > 0]
+    return ChangedRows(metric, tuple(losses), tuple(gains))
+
+
+def _row(pairing: Pairing, metric: str, place: int) -> ChangedRow:
+    case, column = pairing.cases[place], pairing.columns[metric]
+    base, head = (float(np.nanmean(values[place])) for values in pairing.repeated_values(metric))
+    return ChangedRow(
+        key=case.key,
+        text=case.text,
+        base_value=base,
+        head_value=head,
+        flip=flip_of_values(base, head, column.threshold, column.better),
+        base_answer=_answer(pairing.base, metric, int(pairing.base_places[place]), base),
+        head_answer=_answer(pairing.head, metric, int(pairing.head_places[place]), head),
+    )
+
+
+def _answer(table: ScoreTable, metric: str, place: int, mean: float) -> str | None:
+    distance = np.abs(table.values[metric][place] - mean)
+    return table.answers(table.cases[place].key, int(np.nanargmin(distance)))

@@ -1,0 +1,308 @@
+"""Comparable: which questions and metrics of two operands can be compared, and why the others can't."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ... import InputError
+from ..store.summary import MetricColumn
+from ..text import mapping_in
+from .scores import Case, Figures, ScoreTable
+
+Manifests = tuple[Mapping[str, object], Mapping[str, object]]
+
+
+def why_versions_differ(metric: str, base: MetricColumn, head: MetricColumn, manifests: Manifests | None) -> str:
+    """A sentence that says in what the metric differs between two runs.
+
+    Args:
+        metric: its name.
+        base: its column on the base's side.
+        head: its column on the head's side.
+        manifests: of base and head; None where they are not known.
+    """
+    if base.version == head.version:
+        return "It is read another way on the two sides: other direction, or another mean over the rows."
+    reasons = list(_reasons(metric, manifests)) if manifests is not None else []
+    if not reasons:
+        return "It was worked out by another version of the metric: its code, prompt or settings changed in between."
+    return f"It was worked out in another way: {'; '.join(reasons)}."
+
+
+def _reasons(metric: str, manifests: Manifests) -> Iterator[str]:
+    base, head = (mapping_in(manifest.get("settings")) for manifest in manifests)
+    options = [_options(metric, settings) for settings in (base, head)]
+    if options[0] != options[1]:
+        yield f"its options were {_shown(options[0])}, now {_shown(options[1])}"
+    judges = [mapping_in(settings.get("judge")) for settings in (base, head)]
+    if any(is_judged(metric, judge) for judge in judges):
+        yield from _judges(*judges)
+    else:
+        for what, name in (("embedder was", "embedder"), ("local models were", "local_models")):
+            if base.get(name) != head.get(name):
+                yield f"the {what} {_shown(base.get(name))}, now {_shown(head.get(name))}"
+    versions = [manifest.get("proctor") for manifest in manifests]
+    if versions[0] != versions[1]:
+        yield f"Proctor was {_shown(versions[0])}, now {_shown(versions[1])}"
+
+
+def _judges(base: Mapping[str, object], head: Mapping[str, object]) -> Iterator[str]:
+    if base.get("model_id") != head.get("model_id"):
+        yield f"the judge was {_shown(base.get('model_id'))}, now {_shown(head.get('model_id'))}"
+    elif base.get("requests_hash") != head.get("requests_hash"):
+        yield "the judge is put other requests (its prompts or settings changed)"
+
+
+def is_judged(metric: str, judge: Mapping[str, object]) -> bool:
+    """Whether a metric rests on the word of a judge; ``judge`` as the manifest names it."""
+    judged = judge.get("metrics")
+    families = [str(name) for name in judged] if isinstance(judged, list) else []
+    return any(metric == family or metric.startswith(f"{family}.") for family in families)
+
+
+def _options(metric: str, settings: Mapping[str, object]) -> object:
+    """What the suite says of the metric beyond its name; None where it says nothing."""
+    listed = mapping_in(settings.get("suite")).get("metrics")
+    for entry in listed if isinstance(listed, list) else []:
+        for name, options in entry.items() if isinstance(entry, Mapping) else []:
+            if metric == name or metric.startswith(f"{name}."):
+                return options
+    return None
+
+
+def _shown(value: object) -> str:
+    return "none" if value in (None, {}, "") else str(value)
+
+
+CLUSTERS: Final = ("source", "tag", "tag:PREFIX", "none")
+Places = NDArray[np.intp]
+
+
+class NothingComparable(InputError):  # noqa: N818 - an outcome, of which other bots of the run may be free
+    """The message says which part can't be compared, and why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Dropped:
+    """Keys of questions that have no partner on the other side.
+
+    Attributes:
+        base_only: asked on the base's side alone.
+        head_only: asked on the head's side alone.
+        perturbed: another text under the same key.
+        remarked: the same text, but marked by another yardstick (accepted answers, constraints or evidence).
+    """
+
+    base_only: tuple[str, ...] = ()
+    head_only: tuple[str, ...] = ()
+    perturbed: tuple[str, ...] = ()
+    remarked: tuple[str, ...] = ()
+
+    @property
+    def count(self) -> int:
+        """How many there are."""
+        return len(self.base_only) + len(self.head_only) + len(self.perturbed) + len(self.remarked)
+
+
+@dataclass(frozen=True)
+class Pairing:
+    """Two score tables, question by question, with all that is left out of the comparison.
+
+    Attributes:
+        base, head: the two tables.
+        cases: the paired questions, in the order of the head.
+        base_places, head_places: where each of them stands in its table.
+        clusters: for each question the code of its cluster, from 0 on.
+        cluster_names: what the codes stand for; a question that is its own cluster gives its key.
+        cluster: how clusters are made: ``source``, ``tag``, ``tag:PREFIX`` or ``none``.
+        metrics: the comparable metrics, in the order of the head.
+        columns: by metric; the head's, whose threshold holds.
+        refused: by metric of either side that is not comparable, a sentence that says why.
+        dropped: the questions left out.
+        same_answers: whether head holds the very answers of base, kept and not asked again.
+        same_words: whether both gave the same answers, word for word.
+    """
+
+    base: ScoreTable
+    head: ScoreTable
+    cases: tuple[Case, ...]
+    base_places: Places
+    head_places: Places
+    clusters: Places
+    cluster_names: tuple[str, ...]
+    cluster: str
+    metrics: tuple[str, ...]
+    columns: Mapping[str, MetricColumn]
+    refused: Mapping[str, str]
+    dropped: Dropped
+    same_answers: bool
+    same_words: bool
+
+    def values(self, metric: str) -> tuple[Figures, Figures]:
+        """The values of both sides, one a question: the mean over its repeats that have one, else NaN."""
+        base, head = self.repeated_values(metric)
+        return mean_of_repeats(base), mean_of_repeats(head)
+
+    def repeated_values(self, metric: str) -> tuple[Figures, Figures]:
+        """The values of both sides, of shape (questions, repeats); the sides may have another number of repeats."""
+        return self.base.values[metric][self.base_places], self.head.values[metric][self.head_places]
+
+    @property
+    def cluster_count(self) -> int:
+        """How many clusters the questions make."""
+        return len(self.cluster_names)
+
+
+def pair(
+    base: ScoreTable, head: ScoreTable, cluster: str = "source",
+    manifests: tuple[Mapping[str, object], Mapping[str, object]] | None = None,
+) -> Pairing:  # fmt: skip
+    """Pair two tables by the keys of their questions; they may be of one run, of two, or from a baseline file.
+
+    Args:
+        base: what it is compared with.
+        head: what is looked at.
+        cluster: ``source`` for the source document, ``tag`` for the first tag, ``tag:PREFIX`` for the first tag that
+            begins so, ``none`` for every question on its own. A question without one is its own cluster.
+        manifests: of base and head, from which a refusal tells what differs.
+
+    Raises:
+        InputError: there is no such way to cluster.
+    """
+    check_cluster(cluster)
+    keys, dropped = _partners(base, head)
+    base_places = np.array([base.places[key] for key in keys], np.intp)
+    head_places = np.array([head.places[key] for key in keys], np.intp)
+    cases = tuple(head.cases[place] for place in head_places)
+    clusters, names = cluster_codes(cases, cluster)
+    metrics = tuple(
+        name
+        for name, column in head.columns.items()
+        if name in base.columns and same_metric(base.columns[name], column)
+    )
+    return Pairing(
+        base=base, head=head, cases=cases, base_places=base_places, head_places=head_places, clusters=clusters,
+        cluster_names=names, cluster=cluster, metrics=metrics,
+        columns={name: head.columns[name] for name in metrics}, refused=_refused(base, head, manifests),
+        dropped=dropped, same_answers=_same_answers(base, head, base_places, head_places),
+        same_words=_same_words(base, head, base_places, head_places),
+    )  # fmt: skip
+
+
+def nothing_comparable(pairing: Pairing, refused: Mapping[str, str]) -> NothingComparable:
+    """The error for two bots without a common question, or without a metric or a time on both sides."""
+    who = f"{pairing.base.bot} of run {pairing.base.run} and {pairing.head.bot} of run {pairing.head.run}"
+    if not len(pairing.cases):
+        dropped = pairing.dropped
+        return NothingComparable(
+            f"Nothing can be compared between {who}: no question stands on both sides with the same id, text and "
+            f"yardstick ({len(dropped.base_only):,} on the first side alone, {len(dropped.head_only):,} on the second "
+            f"alone, {len(dropped.perturbed):,} worded and {len(dropped.remarked):,} marked in another way)."
+        )
+    together: dict[str, list[str]] = {}
+    for name, why in refused.items():
+        together.setdefault(why, []).append(name)
+    reasons = " ".join(f"{', '.join(names)}: {why}" for why, names in together.items())
+    questions = f"{len(pairing.cases):,} questions are the same on both sides"
+    return NothingComparable(f"Nothing can be compared between {who}, though {questions}. {reasons}".strip())
+
+
+def mean_of_repeats(values: Figures) -> Figures:
+    """The mean over the repeats that have a value, one a question; NaN where none has."""
+    there = np.isfinite(values)
+    counts = there.sum(axis=1)
+    sums = np.where(there, values, 0.0).sum(axis=1)
+    means = np.full(len(values), np.nan)
+    np.divide(sums, counts, out=means, where=counts > 0)
+    return means
+
+
+def same_metric(base: MetricColumn, head: MetricColumn) -> bool:
+    """Whether values of the two mean the same."""
+    return base.version == head.version and base.better == head.better and base.aggregate == head.aggregate
+
+
+def check_cluster(cluster: str) -> None:
+    """Raise InputError where there is no such way to cluster."""
+    if cluster not in CLUSTERS[:2] and cluster != "none" and not (cluster.startswith("tag:") and cluster[4:]):
+        raise InputError(f"There is no way to cluster called {cluster!r}. There are: {', '.join(CLUSTERS)}.")
+
+
+def _partners(base: ScoreTable, head: ScoreTable) -> tuple[list[str], Dropped]:
+    """The keys that pair, in the order of the head, and those that don't."""
+    keys: list[str] = []
+    perturbed, remarked = [], []
+    in_base, in_head = _asked(base), _asked(head)
+    for key, case in in_head.items():
+        other = in_base.get(key)
+        if other is None:
+            continue
+        if other.text != case.text:
+            perturbed.append(key)
+        elif other.yardstick != case.yardstick:
+            remarked.append(key)
+        else:
+            keys.append(key)
+    base_only = tuple(key for key in in_base if key not in in_head)
+    head_only = tuple(key for key in in_head if key not in in_base)
+    return keys, Dropped(base_only, head_only, tuple(perturbed), tuple(remarked))
+
+
+def _asked(table: ScoreTable) -> dict[str, Case]:
+    """The questions that the bot was asked at least once, by key; those of a run that ended early are fewer."""
+    return {table.cases[place].key: table.cases[place] for place in np.flatnonzero(table.asked.any(axis=1))}
+
+
+def cluster_codes(cases: Sequence[Case], cluster: str) -> tuple[Places, tuple[str, ...]]:
+    """Codes in order of first appearance, with their names; a question without a cluster meets none of its key's name.
+
+    See ``pair`` for ``cluster``.
+    """
+    codes: dict[tuple[bool, str], int] = {}
+    made = [codes.setdefault(cluster_of(case, cluster), len(codes)) for case in cases]
+    return np.array(made, np.intp), tuple(name for _, name in codes)
+
+
+def cluster_of(case: Case, cluster: str) -> tuple[bool, str]:
+    """What a question is clustered under, and whether that is a cluster's name or the question's own key."""
+    name = ""
+    if cluster == "source":
+        name = case.source_document
+    elif cluster != "none":
+        prefix = cluster.removeprefix("tag").removeprefix(":")
+        name = next((tag for tag in case.tags if tag.startswith(prefix)), "")
+    return (True, name) if name else (False, case.key)
+
+
+def _refused(
+    base: ScoreTable, head: ScoreTable, manifests: tuple[Mapping[str, object], Mapping[str, object]] | None
+) -> dict[str, str]:
+    refused: dict[str, str] = {}
+    for name, column in {**head.columns, **base.columns}.items():
+        if name not in base.columns:
+            refused[name] = f"Only {head.bot} in run {head.run} has it: run {base.run} did not measure it."
+        elif name not in head.columns:
+            refused[name] = f"Only {base.bot} in run {base.run} has it: run {head.run} did not measure it."
+        elif not same_metric(base.columns[name], head.columns[name]):
+            refused[name] = why_versions_differ(name, column, head.columns[name], manifests)
+    return refused
+
+
+def _same_answers(base: ScoreTable, head: ScoreTable, base_places: Places, head_places: Places) -> bool:
+    """Whether head's answers are those of base, kept: a bot in the same state, the same words, the same times."""
+    if base.fingerprint != head.fingerprint or base.repeats != head.repeats or not len(base_places):
+        return False
+    if not np.array_equal(base.said[base_places], head.said[head_places]):
+        return False
+    return np.array_equal(base.latency_ms[base_places], head.latency_ms[head_places], equal_nan=True)
+
+
+def _same_words(base: ScoreTable, head: ScoreTable, base_places: Places, head_places: Places) -> bool:
+    """Whether every question was answered by both, in the same words in each repeat."""
+    said = base.said[base_places]
+    return bool(len(said) and said.all() and np.array_equal(said, head.said[head_places]))

@@ -1,0 +1,650 @@
+"""Comparison: candidate against baseline over every metric, with all that can't be compared and why."""
+
+from __future__ import annotations
+
+import difflib
+import itertools
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final, Literal
+
+import numpy as np
+
+from ... import InputError
+from ..leaderboard import count, figure
+from ..primary import Primary
+from ..statistics.intervals import missing_bounds
+from ..statistics.latency import LatencyDifference, latency_difference
+from ..statistics.paired import Difference, difference
+from ..statistics.power import benjamini_hochberg, holm
+from ..statistics.variance import VarianceParts, variance_parts
+from ..store.run import EARLY_STOP
+from ..store.summary import MetricColumn
+from .baseline import at_six_digits
+from .changes import ChangedRows, changed_parts, changed_rows
+from .comparable import Dropped, NothingComparable, Pairing, cluster_of, nothing_comparable, pair
+from .operands import Operand, match_bots
+from .scores import ABSENT, STATUSES, Figures, RunTables, ScoreTable, is_binary, passes, with_failures_wrong
+
+# A figure of a whole run says nothing of one question; these say the same of each row.
+ROW_METRIC = "row_correct"
+
+
+def wanted(metric: str, names: Sequence[str]) -> bool:
+    """Whether a metric is among those named; a family names all of its metrics, and no names mean all."""
+    return not names or any(metric == name or metric.startswith(f"{name}.") for name in names)
+
+
+def check_names(names: Sequence[str], known: Sequence[str]) -> None:
+    """Raise InputError for a name that is neither a known metric nor a family of them, with the nearest."""
+    for name in names:
+        if not any(wanted(each, [name]) for each in known):
+            near = difflib.get_close_matches(name, known, 1, 0.4)
+            hint = f" Did you mean {near[0]}?" if near else ""
+            listed = ", ".join(dict.fromkeys(known)) or "none"
+            raise InputError(f"There is no metric {name!r}.{hint} Measured were: {listed}.")
+
+
+def refused_of_run(of_run: Sequence[str], names: Sequence[str]) -> Mapping[str, str]:
+    """Why figures of a whole run are not compared, by metric."""
+    sentence = f"A figure of the whole run, which has no value of a question to pair. Compare {ROW_METRIC} instead."
+    return {name: sentence for name in dict.fromkeys(of_run) if wanted(name, names)}
+
+
+def paired_latency(pairing: Pairing, seed: int = 0) -> LatencyDifference | None:
+    """The times of both sides; None when no question was answered, or timed out, on both.
+
+    An answer that timed out would have taken longer than it was given (it is censored). One that failed for another
+    reason, be it at once, has no time: it is counted, and left out.
+    """
+    base, head = pairing.base, pairing.head
+    old, new = pairing.base_places, pairing.head_places
+    found = latency_difference(
+        base.answer_ms[old], base.answered[old], head.answer_ms[new], head.answered[new], pairing.clusters, seed
+    )
+    if found is None:
+        return None
+    return replace(
+        found,
+        base=replace(found.base, failed=int(base.failed[old].sum())),
+        head=replace(found.head, failed=int(head.failed[new].sum())),
+    )
+
+
+ALPHA: Final = 0.05
+Correction = Literal["holm", "bh"]
+Verdict = Literal["better", "worse", "higher", "lower", "no difference shown", "the same", "cannot be told"]
+
+
+@dataclass(frozen=True, slots=True)
+class Missing:
+    """On which side questions have no value, and why.
+
+    Attributes:
+        both: questions with a value on both sides, which are compared.
+        base_only: with a value of the base alone.
+        head_only: with a value of the head alone.
+        neither: without a value on either side.
+        base_reasons: the questions without a value of the base, by status.
+        head_reasons: likewise of the head.
+    """
+
+    both: int
+    base_only: int
+    head_only: int
+    neither: int
+    base_reasons: Mapping[str, int]
+    head_reasons: Mapping[str, int]
+
+    @property
+    def differs(self) -> bool:
+        """Whether a question misses its value on one side only."""
+        return bool(self.base_only or self.head_only)
+
+
+@dataclass(frozen=True, slots=True)
+class Noise:
+    """Where the spread of the differences comes from, and what more of either would buy.
+
+    Attributes:
+        parts: variance of a difference between questions, by the bots' chance, and by the judge's.
+        twice_questions: width of the interval with twice the questions, as a share of today's.
+        twice_repeats: likewise with twice the repeats.
+    """
+
+    parts: VarianceParts
+    twice_questions: float
+    twice_repeats: float
+
+
+@dataclass(frozen=True, slots=True)
+class MetricComparison:
+    """One metric of two sides. Means and difference rest on the questions with a value on both.
+
+    Attributes:
+        column: the metric, with direction and threshold.
+        base_mean: of the base.
+        head_mean: of the head.
+        difference: head - base, in the raw direction of the metric.
+        holm: cautious p value corrected over the compared metrics by Holm; None where there is no test.
+        bh: the same by Benjamini and Hochberg.
+        verdict: after the correction that was asked for.
+        missing: questions without a value.
+        bounds: least and greatest mean difference, whatever the missing values had been; None where none is missing
+            on one side alone, or the metric has no range.
+        pass_to_fail: questions that met the threshold and don't any more; None without a threshold.
+        fail_to_pass: the other way round.
+        noise: None with one repeat.
+    """
+
+    column: MetricColumn
+    base_mean: float
+    head_mean: float
+    difference: Difference
+    missing: Missing
+    holm: float | None = None
+    bh: float | None = None
+    verdict: Verdict = "cannot be told"
+    bounds: tuple[float, float] | None = None
+    pass_to_fail: int | None = None
+    fail_to_pass: int | None = None
+    noise: Noise | None = None
+
+    def adjusted(self, correct: Correction) -> float | None:
+        """The corrected p value."""
+        return self.holm if correct == "holm" else self.bh
+
+    @property
+    def wins_ties_losses(self) -> tuple[int, int, int]:
+        """Questions on which head is better, as good, and worse; higher, equal and lower where neither is better."""
+        found = self.difference
+        if self.column.better == "lower":
+            return found.losses, found.ties, found.wins
+        return found.wins, found.ties, found.losses
+
+    def sentence(self, head: str) -> str:
+        """The verdict in plain words; ``head`` is what the head is called.
+
+        A gain is told without a sign, in the interval too; a difference that is not shown, as its range.
+        """
+        found = self.difference
+        if self.verdict == "the same":
+            return f"the same on all {found.questions:,} questions" + self._range(", so the true one lies")
+        if found.low is None or found.high is None:
+            return f"cannot be told: {found.unnotified}"
+        if self.verdict == "no difference shown":
+            after = " after correction" if found.low > 0 or found.high < 0 else ""
+            return f"no difference shown{after}: between {self.shown(found.low)} and {self.shown(found.high)}"
+        by, *ends = (self.shown(abs(value)) for value in (found.mean, *sorted((found.low, found.high), key=abs)))
+        operand = "lower" if found.mean < 0 else "higher"
+        notify = self.column.better == "lower"  # there, "better by" could be read as "higher by"
+        what = f"{self.verdict} ({operand})" if notify else self.verdict
+        return f"{head} is {what} by {by} [{ends[0]}, {ends[1]}]"
+
+    def shown(self, value: float) -> str:
+        """A difference in as many digits as the metric deserves."""
+        text = figure(value, self.column)
+        return text.removeprefix("-") if not float(text) else text
+
+    def _range(self, words: str) -> str:
+        found = self.difference
+        if found.low is None or found.high is None:
+            return ""
+        return f"{words} between {self.shown(found.low)} and {self.shown(found.high)}"
+
+
+def compare_metric(pairing: Pairing, metric: str, judge_variance: float | None, seed: int) -> MetricComparison | None:
+    """Compare one metric, without correction and verdict yet; None where no question has a value on both sides.
+
+    Args:
+        pairing: the two sides.
+        metric: one of its metrics.
+        judge_variance: of a difference, by the judge's chance alone; 0 where no judge takes part, None if unknown.
+        seed: of the draws of the test.
+    """
+    column = pairing.columns[metric]
+    base, head = pairing.values(metric)
+    missing = count_missing(pairing, metric, base, head)
+    if not missing.both:
+        return None
+    both = np.isfinite(base) & np.isfinite(head)
+    old, new, clusters = base[both], head[both], pairing.clusters[both]
+    found = difference(old, new, clusters, column.low, column.high, is_binary(column, old, new), seed=seed)
+    made = MetricComparison(column, float(old.mean()), float(new.mean()), found, missing)
+    if missing.differs:
+        made = replace(made, bounds=missing_bounds(base, head, column.low, column.high))
+    if column.threshold is not None and column.better != "neither":
+        were, are = passes(column, old), passes(column, new)
+        made = replace(made, pass_to_fail=int((were & ~are).sum()), fail_to_pass=int((are & ~were).sum()))
+    return replace(made, noise=_noise(pairing, metric, judge_variance))
+
+
+def correct_all(found: list[MetricComparison], correct: Correction) -> tuple[MetricComparison, ...]:
+    """The same with corrected p values and verdicts.
+
+    Metrics of which no question changed are not counted: their p is 1 whatever the truth is, so that they can't be
+    wrongly called different, and nothing has to be paid for them (Tarone 1990).
+    """
+    tested = [place for place, each in enumerate(found) if each.difference.p_value is not None and _changed(each)]
+    p_values = [found[place].difference.p_to_correct or 0.0 for place in tested]
+    corrected = dict(zip(tested, zip(holm(p_values), benjamini_hochberg(p_values), strict=True), strict=True))
+    made = []
+    for place, each in enumerate(found):
+        alone = each.difference.p_to_correct
+        by_holm, by_bh = corrected.get(place, (alone, alone))
+        each = replace(each, holm=by_holm, bh=by_bh)
+        made.append(replace(each, verdict=_verdict(each, correct)))
+    return tuple(made)
+
+
+def _changed(found: MetricComparison) -> bool:
+    return found.difference.wins + found.difference.losses > 0
+
+
+def _verdict(found: MetricComparison, correct: Correction) -> Verdict:
+    """Interval and corrected test must both say so."""
+    difference, p_value = found.difference, found.adjusted(correct)
+    if not _changed(found):
+        return "the same"
+    if difference.low is None or difference.high is None or p_value is None:
+        return "cannot be told"
+    if p_value > ALPHA or difference.low <= 0 <= difference.high:
+        return "no difference shown"
+    rose = difference.mean > 0
+    if found.column.better == "neither":
+        return "higher" if rose else "lower"
+    return "better" if rose == (found.column.better == "higher") else "worse"
+
+
+def count_missing(pairing: Pairing, metric: str, base: Figures, head: Figures) -> Missing:
+    """On which side the questions of a metric have no value; ``base`` and ``head`` are its values by question."""
+    old, new = np.isfinite(base), np.isfinite(head)
+    return Missing(
+        both=int((old & new).sum()),
+        base_only=int((old & ~new).sum()),
+        head_only=int((new & ~old).sum()),
+        neither=int((~old & ~new).sum()),
+        base_reasons=_reasons(pairing.base, metric, pairing.base_places[~old]),
+        head_reasons=_reasons(pairing.head, metric, pairing.head_places[~new]),
+    )
+
+
+def _reasons(table: ScoreTable, metric: str, places: np.ndarray[tuple[int, ...], np.dtype[np.intp]]) -> dict[str, int]:
+    """Questions without a value by the status of their first row; most first."""
+    if not len(places):
+        return {}
+    codes, counts = np.unique(table.statuses[metric][places, 0], return_counts=True)
+    names = ["not scored" if code == ABSENT else STATUSES[code] for code in codes]
+    return dict(sorted(zip(names, map(int, counts), strict=True), key=lambda item: -item[1]))
+
+
+def _noise(pairing: Pairing, metric: str, judge_variance: float | None) -> Noise | None:
+    base, head = pairing.repeated_values(metric)
+    repeats = min(base.shape[1], head.shape[1])
+    if repeats < 2:
+        return None
+    parts = variance_parts(head[:, :repeats] - base[:, :repeats], judge_variance, pairing.clusters)
+    if parts is None or not parts.total or parts.bot is None:
+        return None
+    now = parts.standard_error(parts.questions, repeats)
+    return Noise(
+        parts,
+        parts.standard_error(2 * parts.questions, repeats) / now,
+        parts.standard_error(parts.questions, 2 * repeats) / now,
+    )
+
+
+FEW_CLUSTERS: Final = 10
+CLUSTER_WORDS: Final = {"source": "source document", "tag": "tag", "none": "question"}
+
+
+def cluster_noun(cluster: str) -> str:
+    """What a cluster is, in the singular.
+
+    >>> cluster_noun("tag:topic-")
+    'tag'
+    """
+    return CLUSTER_WORDS[cluster.partition(":")[0]]
+
+
+def doubts(base: Operand, head: Operand, pairing: Pairing) -> tuple[str, ...]:
+    """Sentences for one pair of bots, the gravest first; none where there is nothing to say."""
+    found = [*_unfinished(base.run, head.run), *_left_out(pairing.dropped), *_few(pairing), *_untagged(pairing)]
+    if base.run.run != head.run.run:
+        found += [*_other_runs(base, head, pairing), *_other_speed(base.run.manifest, head.run.manifest)]
+    if pairing.base.repeats != pairing.head.repeats:
+        times = f"{_counted_times(pairing.base.repeats)} on the first side, {_counted_times(pairing.head.repeats)} on the second"
+        found.append(f"Questions were asked {times}: each counts once, with the mean of its answers.")
+    return tuple(found)
+
+
+def _unfinished(base: RunTables, head: RunTables) -> Iterator[str]:
+    for run in {base.run: base, head.run: head}.values():
+        if EARLY_STOP in run.manifest:
+            yield (
+                f"Run {run.run} was stopped early, as soon as a verdict on it was certain: intervals and p values take "
+                "the number of questions for chosen beforehand, and are too sure of themselves."
+            )
+        elif run.status != "finished":
+            yield f"Run {run.run} is not complete ({run.status}): only what was asked on both sides is compared."
+
+
+def _left_out(dropped: Dropped) -> Iterator[str]:
+    for keys, why in (
+        (dropped.base_only, "asked on the first side alone"),
+        (dropped.head_only, "asked on the second side alone"),
+        (dropped.perturbed, "of another wording under the same id"),
+        (dropped.remarked, "marked by another yardstick now (accepted answers, constraints or evidence)"),
+    ):
+        if keys:
+            more = f" and {len(keys) - 3:,} more" if len(keys) > 3 else ""
+            yield f"Left out: {count(len(keys), 'question')} {why}: {', '.join(keys[:3])}{more}."
+
+
+def _few(pairing: Pairing) -> Iterator[str]:
+    clusters, questions = pairing.cluster_count, len(pairing.cases)
+    if clusters >= FEW_CLUSTERS:
+        return
+    noun = cluster_noun(pairing.cluster)
+    if questions == 1:
+        yield "There is one question only: no interval can be worked out."
+    elif clusters == questions:
+        yield f"There are {questions} questions only: intervals are wide, and rest on few."
+    elif clusters == 1:
+        other = "" if pairing.cluster == "none" else " --cluster none takes each question as its own."
+        yield f"All questions come from one {noun}: no interval can be worked out.{other}"
+    else:
+        yield f"The questions come from {count(clusters, noun)} only: intervals are wide, and rest on few."
+
+
+def _untagged(pairing: Pairing) -> Iterator[str]:
+    """Questions without the tag by which they were to be clustered make intervals narrower than was asked for."""
+    if not pairing.cluster.startswith("tag"):
+        return
+    alone = sum(not cluster_of(case, pairing.cluster)[0] for case in pairing.cases)
+    if alone:
+        prefix = pairing.cluster.partition(":")[2]
+        which = f"no tag that begins with {prefix}" if prefix else "no tag"
+        whole = f"{alone:,} of {len(pairing.cases):,} questions have"
+        yield f"{whole} {which}: each of them is taken as its own, as with --cluster none."
+
+
+def _other_runs(base: Operand, head: Operand, pairing: Pairing) -> Iterator[str]:
+    if base.run.suite != head.run.suite:
+        yield f"The runs are of different suites: {base.run.suite} and {head.run.suite}."
+    states = base.states.get(pairing.base.bot), head.states.get(pairing.head.bot)
+    documents = [None if state is None else state.parts.get("knowledge") for state in states]
+    if None not in documents and documents[0] != documents[1]:
+        yield "The documents changed in between: metrics of retrieval look for the same quotes in both versions."
+
+
+def _other_speed(base: Mapping[str, object], head: Mapping[str, object]) -> Iterator[str]:
+    """Latency rests on how many asked at once, and on the machine."""
+    settings = [manifest.get("settings") for manifest in (base, head)]
+    found = [each if isinstance(each, Mapping) else {} for each in settings]
+    crowd = [None if each.get("latency_run") else each.get("concurrency") for each in found]
+    if crowd[0] != crowd[1]:
+        shown = ["one" if many is None else str(many) for many in crowd]
+        yield f"Latency is not comparable: {shown[0]} in flight on the first side, {shown[1]} on the second."
+    if base.get("machine") and head.get("machine") and base["machine"] != head["machine"]:
+        yield "Latency is hardly comparable: the runs were held on different machines."
+
+
+def _counted_times(repeats: int) -> str:
+    return "once" if repeats == 1 else f"{repeats} times"
+
+
+LATENCY = "latency_ms"  # compared by quantiles, timed-out answers included, and not by its mean
+JudgeNoise = Callable[[str, str], float | None]  # the variance of one verdict, by bot and metric
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """How a comparison is to be made.
+
+    Attributes:
+        metrics: those that are wanted, or families of them; empty for all.
+        cluster: as in ``comparable.pair``.
+        correct: how p values are corrected over the metrics.
+        flips: how many rows of each kind are shown of a metric.
+        all_flips: of every metric, and not only of the one in which most happened.
+        seed: of all draws.
+    """
+
+    metrics: tuple[str, ...] = ()
+    cluster: str = "source"
+    correct: Correction = "holm"
+    flips: int = 3
+    all_flips: bool = False
+    seed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Described:
+    """One side, as it is shown.
+
+    Attributes:
+        name: what it is called in tables and sentences: the bot where bots differ, else ``base`` or ``head``.
+        bot: its bot.
+        run: its run.
+        origin: the file that the run is in.
+        suite: the suite.
+        status: of the run.
+        kind: type of the bot.
+        model: its chat model.
+        embedded: no language model takes part.
+        questions: how many were asked.
+        repeats: how often each.
+    """
+
+    name: str
+    bot: str
+    run: str
+    origin: str
+    suite: str
+    status: str
+    kind: str
+    model: str | None
+    embedded: bool
+    questions: int
+    repeats: int
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Head against base.
+
+    Attributes:
+        base: what it is compared with.
+        head: what is looked at.
+        questions: paired ones.
+        clusters: how many clusters they make.
+        cluster: how clusters are made.
+        correct: how p values are corrected over the metrics.
+        metrics: the compared ones, in the order of the head.
+        latency: None where times are not known on both sides.
+        refused: by metric that is not compared, why.
+        dropped: questions that are not compared.
+        changes: what was changed in the bot in between; empty for different bots, or where it is not known.
+        warnings: what makes the comparison weaker than it looks.
+        rows: those that changed most, of one metric or of all.
+        same_answers: head holds the very answers of base: there is nothing to compare.
+        primary: the primary metric of the head, with the reason; None where none of quality has a value.
+    """
+
+    base: Described
+    head: Described
+    questions: int
+    clusters: int
+    cluster: str
+    correct: Correction
+    metrics: tuple[MetricComparison, ...]
+    latency: LatencyDifference | None
+    refused: Mapping[str, str]
+    dropped: Dropped
+    changes: tuple[str, ...]
+    warnings: tuple[str, ...]
+    rows: tuple[ChangedRows, ...]
+    same_answers: bool
+    primary: Primary | None = None
+
+    @property
+    def of_primary(self) -> MetricComparison | None:
+        """What came out on the primary metric; None where it is not compared."""
+        name = self.primary.name if self.primary else ""
+        return next((each for each in self.metrics if each.column.name == name), None)
+
+
+def compare(base: Operand, head: Operand, bots: tuple[str, str], asked: Asked) -> Comparison:
+    """Compare a bot of one side with one of the other.
+
+    Args:
+        base: what it is compared with, still open.
+        head: what is looked at, still open.
+        bots: the bot of each.
+        asked: how.
+
+    Raises:
+        NothingComparable: nothing at all can be compared; the sentence says which part is not, and why.
+        InputError: there is no such metric, or no such way to cluster.
+    """
+    old, new = base.run.tables[bots[0]], head.run.tables[bots[1]]
+    if base.is_baseline or head.is_baseline:
+        old, new = at_six_digits(old), at_six_digits(new)  # else what is the same would differ in the seventh digit
+    primary = head.run.primary
+    failures = tuple(_failures(each, primary) for each in (old, new)) if primary else ()
+    old, new = (with_failures_wrong(each, primary.name if primary else "") for each in (old, new))
+    pairing = pair(old, new, asked.cluster, (base.run.manifest, head.run.manifest))
+    check_names(asked.metrics, [*pairing.metrics, *pairing.refused, *base.of_run, *head.of_run])
+    names = ("base", "head") if bots[0] == bots[1] else bots
+    refused = {name: why for name, why in pairing.refused.items() if wanted(name, asked.metrics)}
+    found = []
+    for name in pairing.metrics:
+        if not wanted(name, asked.metrics) or (name == LATENCY and LATENCY not in asked.metrics):
+            continue
+        made = compare_metric(pairing, name, _judge_variance(name, base, head, bots), asked.seed)
+        if made is None:
+            refused[name] = _no_values(pairing, name, names)
+        else:
+            found.append(made)
+    refused |= refused_of_run((*base.of_run, *head.of_run), asked.metrics)
+    latency = _latency(pairing, asked.seed)
+    if not len(pairing.cases) or not (found or latency or pairing.same_answers):
+        raise nothing_comparable(pairing, refused)
+    metrics = correct_all(found, asked.correct)
+    states = base.states.get(bots[0]), head.states.get(bots[1])
+    return Comparison(
+        base=_described(base, old, names[0]),
+        head=_described(head, new, names[1]),
+        questions=len(pairing.cases), clusters=pairing.cluster_count, cluster=asked.cluster, correct=asked.correct,
+        metrics=metrics, latency=latency, refused=refused, dropped=pairing.dropped,
+        changes=changed_parts(states[0], states[1]) if bots[0] == bots[1] and states[0] and states[1] else (),
+        warnings=(*filter(None, failures), *doubts(base, head, pairing)),
+        rows=() if pairing.same_answers else _rows(pairing, metrics, asked, primary.name if primary else ""),
+        same_answers=pairing.same_answers, primary=primary,
+    )  # fmt: skip
+
+
+def _failures(table: ScoreTable, primary: Primary) -> str:
+    """How many answers failed outright, which are wrong ones to the primary metric; blank where none did."""
+    failed = int((table.asked & ~table.answered).sum())
+    if not failed:
+        return ""
+    of = f"{failed:,} of {count(int(table.asked.sum()), 'answer')} of {table.bot} in run {table.run} failed outright"
+    return f"{of}: counted as wrong in {primary.name}."
+
+
+def _described(operand: Operand, table: ScoreTable, name: str) -> Described:
+    return Described(
+        name=name, bot=table.bot, run=operand.run.run, origin=operand.run.origin, suite=operand.run.suite,
+        status=operand.run.status, kind=table.kind, model=table.model, embedded=table.embedded,
+        questions=int(table.asked.any(axis=1).sum()), repeats=table.repeats,
+    )  # fmt: skip
+
+
+def _judge_variance(metric: str, base: Operand, head: Operand, bots: tuple[str, str]) -> float | None:
+    """Of a difference, by the judge's chance alone: both sides' together; None where either is not known."""
+    if min(operand.run.tables[bot].repeats for operand, bot in zip((base, head), bots, strict=True)) < 2:
+        return None  # nothing is taken apart
+    parts = [operand.judge_variance(bot, metric) for operand, bot in zip((base, head), bots, strict=True)]
+    return None if parts[0] is None or parts[1] is None else parts[0] + parts[1]
+
+
+def _latency(pairing: Pairing, seed: int) -> LatencyDifference | None:
+    return None if not len(pairing.cases) or pairing.same_answers else paired_latency(pairing, seed)
+
+
+def _no_values(pairing: Pairing, metric: str, names: tuple[str, str]) -> str:
+    missing = count_missing(pairing, metric, *pairing.values(metric))
+    operands = []
+    for bot, reasons in zip(names, (missing.base_reasons, missing.head_reasons), strict=True):
+        if sum(reasons.values()) == len(pairing.cases):
+            why = ", ".join(f"{number:,} {reason.replace('_', ' ')}" for reason, number in reasons.items())
+            operands.append(f"{bot} has no value on any question ({why})")
+    return f"{'; '.join(operands)}." if operands else "No question has a value on both sides."
+
+
+def _rows(pairing: Pairing, metrics: Sequence[MetricComparison], asked: Asked, primary: str) -> tuple[ChangedRows, ...]:
+    """Of every metric, of those that were asked for by name, or of the primary one; of another where it has none."""
+    directed = [each for each in metrics if each.column.better != "neither"]
+    named = [each for each in directed if each.column.name in asked.metrics]
+    if not asked.all_flips and not named:
+        directed.sort(key=lambda each: (each.column.name != primary, _firmness(each)))
+    elif not asked.all_flips:
+        directed = named
+    found = (changed_rows(pairing, each.column.name, asked.flips) for each in directed)
+    changed = (rows for rows in found if rows.losses or rows.gains)
+    return tuple(changed if asked.all_flips or named else itertools.islice(changed, 1))
+
+
+def _firmness(found: MetricComparison) -> tuple[bool, bool, float]:
+    """What is worse goes first, then what is better, in the order of the suite; then what may yet be."""
+    p_value = found.difference.p_value if found.verdict == "no difference shown" else None
+    return found.verdict != "worse", found.verdict != "better", 1.0 if p_value is None else p_value
+
+
+Pair = tuple[str, str]  # the bot of base, the bot of head
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """What was compared, and sentences on what was not.
+
+    Attributes:
+        comparisons: of every pair of bots of which anything can be compared.
+        left_out: on the pairs that can't be, and on bots without a partner.
+        refused: by pair that can't be compared, why.
+    """
+
+    comparisons: tuple[Comparison, ...]
+    left_out: tuple[str, ...] = ()
+    refused: Mapping[Pair, str] = field(default_factory=dict)
+
+
+def compare_bots(base: Operand, head: Operand, bots: Sequence[str], asked: Asked) -> Compared:
+    """Compare the bots that match.
+
+    Args:
+        base: what it is compared with, still open.
+        head: what is looked at, still open.
+        bots: of two whole runs, only these; none for all.
+        asked: how.
+
+    Raises:
+        InputError: no bot matches, there is no such metric, or no such way to cluster.
+    """
+    matched = match_bots(base, head, bots)
+    found: list[Comparison] = []
+    refused: dict[Pair, str] = {}
+    for both in matched.pairs:
+        try:
+            found.append(compare(base, head, both, asked))
+        except NothingComparable as why:
+            refused[both] = str(why)
+    alone = [*_alone(base.run.run, matched.base_only), *_alone(head.run.run, matched.head_only)]
+    return Compared(tuple(found), (*refused.values(), *alone), refused)
+
+
+def _alone(run: str, bots: Sequence[str]) -> Iterator[str]:
+    if bots:
+        yield f"Only run {run} has {', '.join(bots)}."

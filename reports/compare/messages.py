@@ -1,0 +1,307 @@
+"""Messages: how a comparison's figures, verdicts and headings are written, in a terminal and on a page alike."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
+
+from ..leaderboard import count, figure, milliseconds
+from ..statistics.latency import LatencyDifference, Ratio, SideLatency
+from ..statistics.paired import Difference
+from ..store.summary import MetricColumn
+from .changes import Direction
+from .comparison import Comparison, MetricComparison, Noise, cluster_noun
+from .judge_noise import UNKNOWN
+from .scores import Estimate
+
+
+def share(found: Estimate | None) -> str:
+    """A share with its interval.
+
+    >>> share(Estimate(0.5, 0.25, 0.75, 10, 10))
+    '0.50 .25-.75'
+    """
+    if found is None:
+        return "-"
+    if found.low is None or found.high is None:
+        return f"{found.mean:.2f}"
+    return f"{found.mean:.2f} {_short(found.low)}-{_short(found.high)}"
+
+
+def change(found: Difference | None) -> str:
+    """A difference with its sign and interval."""
+    if found is None:
+        return "-"
+    if found.low is None or found.high is None:
+        return f"{found.mean:+.2f}"
+    return f"{found.mean:+.2f} [{_short(found.low)}, {_short(found.high)}]"
+
+
+def _short(value: float) -> str:
+    """Two digits without the zero before the point."""
+    text = f"{value:.2f}"
+    text = "0" if float(text) == 0 else text
+    return text.replace("0.", ".", 1) if text.lstrip("-").startswith("0.") else text.removesuffix(".00")
+
+
+METHODS: Final = {"holm": "Holm", "bh": "Benjamini-Hochberg"}
+NOISE: Final = {"question": "questions", "bot": "bot", "judge": "judge"}
+ABOUT_NOISE: Final = "the last two: how much narrower twice of either would make the interval"
+STEADY: Final = (
+    "Every answer scored the same each time it was asked for, on both sides: more repeats would buy nothing, twice "
+    "the questions an interval about 29 % narrower."
+)
+
+
+def groups(comparison: Comparison) -> Iterator[tuple[str, str, tuple[MetricComparison, ...]]]:
+    """The metrics by what became of them: a kind (``better``, ``worse``, ``open``), a heading, and the metrics.
+
+    The primary metric comes first, in a group of its own where there are others.
+    """
+    name, first = comparison.head.name, comparison.of_primary if len(comparison.metrics) > 1 else None
+    headings = (
+        ("better", f"{name} is better", ("better",)),
+        ("worse", f"{name} is worse", ("worse",)),
+        ("other", f"{name} differs, and neither is better", ("higher", "lower")),
+        ("open", "no difference shown", ("no difference shown",)),
+        ("open", "the same on every question", ("the same",)),
+        ("open", "cannot be told", ("cannot be told",)),
+    )
+    if first is not None:
+        kind, heading = next((kind, heading) for kind, heading, verdicts in headings if first.verdict in verdicts)
+        yield kind, f"primary metric: {heading}", (first,)
+    for kind, heading, verdicts in headings:
+        if found := tuple(each for each in comparison.metrics if each.verdict in verdicts and each is not first):
+            yield kind, heading, found
+
+
+def about_primary(comparison: Comparison) -> str:
+    """What came out on the primary metric, and why it is that; blank where there is none or nothing to say."""
+    primary, found = comparison.primary, comparison.of_primary
+    if primary is None or comparison.same_answers or not comparison.metrics:
+        return ""
+    if found is None:
+        return f"{primary.why} It is not compared."
+    return f"On {primary.name}, the primary metric: {found.sentence(comparison.head.name)}. {primary.why}"
+
+
+def headline(comparison: Comparison) -> str:
+    """What came out, in one sentence."""
+    head, directed = comparison.head.name, [each for each in comparison.metrics if each.column.better != "neither"]
+    better, worse = ([each for each in directed if each.verdict == word] for word in ("better", "worse"))
+    if comparison.same_answers:
+        return "The same kept answers on both sides: nothing to compare."
+    if not comparison.metrics:
+        return "No metric can be compared."
+    if not directed:
+        return "None of the metrics has a better and a worse side."
+    parts = [f"{verdict} on {len(found)}" for verdict, found in (("better", better), ("worse", worse)) if found]
+    whole = count(len(directed), "metric")
+    if not parts:
+        return f"No difference is shown on {'any of ' if len(directed) > 1 else ''}{whole}."
+    rest = len(directed) - len(better) - len(worse)
+    tail = f"; no difference is shown on {rest}" if rest else ""
+    return f"{head} is {' and '.join(parts)} of {whole}{tail}."
+
+
+def asked(comparison: Comparison) -> str:
+    """What the comparison rests on: questions, clusters, answers."""
+    noun = cluster_noun(comparison.cluster)
+    alone = comparison.clusters == comparison.questions  # every question is its own, so that nothing is to be told
+    clusters = "" if alone else f" from {count(comparison.clusters, noun)}"
+    repeats = comparison.base.repeats, comparison.head.repeats
+    times = f", asked {repeats[0]} times" if repeats[0] == repeats[1] > 1 else ""
+    return f"{count(comparison.questions, 'question')}{clusters}{times}"
+
+
+def legend(comparison: Comparison) -> Iterator[str]:
+    """What the columns of figures are."""
+    base, head = comparison.base.name, comparison.head.name
+    yield f"difference: {head} - {base}, with its 95 % interval over the questions"
+    tests = sorted({each.difference.test.partition(",")[0] for each in comparison.metrics if each.difference.p_value})
+    tested = sum(1 for each in comparison.metrics if each.difference.wins + each.difference.losses)
+    if tests and tested:  # of metrics that are the same on every question nothing is corrected
+        over = f", corrected over {count(tested, 'metric')} ({METHODS[comparison.correct]})"
+        yield f"p: {' or '.join(tests)}{over}; * at most .05"
+    yield "d_z: difference over its standard deviation; w/t/l: questions won, tied, lost"
+
+
+def signed(value: float, column: MetricColumn) -> str:
+    """A difference with its sign; what rounds to nothing has none."""
+    text = figure(value, column)
+    if not float(text):
+        return text.removeprefix("-")
+    return text if value < 0 else f"+{text}"
+
+
+def interval(low: float | None, high: float | None, column: MetricColumn) -> str:
+    """An interval in brackets, its zeros before the point left out; blank where there is none.
+
+    >>> interval(-0.05, 0.2, MetricColumn("f1", "1", "higher", 0.0, 1.0, None))
+    '[-.05, .20]'
+    """
+    if low is None or high is None:
+        return ""
+    return f"[{_bare(low, column)}, {_bare(high, column)}]"
+
+
+def _bare(value: float, column: MetricColumn) -> str:
+    text = figure(value, column)
+    if not float(text):
+        return text.removeprefix("-").removeprefix("0") or "0"
+    return text.replace("-0.", "-.").removeprefix("0")
+
+
+def p_value(value: float | None) -> str:
+    """A p value in two digits.
+
+    >>> p_value(0.00004), p_value(0.0312), p_value(0.5)
+    ('<.001', '.031', '.50')
+    """
+    if value is None:
+        return "-"
+    if value < 0.001:
+        return "<.001"
+    if value > 0.995:
+        return "1"
+    return f"{value:.3f}".removeprefix("0") if value < 0.1 else f"{value:.2f}".removeprefix("0")
+
+
+def latency_lines(found: LatencyDifference) -> Iterator[tuple[str, str, str, str, str]]:
+    """For each quantile: its name, both sides, their ratio with interval, and the p value of the first."""
+    for name, base, head, ratio, tested in (
+        ("p50", found.base.p50, found.head.p50, found.p50, p_value(found.p_value)),
+        ("p95", found.base.p95, found.head.p95, found.p95, ""),
+    ):
+        yield name, _time(base), _time(head), times(ratio), tested
+
+
+def _time(value: float | None) -> str:
+    return "-" if value is None else milliseconds(value)
+
+
+def times(ratio: Ratio) -> str:
+    """A ratio with its interval."""
+    if ratio.value is None:
+        return "-"
+    if ratio.low is None:
+        return f"{_factor(ratio.value)}x"
+    high = "no bound" if ratio.high is None else _factor(ratio.high)
+    return f"{_factor(ratio.value)}x [{_factor(ratio.low)}, {high}]"
+
+
+def _factor(value: float) -> str:
+    return f"{value:.2f}" if value < 10 else f"{value:,.0f}"
+
+
+def latency_note(comparison: Comparison) -> str:
+    """How many answers timed out or failed, and which ratio has no interval; blank where there is nothing to say."""
+    found = comparison.latency
+    operands = ((comparison.base.name, found.base), (comparison.head.name, found.head)) if found else ()
+    notes = [f"Answers of {name}: {without_answer(operand)}." for name, operand in operands if without_answer(operand)]
+    if found and found.questions < comparison.questions:
+        notes.append(f"Times are of {found.questions:,} of {comparison.questions:,} questions.")
+    notes += [f"No interval of the ratio of {name}: {why}." for name, why in untold_ratios(found)]
+    return " ".join(notes)
+
+
+def untold_ratios(found: LatencyDifference | None) -> list[tuple[str, str]]:
+    """The quantiles of whose ratio there is no interval, with the reason; one line where it is the same."""
+    reasons: dict[str, list[str]] = {}
+    for name, ratio in (("p50", found.p50), ("p95", found.p95)) if found else ():
+        if ratio.unnotified:
+            reasons.setdefault(ratio.unnotified, []).append(name)
+    return [(" and ".join(names), why) for why, names in reasons.items()]
+
+
+def without_answer(operand: SideLatency) -> str:
+    """How many answers of one side timed out or failed; blank where none did."""
+    timed_out = f"{operand.censored:,} timed out (counted as longer than that)" if operand.censored else ""
+    failed = f"{operand.failed:,} failed (no time, left out)" if operand.failed else ""
+    return ", ".join(filter(None, (timed_out, failed)))
+
+
+def missing_notes(comparison: Comparison) -> list[str]:
+    """Which questions have no value, and what the differences could be; empty where all have one."""
+    alike: dict[int, list[str]] = {}
+    notes = []
+    for each in comparison.metrics:
+        missing = each.missing
+        if missing.differs:
+            notes.append(_missing_note(each, comparison))
+        elif missing.neither:
+            alike.setdefault(missing.both, []).append(each.column.name)
+    whole = comparison.questions
+    notes += [f"{', '.join(names)}: {both:,} of {whole:,} questions, the same ones on both sides."
+              for both, names in alike.items()]  # fmt: skip
+    return notes
+
+
+def _missing_note(found: MetricComparison, comparison: Comparison) -> str:
+    missing, base, head = found.missing, comparison.base.name, comparison.head.name
+    lacking = ((base, missing.base_reasons), (head, missing.head_reasons))
+    why = "; ".join(f"{name} {_reasons(reasons)}" for name, reasons in lacking if reasons)
+    whole = f"{missing.both:,} of {comparison.questions:,}"
+    return f"{found.column.name}: {whole} questions on both sides ({why}).{_bounds(found)}"
+
+
+def _bounds(found: MetricComparison) -> str:
+    if found.bounds is None:
+        return " It has no range, so nothing bounds what is missing."
+    low, high = (signed(value, found.column) for value in found.bounds)
+    return f" Whatever is missing, the difference is between {low} and {high}."
+
+
+def _reasons(reasons: Mapping[str, int]) -> str:
+    return ", ".join(f"{number:,} {reason.replace('_', ' ')}" for reason, number in reasons.items())
+
+
+def noise_lines(metrics: Sequence[MetricComparison]) -> Iterator[tuple[str, list[str], str, str]]:
+    """For each metric with repeats: its name, the shares of its noise, and the width that more would leave."""
+    for each in metrics:
+        if each.noise is not None:
+            yield (
+                each.column.name,
+                shares(each.noise),
+                _less(each.noise.twice_questions),
+                _less(each.noise.twice_repeats),
+            )
+
+
+def varied(metrics: Sequence[MetricComparison]) -> bool:
+    """Whether any value varied between the repeats of a question."""
+    return any(each.noise is not None and bool(each.noise.parts.bot or each.noise.parts.judge) for each in metrics)
+
+
+def about_noise(metrics: Sequence[MetricComparison]) -> str:
+    """What the last two columns are, and why a part is not known."""
+    unknown = any(each.noise is not None and each.noise.parts.judge is None for each in metrics)
+    return f"{ABOUT_NOISE}{f'; judge {UNKNOWN}, so far part of the bot' if unknown else ''}"
+
+
+def shares(noise: Noise) -> list[str]:
+    """Share of questions, bots and judge; ``?`` for a judge whose noise is not known."""
+    found = noise.parts.shares
+    return [f"{found[part]:.0%}" if part in found else "?" for part in NOISE]
+
+
+def _less(width: float) -> str:
+    return f"{width - 1:+.0%}".replace("+0%", "0%").replace("-0%", "0%")
+
+
+def refused_groups(comparison: Comparison, most: int = 6) -> list[tuple[str, str]]:
+    """Names of metrics that are not compared, and why; those with the same reason stand together."""
+    together: dict[str, list[str]] = {}
+    for name, why in comparison.refused.items():
+        together.setdefault(why, []).append(name)
+    return [(_some(names, most), why) for why, names in together.items()]
+
+
+def _some(names: Sequence[str], most: int) -> str:
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return f"{', '.join(names[:most])}{more}"
+
+
+def flip_words(flip: Direction | None) -> str:
+    """What crossing the threshold means for a row, with a blank before it; blank where it did not."""
+    return {"pass_to_fail": " fails now", "fail_to_pass": " passes now"}[flip] if flip else ""

@@ -1,0 +1,472 @@
+"""Scores: the scores of one bot in one run, question by question, as every comparison reads them."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import math
+import sqlite3
+from array import array
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
+from typing import Any, Final
+
+import numpy as np
+import orjson
+from numpy.typing import NDArray
+
+from ...knowledge.questions.question import Question
+from ..primary import Primary, named_primary, primary_metric
+from ..statistics.intervals import mean_interval
+from ..store.database import Store, explain
+from ..store.encoding import question_columns, to_json
+from ..store.summary import MetricColumn, metric_columns
+
+Figures = NDArray[np.float64]
+Flags = NDArray[np.bool_]
+
+# What stands in ``ScoreTable.statuses``: a place in this list, or ABSENT where the row has no score of the metric.
+STATUSES: Final = ("ok", "not_applicable", "parse_failure", "bot_error", "error")
+ABSENT: Final = -1
+CODES: Final = {status: code for code, status in enumerate(STATUSES)}
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A question as comparisons see it.
+
+    Attributes:
+        key: its id in the question set, by which the two sides are paired.
+        text: what was asked.
+        yardstick: hash over all by which answers are marked: text, accepted answers, constraints, evidence (documents
+            and quotes, not where they stand today) and whether it can be answered.
+        source_document: the cluster in statistics; blank when the question is its own.
+        tags: free labels.
+        answerable: whether the knowledge holds the answer; None when the set does not say.
+        extra: other keys of the question's line, such as those of a perturbation.
+    """
+
+    key: str
+    text: str
+    yardstick: str
+    source_document: str = ""
+    tags: tuple[str, ...] = ()
+    answerable: bool | None = None
+    extra: Mapping[str, object] = field(default_factory=dict)
+
+
+Answers = Callable[[str, int], str | None]  # the answer to a question's key and repeat; None where there is none
+
+
+def said_hash(answer: str | None) -> int:
+    """A number of 64 bits that stands for an answer, never 0; 0 where there is none."""
+    if answer is None:
+        return 0
+    return int.from_bytes(hashlib.blake2b(answer.encode("utf-8", "replace"), digest_size=8).digest(), "big") or 1
+
+
+def no_answers(*_: object) -> None:
+    """No answers are on record."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunFigure:
+    """A metric over all rows of a bot at once, such as its error rate; the value is None where it has none."""
+
+    column: MetricColumn
+    value: float | None
+
+
+@dataclass(frozen=True)
+class ScoreTable:
+    """The scores of one bot in one run. All arrays have the shape (questions, repeats), in the order of ``cases``.
+
+    Attributes:
+        run: name of the run.
+        bot: name of the bot.
+        fingerprint: of the bot: two sides with the same one are the same bot in the same state.
+        kind: type of the bot in the suite.
+        model: its chat model, or None.
+        embedded: whether no language model takes part.
+        cases: the questions, in the order of the run.
+        columns: the metrics of rows, each with its version, direction, range and threshold.
+        values: by metric; NaN where there is none. An unreadable verdict of a rate counts as 0, as in its mean.
+        statuses: by metric; a place in STATUSES, or ABSENT.
+        asked: whether the row is there at all (a run may have ended early).
+        answered: whether the bot answered; where it did not, ``latency_ms`` is the time until it failed.
+        timed_out: whether it was given up because it took too long: an answer would have taken longer still (censored).
+        latency_ms: the bot's own time; NaN where it is not known.
+        cost: as the backend counts; NaN where it does not.
+        abstained: 1 when the bot says that it does not answer, 0 when not, -1 where it does not tell.
+        said: the ``said_hash`` of each answer.
+        answers: gives what the bot said, by the question's key and repeat, for whoever wants to read it.
+        of_run: figures over all rows of the bot at once, by metric; a run that goes on, or a baseline file, has none.
+    """
+
+    run: str
+    bot: str
+    fingerprint: str
+    kind: str
+    model: str | None
+    embedded: bool
+    cases: tuple[Case, ...]
+    columns: Mapping[str, MetricColumn]
+    values: Mapping[str, Figures]
+    statuses: Mapping[str, NDArray[np.int8]]
+    asked: Flags
+    answered: Flags
+    timed_out: Flags
+    latency_ms: Figures
+    cost: Figures
+    abstained: NDArray[np.int8]
+    said: NDArray[np.uint64]
+    answers: Answers = no_answers
+    of_run: Mapping[str, RunFigure] = field(default_factory=dict)
+
+    @cached_property
+    def places(self) -> Mapping[str, int]:
+        """The place of each question by its key."""
+        return {case.key: place for place, case in enumerate(self.cases)}
+
+    @property
+    def repeats(self) -> int:
+        """How often each question was asked."""
+        return int(self.asked.shape[1])
+
+    @property
+    def failed(self) -> Flags:
+        """Whether a row ended with an error, and not for want of time: when it did says nothing of an answer's time."""
+        return self.asked & ~self.answered & ~self.timed_out
+
+    @property
+    def answer_ms(self) -> Figures:
+        """What is known of how long an answer takes: the time it took, or was given; NaN where the bot failed."""
+        return np.where(self.answered | self.timed_out, self.latency_ms, np.nan)
+
+
+@dataclass(frozen=True, slots=True)
+class RunTables:
+    """A run with the tables of its bots, from a database or from a baseline file.
+
+    Attributes:
+        origin: where it came from, as a user would name it.
+        run: its name.
+        suite: name of its suite.
+        status: ``running``, ``finished``, ``stopped``, ``failed``.
+        manifest: what it rests on: versions, models, judge, settings.
+        tables: by bot, in the order of the suite.
+    """
+
+    origin: str
+    run: str
+    suite: str
+    status: str
+    manifest: Mapping[str, object]
+    tables: Mapping[str, ScoreTable]
+
+    @property
+    def primary(self) -> Primary | None:
+        """The primary metric of the run, of those that were read; None where none of quality has a value."""
+        columns = {name: column for table in self.tables.values() for name, column in table.columns.items()}
+        means: dict[str, list[float]] = {}
+        for table in self.tables.values():
+            for name, values in table.values.items():
+                if np.isfinite(values).any():
+                    means.setdefault(name, []).append(float(np.nanmean(values)))
+        return primary_metric(named_primary(self.manifest), columns, means)
+
+
+def with_failures_wrong(table: ScoreTable, metric: str) -> ScoreTable:
+    """The table with the worst value of a metric for every answer that failed outright: whoever asked has no answer.
+
+    Nothing is done for a metric that has no worst value. Of a similarity, which may be below 0, it is 0.
+    """
+    column = table.columns.get(metric)
+    if column is None or column.better == "neither":
+        return table
+    worst = column.high if column.better == "lower" else None if column.low is None else max(column.low, 0.0)
+    failed = table.asked & ~table.answered
+    if worst is None or not failed.any():
+        return table
+    values = {**table.values, metric: np.where(failed, worst, table.values[metric])}
+    statuses = {**table.statuses, metric: np.where(failed, CODES["ok"], table.statuses[metric]).astype(np.int8)}
+    return replace(table, values=values, statuses=statuses)
+
+
+def is_binary(column: MetricColumn, *operands: Figures) -> bool:
+    """Whether every value there is says yes or no: costs that are all zero don't."""
+    return is_yes_or_no(column.low, column.high, *operands)
+
+
+def is_yes_or_no(low: float | None, high: float | None, *operands: Figures) -> bool:
+    """The same of a metric that goes from ``low`` to ``high``."""
+    if (low, high) != (0, 1):
+        return False
+    return all(bool(np.isin(values[~np.isnan(values)], (0.0, 1.0)).all()) for values in operands)
+
+
+def passes(column: MetricColumn, values: Figures) -> Flags:
+    """Which values reach the threshold; none where there is no threshold, and NaN never does."""
+    if column.threshold is None or column.better == "neither":
+        return np.zeros(values.shape, np.bool_)
+    reached = values >= column.threshold if column.better == "higher" else values <= column.threshold
+    return np.asarray(reached, np.bool_)
+
+
+@dataclass(frozen=True, slots=True)
+class Mean:
+    """A mean with its 95 % interval, or why that can't be told."""
+
+    value: float
+    low: float | None
+    high: float | None
+    unnotified: str = ""
+
+
+def clustered_mean(
+    values: Figures, clusters: NDArray[np.intp], low: float | None = None, high: float | None = None
+) -> Mean:
+    """The mean of some values; there must be one.
+
+    Args:
+        values: one a unit.
+        clusters: code of the cluster of each.
+        low: the least value there can be.
+        high: the greatest.
+
+    >>> clustered_mean(np.array([1.0, 0.0]), np.array([0, 1]), 0.0, 1.0)
+    Mean(value=0.5, low=None, high=None, untold='2 questions are too few: an interval takes 5')
+    """
+    _, codes = np.unique(clusters, return_inverse=True)
+    sizes = np.bincount(codes).astype(np.float64)
+    binary = (low, high) == (0, 1) and bool(((values == 0) | (values == 1)).all())
+    sums = np.bincount(codes, weights=values).astype(np.float64)
+    found = mean_interval(sums, sizes, low, high, binary)
+    return Mean(float(values.mean()), found.low, found.high, found.unnotified)
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A mean with its 95 % interval.
+
+    Attributes:
+        mean: over the values that are there; every value weighs the same.
+        low: lower end of the interval; None where it can't be told (see ``mean_interval``).
+        high: upper end.
+        count: how many values there are.
+        clusters: how many clusters they come from.
+    """
+
+    mean: float
+    low: float | None
+    high: float | None
+    count: int
+    clusters: int
+
+
+def estimate(
+    values: Figures, clusters: NDArray[np.intp], low: float | None = None, high: float | None = None
+) -> Estimate | None:
+    """The mean of the values that are not NaN; None when all are.
+
+    Args:
+        values: of one dimension.
+        clusters: code of the cluster of each value.
+        low: least value that there can be.
+        high: greatest value that there can be.
+    """
+    there = np.isfinite(values)
+    values, clusters = values[there], clusters[there]
+    if not len(values):
+        return None
+    count = len(np.unique(clusters))
+    found = clustered_mean(values, clusters, low, high)
+    return Estimate(found.value, found.low, found.high, len(values), count)
+
+
+CASES: Final = """
+SELECT questions.id, key, text, expected, constraints, evidence, tags, source_document, answerable, extra
+FROM questions JOIN (
+    SELECT question_id, MIN(position) AS place FROM run_rows WHERE run_id = ? GROUP BY question_id
+) ON question_id = questions.id ORDER BY place, questions.id"""
+
+ROWS: Final = """
+SELECT question_id, run_rows.repeat, status, latency_ms, cost, abstained, answer FROM run_rows
+JOIN replies ON replies.id = reply_id WHERE run_id = ? AND run_rows.bot_id = ?"""
+
+SCORES: Final = """
+SELECT run_rows.question_id, run_rows.repeat, scores.metric_id, value, scores.status FROM run_rows
+JOIN run_metrics ON run_metrics.run_id = run_rows.run_id
+JOIN scores ON scores.reply_id = run_rows.reply_id AND scores.question_id = run_rows.question_id
+    AND scores.metric_id = run_metrics.metric_id
+WHERE run_rows.run_id = ? AND run_rows.bot_id = ? AND run_metrics.metric_id IN (SELECT value FROM json_each(?))"""
+
+OF_RUN: Final = """
+SELECT value, name, version, better, low, high, threshold, level, aggregate, is_default FROM run_scores
+JOIN run_metrics ON run_metrics.run_id = run_scores.run_id AND run_metrics.metric_id = run_scores.metric_id
+JOIN metrics ON metrics.id = run_scores.metric_id WHERE run_scores.run_id = ? AND bot_id = ?"""
+
+ANSWER: Final = """
+SELECT answer FROM run_rows JOIN replies ON replies.id = reply_id
+WHERE run_id = ? AND run_rows.bot_id = ? AND question_id = ? AND run_rows.repeat = ?"""
+
+
+def run_tables(
+    store: Store, run_id: int, bots: Collection[str] | None = None, metrics: Collection[str] | None = None
+) -> RunTables:
+    """Read a run; ``bots`` and ``metrics`` name those that are wanted, None means all.
+
+    The store stays open for its answers.
+
+    Raises:
+        StoreError: the database is damaged.
+    """
+    with _one_moment(store):
+        return _read(store, run_id, bots, metrics)
+
+
+@contextlib.contextmanager
+def _one_moment(store: Store) -> Iterator[None]:
+    """Everything is read as it stood at the first look, even while a run goes on and adds questions."""
+    store.query("SAVEPOINT one_moment")
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise explain(store.path, error) from error
+    finally:
+        store.query("RELEASE one_moment")
+
+
+def _read(store: Store, run_id: int, bots: Collection[str] | None, metrics: Collection[str] | None) -> RunTables:
+    name, suite, status, manifest = store.query(
+        "SELECT name, suite, status, manifest FROM runs WHERE id = ?", [run_id]
+    )[0]
+    lines = store.query(CASES, [run_id])
+    places = {line[0]: place for place, line in enumerate(lines)}
+    cases = tuple(_case(*line[1:]) for line in lines)
+    ((most,),) = store.query("SELECT MAX(repeat) FROM run_rows WHERE run_id = ?", [run_id])
+    frame = _Frame(
+        store, run_id, str(name), cases, places, 1 if most is None else int(most) + 1, _columns(store, run_id, metrics),
+        {case.key: line[0] for case, line in zip(cases, lines, strict=True)},
+    )  # fmt: skip
+    bots_of_run = store.query(
+        "SELECT bot_id, name, fingerprint, kind, model, embedded FROM run_bots JOIN bots ON bots.id = bot_id"
+        " WHERE run_id = ? ORDER BY position",
+        [run_id],
+    )
+    tables = {str(line[1]): frame.table(*line) for line in bots_of_run if bots is None or line[1] in bots}
+    return RunTables(str(store.path), str(name), str(suite), str(status), orjson.loads(manifest), tables)
+
+
+def _columns(store: Store, run_id: int, wanted: Collection[str] | None) -> dict[int, MetricColumn]:
+    """The metrics of rows by their ids; figures of a whole run have nothing to pair."""
+    return {
+        metric_id: column
+        for metric_id, column in metric_columns(store, run_id).items()
+        if column.level == "row" and (wanted is None or column.name in wanted)
+    }
+
+
+def case_of(question: Question) -> Case:
+    """A question as comparisons see it, before it stands in any run."""
+    columns: tuple[Any, ...] = question_columns(question)[1:]
+    return _case(*columns)
+
+
+def _case(
+    key: str, text: str, expected: str, constraints: str, evidence: str, tags: str, source_document: str,
+    answerable: int | None, extra: str | None,
+) -> Case:  # fmt: skip
+    # A quote has as many members as places; how many these are today, or whether any, is no matter of the question.
+    groups = [[(one.get("document"), one.get("quote")) for one in group] for group in orjson.loads(evidence or "[]")]
+    quotes = [list(dict.fromkeys(group)) for group in groups]
+    marked_by = to_json([text, orjson.loads(expected or "[]"), orjson.loads(constraints or "[]"), quotes, answerable])
+    return Case(
+        key=str(key),
+        text=str(text),
+        yardstick=hashlib.blake2b(marked_by.encode("utf-8", "replace"), digest_size=16).hexdigest(),
+        source_document=source_document or "",
+        tags=tuple(orjson.loads(tags or "[]")),
+        answerable=None if answerable is None else bool(answerable),
+        extra=orjson.loads(extra) if extra else {},
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Frame:
+    """What the tables of one run share."""
+
+    store: Store
+    run_id: int
+    run: str
+    cases: tuple[Case, ...]
+    places: Mapping[int, int]
+    repeats: int
+    columns: Mapping[int, MetricColumn]
+    ids: Mapping[str, int]  # of the questions, by their keys
+
+    def table(self, bot_id: int, bot: str, fingerprint: str, kind: str, model: str | None, embedded: int) -> ScoreTable:
+        """The table of one bot."""
+        lines = self.store.connection.execute(ROWS, [self.run_id, bot_id])
+        rows = [(*line[:6], said_hash(line[6])) for line in lines]  # the texts stay on disk
+        at = self._at(rows)
+        status = [row[2] for row in rows]
+        values, statuses = self._scores(bot_id)
+        return ScoreTable(
+            run=self.run, bot=bot, fingerprint=fingerprint, kind=kind, model=model, embedded=bool(embedded),
+            cases=self.cases, columns={column.name: column for column in self.columns.values()}, values=values,
+            statuses=statuses, asked=self._filled(at, [True] * len(rows), False, np.bool_),
+            answered=self._filled(at, [each == "answered" for each in status], False, np.bool_),
+            timed_out=self._filled(at, [each == "timed_out" for each in status], False, np.bool_),
+            latency_ms=self._filled(at, [_figure(row[3]) for row in rows], np.nan, np.float64),
+            cost=self._filled(at, [_figure(row[4]) for row in rows], np.nan, np.float64),
+            abstained=self._filled(at, [-1 if row[5] is None else row[5] for row in rows], -1, np.int8),
+            said=self._filled(at, [row[6] for row in rows], 0, np.uint64),
+            answers=partial(_answer, self.store, self.run_id, bot_id, self.ids),
+            of_run={
+                str(column[0]): RunFigure(replace(MetricColumn(*column), threshold_is_default=bool(is_default)), value)
+                for value, *column, is_default in self.store.query(OF_RUN, [self.run_id, bot_id])
+            },
+        )  # fmt: skip
+
+    def _scores(self, bot_id: int) -> tuple[dict[str, Figures], dict[str, NDArray[np.int8]]]:
+        """Values and statuses by metric; plain arrays take single figures three times as fast as numpy's."""
+        size = len(self.cases) * self.repeats
+        values = {metric: array("d", [math.nan]) * size for metric in self.columns}
+        statuses = {metric: array("b", [ABSENT]) * size for metric in self.columns}
+        found = self.store.connection.execute(SCORES, [self.run_id, bot_id, to_json(list(self.columns))])
+        for question, repeat, metric, value, how in found:
+            place = self.places[question] * self.repeats + repeat
+            statuses[metric][place] = CODES[how]
+            if value is not None:
+                values[metric][place] = value
+            elif how == "parse_failure" and self.columns[metric].aggregate == "rate":
+                values[metric][place] = 0.0
+        names = {metric: column.name for metric, column in self.columns.items()}
+        return (
+            {names[metric]: np.array(each).reshape(self._shape) for metric, each in values.items()},
+            {names[metric]: np.array(each, np.int8).reshape(self._shape) for metric, each in statuses.items()},
+        )
+
+    @property
+    def _shape(self) -> tuple[int, int]:
+        return len(self.cases), self.repeats
+
+    def _at(self, rows: Iterable[tuple[Any, ...]]) -> tuple[list[int], list[int]]:
+        return [self.places[row[0]] for row in rows], [row[1] for row in rows]
+
+    def _filled(self, at: tuple[list[int], list[int]], given: list[Any], blank: object, kind: type[Any]) -> Any:  # noqa: ANN401 - an array of that kind
+        made = np.full(self._shape, blank, kind)
+        made[at] = given
+        return made
+
+
+def _figure(value: float | None) -> float:
+    return float("nan") if value is None else float(value)
+
+
+def _answer(store: Store, run_id: int, bot_id: int, ids: Mapping[str, int], key: str, repeat: int) -> str | None:
+    """By the id of the question: looking for its key would read the whole run for every answer."""
+    found = store.query(ANSWER, [run_id, bot_id, ids.get(key), repeat])
+    return None if not found or found[0][0] is None else str(found[0][0])

@@ -1,0 +1,149 @@
+"""Files: what is written is there to its end or not at all, under names that every file system takes."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import secrets
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import BinaryIO, Final
+
+from ... import InputError
+
+
+def file_names(names: Sequence[str]) -> dict[str, str]:
+    """Names that every file system takes, one for each, different even where case does not count."""
+    made: dict[str, str] = {}
+    taken: set[str] = set()
+    for name in names:
+        plain = re.sub(r"[^A-Za-z0-9._-]", "_", name).lstrip(".")[:80] or "_"
+        number = 1
+        while (candidate := plain if number == 1 else f"{plain}-{number}").lower() in taken:
+            number += 1
+        taken.add(candidate.lower())
+        made[name] = candidate
+    return made
+
+
+DATABASE: Final = b"SQLite format 3\0"  # how every such file begins
+
+
+@contextlib.contextmanager
+def whole_file(path: Path) -> Iterator[BinaryIO]:
+    """A file that takes its name when the block ends, and leaves nothing behind when the block raises.
+
+    A pipe or device is written to as it is.
+
+    Raises:
+        InputError: it can't be written.
+    """
+    if path.exists() and not path.is_file():
+        with _explained(path), path.open("wb") as file:
+            yield file
+        return
+    unfinished = _unfinished(path)
+    with _explained(path):
+        try:
+            with unfinished.open("xb") as file:
+                yield file
+            unfinished.replace(path)
+        finally:
+            unfinished.unlink(missing_ok=True)
+
+
+@contextlib.contextmanager
+def whole_folder(path: Path) -> Iterator[Path]:
+    """A folder that is filled aside; its files take their places in ``path`` when the block ends.
+
+    Files of other names that are in ``path`` already stay there.
+
+    Raises:
+        InputError: it can't be written.
+    """
+    unfinished = _unfinished(path)
+    with _explained(path):
+        try:
+            unfinished.mkdir()
+            yield unfinished
+            if path.is_dir():
+                _move_files(unfinished, path)
+            else:
+                unfinished.replace(path)
+        finally:
+            shutil.rmtree(unfinished, ignore_errors=True)
+
+
+def check_file(path: Path, option: str, taken: Mapping[Path, str]) -> None:
+    """See that a file can be written there, before any work is done.
+
+    Args:
+        path: the file.
+        option: who wants it, for messages.
+        taken: resolved paths that are in use, each with the option that names it.
+
+    Raises:
+        InputError: it is taken, a database, or a folder, or in one that does not exist or may not be written to.
+    """
+    if other := taken.get(path.resolve()):
+        raise InputError(f"{option}: {path} is given for {other} already.")
+    if is_database(path):
+        raise InputError(f"{option}: {path} is a database, which would be lost. Name another file.")
+    if path.is_dir():
+        raise InputError(f"{option}: {path} is a folder; a file was wanted.")
+    _check_parent(path, option)
+
+
+def is_database(path: Path) -> bool:
+    """Whether there is a file that begins as SQLite's do."""
+    try:
+        if not path.is_file():
+            return False
+        with path.open("rb") as file:
+            return file.read(len(DATABASE)) == DATABASE
+    except OSError:
+        return False
+
+
+def check_folder(path: Path, option: str) -> None:
+    """See that a folder can be made or written to there, before any work is done.
+
+    Raises:
+        InputError: it is a file, or it may not be written to.
+    """
+    if path.exists() and not path.is_dir():
+        raise InputError(f"{option}: {path} is a file; a folder was wanted.")
+    if path.is_dir() and not os.access(path, os.W_OK):
+        raise InputError(f"{option}: {path} can't be written to; give a folder of your own.")
+    _check_parent(path, option)
+
+
+def _check_parent(path: Path, option: str) -> None:
+    if not path.absolute().parent.is_dir():
+        raise InputError(f"{option}: the folder {path.parent} does not exist.")
+    is_stream = path.exists() and not path.is_file() and not path.is_dir()
+    if not os.access(path if is_stream else path.absolute().parent, os.W_OK):
+        raise InputError(f"{option}: {path} can't be written; give a place in a folder that you may write to.")
+
+
+def _unfinished(path: Path) -> Path:
+    return path.absolute().with_name(f"{path.absolute().name}.{secrets.token_hex(4)}.unfinished")
+
+
+def _move_files(source: Path, target: Path) -> None:
+    for file in sorted(source.rglob("*")):
+        place = target / file.relative_to(source)
+        if file.is_dir():
+            place.mkdir(exist_ok=True)
+        else:
+            file.replace(place)
+
+
+@contextlib.contextmanager
+def _explained(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise InputError(f"{path} could not be written: {error.strerror or error}.") from error

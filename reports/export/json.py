@@ -1,0 +1,113 @@
+"""JSON: a run as one object: summary, boards, problems, insights, how it came about, and every row."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict
+
+import orjson
+
+from ..analysis.messages import analysis_object
+from ..analysis.store import analysis_of_run
+from ..boards import board_object
+from ..report import Report, insight_object, problem_object
+from ..store.summary import BotSummary, MetricSummary, Summary
+from .tables import frame_rows, row_json
+
+
+def as_object(summary: Summary) -> dict[str, object]:
+    """The machine-readable form: ``{"run": ..., "bots": {name: {"rows", "failed", "metrics", "latency_ms"}}}``."""
+    return {
+        "run": summary.run,
+        "suite": summary.suite,
+        "status": summary.status,
+        "questions": summary.questions,
+        "primary": summary.primary and summary.primary.as_object,
+        "judge": summary.judge and summary.judge.as_object,
+        "local_models": [model.as_object for model in summary.local_models],
+        "bots": {bot.name: _bot_object(bot) for bot in summary.bots},
+    }
+
+
+def _bot_object(bot: BotSummary) -> dict[str, object]:
+    latency = bot.latency
+    return {
+        "kind": bot.kind,
+        "model": bot.model,
+        "embedded": bot.embedded,
+        "problem": bot.problem,
+        "rows": bot.rows,
+        "failed": bot.failed,
+        "abstained": bot.abstained,
+        "metrics": {name: _metric_object(name, metric) for name, metric in bot.metrics.items()},
+        "latency_ms": {
+            "mean": latency and latency.mean,
+            "p50": latency and latency.p50,
+            "p95": latency and latency.p95,
+        },
+        "bot_error_rate": bot.error_rate,
+        "empty_context_rate": bot.empty_context_rate,
+        "tokens": bot.tokens,
+        "tokens_rows": bot.tokens_rows,
+        "cost": bot.cost,
+        "cost_rows": bot.cost_rows,
+    }
+
+
+def _metric_object(name: str, metric: MetricSummary) -> dict[str, object]:
+    made: dict[str, object] = {
+        "mean": metric.mean,
+        "ci_low": metric.ci_low,
+        "ci_high": metric.ci_high,
+        "ci_untold": metric.ci_untold or None,
+        "n_ok": metric.n_ok,
+        "n_not_applicable": metric.n_not_applicable,
+        "n_failed": metric.n_failed,
+        "n_parse_failure": metric.n_parse_failure,
+        "reasons": metric.reasons,
+    }
+    if metric.calibration is not None:
+        made["calibration"] = asdict(metric.calibration)
+    if name.endswith(".passes"):
+        made["passes_parsed"] = metric.mean_parsed
+    if name.endswith(".failures") and metric.mean is not None:
+        unreadable = metric.n_parse_failure / (metric.n_ok + metric.n_parse_failure)
+        made["failures_incl_parse"] = metric.mean + unreadable
+    return made
+
+
+def run_object(report: Report) -> dict[str, object]:
+    """All that is told of the run but its rows."""
+    summary = as_object(report.run.summary)
+    analysis = analysis_of_run(report.run.store, report.run.id) if report.timed else None
+    return {
+        **summary,
+        "started_at": report.started_at,
+        "finished_at": report.finished_at,
+        "manifest": report.manifest,
+        "bot_records": [asdict(bot) for bot in report.bots],
+        "evaluators": [
+            {**board_object(board), "problem_type": board.evaluator.problem_type,
+             "parameters": dict(board.evaluator.parameters)}
+            for board in report.boards
+        ],
+        "problems": [problem_object(problem) for problem in report.findings.problems],
+        "insights": [insight_object(insight) for insight in report.findings.insights],
+        "knowledge": None if analysis is None else analysis_object(analysis),
+    }  # fmt: skip
+
+
+def run_json(report: Report) -> Iterator[bytes]:
+    """The object in pieces, its rows last, one a line: so a run of any size is written in little memory."""
+    head = as_json(run_object(report)).rstrip()
+    yield head.removesuffix(b"}").rstrip() + b',\n  "rows": ['
+    separator = b"\n"
+    for row in frame_rows(report.run, report.metrics):
+        yield separator + row_json(row, report.metrics)
+        separator = b",\n"
+    yield b"\n]}\n"
+
+
+def as_json(value: object) -> bytes:
+    """Indented JSON with a line end."""
+    return orjson.dumps(value, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE | orjson.OPT_NON_STR_KEYS)

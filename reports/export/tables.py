@@ -1,0 +1,216 @@
+"""Tables: the rows and scores of a run, streamed as JSON, JSON lines or CSV."""
+
+from __future__ import annotations
+
+import csv
+import io
+import itertools
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+import orjson
+
+from ...metrics.score import passed
+from ..reported_run import ReportedRun
+from ..store.database import Store, marks
+from .files import whole_file
+
+# What begins a formula in some spreadsheet, in its plain and its full width.
+FORMULA = frozenset("=+-@＝＋－＠")  # noqa: RUF001 - meant as they are
+BREAKS = frozenset("\t\r\n")
+_CONTROLS = dict.fromkeys(
+    (code for code in (*range(0x20), *range(0x7F, 0xA0)) if chr(code) not in BREAKS), "\N{REPLACEMENT CHARACTER}"
+)
+
+
+def cell(value: object) -> object:
+    """The value as it is to stand in a CSV cell.
+
+    Numbers stay numbers and None is blank. A text gets an apostrophe before it when its first character is an
+    apostrophe, tab, carriage return or line feed, or when the first one that is not white space is one of = + - @ or
+    their full-width forms. So taking one apostrophe off any text that begins with one gives the text back. Control
+    characters become U+FFFD: programs that read CSV stop at NUL, and a terminal that shows the file obeys the others.
+
+    >>> [cell(text) for text in ("=1+1", " -5", "a-b", "'tis", -5.0)]
+    ["'=1+1", "' -5", 'a-b', "''tis", -5.0]
+    """
+    if value is None:
+        return ""
+    if isinstance(value, (int, float)):
+        return value
+    text = str(value).translate(_CONTROLS)
+    if text[:1] == "'" or text[:1] in BREAKS or text.lstrip()[:1] in FORMULA:
+        return f"'{text}"
+    return text
+
+
+CHUNK = 400  # rows read at once: SQLite's oldest limit on bound values is 999
+ABOUT = ("bot", "question_id", "repeat", "question", "expected", "answer", "status", "error")
+
+
+class FrameScore(NamedTuple):
+    """One score of a row; ``details`` is JSON text as the database holds it, or None."""
+
+    value: float | None
+    status: str
+    reason: str | None
+    passed: bool | None
+    details: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class FrameRow:
+    """One question as one bot answered it, with its scores by metric."""
+
+    bot: str
+    question_id: str
+    repeat: int
+    question: str
+    expected: Sequence[str]
+    answer: str | None
+    status: str
+    error: str | None
+    scores: Mapping[str, FrameScore]
+
+
+KEYS = """
+SELECT bots.name, run_rows.question_id, run_rows.repeat, run_rows.reply_id FROM run_rows
+JOIN run_bots ON run_bots.run_id = run_rows.run_id AND run_bots.bot_id = run_rows.bot_id
+JOIN bots ON bots.id = run_rows.bot_id
+WHERE run_rows.run_id = ? ORDER BY run_bots.position, run_rows.position, run_rows.question_id, run_rows.repeat"""
+
+SCORES = """
+SELECT scores.reply_id, scores.question_id, scores.metric_id, value, status, reason, details FROM scores
+LEFT JOIN score_details ON score_details.reply_id = scores.reply_id
+    AND score_details.question_id = scores.question_id AND score_details.metric_id = scores.metric_id
+WHERE scores.reply_id IN ({replies}) AND scores.metric_id IN ({metrics})"""
+
+
+def frame_rows(run: ReportedRun, metrics: Collection[str]) -> Iterator[FrameRow]:
+    """The rows in the order of bots and test cases, with their scores by these metrics; a few hundred in memory."""
+    names = {run.metric_ids[name]: name for name in run.metric_ids if name in metrics}
+    keys = iter(run.store.connection.execute(KEYS, [run.id]))
+    while chunk := list(itertools.islice(keys, CHUNK)):
+        questions = _texts(run, "SELECT id, key, text, expected FROM questions", {line[1] for line in chunk})
+        replies = _texts(run, "SELECT id, answer, status, error FROM replies", {line[3] for line in chunk})
+        scores = _scores(run, names, {line[3] for line in chunk})
+        for bot, question_id, repeat, reply_id in chunk:
+            key, text, expected = questions[question_id]
+            answer, status, error = replies[reply_id]
+            of_row = scores.get((reply_id, question_id), {})
+            yield FrameRow(
+                bot, str(key), repeat, str(text), orjson.loads(str(expected)), answer, str(status), error,
+                {name: of_row[name] for name in names.values() if name in of_row},
+            )  # fmt: skip
+
+
+def _texts(run: ReportedRun, select: str, ids: set[int]) -> dict[int, tuple[str, ...]]:
+    wanted = sorted(ids)
+    return {line[0]: line[1:] for line in run.store.query(f"{select} WHERE id IN ({marks(wanted)})", wanted)}
+
+
+def _scores(
+    run: ReportedRun, names: Mapping[int, str], reply_ids: set[int]
+) -> dict[tuple[int, int], dict[str, FrameScore]]:
+    wanted = sorted(reply_ids)
+    sql = SCORES.format(replies=marks(wanted), metrics=marks(names))
+    found: dict[tuple[int, int], dict[str, FrameScore]] = {}
+    for reply_id, question_id, metric_id, value, status, reason, details in run.store.query(sql, [*wanted, *names]):
+        name = names[metric_id]
+        score = FrameScore(value, status, reason, _passed(run, name, value), details)
+        found.setdefault((reply_id, question_id), {})[name] = score
+    return found
+
+
+def _passed(run: ReportedRun, metric: str, value: float | None) -> bool | None:
+    column = run.columns[metric]
+    return passed(value, column.threshold, column.better)
+
+
+def about_json(row: FrameRow) -> bytes:
+    """What was asked and answered, as the beginning of a JSON object; it is the same in every frame of a row."""
+    return orjson.dumps({name: getattr(row, name) for name in ABOUT})[:-1]
+
+
+def row_json(row: FrameRow, metrics: Iterable[str], about: bytes | None = None) -> bytes:
+    """One row as a JSON object: what was asked and answered, and ``scores`` by metric."""
+    scores = {name: _score_object(row.scores[name]) for name in metrics if name in row.scores}
+    return b'%s,"scores":%s}' % (about or about_json(row), orjson.dumps(scores))
+
+
+def _score_object(score: FrameScore) -> dict[str, object]:
+    made = score._asdict()
+    made["details"] = orjson.Fragment(score.details or "{}")
+    return made
+
+
+def csv_heading(metrics: Iterable[str]) -> bytes:
+    """The first line of a CSV frame, after a byte order mark, without which spreadsheets take it for Latin-1."""
+    names = [*ABOUT, *itertools.chain.from_iterable((name, f"{name}:passed", f"{name}:reason") for name in metrics)]
+    return "\N{ZERO WIDTH NO-BREAK SPACE}".encode() + csv_line(names)
+
+
+def about_csv(row: FrameRow) -> bytes:
+    """What was asked and answered, as the beginning of a CSV line; several accepted answers are lines of one cell."""
+    expected = "\n".join(row.expected)
+    cells = [row.bot, row.question_id, row.repeat, row.question, expected, row.answer, row.status, row.error]
+    return csv_line(cells).removesuffix(b"\r\n")
+
+
+def row_csv(row: FrameRow, metrics: Iterable[str], about: bytes | None = None) -> bytes:
+    """One row as a line of a CSV frame: what was asked and answered, then three cells for each metric."""
+    cells: list[object] = []
+    for name in metrics:
+        score = row.scores.get(name)
+        cells += [None] * 3 if score is None else [score.value, _word(score.passed), score.reason]
+    return b"%s%s" % (about or about_csv(row), b"," + csv_line(cells) if cells else b"\r\n")
+
+
+def csv_line(cells: Iterable[object]) -> bytes:
+    """One line of CSV (RFC 4180, UTF-8) whose texts no spreadsheet takes for formulas, see ``csv_cells``."""
+    line = io.StringIO()
+    csv.writer(line, quoting=csv.QUOTE_NONNUMERIC).writerow([cell(value) for value in cells])
+    return line.getvalue().encode()
+
+
+def _word(passed: bool | None) -> str | None:
+    return None if passed is None else "yes" if passed else "no"
+
+
+def row_lines(store: Store, run: str) -> Iterator[bytes]:
+    """``{"id", "bot", "repeat", "metric", "value", "status", "reason", "passed", "details"}`` a line."""
+    lines = store.connection.execute(
+        "SELECT question_id, bot, repeat, metric, value, status, reason, passed, details FROM row_scores WHERE run = ?",
+        [run],
+    )
+    for key, bot, repeat, metric, value, status, reason, has_passed, details in lines:
+        yield orjson.dumps(
+            {
+                "id": key,
+                "bot": bot,
+                "repeat": repeat,
+                "metric": metric,
+                "value": value,
+                "status": status,
+                "reason": reason,
+                "passed": None if has_passed is None else bool(has_passed),
+                "details": orjson.Fragment(details or b"{}"),
+            },
+            option=orjson.OPT_APPEND_NEWLINE,
+        )
+
+
+def write_row_lines(store: Store, run: str, path: Path) -> int:
+    """Write the lines to a file, whole or not at all; returns how many there are.
+
+    Raises:
+        InputError: it can't be written.
+    """
+    written = 0
+    with whole_file(path) as file:
+        for line in row_lines(store, run):
+            file.write(line)
+            written += 1
+    return written

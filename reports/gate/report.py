@@ -1,0 +1,180 @@
+"""Gate report: the verdicts of a gate with what they are about, and the questions that became worse."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from ..compare.changes import change_words
+from ..leaderboard import count, milliseconds
+from ..primary import Primary
+from .rule import WRONG, GateRule, Scope, worst_code
+from .verdicts import (
+    BotVerdict,
+    Fall,
+    GateFlip,
+    MetricVerdict,
+    ThresholdVerdict,
+    p_value,
+    shown,
+    signed,
+    these_sentence,
+)
+
+
+def headline(bot: BotVerdict) -> str:
+    """The verdict on a bot in a line."""
+    against = "" if bot.base_bot == bot.bot else f" against {bot.base_bot}"
+    if bot.unchanged:
+        same = f"the same bot and the same {count(bot.questions, 'answer')}"
+        return f"{bot.bot}: {bot.word}" + (f", {same}" if bot.word == "unchanged" else f", though {same}")
+    clusters = "" if bot.clusters == bot.questions else f" in {count(bot.clusters, 'cluster')}"
+    return f"{bot.bot}{against}: {bot.word}, {count(bot.questions, 'question')}{clusters}"
+
+
+def failures(bot: BotVerdict) -> str:
+    """How many answers failed outright, and what that means; blank where none did."""
+    failed = bot.failures
+    if not failed.now:
+        return ""
+    before = f", {failed.before:,} before" if failed.before else ", none before"
+    wrong = f"; counted as wrong in {bot.primary}" if bot.primary else "; counted as missing"
+    return f"{failed.now:,} of {count(failed.rows, 'answer')} failed outright{before}{wrong}"
+
+
+def other_scope(found: MetricVerdict, scope: Scope) -> str:
+    """What is said of the other question than the one that decides; blank where nothing is."""
+    if found.these is None or found.like_these is None or found.column is None or found.outcome == "unchanged":
+        return ""
+    if scope == "these":
+        return f"on questions like these: {found.like_these}, {found.like_sentence}"
+    notify = these_sentence(found.these, found.margin, found.column)
+    return f"on these very questions: {found.these.outcome}, {notify}"
+
+
+def prompt_changes(bot: BotVerdict) -> Iterator[tuple[str, list[str]]]:
+    """The prompts that changed, by name, each with the lines of a unified diff."""
+    for each in bot.changes:
+        if each.what == "prompt":
+            was, now = (str(operand or "").splitlines() for operand in (each.base, each.head))
+            yield each.name, list(difflib.unified_diff(was, now, "before", "now", lineterm="", n=2))
+
+
+def other_changes(bot: BotVerdict) -> list[str]:
+    """What else of the bot is not as it was, each in a few words."""
+    return [change_words(each) for each in bot.changes if each.what != "prompt"]
+
+
+def threshold(found: ThresholdVerdict) -> str:
+    """What became of a threshold, such as ``rouge_l below threshold``."""
+    if found.outcome == "below threshold":
+        return f"{found.metric} {found.outcome}"
+    return f"threshold of {found.metric} {found.outcome}"
+
+
+def change(found: MetricVerdict) -> str:
+    """Head less base with its interval, such as ``-0.12 (-0.19 to -0.041)``."""
+    if found.change is None or found.column is None:
+        return "-"
+    mean, low, high = found.change
+    if low is None or high is None:
+        return signed(mean, found.column)
+    return f"{signed(mean, found.column)} ({signed(low, found.column)} to {signed(high, found.column)})"
+
+
+def mean(found: MetricVerdict, value: float | None) -> str:
+    """A mean of one side."""
+    return "-" if value is None or found.column is None else shown(value, found.column)
+
+
+def p_of(found: MetricVerdict) -> str:
+    """The corrected p value, a dash where nothing was tested."""
+    return "-" if found.adjusted_p is None else p_value(found.adjusted_p)
+
+
+def missing(found: MetricVerdict, allowed: float) -> str:
+    """How many questions lost their value, and what that could mean; blank where none did."""
+    if not found.missing and not found.missing_in_part:
+        return ""
+    too = f"more than the {allowed:.0%} that may be" if found.too_much_missing else f"{allowed:.0%} may be"
+    text = f"{_lost(found)}; {too}"
+    if found.bounds is None or found.column is None:
+        return text
+    ends = found.bounds if found.better != "lower" else (-found.bounds[1], -found.bounds[0])
+    low, high = (signed(value, found.column) for value in ends)
+    return f"{text}; with them the change is between {low} and {high}"
+
+
+def _lost(found: MetricVerdict) -> str:
+    if not found.missing_in_part:
+        return f"{count(found.missing, 'question')} ({found.missing_share:.0%}) lost the value"
+    whole = f"{count(found.missing, 'question')} lost the value, and " if found.missing else ""
+    return (
+        f"{whole}{count(found.missing_in_part, 'question')} lost it in some repeats ({found.missing_share:.0%} of all)"
+    )
+
+
+def fall(found: Fall) -> str:
+    """What became of a metric on a question."""
+    if found.head is None:
+        return f"{found.metric} {found.base:.3g} -> no value"
+    fails = ", fails now" if found.failed_now else ""
+    return f"{found.metric} {found.base:.3g} -> {found.head:.3g}{fails}"
+
+
+def asked_again(flip: GateFlip) -> str:
+    """What came of asking a question again; blank where it was not."""
+    notify = [f"{when} {', '.join(f'{value:.3g}' for value in values)}"
+            for when, values in zip(("before", "now"), flip.again, strict=True) if values]  # fmt: skip
+    return f"asked again: {'; '.join(notify)}" if notify else ""
+
+
+def answers(flip: GateFlip) -> Iterator[tuple[str, str]]:
+    """What was said before and what is said now."""
+    yield "before", "(not on record)" if flip.base_answer is None else flip.base_answer or "(nothing)"
+    if not flip.head_answered:
+        yield "now", "(no answer)"
+    else:
+        yield "now", "(not on record)" if flip.head_answer is None else flip.head_answer or "(nothing)"
+
+
+def kept(seconds: float, cost: float | None) -> str:
+    """What kept answers had cost when they were asked."""
+    money = "" if cost is None else f" and cost {cost:.4f}"
+    return f"which had taken {milliseconds(seconds * 1000)}{money}"
+
+
+@dataclass(frozen=True, slots=True)
+class GateReport:
+    """What a gate found.
+
+    Attributes:
+        suite: name of the suite.
+        run: name of the run that was looked at.
+        status: how that run ended.
+        baseline: where the other side came from, as a user would name it.
+        baseline_run: name of that run.
+        rule: what was gated and let pass.
+        bots: a verdict for each gated bot.
+        notes: sentences about what was left out.
+        primary: the primary metric, with the reason; None where there is none.
+    """
+
+    suite: str
+    run: str
+    status: str
+    baseline: str
+    baseline_run: str
+    rule: GateRule
+    bots: tuple[BotVerdict, ...]
+    notes: tuple[str, ...] = ()
+    primary: Primary | None = None
+
+    @property
+    def exit_code(self) -> int:
+        """0 not worse, 1 regressed, 2 not comparable, 3 undecided, 4 too much missing, 5 below threshold.
+
+        Of several bots the first that holds of 2, 1, 5, 4, 3 and 0. Without a bot it is 2: nothing was decided.
+        """
+        return worst_code([bot.exit_code for bot in self.bots] or [WRONG])

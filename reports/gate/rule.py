@@ -1,0 +1,115 @@
+"""Gate rule: what a gate looks at, and how much harm it lets pass."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final, Literal
+
+if TYPE_CHECKING:  # suites are read with this rule, and numpy is a tenth of a second
+    from ..compare.scores import ScoreTable
+    from ..store.run import RunMetric
+    from ..store.summary import MetricColumn
+
+Outcome = Literal["unchanged", "not worse", "regressed", "undecided", "not comparable"]
+
+NOT_WORSE: Final = 0
+REGRESSED: Final = 1
+WRONG: Final = 2
+UNDECIDED: Final = 3
+TOO_MUCH_MISSING: Final = 4
+BELOW_THRESHOLD: Final = 5
+PRECEDENCE: Final = (WRONG, REGRESSED, BELOW_THRESHOLD, TOO_MUCH_MISSING, UNDECIDED, NOT_WORSE)
+MEANING: Final = {
+    NOT_WORSE: "not worse", REGRESSED: "regressed", WRONG: "not comparable", UNDECIDED: "undecided",
+    TOO_MUCH_MISSING: "too much missing", BELOW_THRESHOLD: "below threshold",
+}  # fmt: skip
+# What the outcome of one metric, one threshold or latency alone would end with.
+CODES: Final[Mapping[str, int]] = {
+    "unchanged": NOT_WORSE, "not worse": NOT_WORSE, "met": NOT_WORSE, "regressed": REGRESSED,
+    "below threshold": BELOW_THRESHOLD, "undecided": UNDECIDED, "not comparable": WRONG,
+}  # fmt: skip
+
+Scope = Literal["these", "like_these"]
+ALL: Final = "all"  # in the place of metrics to be gated
+
+MARGIN: Final = 0.03
+MISSING: Final = 0.05
+CONFIRM: Final = 3  # how often a question that changed is asked again at most, on each side
+
+
+@dataclass(frozen=True, slots=True)
+class GateRule:
+    """What is gated and what is let pass.
+
+    Attributes:
+        margins: metric -> how much worse its mean may become, in its own units.
+        margin: of every gated metric where ``margins`` names none.
+        missing: share of paired questions that may have lost their value.
+        latency: how many times as long the median answer may take; None shows latency and decides nothing by it.
+        thresholds: metrics whose mean has to reach the threshold of the run.
+        cluster: how questions are grouped (see ``comparable.pair``).
+        flips: how many of the questions that got worse are named, of each bot.
+        seed: of the draws of tests.
+        metrics: what is gated; ``all`` for all shares (range 0 to 1); blank for those with a margin, else the primary.
+        primary: the primary metric, on which a failed answer is a wrong one; blank gates all shares where no other is
+            named.
+        scope: whether it is asked if the bots are worse on these questions, or on questions like these.
+        confirm: how often a row that changed is asked again at most, on each side; 0 for never.
+    """
+
+    margins: Mapping[str, float] = field(default_factory=dict)
+    margin: float = MARGIN
+    missing: float = MISSING
+    latency: float | None = None
+    thresholds: frozenset[str] = frozenset()
+    cluster: str = "source"
+    flips: int = 3
+    seed: int = 0
+    metrics: tuple[str, ...] = ()
+    primary: str = ""
+    scope: Scope = "like_these"
+    confirm: int = 0
+
+    @property
+    def named(self) -> frozenset[str]:
+        """The metrics that somebody named, and that have to be there."""
+        return frozenset((*self.metrics, *self.margins)) - {ALL}
+
+    @property
+    def wanted(self) -> frozenset[str]:
+        """The metrics that are gated; blank for all shares."""
+        if ALL in self.metrics:
+            return frozenset()
+        return self.named or (frozenset([self.primary]) if self.primary else frozenset())
+
+    def margin_of(self, metric: str) -> float:
+        """The margin of harm of a metric."""
+        return self.margins.get(metric, self.margin)
+
+    def gated(self, base: ScoreTable, head: ScoreTable) -> tuple[str, ...]:
+        """The metrics that are to be decided on: the primary one, then in the order of the head.
+
+        Those that are named come even when absent. Where all shares are gated, these are the shares with a direction
+        that both sides have. One that only one side has is an edit of the suite, which its author sees; another version
+        of a metric is not, and stays in.
+        """
+        order = {name: place for place, name in enumerate(head.columns)}
+        if self.wanted:
+            return tuple(sorted(self.wanted, key=lambda name: (name != self.primary, order.get(name, len(order)))))
+        return tuple(name for name, column in head.columns.items() if name in base.columns and is_share(column))
+
+
+def is_share(column: MetricColumn | RunMetric) -> bool:
+    """Whether a metric runs from 0 to 1 and one end is better."""
+    return column.better != "neither" and (column.low, column.high) == (0, 1)
+
+
+def worst_code(codes: Iterable[int]) -> int:
+    """The exit code that goes before the others: 2, 1, 5, 4, 3, 0.
+
+    >>> worst_code([0, 3, 4])
+    4
+    """
+    found = set(codes)
+    return next((code for code in PRECEDENCE if code in found), NOT_WORSE)

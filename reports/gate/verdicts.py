@@ -1,0 +1,1108 @@
+"""Verdicts: everything that a gate says of one bot, from the tables of two runs."""
+
+from __future__ import annotations
+
+import difflib
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from statistics import NormalDist
+from typing import Final, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...metrics.score import Better, passed
+from ..compare.baseline import at_six_digits
+from ..compare.changes import PartChange
+from ..compare.comparable import Pairing, cluster_codes, mean_of_repeats, pair
+from ..compare.comparison import paired_latency
+from ..compare.messages import without_answer
+from ..compare.scores import (
+    ABSENT,
+    STATUSES,
+    Figures,
+    Flags,
+    RunFigure,
+    ScoreTable,
+    clustered_mean,
+    is_binary,
+    passes,
+    with_failures_wrong,
+)
+from ..leaderboard import count, milliseconds
+from ..reported_run import bound
+from ..statistics.intervals import missing_bounds
+from ..statistics.latency import LatencyDifference
+from ..statistics.paired import Difference, difference
+from ..statistics.power import holm, questions_to_settle
+from ..store.summary import MetricColumn
+from .rule import CODES, MEANING, NOT_WORSE, TOO_MUCH_MISSING, WRONG, GateRule, Outcome, worst_code
+
+TheseOutcome = Literal["not worse", "regressed", "undecided"]
+
+SHARE: Final = 0.3  # of the questions of a bot: so many answers are asked again at most, and far fewer on average
+ROUNDS: Final = 6  # in which they are asked, with a look after each
+ONE_SIDED: Final = 1.645  # 5 %
+# Where the old bot can't be asked, its noise is the new one's, and a lucky old answer looks like a loss: 2.5 %.
+ONE_SIDED_ALONE: Final = 1.96
+RULED_OUT_AT_LAST: Final = 0.8  # after the last answer; else one gate in five would stay open
+PRIOR: Final = 1.0  # answers' worth of the belief that every change is noise, before anything was asked again
+EQUAL: Final = 1e-9
+
+
+@dataclass(frozen=True)
+class Samples:
+    """All values of the paired questions of one metric, in the direction that is better (higher); NaN where none is.
+
+    Attributes:
+        before: of shape (questions, repeats), the base's own answers.
+        now: the head's own.
+        before_again: of shape (questions, answers), what was asked again of the old bot.
+        now_again: of the new one.
+        both_sides: whether the old bot can be asked again.
+    """
+
+    before: Figures
+    now: Figures
+    before_again: Figures
+    now_again: Figures
+    both_sides: bool = False
+
+    @cached_property
+    def moved(self) -> Figures:
+        """How far each question moved by the runs' own answers; NaN where a side has no value."""
+        return mean_of_repeats(self.now) - mean_of_repeats(self.before)
+
+    @cached_property
+    def changed(self) -> NDArray[np.bool_]:
+        """Which questions have another value than before."""
+        return np.isfinite(self.moved) & (np.abs(self.moved) > EQUAL)
+
+    @cached_property
+    def base(self) -> Figures:
+        """All answers of the old bot."""
+        return np.hstack([self.before, self.before_again])
+
+    @cached_property
+    def head(self) -> Figures:
+        """All answers of the new one."""
+        return np.hstack([self.now, self.now_again])
+
+    @cached_property
+    def differences(self) -> Figures:
+        """Head less base of each question, all answers taken together; 0 where the runs' own are equal."""
+        return np.where(self.changed, mean_of_repeats(self.head) - mean_of_repeats(self.base), 0.0)
+
+    @property
+    def asked_again(self) -> int:
+        """How many answers were asked again."""
+        return int(np.isfinite(self.before_again).sum() + np.isfinite(self.now_again).sum())
+
+
+@dataclass(frozen=True, slots=True)
+class OnThese:
+    """A metric on these very questions.
+
+    Attributes:
+        outcome: the verdict.
+        gain: mean change a question, above 0 where the bot got better; all answers taken together.
+        noise: its standard error, from the bots' and the judge's noise alone.
+        questions: how many are paired.
+        worse: of these, how many have a worse value than before, by the run's own answers.
+        better: how many have a better one.
+        asked_again: answers that were asked again, on both sides together.
+        both_sides: whether the old bot was asked, too.
+    """
+
+    outcome: TheseOutcome
+    gain: float
+    noise: float
+    questions: int
+    worse: int
+    better: int
+    asked_again: int
+    both_sides: bool
+
+    @property
+    def low(self) -> float:
+        """Lower end of the 95 % interval of the gain."""
+        return self.gain - 1.96 * self.noise
+
+    @property
+    def high(self) -> float:
+        """Its upper end."""
+        return self.gain + 1.96 * self.noise
+
+
+Values = Mapping[str, Mapping[str, Sequence[float]]]  # metric -> key of a question -> values, one an answer
+
+
+@dataclass(frozen=True, slots=True)
+class Again:
+    """What was asked again of a bot, because its value had changed.
+
+    Attributes:
+        before: values of the old bot; empty where it could not be asked.
+        now: values of the new one.
+        both_sides: whether the old bot can be asked.
+        spent: share of the answers that may be asked again which were; 1 when no more will be asked.
+        note: a sentence about what could not be asked; blank where all could.
+    """
+
+    before: Values = field(default_factory=dict)
+    now: Values = field(default_factory=dict)
+    both_sides: bool = False
+    spent: float = 1.0
+    note: str = ""
+
+    def of(self, metric: str, key: str) -> tuple[tuple[float, ...], tuple[float, ...]]:
+        """The values of one question, of the old bot and of the new one."""
+        return tuple(self.before.get(metric, {}).get(key, ())), tuple(self.now.get(metric, {}).get(key, ()))
+
+
+def samples_of(pairing: Pairing, metric: str, again: Again) -> Samples:
+    """The values of a metric, turned so that higher is better."""
+    sign = -1.0 if pairing.columns[metric].better == "lower" else 1.0
+    base, head = pairing.repeated_values(metric)
+    operands = [_table(pairing, of_side.get(metric, {})) for of_side in (again.before, again.now)]
+    return Samples(sign * base, sign * head, sign * operands[0], sign * operands[1], again.both_sides)
+
+
+def _table(pairing: Pairing, values: Mapping[str, Sequence[float]]) -> Figures:
+    made = np.full((len(pairing.cases), max(map(len, values.values()), default=0)), np.nan)
+    for place, case in enumerate(pairing.cases):
+        of_case = values.get(case.key, ())
+        made[place, : len(of_case)] = of_case
+    return made
+
+
+def on_these(samples: Samples, margin: float, tests: int = 1, spent: float = 1.0) -> OnThese | None:
+    """The verdict on a metric of these questions; None where no question has a value on both sides.
+
+    Args:
+        samples: its values.
+        margin: how much worse the mean may become.
+        tests: how many metrics are gated; the more, the clearer a loss must be (Bonferroni).
+        spent: share of the answers that may be asked again which were: before the last, a loss must be clearer, for
+            who looks often sees one by chance (O'Brien and Fleming 1979). 1 when no more will be asked.
+    """
+    changed, number = samples.changed, int(np.isfinite(samples.moved).sum())
+    if not number:
+        return None
+    moved = samples.moved[changed]
+    gain, noise = 0.0, 0.0
+    if len(moved):
+        base, head = samples.base[changed], samples.head[changed]
+        gain = float(samples.differences.sum()) / number
+        answers = float((1 / _counts(base) + 1 / _counts(head)).sum())
+        noise = math.sqrt(_noise(base, head, moved) * answers) / number
+    again = samples.asked_again
+    return OnThese(
+        _outcome(gain, noise, margin, _clear(samples, tests) / max(spent, 0.01), spent >= 1 and again > 0),
+        gain, noise, number, int((moved < 0).sum()), int((moved > 0).sum()), again, samples.both_sides,
+    )  # fmt: skip
+
+
+def next_asked(
+    samples: Sequence[Samples], ranges: Sequence[float], confirm: int, most: int, seed: int
+) -> list[tuple[int, bool]]:
+    """What is asked next: questions that changed, the one that counts most first, and the side that was asked less.
+
+    Args:
+        samples: of each gated metric that is open, over the same questions.
+        ranges: how far each metric can go, so that none is heard above another for its units.
+        confirm: how often a question is asked again at most, on each side.
+        most: how many answers are wanted.
+        seed: settles ties by chance.
+
+    Returns:
+        Places of questions, each with whether the old bot is asked; at most ``most``.
+    """
+    weights = np.max([np.abs(each.differences) / reach for each, reach in zip(samples, ranges, strict=True)], axis=0)
+    changed = np.any([each.changed for each in samples], axis=0)
+    old, new = (
+        np.max([_counts(operand) for operand in operands], axis=0)
+        for operands in ([each.before_again for each in samples], [each.now_again for each in samples])
+    )
+    drawn = np.random.default_rng(seed)
+    chance, coin = drawn.random(len(weights)), drawn.random(len(weights)) < 0.5
+    picked = []
+    for place in sorted(np.flatnonzero(changed).tolist(), key=lambda place: (-weights[place], chance[place])):
+        is_old = samples[0].both_sides and (old[place] < new[place] or (old[place] == new[place] and bool(coin[place])))
+        if (old if is_old else new)[place] < confirm:
+            picked.append((place, is_old))
+    return picked[:most]
+
+
+def _outcome(gain: float, noise: float, margin: float, clear: float, at_last: bool) -> TheseOutcome:
+    ruled_out = RULED_OUT_AT_LAST if at_last else ONE_SIDED
+    if gain - ruled_out * noise > -margin + EQUAL:
+        return "not worse"
+    return "regressed" if gain + clear * noise < -EQUAL else "undecided"
+
+
+def _clear(samples: Samples, tests: int) -> float:
+    """How many standard errors a loss must have."""
+    one = ONE_SIDED if samples.both_sides else ONE_SIDED_ALONE
+    return one if tests <= 1 else NormalDist().inv_cdf(1 - (1 - NormalDist().cdf(one)) / tests)
+
+
+def _noise(base: Figures, head: Figures, moved: Figures) -> float:
+    """Variance of a single answer to a question that changed, from what was asked more than once.
+
+    Without any such answer it is that of changes which are nothing but noise.
+    """
+    squares, free = 0.0, 0
+    for operand in (base, head):
+        counts = _counts(operand)
+        squares += float(np.nansum((operand - mean_of_repeats(operand)[:, None]) ** 2))
+        free += int((counts - 1).clip(min=0).sum())
+    return (squares + PRIOR * float(np.mean(moved**2)) / 2) / (free + PRIOR)
+
+
+def _counts(values: Figures) -> NDArray[np.intp]:
+    made: NDArray[np.intp] = np.isfinite(values).sum(axis=1)
+    return made
+
+
+def sentence_of(
+    outcome: Outcome, gain: Difference | None, adjusted_p: float | None, tests: int, margin: float,
+    further: int | None, column: MetricColumn,
+) -> str:  # fmt: skip
+    """Why the verdict is what it is."""
+    if gain is None:
+        return "no question has a value on both sides"
+    if gain.low is None or gain.high is None:
+        return f"{gain.unnotified}, so how far the figures reach can't be told"
+    if outcome == "not worse":
+        return f"a loss of {margin:g} is ruled out"
+    among = f" after Holm over {count(tests, 'metric')}" if tests > 1 else ""
+    if outcome == "regressed":
+        return f"worse by {shown(-gain.mean, column)}, p {p_value(adjusted_p)}{among}"
+    settle = f"; about {count(further, 'further question')} would settle it" if further else ""
+    if gain.high < 0:
+        return f"it looks worse, but p is {p_value(adjusted_p)}{among}{settle}"
+    return f"a loss of {margin:g} is neither ruled out nor shown{settle}"
+
+
+def these_sentence(found: OnThese, margin: float, column: MetricColumn) -> str:
+    """What is said of these very questions, and why."""
+    if not found.worse + found.better:
+        return f"no value changed on these {count(found.questions, 'question')}"
+    moved = f"{found.worse:,} of {found.questions:,} worse, {found.better:,} better"
+    asked = f"{count(found.asked_again, 'answer')} asked again" if found.asked_again else "nothing asked again"
+    noise = f"noise ±{shown(1.96 * found.noise, column)}, {asked}"
+    if found.outcome == "regressed":
+        return f"worse by {shown(-found.gain, column)} on these questions: {moved}; {noise}"
+    notify = f"{signed(found.gain, column)} on these questions: {moved}; {noise}"
+    if found.outcome == "not worse":
+        return f"{notify}; a loss of {margin:g} is ruled out"
+    return f"{notify}; a loss of {margin:g} is neither ruled out nor shown"
+
+
+def shown(value: float, column: MetricColumn) -> str:
+    """A difference or margin in as many digits as the metric's scale deserves; never -0.00."""
+    if column.high is not None and column.high <= 1:
+        text = f"{value:.3f}" if abs(value) < 0.1 else f"{value:.2f}"
+    else:
+        text = f"{value:.3g}"
+    return text.removeprefix("-") if not float(text) else text
+
+
+def signed(value: float, column: MetricColumn) -> str:
+    """As ``shown``, with a plus where it is above zero."""
+    text = shown(value, column)
+    return f"+{text}" if float(text) > 0 else text
+
+
+def p_value(value: float | None) -> str:
+    """A p value as people write it.
+
+    >>> p_value(0.00004)
+    '< 0.001'
+    """
+    if value is None:
+        return "unknown"
+    return "< 0.001" if value < 0.001 else f"{value:.2g}"
+
+
+LEVEL: Final = 0.95
+ALPHA: Final = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class MetricVerdict:
+    """One metric of one bot.
+
+    Attributes:
+        metric: its name.
+        outcome: the verdict.
+        margin: how much worse its mean may become.
+        column: the metric as it stands in the head's run, else in the base's; None where neither has it.
+        base_mean: mean of the questions that have a value on both sides, on the base's side.
+        head_mean: the same on the head's side.
+        gain: head against base in the direction that is better: above 0 is an improvement; None when nothing is paired.
+        adjusted_p: p value, corrected over the gated metrics of the bot (Holm).
+        further: how many further questions would settle it; None where it is settled or nobody can tell.
+        missing: questions with a value on the base's side and none on the head's.
+        missing_in_part: questions on which fewer repeats have a value on the head's side than on the base's.
+        missing_share: of the questions that have a value on the base's side; in part counts by its part.
+        too_much_missing: whether the share is above what is let pass.
+        bounds: least and greatest gain, whatever the missing values were; None where none is missing.
+        sentence: the verdict in words.
+        these: what is said of these very questions; None where nothing is paired, or nobody looked.
+        like_these: the verdict for questions like these; None where nothing was compared.
+        like_sentence: that verdict in words.
+    """
+
+    metric: str
+    outcome: Outcome
+    margin: float
+    column: MetricColumn | None
+    base_mean: float | None = None
+    head_mean: float | None = None
+    gain: Difference | None = None
+    adjusted_p: float | None = None
+    further: int | None = None
+    missing: int = 0
+    missing_in_part: int = 0
+    missing_share: float = 0.0
+    too_much_missing: bool = False
+    bounds: tuple[float, float] | None = None
+    sentence: str = ""
+    these: OnThese | None = None
+    like_these: Outcome | None = None
+    like_sentence: str = ""
+
+    @property
+    def better(self) -> Better:
+        """Which way is better."""
+        return self.column.better if self.column else "neither"
+
+    @property
+    def change(self) -> tuple[float, float | None, float | None] | None:
+        """Head less base in the metric's own direction, with the interval; None when nothing is paired."""
+        gain = self.gain
+        if gain is None:
+            return None
+        if self.better != "lower":
+            return gain.mean, gain.low, gain.high
+        return 0.0 - gain.mean, _negative(gain.high), _negative(gain.low)
+
+
+def decided(gain: Difference, adjusted_p: float | None, margin: float) -> Outcome:
+    """The rule: not worse when a loss of the margin is ruled out; regressed when a loss is shown; else undecided."""
+    if gain.low is None or gain.high is None:
+        return "undecided"
+    if gain.low > -margin:
+        return "not worse"
+    if gain.high < 0 and adjusted_p is not None and adjusted_p <= ALPHA:
+        return "regressed"
+    return "undecided"
+
+
+@dataclass(frozen=True, slots=True)
+class _Measured:
+    """A metric before the p values are corrected."""
+
+    column: MetricColumn
+    base: Figures
+    head: Figures
+    gain: Difference | None
+    bounds: tuple[float, float] | None
+    lost: Figures  # of each question that has a value on the base's side the share that the head's side misses
+
+
+def metric_verdicts(
+    pairing: Pairing, metrics: Sequence[str], rule: GateRule, unasked: Mapping[str, int] | None = None,
+    again: Again | None = None,
+) -> list[MetricVerdict]:  # fmt: skip
+    """A verdict for each metric, which are comparable.
+
+    Args:
+        pairing: the two sides.
+        metrics: what is gated.
+        rule: what is let pass.
+        unasked: metric -> questions with a value on the base's side that the head's run should have asked and did not.
+        again: what was asked again, because its value had changed.
+    """
+    measured = {name: _measured(pairing, name, rule, (unasked or {}).get(name, 0)) for name in metrics}
+    alike = {name for name, each in measured.items() if pairing.same_words and _is_alike(each)}
+    gains = {name: each.gain for name, each in measured.items() if each.gain is not None and name not in alike}
+    p_values = {name: gain.p_to_correct for name, gain in gains.items() if gain.p_to_correct is not None}
+    # Where no question changed, p is 1 whatever the truth is: nothing has to be paid for it (Tarone 1990).
+    tested = [name for name in p_values if gains[name].wins + gains[name].losses]
+    corrected = p_values | dict(zip(tested, holm([p_values[name] for name in tested]), strict=True))
+    asked = again or Again()
+    these = {
+        name: on_these(samples_of(pairing, name, asked), rule.margin_of(name), len(metrics), asked.spent)
+        for name in metrics
+    }
+    made = [
+        _verdict(name, each, rule, corrected.get(name), len(tested), these[name]) for name, each in measured.items()
+    ]
+    same = f"the same {count(len(pairing.cases), 'answer')} as before, word for word"
+    return [
+        replace(each, outcome="unchanged", further=None, sentence=same) if each.metric in alike else each
+        for each in made
+    ]
+
+
+def _is_alike(found: _Measured) -> bool:
+    """Whether every question has the value that it had; of the same words, nothing can have become worse."""
+    return not found.lost.any() and np.array_equal(found.base, found.head, equal_nan=True)
+
+
+def unchanged(pairing: Pairing, name: str, rule: GateRule) -> MetricVerdict:
+    """The verdict on a metric of a bot whose answers are those of the baseline: nothing can have become worse."""
+    base_mean = head_mean = None
+    if name in pairing.metrics:
+        base, head = pairing.values(name)
+        both = ~np.isnan(base) & ~np.isnan(head)
+        base_mean, head_mean = _mean(base[both]), _mean(head[both])
+    return MetricVerdict(
+        name, "unchanged", rule.margin_of(name), pairing.head.columns[name], base_mean, head_mean,
+        sentence="the same bot, and the same answers as before",
+    )  # fmt: skip
+
+
+def not_comparable(metric: str, rule: GateRule, column: MetricColumn | None, why: str) -> MetricVerdict:
+    """The verdict on a metric that can't be compared, with the reason."""
+    return MetricVerdict(metric, "not comparable", rule.margin_of(metric), column, sentence=why.rstrip("."))
+
+
+def _measured(pairing: Pairing, name: str, rule: GateRule, unasked: int) -> _Measured:
+    column = pairing.columns[name]
+    base, head = pairing.values(name)
+    there = ~np.isnan(base)
+    both = there & ~np.isnan(head)
+    sign = -1.0 if column.better == "lower" else 1.0
+    gain = None
+    if both.any():
+        low, high = (column.low, column.high) if sign > 0 else (_negative(column.high), _negative(column.low))
+        gain = difference(
+            sign * base[both], sign * head[both], pairing.clusters[both], low, high, is_binary(column, base, head),
+            LEVEL, rule.seed,
+        )  # fmt: skip
+    lost = _lost(*pairing.repeated_values(name))[there]
+    return _Measured(
+        column,
+        base,
+        head,
+        gain,
+        _bounds(pairing, name, there) if lost.any() else None,
+        np.concatenate([lost, np.ones(unasked)]),
+    )
+
+
+def _lost(base: Figures, head: Figures) -> Figures:
+    """Of each question's values, of shape (questions, repeats), the share that the head misses and the base has."""
+    had, has = (np.isfinite(values).mean(axis=1) for values in (base, head))
+    kept: Figures = np.divide(has, had, out=np.ones_like(has), where=had > 0)
+    return 1 - np.minimum(kept, 1)
+
+
+def _verdict(
+    name: str, found: _Measured, rule: GateRule, adjusted_p: float | None, tests: int, these: OnThese | None
+) -> MetricVerdict:
+    margin, gain, column = rule.margin_of(name), found.gain, found.column
+    share = float(found.lost.mean()) if len(found.lost) else 0.0
+    like: Outcome = "undecided" if gain is None else decided(gain, adjusted_p, margin)
+    further = questions_to_settle(gain, margin, adjusted_p) if gain is not None and like == "undecided" else None
+    like_sentence = sentence_of(like, gain, adjusted_p, tests, margin, further, column)
+    decides = these if rule.scope == "these" else None
+    both = ~np.isnan(found.base) & ~np.isnan(found.head)
+    whole = int((found.lost == 1).sum())
+    return MetricVerdict(
+        metric=name, outcome=decides.outcome if decides else like, margin=margin, column=column,
+        base_mean=_mean(found.base[both]), head_mean=_mean(found.head[both]), gain=gain, adjusted_p=adjusted_p,
+        further=further, missing=whole,
+        missing_in_part=int(np.count_nonzero(found.lost)) - whole, missing_share=share,
+        too_much_missing=share > rule.missing, bounds=found.bounds,
+        sentence=these_sentence(decides, margin, column) if decides else like_sentence, these=these, like_these=like,
+        like_sentence=like_sentence,
+    )  # fmt: skip
+
+
+def _bounds(pairing: Pairing, name: str, there: NDArray[np.bool_]) -> tuple[float, float] | None:
+    """Least and greatest gain over the questions that the base has a value for."""
+    column = pairing.columns[name]
+    base, head = (values[there] for values in pairing.repeated_values(name))
+    made = missing_bounds(base, head, column.low, column.high)
+    if made is None or column.better != "lower":
+        return made
+    return 0.0 - made[1], 0.0 - made[0]
+
+
+def _mean(values: Figures) -> float | None:
+    return float(values.mean()) if len(values) else None
+
+
+def _negative(value: float | None) -> float | None:
+    return None if value is None else 0.0 - value  # -0.0 would be shown
+
+
+ThresholdOutcome = Literal["met", "below threshold", "undecided"]
+
+
+@dataclass(frozen=True, slots=True)
+class ThresholdVerdict:
+    """One threshold of one bot, held against the mean of the head alone.
+
+    Attributes:
+        metric: its name.
+        outcome: met or below threshold when the whole interval of the mean is on one side, else undecided; on these
+            questions alone, and for a figure of the whole run, the mean itself is on one side. What misses too many
+            values is not met.
+        threshold: what the mean has to reach; None where the run has no such metric.
+        mean: over all rows of the head that have a value.
+        low: lower end of its 95 % interval.
+        high: upper end.
+        rows: how many rows have a value.
+        sentence: the verdict in words.
+    """
+
+    metric: str
+    outcome: ThresholdOutcome
+    threshold: float | None
+    mean: float | None
+    low: float | None
+    high: float | None
+    rows: int
+    sentence: str
+
+    @property
+    def exit_code(self) -> int:
+        """What the verdict alone would end with."""
+        return CODES[self.outcome]
+
+
+def threshold_verdicts(
+    head: ScoreTable, wanted: Iterable[str], missing: float, on_these: bool = False
+) -> list[ThresholdVerdict]:
+    """A verdict for each metric of ``wanted``, in the head's order.
+
+    Args:
+        head: the bot.
+        wanted: metrics with a threshold.
+        missing: the share of rows that may lack a value.
+        on_these: whether the mean of these questions decides, and not where that of questions like these may lie.
+    """
+    names = set(wanted)
+    rows = [(name, column) for name, column in head.columns.items() if name in names]
+    of_run = [(name, found) for name, found in head.of_run.items() if name in names]
+    absent = sorted(names - {name for name, _ in (*rows, *of_run)})
+    return [
+        *(
+            _of_rows(head, column, limit, missing, on_these)
+            for _, column in rows
+            if (limit := _limit(column)) is not None
+        ),
+        *(_of_run(found, limit, head) for _, found in of_run if (limit := _limit(found.column)) is not None),
+        *(
+            ThresholdVerdict(name, "undecided", None, None, None, None, 0, "the run has no value of it")
+            for name in absent
+        ),
+    ]
+
+
+def _limit(column: MetricColumn) -> float | None:
+    return None if column.better == "neither" else column.threshold
+
+
+def _of_rows(
+    head: ScoreTable, column: MetricColumn, threshold: float, missing: float, on_these: bool
+) -> ThresholdVerdict:
+    values, statuses = head.values[column.name], head.statuses[column.name]
+    there = np.isfinite(values)
+    lacking = int((head.asked & ~there & (statuses != STATUSES.index("not_applicable"))).sum())
+    rows = int(there.sum())
+    mean, low, high = _threshold_mean(head, column, there) if rows else (None, None, None)
+    ends = (mean, mean) if on_these else (low, high)
+    outcome = _threshold_outcome(mean, *ends, threshold, column)
+    reached = "no value at all" if mean is None else f"{shown(mean, column)}"
+    reach = "" if low is None or high is None else f" ({shown(low, column)} to {shown(high, column)})"
+    says = f"{reached}{reach}, {_wanted(column, threshold)}"
+    if outcome == "met" and lacking > missing * (rows + lacking):
+        outcome = "undecided"
+        says = (
+            f"{says}; {count(lacking, 'row')} of {rows + lacking:,} have no value, more than the {missing:.0%} that may"
+        )
+    return ThresholdVerdict(column.name, outcome, threshold, mean, low, high, rows, says)
+
+
+def _of_run(found: RunFigure, threshold: float, head: ScoreTable) -> ThresholdVerdict:
+    value, column = found.value, found.column
+    reached = passed(value, threshold, column.better)
+    outcome: ThresholdOutcome = "undecided" if reached is None else "met" if reached else "below threshold"
+    notify = "no value" if value is None else shown(value, column)
+    says = f"{notify} over the whole run, {_wanted(column, threshold)}"
+    return ThresholdVerdict(column.name, outcome, threshold, value, None, None, int(head.asked.sum()), says)
+
+
+def _wanted(column: MetricColumn, threshold: float) -> str:
+    return f"wanted {bound(column, threshold)}"
+
+
+def _threshold_mean(head: ScoreTable, column: MetricColumn, there: Flags) -> tuple[float, float | None, float | None]:
+    """The mean over rows with its 95 % interval, as leaderboards have it: clustered by source document."""
+    codes = cluster_codes(head.cases, "source")[0]
+    rows = np.broadcast_to(codes[:, None], there.shape)[there]
+    found = clustered_mean(head.values[column.name][there], rows, column.low, column.high)
+    return found.value, found.low, found.high
+
+
+def _threshold_outcome(
+    mean: float | None, low: float | None, high: float | None, threshold: float, column: MetricColumn
+) -> ThresholdOutcome:
+    if mean is None:
+        return "undecided"
+    best = column.high if column.better == "higher" else column.low
+    if threshold == best:  # no sample shows that nothing is ever wrong: it is wanted of these questions
+        return "met" if passed(mean, threshold, column.better) else "below threshold"
+    if low is None or high is None:
+        return "undecided"
+    ends = {passed(low, threshold, column.better), passed(high, threshold, column.better)}
+    return "undecided" if len(ends) > 1 else "met" if ends == {True} else "below threshold"
+
+
+@dataclass(frozen=True, slots=True)
+class LatencyVerdict:
+    """The latency of one bot.
+
+    Attributes:
+        outcome: the verdict; None where latency is only shown.
+        limit: how many times as long the median may take; None likewise.
+        found: the figures; None when nothing is paired or the answers are the same.
+        sentence: the verdict in words.
+    """
+
+    outcome: Outcome | None
+    limit: float | None
+    found: LatencyDifference | None
+    sentence: str
+
+    @property
+    def exit_code(self) -> int:
+        """What the verdict alone would end with."""
+        return NOT_WORSE if self.outcome is None else CODES[self.outcome]
+
+
+def latency_verdict(pairing: Pairing, rule: GateRule) -> LatencyVerdict:
+    """The verdict on the times of the paired questions, see ``paired_latency``.
+
+    Not worse when a ratio of the limit is ruled out; regressed when a slowdown is shown; else undecided.
+    """
+    if pairing.same_answers:
+        outcome: Outcome | None = "unchanged" if rule.latency is not None else None
+        return LatencyVerdict(outcome, rule.latency, None, "the times of the answers that were kept")
+    found = paired_latency(pairing, rule.seed)
+    if found is None:
+        failed = pairing.base.failed[pairing.base_places].any() or pairing.head.failed[pairing.head_places].any()
+        outcome = None if rule.latency is None else "undecided" if failed else "not comparable"
+        return LatencyVerdict(outcome, rule.latency, None, "no question has a time on both sides")
+    outcome = None if rule.latency is None else _decided(found, rule.latency)
+    return LatencyVerdict(outcome, rule.latency, found, _sentence(found, outcome, rule.latency))
+
+
+def _decided(found: LatencyDifference, limit: float) -> Outcome:
+    if found.p50.high is not None and found.p50.high < limit:
+        return "not worse"
+    shown = found.p50.low is not None and found.p50.low > 1
+    if shown and found.p_value is not None and found.p_value <= ALPHA:
+        return "regressed"
+    return "undecided"
+
+
+def _sentence(found: LatencyDifference, outcome: Outcome | None, limit: float | None) -> str:
+    medians = f"median {_time(found.base.p50)}, now {_time(found.head.p50)}"
+    if found.p50.value is None:
+        ratio = ""
+    elif found.p50.low is None:
+        ratio = f": {_times(found.p50.value)} times{f' ({found.p50.unnotified})' if found.p50.unnotified else ''}"
+    else:
+        up_to = "any" if found.p50.high is None else _times(found.p50.high)
+        ratio = f": {_times(found.p50.value)} times ({_times(found.p50.low)} to {up_to})"
+    cut = [f"; {when} {what}" for when, operand in (("before", found.base), ("now", found.head))
+           if (what := without_answer(operand))]  # fmt: skip
+    if outcome is None or limit is None:
+        return f"{medians}{ratio}{''.join(cut)}"
+    means = {
+        "not worse": f"{limit:g} times is ruled out",
+        "regressed": "it is slower",
+        "undecided": f"{limit:g} times is neither ruled out nor is it shown to be slower",
+    }
+    return f"{medians}{ratio}; {means[outcome]}{''.join(cut)}"
+
+
+def _times(value: float) -> str:
+    return f"{value:.2f}" if value < 10 else f"{value:.0f}"
+
+
+def _time(value: float | None) -> str:
+    return "not reached" if value is None else milliseconds(value)
+
+
+@dataclass(frozen=True, slots=True)
+class Fall:
+    """A metric that fell on a question: mean over the repeats before and now; None now where there is no value."""
+
+    metric: str
+    base: float
+    head: float | None
+    failed_now: bool
+
+
+@dataclass(frozen=True, slots=True)
+class GateFlip:
+    """A question on which a bot became worse.
+
+    Attributes:
+        key: of the question.
+        question: its text.
+        falls: the gated metrics that fell, worst first.
+        base_answer: what the bot said; None where nothing is on record.
+        head_answer: what it says now.
+        head_answered: whether it answered at all.
+        again: what the metric that fell most was when it was asked again, before and now; blank where it was not.
+    """
+
+    key: str
+    question: str
+    falls: tuple[Fall, ...]
+    base_answer: str | None
+    head_answer: str | None
+    head_answered: bool
+    again: tuple[tuple[float, ...], tuple[float, ...]] = ((), ())
+
+
+@dataclass(frozen=True, slots=True)
+class _Falling:
+    """How far a metric fell, by question: above 0 is worse, in parts of its range; NaN where it can't be told."""
+
+    column: MetricColumn
+    base: Figures
+    head: Figures
+    fall: Figures
+    flipped: list[bool]
+    lost: list[bool]
+    fleeting: list[bool]  # asked again, more than half of the fall was gone
+
+
+def gate_flips(pairing: Pairing, metrics: Sequence[str], most: int, again: Again | None = None) -> tuple[GateFlip, ...]:
+    """The questions that got worse, a pass that failed first, then an answer without a value, then the largest fall.
+
+    Those that were asked again and did not stay worse come last.
+
+    Args:
+        pairing: the two sides.
+        metrics: comparable metrics, those that matter most first.
+        most: how many questions are wanted.
+        again: what was asked again.
+    """
+    asked = again or Again()
+    falling = [_falling(pairing, name, asked) for name in metrics]
+    order = sorted(
+        (place for place in range(len(pairing.cases)) if any(_worse(each, place) for each in falling)),
+        key=lambda place: (_rank(falling, place), place),
+    )
+    return tuple(_flip(pairing, falling, place, asked) for place in order[:most])
+
+
+def _falling(pairing: Pairing, name: str, again: Again) -> _Falling:
+    column = pairing.columns[name]
+    base, head = pairing.values(name)
+    fall = base - head if column.better == "higher" else head - base
+    failed_now = ~np.isnan(head) & ~passes(column, head)
+    flipped = (passes(column, base) & failed_now).tolist()
+    lost = (~np.isnan(base) & np.isnan(head)).tolist()
+    samples = samples_of(pairing, name, again)
+    fleeting = np.abs(samples.differences) < np.abs(np.nan_to_num(samples.moved)) / 2
+    return _Falling(column, base, head, fall / _scale(column, base, head), flipped, lost, fleeting.tolist())
+
+
+def _scale(column: MetricColumn, base: Figures, head: Figures) -> float:
+    """The range of the metric, or the largest value that occurs where it has none."""
+    if column.low is not None and column.high is not None and column.high > column.low:
+        return column.high - column.low
+    values = np.abs(np.concatenate([base, head]))
+    return float(values[~np.isnan(values)].max(initial=0.0)) or 1.0
+
+
+def _worse(found: _Falling, place: int) -> bool:
+    return found.lost[place] or bool(found.fall[place] > 0)
+
+
+def _rank(falling: Sequence[_Falling], place: int) -> tuple[bool, int, int, float]:
+    """Small is worst: whether it stayed so, failed or was lost, and how far it fell; by the first metrics first."""
+    first = next((at for at, each in enumerate(falling) if each.flipped[place]), len(falling))
+    kind = 0 if first < len(falling) else 1 if any(each.lost[place] for each in falling) else 2
+    falls = [float(each.fall[place]) for each in falling if each.fall[place] > 0]
+    fleeting = any(each.fleeting[place] for each in falling)
+    return fleeting, kind, first, -max(falls, default=0.0)
+
+
+def _flip(pairing: Pairing, falling: Sequence[_Falling], place: int, again: Again) -> GateFlip:
+    case = pairing.cases[place]
+    base_place, head_place = int(pairing.base_places[place]), int(pairing.head_places[place])
+    worst = min((each for each in falling if _worse(each, place)), key=lambda each: _rank([each], place))
+    base_repeat = _repeat(pairing.base, worst.column, base_place, best=True)
+    head_repeat = _repeat(pairing.head, worst.column, head_place, best=False)
+    return GateFlip(
+        key=case.key,
+        question=case.text,
+        falls=tuple(_falls(falling, place)),
+        base_answer=pairing.base.answers(case.key, base_repeat),
+        head_answer=pairing.head.answers(case.key, head_repeat),
+        head_answered=bool(pairing.head.answered[head_place, head_repeat]),
+        again=again.of(worst.column.name, case.key),
+    )
+
+
+def _falls(falling: Sequence[_Falling], place: int) -> Iterator[Fall]:
+    fallen = [each for each in falling if _worse(each, place)]
+    for each in sorted(fallen, key=lambda each: _rank([each], place)):
+        head = None if each.lost[place] else float(each.head[place])
+        yield Fall(each.column.name, float(each.base[place]), head, each.flipped[place])
+
+
+def _repeat(table: ScoreTable, column: MetricColumn, place: int, best: bool) -> int:
+    """Which of the repeats to show: the best or the worst by the metric; one without an answer is the worst."""
+    if not best and not table.answered[place].all():
+        return int(np.argmin(table.answered[place]))
+    values = table.values[column.name][place]
+    if np.isnan(values).all():
+        return 0
+    highest = best == (column.better == "higher")
+    return int(np.nanargmax(values) if highest else np.nanargmin(values))
+
+
+Manifests = tuple[Mapping[str, object], Mapping[str, object]]
+MOST_NAMED = 3  # keys of dropped questions that a note names
+
+
+@dataclass(frozen=True, slots=True)
+class Failures:
+    """How many answers failed outright, before and now, and how many were wanted now."""
+
+    before: int = 0
+    now: int = 0
+    rows: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class BotVerdict:
+    """What a gate says of one bot.
+
+    Attributes:
+        bot: its name in the run that is looked at.
+        base_bot: what it is compared with.
+        base_run: name of the run that holds that.
+        head_run: name of the run that is looked at.
+        unchanged: the bot is the same, and its answers are the very ones of the base.
+        questions: how many are paired.
+        clusters: how many they come from.
+        metrics: a verdict for each gated metric.
+        thresholds: a verdict for each threshold that the suite names.
+        latency: what became of the times.
+        flips: the questions that got worse, worst first.
+        notes: sentences about what was left out.
+        failures: how many answers failed outright.
+        changes: what the bot is made of that was otherwise; blank where nobody knows.
+        primary: the primary metric, where it is gated: a failed answer is a wrong one to it.
+    """
+
+    bot: str
+    base_bot: str
+    base_run: str
+    head_run: str
+    unchanged: bool
+    questions: int
+    clusters: int
+    metrics: tuple[MetricVerdict, ...]
+    thresholds: tuple[ThresholdVerdict, ...]
+    latency: LatencyVerdict
+    flips: tuple[GateFlip, ...]
+    notes: tuple[str, ...]
+    failures: Failures
+    primary: str = ""
+    changes: tuple[PartChange, ...] = ()
+
+    @property
+    def exit_code(self) -> int:
+        """Of 2, 1, 5, 4, 3 and 0 the first that holds; 2 also when there was nothing to compare."""
+        return worst_code(
+            [
+                *([] if self.metrics else [WRONG]),
+                *(CODES[each.outcome] for each in self.metrics),
+                *(TOO_MUCH_MISSING for each in self.metrics if each.too_much_missing),
+                *(each.exit_code for each in self.thresholds),
+                self.latency.exit_code,
+            ]
+        )
+
+    @property
+    def word(self) -> str:
+        """The verdict on the whole bot in a word or two."""
+        if self.exit_code == NOT_WORSE and self.unchanged:
+            return "unchanged"
+        return MEANING[self.exit_code]
+
+
+def verdicts(
+    base: ScoreTable, head: ScoreTable, rule: GateRule, manifests: Manifests | None = None, finished: bool = True,
+    again: Again | None = None,
+) -> BotVerdict:  # fmt: skip
+    """Decide whether a bot became worse.
+
+    Args:
+        base: the bot as it was, or another one that it is held against.
+        head: the bot as it is.
+        rule: what is gated and what is let pass.
+        manifests: of both runs, to tell why a metric is not comparable.
+        finished: whether the head's run came to its end; the questions that it did not reach count as missing else.
+        again: what was asked again, because its value had changed.
+    """
+    before, failed = (int((table.asked & ~table.answered).sum()) for table in (base, head))
+    failures = Failures(before, failed, int(head.asked.sum()))
+    base, head = (with_failures_wrong(table, rule.primary) for table in (base, head))
+    pairing = pair(at_six_digits(base), at_six_digits(head), rule.cluster, manifests)
+    gated = rule.gated(base, head)
+    unasked = () if finished else pairing.dropped.base_only
+    if unasked:  # what was not asked can't be the same
+        pairing = replace(pairing, same_answers=False)
+    metrics = tuple(_metrics(pairing, gated, rule, unasked, again))
+    return BotVerdict(
+        bot=head.bot, base_bot=base.bot, base_run=base.run, head_run=head.run, unchanged=pairing.same_answers,
+        questions=len(pairing.cases), clusters=pairing.cluster_count, metrics=metrics,
+        thresholds=tuple(threshold_verdicts(head, rule.thresholds, rule.missing, rule.scope == "these")),
+        latency=latency_verdict(pairing, rule),
+        flips=gate_flips(pairing, _by_weight(metrics, pairing), rule.flips, again),
+        notes=(*([again.note] if again and again.note else []), *_notes(pairing, gated, rule, unasked)),
+        failures=failures, primary=rule.primary if rule.primary in gated else "",
+    )  # fmt: skip
+
+
+def _metrics(
+    pairing: Pairing, gated: Sequence[str], rule: GateRule, unasked: Sequence[str], again: Again | None
+) -> Iterator[MetricVerdict]:
+    """In the order of ``gated``; a metric that nobody named and that did not apply to the baseline is left out."""
+    if pairing.same_answers:
+        yield from _unchanged(pairing, gated, rule)
+        return
+    refused = {name: why for name in gated if (why := _refusal(pairing, name, bool(unasked)))}
+    empty = {name: _empty(pairing, name) for name in gated if name not in refused}
+    compared = [name for name in gated if name not in refused and not empty[name]]
+    lost = {name: _count_with_value(pairing.base, name, unasked) for name in compared}
+    found = {each.metric: each for each in metric_verdicts(pairing, compared, rule, lost, again)}
+    for name in gated:
+        if name in found:
+            yield found[name]
+        elif name in refused:
+            yield not_comparable(name, rule, _column(pairing, name), refused[name])
+        elif name in rule.named or empty[name] == NO_BASE or empty[name] == FAILED:
+            yield not_comparable(name, rule, _column(pairing, name), empty[name])
+
+
+def _unchanged(pairing: Pairing, gated: Sequence[str], rule: GateRule) -> Iterator[MetricVerdict]:
+    """Equal answers are equally good, by whatever version of a metric; but one that nobody measures says nothing."""
+    for name in gated:
+        column = pairing.head.columns.get(name)
+        if column is None or column.better == "neither":
+            yield not_comparable(name, rule, _column(pairing, name), _refusal(pairing, name))
+        else:
+            yield unchanged(pairing, name, rule)
+
+
+NOT_APPLICABLE = "it applied to no answer of the baseline"
+NO_BASE = "the baseline should have values of it and has none"
+FAILED = "neither side has a value of it, though it applies to the answers"
+
+
+def _refusal(pairing: Pairing, name: str, ended_early: bool = False) -> str:
+    """Why a metric can't be compared; blank where it can, and where the run ended before its first answer."""
+    if name in pairing.refused:
+        return pairing.refused[name]
+    if name not in pairing.columns:
+        return f"neither run measured it{_nearest(name, pairing.head.columns)}"
+    if pairing.columns[name].better == "neither":
+        return "neither direction of it is better, so it can't become worse"
+    if not pairing.cases and not ended_early:
+        return "no question is the same on both sides"
+    return ""
+
+
+def _nearest(name: str, known: Iterable[str]) -> str:
+    near = difflib.get_close_matches(name, known, 1, 0.5)
+    return f"; did you mean {near[0]}?" if near else f"; they measured {', '.join(known)}"
+
+
+def _empty(pairing: Pairing, name: str) -> str:
+    """Why a metric that could be compared has nothing to be compared with; blank where it has."""
+    base, head = pairing.values(name)
+    if not pairing.cases or not np.isnan(base).all():
+        return ""
+    statuses = pairing.base.statuses[name][pairing.base_places]
+    if np.isin(statuses, (ABSENT, STATUSES.index("not_applicable"))).all() and (statuses != ABSENT).any():
+        return NOT_APPLICABLE
+    return FAILED if np.isnan(head).all() else NO_BASE
+
+
+def _count_with_value(table: ScoreTable, name: str, keys: Sequence[str]) -> int:
+    places = [table.places[key] for key in keys]
+    return int((~np.isnan(mean_of_repeats(table.values[name][places]))).sum()) if places else 0
+
+
+def _column(pairing: Pairing, name: str) -> MetricColumn | None:
+    return pairing.head.columns.get(name) or pairing.base.columns.get(name)
+
+
+def _by_weight(metrics: Sequence[MetricVerdict], pairing: Pairing) -> list[str]:
+    """The compared metrics, those that decide the verdict first."""
+    order = {"regressed": 0, "undecided": 1, "not worse": 2}
+    compared = [each for each in metrics if each.outcome in order and each.metric in pairing.metrics]
+    return [each.metric for each in sorted(compared, key=lambda each: order[each.outcome])]
+
+
+def _notes(pairing: Pairing, gated: Sequence[str], rule: GateRule, unasked: Sequence[str]) -> Iterator[str]:
+    dropped = pairing.dropped
+    if unasked:
+        yield f"{_questions(unasked, ' of the baseline')} not asked, because the run did not finish: missing"
+    elif dropped.base_only:
+        yield f"{_questions(dropped.base_only, ' of the baseline')} not asked now"
+    if dropped.head_only:
+        yield f"{_questions(dropped.head_only)} not in the baseline"
+    if dropped.perturbed:
+        yield f"{_questions(dropped.perturbed)} left out, because the text changed"
+    if dropped.remarked:
+        yield f"{_questions(dropped.remarked)} left out, because what answers are marked by changed"
+    if not pairing.same_answers and not rule.wanted:
+        yield from _not_gated(pairing, gated)
+
+
+def _not_gated(pairing: Pairing, gated: Sequence[str]) -> Iterator[str]:
+    """Metrics that nobody chose to leave out, and that decide nothing."""
+    base, head = pairing.base.columns, pairing.head.columns
+    one_sided = [name for name in {**head, **base} if name not in base or name not in head]
+    if one_sided:
+        yield f"only one side has {', '.join(one_sided)}: not gated; name it under gate.margins if it has to be there"
+    others = [name for name, column in head.items() if name in base and name not in gated and _is_bounded(column)]
+    if others:
+        yield f"{', '.join(others)} {'is' if len(others) == 1 else 'are'} on another scale than 0 to 1: not gated"
+    silent = [name for name in gated if not _refusal(pairing, name) and _empty(pairing, name) == NOT_APPLICABLE]
+    if silent:
+        yield f"{', '.join(silent)} applied to no answer of the baseline: not gated"
+
+
+def _is_bounded(column: MetricColumn) -> bool:
+    """Whether a metric has a direction and two ends, so that a margin could be named for it."""
+    return column.better != "neither" and column.low is not None and column.high is not None
+
+
+def _questions(keys: Sequence[str], where: str = "") -> str:
+    """``3 questions (a, b, c) were``, with the first keys."""
+    more = ", ..." if len(keys) > MOST_NAMED else ""
+    named = f"{count(len(keys), 'question')}{where} ({', '.join(keys[:MOST_NAMED])}{more})"
+    return f"{named} {'was' if len(keys) == 1 else 'were'}"

@@ -1,0 +1,902 @@
+"""Boards: every figure of a run by bot, and what is behind the means: spread, latency, tags and documents."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
+
+import numpy as np
+import orjson
+from markupsafe import Markup
+from numpy.typing import NDArray
+
+from ...metrics.classification import ConfusionMatrix
+from ..boards import Board, BoardRow, BoolBoard, BoolRow, Cell, ClassificationBoard, ClassificationRow, HeatmapBoard
+from ..compare.scores import Mean, clustered_mean
+from ..leaderboard import count, figure, milliseconds
+from ..problems import ERROR_RATE
+from ..report import Report
+from ..reported_run import ROUNDING, ReportedRun, figure_apart, metrics_once, misses, row_metric
+from ..statistics.latency import quantiles
+from ..store.run import RunEvaluator
+from ..store.summary import PARSE_FAILURE_TOLERANCE, MetricColumn, MetricSummary
+from .charts import DotIntervals, Histogram, Line, interval_scale
+from .templating import render
+
+SCORES: Final = """
+SELECT scores.metric_id, run_rows.question_id, value, scores.status = 'parse_failure' FROM run_rows
+JOIN scores ON scores.reply_id = run_rows.reply_id AND scores.question_id = run_rows.question_id
+WHERE run_rows.run_id = ? AND run_rows.bot_id = ?"""
+LINE: Final = np.dtype([("metric", "i8"), ("question", "i8"), ("value", "f8"), ("is_unreadable", "?")])
+
+
+@dataclass(frozen=True, slots=True)
+class RowScores:
+    """One metric of one bot, a place for each row of which it says anything.
+
+    Attributes:
+        questions: keys of the questions in the database; a question stands there once for each repeat.
+        values: NaN where there is none.
+        is_unreadable: whether that is because the judge could not be read.
+    """
+
+    questions: NDArray[np.int64]
+    values: NDArray[np.float64]
+    is_unreadable: NDArray[np.bool_]
+
+    @property
+    def known(self) -> NDArray[np.float64]:
+        """The values that there are."""
+        return self.values[np.isfinite(self.values)]
+
+    @property
+    def missing(self) -> int:
+        """How many rows have no value."""
+        return len(self.values) - len(self.known)
+
+
+ScoreValues = dict[tuple[str, str], RowScores]
+
+
+def score_values(run: ReportedRun) -> ScoreValues:
+    """By bot and metric, for the metrics of the run that have a value for each row."""
+    return {key: scores for bot in run.bot_ids for key, scores in _of_bot(run, bot)}
+
+
+def _of_bot(run: ReportedRun, bot: str) -> Iterator[tuple[tuple[str, str], RowScores]]:
+    # 25 bytes a score: a million of them are never in memory as Python's own numbers.
+    lines = run.store.connection.execute(SCORES, [run.id, run.bot_ids[bot]])
+    read = np.fromiter(lines, dtype=LINE)
+    read = read[np.argsort(read["metric"], kind="stable")]
+    for name, metric in run.metric_ids.items():
+        first, end = np.searchsorted(read["metric"], [metric, metric + 1])
+        if first < end:
+            own = read[first:end]
+            yield (bot, name), RowScores(own["question"], own["value"], own["is_unreadable"])
+
+
+QUESTIONS: Final = """
+SELECT id, tags, source_document FROM questions
+WHERE id IN (SELECT question_id FROM run_rows WHERE run_id = ?)"""
+MOST_GROUPS: Final = 20  # of a kind that are shown for the first metric; the worst first
+FEWER_GROUPS: Final = 10  # for the others: there may be dozens of them
+SMALL: Final = 5  # questions below which a mean says little
+MOST_SMALL: Final = 5  # groups of so few questions that are shown
+
+Kind = Literal["tag", "document"]
+Figures = NDArray[np.float64]
+Codes = NDArray[np.intp]
+
+
+@dataclass(frozen=True, slots=True)
+class GroupMean:
+    """The mean of one bot over one group.
+
+    Attributes:
+        mean: None where the bot has no value there.
+        low, high: 95 % interval; None with fewer than two questions (or, of a tag, two documents).
+        questions: with a value.
+        away: how far it is from the bot's mean over all questions.
+        stray: ``worse`` or ``better`` (``apart`` without a direction) where that mean is outside the interval.
+    """
+
+    mean: float | None
+    low: float | None
+    high: float | None
+    questions: int
+    away: float | None
+    stray: str = ""
+
+    @property
+    def is_small(self) -> bool:
+        """Whether it rests on few questions."""
+        return self.questions < SMALL
+
+
+@dataclass(frozen=True, slots=True)
+class GroupLine:
+    """One tag or document with the mean of each bot."""
+
+    name: str
+    means: tuple[GroupMean, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Breakdown:
+    """One metric by tags or by documents; ``rest`` counts the groups that are not shown."""
+
+    kind: Kind
+    column: MetricColumn
+    bots: tuple[str, ...]
+    overall: tuple[float | None, ...]
+    lines: tuple[GroupLine, ...]
+    rest: int
+
+
+@dataclass(frozen=True, slots=True)
+class MetricBreakdowns:
+    """The metric by which an evaluator ranks, by tag, by document, or by both."""
+
+    evaluator: RunEvaluator
+    column: MetricColumn
+    parts: tuple[Breakdown, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Groups:
+    """Groups of one kind: a question may be in several.
+
+    Attributes:
+        names: of the groups.
+        members: place of a question, one for each group that it is in.
+        codes: place in ``names`` for each member.
+        clusters: by question, which of them hang together within a group.
+    """
+
+    kind: Kind
+    names: tuple[str, ...]
+    members: Codes
+    codes: Codes
+    clusters: Codes
+
+    @property
+    def parts_questions(self) -> bool:
+        """Whether they tell more than a mean over all questions does."""
+        return len(self.names) > 1 or 0 < len(self.members) < len(self.clusters)
+
+    def holds(self, group: int) -> NDArray[np.bool_]:
+        """By question, whether it is in a group."""
+        found = np.zeros(len(self.clusters), np.bool_)
+        found[self.members[self.codes == group]] = True
+        return found
+
+    def sums(self, by_question: NDArray[np.generic]) -> Figures:
+        """Figures of questions added up by group."""
+        weights = by_question[self.members].astype(np.float64)
+        return np.bincount(self.codes, weights, len(self.names)).astype(np.float64)
+
+
+@dataclass(frozen=True, slots=True)
+class _BotRows:
+    """One bot's rows with a value: its mean over all, the value and question of each, and which can't be read."""
+
+    overall: float | None
+    values: Figures
+    questions: Codes
+    unreadable: Codes
+
+
+def breakdowns(run: ReportedRun, scores: ScoreValues, bots: Sequence[str], leading: str = "") -> list[MetricBreakdowns]:
+    """By the metric that tells of rows in each evaluator; none where questions have neither tags nor documents.
+
+    Args:
+        run: the run.
+        scores: its values.
+        bots: those that are shown.
+        leading: the metric that comes first.
+    """
+    lines = run.store.connection.execute(QUESTIONS, [run.id]).fetchall()
+    kinds = [groups for groups in _groups(lines) if groups.parts_questions]
+    if not kinds:
+        return []
+    ids = np.array([line[0] for line in lines], np.int64)
+    found: list[MetricBreakdowns] = []
+    for evaluator, column in sorted(_columns(run), key=lambda each: each[1].name != leading):
+        rows = [_bot_rows(run, bot, column, scores.get((bot, column.name)), ids) for bot in bots]
+        if any(each.overall is not None for each in rows):
+            most = FEWER_GROUPS if found else MOST_GROUPS
+            parts = tuple(_breakdown(groups, column, tuple(bots), rows, most) for groups in kinds)
+            found.append(MetricBreakdowns(evaluator, column, parts))
+    return found
+
+
+def _columns(run: ReportedRun) -> Iterable[tuple[RunEvaluator, MetricColumn]]:
+    first: dict[str, RunEvaluator] = {}
+    for evaluator in run.evaluators:
+        first.setdefault(row_metric(evaluator), evaluator)
+    columns = ((evaluator, run.columns.get(name)) for name, evaluator in first.items())
+    return [(evaluator, column) for evaluator, column in columns if column is not None and column.level == "row"]
+
+
+def _groups(lines: Sequence[tuple[int, str, str]]) -> Iterable[_Groups]:
+    """Tags, whose questions hang together by document, and documents, in which each question is its own."""
+    own = np.arange(len(lines))
+    documents = [document or place for place, (_, _, document) in enumerate(lines)]
+    numbers = {document: number for number, document in enumerate(dict.fromkeys(documents))}
+    by_document = np.array([numbers[document] for document in documents], np.intp)
+    tags = [(place, tag) for place, line in enumerate(lines) for tag in dict.fromkeys(orjson.loads(line[1]))]
+    yield _grouped("tag", tags, by_document)
+    yield _grouped("document", [(place, line[2]) for place, line in enumerate(lines) if line[2]], own)
+
+
+def _grouped(kind: Kind, pairs: Sequence[tuple[int, str]], clusters: Codes) -> _Groups:
+    names = {name: number for number, name in enumerate(sorted({name for _, name in pairs}))}
+    members = np.array([place for place, _ in pairs], np.intp)
+    return _Groups(kind, tuple(names), members, np.array([names[name] for _, name in pairs], np.intp), clusters)
+
+
+def _bot_rows(
+    run: ReportedRun, bot: str, column: MetricColumn, scores: RowScores | None, ids: NDArray[np.int64]
+) -> _BotRows:
+    """The mean of a rate counts rows that can't be read as rows on which the thing did not happen."""
+    overall = run.bot(bot).metrics[column.name].mean
+    if scores is None:
+        return _BotRows(None, np.empty(0), np.empty(0, np.intp), np.empty(0, np.intp))
+    is_rate = column.aggregate == "rate"
+    counted = np.isfinite(scores.values) | (scores.is_unreadable & is_rate)
+    order = np.argsort(ids)
+    places = order[np.searchsorted(ids, scores.questions, sorter=order)]
+    unreadable = places[scores.is_unreadable & (not is_rate)]
+    return _BotRows(overall, np.nan_to_num(scores.values[counted]), places[counted], unreadable)
+
+
+def _breakdown(
+    groups: _Groups, column: MetricColumn, bots: tuple[str, ...], rows: Sequence[_BotRows], most: int
+) -> Breakdown:
+    means = np.array([_means(groups, each) for each in rows])
+    counts = np.array([_questions(groups, each) for each in rows])
+    overall = tuple(each.overall for each in rows)
+    away = means - np.array([np.nan if each is None else each for each in overall])[:, np.newaxis]
+    order, small = _worst_first(column, away, counts)
+    most = min(most, len(order) - small + MOST_SMALL)
+    lines = tuple(
+        GroupLine(groups.names[group], tuple(_group_mean(groups, group, column, each) for each in rows))
+        for group in order[:most]
+    )
+    return Breakdown(groups.kind, column, bots, overall, lines, max(len(order) - most, 0))
+
+
+def _means(groups: _Groups, rows: _BotRows) -> Figures:
+    """The mean of each group; NaN without a value, and where too much of the judge can't be read."""
+    size = len(groups.clusters)
+    total = groups.sums(np.bincount(rows.questions, rows.values, size))
+    count = groups.sums(np.bincount(rows.questions, minlength=size))
+    unreadable = groups.sums(np.bincount(rows.unreadable, minlength=size))
+    notify = (count > 0) & (unreadable <= PARSE_FAILURE_TOLERANCE * (count + unreadable))
+    means = np.full(len(groups.names), np.nan)
+    means[notify] = total[notify] / count[notify]
+    return means
+
+
+def _questions(groups: _Groups, rows: _BotRows) -> Figures:
+    """How many questions of each group have a value."""
+    return groups.sums(np.bincount(rows.questions, minlength=len(groups.clusters)) > 0)
+
+
+def _worst_first(column: MetricColumn, away: Figures, counts: Figures) -> tuple[list[int], int]:
+    """Groups of some size first, by how much the bot falls short that falls short most there; ties by name.
+
+    Returns:
+        The groups, and how many of them, the last ones, are small.
+    """
+    sign = {"higher": -1.0, "lower": 1.0, "neither": 0.0}[column.better]
+    there = np.isfinite(away)
+    short = np.where(there, sign * away if sign else np.abs(away), -np.inf)
+    large = there & (counts >= SMALL)
+    is_small = np.asarray(~large.any(axis=0))
+    worst = np.where(is_small, short.max(axis=0), np.where(large, short, -np.inf).max(axis=0))
+    order = np.lexsort((-worst, is_small))  # stable, and groups stand in the order of their names
+    shown = [int(group) for group in order if there[:, group].any()]
+    return shown, int(is_small[shown].sum())
+
+
+def _group_mean(groups: _Groups, group: int, column: MetricColumn, rows: _BotRows) -> GroupMean:
+    is_member = groups.holds(group)
+    inside = is_member[rows.questions]
+    values, questions = rows.values[inside], rows.questions[inside]
+    count = len(np.unique(questions))
+    unreadable = int(is_member[rows.unreadable].sum())
+    if rows.overall is None or not count or unreadable > PARSE_FAILURE_TOLERANCE * (len(values) + unreadable):
+        return GroupMean(None, None, None, count, None)
+    mean = clustered_mean(values, groups.clusters[questions], column.low, column.high)
+    away = mean.value - rows.overall
+    stray = _stray(away, column) if _is_outside(rows.overall, mean) else ""
+    return GroupMean(mean.value, mean.low, mean.high, count, away, stray)
+
+
+def _is_outside(overall: float, mean: Mean) -> bool:
+    if mean.low is None or mean.high is None:
+        return False
+    return not mean.low - ROUNDING <= overall <= mean.high + ROUNDING
+
+
+def _stray(away: float, column: MetricColumn) -> str:
+    if column.better == "neither":
+        return "apart"
+    return "better" if (away > 0) == (column.better == "higher") else "worse"
+
+
+MOST_LABELS: Final = 20
+MOST_OTHERS: Final = 5  # predictions that are no label
+
+
+@dataclass(frozen=True, slots=True)
+class ConfusionCell:
+    """One count; ``heat`` is its share of the label's rows as a shade: blue where right, orange where wrong."""
+
+    count: int
+    is_right: bool
+    heat: int
+
+
+@dataclass(frozen=True, slots=True)
+class ConfusionLine:
+    """One expected label with what was answered; ``rest`` counts answers that have no column."""
+
+    label: str
+    cells: tuple[ConfusionCell, ...]
+    rest: int
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
+class ConfusionTable:
+    """One bot.
+
+    Attributes:
+        bot: its name.
+        columns: answers, the labels first.
+        labels: how many of the columns are labels.
+        lines: by label.
+        has_rest: whether there are answers without a column.
+        cut: what is not shown, as a sentence; empty where all is.
+    """
+
+    bot: str
+    columns: tuple[str, ...]
+    labels: int
+    lines: tuple[ConfusionLine, ...]
+    has_rest: bool
+    cut: str
+
+
+def confusions(board: ClassificationBoard) -> list[ConfusionTable]:
+    """The matrix of each bot that has one."""
+    return [
+        _table(row.bot, row.confusion) if row.confusion else _too_large(row.bot)
+        for row in board.rows
+        if row.confusion is None or row.confusion.labels
+    ]  # fmt: skip
+
+
+def _too_large(bot: str) -> ConfusionTable:
+    cut = "The matrix is too large for a page: most answers are no label. The list of questions shows them."
+    return ConfusionTable(bot, (), 0, (), False, cut)
+
+
+def _table(bot: str, matrix: ConfusionMatrix) -> ConfusionTable:
+    across = [sum(column) for column in zip(*matrix.counts, strict=True)]
+    labels = _largest([sum(counts) for counts in matrix.counts], range(len(matrix.labels)), MOST_LABELS)
+    others = _largest(across, range(len(matrix.labels), len(matrix.columns)), MOST_OTHERS)
+    columns = [*labels, *others]
+    lines = tuple(_line(matrix, label, columns) for label in labels)
+    return ConfusionTable(
+        bot, tuple(matrix.columns[place] for place in columns), len(labels), lines,
+        any(line.rest for line in lines), _cut(matrix, len(labels), len(others)),
+    )  # fmt: skip
+
+
+def _largest(sizes: Sequence[int], places: range, most: int) -> list[int]:
+    """The places of the largest, in the order in which they stand."""
+    return sorted(sorted(places, key=lambda place: (-sizes[place], place))[:most])
+
+
+def _line(matrix: ConfusionMatrix, label: int, columns: Sequence[int]) -> ConfusionLine:
+    counts = matrix.counts[label]
+    total = sum(counts)
+    cells = tuple(_cell(counts[column], total, is_right=column == label) for column in columns)
+    return ConfusionLine(matrix.labels[label], cells, total - sum(cell.count for cell in cells), total)
+
+
+def _cell(count: int, total: int, *, is_right: bool) -> ConfusionCell:
+    shade = int(5 * count / total + 0.5) if total else 0
+    return ConfusionCell(count, is_right, 5 + shade if is_right else 5 - shade)
+
+
+def _cut(matrix: ConfusionMatrix, labels: int, others: int) -> str:
+    said = []
+    if labels < len(matrix.labels):
+        said.append(f"the {labels} commonest of {len(matrix.labels):,} labels")
+    if others < (strange := len(matrix.columns) - len(matrix.labels)):
+        said.append(f"the {others} commonest of {strange:,} answers that are no label")
+    return f"Shown are {' and '.join(said)}." if said else ""
+
+
+BINS: Final = 20
+LONG_TAIL: Final = 3.0  # times from the least value to the 98th percentile: what goes further needs equal factors
+CLOSE: Final = 1e-9  # of a bin: a value this much below an edge stands on it, whatever rounding made of it
+
+
+@dataclass(frozen=True, slots=True)
+class Bins:
+    """Where the bins of a metric begin and end.
+
+    Attributes:
+        edges: rising; a value on an edge belongs to the bin above it, the greatest to the last bin.
+        is_log: whether they grow by equal factors instead of equal steps.
+        is_whole: whether each has one whole number in its middle.
+    """
+
+    edges: tuple[float, ...]
+    is_log: bool = False
+    is_whole: bool = False
+
+    def counts(self, values: Figures) -> tuple[int, ...]:
+        """How many of these values are in each bin."""
+        edges = np.asarray(self.edges)
+        inner = edges[1:-1] - CLOSE * np.diff(edges)[:-1]
+        places = np.searchsorted(inner, values, side="right")
+        return tuple(int(number) for number in np.bincount(places, minlength=len(edges) - 1))
+
+
+@dataclass(frozen=True, slots=True)
+class Distribution:
+    """The values of one bot; ``failing`` is None for a metric without a threshold, ``median`` without a value."""
+
+    bot: str
+    counts: tuple[int, ...]
+    known: int
+    missing: int
+    median: float | None
+    failing: int | None
+    summary: MetricSummary
+
+    @property
+    def missing_share(self) -> float:
+        """Share of the rows without a value."""
+        return self.missing / (self.known + self.missing) if self.missing else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class MetricDistributions:
+    """One metric with a distribution for each bot."""
+
+    evaluator: RunEvaluator
+    column: MetricColumn
+    bins: Bins
+    bots: tuple[Distribution, ...]
+
+    @property
+    def limit(self) -> float | None:
+        """Where values that pass are parted from those that don't; None without a threshold."""
+        threshold = self.column.threshold
+        if threshold is None or self.column.better == "neither" or not self.bins.is_whole:
+            return None if self.column.better == "neither" else threshold
+        return math.ceil(threshold) - 0.5 if self.column.better == "higher" else math.floor(threshold) + 0.5
+
+
+def distributions(run: ReportedRun, scores: ScoreValues, bots: Sequence[str]) -> list[MetricDistributions]:
+    """The metrics of rows that have a value for some bot, in the order of the evaluators.
+
+    Of a boolean evaluator only what ranks the bots: its other rates say the same of a row in other words.
+    """
+    found = []
+    for evaluator, name in metrics_once(run):
+        there = {bot: scores[bot, name] for bot in bots if (bot, name) in scores}
+        known = {bot: own.known for bot, own in there.items()}
+        column = run.columns[name]
+        is_notified = column.level == "row" and (evaluator.board != "bool" or name == evaluator.primary)
+        if is_notified and any(len(values) for values in known.values()):
+            bins = bins_for(np.concatenate(list(known.values())), column.low, column.high)
+            own_bots = tuple(_distribution(run, bot, column, bins, own) for bot, own in there.items())
+            found.append(MetricDistributions(evaluator, column, bins, own_bots))
+    return found
+
+
+def _distribution(run: ReportedRun, bot: str, column: MetricColumn, bins: Bins, scores: RowScores) -> Distribution:
+    values = scores.known
+    summary = run.bot(bot).metrics[column.name]
+    return Distribution(
+        bot=bot, counts=bins.counts(values), known=len(values), missing=scores.missing,
+        median=float(np.median(values)) if len(values) else None, failing=_failing(values, column), summary=summary,
+    )  # fmt: skip
+
+
+def _failing(values: Figures, column: MetricColumn) -> int | None:
+    """How many miss the threshold, judged as rows are: exactly."""
+    if column.threshold is None or column.better == "neither":
+        return None
+    return int(np.count_nonzero(values < column.threshold if column.better == "higher" else values > column.threshold))
+
+
+def bins_for(values: Figures, low: float | None, high: float | None) -> Bins:
+    """Bins for values of which there is at least one.
+
+    Whole numbers that are few get a bin each, in its middle. A metric with two ends gets ``BINS`` of equal width
+    between them. Others get bins of a round width, from the low end where that is near; where a few of them are far
+    out, and all are above 0, bins grow by equal factors.
+    """
+    least, most = float(values.min()), float(values.max())
+    if not math.isfinite(most - least):
+        return Bins((least, most))
+    whole = bool((values == np.round(values)).all())
+    ends = None if low is None or high is None or not low <= least <= most <= high or low == high else (low, high)
+    first, last = ends or (least, most)
+    if whole and last - first <= BINS and float(first).is_integer() and float(last).is_integer():
+        return Bins(tuple(first + place - 0.5 for place in range(round(last - first) + 2)), is_whole=True)
+    if ends:
+        return Bins(tuple(round(first + (last - first) * place / BINS, 12) for place in range(BINS + 1)))
+    if most == least:
+        half = abs(least) / 20 or 0.5
+        return Bins((least - half, least + half))
+    if least > 0 and most - least > LONG_TAIL * (float(np.quantile(values, 0.98)) - least):
+        return Bins(tuple(float(edge) for edge in np.geomspace(least, most, BINS + 1)), is_log=True)
+    if low is not None and 0 <= least - low <= most - least:
+        least = low
+    return Bins(_round_edges(least, most, whole))
+
+
+def _round_edges(least: float, most: float, whole: bool) -> tuple[float, ...]:
+    width = round_width((most - least) / BINS)
+    width = max(width, 1.0) if whole else width
+    first, last = math.floor(least / width + CLOSE), math.ceil(most / width - CLOSE)
+    return tuple(float(f"{place * width:.12g}") for place in range(first, max(last, first + 1) + 1))
+
+
+def round_width(least: float) -> float:
+    """The least of 1, 2, 5, 10, ... times a power of ten that is not smaller.
+
+    >>> round_width(0.03)
+    0.05
+    """
+    power = 10.0 ** math.floor(math.log10(least))
+    return float(f"{next(power * step for step in (1, 2, 5, 10) if power * step >= least * (1 - CLOSE)):.12g}")
+
+
+SHADES: Final = 10  # the worst bot is heat-0, the best heat-10
+
+AnyRow = BoardRow | BoolRow | ClassificationRow
+
+
+@dataclass(frozen=True, slots=True)
+class HeatCell:
+    """One figure of one bot.
+
+    Attributes:
+        bot: its name.
+        cell: the figure with its counts.
+        text: the figure rounded, but never so far that it seems to be beyond its threshold; empty without one.
+        heat: shade from 0 (worst bot) to 10 (best); None without a value.
+        is_missed: whether the figure misses the threshold of its metric.
+        asks: what the list of questions is asked for to show the rows behind it, worst first.
+    """
+
+    bot: str
+    cell: Cell
+    text: str
+    heat: int | None
+    is_missed: bool
+    asks: dict[str, str]
+
+    @property
+    def missing(self) -> int:
+        """How many rows have no value."""
+        return self.cell.n_not_applicable + self.cell.n_failed
+
+
+@dataclass(frozen=True, slots=True)
+class HeatLine:
+    """One metric with a cell for each bot."""
+
+    column: MetricColumn
+    cells: tuple[HeatCell, ...]
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether no bot has a value."""
+        return all(cell.cell.value is None for cell in self.cells)
+
+
+@dataclass(frozen=True, slots=True)
+class HeatGroup:
+    """One evaluator with its metrics."""
+
+    evaluator: RunEvaluator
+    lines: tuple[HeatLine, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Heatmap:
+    """All evaluators of a run.
+
+    Attributes:
+        bots: the best first, by the metric that the verdict rests on.
+        groups: the metrics that have a value for some bot.
+        empty: those that have none for any.
+    """
+
+    bots: tuple[str, ...]
+    groups: tuple[HeatGroup, ...]
+    empty: tuple[HeatLine, ...]
+
+
+def heatmap(report: Report) -> Heatmap:
+    """The heatmap over all boards; of a boolean evaluator only what ranks the bots, its rates have a board."""
+    bots = _best_first(report)
+    groups = [HeatGroup(board.evaluator, _lines(board, bots)) for board in report.boards]
+    empty = {line.column.name: line for group in groups for line in group.lines if line.is_empty}
+    primary = report.run.summary.primary
+    groups.sort(key=lambda group: primary is None or all(line.column.name != primary.name for line in group.lines))
+    valued = (HeatGroup(each.evaluator, tuple(line for line in each.lines if not line.is_empty)) for each in groups)
+    return Heatmap(bots, tuple(group for group in valued if group.lines), tuple(empty.values()))
+
+
+def _best_first(report: Report) -> tuple[str, ...]:
+    """The bots by the metric that the verdict rests on; where it ranks no board, as the first board has them."""
+    lead = report.run.summary.primary
+    boards = [board for board in report.boards if lead and board.evaluator.primary == lead.name] or report.boards
+    return tuple(row.bot for row in boards[0].rows) if boards else ()
+
+
+def board_cells(board: Board, row: AnyRow) -> tuple[HeatCell, ...]:
+    """The cells of one bot in the order of the board's columns."""
+    return tuple(
+        _heat_cell(board, row.bot, column, cell) for column, cell in zip(board.columns, row.cells, strict=True)
+    )
+
+
+def boards_with_values(boards: Sequence[Board], kind: type[BoolBoard] | type[ClassificationBoard]) -> list[Board]:
+    """The boards of a kind on which some bot has a figure."""
+    return [
+        board for board in boards
+        if isinstance(board, kind) and any(cell.value is not None for row in board.rows for cell in row.cells)
+    ]  # fmt: skip
+
+
+def _lines(board: Board, bots: Sequence[str]) -> tuple[HeatLine, ...]:
+    by_bot = {row.bot: board_cells(board, row) for row in board.rows}
+    lines = (
+        HeatLine(column, tuple(by_bot[bot][place] for bot in bots))
+        for place, column in enumerate(board.columns)
+    )  # fmt: skip
+    if isinstance(board, BoolBoard):
+        return tuple(line for line in lines if line.column.name == board.evaluator.primary)
+    return tuple(lines)
+
+
+def _heat_cell(board: Board, bot: str, column: MetricColumn, cell: Cell) -> HeatCell:
+    is_missed = misses(cell.value, column.of_suite)
+    text = "" if cell.value is None else figure_apart(cell.value, column)
+    heat = None if cell.position is None else int(cell.position * SHADES + 0.5)
+    return HeatCell(bot, cell, text, heat, is_missed, _asks(board, bot, column, cell))
+
+
+def _asks(board: Board, bot: str, column: MetricColumn, cell: Cell) -> dict[str, str]:
+    """Rows are sorted by a metric of rows; figures of a whole run have none, but those of labels do."""
+    if column.level == "row":
+        rest = {"show": "missing"} if cell.value is None else {"sort": "value"}
+        return {"bot": bot, "metric": column.name, **rest}
+    if not isinstance(board, HeatmapBoard) and "row_correct" in board.evaluator.metrics:
+        return {"bot": bot, "metric": "row_correct", "sort": "value"}
+    return {"bot": bot, "show": "errors"} if column.name == ERROR_RATE else {"bot": bot}
+
+
+ROWS: Final = """
+SELECT status = 'answered', latency_ms, IFNULL(in_flight, 1) FROM run_rows JOIN replies ON replies.id = reply_id
+WHERE run_id = ? AND run_rows.bot_id = ? AND latency_ms IS NOT NULL"""
+PERCENTILE_LINE: Final = np.dtype([("is_answered", "?"), ("latency", "f8"), ("in_flight", "i8")])
+PERCENTILES: Final = (50, 75, 90, 95, 99)
+FEWEST_IN_CROWD: Final = 5  # rows from which a percentile of a part is told
+
+
+@dataclass(frozen=True, slots=True)
+class Crowd:
+    """The answered rows with from ``least`` to ``most`` in flight: how many, and how long they took (ms)."""
+
+    least: int
+    most: int
+    rows: int
+    p50: float
+    p95: float
+
+
+@dataclass(frozen=True, slots=True)
+class BotLatency:
+    """One bot; all durations are milliseconds over its answered rows, as on the leaderboard.
+
+    Attributes:
+        bot: its name.
+        answered: rows with a duration.
+        failed: rows without an answer; they are in none of the percentiles.
+        percentiles: by ``PERCENTILES``; empty without an answered row.
+        p25: for the middle half of a drawing.
+        p5: for its lower end.
+        median_in_flight, most_in_flight: how many were under way at once when a row began.
+        crowds: a part with few in flight and one with many; empty where there are no two parts of some size.
+        censored: the percentiles when failed rows count as lasting at least as long as they did; None where so many
+            failed that it can't be told. Empty where none failed.
+    """
+
+    bot: str
+    answered: int
+    failed: int
+    percentiles: tuple[float, ...]
+    p25: float | None
+    p5: float | None
+    median_in_flight: float
+    most_in_flight: int
+    crowds: tuple[Crowd, ...]
+    censored: tuple[float | None, ...]
+
+
+def latency_percentiles(run: ReportedRun) -> list[BotLatency]:
+    """The bots in the order of the suite."""
+    return [_latencies_of_bot(run, bot.name, bot.failed) for bot in run.bots]
+
+
+def _latencies_of_bot(run: ReportedRun, bot: str, failed: int) -> BotLatency:
+    rows = np.fromiter(run.store.connection.execute(ROWS, [run.id, run.bot_ids[bot]]), dtype=PERCENTILE_LINE)
+    answered = rows[rows["is_answered"]]
+    if not len(answered):
+        return BotLatency(bot, 0, failed, (), None, None, 0, 0, (), ())
+    p5, p25, *percentiles = (float(each) for each in np.percentile(answered["latency"], [5, 25, *PERCENTILES]))
+    return BotLatency(
+        bot=bot, answered=len(answered), failed=failed, percentiles=tuple(percentiles), p25=p25, p5=p5,
+        median_in_flight=float(np.median(answered["in_flight"])), most_in_flight=int(answered["in_flight"].max()),
+        crowds=crowds(answered["latency"], answered["in_flight"]), censored=_censored(rows) if failed else (),
+    )  # fmt: skip
+
+
+def crowds(latencies: Figures, in_flight: NDArray[np.int64]) -> tuple[Crowd, ...]:
+    """Rows with few in flight and rows with many, parted in the middle of what there was."""
+    middle = (in_flight.min() + in_flight.max()) / 2
+    parts = [which for which in (in_flight <= middle, in_flight > middle) if which.sum() >= FEWEST_IN_CROWD]
+    if len(parts) < 2:
+        return ()
+    made = []
+    for which in parts:
+        p50, p95 = (float(each) for each in np.percentile(latencies[which], [50, 95]))
+        there = in_flight[which]
+        made.append(Crowd(int(there.min()), int(there.max()), int(which.sum()), p50, p95))
+    return tuple(made)
+
+
+def _censored(rows: NDArray[np.void]) -> tuple[float | None, ...]:
+    found = quantiles(rows["latency"], rows["is_answered"], [each / 100 for each in PERCENTILES])[0]
+    return tuple(None if np.isnan(each) else float(each) for each in found)
+
+
+@dataclass(frozen=True, slots=True)
+class BotHistogram:
+    """The values of one bot: drawn, and in a sentence; ``chart`` is None without a value."""
+
+    bot: str
+    chart: Histogram | None
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
+class MetricHistograms:
+    """One metric with a drawing for each bot, all with the same axes; ``missing`` is a share of all rows."""
+
+    column: MetricColumn
+    bots: tuple[BotHistogram, ...]
+    missing: float
+
+
+def histograms(metric: MetricDistributions, places: Sequence[str]) -> MetricHistograms:
+    """Drawings of one metric.
+
+    Args:
+        metric: what is drawn.
+        places: names of all bots, in the order by which they have their colours everywhere.
+    """
+    most = max(max(each.counts) for each in metric.bots)
+    drawn = tuple(_bot_histogram(metric, each, places.index(each.bot), most) for each in metric.bots)
+    rows = sum(each.known + each.missing for each in metric.bots)
+    return MetricHistograms(metric.column, drawn, sum(each.missing for each in metric.bots) / rows)
+
+
+def _bot_histogram(metric: MetricDistributions, each: Distribution, place: int, most: int) -> BotHistogram:
+    column = metric.column
+    words = _words(each, column)
+    if not each.known:
+        return BotHistogram(each.bot, None, words)
+    chart = Histogram(
+        title=f"{column.name} of {each.bot}", description=words, edges=metric.bins.edges, counts=each.counts,
+        series=place, label=_label(column, is_log=metric.bins.is_log), reference=metric.limit,
+        is_log=metric.bins.is_log, most=most,
+    )  # fmt: skip
+    return BotHistogram(each.bot, chart, words)
+
+
+def _label(column: MetricColumn, *, is_log: bool) -> Callable[[float], str] | None:
+    if column.name.endswith("_ms"):
+        return milliseconds
+    return (lambda value: f"{value:.3g}") if is_log else None
+
+
+def _words(each: Distribution, column: MetricColumn) -> str:
+    """Mean with interval, median, how many miss the threshold, how many rows have no value."""
+    said = []
+    if (mean := each.summary.mean) is not None:
+        low, high = each.summary.ci_low, each.summary.ci_high
+        interval = "" if low is None or high is None else f" ({figure(low, column)} to {figure(high, column)})"
+        said.append(f"mean {figure(mean, column)}{interval}")
+    if each.median is not None:
+        said.append(f"median {figure(each.median, column)}")
+    default = "the default of " if column.threshold_is_default else ""
+    if each.failing is not None and column.threshold is not None and each.known:
+        said.append(f"{each.failing:,} of {each.known:,} miss {default}{figure(column.threshold, column)}")
+    else:
+        said.append(count(each.known, "value"))
+    said.append(f"{each.missing:,} missing ({each.missing_share:.0%})" if each.missing else "none missing")
+    return "; ".join(said)
+
+
+def latency_chart(latencies: Sequence[BotLatency]) -> DotIntervals | None:
+    """Percentiles of all bots below one another on a logarithmic axis; None without an answered row."""
+    lines = tuple(_spread_line(place, each) for place, each in enumerate(latencies) if each.percentiles)
+    if not lines:
+        return None
+    scale = interval_scale(lines, label=milliseconds, is_log=True)
+    said = "; ".join(f"{line.name}: {line.figures}" for line in lines)
+    return DotIntervals(
+        title="Latency of answered rows by bot", description=said, x=scale, lines=lines,
+        x_title="time to the answer, logarithmic",
+    )  # fmt: skip
+
+
+def _spread_line(place: int, each: BotLatency) -> Line:
+    by_name = dict(zip(PERCENTILES, each.percentiles, strict=True))
+    p50, p95 = by_name[50], by_name[95]
+    inner = None if each.p25 is None else (each.p25, by_name[75])
+    figures = f"p50 {milliseconds(p50)}, p95 {milliseconds(p95)}"
+    return Line(each.bot, p50, each.p5, p95, figures, series=place, inner=inner)
+
+
+def boards_section(report: Report) -> Markup:
+    """The part of a page that shows all boards of a run.
+
+    Args:
+        report: the run, whose store is still open.
+    """
+    run = report.run
+    heat = heatmap(report)
+    scores = score_values(run)
+    latencies = latency_percentiles(run)
+    places = [bot.name for bot in run.bots]
+    leading = run.summary.primary.name if run.summary.primary else ""
+    spreads = sorted(distributions(run, scores, heat.bots), key=lambda each: each.column.name != leading)
+    return render(
+        "boards.html.j2",
+        heat=heat,
+        reason_of=lambda bot, metric: _reason(run.bot(bot).metrics[metric]),
+        bool_boards=boards_with_values(report.boards, BoolBoard),
+        classification_boards=boards_with_values(report.boards, ClassificationBoard),
+        board_cells=board_cells,
+        confusions=confusions,
+        distributions=[histograms(each, places) for each in spreads],
+        latencies=latencies,
+        latency_chart=latency_chart(latencies),
+        percentiles=PERCENTILES,
+        breakdowns=breakdowns(run, scores, heat.bots, leading),
+        small=SMALL,
+    )
+
+
+def _reason(metric: MetricSummary) -> tuple[str, int] | None:
+    """The commonest reason for which there is no value, with its number of rows."""
+    return max(metric.reasons.items(), key=lambda each: each[1], default=None)

@@ -1,0 +1,254 @@
+"""Knowledge: what an analysis found in documents and questions, as a section of a page."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from markupsafe import Markup
+
+from ..analysis import messages
+from ..analysis import messages as words
+from ..analysis.findings import Covered, Finding, Grid, KnowledgeAnalysis
+from ..analysis.messages import advice, beyond_budget, conclusions
+from . import configurations_chart
+from .charts import shortened
+from .templating import render, shown
+
+MOST_DOCUMENTS: Final = 60  # rows; the worst documents are first
+MOST_QUESTIONS: Final = 600  # columns
+ROW: Final = 15.0
+LABEL: Final = 190.0
+WIDEST: Final = 900.0
+STATES: Final = {
+    "found": "holds the answer, and a bot read it",
+    "holds": "holds the answer",
+    "missed": "holds the answer, and no bot read it",
+    "wrong": "was read for a wrong answer, and doesn't hold it",
+    "idle": "was read, and doesn't hold it",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class MapCell:
+    """A document and a question that have to do with each other, and its place."""
+
+    state: str
+    x: float
+    y: float
+    note: str
+
+
+@dataclass(frozen=True, slots=True)
+class MapRow:
+    """A document, its name as far as there is room, and the place of its middle."""
+
+    document: str
+    name: str
+    y: float
+
+
+@dataclass(frozen=True, slots=True)
+class CoverageMap:
+    """The drawing.
+
+    Attributes:
+        rows: documents from top to bottom.
+        cells: what is drawn, from left to right.
+        questions: how many columns.
+        left_out: how many documents are not drawn.
+        step: width of a column.
+        counts: how often there is each state that there can be, drawn or not.
+    """
+
+    rows: tuple[MapRow, ...]
+    cells: tuple[MapCell, ...]
+    questions: int
+    left_out: int
+    step: float
+    counts: dict[str, int]
+
+    @property
+    def width(self) -> float:
+        """Of the drawing."""
+        return round(LABEL + self.step * self.questions + 8, 1)
+
+    @property
+    def height(self) -> float:
+        """Of the drawing."""
+        return ROW * len(self.rows) + 8
+
+    @property
+    def size(self) -> float:
+        """Of a mark."""
+        return round(min(self.step - 0.6, ROW - 5), 2)
+
+
+def coverage_map(analysis: KnowledgeAnalysis) -> CoverageMap | None:
+    """The map of an analysis; None where no question and document have to do with each other.
+
+    Questions stand in the order of the documents that hold their answer, so that what is found lies on a diagonal.
+    """
+    documents = [card.document for card in analysis.documents][:MOST_DOCUMENTS]
+    places = {document: place for place, document in enumerate(documents)}
+    drawn = [one for one in analysis.coverage if one.document in places]
+    columns = _columns(analysis, drawn, places)
+    if not columns:
+        return None
+    step = round(max(1.6, min(14.0, (WIDEST - LABEL) / len(columns))), 2)
+    is_read = any(one.retrieved_by for one in analysis.coverage)
+    rows = tuple(
+        MapRow(document, shortened(shown(document), 28), ROW * place + ROW / 2 + 4)
+        for document, place in places.items()
+    )
+    cells = tuple(
+        MapCell(state := _state(one, is_read), round(LABEL + step * (columns[one.question] + 0.5), 2),
+                rows[places[one.document]].y, f"{one.question}, {one.document}: {STATES[state]}")
+        for one in drawn if one.question in columns
+    )  # fmt: skip
+    found = Counter(_state(one, is_read) for one in analysis.coverage)
+    counts = {state: found[state] for state in STATES if is_read != (state == "holds") and (is_read or found[state])}
+    return CoverageMap(rows, cells, len(columns), len(analysis.documents) - len(documents), step, counts)
+
+
+def _columns(analysis: KnowledgeAnalysis, drawn: Sequence[Covered], places: dict[str, int]) -> dict[str, int]:
+    """The questions that are drawn with their columns."""
+    first: dict[str, int] = {}
+    for one in drawn:
+        weight = places[one.document] if one.holds else len(places)
+        first[one.question] = min(first.get(one.question, len(places)), weight)
+    order = {question.key: place for place, question in enumerate(analysis.questions)}
+    keys = sorted(first, key=lambda key: (first[key], order.get(key, len(order))))
+    return {key: place for place, key in enumerate(keys[:MOST_QUESTIONS])}
+
+
+def _state(one: Covered, is_read: bool) -> str:
+    if one.holds and not is_read:
+        return "holds"
+    if one.holds:
+        return "found" if one.retrieved_by else "missed"
+    return "wrong" if one.wrong_for else "idle"
+
+
+OPEN: Final = 5  # findings of a kind that are shown at once
+CARDS: Final = 24  # cards of documents that are shown at once
+MOST_CARDS: Final = 300
+MOST_ANSWERS: Final = 200  # wrong answers with what became of them
+MOST_QUESTION_FINDINGS: Final = 1000  # lines of the audit
+MOST_DOCUMENT_FINDINGS: Final = 1000  # lines of the table of documents
+MOST_ATTRIBUTED: Final = 100  # documents
+MOST_TOPICS: Final = 100
+METRICS: Final = 5  # of answers that are shown at once
+QUOTED: Final = 240  # characters of a piece of a document or an answer
+SEVERITY_TONES: Final = {"high": "bad", "medium": "doubt", "low": ""}
+MARK_TONES: Final = {"now": "doubt", "take": "good", "no gain shown": "", "worse": "bad"}
+CAUSE_TONES: Final = {"document": "bad", "several": "bad", "retrieval": "doubt", "bot": "", "unknown": ""}
+
+
+@dataclass(frozen=True, slots=True)
+class FindingGroup:
+    """Findings of one kind: those that are shown at once, those that are folded, and what to do about all of them.
+
+    ``action`` is blank where it is not the same for all.
+    """
+
+    kind: str
+    title: str
+    shown: tuple[Finding, ...]
+    folded: tuple[Finding, ...]
+    action: str
+
+
+def knowledge_section(analysis: KnowledgeAnalysis, has_rows: bool = True) -> Markup:
+    """The part of a page that shows an analysis; readable without scripts.
+
+    Args:
+        analysis: what was found.
+        has_rows: whether the page has the rows of the analysis's run, so that a question leads to its row.
+    """
+    is_read = words.is_read(analysis)
+    return render(
+        "analysis.html.j2",
+        analysis=analysis,
+        words=words,
+        meanings=messages,
+        advice=advice,
+        beyond_budget=beyond_budget,
+        conclusions=list(conclusions(analysis)),
+        gaps=grouped(analysis.gaps.findings),
+        inside=grouped(analysis.inside),
+        quality_checked=grouped(() if analysis.dataset_quality is None else analysis.dataset_quality.findings),
+        chart=None if analysis.grid is None else configurations_chart.settings_chart(analysis.grid),
+        grids=configurations_chart,
+        grid_meanings=() if analysis.grid is None else _of_grid(analysis.grid),
+        card_meanings=tuple(_of_cards(is_read, is_attributed=analysis.attribution is not None)),
+        is_read=is_read,
+        cards={one.document: card_address(place) for place, one in enumerate(analysis.documents[:MOST_CARDS])},
+        asked={one.key: one.text for one in analysis.questions},
+        coverage=coverage_map(analysis),
+        states=STATES,
+        tones=SEVERITY_TONES,
+        mark_tones=MARK_TONES,
+        cause_tones=CAUSE_TONES,
+        has_rows=has_rows,
+        quoted=quoted,
+        limits={
+            "cards": CARDS, "most_cards": MOST_CARDS, "answers": MOST_ANSWERS, "questions": MOST_QUESTION_FINDINGS,
+            "documents": MOST_DOCUMENT_FINDINGS, "attributed": MOST_ATTRIBUTED, "topics": MOST_TOPICS, "metrics": METRICS,
+        },
+    )  # fmt: skip
+
+
+def card_address(place: int) -> str:
+    """Where the card of a document is, by its place among the cards."""
+    return f"#knowledge?part=document-{place}"
+
+
+def _of_grid(grid: Grid) -> tuple[tuple[str, str], ...]:
+    """What the columns of the settings say."""
+    notify = [
+        (name, messages.OF_SETTINGS[name])
+        for name in configurations_chart.metric_names(grid)
+        if name in messages.OF_SETTINGS
+    ]
+    now = ("against now", f"difference of {grid.metric} to the setting as it is now, over the same questions")
+    return (now, *notify, ("ms p50, p95", "median and 95th percentile of the time to search, in milliseconds"))
+
+
+def _of_cards(is_read: bool, is_attributed: bool) -> Iterator[tuple[str, str]]:
+    """What the figures of the cards say."""
+    yield "holds answers", messages.HOLDS
+    yield "only here", messages.ONLY
+    if is_read:
+        yield "in answers", messages.OF_ANSWERS["answers"]
+        yield "needed in", messages.OF_ANSWERS["needed"]
+        yield "wrong", messages.OF_ANSWERS["wrong"]
+        if is_attributed:
+            yield "caused", messages.OF_ATTRIBUTION["caused"]
+            yield "carried", messages.OF_ATTRIBUTION["carried"]
+        yield "tokens", messages.OF_ANSWERS["tokens"]
+
+
+def grouped(findings: Sequence[Finding]) -> list[FindingGroup]:
+    """Findings by kind, the worst kind and the worst of each first."""
+    by_kind: dict[str, list[Finding]] = {}
+    for finding in words.worst_first(findings):
+        by_kind.setdefault(finding.kind, []).append(finding)
+    return [
+        FindingGroup(kind, words.KINDS[found[0].kind], tuple(found[:OPEN]), tuple(found[OPEN:]), _action(found))
+        for kind, found in by_kind.items()
+    ]
+
+
+def _action(found: Sequence[Finding]) -> str:
+    """What to do, where that is the same for several findings."""
+    actions = {finding.action for finding in found}
+    return found[0].action if len(found) > 1 and len(actions) == 1 else ""
+
+
+def quoted(text: str) -> str:
+    """A piece of a text, short enough for a list."""
+    flat = " ".join(text.split())
+    return flat if len(flat) <= QUOTED else f"{flat[: QUOTED - 1]}…"

@@ -1,0 +1,474 @@
+"""Manifest: all that a run was made of, and the command that repeats it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import shlex
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from functools import cache
+from importlib.resources import files
+from typing import Any, Final
+
+from markupsafe import Markup
+
+from ...bots.redaction import HIDDEN, redacted, redacted_command
+from ..leaderboard import count
+from ..models_in_use import families
+from ..problems import counted
+from ..report import BotRecord, Report
+from ..reported_run import ReportedRun, bound
+from ..store.run import ANALYSED, BETWEEN, CONFIRMED, EARLY_STOP, PERTURBED
+from ..store.summary import MetricColumn
+from ..text import mapping_in
+from .templating import render
+
+
+def metric_meanings(run: ReportedRun) -> dict[str, str]:
+    """By name of a metric its sentence; those without one are left out."""
+    ids = {number: name for name, number in run.metric_ids.items()}
+    lines = run.store.query("SELECT id, summary FROM metrics")
+    return {ids[number]: summary.strip() for number, summary in lines if number in ids and summary.strip()}
+
+
+LONGEST: Final = 20_000  # characters of one text; a prompt in a suite may be long, a page may not
+_PLAIN: Final = re.compile(r"[A-Za-z./$](?:[^\x00-\x1f\x7f-\x9f:#\"'\u2028\u2029]|:(?=\S))*")
+_WORDS: Final = frozenset({"true", "false", "null", "yes", "no", "on", "off", "y", "n", "none"})
+
+
+def settings_text(settings: object) -> str:
+    r"""The settings, as YAML has them.
+
+    >>> print(settings_text({"rag": {"top_k": 4, "tags": ["a", "b"], "prompt": "Answer.\nBriefly."}}))
+    rag:
+      top_k: 4
+      tags:
+        - a
+        - b
+      prompt: |-
+        Answer.
+        Briefly.
+    """
+    return "\n".join(_lines(settings, ""))
+
+
+def _lines(value: object, indent: str) -> Iterator[str]:
+    match value:
+        case Mapping() if value:
+            for name, inner in value.items():
+                yield from _entry(f"{indent}{_scalar(str(name))}:", inner, indent)
+        case list() | tuple() if value:
+            for inner in value:
+                yield from _entry(f"{indent}-", inner, indent)
+        case _:
+            yield f"{indent}{_scalar(value)}"
+
+
+def _entry(head: str, value: object, indent: str) -> Iterator[str]:
+    """A key or a dash with what stands behind it or below."""
+    if isinstance(value, Mapping | list | tuple) and value:
+        yield head
+        yield from _lines(value, f"{indent}  ")
+    elif isinstance(value, str) and _is_block(value):
+        kept = "" if value.endswith("\n") else "-"
+        yield f"{head} |{kept}"
+        yield from (f"{indent}  {line}" if line else "" for line in _cut(value).removesuffix("\n").split("\n"))
+    else:
+        yield f"{head} {_scalar(value)}"
+
+
+def _is_block(text: str) -> bool:
+    """Whether it can stand as lines of its own; in quotes otherwise."""
+    lines = text.removesuffix("\n").split("\n")
+    return len(lines) > 1 and bool(lines[-1]) and not text.startswith((" ", "\n")) and not re.search(r"[\r\t]", text)
+
+
+def _scalar(value: object) -> str:
+    match value:
+        case str():
+            text = _cut(value)
+            return text if _is_plain(text) else json.dumps(text, ensure_ascii=False)
+        case Mapping():
+            return "{}"
+        case list() | tuple():
+            return "[]"
+    return json.dumps(value, ensure_ascii=False, default=str)
+
+
+def _is_plain(text: str) -> bool:
+    return bool(_PLAIN.fullmatch(text)) and text.strip() == text and text.lower() not in _WORDS and text != "."
+
+
+def _cut(text: str) -> str:
+    if len(text) <= LONGEST:
+        return text
+    return f"{text[:LONGEST]}… ({len(text):,} characters; the database has them all)"
+
+
+ORIGINS: Final[Mapping[str, str]] = {
+    "server": "on a server", "hub": "local, from the hub", "folder": "local, from a folder",
+}  # fmt: skip
+
+NATURES: Final[Mapping[str, str]] = {"chat": "language model", "embedder": "embedding model"}
+
+
+@dataclass(frozen=True, slots=True)
+class ModelOfRun:
+    """A model that took part.
+
+    Attributes:
+        id: name and revision, with the settings that are part of it.
+        used_for: what it did.
+        nature: what it is or where it ran, as far as the run tells.
+        embedded: whether it is no language model, but comes with Proctor.
+        settings: what it was told beside, as lines; blank where there is nothing.
+    """
+
+    id: str
+    used_for: str
+    nature: str = ""
+    embedded: bool = False
+    settings: str = ""
+
+
+def models_of_run(report: Report) -> list[ModelOfRun]:
+    """The models, each once: those of the bots, the judge, the embedder of metrics, and local ones."""
+    found = [*_of_bots(report), *_judge(report), *_embedder(report), *_local(report)]
+    return list(_once(found))
+
+
+def _once(models: Iterable[ModelOfRun]) -> Iterator[ModelOfRun]:
+    """One that is used for several things stands there once."""
+    same: dict[ModelOfRun, list[str]] = {}
+    for model in models:
+        same.setdefault(replace(model, used_for=""), []).append(model.used_for)
+    for model, uses in same.items():
+        yield replace(model, used_for="; ".join(uses))
+
+
+def _of_bots(report: Report) -> Iterator[ModelOfRun]:
+    roles: dict[tuple[str, str, bool], list[str]] = {}
+    for bot in report.bots:
+        named = bot.models or ({"chat": bot.model} if bot.model else {})
+        for role, model in named.items():
+            roles.setdefault((role, model, bot.embedded), []).append(bot.name)
+    for (role, model, embedded), bots in roles.items():
+        is_chat = role == "chat"
+        yield ModelOfRun(model, f"{role} of {', '.join(bots)}", NATURES.get(role, ""), embedded=is_chat and embedded)
+
+
+def _judge(report: Report) -> Iterator[ModelOfRun]:
+    settings = mapping_in(mapping_in(report.manifest.get("settings")).get("judge"))
+    metrics = settings.get("metrics")
+    if not metrics:
+        return
+    graded = f"judge of {', '.join(families(metrics))}"
+    if votes := settings.get("votes"):
+        graded += f"; {count(votes, 'vote')} a verdict"
+    embedded = bool(settings.get("embedded"))
+    asked = settings.get("models")
+    if not isinstance(asked, list) or not asked:
+        name = str(settings.get("model_id") or settings.get("name"))
+        yield ModelOfRun(name, graded, "" if embedded else NATURES["chat"], embedded)
+        return
+    for model in asked:
+        made = mapping_in(model)
+        yield ModelOfRun(
+            str(made.get("name")), graded, NATURES["chat"], embedded, settings=_model_lines(made.get("settings"))
+        )
+
+
+def _embedder(report: Report) -> Iterator[ModelOfRun]:
+    if model := mapping_in(report.manifest.get("settings")).get("embedder"):
+        yield ModelOfRun(str(model), "embedder of the metrics", NATURES["embedder"])
+
+
+def _local(report: Report) -> Iterator[ModelOfRun]:
+    notify = mapping_in(mapping_in(report.manifest.get("settings")).get("local_models"))
+    for model in report.run.summary.local_models:
+        origin = str(mapping_in(notify.get(model.role)).get("from", ""))
+        runs = "not here: its metrics have no value" if model.is_absent else ORIGINS.get(origin, "")
+        licence = f", licence {model.licence}" if model.licence else ""
+        yield ModelOfRun(model.model_id, f"{model.role}: {', '.join(families(model.metrics))}", f"{runs}{licence}")
+
+
+def _model_lines(settings: object) -> str:
+    return settings_text(redacted(settings)) if settings else ""
+
+
+HOLDING: Final = ("run", "score", "gate")  # commands that run a suite
+# What a suite has that says nothing of it, by the option that changes it.
+OPTIONS: Final[Mapping[str, int]] = {"repeat": 1, "concurrency": 16}
+_REQUIREMENT: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+_VARIABLE: Final = re.compile(r"(?:[A-Za-z]+ )?\$\{?([A-Za-z_]\w*)\}?")  # such as "Bearer $KEY"
+# What was downloaded may name the machine that it was built for; the registry knows only the public part.
+_LOCAL_VERSION: Final = re.compile(r"\+.*")
+
+
+@dataclass(frozen=True, slots=True)
+class RepeatCommand:
+    """What to type, ready to be copied.
+
+    Attributes:
+        command: one line for a shell; blank where the manifest does not tell.
+        is_typed: whether that is what was typed; it is put together from the settings otherwise.
+        packages: one line that brings the same versions; blank where they are not known.
+        variables: names of the environment variables that the suite refers to.
+        notes: sentences about what the command needs and does.
+    """
+
+    command: str
+    is_typed: bool
+    packages: str
+    variables: tuple[str, ...]
+    notes: tuple[str, ...]
+
+
+def repeat_command(manifest: Mapping[str, Any], suite: str) -> RepeatCommand:
+    """What holds a run again; ``suite`` is its name, which tells what a run was made for."""
+    settings = mapping_in(manifest.get("settings"))
+    typed = _typed(manifest.get("command"))
+    words = typed or list(_rebuilt(settings))
+    command = shlex.join(words)
+    notes = tuple(_notes(words, bool(typed), suite)) if words else ()
+    variables = tuple(dict.fromkeys(_variables(settings.get("suite"))))
+    return RepeatCommand(command, bool(typed), _packages(manifest), variables, notes)
+
+
+def _typed(command: object) -> list[str]:
+    """What was typed, with no secret; empty where something else than the program held the run."""
+    if not isinstance(command, Sequence) or isinstance(command, str) or len(command) < 2 or command[1] not in HOLDING:
+        return []
+    return ["proctor", *redacted_command(map(str, command[1:]))]
+
+
+def _rebuilt(settings: Mapping[str, Any]) -> Iterator[str]:
+    """The command that does what was done from Python or in a test."""
+    if recorded := settings.get("recorded"):
+        yield from ("proctor", "score", str(recorded))
+        return
+    if not (file := settings.get("suite_file")):
+        return
+    suite = mapping_in(settings.get("suite"))
+    yield from ("proctor", "run", str(file))
+    bots = [str(name) for name in settings.get("bots") or ()]
+    if bots != list(mapping_in(suite.get("bots"))):
+        yield from ("--bots", ",".join(bots))
+    if settings.get("limit"):
+        yield from ("--limit", str(settings["limit"]))
+    for option, default in OPTIONS.items():
+        if settings.get(option, default) != suite.get(option, default):
+            yield from (f"--{option}", str(settings[option]))
+    if settings.get("latency_run"):
+        yield "--latency-run"
+
+
+def _packages(manifest: Mapping[str, Any]) -> str:
+    found = [
+        f"{name}=={_LOCAL_VERSION.sub('', str(version))}"
+        for name, version in mapping_in(manifest.get("packages")).items()
+    ]
+    fit = [each for each in found if all(map(_REQUIREMENT.fullmatch, each.split("==")))]
+    return shlex.join(["pip", "install", *fit]) if fit else ""
+
+
+def _notes(words: Sequence[str], is_typed: bool, suite: str) -> Iterator[str]:
+    if not is_typed:
+        yield "The run was not held by this command but from Python or a test: it is put together from the settings."
+    yield "Relative paths start in the folder where it is typed."
+    if suite.endswith(PERTURBED):
+        yield "It holds the run of the questions as they are first, and then this one, of the perturbed questions."
+    if suite.endswith(BETWEEN):
+        yield "This run stands between two others, to explain their difference; the command holds all of them."
+    if suite.endswith(ANALYSED):
+        yield "This run was held by 'proctor knowledge', to see what documents and settings do; it holds all of them."
+    if suite.endswith(CONFIRMED):
+        yield "This run asks again what changed, to tell a change from noise; the command holds the gate as a whole."
+    if "--fresh" not in words:
+        yield "What the database has already is not asked again; with --fresh everything is."
+    if any(HIDDEN in word for word in words):
+        yield f"{HIDDEN} stands for a secret that was typed and is not kept here."
+
+
+def _variables(value: object, name: str = "") -> Iterator[str]:
+    """Environment variables that settings refer to, wherever they do."""
+    match value:
+        case Mapping():
+            for key, inner in value.items():
+                yield from _variables(inner, str(key))
+        case list() | tuple():
+            for inner in value:
+                yield from _variables(inner, name)
+        case str() if name == "api_key_env":
+            yield value
+        case str() if found := _VARIABLE.fullmatch(value):
+            yield found[1]
+
+
+LONGEST_PROMPT: Final = 100_000  # characters; a page with more would be slow to open
+MOST_DOCUMENTS: Final = 1_000
+ENDED: Final[Mapping[str, str]] = {"finished": "good", "running": "doubt", "stopped": "doubt", "failed": "bad"}
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """One thing that is known of a run: what, in words, and a hash or name that is to be read letter by letter."""
+
+    name: str
+    words: str
+    code: str = ""
+    label: str = ""
+
+
+def manifest_section(report: Report, prefix: str = "", heading: str = "Manifest") -> Markup:
+    """The section; it holds no secret.
+
+    Args:
+        report: the run.
+        prefix: begins the id of each of its elements, so that a page can hold the manifests of two runs.
+        heading: what it is called on the page.
+    """
+    manifest = report.manifest
+    settings = mapping_in(manifest.get("settings"))
+    again = repeat_command(manifest, report.run.summary.suite)
+    return render(
+        "manifest.html.j2",
+        prefix=prefix,
+        heading=heading,
+        again=again,
+        facts=[*_of_run(report), *_of_questions(report, settings), *_of_making(manifest, again)],
+        models=models_of_run(report),
+        bots=[_bot(bot, report) for bot in report.bots],
+        documents=_documents(settings),
+        metrics=[_metric(column) for column in report.run.summary.metrics],
+        meanings=metric_meanings(report.run),
+        left_out=mapping_in(settings.get("metrics_left_out")),
+        settings=settings_text(redacted(settings.get("suite"))) if settings.get("suite") else "",
+        packages=mapping_in(manifest.get("packages")),
+        warnings=[str(each) for each in manifest.get("warnings") or ()],
+    )
+
+
+def _of_run(report: Report) -> Iterator[Fact]:
+    summary = report.run.summary
+    yield Fact("Run", summary.status, summary.run, ENDED.get(summary.status, "doubt"))
+    yield Fact("Suite", summary.suite)
+    yield Fact("Started", moment(report.started_at))
+    if report.finished_at:
+        yield Fact("Ended", f"{moment(report.finished_at)}{_took(report.started_at, report.finished_at)}")
+    found = report.findings
+    yield Fact("Findings", f"{counted(found.problems)}, {count(len(found.insights), 'insight')}")
+    early = mapping_in(report.manifest.get(EARLY_STOP))
+    if early.get("sentence"):
+        yield Fact("Stopped early", str(early["sentence"]))
+
+
+def _of_questions(report: Report, settings: Mapping[str, Any]) -> Iterator[Fact]:
+    asked = mapping_in(settings.get("questions"))
+    number = asked.get("count", report.run.summary.questions)
+    limit = f", the first {settings['limit']:,} of the file" if isinstance(settings.get("limit"), int) else ""
+    yield Fact(
+        "Questions", f"{number:,}{limit}" if isinstance(number, int) else str(number), str(asked.get("hash", ""))
+    )
+    if "repeat" in settings:
+        yield Fact("Each asked", "once" if settings["repeat"] == 1 else f"{settings['repeat']} times")
+    if settings.get("latency_run"):
+        yield Fact("In flight", "one question at a time, bot after bot (latency run)")
+    elif "concurrency" in settings:
+        yield Fact("In flight", f"up to {settings['concurrency']} questions at each bot that is not embedded")
+    if "seed" in settings:
+        yield Fact("Seed", str(settings["seed"]))
+
+
+def _of_making(manifest: Mapping[str, Any], again: RepeatCommand) -> Iterator[Fact]:
+    settings = mapping_in(manifest.get("settings"))
+    if settings.get("suite_file"):
+        text_hash = str(settings.get("suite_hash", ""))
+        sample = ", the sample that comes with Proctor" if text_hash == _sample_hash() else ""
+        yield Fact("Suite file", f"{settings['suite_file']}{sample}", text_hash)
+    if settings.get("recorded"):
+        yield Fact("Recorded answers", str(settings["recorded"]), str(settings.get("hash", "")))
+    if again.variables:
+        yield Fact("Environment", "the suite takes values from these variables", ", ".join(again.variables))
+    python = f"Python {manifest['python']}" if manifest.get("python") else "Python of an unknown version"
+    yield Fact("Proctor", f"{manifest.get('proctor', 'of an unknown version')}, {python}")
+    machine = mapping_in(manifest.get("machine"))
+    if machine:
+        parts = [str(machine[name]) for name in ("system", "release", "processor") if machine.get(name)]
+        cores = [count(machine["cores"], "core")] if isinstance(machine.get("cores"), int) else []
+        yield Fact("Machine", ", ".join([" ".join(parts), *cores]))
+    if manifest.get("attribution"):
+        yield Fact("Made to explain", "", settings_text(manifest["attribution"]))
+
+
+@cache
+def _sample_hash() -> str:
+    """Of the text of the suite that a run without one is held by."""
+    sample = files(f"{__package__.partition('.')[0]}.knowledge") / "samples" / "help_centre" / "suite.yaml"
+    return hashlib.sha256(sample.read_bytes()).hexdigest()
+
+
+def _bot(bot: BotRecord, report: Report) -> dict[str, object]:
+    problem = next((each.problem for each in report.run.bots if each.name == bot.name), None)
+    return {
+        "name": bot.name,
+        "kind": bot.kind,
+        "model": bot.model,
+        "embedded": bot.embedded,
+        "problem": problem,
+        "settings": settings_text(redacted(bot.settings)) if bot.settings else "",
+        "prompts": {name: _cut_value(text) for name, text in bot.prompts.items()},
+        "parts": bot.parts,
+        "models": bot.models,
+    }
+
+
+def _documents(settings: Mapping[str, Any]) -> dict[str, object] | None:
+    """The documents as the manifest has them; None where it does not name them."""
+    found = mapping_in(settings.get("documents"))
+    each = list(mapping_in(found.get("each")).items())[:MOST_DOCUMENTS]
+    number = found.get("count")
+    if not isinstance(number, int):
+        return None
+    return {"count": number, "hash": str(found.get("hash", "")), "each": each, "more": max(0, number - len(each))}
+
+
+def _metric(column: MetricColumn) -> dict[str, str]:
+    wanted = bound(column)
+    default = ", the evaluator's default" if wanted and column.threshold_is_default else ""
+    return {
+        "name": column.name, "better": column.better, "threshold": f"{wanted}{default}" or "none",
+        "version": column.version,
+    }  # fmt: skip
+
+
+def moment(written: str) -> str:
+    """A date of the database as people read it: to the second, in UTC.
+
+    >>> moment("2026-11-21T17:51:38.123456+00:00")
+    '2026-11-21 17:51:38 UTC'
+    """
+    return f"{written[:19].replace('T', ' ')} UTC"
+
+
+def _took(started: str, finished: str) -> str:
+    try:
+        seconds = (datetime.fromisoformat(finished) - datetime.fromisoformat(started)).total_seconds()
+    except (ValueError, TypeError):  # a date that another program wrote
+        return ""
+    if seconds < 0:
+        return ""
+    if seconds < 60:
+        return f", after {seconds:.1f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f", after {hours} h {minutes} min" if hours else f", after {minutes} min {rest} s"
+
+
+def _cut_value(text: str) -> str:
+    if len(text) <= LONGEST_PROMPT:
+        return text
+    return f"{text[:LONGEST_PROMPT]}…\n({len(text):,} characters; the database has them all)"

@@ -1,0 +1,725 @@
+"""Overview: what a decision-maker sees first: the verdict, the leaderboard, what quality costs, what is wrong."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from markupsafe import Markup
+
+from ..insights import Insight
+from ..leaderboard import (
+    ARROWS,
+    about_corrections,
+    about_intervals,
+    best_bots,
+    corrected_figures,
+    count,
+    figure,
+    milliseconds,
+)
+from ..primary import OPERATIONAL, by_directness
+from ..problems import Problem, apart, counted
+from ..ranking.ranked_run import InDetail
+from ..ranking.routing import Offer
+from ..report import Report
+from ..reported_run import ReportedRun, RowKey, bound, figure_apart, metrics_once, misses
+from ..store.summary import BotSummary, MetricColumn, MetricSummary
+from .charts import Point, Scatter, colour, linear_scale, log_scale, shape, x_range, y_range
+from .manifest import metric_meanings
+from .rows import has_rows, metric_of_rows, open_address, problem_address, rows_address
+from .templating import render
+from .verdict import Leading, leading_of, verdict_of
+
+NONE: Final = "\N{EN DASH}"  # where there is no figure
+
+
+def pieces_of(name: str) -> list[str]:
+    """A name in pieces between which a narrow column may break it.
+
+    >>> pieces_of("pii_leakage.passes")
+    ['pii_', 'leakage.', 'passes']
+    """
+    return re.findall(r"[^._]*[._]|[^._]+", name)
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """A bot at the head of its column; ``nature`` is its model, or its kind where it has none."""
+
+    name: str
+    embedded: bool
+    nature: str
+    problem: str
+    shape: str
+    colour: str
+
+    @property
+    def pieces(self) -> list[str]:
+        """The name in pieces, see ``pieces_of``."""
+        return pieces_of(self.name)
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """A mean with its interval, from 0 to 100 along the range that the cells of a line share; None where unknown."""
+
+    mean: float
+    low: float | None
+    high: float | None
+    threshold: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One figure of one bot.
+
+    Attributes:
+        text: the figure; a dash where there is none.
+        interval: its 95 % interval in words, or blank.
+        href: where its rows are, or blank.
+        is_best: whether no other bot's is better, and some are worse.
+        mark: ``met`` or ``missed`` where there is a threshold, ``bad`` for what should not be.
+        notes: which rows have no value and why; other small print.
+        missing: where the rows without a value are, or blank.
+        corrected: what people would find, or blank.
+        bar: a drawing of the mean and its interval.
+    """
+
+    text: str
+    interval: str = ""
+    href: str = ""
+    is_best: bool = False
+    mark: str = ""
+    notes: str = ""
+    missing: str = ""
+    corrected: str = ""
+    bar: Bar | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A metric, or what an answer takes, of all bots.
+
+    Attributes:
+        name: of the metric.
+        cells: one for each bot.
+        arrow, better: its direction, as a sign and in words.
+        wanted: its threshold in words.
+        notes: which rows have no value and why, where that is the same for all bots.
+        missing: where these rows are.
+        meaning: what the metric measures, in a sentence.
+    """
+
+    name: str
+    cells: tuple[Cell, ...]
+    arrow: str = ""
+    better: str = ""
+    wanted: str = ""
+    notes: str = ""
+    missing: str = ""
+    meaning: str = ""
+
+    @property
+    def pieces(self) -> list[str]:
+        """The name in pieces, see ``pieces_of``."""
+        return pieces_of(self.name)
+
+
+def operation_lines(bots: Sequence[BotSummary]) -> Iterator[Line]:
+    """What answers take, and how many there are none of."""
+    yield _least("latency p50", bots, {bot.name: bot.latency.p50 for bot in bots if bot.latency})
+    yield _least("latency p95", bots, {bot.name: bot.latency.p95 for bot in bots if bot.latency})
+    yield Line("failed", tuple(map(_failed, bots)))
+    if any(bot.abstained for bot in bots):
+        yield Line("abstained", tuple(_abstained(bot) for bot in bots))
+    if any(bot.cost is not None for bot in bots):
+        yield Line("cost", tuple(_cost(bot) for bot in bots))
+    if any(bot.tokens for bot in bots):
+        yield Line("tokens", tuple(_tokens(bot) for bot in bots))
+
+
+def _least(name: str, bots: Sequence[BotSummary], values: Mapping[str, float]) -> Line:
+    least = min(values.values(), default=0.0)
+    is_told_apart = len(set(values.values())) > 1
+    cells = []
+    for bot in bots:
+        if bot.name not in values or bot.latency is None:
+            cells.append(Cell(NONE, notes="no answer was timed"))
+            continue
+        crowd = f"up to {bot.latency.in_flight} in flight" if bot.latency.in_flight > 1 else "one at a time"
+        href = rows_address(bot=bot.name, sort="latency")
+        is_least = is_told_apart and values[bot.name] == least
+        cells.append(Cell(milliseconds(values[bot.name]), crowd, href, is_least))
+    return Line(name, tuple(cells), ARROWS["lower"], "lower is better")
+
+
+def _failed(bot: BotSummary) -> Cell:
+    if not bot.failed:
+        return Cell(f"0 of {bot.rows:,}")
+    why = ", ".join(f"{number:,} {status.replace('_', ' ')}" for status, number in bot.failures.items())
+    href = rows_address(bot=bot.name, show="errors")
+    return Cell(f"{bot.failed:,} of {bot.rows:,}", href=href, mark="bad", notes=why)
+
+
+def _abstained(bot: BotSummary) -> Cell:
+    href = rows_address(bot=bot.name, show="abstained") if bot.abstained else ""
+    return Cell(f"{bot.abstained:,} of {bot.rows:,}", href=href)
+
+
+def _cost(bot: BotSummary) -> Cell:
+    if bot.cost is None:
+        return Cell(NONE, notes="not reported")
+    each = f"{bot.cost / bot.cost_rows:.2g} an answer" if bot.cost_rows and bot.cost else ""
+    return Cell(f"{bot.cost:.4f}", each, notes=_reported(bot.cost_rows, bot))
+
+
+def _tokens(bot: BotSummary) -> Cell:
+    if bot.tokens is None:
+        return Cell(NONE, notes="not reported")
+    each = f"{bot.tokens / bot.tokens_rows:,.0f} an answer" if bot.tokens_rows else ""
+    return Cell(f"{bot.tokens:,}", each, notes=_reported(bot.tokens_rows, bot))
+
+
+def _reported(rows: int, bot: BotSummary) -> str:
+    return f"{rows:,} of {count(bot.rows, 'row')} report it" if rows < bot.rows else ""
+
+
+MOST_OPEN = 10  # primary metrics that are shown at once
+MOST_REASONS = 3
+BAR = 100.0  # width of an interval's drawing
+IN_OPERATIONS = ("latency_ms",)  # shown by its percentiles
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """The further metrics of an evaluator."""
+
+    title: str
+    lines: tuple[Line, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Standings:
+    """The leaderboard: bots from left to right, the best first.
+
+    Attributes:
+        headings: the bots.
+        first: the primary metrics, the one that leads first, and no more than can be taken in.
+        operations: latency, failures, tokens and cost.
+        groups: all other metrics by evaluator.
+        others: how many metrics these are.
+    """
+
+    headings: tuple[Heading, ...]
+    first: tuple[Line, ...]
+    operations: tuple[Line, ...]
+    groups: tuple[Group, ...]
+
+    @property
+    def others(self) -> int:
+        """How many metrics the groups hold."""
+        return sum(len(group.lines) for group in self.groups)
+
+
+def standings_of(
+    run: ReportedRun, order: Sequence[str], leading: str, metrics: Sequence[str], meanings: Mapping[str, str]
+) -> Standings:
+    """The leaderboard of a run.
+
+    Args:
+        run: the run.
+        order: bots by their rank, the best first; those that are not in it come last.
+        leading: the metric that the verdict rests on; blank where there is none.
+        metrics: those that are shown.
+        meanings: what metrics measure, by name.
+    """
+    places = {name: place for place, name in enumerate(order)}
+    bots = sorted(run.bots, key=lambda bot: places.get(bot.name, len(places)))
+    series = {bot.name: number for number, bot in enumerate(run.bots)}
+    shown = [name for name in metrics if name not in IN_OPERATIONS]
+    first = _first(run, leading, shown)
+    groups: dict[str, list[Line]] = {}
+    for evaluator, name in metrics_once(run):
+        if name in shown and name not in first:
+            groups.setdefault(evaluator.title, []).append(_line(run, run.columns[name], bots, meanings.get(name, "")))
+    return Standings(
+        headings=tuple(_heading(bot, series[bot.name]) for bot in bots),
+        first=tuple(_line(run, run.columns[name], bots, meanings.get(name, "")) for name in first),
+        operations=tuple(operation_lines(bots)),
+        groups=tuple(Group(title, tuple(lines)) for title, lines in groups.items()),
+    )
+
+
+def _first(run: ReportedRun, leading: str, shown: Sequence[str]) -> list[str]:
+    """Primary metrics, those first that say most directly who is right; of many, those that a bot has missed."""
+    means = {
+        each.primary: [mean for bot in run.bots if (mean := run.mean(bot, each.primary)) is not None]
+        for each in run.evaluators if each.primary in shown
+    }  # fmt: skip
+    valued = {name: values for name, values in means.items() if values}
+    names = list(dict.fromkeys([*([leading] if leading in shown else []), *by_directness(valued), *means]))
+    if len(names) <= MOST_OPEN:
+        return names
+    is_missed = {
+        name: any(misses(run.mean(bot, name), run.columns[name].of_suite) for bot in run.bots) for name in names
+    }
+    chosen = sorted(names[1:], key=lambda name: not is_missed[name])[: MOST_OPEN - 1]
+    return [names[0], *(name for name in names[1:] if name in chosen)]
+
+
+def _heading(bot: BotSummary, number: int) -> Heading:
+    nature = bot.kind if bot.embedded else bot.model or bot.kind
+    return Heading(bot.name, bot.embedded, nature, bot.problem or "", shape(number), colour(number))
+
+
+def _line(run: ReportedRun, column: MetricColumn, bots: Sequence[BotSummary], meaning: str) -> Line:
+    best = best_bots(column, run.bots)
+    ends = _range(column, [bot.metrics[column.name] for bot in bots])
+    cells = tuple(_cell(run, column, bot, bot.name in best, ends) for bot in bots)
+    better = "" if column.better == "neither" else f"{column.better} is better"
+    line = Line(column.name, cells, ARROWS[column.better].strip(), better, bound(column.of_suite), meaning=meaning)
+    return _with_common_notes(run, line)
+
+
+def _with_common_notes(run: ReportedRun, line: Line) -> Line:
+    """What is missing from all bots alike is told once, beside the metric; who has no value at all says so itself."""
+    notes = {cell.notes for cell in line.cells}
+    if len(line.cells) < 2 or len(notes) > 1 or notes == {""} or any(cell.text == NONE for cell in line.cells):
+        return line
+    missing = rows_address(metric=line.name, show="missing") if has_rows(run, line.name) else ""
+    cells = tuple(replace(cell, notes="", missing="") for cell in line.cells)
+    return replace(line, cells=cells, notes=notes.pop(), missing=missing)
+
+
+def _cell(run: ReportedRun, column: MetricColumn, bot: BotSummary, is_best: bool, ends: tuple[float, float]) -> Cell:
+    found = bot.metrics[column.name]
+    address = rows_address(bot=bot.name, metric=column.name, sort="value") if has_rows(run, column.name) else ""
+    lacking = rows_address(bot=bot.name, metric=column.name, show="missing") if address else ""
+    without = _without(found, bot)
+    if found.mean is None:
+        return Cell(
+            NONE,
+            notes=without or "no rows",
+            missing=lacking if found.reasons else "",
+            corrected=_corrected(found, column),
+        )
+    interval = ""
+    if found.ci_low is not None and found.ci_high is not None:
+        interval = f"{figure(found.ci_low, column)} to {figure(found.ci_high, column)}"
+    mark = ""
+    if bound(column.of_suite):
+        mark = "missed" if misses(found.mean, column) else "met"
+    return Cell(
+        figure_apart(found.mean, column.of_suite), interval, address, is_best, mark, without,
+        lacking if without else "", _corrected(found, column), _bar(found, column, ends),
+    )  # fmt: skip
+
+
+def _without(found: MetricSummary, bot: BotSummary) -> str:
+    """How many rows have a value, where not all have one, and why the others have none."""
+    if found.n_ok >= bot.rows:
+        return ""
+    reasons = sorted(found.reasons.items(), key=lambda item: -item[1])
+    notify = [
+        f"{number:,} {reason.replace('_', ' ') or 'without a reason'}" for reason, number in reasons[:MOST_REASONS]
+    ]
+    rest = sum(number for _, number in reasons[MOST_REASONS:])
+    why = ", ".join([*notify, *([f"{rest:,} other"] if rest else [])])
+    return f"{found.n_ok:,} of {bot.rows:,}{f': {why}' if why else ''}"
+
+
+def _corrected(found: MetricSummary, column: MetricColumn) -> str:
+    known = found.calibration
+    if known is None:
+        return ""
+    if known.stale:
+        return "stale"
+    mean, _, interval = corrected_figures(known, column, " to ").partition(" ")
+    return f"{mean} ({interval}), {'n' if known.is_random else 'picked'} {known.labels:,}"
+
+
+def _range(column: MetricColumn, found: Iterable[MetricSummary]) -> tuple[float, float]:
+    """The ends of the drawing: what the metric can be, else what was found."""
+    values = [end for each in found for end in (each.mean, each.ci_low, each.ci_high) if end is not None]
+    values += [wanted] if (wanted := column.of_suite.threshold) is not None else []
+    low = column.low if column.low is not None else min(values, default=0.0)
+    high = column.high if column.high is not None else max(values, default=1.0)
+    return (low, high) if high > low else (low - 0.5, low + 0.5)
+
+
+def _bar(found: MetricSummary, column: MetricColumn, ends: tuple[float, float]) -> Bar | None:
+    if found.mean is None:
+        return None
+    threshold = column.of_suite.threshold if column.better != "neither" else None
+    known = (found.ci_low, found.ci_high, threshold)
+    return Bar(_at(found.mean, ends), *(None if each is None else _at(each, ends) for each in known))
+
+
+def _at(value: float, ends: tuple[float, float]) -> float:
+    low, high = ends
+    return round(BAR * min(max((value - low) / (high - low), 0.0), 1.0), 1)
+
+
+DIRECTIONS: Mapping[str, str] = {"higher": "higher is better", "lower": "lower is better"}
+
+
+def offer_charts(detail: InDetail, series: Mapping[str, int]) -> tuple[Scatter, ...]:
+    """A chart of latency and one of cost, each where it tells two bots or more apart.
+
+    Args:
+        detail: the bots on the metric that leads, over the questions that all of them have a value on.
+        series: number of the colour and shape of each bot.
+    """
+    latency = _chart(detail, series, "latency", lambda offer: offer.latency_ms, milliseconds, is_log=True)
+    cost = _chart(detail, series, "cost", lambda offer: offer.cost, money, is_log=False)
+    return tuple(chart for chart in (latency, cost) if chart)
+
+
+def money(value: float) -> str:
+    """A cost in as many digits as it deserves.
+
+    >>> money(0.0), money(0.00123), money(2.5)
+    ('0', '0.0012', '2.5')
+    """
+    return f"{value:.2g}" if abs(value) < 100 else f"{value:,.0f}"
+
+
+def _chart(
+    detail: InDetail, series: Mapping[str, int], burden: str, taken: Callable[[Offer], float | None],
+    write: Callable[[float], str], *, is_log: bool,
+) -> Scatter | None:  # fmt: skip
+    column = detail.metric.column
+    means = dict(zip(detail.metric.shared.bots, detail.metric.means, strict=True))
+    found = [(offer.bot, x) for offer in detail.offers if (x := taken(offer)) is not None]
+    if len({x for _, x in found}) < 2:
+        return None
+    unbeaten = _unbeaten([(bot, x, means[bot].value) for bot, x in found], column)
+    points = tuple(
+        Point(
+            bot, x, means[bot].value, means[bot].low, means[bot].high, series[bot], bot in unbeaten,
+            _note(bot, write(x), means[bot].value, column, bot in unbeaten),
+        )
+        for bot, x in found
+    )  # fmt: skip
+    heights = [each for point in points for each in (point.y, point.low, point.high) if each is not None]
+    across = [x for _, x in found]
+    x_axis = (
+        log_scale(across, *x_range(), label=write) if is_log else linear_scale(across, *x_range(), (0.0, None), most=5)
+    )
+    return Scatter(
+        title=f"{column.name} against {burden}",
+        description=f"{' '.join(point.note for point in points)}",
+        x=x_axis,
+        y=linear_scale(heights, *y_range(), (column.low, column.high)),
+        x_title="median latency, log scale; left is better" if is_log else f"{burden} of an answer; left is better",
+        y_title=f"{column.name}, {DIRECTIONS[column.better]}",
+        points=points,
+        is_lower_better=column.better == "lower",
+    )
+
+
+def _unbeaten(found: Sequence[tuple[str, float, float]], column: MetricColumn) -> set[str]:
+    """Bots than which none is at least as good in both and better in one."""
+    sign = 1.0 if column.better == "lower" else -1.0
+    burdens = {bot: (x, sign * y) for bot, x, y in found}
+    return {
+        bot
+        for bot, mine in burdens.items()
+        if not any(theirs != mine and theirs[0] <= mine[0] and theirs[1] <= mine[1] for theirs in burdens.values())
+    }
+
+
+def _note(bot: str, taken: str, mean: float, column: MetricColumn, is_unbeaten: bool) -> str:
+    rest = "no other bot is better in both" if is_unbeaten else "another bot is better in both, or as good in one"
+    return f"{bot}: {column.name} {figure(mean, column)} at {taken}; {rest}."
+
+
+def about_offers(detail: InDetail) -> str:
+    """What the charts rest on."""
+    shared = detail.metric.shared
+    beaten = [offer for offer in detail.offers if offer.dominated_by]
+    rest = f"{count(len(shared.values), 'question')} that {'both' if len(shared.bots) == 2 else 'all'} have a value on"
+    said = (
+        f"{detail.metric.column.name} over the {rest}, with 95 % intervals; time over all rows, of which those that"
+        " timed out count as longer; cost over those with an answer. Filled marks and the dashed line: no other bot is"
+        " better in both."
+    )
+    if not beaten:
+        return said
+    notify = ", ".join(f"{offer.bot} (by {offer.dominated_by[0]})" for offer in beaten[:6])
+    more = f" and {len(beaten) - 6} more" if len(beaten) > 6 else ""
+    return f"{said} Behind in all that was measured, perhaps by chance: {notify}{more}."
+
+
+MOST_INSIGHTS = 6
+MOST_NAMED = 6  # metrics that a line names
+BEST = ("best_bot", "most_accurate")
+HARDEST = "most_difficult_case"
+EVERY = {1: "the only bot", 2: "both bots"}
+
+
+@dataclass(frozen=True, slots=True)
+class Notify:
+    """An insight, or several in one; ``quoted`` is the question or sentence that it is about, ``href`` leads to it."""
+
+    text: str
+    quoted: str = ""
+    href: str = ""
+
+
+def insight_list(run: ReportedRun, insights: Sequence[Insight]) -> tuple[tuple[Notify, ...], tuple[Notify, ...]]:
+    """The insights that are shown, and those that are folded.
+
+    The questions that are hardest come first, because there is something to read there; who is best by which metric
+    stands in the leaderboard and comes last, in one line for each bot.
+    """
+    hardest = [each for each in insights if each.type == HARDEST and each.metric not in OPERATIONAL]
+    best = [each for each in insights if each.type in BEST]
+    rest = [each for each in insights if each not in hardest and each not in best]
+    notify = (*_hardest(run, hardest), *(_notify(run, each) for each in rest), *_best(run, best))
+    most = MOST_INSIGHTS if len(notify) > MOST_INSIGHTS + 1 else len(notify)
+    return notify[:most], notify[most:]
+
+
+def _hardest(run: ReportedRun, insights: Sequence[Insight]) -> Iterator[Notify]:
+    """A question that is the hardest by several metrics is told once; the one of most metrics first."""
+    together: dict[str, list[Insight]] = {}
+    for insight in insights:
+        together.setdefault(str(insight.details["question_id"]), []).append(insight)
+    for question, found in sorted(together.items(), key=lambda item: -len(item[1])):
+        by: dict[str, list[str]] = {}
+        for each in found:
+            failed, bots = _number_of(each.details["failed_by"]), each.details["bots"]
+            who = EVERY.get(failed, f"all {failed} bots") if failed == bots else f"{failed} of {bots} bots"
+            by.setdefault(who, []).append(each.metric or "")
+        failures = "; ".join(f"by {who} on {_names(metrics)}" for who, metrics in by.items())
+        first = _notify(run, found[0])
+        yield Notify(f"Hardest question, failed {failures}: {question}.", first.quoted, first.href)
+
+
+def _best(run: ReportedRun, insights: Sequence[Insight]) -> Iterator[Notify]:
+    """By how many metrics each bot has the best mean; those on which several tie are counted alone."""
+    by_bot: dict[str, list[str]] = {bot.name: [] for bot in run.bots}
+    for each in insights:
+        if each.bot:
+            by_bot[each.bot].append(each.metric or "")
+    for bot, metrics in sorted(by_bot.items(), key=lambda item: -len(item[1])):
+        if metrics:
+            yield Notify(f"{bot} has the best mean on {count(len(metrics), 'metric')}: {_names(metrics)}.")
+    if tied := [each.metric or "" for each in insights if not each.bot]:
+        yield Notify(f"Several bots tie for the best mean on {count(len(tied), 'metric')}: {_names(tied)}.")
+
+
+def _names(names: Sequence[str]) -> str:
+    more = len(names) - MOST_NAMED
+    return ", ".join(names[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
+
+
+def _number_of(values: object) -> int:
+    return len(values) if isinstance(values, Sequence) else 0
+
+
+def _notify(run: ReportedRun, insight: Insight) -> Notify:
+    details = insight.details
+    quoted = str(details.get("question") or details.get("sentence") or "")
+    metric = insight.metric if insight.metric and has_rows(run, insight.metric) else ""
+    if "question_id" in details:
+        repeat = details.get("repeat")
+        key = RowKey(str(details["question_id"]), repeat if isinstance(repeat, int) else 0)
+        return Notify(insight.text, quoted, open_address(key, insight.bot or "", metric))
+    href = rows_address(bot=insight.bot or "", metric=metric, sort="value") if metric and insight.bot else ""
+    return Notify(insight.text, quoted, href)
+
+
+MOST_PROBLEMS = 6  # lines of one action that are shown at once
+MOST_ROWS = 3  # rows that a line names
+TONES = {"high": "bad", "medium": "doubt", "low": ""}
+
+
+@dataclass(frozen=True, slots=True)
+class Sufferer:
+    """A bot that has a problem: what was found of it, or blank, and where its rows are, or blank."""
+
+    problem: Problem
+    bot: str
+    found: str
+    href: str
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """One problem of one bot or several.
+
+    Attributes:
+        what: what is wrong, without the bots that have it where ``sufferers`` name them.
+        sufferers: the bots, in the order of their problems; their names are blank where ``what`` names the bot.
+        rows: names and addresses of the worst rows, where one bot has it.
+    """
+
+    what: str
+    sufferers: tuple[Sufferer, ...]
+    rows: tuple[tuple[str, str], ...]
+
+    @property
+    def severity(self) -> str:
+        """How bad it is: the same for all bots of a line."""
+        return self.sufferers[0].problem.severity
+
+    @property
+    def tone(self) -> str:
+        """The colour of that."""
+        return TONES[self.severity]
+
+    @property
+    def row_count(self) -> int:
+        """How many rows of all bots are behind it."""
+        return sum(each.problem.row_count for each in self.sufferers)
+
+
+@dataclass(frozen=True, slots=True)
+class Advised:
+    """Problems for which the same is to be done; ``folded`` are those beyond the first few."""
+
+    action: str
+    shown: tuple[Listed, ...]
+    folded: tuple[Listed, ...]
+
+
+def problem_list(run: ReportedRun, problems: Sequence[Problem]) -> tuple[Advised, ...]:
+    """The problems in their order, the worst first, but those with the same action after the first of them."""
+    alike: dict[str, dict[tuple[str, str], list[Problem]]] = {}
+    for problem in problems:
+        lines = alike.setdefault(problem.action, {})
+        lines.setdefault((problem.severity, _without_bot(run, problem)), []).append(problem)
+    return tuple(
+        Advised(action, *_cut([_listed(run, what, found) for (_, what), found in lines.items()]))
+        for action, lines in alike.items()
+    )
+
+
+def _cut(found: Sequence[Listed]) -> tuple[tuple[Listed, ...], tuple[Listed, ...]]:
+    """Those shown and those folded; a fold of one is not worth its place."""
+    most = MOST_PROBLEMS if len(found) > MOST_PROBLEMS + 1 else len(found)
+    return tuple(found[:most]), tuple(found[most:])
+
+
+def _without_bot(run: ReportedRun, problem: Problem) -> str:
+    """What is wrong, so that it reads the same for every bot that has it."""
+    if _found(problem):
+        return f"{problem.metric}, wanted {bound(run.columns[problem.metric or ''], problem.threshold)}"
+    prefix = f"{problem.bot}: "
+    return problem.what.removeprefix(prefix).rstrip(".") if _is_of_bot(problem) else problem.what
+
+
+def _is_of_bot(problem: Problem) -> bool:
+    return bool(problem.bot) and problem.what.startswith(f"{problem.bot}: ")
+
+
+def _found(problem: Problem) -> str:
+    """The figure that misses its threshold, told as the sentence of the problem does; else blank."""
+    if problem.value is None or problem.threshold is None or not _is_of_bot(problem):
+        return ""
+    text = apart(problem.value, problem.threshold)
+    return text if problem.what.startswith(f"{problem.bot}: {problem.metric} is {text},") else ""
+
+
+def _listed(run: ReportedRun, what: str, problems: Sequence[Problem]) -> Listed:
+    sufferers = tuple(
+        Sufferer(
+            problem, (problem.bot or "") if _is_of_bot(problem) else "", _found(problem),
+            _address(run, problem),
+        )
+        for problem in problems
+    )  # fmt: skip
+    return Listed(what, sufferers, _rows(run, problems[0]) if len(problems) == 1 else ())
+
+
+def _rows(run: ReportedRun, problem: Problem) -> tuple[tuple[str, str], ...]:
+    bot, metric = problem.bot or "", metric_of_rows(run, problem)
+    return tuple(
+        (row.question_id + (f" (repeat {row.repeat + 1})" if row.repeat else ""), open_address(row, bot, metric))
+        for row in problem.rows[:MOST_ROWS]
+    )
+
+
+def _address(run: ReportedRun, problem: Problem) -> str:
+    """Where the rows behind a problem are: the row itself where it is one, all of the metric where none is named."""
+    bot, metric = problem.bot or "", metric_of_rows(run, problem)
+    if problem.row_count == 1 and problem.rows:
+        return open_address(problem.rows[0], bot, metric)
+    return problem_address(run, problem) or (rows_address(bot=bot, metric=metric) if metric else "")
+
+
+def overview_section(report: Report) -> Markup:
+    """The part of a run's page that is shown first; its store is still open."""
+    run, summary = report.run, report.run.summary
+    leading = leading_of(run)
+    series = {bot.name: number for number, bot in enumerate(run.bots)}
+    insights, more_insights = insight_list(run, report.findings.insights)
+    meanings, metric = metric_meanings(run), _metric(report, leading)
+    charts = offer_charts(leading.detail, series) if leading else ()
+    return render(
+        "overview.html.j2",
+        verdict=verdict_of(summary, leading),
+        basis=_basis(report),
+        metric=metric,
+        meaning=meanings.get(metric, ""),
+        why=_why(report, metric),
+        standings=standings_of(run, _order(leading), metric, report.metrics, meanings),
+        charts=charts,
+        burdens=[chart.title.rpartition(" ")[2] for chart in charts],
+        about_charts=about_offers(leading.detail) if leading else "",
+        notes=_notes(report),
+        counted=counted(report.findings.problems),
+        problems=problem_list(run, report.findings.problems),
+        insights=insights,
+        more_insights=more_insights,
+    )
+
+
+def _order(leading: Leading | None) -> list[str]:
+    """The bots from best to worst."""
+    if leading is None:
+        return []
+    ranking = leading.detail.metric.ranking
+    return [ranking.bots[place] for place in ranking.order]
+
+
+def _metric(report: Report, leading: Leading | None) -> str:
+    """The metric that the verdict rests on; blank where there is none."""
+    if leading is not None:
+        return leading.detail.metric.column.name
+    primary = report.run.summary.primary
+    return primary.name if primary else ""
+
+
+def _why(report: Report, metric: str) -> str:
+    """Why the verdict rests on that metric."""
+    primary = report.run.summary.primary
+    if primary is None or not metric or primary.name == metric:
+        return primary.why if primary else ""
+    return f"{primary.why} The bots can't be ranked by it, so {metric} is told here."
+
+
+def _basis(report: Report) -> str:
+    """What everything below rests on."""
+    summary = report.run.summary
+    rows = sum(bot.rows for bot in summary.bots)
+    basis = [count(summary.questions, "question"), count(len(summary.bots), "bot"), count(rows, "row")]
+    return f"{', '.join(basis)}; {counted(report.findings.problems).lower()}"
+
+
+def _notes(report: Report) -> list[str]:
+    """What the signs and figures of the leaderboard mean, and which models stand behind them."""
+    summary = report.run.summary
+    notify = (*about_intervals(summary), *about_corrections(summary))
+    notes = [f"{sentence[0].upper()}{sentence[1:]}." for sentence in notify]
+    if any(bot.embedded for bot in summary.bots):
+        notes.append("No LLM: answers come from an embedded model that only picks sentences or entries.")
+    if summary.judge is not None:
+        notes.append(f"{summary.judge.sentence[0].upper()}{summary.judge.sentence[1:]}.")
+    notes += [f"{model.sentence[0].upper()}{model.sentence[1:]}." for model in summary.local_models]
+    return notes

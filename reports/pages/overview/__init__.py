@@ -1,1 +1,0 @@
-"""The first part of a page: which bot is better, how sure that is, what it costs, and what is wrong."""

@@ -1,0 +1,274 @@
+"""Pair changes: two runs bot by bot with their comparisons, and the words and figures of what changed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from ..compare import messages as words
+from ..compare.changes import ChangedRow, ChangedRows
+from ..compare.comparison import ALPHA, Asked, Comparison, MetricComparison, Pair, compare_bots
+from ..compare.operands import Operand
+from ..leaderboard import ARROWS, figure
+from ..report import Report, make_report
+from .charts import DotIntervals, Line, interval_scale
+from .rows import Column, rows_address
+
+
+@dataclass(frozen=True, slots=True)
+class BotPair:
+    """A bot of base and a bot of head.
+
+    Attributes:
+        bots: their names.
+        columns: base first; only those of a side that is a database.
+        comparison: None where nothing of them can be compared.
+        refused: why not; blank where there is a comparison.
+    """
+
+    bots: Pair
+    columns: tuple[Column, ...]
+    comparison: Comparison | None
+    refused: str = ""
+
+    @property
+    def title(self) -> str:
+        """What the pair is called."""
+        base, head = self.bots
+        return head if base == head else f"{base} against {head}"
+
+
+@dataclass(frozen=True, slots=True)
+class PairedRuns:
+    """Both sides with what was compared.
+
+    Attributes:
+        base, head: the sides, still open.
+        reports: of both; None for a baseline file, and one and the same where both sides are one run.
+        pairs: the one with the largest change first.
+        left_out: sentences on bots and pairs that are not compared.
+    """
+
+    base: Operand
+    head: Operand
+    reports: tuple[Report | None, Report | None]
+    pairs: tuple[BotPair, ...]
+    left_out: tuple[str, ...] = ()
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """The columns of all pairs, one pair after the other; a bot that stands in two pairs does so twice."""
+        return tuple(column for pair in self.pairs for column in pair.columns)
+
+    @property
+    def has_both(self) -> bool:
+        """Whether the answers of both sides are at hand."""
+        return None not in self.reports
+
+
+def paired_runs(base: Operand, head: Operand, bots: Sequence[str] = (), asked: Asked | None = None) -> PairedRuns:
+    """Compare two sides, and give the columns that show the answers of both.
+
+    Args:
+        base: what it is compared with, open as long as the page is being made.
+        head: what is looked at, likewise.
+        bots: of two whole runs, only these; none for all.
+        asked: how they are compared; left out, as ``proctor compare`` does by itself.
+
+    Raises:
+        InputError: no bot of one side matches one of the other, or both sides are the same.
+    """
+    found = compare_bots(base, head, bots, asked or Asked())
+    reports = _reports(base, head)
+    pairs: list[tuple[Pair, Comparison | None]] = [
+        *(((each.base.bot, each.head.bot), each) for each in sorted(found.comparisons, key=_change, reverse=True)),
+        *((pair, None) for pair in found.refused),
+    ]
+    made = tuple(
+        BotPair(pair, _columns(pair, reports, len(pairs) == 1), comparison, found.refused.get(pair, ""))
+        for pair, comparison in pairs
+    )
+    alone = tuple(sentence for sentence in found.left_out if sentence not in found.refused.values())
+    return PairedRuns(base, head, reports, made, alone)
+
+
+def _reports(base: Operand, head: Operand) -> tuple[Report | None, Report | None]:
+    made = None if base.source is None else make_report(*base.source)
+    if base.source and head.source and _is_same(base, head):
+        return made, made
+    return made, None if head.source is None else make_report(*head.source)
+
+
+def _is_same(base: Operand, head: Operand) -> bool:
+    """Whether both are of one run of one database, which may have been opened twice."""
+    if base.source is None or head.source is None:
+        return False
+    (one, one_id), (other, other_id) = base.source, head.source
+    return one_id == other_id and one.path.resolve() == other.path.resolve()
+
+
+def _columns(pair: Pair, reports: tuple[Report | None, Report | None], is_only: bool) -> tuple[Column, ...]:
+    """Called base and head; with the bot where there are several pairs, and by the bots where these differ."""
+    first, second = reports
+    names = ["base", "head"] if is_only else [f"base {pair[0]}", f"head {pair[1]}"]
+    if pair[0] != pair[1]:
+        names = list(pair)
+    places = (0, 0 if first is None or first is second else 1)
+    return tuple(
+        Column(name, place, report.run, bot)
+        for name, place, report, bot in zip(names, places, reports, pair, strict=True)
+        if report is not None
+    )
+
+
+def _change(comparison: Comparison) -> tuple[int, float]:
+    """How much there is to tell: verdicts, then the largest effect."""
+    directed = [each for each in comparison.metrics if each.column.better != "neither"]
+    firm = sum(each.verdict in ("better", "worse") for each in directed)
+    return firm, max((abs(each.difference.effect or 0.0) for each in directed), default=0.0)
+
+
+TONES: Final = {"better": "good", "worse": "bad"}
+MOST_SENTENCES: Final = 6  # verdicts that are told in words; the table has all
+
+
+@dataclass(frozen=True, slots=True)
+class MetricLine:
+    """A metric as a line of the table: all texts, as they are shown."""
+
+    name: str
+    arrow: str
+    base: str
+    head: str
+    difference: str
+    interval: str
+    p: str
+    is_significant: bool
+    effect: str
+    counts: str
+    lost: int | None
+    gained: int | None
+    verdict: str
+    tone: str
+    missing: str
+    links: dict[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class RowLine:
+    """A question that changed: before and after, and where it is opened."""
+
+    row: ChangedRow
+    base: str
+    head: str
+    flip: str
+    href: str
+
+
+def metric_groups(pair: BotPair, comparison: Comparison) -> Iterator[tuple[str, list[MetricLine]]]:
+    """The metrics by what became of them, as ``proctor compare`` has them: a heading with its lines."""
+    for _, heading, found in words.groups(comparison):
+        yield heading, [metric_line(each, pair, comparison) for each in found]
+
+
+def metric_line(found: MetricComparison, pair: BotPair, comparison: Comparison) -> MetricLine:
+    """One metric of a comparison as it is shown."""
+    column, difference, missing = found.column, found.difference, found.missing
+    adjusted = found.adjusted(comparison.correct)
+    shows = {"lost": "lost", "gained": "gained", "all": "", "missing": "missing"}
+    return MetricLine(
+        name=column.name, arrow=ARROWS[column.better].strip(), base=figure(found.base_mean, column),
+        head=figure(found.head_mean, column), difference=words.signed(difference.mean, column),
+        interval=words.interval(difference.low, difference.high, column), p=words.p_value(adjusted),
+        is_significant=adjusted is not None and adjusted <= ALPHA,
+        effect="-" if difference.effect is None else f"{difference.effect:.2f}",
+        counts=" / ".join(f"{number:,}" for number in found.wins_ties_losses),
+        lost=found.pass_to_fail, gained=found.fail_to_pass, verdict=found.verdict,
+        tone=TONES.get(found.verdict, ""),
+        missing=f"{missing.both:,} of {comparison.questions:,}" if missing.both < comparison.questions else "",
+        links={name: _link(pair, column.name, show) for name, show in shows.items()},
+    )  # fmt: skip
+
+
+def _link(pair: BotPair, metric: str, show: str = "", opened: str = "") -> str:
+    """Where the list of questions shows them; blank where the page does not list both sides."""
+    if len(pair.columns) < 2:
+        return ""
+    return rows_address(bot=pair.columns[1].name, metric=metric, show=show, open=opened)
+
+
+def sentences(comparison: Comparison) -> list[tuple[str, str, str]]:
+    """The firm verdicts in words, what is worse first: tone, metric, sentence."""
+    name = comparison.head.name
+    firm = [each for verdict in ("worse", "better") for each in comparison.metrics if each.verdict == verdict]
+    notify = [(TONES[each.verdict], each.column.name, each.sentence(name)) for each in firm]
+    return notify[:MOST_SENTENCES]
+
+
+def tone(comparison: Comparison) -> str:
+    """Of the headline: good or bad where all verdicts say so."""
+    found = {TONES[each.verdict] for each in comparison.metrics if each.verdict in TONES}
+    return found.pop() if len(found) == 1 else ""
+
+
+def forest(comparison: Comparison) -> DotIntervals | None:
+    """The differences with their intervals on one axis: of metrics between -1 and 1 that changed on any question."""
+    shared = [each for _, _, found in words.groups(comparison) for each in found if _is_drawn(each)]
+    lines = [_forest_line(each) for each in shared]
+    if not lines:
+        return None
+    base, head = comparison.base.name, comparison.head.name
+    return DotIntervals(
+        f"Difference {head} minus {base}", "Each metric with its 95 % interval; the table above has the figures.",
+        interval_scale(lines, also=(0.0,)), tuple(lines), reference=0.0, x_title=f"{head} minus {base}",
+    )  # fmt: skip
+
+
+def _is_drawn(found: MetricComparison) -> bool:
+    low, high = found.column.low, found.column.high
+    shares_axis = low is not None and high is not None and low >= -1 and high <= 1
+    return shares_axis and found.difference.low is not None and found.verdict != "the same"
+
+
+def _forest_line(found: MetricComparison) -> Line:
+    column, difference = found.column, found.difference
+    verdict = found.verdict if found.verdict in TONES else ""
+    shown = f"{words.signed(difference.mean, column)} {verdict}".strip()
+    notify = f"{column.name}: {shown} {words.interval(difference.low, difference.high, column)}"
+    name = f"{column.name} {ARROWS[column.better]}".strip()
+    return Line(
+        name, difference.mean, difference.low, difference.high, shown, TONES.get(found.verdict, ""), note=notify
+    )
+
+
+def changed_lines(
+    pair: BotPair, comparison: Comparison, rows: ChangedRows
+) -> list[tuple[str, list[RowLine]]]:  # fmt: skip
+    """The questions that fell and rose most by a metric, each under its heading."""
+    name = comparison.head.name
+    made = ((f"Where {name} lost most", rows.losses), (f"Where {name} gained most", rows.gains))
+    return [(heading, [_row(pair, comparison, rows.metric, row) for row in found]) for heading, found in made if found]
+
+
+def _row(pair: BotPair, comparison: Comparison, metric: str, row: ChangedRow) -> RowLine:
+    column = next(each.column for each in comparison.metrics if each.column.name == metric)
+    href = _link(pair, metric, opened=row.key)
+    flip = words.flip_words(row.flip).strip()
+    return RowLine(row, figure(row.base_value, column), figure(row.head_value, column), flip, href)
+
+
+def first_metric(comparison: Comparison) -> str | None:
+    """The metric by which its questions are shown first: the primary one, else the one in which most happened."""
+    if comparison.of_primary is not None:
+        return comparison.of_primary.column.name
+    return comparison.rows[0].metric if comparison.rows else None
+
+
+def operands(pairs: PairedRuns) -> Sequence[tuple[str, str, str, str]]:
+    """Both sides: what they are called, run, status where it is not finished, and the file or database."""
+    named = (("base", pairs.base), ("head", pairs.head))
+    return [
+        (name, operand.run.run, "" if operand.run.status == "finished" else operand.run.status,
+         "baseline file" if operand.is_baseline else "") for name, operand in named
+    ]  # fmt: skip

@@ -1,1 +1,0 @@
-"""The page of two runs: what changed, by how much, and what stood behind it."""

@@ -1,1 +1,0 @@
-"""The pages over many runs: their list, and the trend of a metric."""

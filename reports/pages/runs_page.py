@@ -1,0 +1,520 @@
+"""Runs page: the runs of a database, a metric over time, and the choice of two to compare."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, Final, get_args
+from urllib.parse import quote, urlencode
+
+import orjson
+from markupsafe import Markup
+
+from ..leaderboard import ARROWS, best_bots, count, figure
+from ..problems import Severity
+from ..store.database import Store, marks
+from ..store.run import ASIDE
+from ..store.summary import BotSummary, MetricColumn, MetricSummary, Summary, bot_keys, summarise
+from .charts import Lines, Series, Value
+from .page import Page, Section
+from .templating import render
+
+PER_PAGE: Final = 50
+
+Summaries = Callable[[Store, int], Summary]  # works a summary out, or has it at hand
+
+
+@dataclass(frozen=True, slots=True)
+class RunLine:
+    """A run in one line.
+
+    Attributes:
+        id: its key.
+        name: what people call it.
+        suite: of which it is a pass.
+        status: ``running``, ``finished``, ``stopped`` or ``failed``.
+        started_at: when.
+        finished_at: when it last ended; None while it goes on.
+        rows: rows that are there.
+        expected: rows that it will have, None where that is not known.
+        questions: different questions.
+        bots: in the order of the suite.
+        lead: the primary metric; None where it has none.
+        why: why it is that; blank where there is none.
+        problems: how many of each severity; None while they are not worked out.
+        judge: who graded; None where no metric asks a judge.
+    """
+
+    id: int
+    name: str
+    suite: str
+    status: str
+    started_at: str
+    finished_at: str | None
+    rows: int
+    expected: int | None
+    questions: int
+    bots: tuple[BotSummary, ...]
+    lead: MetricColumn | None
+    problems: Mapping[str, int] | None
+    judge: str | None
+    why: str = ""
+
+    @property
+    def address(self) -> str:
+        """Where a server shows it."""
+        return run_address(self.name)
+
+    @property
+    def best(self) -> set[str]:
+        """Names of the bots that are best by the leading metric; none where there is nothing to compare."""
+        return best_bots(self.lead, self.bots) if self.lead else set()
+
+    @property
+    def is_aside(self) -> bool:
+        """Whether it was held to explain or to shake other runs, and is none that people look for."""
+        return is_aside(self.suite)
+
+    @property
+    def is_running(self) -> bool:
+        """Whether more rows may come."""
+        return self.status == "running"
+
+
+@dataclass(frozen=True, slots=True)
+class RunOperand:
+    """A run with the names of its bots, as one may choose it to be compared."""
+
+    name: str
+    suite: str
+    bots: tuple[str, ...]
+
+
+def run_address(name: str) -> str:
+    """The path at which a server shows a run; a name is one part of it, whatever it is made of."""
+    return f"/runs/{quote(name, safe='')}"
+
+
+def comparison_address(base: str, head: str) -> str:
+    """Where a server shows two sides compared."""
+    return f"/compare?{urlencode({'base': base, 'head': head})}"
+
+
+def is_aside(suite: str) -> bool:
+    """Whether runs of the suite explain, perturb or analysis those of another."""
+    return suite.endswith(ASIDE)
+
+
+def suites(store: Store) -> dict[str, int]:
+    """The suites with their number of runs, that of the latest run first; those that stand aside are left out."""
+    lines = store.query("SELECT suite, COUNT(*) FROM runs GROUP BY suite ORDER BY MAX(id) DESC")
+    return {str(suite): int(number) for suite, number in lines if not is_aside(str(suite))}
+
+
+def run_lines(
+    store: Store, suite: str | None = None, *, aside: bool = False, skip: int = 0, most: int = PER_PAGE,
+    summary_of: Summaries = summarise,
+) -> list[RunLine]:  # fmt: skip
+    """The runs, the latest first.
+
+    Args:
+        store: the open database.
+        suite: only of this one.
+        aside: those that stand aside, in place of all others.
+        skip: how many to leave out at the beginning.
+        most: how many to tell at most.
+        summary_of: what gives their summaries.
+    """
+    conditions, values = _conditions(suite, aside)
+    lines = store.query(
+        "SELECT id, suite, started_at, finished_at, manifest, findings_of IS NOT NULL FROM runs"
+        f" WHERE {conditions} ORDER BY id DESC LIMIT ? OFFSET ?",
+        [*values, most, skip],
+    )
+    return [_line(store, summary_of(store, line[0]), *line) for line in lines]
+
+
+def count_runs(store: Store, suite: str | None = None, *, aside: bool = False) -> int:
+    """How many ``run_lines`` there are in all."""
+    conditions, values = _conditions(suite, aside)
+    return int(store.query(f"SELECT COUNT(*) FROM runs WHERE {conditions}", values)[0][0])
+
+
+def _conditions(suite: str | None, aside: bool) -> tuple[str, list[object]]:
+    ends = f"({' OR '.join(['suite LIKE ?'] * len(ASIDE))})"
+    values: list[object] = [f"%{end}" for end in ASIDE]
+    condition = ends if aside else f"NOT {ends}"
+    if suite is None:
+        return condition, values
+    if aside:
+        return f"suite IN ({marks(ASIDE)})", [suite + end for end in ASIDE]
+    return f"{condition} AND suite = ?", [*values, suite]
+
+
+def _line(
+    store: Store, summary: Summary, run_id: int, suite: str, started_at: str, finished_at: str | None, manifest: str,
+    has_findings: int,
+) -> RunLine:  # fmt: skip
+    return RunLine(
+        id=run_id, name=summary.run, suite=suite, status=summary.status, started_at=started_at,
+        finished_at=finished_at, rows=sum(bot.rows for bot in summary.bots),
+        expected=expected_rows(orjson.loads(manifest)), questions=summary.questions, bots=tuple(summary.bots),
+        lead=summary.primary.column if summary.primary else next(iter(summary.metrics), None),
+        problems=_problems(store, run_id) if has_findings else None,
+        judge=summary.judge.name if summary.judge else None, why=summary.primary.why if summary.primary else "",
+    )  # fmt: skip
+
+
+def expected_rows(manifest: Mapping[str, Any]) -> int | None:
+    """How many rows a run will have, by its manifest: questions x bots x repeats; None where that is not known."""
+    settings = manifest.get("settings")
+    if not isinstance(settings, Mapping):
+        return None
+    questions, bots, repeat = (settings.get(name) for name in ("questions", "bots", "repeat"))
+    number = questions.get("count") if isinstance(questions, Mapping) else None
+    if not isinstance(number, int) or not isinstance(bots, Sequence):
+        return None
+    return number * len(bots) * (repeat if isinstance(repeat, int) else 1)
+
+
+def _problems(store: Store, run_id: int) -> dict[str, int]:
+    found = dict(store.query("SELECT severity, COUNT(*) FROM problems WHERE run_id = ? GROUP BY severity", [run_id]))
+    return {severity: int(found.get(severity, 0)) for severity in get_args(Severity)}
+
+
+def run_operands(store: Store, most: int) -> list[RunOperand]:
+    """The latest runs, those that stand aside too, with their bots."""
+    bots: dict[int, list[str]] = {}
+    lines = store.query("SELECT id, name, suite FROM runs ORDER BY id DESC LIMIT ?", [most])
+    oldest = lines[-1][0] if lines else 0
+    for run_id, name in store.query(
+        "SELECT run_id, name FROM run_bots JOIN bots ON bots.id = bot_id WHERE run_id >= ? ORDER BY run_id, position",
+        [oldest],
+    ):
+        bots.setdefault(run_id, []).append(str(name))
+    return [RunOperand(str(name), str(suite), tuple(bots.get(run_id, ()))) for run_id, name, suite in lines]
+
+
+MOST_RUNS: Final = 40  # the latest ones
+
+
+@dataclass(frozen=True, slots=True)
+class TrendRun:
+    """A run of the trend; ``column`` is the metric as the run has it, or None."""
+
+    id: int
+    name: str
+    status: str
+    started_at: str
+    questions: int
+    column: MetricColumn | None
+
+    @property
+    def version(self) -> str | None:
+        """Of the metric: values of different versions can't be compared."""
+        return self.column.version if self.column else None
+
+    @property
+    def address(self) -> str:
+        """Where a server shows it."""
+        return run_address(self.name)
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """What a bot got in a run.
+
+    Attributes:
+        place: of the run in the trend, from 0.
+        version: of the metric.
+        summary: the figure, its interval and how many rows it rests on.
+        is_changed: the bot is made otherwise than in its last run before (settings, prompts, documents or models).
+    """
+
+    place: int
+    version: str
+    summary: MetricSummary
+    is_changed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Trend:
+    """A metric over runs: the points of each bot, in the order of time."""
+
+    suite: str
+    column: MetricColumn
+    runs: tuple[TrendRun, ...]
+    bots: dict[str, tuple[Point, ...]]
+
+    @property
+    def versions(self) -> tuple[str, ...]:
+        """The versions of the metric, in the order in which they came."""
+        return tuple(dict.fromkeys(run.version for run in self.runs if run.version))
+
+    @property
+    def breaks(self) -> tuple[int, ...]:
+        """Places of runs before which the version is another one."""
+        measured = [(place, run.version) for place, run in enumerate(self.runs) if run.version]
+        return tuple(place for (_, before), (place, version) in pairwise(measured) if before != version)
+
+    def point(self, bot: str, place: int) -> Point | None:
+        """What a bot got in a run, None where it has nothing."""
+        return next((point for point in self.bots[bot] if point.place == place), None)
+
+
+def segments(points: Sequence[Point]) -> Iterator[tuple[Point, ...]]:
+    """Points with a figure that may be joined by a line: neighbours of the same version of the metric."""
+    joined: list[Point] = []
+    for point in (each for each in points if each.summary.mean is not None):
+        if joined and joined[-1].version != point.version:
+            yield tuple(joined)
+            joined = []
+        joined.append(point)
+    if joined:
+        yield tuple(joined)
+
+
+def trend_metrics(store: Store, suite: str) -> list[str]:
+    """The metrics that runs of a suite have, those of the latest run first."""
+    lines = store.query(
+        "SELECT metrics.name FROM run_metrics JOIN metrics ON metrics.id = metric_id JOIN runs ON runs.id = run_id"
+        " WHERE suite = ? ORDER BY run_id DESC, position",
+        [suite],
+    )
+    return list(dict.fromkeys(str(name) for (name,) in lines))
+
+
+def trend_of(store: Store, suite: str, metric: str, summary_of: Summaries = summarise) -> Trend | None:
+    """The trend of a metric over the latest runs of a suite; None where no run of it has the metric."""
+    lines = store.query("SELECT id, started_at FROM runs WHERE suite = ? ORDER BY id DESC LIMIT ?", [suite, MOST_RUNS])
+    found = [(run_id, started_at, summary_of(store, run_id)) for run_id, started_at in reversed(lines)]
+    runs = tuple(
+        TrendRun(run_id, summary.run, summary.status, started_at, summary.questions, _column(summary, metric))
+        for run_id, started_at, summary in found
+    )
+    columns = [run.column for run in runs if run.column]
+    if not columns:
+        return None
+    return Trend(suite, columns[-1], runs, _bots(store, runs, [summary for _, _, summary in found], metric))
+
+
+def _column(summary: Summary, metric: str) -> MetricColumn | None:
+    return next((column for column in summary.metrics if column.name == metric), None)
+
+
+def _bots(
+    store: Store, runs: Sequence[TrendRun], summaries: Sequence[Summary], metric: str
+) -> dict[str, tuple[Point, ...]]:
+    """By bot its points; the bots of the latest run first, in its order."""
+    names = dict.fromkeys(bot.name for summary in reversed(summaries) for bot in summary.bots)
+    made: dict[str, list[Point]] = {name: [] for name in names}
+    last: dict[str, int] = {}
+    for place, (run, summary) in enumerate(zip(runs, summaries, strict=True)):
+        if run.version is None:
+            continue
+        keys = bot_keys(store, run.id)
+        for bot in summary.bots:
+            is_changed = last.get(bot.name, keys[bot.name]) != keys[bot.name]
+            last[bot.name] = keys[bot.name]
+            made[bot.name].append(Point(place, run.version, bot.metrics[metric], is_changed))
+    return {name: tuple(points) for name, points in made.items() if points}
+
+
+OTHER_VERSION = "≠"
+
+
+def trend_chart(trend: Trend) -> Lines:
+    """The drawing; between two versions of the metric stands a place without values, which breaks all lines."""
+    column = trend.column
+    return Lines(
+        title=f"{column.name} over {count(len(trend.runs), 'run')} of {trend.suite}",
+        description=_description(trend),
+        places=_places(trend),
+        series=tuple(Series(bot, _values(trend, bot), number) for number, bot in enumerate(trend.bots)),
+        y_title=f"{column.name} {ARROWS[column.better]}".rstrip(),
+        limits=(column.low, column.high),
+        reference=column.of_suite.threshold if column.better != "neither" else None,
+    )
+
+
+def _places(trend: Trend) -> list[str]:
+    """Days where runs are of different ones, else times of day; and a sign between two versions."""
+    days = {run.started_at[:10] for run in trend.runs}
+    part = slice(5, 10) if len(days) > 1 else slice(11, 16)
+    places: list[str] = []
+    for place, run in enumerate(trend.runs):
+        places += [OTHER_VERSION] * (place in trend.breaks)
+        places.append(run.started_at[part])
+    return places
+
+
+def _values(trend: Trend, bot: str) -> list[Value | None]:
+    values: list[Value | None] = []
+    for place in range(len(trend.runs)):
+        values += [None] * (place in trend.breaks)
+        point = trend.point(bot, place)
+        values.append(_value(trend, bot, point) if point else None)
+    return values
+
+
+def _value(trend: Trend, bot: str, point: Point) -> Value | None:
+    found, run = point.summary, trend.runs[point.place]
+    if found.mean is None:
+        return None
+    interval = ""
+    if found.ci_low is not None and found.ci_high is not None:
+        interval = f" ({figure(found.ci_low, trend.column)} to {figure(found.ci_high, trend.column)})"
+    note = f"{bot}, run {run.name}: {figure(found.mean, trend.column)}{interval}, {count(found.n_ok, 'row')}"
+    return Value(found.mean, found.ci_low, found.ci_high, note, run.address)
+
+
+def _description(trend: Trend) -> str:
+    """First and last figure of each bot; the table has all."""
+    parts = []
+    for bot, points in trend.bots.items():
+        found = [(point, point.summary.mean) for point in points if point.summary.mean is not None]
+        if not found:
+            continue
+        (first, before), (last, after) = found[0], found[-1]
+        notify = figure(after, trend.column)
+        if first.place != last.place and first.version == last.version:
+            notify = f"from {figure(before, trend.column)} to {notify}"
+        parts.append(f"{bot}: {notify}")
+    return "; ".join(parts) or "No run has a value."
+
+
+SETTINGS: Final = {"blocks": "/", "state": "/state"}
+MOST_OPERANDS: Final = 200  # runs that can be chosen by hand; the address takes any
+MOST_ASIDE: Final = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What a reader has chosen; blank for what is left to us.
+
+    Attributes:
+        suite: only runs of this one.
+        metric: whose trend is shown.
+        page: of the list, from 1.
+        base: the side that a comparison begins with.
+        head: the side that is compared with it.
+    """
+
+    suite: str = ""
+    metric: str = ""
+    page: int = 1
+    base: str = ""
+    head: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Leaf:
+    """One page of the list."""
+
+    lines: list[RunLine]
+    aside: list[RunLine]
+    number: int
+    total: int
+
+    @property
+    def first(self) -> int:
+        """Number of its first run."""
+        return (self.number - 1) * PER_PAGE + 1
+
+    @property
+    def last(self) -> int:
+        """Number of its last run."""
+        return self.first + len(self.lines) - 1
+
+    @property
+    def befores(self) -> dict[str, str]:
+        """By run, where it is compared with the one of its suite before, as far as that is on this page."""
+        made: dict[str, str] = {}
+        later: dict[str, str] = {}
+        for line in self.lines:
+            if line.suite in later:
+                made[later[line.suite]] = comparison_address(line.name, later[line.suite])
+            later[line.suite] = line.name
+        return made
+
+
+def runs_page(store: Store, wanted: Wanted, summary_of: Summaries = summarise) -> Page:
+    """The page of all runs of a database.
+
+    Args:
+        store: the open database.
+        wanted: what the reader has chosen.
+        summary_of: what gives the summaries of runs.
+    """
+    known = suites(store)
+    suite = wanted.suite if wanted.suite in known else ""
+    leaf = _leaf(store, suite or None, wanted.page, summary_of)
+    sections = (
+        Section("runs", "Runs", render("runs.html.j2", leaf=leaf, suites=known, suite=suite)),
+        Section("trend", "Trend", _trend_body(store, wanted, known, suite, summary_of)),
+        Section("compare", "Compare", _compare_body(store, wanted, leaf)),
+    )
+    subtitle = f"{store.path.name}: {count(leaf.total, 'run')}"
+    return Page(
+        "Runs",
+        subtitle + (f" of {suite}" if suite else ""),
+        sections,
+        ("live/redrawing", "live/live"),
+        ("runs",),
+        SETTINGS,
+    )
+
+
+def _leaf(store: Store, suite: str | None, page: int, summary_of: Summaries) -> Leaf:
+    total = count_runs(store, suite)
+    number = min(max(page, 1), max(1, -(-total // PER_PAGE)))
+    lines = run_lines(store, suite, skip=(number - 1) * PER_PAGE, summary_of=summary_of)
+    aside = run_lines(store, suite, aside=True, most=MOST_ASIDE, summary_of=summary_of) if number == 1 else []
+    return Leaf(lines, aside, number, total)
+
+
+def _trend_body(store: Store, wanted: Wanted, known: dict[str, int], chosen: str, summary_of: Summaries) -> Markup:
+    suite = chosen or next(iter(known), "")
+    metrics = trend_metrics(store, suite)
+    metric = wanted.metric if wanted.metric in metrics else _lead(store, suite, metrics, summary_of)
+    trend = trend_of(store, suite, metric, summary_of) if metric else None
+    return render(
+        "runs_trend.html.j2", trend=trend, chart=trend and trend_chart(trend), suites=known, suite=suite,
+        metrics=metrics, metric=metric, breaks=_breaks(trend) if trend else [],
+        lone=not trend or not any(len(part) > 1 for points in trend.bots.values() for part in segments(points)),
+    )  # fmt: skip
+
+
+def _lead(store: Store, suite: str, metrics: list[str], summary_of: Summaries) -> str:
+    latest = run_lines(store, suite, most=1, summary_of=summary_of)
+    return latest[0].lead.name if latest and latest[0].lead else next(iter(metrics), "")
+
+
+def _breaks(trend: Trend) -> list[str]:
+    """Names of the runs since which the metric's version is another one."""
+    return [trend.runs[place].name for place in trend.breaks]
+
+
+def _compare_body(store: Store, wanted: Wanted, leaf: Leaf) -> Markup:
+    """The form, with the two latest runs of one suite chosen where the reader has chosen none."""
+    base, head = _first_choice(leaf)
+    operands = run_operands(store, MOST_OPERANDS)
+    return render("runs_compare.html.j2", operands=operands, base=wanted.base or base, head=wanted.head or head)
+
+
+def _first_choice(leaf: Leaf) -> tuple[str, str]:
+    if not leaf.lines:
+        return "", ""
+    head = leaf.lines[0]
+    before = next((line for line in leaf.lines[1:] if line.suite == head.suite), None)
+    if before:
+        return before.name, head.name
+    first, last = ([f"{head.name}:{bot.name}" for bot in head.bots] * 2)[:2] if head.bots else ("", "")
+    return first, last
+
+
+def trouble_page(title: str, sentence: str) -> Page:
+    """A page that says in a sentence why there is no other."""
+    body = render("runs_trouble.html.j2", sentence=sentence)
+    return Page(title, "", (Section("trouble", title, body),), (), ("runs",), {"blocks": "/"})

@@ -1,0 +1,376 @@
+"""Verdict: which bot leads on the primary metric, by how much, how surely, and what it takes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from ... import InputError
+from ..compare.comparable import Pairing, pair
+from ..compare.comparison import MetricComparison, compare_metric, correct_all, doubts
+from ..compare.messages import p_value
+from ..compare.operands import Operand
+from ..compare.scores import RunTables, run_tables
+from ..leaderboard import count, figure, milliseconds
+from ..primary import OPERATIONAL, RIGHTNESS, of_quality
+from ..problems import apart
+from ..ranking.ranked_run import InDetail, ranked_run
+from ..ranking.ranking import Ranking, SharedQuestions, as_measured
+from ..ranking.routing import Offer
+from ..reported_run import ReportedRun, bound, figure_apart, misses
+from ..store.summary import BotSummary, MetricColumn, Summary
+
+CLUSTER = "source"  # what keeps questions together, as for the intervals of the leaderboard
+
+
+@dataclass(frozen=True, slots=True)
+class Against:
+    """The leader against one rival, on the questions that both have a value on; each is compared alone."""
+
+    rival: str
+    found: MetricComparison
+
+
+@dataclass(frozen=True, slots=True)
+class Leading:
+    """Who leads on the metric that ``proctor rank`` would take.
+
+    Attributes:
+        detail: the bots ranked by it, and what each takes in time and money.
+        leader: the one that leads; None where several tie.
+        against: the leader against the next best, and against whoever is likeliest to be the best in its stead.
+        doubts: what makes it weaker than it looks, in sentences.
+    """
+
+    detail: InDetail
+    leader: str | None
+    against: tuple[Against, ...]
+    doubts: tuple[str, ...]
+
+
+def leading_of(run: ReportedRun) -> Leading | None:
+    """Rank the bots of a run; None where there is nothing to rank them by.
+
+    Only the metrics of which one is chosen are read, because those of a whole run may be millions of values.
+    """
+    for metrics in _choices(run):
+        tables = run_tables(run.store, run.id, metrics=metrics)
+        try:
+            detail = ranked_run(tables, cluster=CLUSTER).details[0]
+        except InputError:  # no two bots have a value on the same questions
+            continue
+        return _compared(tables, detail)
+    return None
+
+
+def _choices(run: ReportedRun) -> Iterator[Sequence[str]]:
+    """The metrics to choose from: the named one; those that say who is right; the first that has values; any."""
+    valued = [name for name in of_quality(run.columns) if sum(bot.metrics[name].n_ok > 0 for bot in run.bots) > 1]
+    direct = [name for name in RIGHTNESS if name in valued]
+    primary = run.summary.primary
+    named = [primary.name] if primary is not None and primary.named and primary.name in valued else []
+    yield from (names for names in (named, direct, valued[:1], valued) if names)
+
+
+def _compared(tables: RunTables, detail: InDetail) -> Leading:
+    shared, lead, ranking = detail.metric.shared, detail.lead, detail.metric.ranking
+    left_out = tuple(_left_out(shared))
+    if lead is None:
+        return Leading(detail, None, (), left_out)
+    rivals = dict.fromkeys([ranking.bots[ranking.order[1]], lead.rival])
+    pairings = {rival: pair(tables.tables[rival], tables.tables[lead.bot], CLUSTER) for rival in rivals}
+    found = ((rival, _comparison(pairing, shared.column.name)) for rival, pairing in pairings.items())
+    against = tuple(Against(rival, comparison) for rival, comparison in found if comparison)
+    operand = Operand(tables)
+    said = [sentence for pairing in pairings.values() for sentence in doubts(operand, operand, pairing)]
+    return Leading(detail, lead.bot, against, (*dict.fromkeys(said), *left_out))
+
+
+def _comparison(pairing: Pairing, metric: str) -> MetricComparison | None:
+    found = compare_metric(pairing, metric, None, seed=0)
+    return correct_all([found], "holm")[0] if found else None
+
+
+def _left_out(shared: SharedQuestions) -> Iterator[str]:
+    name = shared.column.name
+    if shared.without:
+        yield f"Not ranked, for want of any value of {name}: {', '.join(shared.without)}."
+    if shared.dropped:
+        lacking = ", ".join(f"{bot} on {number:,}" for bot, number in shared.lacking.items())
+        yield (
+            f"The ranking rests on {count(len(shared.values), 'question')}; left out: {shared.dropped:,} on which not"
+            f" every bot has a value of {name} (none: {lacking})."
+        )
+
+
+Tone = Literal["shown", "open", "none"]
+MOST_NAMED = 6  # bots that a sentence names
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A piece of a sentence; ``role`` is ``bot``, ``metric``, ``figure`` or nothing."""
+
+    text: str
+    role: str = ""
+
+
+Words = tuple[Part, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What a run says to whoever has ten seconds.
+
+    Attributes:
+        tone: whether a difference is ``shown`` (of a lone bot: no threshold missed), ``open``, or ``none`` can be told.
+        sentence: the one that counts.
+        surety: how sure it is; empty where there is nothing to be sure of.
+        price: what the bots that it names take in time and money; empty where that is not known.
+        doubts: what makes it weaker than it looks.
+    """
+
+    tone: Tone
+    sentence: Words
+    surety: Words = ()
+    price: Words = ()
+    doubts: tuple[str, ...] = ()
+
+    @property
+    def text(self) -> str:
+        """All of it but the doubts, as plain text."""
+        sentences = (self.sentence, self.surety, self.price)
+        return " ".join("".join(part.text for part in words) for words in sentences if words)
+
+
+def verdict_of(summary: Summary, leading: Leading | None) -> Verdict:
+    """The verdict on a run.
+
+    Args:
+        summary: of the run.
+        leading: who leads; None where the bots can't be ranked.
+    """
+    answered = [bot for bot in summary.bots if bot.rows > bot.failed]
+    if not any(bot.rows for bot in summary.bots):
+        return Verdict("none", _words("No question has been asked yet."), doubts=tuple(_state(summary)))
+    if not answered:
+        rows = sum(bot.rows for bot in summary.bots)
+        who = f"{summary.bots[0].name} gave no" if len(summary.bots) == 1 else "No bot gave an"
+        return Verdict("none", _words(f"{who} answer: all {count(rows, 'row')} failed."), doubts=tuple(_state(summary)))
+    if len(summary.bots) == 1:
+        return _alone(summary, summary.bots[0])
+    if leading is None:
+        return _unranked(summary)
+    return _ranked(summary, leading)
+
+
+def _words(text: str) -> Words:
+    return (Part(text),)
+
+
+def _alone(summary: Summary, bot: BotSummary) -> Verdict:
+    doubts, price = tuple(_state(summary)), tuple(_bots_price(bot))
+    column = summary.primary.column if summary.primary else None
+    found = bot.metrics[column.name] if column else None
+    if column is None or found is None or found.mean is None:
+        nothing = (Part(bot.name, "bot"), Part(" has no value of any metric that says how good its answers are."))
+        return Verdict("none", nothing, price=price, doubts=doubts)
+    columns = {column.name: column.of_suite for column in summary.metrics}
+    sentence = [
+        Part(bot.name, "bot"), Part(" reaches "), Part(figure_apart(found.mean, column.of_suite), "figure"),
+        Part(" on "), Part(column.name, "metric"),
+    ]  # fmt: skip
+    surety: Words = ()
+    if found.ci_low is not None and found.ci_high is not None:
+        low, high = figure(found.ci_low, column), figure(found.ci_high, column)
+        surety = _words(f"95 % interval {low} to {high} over {count(found.n_ok, 'row')}.")
+    is_missed = any(misses(metric.mean, columns[name]) for name, metric in bot.metrics.items())
+    tone: Tone = "open" if is_missed else "shown"
+    return Verdict(tone, (*sentence, *_thresholds(bot, columns[column.name], columns)), surety, price, doubts)
+
+
+def _thresholds(bot: BotSummary, leading: MetricColumn, columns: dict[str, MetricColumn]) -> Iterator[Part]:
+    """Whether it meets the threshold of the metric that leads, and how many of all it meets."""
+    wanted = [name for name, found in bot.metrics.items() if found.mean is not None and bound(columns[name])]
+    missed = [name for name in wanted if misses(bot.metrics[name].mean, columns[name])]
+    if not wanted:
+        yield Part("; the run sets no threshold to meet.")
+        return
+    if leading.name in wanted:
+        yield Part(f" and {'misses' if leading.name in missed else 'meets'} the threshold of {bound(leading)}")
+    many = f" It meets {len(wanted) - len(missed)} of its {count(len(wanted), 'threshold')}."
+    yield Part("." if wanted == [leading.name] else f".{many}")
+
+
+def _unranked(summary: Summary) -> Verdict:
+    if any(column.better != "neither" and column.name not in OPERATIONAL for column in summary.metrics):
+        none = "no two bots have a value of one metric on the same questions"
+        if len(summary.bots) > 2:
+            none = "there is no question on which all bots that have values of a metric have one"
+        what = f"Nothing says which bot is better: {none}."
+    else:
+        what = "Nothing says which bot is better: no metric of this run has a better and a worse side."
+    return Verdict("none", _words(what), doubts=tuple(_state(summary)))
+
+
+def _ranked(summary: Summary, leading: Leading) -> Verdict:
+    detail, best = leading.detail, leading.leader
+    column, ranking = detail.metric.column, detail.metric.ranking
+    offers = {offer.bot: offer for offer in detail.offers}
+    doubts = tuple(_state(summary, leading.doubts))
+    if best is None or not leading.against:
+        fastest = sorted((offers[name] for name in ranking.winners), key=lambda offer: offer.latency_ms or math.inf)
+        price = _prices(fastest[:2])
+        return Verdict("open", _tied(ranking, column), price=tuple(price), doubts=(*doubts, *leading.doubts))
+    (rival, found), *others = [(each.rival, each.found) for each in leading.against]
+    bots = {bot.name: bot for bot in summary.bots}
+    own = (*_own_doubts(bots[best], column), *leading.doubts, *_other_means(bots[best], bots[rival], found))
+    is_shown = all(each.found.verdict == "better" for each in leading.against)
+    return Verdict(
+        tone="shown" if is_shown else "open",
+        sentence=tuple((_better if found.verdict == "better" else _open)(best, rival, found)),
+        surety=(*_interval(found), *_others(others), *_odds(best, ranking)),
+        price=tuple(_prices([offers[best], offers[rival]])),
+        doubts=(*doubts, *own),
+    )
+
+
+def _others(others: Sequence[tuple[str, MetricComparison]]) -> Iterator[Part]:
+    """What comes out against bots that have a worse mean than the next best, but more to say for them."""
+    for rival, found in others:
+        notify = figure(found.base_mean, found.column)
+        if found.verdict == "better":
+            yield from (Part("It is better than "), Part(rival, "bot"), Part(f" ({notify}) too. "))
+        else:
+            yield from (Part("Against "), Part(rival, "bot"), Part(f" ({notify}) no difference is shown. "))
+
+
+def _better(best: str, rival: str, found: MetricComparison) -> Iterator[Part]:
+    yield from (Part(best, "bot"), Part(" is better than "), Part(rival, "bot"), *_on(found))
+    yield Part(f", {'lower' if found.difference.mean < 0 else 'higher'} by ")
+    yield from (Part(found.shown(abs(found.difference.mean)), "figure"), Part("."))
+
+
+def _open(best: str, rival: str, found: MetricComparison) -> Iterator[Part]:
+    """No difference; or one that is the other way round among the questions that only these two share."""
+    if found.verdict == "worse":
+        yield from (Part(best, "bot"), Part(" leads on the questions that all bots have a value on, but "))
+        yield from (Part(rival, "bot"), Part(" is better where both have one"))
+    elif found.verdict == "the same":
+        yield from (Part(best, "bot"), Part(" and "), Part(rival, "bot"), Part(" score the same on each question"))
+    elif found.verdict == "cannot be told":
+        yield from (Part("It cannot be told whether "), Part(best, "bot"), Part(" is better than "), Part(rival, "bot"))
+    else:
+        yield from (Part("No difference is shown between "), Part(best, "bot"), Part(" and "), Part(rival, "bot"))
+    yield from (*_on(found), Part("."))
+
+
+def _on(found: MetricComparison) -> Iterator[Part]:
+    """The metric and both means."""
+    yield from (Part(" on "), Part(found.column.name, "metric"), Part(": "))
+    yield from (Part(figure(found.head_mean, found.column), "figure"), Part(" against "))
+    yield Part(figure(found.base_mean, found.column), "figure")
+
+
+def _interval(found: MetricComparison) -> Iterator[Part]:
+    """Between which ends the true difference is; told without a sign where it is shown."""
+    by = found.difference
+    if by.low is None or by.high is None:
+        yield Part("All questions come from one source, so that no interval can be worked out. ")
+        return
+    ends = [abs(by.low), abs(by.high)] if found.verdict == "better" else [by.low, by.high]
+    low, high = (_end(end, found) for end in sorted(ends))
+    tested = "" if found.verdict == "the same" else f", p {p_value(found.holm)}"
+    what = (
+        "The true difference lies between"
+        if found.verdict == "better"
+        else "The true difference may be anything between"
+    )
+    yield Part(f"{what} {low} and {high} (95 % interval{tested}). ")
+
+
+def _end(value: float, found: MetricComparison) -> str:
+    """An end of the interval; one that is close to 0, and not on it, in enough digits to see that."""
+    text = found.shown(value)
+    return text if float(text) or found.verdict != "better" else apart(value, 0.0)
+
+
+def _odds(best: str, ranking: Ranking) -> Iterator[Part]:
+    odds = float(ranking.best[ranking.bots.index(best)])
+    notify = "over 99 %" if odds > 0.995 else f"{odds * 100:.0f} %"
+    yield from (Part(best, "bot"), Part(f" is the best of the {len(ranking.bots)} bots with a probability of "))
+    yield from (Part(notify, "figure"), Part("."))
+
+
+def _tied(ranking: Ranking, column: MetricColumn) -> Words:
+    winners = ranking.winners
+    mean = as_measured(float(max(ranking.means)), column)
+    everybody = "All bots tie" if len(winners) == len(ranking.bots) > MOST_NAMED else ""
+    names = [Part(everybody)] if everybody else [*_listed(winners), Part(" tie")]
+    rest = len(ranking.bots) - len(winners)
+    ahead = f", ahead of {count(rest, 'other bot')}" if rest else ""
+    value = Part(figure(mean, column), "figure")
+    return (*names, Part(" on "), Part(column.name, "metric"), Part(" at "), value, Part(f"{ahead}."))
+
+
+def _listed(names: tuple[str, ...]) -> list[Part]:
+    shown, more = names[:MOST_NAMED], len(names) - MOST_NAMED
+    parts: list[Part] = []
+    for place, name in enumerate(shown):
+        last = place == len(shown) - 1 and more <= 0
+        parts += [Part(" and " if last else ", ")] if place else []
+        parts.append(Part(name, "bot"))
+    return [*parts, Part(f" and {count(more, 'other bot')}")] if more > 0 else parts
+
+
+def _prices(offers: list[Offer]) -> Iterator[Part]:
+    """What an answer of the first takes, and of the others."""
+    yield from _price_words([(offer.bot, offer.latency_ms, offer.cost) for offer in offers])
+
+
+def _bots_price(bot: BotSummary) -> Iterator[Part]:
+    cost = bot.cost / bot.cost_rows if bot.cost is not None and bot.cost_rows else None
+    yield from _price_words([(bot.name, bot.latency.p50 if bot.latency else None, cost)])
+
+
+def _price_words(prices: Sequence[tuple[str, float | None, float | None]]) -> Iterator[Part]:
+    known = [price for price in prices if price[1] is not None or price[2] is not None]
+    for place, (bot, latency_ms, cost) in enumerate(known):
+        yield from (Part("; one of " if place else "An answer of "), Part(bot, "bot"))
+        if latency_ms is not None:
+            yield from (Part(" takes "), Part(milliseconds(latency_ms), "figure"))
+        if cost is not None:
+            yield Part(" and costs " if latency_ms is not None else " costs ")
+            yield Part(f"{cost:.2g}" if cost else "nothing", "figure")
+    notify = ["median time"] if any(price[1] is not None for price in known) else []
+    notify += ["mean cost"] if any(price[2] is not None for price in known) else []
+    if notify:
+        yield Part(f" ({', '.join(notify)}).")
+
+
+def _own_doubts(bot: BotSummary, column: MetricColumn) -> Iterator[str]:
+    """What is wrong with the bot that leads, though it leads."""
+    if misses(bot.metrics[column.name].mean, column.of_suite):
+        yield f"{bot.name} leads, but misses the threshold of {bound(column)}."
+    if bot.failed:
+        yield f"{bot.name} gave no answer on {bot.failed:,} of {count(bot.rows, 'row')}."
+
+
+def _other_means(best: BotSummary, rival: BotSummary, found: MetricComparison) -> Iterator[str]:
+    """Why the leaderboard has other means, where it has."""
+    column = found.column
+    means = [bot.metrics[column.name].mean for bot in (best, rival)]
+    notify = [None if mean is None else figure(mean, column) for mean in means]
+    if notify != [figure(found.head_mean, column), figure(found.base_mean, column)]:
+        yield (
+            f"These means are over the {count(found.difference.questions, 'question')} on which both bots have a value;"
+            " those of the leaderboard are over whatever rows each bot has."
+        )
+
+
+def _state(summary: Summary, said: tuple[str, ...] = ()) -> Iterator[str]:
+    """That the run is not finished, unless that is said already."""
+    if summary.status != "finished" and not any("not complete" in each for each in said):
+        yield f"Run {summary.run} is not complete ({summary.status}): figures rest on what was asked so far."

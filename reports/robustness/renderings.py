@@ -1,0 +1,399 @@
+"""Renderings of robustness: sentences, Markdown, JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict
+
+from ..boards import table
+from ..compare.messages import change, share
+from ..compare.scores import Estimate
+from ..export.markdown_text import cell_code, code, html_code, prose
+from ..leaderboard import count, figure
+from ..store.summary import MetricColumn
+from .flips import Flip, FlippedPair, KindFlips
+from .robustness import (
+    AnswerTable,
+    BotRobustness,
+    CurvePoint,
+    IntensityCurve,
+    KindAnswers,
+    MetricRobustness,
+    Robustness,
+    ScoreSpread,
+)
+
+CONTROLS = {
+    "identity": "control: identical copies",
+    "repeats": "control: the question's own repeats, as there are no identical copies",
+    None: "no control: flips by chance are not told apart",
+}
+
+
+def head(found: Robustness) -> str:
+    """What was looked at."""
+    runs = f"run {found.base}" if found.base == found.perturbed else f"runs {found.base} and {found.perturbed}"
+    return f"{count(len(found.bots), 'bot')}, {runs}"
+
+
+def about(bot: BotRobustness) -> str:
+    """What a bot was asked."""
+    times = "" if bot.repeats == 1 else f", each asked {bot.repeats} times"
+    if not bot.perturbations:
+        return f"no perturbed questions{times}"
+    kinds = len({kind.kind for kind in bot.answers.kinds})
+    perturbed = f"{count(bot.perturbations, 'rewording')} of {count(kinds, 'kind')}"
+    return f"{count(bot.questions, 'question')}, {perturbed}{times}; {CONTROLS[bot.control]}"
+
+
+def of_answers(bot: BotRobustness) -> Iterator[tuple[str, str]]:
+    """How far the answers agree: what, and the figure or why there is none."""
+    found = bot.answers
+    yield "same answer when perturbed", _or_why(found.agreement, bot, "agreement")
+    if found.overlap is not None:
+        yield "words in common (F1)", share(found.overlap)
+    yield "same answer when asked again", _or_why(found.self_consistency, bot, "self_consistency")
+    if found.majority is not None:
+        yield "share of the commonest answer", share(found.majority)
+
+
+def _or_why(found: Estimate | None, bot: BotRobustness, name: str) -> str:
+    return share(found) if found is not None else f"- {bot.reasons.get(name, '')}".rstrip(" -") or "-"
+
+
+def conclusions(bot: BotRobustness) -> Iterator[str]:
+    """Which kinds flip more than the control does and where they break down, and who answered as if nothing changed."""
+    yield from _above_control(bot)
+    for answers in bot.answers.kinds:
+        if answers.must != "same" and answers.as_wanted is not None:
+            done = "got another answer" if answers.must == "other" else "were abstained"
+            yield f"{answers.kind}: {answers.as_wanted.mean:.0%} {done}, as all should ({share(answers.as_wanted)})"
+
+
+def _above_control(bot: BotRobustness) -> Iterator[str]:
+    tested = False
+    for metric in bot.metrics:
+        curves = {curve.kind: curve for curve in metric.curves}
+        for kind in metric.kinds:
+            tested |= kind.above_control is not None
+            if kind.is_above:
+                curve = curves.get(kind.kind)
+                breaks = f"; {curve.breakdown.sentence}" if curve and curve.breakdown else ""
+                yield f"{kind.kind}, {metric.column.name}: {_excess(kind)}{breaks}"
+    if tested and not any(kind.is_above for metric in bot.metrics for kind in metric.kinds):
+        yield "no kind of perturbation is shown to flip more than the control does"
+
+
+def _excess(kind: KindFlips) -> str:
+    found = kind.above_control
+    if found is None or kind.rate is None:
+        return ""
+    ends = "" if found.low is None or found.high is None else f" ({found.low:+.2f} to {found.high:+.2f})"
+    p = "" if kind.p_adjusted is None else f", p {p_value(kind.p_adjusted)}"
+    return f"{kind.rate.mean:.0%} flip, {found.mean:+.2f} against the control{ends}{p}"
+
+
+def p_value(value: float) -> str:
+    """A p value in the digits that it deserves.
+
+    >>> p_value(0.00005)
+    'below 0.001'
+    """
+    return "below 0.001" if value < 0.001 else f"{value:.2g}"
+
+
+def what_flipped(pair: FlippedPair, metrics: tuple[MetricRobustness, ...]) -> str:
+    """The metrics that flipped with their values."""
+    columns = {metric.column.name: metric.column for metric in metrics}
+    return ", ".join(
+        f"{each.metric} {_value(each.before, columns[each.metric])} → {_value(each.after, columns[each.metric])}"
+        for each in pair.flips
+    )
+
+
+def _value(value: float, column: MetricColumn) -> str:
+    """A value as boards show it, where a little less than nothing is nothing."""
+    text = figure(value, column)
+    return text.removeprefix("-") if not text.strip("-0.") else text
+
+
+def how_perturbed(flip: Flip) -> str:
+    """The kind and intensity of a perturbation."""
+    intensity = "" if not flip.perturbation.intensity else f" at {flip.perturbation.intensity:g}"
+    return f"{flip.perturbation.kind}{intensity}"
+
+
+DEMANDS: dict[str, str] = {"same": "", "other": " (other)", "abstain": " (abstain)"}
+LEGEND = (
+    "as it must: rows with the same answer, (other) another answer, (abstain) none; metrics: share of rows whose"
+    " outcome flipped, * more than the control does (p at most 0.05 by permutation, Holm over the kinds)"
+)
+SPREAD_LEGEND = (
+    "worst: mean over questions of the worst score over their perturbations (or repeats); sd, range: how far the scores"
+    " of one question lie apart, by chance as well; intervals of 95 % over clusters"
+)
+DETAILS_LEGEND = (
+    "lost, won: rows that passed before and fail now, and the reverse; n/a: rows without an outcome on one side;"
+    " above: flips above the control's; fit: the same, made to rise with the intensity"
+)
+
+
+MOST_FLIPS = 10  # of each bot
+
+
+def robustness_markdown(found: Robustness, most_flips: int = MOST_FLIPS) -> str:
+    """The page. Names, questions and answers in it are texts of others, and stay texts."""
+    return "\n".join(_page(found, most_flips)) + "\n"
+
+
+def _page(found: Robustness, most_flips: int) -> Iterator[str]:
+    yield f"## Robustness of {prose(found.suite, 100)}: {prose(head(found))}"
+    yield ""
+    for warning in found.warnings:
+        yield f"> {prose(warning)}"
+        yield ""
+    for bot in found.bots:
+        yield from _bot(bot, most_flips)
+    yield f"{LEGEND[0].upper()}{LEGEND[1:]}; {SPREAD_LEGEND}.".replace("*", "\\*")
+
+
+def _bot(bot: BotRobustness, most_flips: int) -> Iterator[str]:
+    yield f"### {cell_code(bot.bot, 60)}"
+    yield ""
+    yield f"{about(bot)[0].upper()}{about(bot)[1:]}."
+    yield ""
+    yield from table(["answers", ""], [[what, said] for what, said in of_answers(bot)], numbers=1)
+    yield ""
+    if bot.answers.kinds:
+        yield from _kinds(bot)
+        yield ""
+    lines = list(conclusions(bot))
+    yield from (f"- {prose(line)}" for line in lines)
+    yield from [""] if lines else []
+    yield from _spreads(bot.metrics)
+    for metric in bot.metrics:
+        yield from _counts(metric)
+    yield from _flips(bot, most_flips)
+
+
+def _kinds(bot: BotRobustness) -> Iterator[str]:
+    metrics = [metric for metric in bot.metrics if metric.kinds]
+    by_metric = [{(kind.kind, kind.must): kind for kind in metric.kinds} for metric in metrics]
+    lines = []
+    for answers in bot.answers.kinds:
+        kinds = [each[answers.kind, answers.must] for each in by_metric]
+        rates = ["-" if kind.counts.rate is None else f"{kind.counts.rate:.2f}" for kind in kinds]
+        cells = [f"**{rate}** \\*" if kind.is_above else rate for rate, kind in zip(rates, kinds, strict=True)]
+        name = f"{cell_code(answers.kind, 60)}{DEMANDS[answers.must]}"
+        lines.append([name, f"{answers.rows:,}", share(answers.as_wanted), *cells])
+    headings = ["perturbation", "rows", "as it must", *(code(metric.column.name) for metric in metrics)]
+    yield from table(headings, lines, numbers=1)
+
+
+def _spreads(metrics: tuple[MetricRobustness, ...]) -> Iterator[str]:
+    there = [
+        (metric, spread)
+        for metric in metrics
+        for spread in (metric.perturbations, metric.repeats)
+        if spread is not None
+    ]
+    if there:
+        lines = [_spread(*each) for each in there]
+        yield from table(["score", "over", "plain", "worst", "sd", "range"], lines, numbers=2)
+        yield ""
+
+
+def _spread(metric: MetricRobustness, spread: ScoreSpread) -> list[str]:
+    plain = figure(spread.plain.mean, metric.column)
+    ends = share(spread.worst), share(spread.deviation), share(spread.range)
+    return [code(metric.column.name), spread.over, plain, *ends]
+
+
+def _counts(metric: MetricRobustness) -> Iterator[str]:
+    if not metric.kinds:
+        return
+    curves = {curve.kind: curve.breakdown for curve in metric.curves}
+    lines = []
+    for kind in metric.kinds:
+        where = curves.get(kind.kind)
+        lines.append([
+            f"{cell_code(kind.kind, 60)}{DEMANDS[kind.must]}", f"{kind.pass_to_fail:,}", f"{kind.fail_to_pass:,}",
+            f"{kind.counts.not_comparable:,}", share(kind.rate), change(kind.above_control), change(kind.score_change),
+            where.sentence if where else "-",
+        ])  # fmt: skip
+    yield f"<details><summary>{html_code(metric.column.name)} by kind</summary>"
+    yield ""
+    headings = ["perturbation", "pass to fail", "fail to pass", "not comparable", "flips", "against the control"]
+    yield from table([*headings, "score change", "breaks down"], lines, numbers=1)
+    yield ""
+    yield "</details>"
+    yield ""
+
+
+def _flips(bot: BotRobustness, most: int) -> Iterator[str]:
+    if not bot.flips or not most:
+        return
+    shown = bot.flips[:most]
+    yield f"The worst flips, {sum(len(pair.flips) for pair in shown):,} of {bot.flip_count:,}:"
+    yield ""
+    lines = [_pair(pair, bot) for pair in shown]
+    headings = ["question", "perturbation", "flipped", "asked", "said", "asked then", "said then"]
+    yield from table(headings, lines, numbers=7)
+    yield ""
+
+
+def _pair(pair: FlippedPair, bot: BotRobustness) -> list[str]:
+    first = pair.first
+    texts = (first.question, pair.answer or "", first.perturbed, pair.perturbed_answer or "")
+    return [
+        cell_code(first.perturbation.source, 60), cell_code(how_perturbed(first), 60),
+        prose(what_flipped(pair, bot.metrics)), *(cell_code(text) for text in texts),
+    ]  # fmt: skip
+
+
+def robustness_object(found: Robustness, most_flips: int | None = None) -> dict[str, object]:
+    """All figures; None where there is none, and then ``reasons`` says why.
+
+    Args:
+        found: what was worked out.
+        most_flips: how many flipped pairs of each bot are listed; None for all that were read.
+    """
+    return {
+        "run": found.base,
+        "perturbed_run": found.perturbed,
+        "suite": found.suite,
+        "level": found.level,
+        "warnings": list(found.warnings),
+        "bots": {each.bot: _bot_object(each, most_flips) for each in found.bots},
+    }
+
+
+def _bot_object(found: BotRobustness, most_flips: int | None) -> dict[str, object]:
+    return {
+        "same_state": found.same_state,
+        "questions": found.questions,
+        "perturbations": found.perturbations,
+        "repeats": found.repeats,
+        "control": found.control,
+        "answers": _answers(found.answers),
+        "metrics": {each.column.name: _metric(each) for each in found.metrics},
+        "flip_count": found.flip_count,
+        "flips": [_pair_object(pair) for pair in found.flips[:most_flips]],
+        "reasons": dict(found.reasons),
+    }
+
+
+def _answers(found: AnswerTable) -> dict[str, object]:
+    return {
+        "agreement": _estimate(found.agreement),
+        "word_overlap": _estimate(found.overlap),
+        "self_consistency": _estimate(found.self_consistency),
+        "majority": _estimate(found.majority),
+        "kinds": [_kind_answers(kind) for kind in found.kinds],
+    }
+
+
+def _kind_answers(found: KindAnswers) -> dict[str, object]:
+    return {
+        "kind": found.kind,
+        "must": found.must,
+        "rows": found.rows,
+        "missing": found.missing,
+        "same": _estimate(found.same),
+        "word_overlap": _estimate(found.overlap),
+        "as_wanted": _estimate(found.as_wanted),
+        "above_control": None if found.above_control is None else asdict(found.above_control),
+    }
+
+
+def _metric(found: MetricRobustness) -> dict[str, object]:
+    return {
+        "better": found.column.better,
+        "threshold": found.column.threshold,
+        "version": found.column.version,
+        "kinds": [_kind_flips(kind) for kind in found.kinds],
+        "curves": [_curve(curve) for curve in found.curves],
+        "over_perturbations": _spread_object(found.perturbations),
+        "over_repeats": _spread_object(found.repeats),
+    }
+
+
+def _kind_flips(found: KindFlips) -> dict[str, object]:
+    return {
+        "kind": found.kind,
+        "must": found.must,
+        "pass_to_fail": found.pass_to_fail,
+        "fail_to_pass": found.fail_to_pass,
+        "flips": found.counts.flips,
+        "comparable": found.counts.comparable,
+        "not_comparable": found.counts.not_comparable,
+        "flip_rate": found.counts.rate,
+        "flip_rate_interval": None if found.rate is None else _ends(found.rate),
+        "above_control": None if found.above_control is None else asdict(found.above_control),
+        "p_adjusted": found.p_adjusted,
+        "is_above_control": found.is_above,
+        "score_change": None if found.score_change is None else asdict(found.score_change),
+    }
+
+
+def _curve(found: IntensityCurve) -> dict[str, object]:
+    return {
+        "kind": found.kind,
+        "controlled": found.controlled,
+        "points": [_point(point) for point in found.points],
+        "breakdown": None
+        if found.breakdown is None
+        else asdict(found.breakdown) | {"sentence": found.breakdown.sentence},
+    }
+
+
+def _point(found: CurvePoint) -> dict[str, object]:
+    return {
+        "intensity": found.intensity,
+        "flip_rate": _estimate(found.flips),
+        "above_control": found.above_control,
+        "fitted": found.fitted,
+        "score": _estimate(found.score),
+    }
+
+
+def _spread_object(found: ScoreSpread | None) -> dict[str, object] | None:
+    if found is None:
+        return None
+    return {
+        "plain": _estimate(found.plain),
+        "worst": _estimate(found.worst),
+        "standard_deviation": _estimate(found.deviation),
+        "range": _estimate(found.range),
+        "without_value": found.without_value,
+    }
+
+
+def _pair_object(found: FlippedPair) -> dict[str, object]:
+    first = found.first
+    return {
+        "question_id": first.perturbation.source,
+        "perturbed_id": first.key,
+        "kind": first.perturbation.kind,
+        "intensity": first.perturbation.intensity,
+        "must": first.perturbation.must,
+        "question": first.question,
+        "perturbed": first.perturbed,
+        "answer": found.answer,
+        "perturbed_answer": found.perturbed_answer,
+        "flips": [
+            {
+                "metric": flip.metric, "direction": flip.direction, "threshold": flip.threshold,
+                "before": flip.before, "after": flip.after, "repeat": flip.repeat, "repeats": flip.repeats,
+            }
+            for flip in found.flips
+        ],
+    }  # fmt: skip
+
+
+def _estimate(found: Estimate | None) -> dict[str, object] | None:
+    return None if found is None else asdict(found)
+
+
+def _ends(found: Estimate) -> Iterable[float | None]:
+    return [found.low, found.high]

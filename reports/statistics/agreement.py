@@ -1,0 +1,253 @@
+"""Agreement: of raters, prediction-powered means from few labels, and conformal risk control."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from statistics import NormalDist, fmean, pvariance
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .intervals import wilson
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """A share of ``count`` rows with Wilson's 95 % interval."""
+
+    value: float
+    low: float
+    high: float
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Confusion:
+    """How many rows pass by people's word and by the judge's: the four counts, people first."""
+
+    both_pass: int = 0
+    only_people: int = 0
+    only_judge: int = 0
+    both_fail: int = 0
+
+    @classmethod
+    def of(cls, pairs: Iterable[tuple[bool, bool]]) -> Confusion:
+        """Count pairs of (people, judge)."""
+        counts = {(True, True): 0, (True, False): 0, (False, True): 0, (False, False): 0}
+        for pair in pairs:
+            counts[pair] += 1
+        return cls(*counts.values())
+
+    @property
+    def count(self) -> int:
+        """All rows."""
+        return self.both_pass + self.only_people + self.only_judge + self.both_fail
+
+    @property
+    def agreement(self) -> Share | None:
+        """Share of the rows on which both say the same."""
+        return share(self.both_pass + self.both_fail, self.count)
+
+    @property
+    def sensitivity(self) -> Share | None:
+        """Of the rows that pass by people's word, the share that the judge passes; None when there are none."""
+        return share(self.both_pass, self.both_pass + self.only_people)
+
+    @property
+    def specificity(self) -> Share | None:
+        """Of the rows that fail by people's word, the share that the judge fails; None when there are none."""
+        return share(self.both_fail, self.both_fail + self.only_judge)
+
+    @property
+    def kappa(self) -> float | None:
+        """Cohen's kappa (1960): agreement beyond chance; None where chance alone would make them agree."""
+        if not self.count:
+            return None
+        people = (self.both_pass + self.only_people) / self.count
+        judge = (self.both_pass + self.only_judge) / self.count
+        chance = people * judge + (1 - people) * (1 - judge)
+        if chance >= 1:
+            return None
+        return ((self.both_pass + self.both_fail) / self.count - chance) / (1 - chance)
+
+
+def share(part: int, whole: int) -> Share | None:
+    """The share with its interval; None of nothing."""
+    return Share(part / whole, *wilson(part / whole, whole), whole) if whole else None
+
+
+FEWEST = 30  # labels below which figures are indicative only
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A mean with its interval, and how much of the judge is in it.
+
+    Attributes:
+        mean: the estimate.
+        low: lower end of the interval.
+        high: upper end.
+        weight: λ from 0 (labels alone) to 1 (plain PPI).
+        standard_error: of the mean.
+    """
+
+    mean: float
+    low: float
+    high: float
+    weight: float
+    standard_error: float
+
+
+def corrected_mean(
+    labels: Sequence[float], verdicts: Sequence[float], others: Sequence[float],
+    weight: float | None = None, level: float = 0.95,
+) -> Estimate:  # fmt: skip
+    """θ = λ·mean(others) + mean(labels - λ·verdicts), with the normal interval of its standard error.
+
+    Args:
+        labels: what people say of n rows, drawn at random; at least one.
+        verdicts: what the judge says of the same rows.
+        others: what the judge says of the other rows; may be empty, then the labels stand alone.
+        weight: λ; None takes the one with the least variance, cut to 0 to 1.
+        level: of the interval.
+
+    Source: Angelopoulos et al. 2023 (PPI) and Angelopoulos, Duchi, Zrnic 2023 (PPI++), population variances.
+    """
+    return stratified_mean([Stratum(labels, verdicts, others)], weight, level)
+
+
+@dataclass(frozen=True, slots=True)
+class Stratum:
+    """Rows of one kind: what people and judge say of those with a label, and what the judge says of the others."""
+
+    labels: Sequence[float]
+    verdicts: Sequence[float]
+    others: Sequence[float]
+
+    @property
+    def size(self) -> int:
+        """All rows."""
+        return len(self.labels) + len(self.others)
+
+
+def stratified_mean(strata: Sequence[Stratum], weight: float | None = None, level: float = 0.95) -> Estimate:
+    """``corrected_mean`` over rows of several kinds, each counted by its rows, whatever share of them has labels.
+
+    λ is one for all kinds, but for those without other rows, where the labels stand alone. Variances are those over
+    the rows of all kinds, so that a kind with a single label makes nothing look certain.
+
+    Raises:
+        ValueError: a kind has no label, or not as many verdicts as labels.
+
+    Source: Fisch et al. 2024 (stratified PPI), with variances as above.
+    """
+    if any(len(each.labels) != len(each.verdicts) or not each.labels for each in strata):
+        raise ValueError("labels and verdicts belong to the same rows, of which there is at least one")
+    rows = sum(each.size for each in strata)
+    with_others = [each for each in strata if each.others]
+    spread = sum((each.size / rows) ** 2 / len(each.labels) for each in strata)
+    spread_others = sum((each.size / rows) ** 2 / len(each.others) for each in with_others)
+    others = [value for each in with_others for value in each.others]
+    if not others:
+        weight = 0.0
+    elif weight is None:
+        labels = [value for each in with_others for value in each.labels]
+        verdicts = [value for each in with_others for value in each.verdicts]
+        weight = best_weight(labels, verdicts, others, spread_others / spread)
+    mean, rest = 0.0, []
+    for each in strata:
+        share = weight if each.others else 0.0
+        own = [label - share * verdict for label, verdict in zip(each.labels, each.verdicts, strict=True)]
+        mean += each.size / rows * (fmean(own) + (share * fmean(each.others) if share else 0.0))
+        rest += own
+    variance = pvariance(rest) * spread + (weight**2 * pvariance(others) * spread_others if weight else 0.0)
+    error = math.sqrt(variance)
+    half = NormalDist().inv_cdf((1 + level) / 2) * error
+    return Estimate(mean, mean - half, mean + half, weight, error)
+
+
+def best_weight(
+    labels: Sequence[float], verdicts: Sequence[float], others: Sequence[float], ratio: float | None = None
+) -> float:  # fmt: skip
+    """The λ from 0 to 1 with which the variance of ``corrected_mean`` is least; 0 where the judge never differs.
+
+    Args:
+        labels: what people say.
+        verdicts: what the judge says of the same rows.
+        others: what the judge says of the other rows.
+        ratio: by how much less the mean of ``others`` varies than that of ``labels``, were all values spread alike;
+            left out, as their numbers have it.
+    """
+    mean_label, mean_verdict = fmean(labels), fmean(verdicts)
+    covariance = fmean((y - mean_label) * (v - mean_verdict) for y, v in zip(labels, verdicts, strict=True))
+    spread = pvariance(verdicts) + pvariance(others) * (len(labels) / len(others) if ratio is None else ratio)
+    return min(max(covariance / spread, 0.0), 1.0) if spread > 0 else 0.0
+
+
+def design_effect(values: Sequence[float], clusters: Sequence[object]) -> float:
+    """How many times greater the variance of the mean is than that of independent values (Kish 1965).
+
+    1.0 where every value is its own cluster, or where nothing varies.
+    """
+    mean = fmean(values)
+    sums: dict[object, float] = {}
+    for value, cluster in zip(values, clusters, strict=True):
+        sums[cluster] = sums.get(cluster, 0.0) + value - mean
+    squares = sum((value - mean) ** 2 for value in values)
+    return sum(total**2 for total in sums.values()) / squares if squares > 0 else 1.0
+
+
+Figures = NDArray[np.float64]
+
+
+def controlled_threshold(
+    losses: Figures, thresholds: Figures, risk: float, bound: float = 1.0, clusters: NDArray[np.intp] | None = None
+) -> float | None:
+    """The smallest threshold at which the expected loss of a fresh question is at most ``risk``.
+
+    It is the smallest t with (sum of the losses at t + bound) / (n + 1) <= risk: the fresh question counts with the
+    worst loss that it can have. The expectation is over questions drawn like these n and the fresh one.
+
+    With clusters (questions of one document are alike, and the fresh question is from a fresh document), it is a whole
+    fresh cluster that counts with its worst loss, as large as the largest there is, m questions:
+    (sum of the losses at t + m * bound) / (n + m) <= risk. With single questions this is the above, and with
+    clusters of one size the rule above over the means of the clusters. What is promised is the risk over questions,
+    as long as fresh clusters are not larger than those seen.
+
+    Args:
+        losses: (questions, thresholds), from 0 to ``bound``, falling or staying as the threshold rises.
+        thresholds: ascending.
+        risk: the expected loss that is accepted, in the units of the losses.
+        bound: the largest loss possible.
+        clusters: code of each question's cluster; None means that all are independent.
+
+    Returns:
+        None where no threshold can be promised: too few questions, or too much loss at every one.
+
+    Raises:
+        ValueError: losses that rise with the threshold, leave 0 to ``bound`` or are not known, or thresholds that
+            don't ascend.
+
+    Source: Angelopoulos, Bates, Fisch, Lei, Schuster 2024 (theorem 1); for clusters the same theorem on the sum of
+    (loss - risk) over each cluster, which is at most (bound - risk) * m.
+    """
+    _check(losses, thresholds, bound)
+    if not len(losses) or risk < 0:
+        return None
+    largest = 1 if clusters is None else int(np.bincount(clusters).max())
+    worst = (losses.sum(axis=0) + largest * bound) / (len(losses) + largest)
+    kept = np.flatnonzero(worst <= risk + 1e-12)
+    return float(thresholds[kept[0]]) if len(kept) else None
+
+
+def _check(losses: Figures, thresholds: Figures, bound: float) -> None:
+    if losses.ndim != 2 or losses.shape[1] != len(thresholds):
+        raise ValueError(f"losses have the shape (questions, {len(thresholds)} thresholds), not {losses.shape}")
+    if not (np.diff(thresholds) > 0).all():
+        raise ValueError("thresholds ascend")
+    if not ((losses >= 0) & (losses <= bound)).all():
+        raise ValueError(f"losses are from 0 to {bound:g}")
+    if (np.diff(losses, axis=1) > 1e-12).any():
+        raise ValueError("losses fall or stay as the threshold rises")

@@ -1,0 +1,346 @@
+"""Latency: quantiles of durations, some censored, and the ratio of two sides on the same questions."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .intervals import Clusters, student_quantile
+from .paired import sign_flip
+
+Figures = NDArray[np.float64]
+Flags = NDArray[np.bool_]
+
+_CLOSE = 1e-9  # of the probability: what sums of rounded shares may be off
+
+
+def quantile(times: Figures, observed: Flags, q: float) -> float | None:
+    """The duration that a share ``q`` of all don't surpass; None where too many are censored to tell.
+
+    Each complete duration has its mass of Kaplan and Meier's curve: 1/n, and what those censored before it hand on. In
+    order, the masses fill the line from 0 to 1, and the quantile is the mean over the stretch of 1/n that begins at
+    q(1 - 1/n). Without censored ones this is numpy's linear percentile, as p50 and p95 of the leaderboard; with them,
+    it goes linearly between the two steps of the curve that the stretch touches. Beyond the last complete duration
+    nothing is known, and a stretch that reaches there has no mean.
+
+    Args:
+        times: durations, without NaN.
+        observed: whether a duration is complete.
+        q: from 0 to 1.
+
+    Source: Kaplan and Meier 1958.
+    """
+    if len(times) and observed.all():
+        return float(np.quantile(times, q))
+    found = float(quantiles(times, observed, (q,))[0, 0])
+    return None if np.isnan(found) else found
+
+
+def quantiles(
+    times: Figures, observed: Flags, q: Sequence[float], counts: NDArray[np.integer] | None = None
+) -> Figures:
+    """``quantile`` for several shares and, for a bootstrap, several weightings at once.
+
+    Args:
+        times: durations (n,), without NaN.
+        observed: whether a duration is complete (n,).
+        q: shares from 0 to 1.
+        counts: (draws, n): how often each duration is in each draw; None means a single draw with each once.
+
+    Returns:
+        (draws, shares), NaN where a quantile is not reached.
+    """
+    order = np.lexsort((~observed, times))
+    if counts is None:
+        counts = np.ones((1, len(times)), np.int8)
+    elif (order != np.arange(len(order))).any():  # a bootstrap sorts once, not for all its draws anew
+        counts = counts[:, order]
+    weights = counts.astype(np.float64)
+    return _weighted(times[order], observed[order], weights, q)
+
+
+def _weighted(times: Figures, observed: Flags, weights: Figures, q: Sequence[float]) -> Figures:
+    """``quantiles`` of sorted durations; only the complete ones have mass, so only they have columns here."""
+    found = np.full((len(weights), len(q)), np.nan)
+    complete = np.flatnonzero(observed)
+    if not len(complete):
+        return found
+    steps = _Steps(_ended(weights, observed))
+    lines = np.flatnonzero(steps.ended[:, -1] > _CLOSE)  # draws with a complete duration
+    width = 1 / weights[lines].sum(axis=1)
+    for column, share in enumerate(q):
+        start = share * (1 - width)
+        lower = steps.first_above(lines, start + _CLOSE)
+        upper = steps.first_above(lines, steps.ended[lines, lower] + _CLOSE)
+        beyond = np.clip((start + width - steps.ended[lines, lower]) / width, 0, 1)  # of the stretch, above ``lower``
+        low, high = times[complete[lower]], times[complete[upper]]
+        known = start + width <= steps.ended[lines, -1] + _CLOSE
+        found[lines, column] = np.where(known, low + beyond * (high - low), np.nan)
+    return found
+
+
+def _ended(weights: Figures, observed: Flags) -> Figures:
+    """Mass up to and with each complete duration, for every draw."""
+    upto: Figures = np.cumsum(weights, axis=1)
+    if observed.all():
+        upto /= np.maximum(upto[:, -1:], 1)  # a draw of nothing stays 0
+        return upto
+    complete = np.flatnonzero(observed)
+    drawn = weights[:, complete]
+    left = upto[:, -1:] - upto[:, complete] + drawn  # still lasting when each one ends
+    return np.asarray(1 - np.cumprod(1 - np.divide(drawn, left, out=np.zeros_like(drawn), where=drawn > 0), axis=1))
+
+
+class _Steps:
+    """Rising masses of every draw, (draws, durations), in which places are found for all draws at once."""
+
+    def __init__(self, ended: Figures) -> None:
+        self.ended = ended
+        self._flat = (ended + 2.0 * np.arange(len(ended))[:, None]).ravel()
+
+    def first_above(self, lines: NDArray[np.intp], masses: Figures) -> NDArray[np.intp]:
+        """The first place at which each of these draws has more than its mass; the last where none has."""
+        width = self.ended.shape[1]
+        found: NDArray[np.intp] = np.searchsorted(self._flat, masses + 2.0 * lines, side="right")
+        return np.asarray(np.minimum(found - lines * np.intp(width), width - 1))
+
+
+SHARES = (0.5, 0.95)
+FEWEST_SLOW = 6.0  # questions or documents that the slow answers must come from, for a tail's ratio to have an interval
+HALVINGS = 26  # of the range of ratios
+LEAST_MS = 1e-3  # what a duration of 0 counts as where its logarithm is taken
+
+
+@dataclass(frozen=True, slots=True)
+class SideLatency:
+    """Latencies of one side, those that were cut off counted as lasting at least as long.
+
+    Attributes:
+        p50: median in milliseconds; None when too much is censored to tell.
+        p95: 95th percentile; None likewise.
+        rows: with a known time.
+        censored: those of them that were cut off before there was an answer.
+        failed: rows of any question that have no time because they ended with an error.
+    """
+
+    p50: float | None
+    p95: float | None
+    rows: int
+    censored: int
+    failed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Ratio:
+    """Head over base, with its interval.
+
+    Attributes:
+        value: None when a side does not reach the quantile, or the base's is 0.
+        low: lower end; None where it can't be told.
+        high: upper end; None likewise, or when it has no bound because too much is censored.
+        unnotified: why there is no interval; blank where there is one, and where there is no ratio.
+    """
+
+    value: float | None
+    low: float | None
+    high: float | None
+    unnotified: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class LatencyDifference:
+    """How much longer the head takes than the base, over the questions of which both sides have a time.
+
+    Attributes:
+        base: latencies of the base.
+        head: latencies of the head.
+        p50: ratio of the medians.
+        p95: ratio of the 95th percentiles.
+        p50_difference: of the medians in milliseconds, head - base; None when one is not reached.
+        p95_difference: of the 95th percentiles, likewise.
+        p_value: two-sided, that neither side is slower; None with fewer than two clusters.
+        questions: paired.
+        clusters: they come from.
+        level: of the intervals.
+    """
+
+    base: SideLatency
+    head: SideLatency
+    p50: Ratio
+    p95: Ratio
+    p50_difference: float | None
+    p95_difference: float | None
+    p_value: float | None
+    questions: int
+    clusters: int
+    level: float
+
+
+def latency_difference(
+    base_ms: Figures, base_observed: Flags, head_ms: Figures, head_observed: Flags, clusters: NDArray[np.intp],
+    seed: int = 0, level: float = 0.95,
+) -> LatencyDifference | None:  # fmt: skip
+    """Compare the latencies of two sides.
+
+    Quantiles are over rows, by Kaplan and Meier's curve (see ``survival.quantile``), so that a bot that is given up
+    where it would be slow does not look fast. The interval of a ratio is that of all ratios r by which the head's times
+    can be divided so that neither side has more answers above the quantile of both together than chance would have it:
+    the mean of "the head is above, less the base is above" over the questions is within Student's t of 0, by the same
+    variance (CR2, by document) as any other difference. A tail's ratio has none where its slow answers come from fewer
+    than six questions or documents, as its interval would hold the truth 77 to 90 times of 100, or always.
+    The p value flips signs of the differences of mean logarithms.
+
+    Args:
+        base_ms: (questions, repeats), NaN where no time is known.
+        base_observed: whether the row ended with an answer; where not, its time is censored.
+        head_ms: (questions, its own number of repeats).
+        head_observed: likewise.
+        clusters: code of each question's cluster.
+        seed: of the draws of the p value.
+        level: of the intervals.
+
+    Returns:
+        None when no question has a time on both sides.
+
+    Source: Kaplan and Meier 1958; Gutenbrunner and Jurečková 1992, Hagemann 2017 (rank-score tests of quantiles by
+    cluster, which are inverted here).
+    """
+    known = ~np.isnan(base_ms).all(axis=1) & ~np.isnan(head_ms).all(axis=1)
+    if not known.any():
+        return None
+    base_ms, head_ms = base_ms[known], head_ms[known]
+    base_observed, head_observed = base_observed[known], head_observed[known]
+    _, codes = np.unique(clusters[known], return_inverse=True)
+    number = int(codes.max()) + 1
+    rows = _Rows.of(base_ms, base_observed, codes), _Rows.of(head_ms, head_observed, codes)
+    base, head = (operand.summary() for operand in rows)
+    values = _over(base.p50, head.p50), _over(base.p95, head.p95)
+    p50, p95 = (_ratio(*rows, value, share, codes, level) for value, share in zip(values, SHARES, strict=True))
+    moved = np.zeros(number)
+    np.add.at(moved, codes, _moved(base_ms, base_observed, head_ms, head_observed))
+    return LatencyDifference(
+        base=base, head=head, p50=p50, p95=p95,
+        p50_difference=_minus(base.p50, head.p50), p95_difference=_minus(base.p95, head.p95),
+        p_value=sign_flip(moved, seed)[0] if number > 1 else None,
+        questions=int(np.count_nonzero(known)), clusters=number, level=level,
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class _Rows:
+    """The rows of one side with a known time, the shortest first, with the cluster of each."""
+
+    times: Figures
+    observed: Flags
+    clusters: NDArray[np.intp]
+
+    @classmethod
+    def of(cls, times: Figures, observed: Flags, codes: NDArray[np.intp]) -> _Rows:
+        known = ~np.isnan(times)
+        times, observed, clusters = times[known], observed[known], np.broadcast_to(codes[:, None], known.shape)[known]
+        order = np.lexsort((~observed, times))
+        return cls(times[order], observed[order], clusters[order])
+
+    def lasting(self) -> _Rows:
+        """The same with times that were cut off taken to be endless."""
+        return _Rows(np.where(self.observed, self.times, np.inf), self.observed, self.clusters)
+
+    def summary(self) -> SideLatency:
+        p50, p95 = (quantile(self.times, self.observed, share) for share in SHARES)
+        return SideLatency(p50, p95, len(self.times), int(np.count_nonzero(~self.observed)))
+
+
+def _ratio(base: _Rows, head: _Rows, value: float | None, share: float, codes: NDArray[np.intp], level: float) -> Ratio:
+    """The ratio of a quantile with its interval, or why there is none."""
+    clusters = Clusters.of(codes)
+    unnotified = clusters.unnotified()
+    if not unnotified and share > 0.5 and value and _slow_places(base, head, value, share) < FEWEST_SLOW:
+        unnotified = f"the slowest answers come from fewer than {FEWEST_SLOW:g} questions or documents"
+    if unnotified:
+        return Ratio(value, None, None, unnotified if value else "")
+    quantile = float(student_quantile((1 + level) / 2, clusters.degrees()))
+    # What was cut off may have lasted for ever: on the side whose times make the end go farther.
+    low = _end(base.lasting(), head, share, clusters, lambda far: far > quantile)
+    high = _end(base, head.lasting(), share, clusters, lambda far: far >= -quantile)
+    if (low is None or high is None) and base.observed.all() and head.observed.all():
+        return Ratio(value, None, None, "too few answers are as slow as that" if value else "")
+    return Ratio(value, 0.0 if low is None else low, high)
+
+
+def _slow_places(base: _Rows, head: _Rows, ratio: float, share: float) -> float:
+    """Effective number of clusters (Kish) that the answers above the quantile come from, of both sides together."""
+    above = np.abs(_above(base, head, share, ratio)).sum(axis=0)
+    return float(above.sum() ** 2 / (above @ above)) if above.any() else 0.0
+
+
+def _above(base: _Rows, head: _Rows, share: float, ratio: float) -> Figures:
+    """By side and cluster the share of its answers that are above the quantile of both sides, the head's divided."""
+    times = np.concatenate([base.times, head.times / ratio])
+    if len(base.times) == len(head.times):  # much faster than to sort a million rows for every ratio
+        place = max(math.ceil(share * len(times) - 1e-9) - 1, 0)
+        limit = np.partition(times, place)[place]
+    else:
+        weights = np.repeat([0.5 / len(base.times), 0.5 / len(head.times)], [len(base.times), len(head.times)])
+        order = np.argsort(times, kind="stable")
+        limit = times[order[min(int(np.searchsorted(np.cumsum(weights[order]), share - 1e-9)), len(times) - 1)]]
+    number = 1 + int(base.clusters.max())  # every cluster has a time on both sides
+    operands = ((base, base.times), (head, head.times / ratio))
+    return np.array([
+        np.bincount(operand.clusters, weights=(at > limit) / len(at), minlength=number) for operand, at in operands
+    ])  # fmt: skip
+
+
+def _end(
+    base: _Rows, head: _Rows, share: float, clusters: Clusters, is_beyond: Callable[[float], bool]
+) -> float | None:
+    """The ratio from which on a test of it no longer finds the head too slow; None where no ratio is that far."""
+    shares = clusters.sizes / clusters.questions
+
+    def far(log_ratio: float) -> float:
+        below, above = _above(base, head, share, math.exp(log_ratio))
+        moved = above - below
+        off = (moved - shares * moved.sum()) / np.sqrt(1 - shares)
+        error = math.sqrt(float(off @ off))
+        return float(moved.sum()) / error if error > 0 else math.copysign(math.inf, moved.sum()) if moved.any() else 0.0
+
+    finite = [operand.times[np.isfinite(operand.times) & (operand.times > 0)] for operand in (base, head)]
+    if not all(len(each) for each in finite):
+        return None
+    low = math.log(finite[1].min() / finite[0].max()) - 1
+    high = math.log(finite[1].max() / finite[0].min()) + 1
+    if not is_beyond(far(low)) or is_beyond(far(high)):
+        return None
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        low, high = (middle, high) if is_beyond(far(middle)) else (low, middle)
+    return math.exp((low + high) / 2)
+
+
+def _moved(base: Figures, base_observed: Flags, head: Figures, head_observed: Flags) -> Figures:
+    """By how much the mean logarithm of each question's times rose.
+
+    Where a side that has a censored time seems to be the faster one, nothing is known of the question: 0. Swapping the
+    sides turns every sign, which is all that the test asks.
+    """
+    rise = _log_means(head) - _log_means(base)
+    known_head = (head_observed | np.isnan(head)).all(axis=1)
+    known_base = (base_observed | np.isnan(base)).all(axis=1)
+    return np.where(((rise < 0) & ~known_head) | ((rise > 0) & ~known_base), 0.0, rise)
+
+
+def _log_means(times: Figures) -> Figures:
+    return np.asarray(np.nanmean(np.log(np.maximum(times, LEAST_MS)), axis=1))
+
+
+def _over(base: float | None, head: float | None) -> float | None:
+    if base == head and base is not None:
+        return 1.0
+    return None if base is None or head is None or base == 0 else head / base
+
+
+def _minus(base: float | None, head: float | None) -> float | None:
+    return None if base is None or head is None else head - base

@@ -1,0 +1,140 @@
+"""Betting: what is certain of a mean after every unit, however often one looks."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+Figures = NDArray[np.float64]
+
+STAKES = 12  # shares of the capital that are bet side by side
+STEPS = 1000  # candidate means of an interval
+MOST_CAPITAL = 1e200  # beyond it the numbers would overflow; a capped capital only wins later
+
+
+class GateBets:
+    """Two bets on the mean of differences: against "harmed by the margin or more", and against "not harmed".
+
+    A bet's capital is the mean over stakes f of the product of 1 + f * weight * (value - m) / (m - low). While the mean
+    is m or less, it is not expected to grow, so the chance that it ever reaches 1 / alpha is at most alpha (Ville
+    1939), however often one looks and wherever one stops. What the capital is in the end is the same in any order.
+
+    Args:
+        margin: of harm, above 0: as a difference in the direction of better, -margin or less is harm.
+        low: least value of a unit, below -margin.
+        high: greatest value of a unit, above 0.
+        alpha: chance of each of the two wrong words at most; divide it by the number of metrics where any counts.
+        steps: of the grid of the interval.
+
+    Attributes:
+        interval: of the mean at the level 1 - 2 * alpha, each end wrong with a chance of alpha at most.
+        not_worse: the mean is above -margin.
+        regressed: the mean is below 0.
+
+    Source: Waudby-Smith and Ramdas 2024, section 4 (capital processes); the stakes are those of the arcsine law, which
+    together bet as well as the best of them in the long run (Cover and Ordentlich 1996).
+    """
+
+    def __init__(
+        self, margin: float, low: float = -1.0, high: float = 1.0, alpha: float = 0.05, steps: int = STEPS
+    ) -> None:
+        if not low < -margin < 0 < high:
+            raise ValueError(f"the margin {margin:g} is above 0, and {low:g} to {high:g} goes beyond -margin and 0")
+        if not 0 < alpha < 0.5:
+            raise ValueError(f"alpha is a chance above 0 and below 0.5, not {alpha:g}")
+        self.margin = margin
+        self.alpha = alpha
+        self.interval = SequentialInterval(low, high, 2 * alpha, steps)
+        self.not_worse = self.regressed = False
+        self._enough = 1 / alpha
+        self._up = _Capital(np.array([-margin]), low)
+        self._down = _Capital(np.array([0.0]), -high)
+
+    @property
+    def count(self) -> int:
+        """Units so far."""
+        return self.interval.count
+
+    @property
+    def decided(self) -> bool:
+        """Whether one of the two is certain."""
+        return self.not_worse or self.regressed
+
+    def add(self, value: float, weight: float = 1.0) -> None:
+        """One more unit, in random order.
+
+        Args:
+            value: mean difference of the unit, from low to high.
+            weight: its size over that of the largest unit there can be, so that questions weigh the same.
+        """
+        self.interval.add(value, weight)
+        self.not_worse |= bool(self._up.add(value, weight)[0] >= self._enough)
+        self.regressed |= bool(self._down.add(-value, weight)[0] >= self._enough)
+
+
+class SequentialInterval:
+    """An interval of the mean that holds it after every unit at once, with a chance of 1 - alpha at least.
+
+    Every candidate mean on a grid stands as long as neither of two bets against it (the mean is higher; it is lower)
+    has reached 2 / alpha. Ends are the nearest candidates that have fallen, so the grid never makes it too narrow.
+
+    Args:
+        low: least value of a unit.
+        high: greatest value of a unit.
+        alpha: chance that the mean is ever outside, at most.
+        steps: of the grid.
+
+    Source: Waudby-Smith and Ramdas 2024, theorem 3 (hedged capital), with stakes as in ``GateBets``.
+    """
+
+    def __init__(self, low: float = -1.0, high: float = 1.0, alpha: float = 0.05, steps: int = STEPS) -> None:
+        if not low < high:
+            raise ValueError(f"the range goes up, not from {low:g} to {high:g}")
+        if not 0 < alpha < 1:
+            raise ValueError(f"alpha is a chance above 0 and below 1, not {alpha:g}")
+        self.low, self.high, self.alpha, self.count = low, high, alpha, 0
+        self._enough = 2 / alpha
+        self._means = np.linspace(low, high, steps + 1)[1:-1]
+        self._up = _Capital(self._means, low)
+        self._down = _Capital(-self._means, -high)
+        self._bounds = low, high
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """Both ends; they only ever come closer."""
+        return self._bounds
+
+    def add(self, value: float, weight: float = 1.0) -> None:
+        """One more unit; see ``GateBets.add``."""
+        if not (self.low - 1e-9 <= value <= self.high + 1e-9 and 0 < weight <= 1):
+            wanted = f"a unit from {self.low:g} to {self.high:g}, of a weight above 0 up to 1"
+            raise ValueError(f"{wanted}, is wanted, not {value} of weight {weight}")
+        self.count += 1
+        value = min(max(value, self.low), self.high)
+        lower, upper = self._bounds
+        below = self._means[self._up.add(value, weight) >= self._enough]
+        above = self._means[self._down.add(-value, weight) >= self._enough]
+        if len(below):
+            lower = max(lower, float(below[-1]))
+        if len(above):
+            upper = min(upper, float(above[0]))
+        self._bounds = (lower, upper) if lower <= upper else ((lower + upper) / 2,) * 2
+
+
+class _Capital:
+    """Capitals of bets against "the mean is m or less", one for each m, grown by one unit after the other.
+
+    Stakes are for each unit of gain; a whole stake of 1 would be lost with a value of ``low``.
+    """
+
+    def __init__(self, means: Figures, low: float) -> None:
+        shares = np.sin(np.pi / 2 * (np.arange(STAKES) + 0.5) / STAKES) ** 2
+        self._means = means
+        self._stakes = shares / (means[:, None] - low)
+        self._held = np.ones((len(means), STAKES))
+
+    def add(self, value: float, weight: float) -> Figures:
+        """Let the capitals grow by one unit; returns their means over the stakes."""
+        self._held *= 1 + self._stakes * (weight * (value - self._means))[:, None]
+        np.minimum(self._held, MOST_CAPITAL, out=self._held)
+        return np.asarray(self._held.mean(axis=1))

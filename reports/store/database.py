@@ -1,0 +1,319 @@
+"""The report database: opened, brought up to date, and asked what it keeps already."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import sqlite3
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from ... import InputError
+from ...bots.redaction import redactor
+
+MOST_BOUND = 900  # values in a statement: SQLite's oldest limit is 999
+PATIENCE = 60.0  # seconds for which we wait for another program to let go of the database
+PAUSE = 0.01  # seconds between two tries where SQLite itself does not wait
+MEMORY = ":memory:"  # in place of a file
+opened: dict[Path, None] = {}  # what this program has opened, in order: looked at when something can't be explained
+
+
+class StoreError(InputError):
+    """The database can't be used or written; the message says which file, why, and what to do."""
+
+
+def explain(path: Path, error: sqlite3.Error) -> StoreError:
+    """The sentence for an error of SQLite, with what a user can do about it."""
+    text = str(error)
+    advice = {
+        "disk is full": "Free some space and run the same command again: all that was committed is kept.",
+        "readonly database": "Give --db a file in a folder that you may write to.",
+        "unable to open": "Give --db a file in a folder that exists and that you may write to.",
+        "not a database": "Give --db another file; this one is left as it is.",
+        "malformed": "Restore it from a copy, or give --db another file.",
+        "locked": "Another program has held it for longer than a minute; close that program and run again.",
+        "decode to utf-8": "It is damaged: restore it from a copy, or give --db another file.",
+        "no such column": "Its tables are not as Proctor made them: restore it from a copy, or give --db another file.",
+        "no such table": "Its tables are not as Proctor made them: restore it from a copy, or give --db another file.",
+        "disk i/o error": "Check the disk, then run the same command again: all that was committed is kept.",
+    }
+    hint = next((words for part, words in advice.items() if part in text.lower()), "")
+    return StoreError(f"{path}: the database says: {text}. {hint}".rstrip())
+
+
+class Connection(sqlite3.Connection):
+    """The border through which all is written: no secret passes it, whatever it stands in.
+
+    Attributes:
+        redact: takes secrets out of a text; to begin with, those of the environment.
+    """
+
+    redact: Callable[[str], str] = staticmethod(str)
+
+    def execute(self, sql: str, parameters: Any = (), /) -> sqlite3.Cursor:  # noqa: ANN401 - as SQLite has it
+        """As SQLite does it, with texts redacted."""
+        return super().execute(sql, self._clean(parameters))
+
+    def executemany(self, sql: str, parameters: Iterable[Any], /) -> sqlite3.Cursor:
+        """As SQLite does it, with texts redacted."""
+        return super().executemany(sql, map(self._clean, parameters))
+
+    def _clean(self, parameters: Any) -> Any:  # noqa: ANN401 - as SQLite has it
+        redact = self.redact
+        if isinstance(parameters, Mapping):
+            return {name: redact(each) if type(each) is str else each for name, each in parameters.items()}
+        return [redact(each) if type(each) is str else each for each in parameters]
+
+
+def connect(path: Path, any_thread: bool = False, redact: Callable[[str], str] | None = None) -> Connection:
+    """A connection with foreign keys on and a patient lock; for one thread, unless the caller locks it himself.
+
+    ``redact`` takes secrets out of all that is written; left out, those of the environment.
+    """
+    connection = sqlite3.connect(
+        file_name(path), timeout=PATIENCE, isolation_level=None, check_same_thread=not any_thread, factory=Connection
+    )
+    connection.redact = redact or redactor(os.environ)
+    connection.execute("PRAGMA foreign_keys = ON")
+    connection.execute("PRAGMA synchronous = NORMAL")
+    return connection
+
+
+def file_name(path: Path) -> str:
+    """What SQLite is told: never anything that it takes for a URI, as it does with ``file:x.db``."""
+    return MEMORY if str(path) == MEMORY else str(path.absolute())
+
+
+def connect_to_read(path: Path, patience: float = PATIENCE) -> sqlite3.Connection:
+    """A connection that can only read.
+
+    SQLite wants to put its write-ahead log and an index of it beside a database. Where it may not, the file is read
+    without, which is right as long as there is nothing in that log. Nor are they made beside a file that is not ours to
+    write: they would be ours, and in the way of those who may.
+
+    Raises:
+        sqlite3.Error: it can't be read.
+        StoreError: there is something in the log, and it can't be read where it lies.
+    """
+    log = Path(f"{path}-wal")
+    if not os.access(path, os.W_OK) and not log.exists():
+        return _opened(path, "immutable=1", patience)
+    try:
+        return _opened(path, "mode=ro", patience)
+    except sqlite3.OperationalError as error:
+        if "locked" in str(error):
+            raise
+        if log.exists() and log.stat().st_size:
+            raise StoreError(
+                f"{path}: its last rows lie in {log.name} beside it, and can be read only where both may be written. "
+                "Copy both into a folder that you may write to, and give --db the copy."
+            ) from error
+        return _opened(path, "immutable=1", patience)
+
+
+def _opened(path: Path, how: str, patience: float) -> sqlite3.Connection:
+    address = f"file:{quote(str(path.absolute()))}?{how}"
+    connection = sqlite3.connect(address, uri=True, timeout=patience, isolation_level=None)
+    try:
+        connection.execute("SELECT COUNT(*) FROM sqlite_master").fetchone()
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+class Store:
+    """One SQLite file. Reads happen here, in the thread that opened it; writes go through a RowWriter."""
+
+    def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
+        self.path = path
+        self.connection = connection
+        opened[path] = None
+
+    @classmethod
+    def open(cls, path: Path, create: bool = True) -> Store:
+        """Open the file, making it or bringing its tables up to date where needed.
+
+        One that is not to be created may be read-only, and so may its folder; then it can only be read.
+
+        Raises:
+            StoreError: no such file (when not to be created), not a database, made by a newer Proctor, read-only.
+        """
+        if not path.exists():
+            if not create:
+                raise StoreError(f"There is no database {path}. Run 'proctor run' first, or give --db FILE.")
+            if not path.parent.is_dir():
+                raise StoreError(f"{path}: the folder {path.parent} does not exist. Give --db a file in one that does.")
+        opened[path] = None
+        if create and path.exists() and not os.access(path, os.W_OK):
+            raise StoreError(f"{path} is read-only. Give --db a file that you may write to.")
+        with _explained(path):
+            if not create and not _is_writable(path):
+                return cls(path, _read_only(path))
+            connection = connect(path)
+            try:
+                _bring_up_to_date(path, connection)
+            except BaseException:
+                connection.close()
+                raise
+            return cls(path, connection)
+
+    def hide(self, redact: Callable[[str], str]) -> None:
+        """Take more secrets out of what is written than those of the environment."""
+        if isinstance(self.connection, Connection):
+            self.connection.redact = redact
+
+    def close(self) -> None:
+        """Close the reading connection."""
+        self.connection.close()
+
+    def query(self, sql: str, arguments: Sequence[object] | Mapping[str, object] = ()) -> list[tuple[Any, ...]]:
+        """All lines that a statement returns."""
+        try:
+            return self.connection.execute(sql, arguments).fetchall()
+        except sqlite3.Error as error:
+            raise explain(self.path, error) from error
+
+
+@contextmanager
+def _explained(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise explain(path, error) from error
+
+
+def _is_writable(path: Path) -> bool:
+    """Whether file and folder may be written: beside a database SQLite puts its log, also to read it."""
+    return os.access(path, os.W_OK) and os.access(path.absolute().parent, os.W_OK)
+
+
+def _read_only(path: Path) -> sqlite3.Connection:
+    connection = connect_to_read(path)
+    try:
+        is_old = pending(path, connection)
+    except BaseException:
+        connection.close()
+        raise
+    if is_old:
+        connection.close()
+        raise StoreError(
+            f"{path} was made by an older Proctor and misses some tables, and it can't be written to add them. "
+            "Give --db a copy of it that you may write to."
+        )
+    return connection
+
+
+def _bring_up_to_date(path: Path, connection: sqlite3.Connection) -> None:
+    from .schema import migrations
+
+    if not pending(path, connection):
+        return
+    from sqlite_utils import Database
+
+    _write_ahead(connection)
+    with transaction(path, connection):  # of two programs that open a new file, one makes the tables
+        if pending(path, connection):
+            migrations.apply(Database(connection))
+
+
+def _write_ahead(connection: sqlite3.Connection) -> None:
+    """Switch to the write-ahead log, with the patience of any other statement.
+
+    The switch reads before it writes. Of two who have read and want to write, one must let go, so SQLite tells the
+    second at once that the database is locked, whatever its timeout; it is the one that tries again.
+    """
+    end = time.monotonic() + PATIENCE
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+        except sqlite3.OperationalError as error:
+            if not _is_busy(error) or time.monotonic() > end:
+                raise
+            time.sleep(PAUSE)
+        else:
+            return
+
+
+def _is_busy(error: sqlite3.Error) -> bool:
+    return error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_BUSY  # the upper bits say which kind of busy
+
+
+def pending(path: Path, connection: sqlite3.Connection) -> bool:
+    """Whether tables are missing; raises StoreError for a file that is not ours to change."""
+    from .schema import migrations
+
+    names = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+    if not names:
+        return True
+    if "_sqlite_migrations" not in names:
+        raise StoreError(
+            f"{path} is a database of some other program (it has the table {min(names)}). Give --db another file."
+        )
+    known = {migration.name for migration in migrations._migrations}
+    done = {
+        name
+        for (name,) in connection.execute(
+            "SELECT name FROM _sqlite_migrations WHERE migration_set = ?", [migrations.name]
+        )
+    }
+    if newer := sorted(done - known):
+        raise StoreError(
+            f"{path} was written by a newer Proctor (it has {newer[-1]}, which this version does not know). "
+            "Upgrade Proctor, or give --db another file."
+        )
+    return done != known
+
+
+@contextmanager
+def transaction(path: Path, connection: sqlite3.Connection) -> Iterator[None]:
+    """Everything inside is written, or nothing.
+
+    Raises:
+        StoreError: SQLite can't write; what is inside may raise whatever it likes.
+    """
+    try:
+        connection.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+            connection.execute("COMMIT")
+        except BaseException:
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
+            raise
+    except sqlite3.Error as error:
+        raise explain(path, error) from error
+
+
+def insert_many(
+    connection: sqlite3.Connection, into: str, lines: Sequence[Sequence[object]], on_conflict: str = ""
+) -> None:
+    """``INSERT`` lines, many by one statement, and so with the interpreter's lock handed over once for many."""
+    if not lines:
+        return
+    line = f"({marks(lines[0])})"
+    many = MOST_BOUND // len(lines[0])
+    whole = len(lines) - len(lines) % many
+    sql = f"{into} VALUES {','.join([line] * many)} {on_conflict}"
+    for start in range(0, whole, many):
+        connection.execute(sql, [*itertools.chain.from_iterable(lines[start : start + many])])
+    connection.executemany(f"{into} VALUES {line} {on_conflict}", lines[whole:])
+
+
+def insert_or_find(connection: sqlite3.Connection, table: str, names: str, values: Sequence[object]) -> int:
+    """The id of the line whose first column is unique, made where it is new."""
+    inserted = connection.execute(
+        f"INSERT OR IGNORE INTO {table} ({names}) VALUES ({marks(values)}) RETURNING id", values
+    ).fetchone()
+    first = names.split(",")[0]
+    found = inserted or connection.execute(f"SELECT id FROM {table} WHERE {first} = ?", values[:1]).fetchone()
+    return int(found[0])
+
+
+def marks(values: Iterable[object]) -> str:
+    """Question marks for ``IN (...)``."""
+    return ",".join("?" for _ in values)

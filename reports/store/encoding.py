@@ -1,0 +1,171 @@
+"""How records become columns: JSON text, fingerprints, and text that SQLite can hold."""
+
+import hashlib
+import sys
+from collections.abc import Iterable
+from dataclasses import fields, is_dataclass, replace
+from typing import Any, Final
+
+import orjson
+
+from ...bots.bot import Context, Identity, Reply
+from ...knowledge.questions.question import Question
+
+_LARGEST: Final = int(sys.float_info.max)
+
+
+def storable(text: str) -> str:
+    """The text with lone surrogates replaced by U+FFFD: UTF-8, and so SQLite and every page, can't hold them."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text
+
+
+def to_json(value: object) -> str:
+    """JSON text of records, numbers of numpy and anything with a ``str``.
+
+    Whatever reads JSON can read it: what is not finite is null, half a surrogate pair U+FFFD, and an integer that no
+    float can hold a text.
+    """
+    try:
+        return orjson.dumps(value, default=_plain, option=orjson.OPT_SERIALIZE_NUMPY | orjson.OPT_NON_STR_KEYS).decode()
+    except orjson.JSONEncodeError:  # lone surrogates, integers of more than 64 bits
+        import json
+
+        plain = json.loads(json.dumps(value, default=_plain), parse_constant=lambda _: None)
+        return json.dumps(_standard(plain), ensure_ascii=False)
+
+
+def _standard(value: Any) -> object:  # noqa: ANN401 - any JSON
+    """JSON with texts and numbers that all readers of JSON take."""
+    match value:
+        case str():
+            return storable(value)
+        case int():
+            return value if abs(value) <= _LARGEST else str(value)
+        case dict():
+            return {storable(key): _standard(member) for key, member in value.items()}
+        case list():
+            return [_standard(member) for member in value]
+    return value
+
+
+def _plain(value: object) -> object:
+    if is_dataclass(value) and not isinstance(value, type):
+        return {field.name: getattr(value, field.name) for field in fields(value)}
+    if isinstance(value, Iterable):
+        return list(value)
+    return str(value)
+
+
+def question_columns(question: Question) -> tuple[object, ...]:
+    """The columns of ``questions`` from fingerprint to extra."""
+    values = _question_values(question)
+    return (_fingerprint(values), *values)
+
+
+def question_fingerprint(question: Question) -> bytes:
+    """The key under which a question is kept: a hash of all that is known of it."""
+    return _fingerprint(_question_values(question))
+
+
+def _question_values(question: Question) -> tuple[object, ...]:
+    return (
+        question.id,
+        question.text,
+        to_json(question.expected),
+        to_json(question.constraints),
+        to_json(question.evidence),
+        to_json(question.tags),
+        question.source_document,
+        None if question.answerable is None else int(question.answerable),
+        to_json(question.extra),
+    )
+
+
+def _fingerprint(values: Iterable[object]) -> bytes:
+    content = "\0".join(map(str, values)).encode("utf-8", "replace")
+    return hashlib.blake2b(content, digest_size=16).digest()
+
+
+def context_columns(context: Context) -> tuple[object, ...]:
+    """The columns of ``passages`` from fingerprint to text."""
+    place = (context.document, context.start, context.end)
+    return (_fingerprint((*place, context.text)), *place, context.text)
+
+
+def identity_columns(name: str, fingerprint: str, identity: Identity) -> tuple[object, ...]:
+    """The columns of ``bots`` from fingerprint to models."""
+    return (
+        fingerprint,
+        name,
+        identity.kind,
+        identity.model,
+        int(identity.embedded),
+        to_json(identity.settings),
+        to_json(identity.prompts),
+        to_json(identity.parts),
+        to_json(identity.models),
+    )
+
+
+def clean_reply(reply: Reply) -> Reply:
+    """The reply with every text storable; the same object when it is clean already.
+
+    A figure of its usage that can't be true (a cost of inf or below 0, 1e23 tokens) is None then, and the trace says
+    under ``not_kept`` what was told.
+
+    Raises:
+        TypeError, ValueError: the bot put something into it that no column can hold; the sentence says what.
+    """
+    _check(reply)
+    answer = None if reply.answer is None else storable(reply.answer)
+    reasoning = None if reply.reasoning is None else storable(reply.reasoning)
+    contexts = reply.contexts and tuple(map(_clean_context, reply.contexts))
+    usage, wrong = reply.usage.sound()
+    if wrong:
+        reply = replace(reply, usage=usage, trace={**reply.trace, "not_kept": wrong})
+    if answer == reply.answer and reasoning == reply.reasoning and contexts == reply.contexts:
+        return reply
+    return replace(reply, answer=answer, contexts=contexts, reasoning=reasoning)
+
+
+def _clean_context(context: Context) -> Context:
+    _expect("the text of a context", context.text, (str,))
+    _expect("the document of a context", context.document, (str,))
+    for value in (context.start, context.end, context.score):
+        _expect("the place or score of a context", value, (int, float))
+    text, document = storable(context.text), storable(context.document)
+    return (
+        context
+        if (text, document) == (context.text, context.document)
+        else replace(context, text=text, document=document)
+    )
+
+
+def _check(reply: Reply) -> None:
+    usage = reply.usage
+    _expect("its answer", reply.answer, (str,))
+    _expect("its reasoning", reply.reasoning, (str,))
+    _expect("abstained", reply.abstained, (bool,))
+    for name, value in (("tokens_in", usage.tokens_in), ("tokens_out", usage.tokens_out), ("cost", usage.cost)):
+        _expect_kind(name, value, (int, float))
+    if reply.trace:
+        try:
+            to_json(reply.trace)
+        except (TypeError, ValueError, RecursionError) as error:
+            raise ValueError(f"the bot's trace can't be written as JSON: {error}") from error
+
+
+def _expect_kind(name: str, value: object, kinds: tuple[type, ...]) -> None:
+    if value is not None and not isinstance(value, kinds):
+        wanted = "a text" if str in kinds else "true, false or nothing" if bool in kinds else "a number"
+        raise TypeError(f"the bot returned a {type(value).__name__} as {name}; wanted {wanted}")
+
+
+def _expect(name: str, value: object, kinds: tuple[type, ...]) -> None:
+    _expect_kind(name, value, kinds)
+    if isinstance(value, int) and not -(2**63) <= value < 2**63:
+        raise ValueError(f"the bot returned a number as {name} that is too large to be kept")

@@ -1,0 +1,232 @@
+"""Judge calls as they are kept: the key, the record, and how the writer puts them into their tables."""
+
+from __future__ import annotations
+
+import hashlib
+import sqlite3
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from ...bots.chat.model import Completion
+from ...metrics.judge.rendering import JudgeReply, JudgeRequest
+from .database import MOST_BOUND, Store, insert_many, insert_or_find, marks, transaction
+from .encoding import storable, to_json
+from .run import Row
+
+Remembered = dict[bytes, int]  # ids of texts by their fingerprints
+
+
+@dataclass(slots=True)
+class CachedCall:
+    """A reply that is kept, or why there is none. ``id`` is given by the store."""
+
+    text: str | None = None
+    finish_reason: str = ""
+    error: str = ""
+    id: int | None = None
+
+    @property
+    def reply(self) -> JudgeReply:
+        """As the judge reads it."""
+        return JudgeReply(self.text, self.finish_reason)
+
+
+@dataclass(slots=True)
+class CallRecord:
+    """A call that was made, with all that is kept of it. ``completion`` is None when it failed."""
+
+    key: bytes
+    judge: str
+    request: JudgeRequest
+    asked_at: str
+    kept: CachedCall = field(default_factory=CachedCall)
+    completion: Completion | None = None
+    problem: str = ""
+    latency_ms: float = 0.0
+    queue_ms: float = 0.0
+    attempts_ms: Sequence[float] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class FoundCalls:
+    """Calls that another program left in its journal, and the run that paid for them."""
+
+    run_id: int | None
+    records: Sequence[CallRecord]
+
+
+@dataclass(frozen=True, slots=True)
+class RowCalls:
+    """The calls that the scores of a row rest on."""
+
+    row: Row
+    calls: Sequence[CachedCall]
+
+
+def call_key(judge: str, request: JudgeRequest, temperature: float | None) -> bytes:
+    """What decides a reply, as 16 bytes; votes never share one, and a vote of several is none by itself."""
+    parts = (
+        judge, request.system, request.prompt, request.schema, request.exchange, request.vote, request.votes > 1,
+        temperature,
+    )  # fmt: skip
+    return hashlib.blake2b(to_json(parts).encode(), digest_size=16).digest()
+
+
+CALL_COLUMNS = (
+    "id, key, run_id, judge, call, vote, prompt_id, request_id, schema_id, tokens_in, tokens_out, cost, latency_ms,"
+    " queue_ms, attempts_ms, finish_reason, asked_at, problem, error, reply, reasoning, exchange"
+)
+
+# Whoever writes first is said to have paid, so that a run's rows add up to what it paid, also after it was killed
+# between a call and its row.
+LINK = """
+INSERT INTO row_judge_calls (run_id, reply_id, question_id, call_id, paid)
+SELECT :run, :reply, :question, id, run_id IS :run AND NOT EXISTS (
+    SELECT 1 FROM row_judge_calls AS other WHERE call_id = judge_calls.id AND other.run_id = :run AND paid)
+FROM judge_calls WHERE id = :call ON CONFLICT DO NOTHING"""
+
+# Scores that another run had made: a run of the same metric, at the same version, had it graded by the same calls.
+LINK_CACHED = """
+INSERT INTO row_judge_calls (run_id, reply_id, question_id, call_id, paid)
+SELECT :run, reply_id, question_id, call_id, payer IS :run
+    AND ROW_NUMBER() OVER (PARTITION BY call_id ORDER BY position, reply_id, question_id) = 1
+    AND NOT EXISTS (SELECT 1 FROM row_judge_calls AS mine WHERE mine.call_id = kept.call_id AND run_id = :run AND paid)
+FROM (
+    SELECT DISTINCT run_rows.reply_id, run_rows.question_id, call_id, judge_calls.run_id AS payer,
+        run_rows.position
+    FROM run_rows JOIN row_judge_calls AS links
+        ON links.reply_id = run_rows.reply_id AND links.question_id = run_rows.question_id AND links.run_id != :run
+    JOIN judge_calls ON judge_calls.id = call_id
+    JOIN run_metrics ON run_metrics.run_id = links.run_id
+    JOIN json_each(:asked) AS asked ON json_extract(asked.value, '$[0]') = run_metrics.metric_id
+        AND IFNULL(json_extract(asked.value, '$[1]'), call) = call
+    WHERE run_rows.run_id = :run) AS kept
+WHERE true ON CONFLICT DO NOTHING"""
+
+
+def write_calls(
+    connection: sqlite3.Connection, run_id: int | None, records: Sequence[CallRecord], prompts: Remembered
+) -> None:
+    """Write calls and give them their ids.
+
+    A call that failed before has its line taken over. One that is there already, because another program found it in
+    our journal, stays as it is.
+    """
+    if not records:
+        return
+    (last,) = connection.execute("SELECT IFNULL(MAX(id), 0) FROM judge_calls").fetchone()
+    kept, failed = _there(connection, records)
+    texts = _text_ids(connection, [record.request.prompt for record in records])
+    lines: dict[int, tuple[object, ...]] = {}
+    for record, text in zip(records, texts, strict=True):
+        known = kept.get((record.key, record.asked_at))
+        if known is not None:
+            record.kept.id = known
+            continue
+        number = failed.pop(record.key, 0)
+        if not number:
+            number = last = last + 1
+        record.kept.id = number
+        if record.kept.error:
+            failed[record.key] = number
+        else:
+            kept[record.key, record.asked_at] = number
+        lines[number] = (number, *_columns(connection, run_id, record, text, prompts))
+    insert_many(connection, f"INSERT OR REPLACE INTO judge_calls ({CALL_COLUMNS})", list(lines.values()))
+
+
+def _there(
+    connection: sqlite3.Connection, records: Sequence[CallRecord]
+) -> tuple[dict[tuple[bytes, str], int], dict[bytes, int]]:
+    """The ids of lines under the keys of these calls: good ones by key and time, the failed one by its key."""
+    kept: dict[tuple[bytes, str], int] = {}
+    failed: dict[bytes, int] = {}
+    keys = list({record.key for record in records})
+    for start in range(0, len(keys), MOST_BOUND):
+        part = keys[start : start + MOST_BOUND]
+        found = connection.execute(
+            f"SELECT key, asked_at, id, error IS NOT NULL FROM judge_calls WHERE key IN ({marks(part)})", part
+        )
+        for key, asked_at, number, is_failed in found:
+            if is_failed:
+                failed[key] = number
+            else:
+                kept[key, asked_at] = number
+    return kept, failed
+
+
+def _text_ids(connection: sqlite3.Connection, texts: Sequence[str]) -> list[int]:
+    """The ids of the texts of requests, made where they are new."""
+    fingerprints = [_fingerprint("judge_texts", (storable(text),)) for text in texts]
+    lines = dict(zip(fingerprints, map(storable, texts), strict=True))
+    insert_many(connection, "INSERT OR IGNORE INTO judge_texts (fingerprint, text)", list(lines.items()))
+    ids: dict[bytes, int] = {}
+    for start in range(0, len(fingerprints), MOST_BOUND):
+        part = fingerprints[start : start + MOST_BOUND]
+        ids.update(
+            connection.execute(f"SELECT fingerprint, id FROM judge_texts WHERE fingerprint IN ({marks(part)})", part)
+        )
+    return [ids[fingerprint] for fingerprint in fingerprints]
+
+
+def write_links(connection: sqlite3.Connection, run_id: int | None, rows: Iterable[RowCalls]) -> None:
+    """Write which calls rows rest on; what was written before stays."""
+    connection.executemany(
+        LINK,
+        [
+            {"run": run_id, "reply": each.row.reply_id, "question": each.row.question_id, "call": call.id}
+            for each in rows
+            for call in each.calls
+            if call.id is not None
+        ],
+    )
+
+
+def link_cached_calls(store: Store, run_id: int, asked: Iterable[tuple[int, str | None]]) -> None:
+    """Link the rows of a run to the calls that kept scores rest on; they cost this run nothing.
+
+    Args:
+        store: the database.
+        run_id: of a run whose rows are written.
+        asked: ids of metrics of the run, each with the name of a call that it rests on, None for any.
+
+    Raises:
+        StoreError: they can't be written.
+    """
+    with transaction(store.path, store.connection):
+        store.connection.execute(LINK_CACHED, {"run": run_id, "asked": to_json(list(asked))})
+
+
+def _columns(
+    connection: sqlite3.Connection, run_id: int | None, record: CallRecord, text: int, prompts: Remembered
+) -> tuple[object, ...]:
+    """The columns after the id."""
+    request, said = record.request, record.completion or Completion(None)
+    return (
+        record.key, run_id, record.judge, request.call, request.vote,
+        _text_id(connection, "judge_prompts", (request.call, request.system), prompts), text,
+        _text_id(connection, "judge_texts", (to_json(request.schema),), prompts) if request.schema else None,
+        said.usage.tokens_in, said.usage.tokens_out, said.usage.cost, record.latency_ms, record.queue_ms,
+        to_json(record.attempts_ms) if record.attempts_ms else None, storable(record.kept.finish_reason) or None,
+        record.asked_at, storable(record.problem) or None, storable(record.kept.error) or None,
+        None if said.text is None else storable(said.text),
+        None if said.reasoning is None else storable(said.reasoning),
+        to_json(request.exchange) if request.exchange else None,
+    )  # fmt: skip
+
+
+def _text_id(connection: sqlite3.Connection, table: str, values: tuple[str, ...], remembered: Remembered) -> int:
+    """The id of a text that comes again and again, made where it is new and looked up once."""
+    values = tuple(map(storable, values))
+    fingerprint = _fingerprint(table, values)
+    found = remembered.get(fingerprint)
+    if found is None:
+        names = "fingerprint, name, text" if len(values) == 2 else "fingerprint, text"
+        found = insert_or_find(connection, table, names, (fingerprint, *values))
+        if len(remembered) < 10_000:
+            remembered[fingerprint] = found  # a rollback ends the writer, so nothing is remembered that is not there
+    return found
+
+
+def _fingerprint(table: str, values: tuple[str, ...]) -> bytes:
+    return hashlib.blake2b("\0".join((table, *values)).encode(), digest_size=16).digest()

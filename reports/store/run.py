@@ -1,0 +1,140 @@
+"""Row and RunHeader: one question answered by one bot, and the pass of a suite to which it belongs."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TYPE_CHECKING, Final
+
+from ...bots.bot import Identity, Reply
+from ...knowledge.questions.question import Question
+from ...metrics.declaration import Level
+from ...metrics.score import Aggregate, Better
+
+if TYPE_CHECKING:
+    from .row_tables import AnswerColumns
+
+
+EARLY_STOP: Final = "early_stop"  # key of a manifest: after how many questions asking was stopped, and why
+BETWEEN: Final = " (attribution)"  # ends the name of a suite whose runs stand between two others, to explain them
+PERTURBED: Final = " (perturbed)"  # ends the name of a suite whose questions are those of another, perturbed
+ANALYSED: Final = " (analysis)"  # ends the name of a suite whose documents or settings were changed to see what they do
+CONFIRMED: Final = " (asked again)"  # ends the name of a suite whose run asks again what changed, to see if it is noise
+LATEST: Final = "latest"  # as a user names the run that LATEST_FIRST puts first
+ASIDE: Final = (BETWEEN, PERTURBED, ANALYSED, CONFIRMED)
+LATEST_FIRST: Final = (  # nobody who asks for the latest run means one of those
+    " OR ".join(f"suite LIKE '%{end}'" for end in ASIDE) + ", id DESC"
+)
+
+
+class RowStatus(StrEnum):
+    """How a question went; all but ANSWERED are bot errors to the metrics, and are asked again next time."""
+
+    ANSWERED = "answered"
+    RAISED = "raised"
+    TIMED_OUT = "timed_out"
+    REFUSED = "refused"
+
+
+@dataclass(slots=True)
+class Row:
+    """One question, one bot, one repeat: the reply or the error.
+
+    ``latency_ms`` is the bot's own time, without our queues; for a failed row it is the time until the failure
+    (censored: never to be averaged with the answered ones). ``reply_id`` is given by the store. ``position`` is the
+    place among all that the bot is asked, from 0. ``columns`` are those of an answer that stands in a journal.
+    """
+
+    question: Question
+    bot_id: int
+    repeat: int
+    ask: bytes
+    status: RowStatus = RowStatus.ANSWERED
+    reply: Reply | None = None
+    error: str = ""
+    latency_ms: float | None = None
+    in_flight: int = 1
+    asked_at: str = ""
+    reply_id: int | None = None
+    question_id: int | None = None
+    kept: bool = False
+    position: int = 0
+    columns: AnswerColumns | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RunMetric:
+    """A metric as it stands in a run, with its threshold there: the suite's, or the evaluator's default."""
+
+    name: str
+    version: str
+    better: Better
+    low: float | None
+    high: float | None
+    threshold: float | None
+    summary: str = ""
+    source: str = ""
+    aggregate: Aggregate = "mean"
+    level: Level = "row"
+    threshold_is_default: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class RunEvaluator:
+    """A named group of metrics as it stands in a run; the primary metric ranks the bots."""
+
+    id: str
+    title: str
+    primary: str
+    metrics: Sequence[str]
+    board: str = "heatmap"
+    problem_type: str = "accuracy"
+    parameters: Mapping[str, object] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class RunHeader:
+    """What a run is: its name is for people, its identity tells whether the same command was given before.
+
+    Attributes:
+        questions: the fingerprint of those that are asked.
+        fresh: start a new run, and let no answer of another run count.
+        alone: let no answer of another run count, because it may have been timed while others were in flight.
+        primary: the metric by which the suite wants it read; blank where it names none. The manifest says so, too.
+    """
+
+    suite: str
+    bots: Sequence[tuple[str, Identity]]
+    metrics: Sequence[RunMetric]
+    manifest: Mapping[str, object]
+    questions: str = ""
+    repeats: int = 1
+    fresh: bool = False
+    alone: bool = False
+    evaluators: Sequence[RunEvaluator] = ()
+    primary: str = ""
+
+    @property
+    def identity(self) -> str:
+        """SHA-256 in hex over what decides the results: bots, questions, metrics, repeats."""
+        parts = [
+            self.suite,
+            *(f"{name}\0{identity.fingerprint}" for name, identity in self.bots),
+            *(f"{metric.name}\0{metric.version}\0{metric.threshold}" for metric in self.metrics),
+            self.questions,
+            f"{self.repeats}\0{self.alone}",
+            *([f"primary\0{self.primary}"] if self.primary else []),
+        ]
+        return hashlib.sha256("\1".join(parts).encode("utf-8", "replace")).hexdigest()
+
+
+def bot_fingerprint(name: str, identity: Identity) -> str:
+    """The key under which a bot's answers are kept: two bots of one suite never share them, even when alike."""
+    return hashlib.sha256(f"{name}\0{identity.fingerprint}".encode()).hexdigest()
+
+
+def ask_key(question: Question) -> bytes:
+    """What a bot sees of a question (and its id), as 16 bytes: a corrected expected answer asks nothing again."""
+    return hashlib.blake2b(f"{question.id}\0{question.text}".encode("utf-8", "replace"), digest_size=16).digest()

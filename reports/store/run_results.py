@@ -1,0 +1,276 @@
+"""Run results: begins and ends runs, and tells which answers and scores are kept already."""
+
+from __future__ import annotations
+
+import datetime
+import secrets
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple, TypeVar
+
+import orjson
+
+from ...bots.bot import Context, Reply, Usage
+from .database import Store, marks, transaction
+from .encoding import identity_columns, to_json
+from .run import RunHeader, bot_fingerprint
+
+Part = TypeVar("Part")
+CHUNK = 400  # SQLite's oldest limit on bound values is 999
+
+
+@dataclass(frozen=True, slots=True)
+class OpenRun:
+    """A run as it stands in the database while it goes on; metrics by their level, of a row or of the whole run."""
+
+    id: int
+    name: str
+    resumed: bool
+    bot_ids: Mapping[str, int]
+    metric_ids: Mapping[str, int]
+    run_metric_ids: Mapping[str, int] = field(default_factory=dict)
+
+
+class CachedScore(NamedTuple):
+    """What a metric said of a kept answer."""
+
+    value: float | None
+    status: str
+
+
+@dataclass(frozen=True, slots=True)
+class CachedReply:
+    """An answer that need not be asked for again."""
+
+    reply_id: int
+    latency_ms: float | None
+
+
+def now() -> str:
+    """The time in UTC, as the database writes it."""
+    return datetime.datetime.now(datetime.UTC).isoformat(timespec="milliseconds")
+
+
+def new_name() -> str:
+    """A name that hardly anybody else has, in the order of time: `20261121-093000-1f2e`."""
+    return f"{datetime.datetime.now(datetime.UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(2)}"
+
+
+class RunResults:
+    """What is known of runs and kept work; everything is read and written in the caller's thread."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._connection = store.connection
+
+    def begin(self, header: RunHeader) -> OpenRun:
+        """Go on with the run of the same identity, or start one; ``fresh`` always starts one."""
+        with transaction(self._store.path, self._connection):
+            return self._begin(header)
+
+    def _begin(self, header: RunHeader) -> OpenRun:
+        found = None
+        if not header.fresh:
+            found = self._connection.execute(
+                "SELECT id, name FROM runs WHERE identity = ? ORDER BY id DESC LIMIT 1", [header.identity]
+            ).fetchone()
+        if found:
+            run_id, name = found
+            self._connection.execute("UPDATE runs SET status = 'running', finished_at = NULL WHERE id = ?", [run_id])
+            self._connection.execute("DELETE FROM run_scores WHERE run_id = ?", [run_id])
+        else:
+            name = self._free_name()
+            (run_id,) = self._connection.execute(
+                "INSERT INTO runs (name, suite, identity, status, started_at, manifest)"
+                " VALUES (?, ?, ?, 'running', ?, ?) RETURNING id",
+                [name, header.suite, header.identity, now(), to_json(header.manifest)],
+            ).fetchone()
+        self._evaluators(run_id, header)
+        metric_ids = self._metrics(run_id, header)
+        return OpenRun(
+            run_id,
+            name,
+            bool(found),
+            self._bots(run_id, header),
+            {metric.name: metric_ids[metric.name] for metric in header.metrics if metric.level == "row"},
+            {metric.name: metric_ids[metric.name] for metric in header.metrics if metric.level == "run"},
+        )
+
+    def _free_name(self) -> str:
+        """A name that no run has: of many that begin within a second, two may be given the same by chance."""
+        while True:
+            name = new_name()
+            if not self._connection.execute("SELECT 1 FROM runs WHERE name = ?", [name]).fetchone():
+                return name
+
+    def _bots(self, run_id: int, header: RunHeader) -> dict[str, int]:
+        ids = {}
+        for position, (name, identity) in enumerate(header.bots):
+            columns = identity_columns(name, bot_fingerprint(name, identity), identity)
+            self._connection.execute(
+                "INSERT OR IGNORE INTO bots"
+                " (fingerprint, name, kind, model, embedded, settings, prompts, parts, models)"
+                f" VALUES ({marks(columns)})",
+                columns,
+            )
+            (ids[name],) = self._connection.execute("SELECT id FROM bots WHERE fingerprint = ?", columns[:1]).fetchone()
+            self._connection.execute(
+                "INSERT INTO run_bots (run_id, bot_id, position) VALUES (?, ?, ?)"
+                " ON CONFLICT DO UPDATE SET problem = NULL",
+                [run_id, ids[name], position],
+            )
+        return ids
+
+    def _metrics(self, run_id: int, header: RunHeader) -> dict[str, int]:
+        ids = {}
+        for position, metric in enumerate(header.metrics):
+            self._connection.execute(
+                "INSERT OR IGNORE INTO metrics (name, version, better, low, high, summary, source, aggregate, level)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                [
+                    metric.name,
+                    metric.version,
+                    metric.better,
+                    metric.low,
+                    metric.high,
+                    metric.summary,
+                    metric.source,
+                    metric.aggregate,
+                    metric.level,
+                ],
+            )
+            (ids[metric.name],) = self._connection.execute(
+                "SELECT id FROM metrics WHERE name = ? AND version = ?", [metric.name, metric.version]
+            ).fetchone()
+            self._connection.execute(
+                "INSERT INTO run_metrics (run_id, metric_id, position, threshold, is_default) VALUES (?, ?, ?, ?, ?)"
+                " ON CONFLICT DO UPDATE SET is_default = excluded.is_default",
+                [run_id, ids[metric.name], position, metric.threshold, metric.threshold_is_default],
+            )
+        return ids
+
+    def _evaluators(self, run_id: int, header: RunHeader) -> None:
+        """Write the evaluators anew: a suite may group the same metrics otherwise than last time."""
+        self._connection.execute("DELETE FROM run_evaluators WHERE run_id = ?", [run_id])
+        for position, evaluator in enumerate(header.evaluators):
+            columns = [
+                run_id, position, evaluator.id, evaluator.title, evaluator.primary, to_json(evaluator.metrics),
+                evaluator.board, evaluator.problem_type, to_json(evaluator.parameters),
+            ]  # fmt: skip
+            self._connection.execute(f"INSERT INTO run_evaluators VALUES ({marks(columns)})", columns)
+
+    def end(
+        self, run: OpenRun, status: str, problems: Mapping[str, str], manifest: Mapping[str, object] | None = None
+    ) -> None:
+        """Write how the run ended.
+
+        Args:
+            run: the run.
+            status: ``finished``, ``stopped`` or ``failed``.
+            problems: a sentence for each bot that was stopped.
+            manifest: of a pass in which something was asked; None leaves that of the earlier pass.
+        """
+        with transaction(self._store.path, self._connection):
+            for bot, problem in problems.items():
+                self._connection.execute(
+                    "UPDATE run_bots SET problem = ? WHERE run_id = ? AND bot_id = ?",
+                    [problem, run.id, run.bot_ids[bot]],
+                )
+            self._connection.execute(
+                "UPDATE runs SET status = ?, finished_at = ?, manifest = IFNULL(?, manifest) WHERE id = ?",
+                [status, now(), None if manifest is None else to_json(manifest), run.id],
+            )
+
+    def cached_replies(self, bot_id: int, asks: Sequence[bytes]) -> dict[tuple[bytes, int], CachedReply]:
+        """Answered replies of a bot by (ask, repeat), the newest of each."""
+        kept: dict[tuple[bytes, int], CachedReply] = {}
+        for part in _parts(asks):
+            lines = self._store.query(
+                "SELECT ask, repeat, id, latency_ms FROM replies WHERE bot_id = ? AND status = 'answered'"
+                f" AND ask IN ({marks(part)}) ORDER BY id",
+                [bot_id, *part],
+            )
+            kept.update({(ask, repeat): CachedReply(reply_id, latency) for ask, repeat, reply_id, latency in lines})
+        return kept
+
+    def question_ids(self, fingerprints: Sequence[bytes]) -> dict[bytes, int]:
+        """Ids of the questions that the database holds already."""
+        found: dict[bytes, int] = {}
+        for part in _parts(fingerprints):
+            lines = self._store.query(
+                f"SELECT fingerprint, id FROM questions WHERE fingerprint IN ({marks(part)})", part
+            )
+            found.update(lines)
+        return found
+
+    def scored(self, reply_ids: Sequence[int]) -> dict[tuple[int, int], set[int]]:
+        """Metric ids by (reply, question) that need not be worked out again; errors are tried again."""
+        done: dict[tuple[int, int], set[int]] = {}
+        for part in _parts(reply_ids):
+            for reply_id, question_id, metric_id in self._store.query(
+                "SELECT reply_id, question_id, metric_id FROM scores WHERE status != 'error'"
+                f" AND reply_id IN ({marks(part)})",
+                part,
+            ):
+                done.setdefault((reply_id, question_id), set()).add(metric_id)
+        return done
+
+    def score_values(self, reply_ids: Sequence[int]) -> dict[tuple[int, int], dict[int, CachedScore]]:
+        """Scores by (reply, question) and metric id that need not be worked out again; errors are left out."""
+        found: dict[tuple[int, int], dict[int, CachedScore]] = {}
+        for part in _parts(reply_ids):
+            for reply_id, question_id, metric_id, value, status in self._store.query(
+                "SELECT reply_id, question_id, metric_id, value, status FROM scores WHERE status != 'error'"
+                f" AND reply_id IN ({marks(part)})",
+                part,
+            ):
+                found.setdefault((reply_id, question_id), {})[metric_id] = CachedScore(value, status)
+        return found
+
+    def linked(self, run: OpenRun, bot_id: int, question_ids: Sequence[int]) -> dict[tuple[int, int], CachedReply]:
+        """Answered replies of a bot that stand in the run already, by (question, repeat)."""
+        links: dict[tuple[int, int], CachedReply] = {}
+        for part in _parts(question_ids):
+            lines = self._store.query(
+                "SELECT question_id, run_rows.repeat, reply_id, latency_ms FROM run_rows"
+                " JOIN replies ON replies.id = reply_id WHERE run_id = ? AND run_rows.bot_id = ?"
+                f" AND status = 'answered' AND question_id IN ({marks(part)})",
+                [run.id, bot_id, *part],
+            )
+            links.update(
+                {(question, repeat): CachedReply(reply, latency) for question, repeat, reply, latency in lines}
+            )
+        return links
+
+    def load_reply(self, reply_id: int) -> Reply:
+        """A kept reply with its contexts, as it was given."""
+        line = self._store.query(
+            "SELECT answer, retrieved, tokens_in, tokens_out, cost, reasoning, abstained, queue_ms, trace"
+            " FROM replies WHERE id = ?",
+            [reply_id],
+        )[0]
+        answer, retrieved, tokens_in, tokens_out, cost, reasoning, abstained, queue_ms, trace = line
+        contexts = None
+        if retrieved is not None:
+            contexts = tuple(
+                Context(*columns)
+                for columns in self._store.query(
+                    'SELECT text, document, start, "end", score FROM contexts'
+                    " JOIN passages ON passages.id = contexts.passage_id WHERE reply_id = ? ORDER BY rank",
+                    [reply_id],
+                )
+            )
+        return Reply(
+            answer=answer,
+            contexts=contexts,
+            usage=Usage(tokens_in, tokens_out, cost),
+            reasoning=reasoning,
+            abstained=None if abstained is None else bool(abstained),
+            queue_ms=queue_ms or 0.0,
+            trace=orjson.loads(trace) if trace else {},
+        )
+
+
+def _parts(values: Sequence[Part]) -> Iterable[Sequence[Part]]:
+    for start in range(0, len(values), CHUNK):
+        yield values[start : start + CHUNK]

@@ -1,0 +1,330 @@
+"""Summary: what a run says of each bot and metric, added up in SQL so that a million rows stay on disk."""
+
+from __future__ import annotations
+
+import difflib
+import itertools
+import operator
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import orjson
+from numpy.typing import NDArray
+
+from ...metrics.declaration import Level
+from ...metrics.score import Aggregate, Better
+from ..calibration.corrected import StoredCalibration, calibrations_for
+from ..models_in_use import JudgeInUse, ModelInUse, judge_in_use, models_in_use
+from ..primary import Primary, named_primary, primary_metric
+from ..statistics.intervals import mean_interval
+from .database import Store, StoreError
+from .run import LATEST, LATEST_FIRST
+from .run_scores import run_facts
+
+MOST_NEAR = 1_000  # runs among which the nearest name is looked for
+PARSE_FAILURE_TOLERANCE = 0.2  # above this share of unreadable judge replies a mean says nothing
+
+
+@dataclass(frozen=True, slots=True)
+class MetricSummary:
+    """One metric of one bot over a run: mean over the rows that have a value, and how many have none, and why.
+
+    The mean of a rate counts unreadable rows as rows on which the thing did not happen, so that passes, failures
+    and parse failures add up to 1; ``mean_parsed`` leaves them out.
+    """
+
+    mean: float | None
+    ci_low: float | None
+    ci_high: float | None
+    n_ok: int
+    n_not_applicable: int
+    n_failed: int
+    reasons: Mapping[str, int]
+    n_passed: int | None = None
+    n_parse_failure: int = 0
+    mean_parsed: float | None = None
+    calibration: StoredCalibration | None = None
+    ci_untold: str = ""  # why a mean has no interval
+
+
+@dataclass(frozen=True, slots=True)
+class MetricColumn:
+    """A metric of the run, as its columns are headed; a default threshold is one that the suite does not set."""
+
+    name: str
+    version: str
+    better: Better
+    low: float | None
+    high: float | None
+    threshold: float | None
+    level: Level = "row"
+    aggregate: Aggregate = "mean"
+    threshold_is_default: bool = False
+
+    @property
+    def of_suite(self) -> MetricColumn:
+        """The metric with what the suite wants of it: without a threshold where that is a default nobody set."""
+        return replace(self, threshold=None) if self.threshold_is_default else self
+
+
+@dataclass(frozen=True, slots=True)
+class LatencySummary:
+    """Milliseconds over the answered rows; failed rows are censored and left out. ``in_flight`` is the most at once."""
+
+    mean: float
+    p50: float
+    p95: float
+    in_flight: int
+
+
+@dataclass(frozen=True, slots=True)
+class BotSummary:
+    """One bot over a run; ``tokens`` and ``cost`` are sums over the rows that report them, which are counted."""
+
+    name: str
+    kind: str
+    model: str | None
+    embedded: bool
+    problem: str | None
+    rows: int
+    failed: int
+    abstained: int
+    retriever_rows: int
+    empty_context_rows: int
+    failures: Mapping[str, int]
+    latency: LatencySummary | None
+    tokens: int | None
+    tokens_rows: int
+    cost: float | None
+    cost_rows: int
+    metrics: Mapping[str, MetricSummary]
+
+    @property
+    def error_rate(self) -> float | None:
+        """Share of the rows that gave no answer (``bot_error_rate``)."""
+        return self.failed / self.rows if self.rows else None
+
+    @property
+    def empty_context_rate(self) -> float | None:
+        """Share of the retriever's rows on which it found nothing (``empty_context_rate``)."""
+        return self.empty_context_rows / self.retriever_rows if self.retriever_rows else None
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """A run, added up; ``primary`` is None where no metric of quality has a value."""
+
+    run: str
+    suite: str
+    status: str
+    questions: int
+    metrics: Sequence[MetricColumn]
+    bots: Sequence[BotSummary]
+    judge: JudgeInUse | None = None
+    primary: Primary | None = None
+    local_models: tuple[ModelInUse, ...] = ()
+
+
+def find_run(store: Store, name: str | None = None) -> tuple[int, str]:
+    """Id and name of a run, by name or beginning of one; the latest by ``latest`` or when none is given."""
+    if name is None or name == LATEST:
+        lines = store.query(f"SELECT id, name FROM runs ORDER BY {LATEST_FIRST} LIMIT 1")
+        if not lines:
+            raise StoreError(f"{store.path} holds no run yet. 'proctor run' makes one.")
+    else:
+        lines = store.query("SELECT id, name FROM runs WHERE SUBSTR(name, 1, LENGTH(?)) = ?", [name, name])
+        if len(lines) != 1:
+            known = [str(line[0]) for line in store.query("SELECT name FROM runs ORDER BY id DESC")]
+            what = "is no run" if not lines else f"is the beginning of {len(lines)} runs"
+            near = [] if lines else difflib.get_close_matches(name, known[:MOST_NEAR], 1, 0.6)
+            hint = f" Did you mean {near[0]}?" if near else ""
+            latest = ", ".join(known[:5]) or "none"
+            raise StoreError(f"{name!r} {what} of {store.path}.{hint} The latest runs: {latest}.")
+    return int(lines[0][0]), str(lines[0][1])
+
+
+def summarise(store: Store, run_id: int) -> Summary:
+    """Add up a run from the database."""
+    name, suite, status, manifest = store.query(
+        "SELECT name, suite, status, manifest FROM runs WHERE id = ?", [run_id]
+    )[0]
+    (questions,) = store.query("SELECT COUNT(DISTINCT question_id) FROM run_rows WHERE run_id = ?", [run_id])[0]
+    columns = metric_columns(store, run_id)
+    bots = store.query(
+        "SELECT bot_id, name, kind, model, embedded, problem FROM run_bots JOIN bots ON bots.id = bot_id"
+        " WHERE run_id = ? ORDER BY position",
+        [run_id],
+    )
+    summaries = [_bot(store, run_id, columns, *bot) for bot in bots]
+    judge = judge_in_use(store, run_id)
+    models = models_in_use(store, run_id)
+    metrics = tuple(columns.values())
+    primary = _primary(named_primary(orjson.loads(manifest)), metrics, summaries)
+    return Summary(str(name), str(suite), str(status), int(questions), metrics, summaries, judge, primary, models)
+
+
+def _primary(named: str, metrics: Sequence[MetricColumn], bots: Sequence[BotSummary]) -> Primary | None:
+    known = {column.name: column for column in metrics}
+    values = {name: [mean for bot in bots if (mean := bot.metrics[name].mean) is not None] for name in known}
+    return primary_metric(named, known, {name: means for name, means in values.items() if means})
+
+
+def metric_columns(store: Store, run_id: int) -> dict[int, MetricColumn]:
+    """The metrics of a run by their keys, in the order of the suite."""
+    lines = store.query(
+        "SELECT metric_id, name, version, better, low, high, threshold, level, aggregate, is_default FROM run_metrics"
+        " JOIN metrics ON metrics.id = metric_id WHERE run_id = ? ORDER BY position",
+        [run_id],
+    )
+    return {
+        metric_id: replace(MetricColumn(*rest), threshold_is_default=bool(is_default))
+        for metric_id, *rest, is_default in lines
+    }
+
+
+def bot_keys(store: Store, run_id: int) -> dict[str, int]:
+    """The keys of a run's bots by name, in the order of the suite; a bot that is made otherwise has another key."""
+    lines = store.query(
+        "SELECT name, bot_id FROM run_bots JOIN bots ON bots.id = bot_id WHERE run_id = ? ORDER BY position", [run_id]
+    )
+    return {str(name): int(bot_id) for name, bot_id in lines}
+
+
+def _bot(
+    store: Store, run_id: int, columns: Mapping[int, MetricColumn], bot_id: int, name: str, kind: str,
+    model: str | None, embedded: int, problem: str | None,
+) -> BotSummary:  # fmt: skip
+    totals = store.query(
+        "SELECT SUM(abstained = 1), SUM(IFNULL(tokens_in, 0) + IFNULL(tokens_out, 0)),"
+        " SUM(tokens_in IS NOT NULL OR tokens_out IS NOT NULL), SUM(cost), COUNT(cost)"
+        " FROM run_rows JOIN replies ON replies.id = reply_id WHERE run_id = ? AND run_rows.bot_id = ?",
+        [run_id, bot_id],
+    )[0]
+    abstained, tokens, tokens_rows, cost, cost_rows = totals
+    facts = run_facts(store, run_id, bot_id)
+    failures = store.query(
+        "SELECT status, COUNT(*) FROM run_rows JOIN replies ON replies.id = reply_id"
+        " WHERE run_id = ? AND run_rows.bot_id = ? AND status != 'answered' GROUP BY status",
+        [run_id, bot_id],
+    )
+    return BotSummary(
+        name=name, kind=kind, model=model, embedded=bool(embedded), problem=problem, rows=facts["rows"],
+        failed=facts["failed_rows"], abstained=abstained or 0, retriever_rows=facts["retriever_rows"],
+        empty_context_rows=facts["empty_context_rows"],
+        failures={str(status): int(count) for status, count in failures},
+        latency=_latency(store, run_id, bot_id), tokens=tokens if tokens_rows else None, tokens_rows=tokens_rows or 0,
+        cost=cost, cost_rows=cost_rows, metrics=_metrics(store, run_id, bot_id, columns),
+    )  # fmt: skip
+
+
+def _latency(store: Store, run_id: int, bot_id: int) -> LatencySummary | None:
+    rows = (
+        " FROM run_rows JOIN replies ON replies.id = reply_id"
+        " WHERE run_id = ? AND run_rows.bot_id = ? AND status = 'answered' AND latency_ms IS NOT NULL"
+    )
+    ((most,),) = store.query(f"SELECT MAX(in_flight) {rows}", [run_id, bot_id])
+    if most is None:
+        return None
+    # Eight bytes a row: a million rows are never in memory as Python's own numbers.
+    lines = store.connection.execute(f"SELECT latency_ms {rows}", [run_id, bot_id])
+    figures = np.fromiter((latency for (latency,) in lines), dtype=float)
+    p50, p95 = np.percentile(figures, [50, 95])
+    return LatencySummary(float(figures.mean()), float(p50), float(p95), int(most))
+
+
+# A question belongs to the cluster of its source document; without one it is its own, with all its repeats.
+# Clusters that have as many values and the same sum are one line.
+CLUSTERS = """
+SELECT metric_id, n, s, COUNT(*), MIN(binary), TOTAL(passed), COUNT(passed)
+FROM (
+    SELECT scores.metric_id AS metric_id, COUNT(*) AS n, TOTAL(value) AS s,
+        MIN(IFNULL(value, 0) IN (0, 1)) AS binary,
+        SUM(CASE better WHEN 'higher' THEN value >= threshold WHEN 'lower' THEN value <= threshold END) AS passed
+    FROM run_rows
+    JOIN questions ON questions.id = run_rows.question_id
+    JOIN run_metrics ON run_metrics.run_id = run_rows.run_id
+    JOIN metrics ON metrics.id = run_metrics.metric_id
+    JOIN scores ON scores.reply_id = run_rows.reply_id AND scores.question_id = run_rows.question_id
+        AND scores.metric_id = run_metrics.metric_id
+    WHERE run_rows.run_id = ? AND run_rows.bot_id = ?
+        AND (value IS NOT NULL OR aggregate = 'rate' AND scores.status = 'parse_failure')
+    GROUP BY scores.metric_id,
+        CASE source_document WHEN '' THEN run_rows.question_id ELSE source_document END
+)
+GROUP BY metric_id, n, s ORDER BY metric_id, n, s"""
+
+CLUSTER = [("values", int), ("sum", float), ("clusters", int), ("binary", bool), ("passed", int), ("judged", int)]
+
+MISSING = """
+SELECT scores.metric_id, scores.status, IFNULL(reason, ''), COUNT(*) FROM run_rows
+JOIN run_metrics ON run_metrics.run_id = run_rows.run_id
+JOIN scores ON scores.reply_id = run_rows.reply_id AND scores.question_id = run_rows.question_id
+    AND scores.metric_id = run_metrics.metric_id
+WHERE run_rows.run_id = ? AND run_rows.bot_id = ? AND value IS NULL
+GROUP BY 1, 2, 3"""
+
+
+OF_RUN = "SELECT metric_id, rows, value, status, IFNULL(reason, '') FROM run_scores WHERE run_id = ? AND bot_id = ?"
+
+
+def _metrics(store: Store, run_id: int, bot_id: int, columns: Mapping[int, MetricColumn]) -> dict[str, MetricSummary]:
+    lines = store.connection.execute(CLUSTERS, [run_id, bot_id])
+    sums = {
+        int(metric_id): np.fromiter((line[1:] for line in own), dtype=CLUSTER)
+        for metric_id, own in itertools.groupby(lines, key=operator.itemgetter(0))
+    }
+    of_run = {line[0]: line[1:] for line in store.query(OF_RUN, [run_id, bot_id])}
+    missing: dict[int, list[tuple[str, str, int]]] = {}
+    for metric_id, status, reason, count in store.query(MISSING, [run_id, bot_id]):
+        missing.setdefault(metric_id, []).append((status, reason, count))
+    found = {
+        column.name: _of_run(of_run.get(metric_id))
+        if column.level == "run"
+        else _metric(column, sums.get(metric_id), missing.get(metric_id, []))
+        for metric_id, column in columns.items()
+    }
+    calibrated = calibrations_for(store, run_id, bot_id)
+    return found | {name: replace(found[name], calibration=each) for name, each in calibrated.items()}
+
+
+def _metric(
+    column: MetricColumn, clusters: NDArray[np.void] | None, missing: Sequence[tuple[str, str, int]]
+) -> MetricSummary:
+    counts: dict[str, int] = {}
+    reasons: dict[str, int] = {}
+    for status, reason, count in missing:
+        counts[status] = counts.get(status, 0) + count
+        reasons[reason] = reasons.get(reason, 0) + count
+    not_applicable = counts.pop("not_applicable", 0)
+    failed = sum(counts.values())
+    unreadable = counts.get("parse_failure", 0)
+    if clusters is None:
+        return MetricSummary(None, None, None, 0, not_applicable, failed, reasons, n_parse_failure=unreadable)
+    is_rate = column.aggregate == "rate"
+    often = clusters["clusters"]
+    sizes, sums = (np.repeat(clusters[name], often).astype(np.float64) for name in ("values", "sum"))
+    counted, total = int(sizes.sum()), float(sums.sum())
+    passed = int(clusters["passed"].sum()) if clusters["judged"].any() else None
+    # Costs that are all zero are no shares: only figures between 0 and 1 can be right or wrong.
+    binary = bool(clusters["binary"].all()) and (column.low, column.high) == (0, 1)
+    n_ok = counted - unreadable if is_rate else counted
+    if not is_rate and unreadable / (n_ok + unreadable) > PARSE_FAILURE_TOLERANCE:
+        return MetricSummary(None, None, None, n_ok, not_applicable, failed, reasons, n_parse_failure=unreadable)
+    parsed = total / n_ok if n_ok else None
+    found = mean_interval(sums, sizes, column.low, column.high, binary)
+    return MetricSummary(
+        total / counted, found.low, found.high, n_ok, not_applicable, failed, reasons, passed, unreadable, parsed,
+        ci_untold=found.unnotified,
+    )  # fmt: skip
+
+
+def _of_run(line: Sequence[Any] | None) -> MetricSummary:
+    """A metric of level ``run``: one figure that rests on all rows; none while the run goes on."""
+    if line is None:
+        return MetricSummary(None, None, None, 0, 0, 0, {})
+    rows, value, status, reason = line
+    reasons = {reason: rows} if value is None else {}
+    n_ok, n_not_applicable = (rows * (status == which) for which in ("ok", "not_applicable"))
+    return MetricSummary(value, None, None, n_ok, n_not_applicable, rows - n_ok - n_not_applicable, reasons)

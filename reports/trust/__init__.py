@@ -1,1 +1,0 @@
-"""How far a judge says what people say: labels, calibration, corrected figures."""
