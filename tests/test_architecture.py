@@ -20,7 +20,8 @@ BELOW = {
     "harness": {"harness", "reports", "bots", "knowledge", "metrics"},
 }
 HARNESS_ROOMS = (  # each imports earlier ones
-    "suite", "engine", "trust", "evaluations", "deciding", "cost_estimate", "ground", "grids", "blaming", "auditing", "drafting",
+    "suite", "engine", "trust", "evaluations", "deciding", "cost_estimate", "ground", "grids", "blaming",
+    "auditing", "drafting",
     "analysing", "showing", "viewing", "testing", "api", "commands",
 )  # fmt: skip
 HEAVY = {

@@ -53,7 +53,8 @@ class NoPromptLogprobs(BotMisconfigured):
 
     def __init__(self, notify: str) -> None:
         super().__init__(
-            f"The server can't say how likely a given text is ({notify}). These do: vLLM, SGLang, and llama-cpp-python's "
+            f"The server can't say how likely a given text is ({notify}). These do: vLLM, SGLang, and "
+            f"llama-cpp-python's "
             "server started with '--logits_all true'; llama.cpp's own server, Ollama and OpenAI's models don't."
         )
 
@@ -669,7 +670,8 @@ def _model_id(settings: ChatModelSettings, url: str) -> str:
 
 def _too_long(model: str, notify: str) -> str:
     return (
-        f"A text is too long for the model {model} ({notify}). Texts are cut where it is known how much the model reads: "
+        f"A text is too long for the model {model} ({notify}). Texts are cut where it is known how much the "
+        f"model reads: "
         "set context_tokens in its settings."
     )
 

@@ -245,7 +245,7 @@ class StreamedAnswer:
             said.pop(
                 "content", None
             )  # nothing was said before the refusal, though a first chunk often has a blank text
-        message = {"role": "assistant", "content": None, **said}
+        message: dict[str, object] = {"role": "assistant", "content": None, **said}
         if self._called:
             message["tool_calls"] = self._called
         return {**self._head, "choices": [{"index": 0, "message": message, "finish_reason": self._finish}]}

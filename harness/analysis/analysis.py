@@ -292,7 +292,8 @@ class _Analysing:
 
     def _answers(self, evaluation: Evaluation, questions: int) -> Answers | None:
         """Hold the suite's run; what of it is kept is not asked again."""
-        asked = f"{count(len(evaluation.header.bots), 'bot')} {count(questions * evaluation.header.repeats, 'question')} each"
+        bots, each = len(evaluation.header.bots), questions * evaluation.header.repeats
+        asked = f"{count(bots, 'bot')} {count(each, 'question')} each"
         self.notify(f"Asking {asked}; what is kept is not asked again")
         with self.watching() as watcher:
             self.outcome = outcome = hold(evaluation, self.store, watcher)

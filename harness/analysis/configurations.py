@@ -1012,7 +1012,8 @@ def set_so(base: RagSettings, setting: Setting) -> RagSettings:
 
 
 def _with_embedders(
-    evaluation: Evaluation, named: LoadedSuite, settings: Mapping[str, Setting], corpus: CorpusIndex, laid: ExpandedGrid,
+    evaluation: Evaluation, named: LoadedSuite, settings: Mapping[str, Setting], corpus: CorpusIndex,
+    laid: ExpandedGrid,
     local_models: Sequence[str],
 ) -> Evaluation:  # fmt: skip
     """The run with bots built anew whose passages another model embeds; metrics keep the suite's model."""

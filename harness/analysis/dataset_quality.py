@@ -324,7 +324,8 @@ def faq_leaks(
             kind="leaked_answer",
             severity="medium",
             what=(
-                f"{len(notify):,} of {len(questions):,} questions ({share:.0%}) stand word for word among the entries of "
+                f"{len(notify):,} of {len(questions):,} questions ({share:.0%}) stand word for word among the entries "
+                f"of "
                 f"{bot}, which then only looks them up.{better}"
             ),
             action=f"Ask them in other words to see how {bot} does with questions that were not foreseen.",
@@ -618,8 +619,10 @@ def dataset_quality(
     say("Comparing expected answers with their evidence")
     found += contradicted_answers(corpus)
     if answers is None:
-        return DatasetQuality(_ordered(found), warnings=("No answers were looked at, so nothing is said of suspect gold, of "
-                                                "which questions tell bots apart, or of a smaller set.",))  # fmt: skip
+        unanswered = (
+            "No answers were looked at: label errors, item analysis and a smaller set need the answers of a run."
+        )
+        return DatasetQuality(_ordered(found), warnings=(unanswered,))
     say("Comparing the bots' answers, and looking for a smaller set of questions")
     marks = marks_of(corpus.questions, answers, corpus.gold)
     if len(marks.bots) > 1:

@@ -559,23 +559,27 @@ def doubts(turned: Sequence[Turned], taken: AblatedEdits, most_calls: int) -> It
     """What there is to say of answers that turned and that no edit is credited with."""
     if apart := [one for one in turned if not one.candidates]:
         yield (
-            f"{_counted_answers(apart)} turned although no edited document was read on either side: {_questions(apart)}. The "
+            f"{_counted_answers(apart)} turned although no edited document was read on either side: "
+            f"{_questions(apart)}. The "
             "bot answers differently from time to time, or other passages rank higher since the edits."
         )
     if by_chance := [one for one in turned if is_chance(one, taken)]:
         yield (
-            f"{_counted_answers(by_chance)} turned back when the bot was asked once more with nothing changed, so no edit is "
+            f"{_counted_answers(by_chance)} turned back when the bot was asked once more with nothing changed, so "
+            f"no edit is "
             f"credited: {_questions(by_chance)}."
         )
     open_ones = [one for one in turned if one.candidates and not credited(one, taken)]
     if left_out := [one for one in open_ones if one.place in taken.left_out]:
         yield (
-            f"{_counted_answers(left_out)} that turned could not be asked again with every edit taken back, because at most "
+            f"{_counted_answers(left_out)} that turned could not be asked again with every edit taken back, "
+            f"because at most "
             f"{most_calls:,} answers may be asked for (--most-calls): {_questions(left_out)}."
         )
     if unmarked := [one for one in open_ones if is_unmarked(one, taken)]:
         yield (
-            f"{_counted_answers(unmarked)} that turned could not be asked again or marked with every edit taken back, so no "
+            f"{_counted_answers(unmarked)} that turned could not be asked again or marked with every edit taken "
+            f"back, so no "
             f"edit is credited: {_questions(unmarked)}."
         )
 
@@ -594,7 +598,8 @@ Notify = Callable[[str], None]
 
 def compare_documents(
     corpus: CorpusIndex, folder: Path, store: Store, watching: ChangesWatching, options: RunConfig | None = None,
-    metric: str | None = None, most_calls: int | None = None, notify: Notify | None = None, present: Answers | None = None,
+    metric: str | None = None, most_calls: int | None = None, notify: Notify | None = None,
+    present: Answers | None = None,
 ) -> Against:  # fmt: skip
     """Hold today's documents against those of another folder, over the same questions and bots.
 

@@ -402,7 +402,8 @@ class CheckReport:
             **self.usage,
             "latency_ms": latency and {"p50": latency[0], "p95": latency[1]},
             "wrong": [
-                {"call": one.self_test.kind, "case": one.self_test.id, "text": one.probe.text, "hostile": one.probe.hostile,
+                {"call": one.self_test.kind, "case": one.self_test.id, "text": one.probe.text,
+                "hostile": one.probe.hostile,
                  "wanted": one.probe.holds, "verdict": one.verdict, "reply": one.reply}
                 for one in self.wrong
             ],

@@ -273,7 +273,8 @@ def _legend(detail: InDetail, ranked: RankedRun) -> Iterator[str]:
     keys = {router.first: router.key for router in detail.routers}
     notify = ", ".join(f"{printable(key)} of {printable(bot)}" for bot, key in keys.items())
     yield (
-        f"The first bot's answer is kept from that confidence on ({notify}). Quality and gain are on held-out questions:"
+        f"The first bot's answer is kept from that confidence on ({notify}). Quality and gain are on held-out "
+        f"questions:"
         " the threshold of each fifth is chosen on the other four, whole clusters at a time."
     )
     if len(detail.routers) > 1:

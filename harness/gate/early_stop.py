@@ -481,8 +481,8 @@ def sequential_tests(
     bet on, and the others would have to wait for it.
 
     Args:
-        run: before it is held.
-        base: what it is held against; a name where that is another bot of the same run.
+        evaluation: before it is run.
+        base: what it is compared with; a name where that is another bot of the same run.
         gated: bots that have to be gated; blank for all that can be.
         rule: what is gated.
         store: where answers are kept.

@@ -334,12 +334,12 @@ def judged(
     primary = primary_of(base.run, head)
     rule = replace(rule, primary=primary.name if primary else "")
     bots = []
-    for was, now in found.pairs:
+    for was, head_bot in found.pairs:
         of_bot = replace(rule, primary=primary_of_bot(primary, base.run, was))
-        again = asking(was, now, of_bot) if asking is not None and rule.scope == "these" and rule.confirm else None
-        old, new = base.states.get(was.bot), (states or {}).get(now.bot)
-        changes = tuple(part_changes(old, new)) if old and new and was.bot == now.bot else ()
-        bots.append(replace(verdicts(was, now, of_bot, manifests, finished, again), changes=changes))
+        again = asking(was, head_bot, of_bot) if asking is not None and rule.scope == "these" and rule.confirm else None
+        old, new = base.states.get(was.bot), (states or {}).get(head_bot.bot)
+        changes = tuple(part_changes(old, new)) if old and new and was.bot == head_bot.bot else ()
+        bots.append(replace(verdicts(was, head_bot, of_bot, manifests, finished, again), changes=changes))
     return GateReport(
         suite=head.suite, run=head.run, status=head.status, baseline=base.run.origin,
         baseline_run=base.run.run, rule=rule, bots=tuple(map(early, bots) if early else bots),

@@ -126,7 +126,8 @@ def suite_evaluation(
         return [_bot_queue(bot, run, located, repeats, concurrency, suite, options.latency_run) for bot in bots]
 
     return Evaluation(
-        header, choice.plan, bot_queues, scored.embedder, scored.vector_cache, warnings, redact, gold.places, scored.judging,
+        header, choice.plan, bot_queues, scored.embedder, scored.vector_cache, warnings, redact, gold.places,
+        scored.judging,
         scored.models, reply_estimates(suite.bots, suite.models, knowledge),
     )  # fmt: skip
 

@@ -167,8 +167,8 @@ class PerturbSettings(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     kinds: _Kinds = Field(
-        description="How questions are perturbed, such as keyboard_typo, synonym and negation; or `offline`, `encoding` "
-        "or `all`. `proctor perturb --list` says what each does and what must become of the answer."
+        description="How questions are perturbed, such as keyboard_typo, synonym and negation; or `offline`, "
+        "`encoding` or `all`. `proctor perturb --list` says what each does and what must become of the answer."
     )
     intensities: _Shares = Field((0.1,), description="Shares of the letters or words that are changed, each a variant.")
     variants: int = Field(1, ge=1, description="How many variants are made alike, with other draws.")

@@ -196,7 +196,8 @@ def _directions(prefix: str, page: str, aspects: Mapping[str, str]) -> tuple[Fun
         id = f"gptscore_{prefix}_{aspect}"
         likelihoods = _both_ways(id)
         documentation = (
-            f"How unlikely the answer and the expected answer are, each as a perturbation of the other that {meaning}.\n\n"
+            f"How unlikely the answer and the expected answer are, each as a perturbation of the other that "
+            f"{meaning}.\n\n"
             f"Mean over both directions, of {_UNIT}; details hold both.\n{_DISTRUST}"
         )
         made += [likelihoods, _mean(id, likelihoods, documentation, page)]

@@ -118,7 +118,8 @@ def about(analysis: KnowledgeAnalysis) -> str:
         "none": "with no answer to look for",
     }
     parts = [f"{kinds[kind]} {words}" for kind, words in said.items() if kinds[kind]]  # type: ignore[index]
-    whole = f"{count(len(analysis.documents) or _documents(analysis), 'document')}, {count(len(analysis.questions), 'question')}"
+    documents = len(analysis.documents) or _documents(analysis)
+    whole = f"{count(documents, 'document')}, {count(len(analysis.questions), 'question')}"
     return whole + (f": {', '.join(parts)}" if parts else "")
 
 
@@ -319,7 +320,8 @@ def conclusions(analysis: KnowledgeAnalysis) -> Iterator[str]:
     if unused and is_read(analysis):
         them = "it" if unused == 1 else "them"
         yield (
-            f"{unused} of {count(len(analysis.documents), 'document')} did nothing: no answer was made from {them}, and "
+            f"{unused} of {count(len(analysis.documents), 'document')} did nothing: no answer was made from "
+            f"{them}, and "
             f"no question needs {them}."
         )
     if analysis.attribution is not None:
@@ -380,7 +382,7 @@ def _marking(analysis: KnowledgeAnalysis) -> Iterator[str]:
             "all, name another metric with --metric, because all that is said of wrong answers rests on it."
         )
     elif wrong <= 1 - NEARLY_ALL:
-        yield f"Only {wrong:.0%} of the answers are wrong by {analysis.metric}, so little can be said of what goes wrong."
+        yield f"Only {wrong:.0%} of the answers are wrong by {analysis.metric}, so little can be said of the causes."
 
 
 def _attributed(attribution: Ablations) -> Iterator[str]:

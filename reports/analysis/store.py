@@ -92,7 +92,8 @@ def _keep_grid(connection: sqlite3.Connection, analysis_id: int, grid: Grid) -> 
     for position, (name, result) in enumerate(zip(grid.names, grid.settings, strict=True)):
         setting = result.setting
         cursor = connection.execute(
-            "INSERT INTO analysis_configurations (analysis_id, position, name, splitter, chunk_size, chunk_overlap, retriever,"
+            "INSERT INTO analysis_configurations (analysis_id, position, name, splitter, chunk_size, "
+            "chunk_overlap, retriever,"
             " top_k, embedder, reranker, min_score, passages, bots, is_present, is_recommended, retrieve_ms_p50,"
             " retrieve_ms_p95) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             [

@@ -313,7 +313,8 @@ def doubts(base: Operand, head: Operand, pairing: Pairing) -> tuple[str, ...]:
     if base.run.run != head.run.run:
         found += [*_other_runs(base, head, pairing), *_other_speed(base.run.manifest, head.run.manifest)]
     if pairing.base.repeats != pairing.head.repeats:
-        times = f"{_counted_times(pairing.base.repeats)} on the first side, {_counted_times(pairing.head.repeats)} on the second"
+        base_times, head_times = _counted_times(pairing.base.repeats), _counted_times(pairing.head.repeats)
+        times = f"{base_times} on the first side, {head_times} on the second"
         found.append(f"Questions were asked {times}: each counts once, with the mean of its answers.")
     return tuple(found)
 

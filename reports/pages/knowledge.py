@@ -196,7 +196,8 @@ def knowledge_section(analysis: KnowledgeAnalysis, has_rows: bool = True) -> Mar
         quoted=quoted,
         limits={
             "cards": CARDS, "most_cards": MOST_CARDS, "answers": MOST_ANSWERS, "questions": MOST_QUESTION_FINDINGS,
-            "documents": MOST_DOCUMENT_FINDINGS, "attributed": MOST_ATTRIBUTED, "topics": MOST_TOPICS, "metrics": METRICS,
+            "documents": MOST_DOCUMENT_FINDINGS, "attributed": MOST_ATTRIBUTED, "topics": MOST_TOPICS,
+            "metrics": METRICS,
         },
     )  # fmt: skip
 

@@ -631,7 +631,8 @@ def _reply(line: Sequence[Any], indexed: int) -> dict[str, Any]:
     given = {} if answer is not None and len(answer) <= indexed else cut("answer", answer)
     timed = {} if indexed else {"latency_ms": short(latency)}
     return {
-        **given, **cut("error", error), "abstained": abstained, "retrieved": retrieved, **timed, "queue_ms": short(queue),
+        **given, **cut("error", error), "abstained": abstained, "retrieved": retrieved, **timed,
+        "queue_ms": short(queue),
         "attempts_ms": fragment(attempts or "[]"), "in_flight": in_flight, "tokens_in": tokens_in,
         "tokens_out": tokens_out, "cost": cost, **cut("reasoning", reasoning), **cut("trace", trace),
         "asked_at": asked_at,

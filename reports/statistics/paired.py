@@ -303,7 +303,8 @@ class Difference:
         p_value: two-sided; None with fewer than two clusters.
         test: name of the test.
         few_changes: too few questions changed for their spread to be believed, so the interval was widened.
-        unnotified: why there is no interval: too few clusters, one of them too large, or an unbounded metric whose values
+        unnotified: why there is no interval: too few clusters, one of them too large, or an unbounded metric whose
+            values
             are all the same; blank where there is one.
         cautious_p_value: the greater of ``p_value`` and that of ``cautious_p_values``, which stays right where
             differences lean to one side; the one to correct for the number of metrics before a verdict.

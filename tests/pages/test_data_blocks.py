@@ -243,7 +243,8 @@ def test_the_contract_names_every_key_and_no_other(rich: PageBook, store: Store)
 
 REQUIRED = {
     "rows": """columns metrics statuses reasons longest cases rows left_out name bot run origin kind model embedded
-        better low high threshold key repeat ids text expected tags document answerable tag_names status answer abstained
+        better low high threshold key repeat ids text expected tags document answerable tag_names status answer
+        abstained
         latency_ms values passed missing details passages calls""",
     "details": """key text expected constraints evidence extra rows answer error abstained retrieved
         queue_ms attempts_ms in_flight tokens_in tokens_out cost reasoning trace asked_at contexts gold scores document

@@ -210,7 +210,8 @@ def without_answers() -> KnowledgeAnalysis:
     """An analysis of documents and questions alone."""
     cards = (DocumentCard("a.md", "", 1234, "en", 4, ("how", "why"), ("how",)), DocumentCard("b.md", "", 55))
     return dataclasses.replace(
-        full_survey(), documents=cards, coverage=(Covered("how", "a.md", True),), attribution=None, dataset_quality=None, against=None,
+        full_survey(), documents=cards, coverage=(Covered("how", "a.md", True),), attribution=None,
+        dataset_quality=None, against=None,
         metric="",
     )  # fmt: skip
 

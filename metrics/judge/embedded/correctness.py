@@ -410,7 +410,7 @@ async def _matched(
 async def _weighed_by(model: SupportModel, question: str, found: Found, said: Sequence[Pair]) -> Found:
     """With what the support model says: how likely an answer that is expected so is right."""
     pairs = list(dict.fromkeys((pair.claim.text, pair.text.text) for pair in said))
-    right = await model.right([(question, text, claim) for claim, text in pairs]) if pairs else []
+    right: Iterable[float] = await model.right([(question, text, claim) for claim, text in pairs]) if pairs else []
     weights = combining()["correct"]
     made = dict(found)
     for pair, likely in zip(pairs, right, strict=True):

@@ -1,4 +1,4 @@
-"""Claims made by rule from clean passages: minimal edits that break them, perturbations that keep them, and their mirrors.
+"""Claims made by rule from clean passages: minimal edits that break them, rewordings that keep them, and mirrors.
 
 Rows are of train_pool's passages, never of an evaluation set. An edited name may be wrong or only not there, so those
 rows are ``not_supported``: known not to be supported, unknown which kind.
