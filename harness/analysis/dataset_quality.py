@@ -619,9 +619,7 @@ def dataset_quality(
     say("Comparing expected answers with their evidence")
     found += contradicted_answers(corpus)
     if answers is None:
-        unanswered = (
-            "No answers were looked at: label errors, item analysis and a smaller set need the answers of a run."
-        )
+        unanswered = "No answers were looked at: label errors, item analysis and a smaller set need the answers."
         return DatasetQuality(_ordered(found), warnings=(unanswered,))
     say("Comparing the bots' answers, and looking for a smaller set of questions")
     marks = marks_of(corpus.questions, answers, corpus.gold)

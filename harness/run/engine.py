@@ -74,8 +74,8 @@ class Engine:
         for bot_queue in bot_queues:
             if (lost := bot_queue.begun - bot_queue.scored) and not bot_queue.problem:
                 bot_queue.problem = (
-                    f"{lost:,} of {bot_queue.begun:,} questions have no row: something in this program cancelled the work"
-                    " on them. Run the same command again to go on."
+                    f"{lost:,} of {bot_queue.begun:,} questions have no row: something in this program cancelled"
+                    " the work on them. Run the same command again to go on."
                 )
 
     @property
