@@ -431,7 +431,6 @@ REFUSAL_THRESHOLD = 0.36
 MOST_SENTENCES_KEPT = 60_000  # about 100 MB of vectors
 OPENING = "Thank you for your question."
 CLOSING = "I am happy to help further."
-_RULES = ("extractive.py", "instructions.py", "passage_sentences.py", "sentence_ranking.py")
 
 
 class SentenceEmbedder(Protocol):
@@ -563,5 +562,4 @@ def _read_once(template: str) -> Instructions:
 @lru_cache(maxsize=1)
 def _rules_digest() -> str:
     """SHA-256 over the code that picks: whatever changes in it, answers are asked for again."""
-    here = Path(__file__).parent
-    return hashlib.sha256(b"\0".join((here / name).read_bytes() for name in _RULES)).hexdigest()
+    return hashlib.sha256(Path(__file__).read_bytes()).hexdigest()
