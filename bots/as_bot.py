@@ -13,7 +13,7 @@ from hashlib import sha256
 from typing import Final, Protocol, Self, cast, runtime_checkable
 
 from .. import InputError
-from ..knowledge.documents.document import Document
+from ..knowledge import Document
 from ..metrics.declaration import exception_line
 from .bot import Bot, BotMisconfigured, Identity, Reply
 from .langchain import LangChainBot

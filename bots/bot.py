@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Protocol, runtime_checkable
 
 from .. import InputError, ProctorError
-from ..knowledge.documents.document import Document
+from ..knowledge import Document
 
 MOST_USED = 10**12  # tokens of an answer, or its cost: what is told beyond is a fault of the backend
 

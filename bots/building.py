@@ -8,9 +8,7 @@ from pathlib import Path
 from typing import Protocol
 
 from .. import InputError
-from ..knowledge.documents.document import Document
-from ..knowledge.models.reranker import Rerankers
-from ..knowledge.questions.recorded import open_recorded
+from ..knowledge import Document, Rerankers, open_recorded
 from .as_bot import BuiltBot, LangChainTargetBot, TargetBot
 from .bot import knowledge_digest
 from .chat.model import ChatModel

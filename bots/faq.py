@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import InputError
-from ..knowledge.questions.row_files import open_rows
+from ..knowledge import open_rows
 from ..knowledge.questions.rows import Reading, Row, kind_of
 from ..metrics.text import token_set
 from ..metrics.tools import Embedded

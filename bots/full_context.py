@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
-from ..knowledge.documents.document import Document
+from ..knowledge import Document
 from .bot import BotMisconfigured, Context, Identity, KnowledgeDigests, Reply
 from .chat.model import ChatModel
 from .prompting import Template, answer_from, render_context, render_contexts

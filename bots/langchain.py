@@ -6,9 +6,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
-from ..knowledge.documents.document import Document, Passage
-from ..knowledge.documents.evidence import EvidenceFinder
-from ..knowledge.models.encoder import readable
+from ..knowledge import Document, EvidenceFinder, Passage, readable
 from .bot import Context, Identity, Reply, Usage, as_contexts
 from .targets import Target
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from .. import InputError
-from ..knowledge.paths import existing, unreadable
+from ..knowledge import existing, unreadable
 from .bot import Context, Reply
 from .chat.model import ChatModel, ChatRequest
 

@@ -9,11 +9,10 @@ from pathlib import Path
 from typing import Protocol
 
 from .. import InputError
-from ..knowledge.documents.document import Document, Passage
-from ..knowledge.models.reranker import NamedReranker, Reranker
+from ..knowledge import Document, Passage, PassageSearch, Reranker, Splitting
+from ..knowledge.models.reranker import NamedReranker
 from ..knowledge.retrieval.index import BulkEmbedder
-from ..knowledge.retrieval.search import PassageSearch, candidates, reordered
-from ..knowledge.retrieval.splitting import Splitting
+from ..knowledge.retrieval.search import candidates, reordered
 from ..metrics.declaration import exception_line
 from .bot import BotMisconfigured, Context, Identity, KnowledgeDigests, Reply
 from .chat.model import ChatModel

@@ -1,7 +1,7 @@
 """The recorded bot: answers that were written down elsewhere, found again by their question."""
 
 from .. import InputError
-from ..knowledge.questions.recorded import Recorded, RecordedSet
+from ..knowledge import Recorded, RecordedSet
 from .bot import Context, Identity, Reply, Usage
 
 

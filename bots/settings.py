@@ -7,8 +7,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator, model_validator
 
-from ..knowledge.retrieval.search import RETRIEVERS, Retriever
-from ..knowledge.retrieval.splitting import Splitter
+from ..knowledge import RETRIEVERS, Retriever, Splitter
 from .http_replies import MOST_MB
 
 PLACE = "{question}"

@@ -10,7 +10,7 @@ from pathlib import Path
 from types import ModuleType
 
 from .. import InputError
-from ..knowledge.paths import existing
+from ..knowledge import existing
 from ..metrics.declaration import exception_line
 
 

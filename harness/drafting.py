@@ -15,17 +15,24 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from .. import InputError
-from ..bots.chat.openai import Endpoints
-from ..knowledge.documents.document import Document, Passage
-from ..knowledge.documents.evidence import EvidenceFinder
-from ..knowledge.documents.reading import read_knowledge
+from ..bots import Endpoints
+from ..knowledge import (
+    Document,
+    Evidence,
+    EvidenceFinder,
+    Passage,
+    Question,
+    cut_at_sentences,
+    extra_keys,
+    open_questions,
+    question_pieces,
+    read_knowledge,
+)
 from ..knowledge.questions.draft_rules import Draft, title_of
 from ..knowledge.questions.drafts import around, chosen, drafts_of, is_read, understood_alone
 from ..knowledge.questions.editing import raw_rows, with_questions, with_row
-from ..knowledge.questions.question import DRAFT, MOVED, REJECTED, Evidence, Question
-from ..knowledge.questions.question_files import extra_keys, open_questions, question_pieces
+from ..knowledge.questions.question import DRAFT, MOVED, REJECTED
 from ..knowledge.questions.rows import Row
-from ..knowledge.retrieval.splitting import cut_at_sentences
 from ..metrics.judge.call import TEXT, Block, JudgeCall, Reading, record, several
 from ..metrics.judge.replies import Malformed, read_list, read_object
 from ..metrics.score import JudgeUnavailable, NotApplicable, Unreadable

@@ -10,10 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from .. import InputError
-from ..bots.chat.openai import Endpoints
+from ..bots import Endpoints
+from ..knowledge import Question, QuestionList, QuestionSet, extra_keys, open_questions, question_pieces
 from ..knowledge.perturbations.perturbations import KINDS, Recipe, Tally, Texts, perturbed, some_questions
-from ..knowledge.questions.question import Question
-from ..knowledge.questions.question_files import QuestionList, QuestionSet, extra_keys, open_questions, question_pieces
 from ..metrics.judge.call import TEXT, Block, JudgeCall, Reading, record, several
 from ..metrics.judge.replies import Malformed, read_object, read_texts
 from ..metrics.score import JudgeUnavailable, NotApplicable, Unreadable

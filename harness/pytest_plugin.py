@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 
 from .. import InputError
-from ..knowledge.questions.question_files import open_questions
+from ..knowledge import open_questions
 from ..reports.compare.changes import bot_states
 from ..reports.compare.scores import run_tables
 from ..reports.export.tables import FrameRow, FrameScore, frame_rows

@@ -4,27 +4,73 @@ import sys
 from types import ModuleType
 from typing import Any
 
-from .documents.document import Document, Passage
+from .documents.document import Document, Passage, storable
+from .documents.evidence import EvidenceFinder
 from .documents.reading import Knowledge, read_knowledge
-from .questions.question import Constraint, Evidence, Question
-from .questions.question_files import QuestionSet, open_questions
+from .models.batching import BatchingEmbedder, SharedVectors
+from .models.embedding import EmbedderSettings, open_encoder
+from .models.encoder import readable
+from .models.entailment import EntailmentModel, find_entailment
+from .models.finding import ModelChoice
+from .models.pool import LocalModels
+from .models.reranker import Reranker, Rerankers
+from .models.roles import ROLES, Role
+from .paths import cache_folder, existing, unreadable
+from .questions.question import PERTURBS, Constraint, Evidence, Question
+from .questions.question_files import QuestionList, Questions, QuestionSet, extra_keys, open_questions, question_pieces
 from .questions.recorded import Recorded, RecordedSet, open_recorded
-from .retrieval.splitting import cut
+from .questions.row_files import open_rows
+from .retrieval.index import PassageIndex
+from .retrieval.search import RETRIEVERS, Bm25Index, PassageSearch, Retriever
+from .retrieval.splitting import Splitter, Splitting, cut, cut_at_sentences, sentence_spans
 
 __all__ = [
+    "PERTURBS",
+    "RETRIEVERS",
+    "ROLES",
+    "BatchingEmbedder",
+    "Bm25Index",
     "Constraint",
     "Document",
+    "EmbedderSettings",
+    "EntailmentModel",
     "Evidence",
+    "EvidenceFinder",
     "Knowledge",
+    "LocalModels",
+    "ModelChoice",
     "Passage",
+    "PassageIndex",
+    "PassageSearch",
     "Question",
+    "QuestionList",
     "QuestionSet",
+    "Questions",
     "Recorded",
     "RecordedSet",
+    "Reranker",
+    "Rerankers",
+    "Retriever",
+    "Role",
+    "SharedVectors",
+    "Splitter",
+    "Splitting",
+    "cache_folder",
     "cut",
+    "cut_at_sentences",
+    "existing",
+    "extra_keys",
+    "find_entailment",
+    "open_encoder",
     "open_questions",
     "open_recorded",
+    "open_rows",
+    "question_pieces",
     "read_knowledge",
+    "readable",
+    "sentence_spans",
+    "storable",
+    "unreadable",
 ]
 
 

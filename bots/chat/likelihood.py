@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final, Literal, TypeAlias, TypeVar
 
 from ... import InputError
-from ...knowledge.models.encoder import readable
+from ...knowledge import readable
 from ...knowledge.models.language_models import Continued, Likelihood, Stretch, sliding
 from ...metrics.score import ModelUnavailable
 from ..bot import BotMisconfigured, BotRefused

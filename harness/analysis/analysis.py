@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from ... import InputError
-from ...bots.settings import RagSettings
+from ...bots import RagSettings
 from ...reports.analysis.findings import AnalysedQuestion, Gaps, KnowledgeAnalysis
 from ...reports.analysis.store import store_analysis
 from ...reports.compare.scores import run_tables

@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
-from ...bots.as_bot import KnowingTargetBot, TakesKnowledge, TargetBot
-from ...bots.settings import RagSettings
-from ...knowledge.documents.reading import Knowledge
+from ...bots import KnowingTargetBot, RagSettings, TakesKnowledge, TargetBot
+from ...knowledge import Knowledge
 from ...metrics import builtin_catalog
 from ...metrics.text import token_set
 from ...reports.analysis.findings import AblatedAnswer, Ablations, Cause, DocumentAttribution
@@ -31,10 +30,8 @@ from ..suite.choices import choose_judge
 from .corpus import read_answers
 
 if TYPE_CHECKING:
-    from ...bots.as_bot import BuiltBot
-    from ...bots.bot import Context
-    from ...knowledge.documents.document import Document
-    from ...knowledge.questions.question import Evidence, Question
+    from ...bots import BuiltBot, Context
+    from ...knowledge import Document, Evidence, Question
     from ...reports.compare.scores import ScoreTable
     from ...reports.store.database import Store
     from ..run.engine import Watcher

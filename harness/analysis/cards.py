@@ -9,16 +9,15 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import TYPE_CHECKING, Final
 
-from ...bots.settings import RagSettings
-from ...knowledge.documents.evidence import EvidenceFinder, Span
-from ...knowledge.retrieval.splitting import Splitting
+from ...bots import RagSettings
+from ...knowledge import EvidenceFinder, Splitting
+from ...knowledge.documents.evidence import Span
 from ...reports.analysis.findings import Covered, DocumentCard, Excerpt
 from ...reports.statistics.intervals import wilson
 from .corpus import language_of, listed
 
 if TYPE_CHECKING:
-    from ...knowledge.documents.document import Document, Passage
-    from ...knowledge.questions.question import Evidence
+    from ...knowledge import Document, Evidence, Passage
     from ...reports.analysis.findings import Ablations, DocumentAttribution
     from .corpus import Answer, Answers, CorpusIndex, QuestionGold
 

@@ -18,16 +18,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ... import InputError
-from ...bots.building import index_folder
+from ...bots import RagSettings, Retrieval, SearchFinder, find_target, index_folder
 from ...bots.langchain import open_retriever, takes_passages
-from ...bots.rag import Retrieval, SearchFinder
-from ...bots.settings import RagSettings
-from ...bots.targets import find_target
-from ...knowledge.models.batching import SharedVectors
-from ...knowledge.questions.question_files import QuestionList
-from ...knowledge.retrieval.index import PassageIndex
-from ...knowledge.retrieval.search import FEWEST_CANDIDATES, RETRIEVERS, PassageSearch, Retriever, candidates
-from ...knowledge.retrieval.splitting import Splitter, Splitting
+from ...knowledge import (
+    RETRIEVERS,
+    PassageIndex,
+    PassageSearch,
+    QuestionList,
+    Retriever,
+    SharedVectors,
+    Splitter,
+    Splitting,
+)
+from ...knowledge.retrieval.search import FEWEST_CANDIDATES, candidates
 from ...metrics import builtin_catalog
 from ...metrics.declaration import exception_line
 from ...metrics.facts import Place
@@ -52,14 +55,8 @@ from ..run.suite_run import build_bots, suite_evaluation
 from ..run.variant_run import NamedBot
 
 if TYPE_CHECKING:
-    from ...bots.as_bot import BuiltBot
-    from ...bots.bot import Context
-    from ...bots.faq import FreshEmbedder
-    from ...bots.rag import Finder
-    from ...knowledge.documents.document import Passage
-    from ...knowledge.models.batching import BatchingEmbedder
-    from ...knowledge.models.reranker import Reranker
-    from ...knowledge.questions.question import Question
+    from ...bots import BuiltBot, Context, Finder, FreshEmbedder
+    from ...knowledge import BatchingEmbedder, Passage, Question, Reranker
     from ...metrics.plan import Plan
     from ...metrics.tools import Embedded
     from ...reports.store.database import Store

@@ -11,7 +11,7 @@ from difflib import SequenceMatcher
 from functools import lru_cache
 from typing import Final, Literal, NamedTuple
 
-from ...knowledge.documents.document import Document
+from ...knowledge import Document
 from ...knowledge.documents.statements import Facing, Statement, facing, statements
 from ...knowledge.documents.versions import family
 from ...metrics.judge.embedded.support import opposites

@@ -14,16 +14,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ... import InputError
-from ...bots.bot import Context
-from ...bots.settings import RagSettings
-from ...knowledge.documents.document import Document, Passage
-from ...knowledge.documents.evidence import EvidenceFinder
-from ...knowledge.documents.reading import read_knowledge
-from ...knowledge.paths import cache_folder
-from ...knowledge.questions.question import Evidence, Question
-from ...knowledge.questions.question_files import open_questions
-from ...knowledge.retrieval.search import Bm25Index
-from ...knowledge.retrieval.splitting import cut, sentence_spans
+from ...bots import Context, RagSettings
+from ...knowledge import (
+    Bm25Index,
+    Document,
+    Evidence,
+    EvidenceFinder,
+    Passage,
+    Question,
+    cache_folder,
+    cut,
+    open_questions,
+    read_knowledge,
+    sentence_spans,
+)
 from ...metrics.judge.embedded.correctness import refuses
 from ...metrics.judge.embedded.language import languages
 from ...metrics.judge.embedded.wording import wording
@@ -40,7 +44,7 @@ from ..run.local_models import open_embedder
 from ..suite.mistakes import nearest
 
 if TYPE_CHECKING:
-    from ...knowledge.models.batching import BatchingEmbedder
+    from ...knowledge import BatchingEmbedder
     from ..suite.suite_file import LoadedSuite
 
 

@@ -15,16 +15,16 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from ...bots.faq import read_faq
-from ...bots.prompting import load_template
-from ...bots.settings import (
+from ...bots import (
     FaqSettings,
     FullContextSettings,
     HttpSettings,
     LangChainSettings,
     PythonSettings,
     RagSettings,
+    read_faq,
 )
+from ...bots.prompting import load_template
 from ...metrics.judge.embedded.correctness import abstains, refuses
 from ...metrics.judge.embedded.wording import wording
 from ...metrics.text import sentences
@@ -44,9 +44,8 @@ from .label_errors import (
 )
 
 if TYPE_CHECKING:
-    from ...bots.faq import FaqEntry
-    from ...knowledge.models.batching import BatchingEmbedder
-    from ...knowledge.questions.question import Question
+    from ...bots import FaqEntry
+    from ...knowledge import BatchingEmbedder, Question
     from ...reports.compare.scores import RunTables
     from ..suite.suite_file import LoadedSuite
     from .corpus import Answers, CorpusIndex

@@ -13,12 +13,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from ...bots.building import Workshop, build_bot
-from ...bots.settings import FullContextSettings, RagSettings
-from ...knowledge.documents.document import Document
-from ...knowledge.documents.evidence import EvidenceFinder
-from ...knowledge.documents.reading import Knowledge, read_knowledge
-from ...knowledge.models.batching import SharedVectors
+from ...bots import FullContextSettings, RagSettings, Workshop, build_bot
+from ...knowledge import Document, EvidenceFinder, Knowledge, SharedVectors, read_knowledge
 from ...reports.analysis.findings import Against, BotChange, Change, Edit
 from ...reports.compare.comparable import pair
 from ...reports.compare.scores import run_tables
@@ -34,8 +30,8 @@ from .configurations import paired
 from .corpus import Answer, Answers, gold_by_evidence, listed, read_answers
 
 if TYPE_CHECKING:
-    from ...bots.as_bot import BuiltBot
-    from ...knowledge.models.batching import BatchingEmbedder
+    from ...bots import BuiltBot
+    from ...knowledge import BatchingEmbedder
     from ...reports.compare.scores import ScoreTable
     from ...reports.store.database import Store
     from ..suite.suite_file import LoadedSuite

@@ -8,15 +8,11 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
-from ...bots.bot import Context
-from ...bots.building import index_folder
+from ...bots import Context, index_folder
+from ...knowledge import RETRIEVERS, Document, PassageSearch, Question, Retriever, Splitting
 from ...knowledge.documents.copies import Copied, CopyFinder, PassagePrints, Stretch, words_of
-from ...knowledge.documents.document import Document
 from ...knowledge.documents.legibility import Defect, Illegible, Repeated, illegible, repeated_lines
 from ...knowledge.documents.versions import Dated, Versions, find_versions
-from ...knowledge.questions.question import Question
-from ...knowledge.retrieval.search import RETRIEVERS, PassageSearch, Retriever
-from ...knowledge.retrieval.splitting import Splitting
 from ...metrics.judge.embedded.language import languages
 from ...metrics.languages import letters, prose
 from ...reports.analysis.findings import Excerpt, Finding, Severity

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ...knowledge.questions.question import PERTURBS, Question
+from ...knowledge import PERTURBS, Question
 from ...metrics.judge.calls import CompareClaims
 from ...metrics.judge.embedded.correctness import Match, abstains, compare, is_phrase, refuses
 from ...metrics.judge.embedded.judge import claims_of
@@ -24,7 +24,7 @@ from ...reports.analysis.findings import Finding
 from .corpus import listed
 
 if TYPE_CHECKING:
-    from ...knowledge.models.batching import BatchingEmbedder
+    from ...knowledge import BatchingEmbedder
     from ...metrics.tools import Embedder
 
 

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Final, Literal
 
 import numpy as np
 
-from ...knowledge.documents.evidence import EvidenceFinder
-from ...knowledge.retrieval.splitting import sentence_spans
+from ...knowledge import EvidenceFinder, sentence_spans
 from ...metrics.judge.embedded.judge import claims_of
 from ...metrics.judge.embedded.support import Conflict, evidence
 from ...metrics.judge.embedded.wording import STOP_WORDS, wording
@@ -24,9 +23,8 @@ from .corpus import Answer, Answers, CorpusIndex, SentenceBook
 from .support import THRESHOLD, AnswerSupport, ClaimSupport, NearPassage, PassageFinder, SupportFinder, evidence_of
 
 if TYPE_CHECKING:
-    from ...bots.bot import Context
-    from ...knowledge.models.batching import BatchingEmbedder
-    from ...knowledge.questions.question import Evidence, Question
+    from ...bots import Context
+    from ...knowledge import BatchingEmbedder, Evidence, Question
 
 
 _WHOLE: Final = 0.8  # share of all documents; an answer that is made from so many tells nothing of any

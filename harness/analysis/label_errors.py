@@ -12,9 +12,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from ...knowledge.documents.document import Document, Passage
-from ...knowledge.questions.question import Question
-from ...knowledge.retrieval.search import Bm25Index
+from ...knowledge import Bm25Index, Document, Passage, Question
 from ...metrics.judge.embedded.correctness import abstains, refuses
 from ...metrics.judge.embedded.judge import claims_of
 from ...metrics.judge.embedded.support import Conflict, evidence

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from ...knowledge.questions.question import Evidence, Question
-from ...knowledge.retrieval.splitting import sentence_spans
+from ...knowledge import Evidence, Question, sentence_spans
 from ...metrics.judge.embedded.correctness import refuses
 from ...metrics.judge.embedded.judge import claims_of
 from ...metrics.judge.embedded.wording import Word, Wording, wording
@@ -23,8 +22,7 @@ from .corpus import CorpusIndex, LanguagesApart, QuestionGold, SentenceBook, Str
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ...knowledge.documents.document import Document
-    from ...knowledge.models.batching import BatchingEmbedder
+    from ...knowledge import BatchingEmbedder, Document
 
 
 _MOST_CLAIMS: Final = 8

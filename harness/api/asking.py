@@ -9,8 +9,8 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from ... import InputError
-from ...bots.bot import Context, Usage
-from ...knowledge.questions.question import Question
+from ...bots import Context, Usage
+from ...knowledge import Question
 from ...reports.leaderboard import milliseconds
 from ...reports.store.encoding import storable
 from ...reports.store.run import Row, RowStatus, ask_key

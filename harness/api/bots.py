@@ -11,20 +11,22 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from ... import InputError
-from ...bots.as_bot import BuiltBot, as_bot, is_runnable
-from ...bots.bot import Identity
-from ...bots.langchain import LangChainBot
-from ...bots.settings import (
+from ...bots import (
     BotSettings,
+    BuiltBot,
     FaqSettings,
     FullContextSettings,
     HttpSettings,
+    Identity,
+    LangChainBot,
     LangChainSettings,
     PythonSettings,
     RagSettings,
     RecordedSettings,
+    as_bot,
+    find_target,
 )
-from ...bots.targets import find_target
+from ...bots.as_bot import is_runnable
 from ..run.run_config import GivenBot
 from ..suite.mistakes import PlacedYaml, mistakes
 
@@ -185,7 +187,7 @@ def _langchain(name: str, bot: Any) -> BuiltBot:  # noqa: ANN401 - a Runnable
 
 def _named(name: str, written: str) -> GivenBot:
     """A bot by the place of its code, or by the name that an installed package gives it."""
-    from ...bots.plugins import installed_bot
+    from ...bots import installed_bot
 
     try:
         if ":" in written:

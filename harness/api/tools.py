@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ...bots.chat.openai import Endpoints
+from ...bots import Endpoints
 from ...reports.store.vector_cache import VectorCache
 from ..run.interrupts import DaemonThreads
 from ..run.judging import open_judging
@@ -19,7 +19,7 @@ from ..suite.choices import choose_judge
 from ..suite.settings import JudgeSettings, LocalModelsSettings, overridden
 
 if TYPE_CHECKING:
-    from ...knowledge.models.batching import BatchingEmbedder
+    from ...knowledge import BatchingEmbedder
 
 
 @contextlib.asynccontextmanager

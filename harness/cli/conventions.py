@@ -123,7 +123,7 @@ def say(sentence: str) -> None:
 
 
 def _without_secrets(sentence: str) -> str:
-    from ...bots.redaction import redactor, without_url_secrets
+    from ...bots import redactor, without_url_secrets
 
     return redactor(os.environ)(without_url_secrets(sentence))
 

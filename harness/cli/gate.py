@@ -18,7 +18,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ... import InputError
-from ...knowledge.paths import existing
+from ...knowledge import existing
 from ...reports.compare.baseline import BaselineChoice, write_baseline
 from ...reports.compare.operands import find_file, split_file, unknown_bot
 from ...reports.compare.scores import run_tables

@@ -19,7 +19,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from ... import InputError
-from ...knowledge.models.roles import ROLES, Role
+from ...knowledge import ROLES, Role
 from ...metrics import builtin_catalog
 from ...metrics.declaration import Wanted, nearest
 from ...metrics.entries import facts_of

@@ -17,7 +17,7 @@ from rich.console import Console
 from rich.text import Text
 
 from ... import InputError
-from ...knowledge.models.roles import ROLES, Role
+from ...knowledge import ROLES, Role
 from ...metrics.entries import facts_of
 from ...metrics.evaluators import EVALUATORS, RATES
 from ...reports.text import printable
@@ -253,7 +253,7 @@ def fetch(
         else:
             made = _alone(overrides)
         if everything:
-            from ...knowledge.models.roles import ROLES
+            from ...knowledge import ROLES
 
             wanted = list(ROLES)
         elif suite is None and not wanted:
@@ -285,7 +285,7 @@ def _listed(suite: Path | None, overrides: tuple[str, ...]) -> list[ListedModel]
     wanting = wanted_by(_catalog())
     if overrides:
         return _alone(overrides).listed(wanting)
-    from ...knowledge.models.pool import LocalModels
+    from ...knowledge import LocalModels
     from ..run.local_models import listed_model
 
     pool = LocalModels()
@@ -294,7 +294,7 @@ def _listed(suite: Path | None, overrides: tuple[str, ...]) -> list[ListedModel]
 
 def _known(roles: Sequence[str]) -> list[str]:
     """Roles as they were given, each once. Raises InputError for a name that is none."""
-    from ...knowledge.models.roles import ROLES
+    from ...knowledge import ROLES
 
     for role in roles:
         if role not in ROLES:
@@ -303,7 +303,7 @@ def _known(roles: Sequence[str]) -> list[str]:
 
 
 def _unknown(role: str) -> str:
-    from ...knowledge.models.roles import ROLES
+    from ...knowledge import ROLES
     from ...metrics.evaluators import EVALUATORS
     from ..suite.mistakes import nearest
 
@@ -316,7 +316,7 @@ def _unknown(role: str) -> str:
 
 
 def _which() -> str:
-    from ...knowledge.models.roles import ROLES
+    from ...knowledge import ROLES
 
     sizes = ", ".join(f"{role.name} ({role.megabytes:,} MB)" for role in ROLES.values())
     return (

@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Annotated, Final, TextIO
 import typer
 
 from ... import InputError
-from ...knowledge.documents.document import storable
+from ...knowledge import storable
 from ...reports.text import printable
 from ..drafting import PASSAGE
 from .console import write_json
 from .conventions import DONE, UNABLE, Database, Fresh, Json, JudgeUrl, Plan, complain, interruptible, say
 
 if TYPE_CHECKING:
-    from ...knowledge.questions.question import Question
+    from ...knowledge import Question
     from ..drafting import Drafted, Review
 
 

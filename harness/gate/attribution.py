@@ -15,12 +15,8 @@ from typing import Any
 import orjson
 
 from ... import InputError
-from ...bots.bot import Identity
-from ...bots.chat.models import ChatModelSettings
-from ...bots.redaction import HIDDEN
-from ...bots.settings import BotSettings, FaqSettings, FullContextSettings, RagSettings
-from ...knowledge.paths import existing
-from ...knowledge.questions.question_files import open_questions
+from ...bots import HIDDEN, BotSettings, ChatModelSettings, FaqSettings, FullContextSettings, Identity, RagSettings
+from ...knowledge import existing, open_questions
 from ...reports.compare.attribution import Effect, MetricEffects, effects, subsets
 from ...reports.compare.comparable import mean_of_repeats, pair
 from ...reports.compare.scores import ScoreTable, run_tables

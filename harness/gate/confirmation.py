@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from ... import InputError
-from ...bots.bot import Identity
+from ...bots import Identity
 from ...reports.compare.baseline import at_six_digits
 from ...reports.compare.changes import BotState
 from ...reports.compare.comparable import Pairing, pair

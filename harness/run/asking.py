@@ -7,9 +7,7 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 
-from ...bots.bot import BotMisconfigured, BotRefused, Reply
-from ...bots.chat.limits import deadline
-from ...bots.redaction import scrubbed, without_url_secrets
+from ...bots import BotMisconfigured, BotRefused, Reply, deadline, scrubbed, without_url_secrets
 from ...metrics.declaration import exception_line, exception_text
 from ...reports.store.encoding import clean_reply, storable
 from ...reports.store.run import Row, RowStatus

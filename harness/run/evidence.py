@@ -12,11 +12,8 @@ from ...metrics.facts import Place, is_blank
 from ...reports.store.encoding import to_json
 
 if TYPE_CHECKING:
-    from ...bots.bot import Context
-    from ...knowledge.documents.evidence import EvidenceFinder
-    from ...knowledge.documents.reading import Knowledge
-    from ...knowledge.questions.question import Evidence, Question
-    from ...knowledge.questions.question_files import Questions
+    from ...bots import Context
+    from ...knowledge import Evidence, EvidenceFinder, Knowledge, Question, Questions
     from ...metrics.plan import Plan
 
 NEEDS = frozenset({"gold", "retrieved"})
@@ -103,7 +100,7 @@ def gold_evidence(plan: Plan, questions: Questions, knowledge: Callable[[], Know
     if knowledge is None:
         said = "has evidence, but the suite names no knowledge in which its quotes could be located"
         return GoldEvidence(Places(), "", (f"{questions.path} {said}; retrieval is measured without them.",))
-    from ...knowledge.documents.evidence import EvidenceFinder
+    from ...knowledge import EvidenceFinder
 
     finder = EvidenceFinder(knowledge().documents)
     hashed, stale, named = hashlib.sha256(), 0, list[str]()

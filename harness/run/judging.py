@@ -14,10 +14,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from ... import InputError
-from ...bots.chat.judge import ChatJudgeModel
-from ...bots.chat.limits import Limiter, Turnstile
-from ...bots.chat.models import open_chat_model
-from ...bots.redaction import redactor
+from ...bots import ChatJudgeModel, Limiter, Turnstile, open_chat_model, redactor
 from ...metrics.declaration import exception_line
 from ...metrics.facts import LOCAL_MODELS
 from ...metrics.judge.panel import Panel
@@ -30,9 +27,8 @@ from .interrupts import DaemonThreads, settle
 from .scoring import ROWS
 
 if TYPE_CHECKING:
-    from ...bots.chat.openai import Endpoints, Prices
-    from ...knowledge.models.batching import BatchingEmbedder
-    from ...knowledge.models.entailment import EntailmentModel
+    from ...bots import Endpoints, Prices
+    from ...knowledge import BatchingEmbedder, EntailmentModel
     from ...metrics.judge.call import Answer, JudgeCall
     from ...metrics.plan import Plan
     from ...metrics.tools import Judge
@@ -53,8 +49,7 @@ def open_entailment(settings: JudgeSettings, base: Path) -> EntailmentModel | No
     """
     if settings.entailment is None:
         return None
-    from ...knowledge.models.entailment import find_entailment
-    from ...knowledge.models.finding import ModelChoice
+    from ...knowledge import ModelChoice, find_entailment
 
     folder = base / settings.entailment
     return find_entailment(ModelChoice(str(folder) if folder.is_dir() else settings.entailment))

@@ -11,21 +11,18 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from ... import InputError
-from ...bots.redaction import redactor
-from ...knowledge.models.pool import LocalModels, missing
-from ...knowledge.models.reranker import ROLE, Rerankers
-from ...knowledge.models.roles import ROLES, Role
+from ...bots import redactor
+from ...knowledge import ROLES, LocalModels, Rerankers, Role
+from ...knowledge.models.pool import missing
+from ...knowledge.models.reranker import ROLE
 from ...reports.models_in_use import named
 from ..suite.choices import EntryError
 from ..suite.settings import LocalModelsSettings, overridden
 
 if TYPE_CHECKING:
+    from ...bots import Endpoints
     from ...bots.chat.likelihood import ServerLanguageModel
-    from ...bots.chat.openai import Endpoints
-    from ...knowledge.models.batching import BatchingEmbedder
-    from ...knowledge.models.embedding import EmbedderSettings
-    from ...knowledge.models.entailment import EntailmentModel
-    from ...knowledge.models.finding import ModelChoice
+    from ...knowledge import BatchingEmbedder, EmbedderSettings, EntailmentModel, ModelChoice
     from ...knowledge.models.pool import Presence
     from ...metrics.plan import Plan
     from ...reports.store.vector_cache import VectorCache
@@ -233,7 +230,7 @@ def _servers(
 
 def open_embedder(loaded: LoadedSuite, vector_cache: VectorCache) -> tuple[BatchingEmbedder, tuple[str, ...]]:
     """The suite's embedding model behind its batcher, loaded when the first text comes; and warnings about it."""
-    from ...knowledge.models.embedding import EmbedderSettings
+    from ...knowledge import EmbedderSettings
 
     given = loaded.suite.embedder
     chosen = given.model_dump()
@@ -247,14 +244,13 @@ def open_embedder(loaded: LoadedSuite, vector_cache: VectorCache) -> tuple[Batch
 
 def default_embedder(vector_cache: VectorCache) -> BatchingEmbedder:
     """The embedded model, for answers that come without a suite."""
-    from ...knowledge.models.embedding import EmbedderSettings
+    from ...knowledge import EmbedderSettings
 
     return _batching(EmbedderSettings(), vector_cache)
 
 
 def _batching(settings: EmbedderSettings, vector_cache: VectorCache) -> BatchingEmbedder:
-    from ...knowledge.models.batching import BatchingEmbedder
-    from ...knowledge.models.embedding import open_encoder
+    from ...knowledge import BatchingEmbedder, open_encoder
 
     return BatchingEmbedder(lambda: open_encoder(settings), settings.model_id, vector_cache)
 

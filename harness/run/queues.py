@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import NamedTuple, Protocol
 
-from ...bots.bot import Bot, Reply
-from ...knowledge.questions.question import Question
+from ...bots import Bot, Reply
+from ...knowledge import Question
 from ...metrics import Score
 from ...reports.store.claims import Claim, ClaimKey, Claims
 from ...reports.store.encoding import question_fingerprint

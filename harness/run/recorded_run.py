@@ -6,11 +6,9 @@ import hashlib
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
-from ...bots.bot import Context, Identity, Reply, Usage
-from ...bots.chat.openai import Endpoints
-from ...bots.redaction import redactor
-from ...knowledge.paths import existing
-from ...knowledge.questions.recorded import Recorded, RecordedSet, open_recorded, recorded_in
+from ...bots import Context, Endpoints, Identity, Reply, Usage, redactor
+from ...knowledge import Recorded, RecordedSet, existing, open_recorded
+from ...knowledge.questions.recorded import recorded_in
 from ...knowledge.questions.row_files import RowSource
 from ...metrics import Catalog, builtin_catalog
 from ...metrics.plugins import with_installed

@@ -18,10 +18,16 @@ from typing import TYPE_CHECKING, Final
 import orjson
 
 from ... import __version__
-from ...bots.bot import Context, Reply, Usage
-from ...bots.chat.models import ChatModelSettings
-from ...bots.redaction import redacted_command
-from ...bots.settings import FaqSettings, FullContextSettings, RagSettings
+from ...bots import (
+    ChatModelSettings,
+    Context,
+    FaqSettings,
+    FullContextSettings,
+    RagSettings,
+    Reply,
+    Usage,
+    redacted_command,
+)
 from ...metrics.evaluators import RATES
 from ...metrics.score import Reason
 from ...reports.models_in_use import families
@@ -46,10 +52,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from functools import _lru_cache_wrapper
 
-    from ...bots.settings import BotSettings
-    from ...knowledge.documents.reading import Knowledge
-    from ...knowledge.models.batching import BatchingEmbedder
-    from ...knowledge.questions.question import Question
+    from ...bots import BotSettings
+    from ...knowledge import BatchingEmbedder, Knowledge, Question
     from ...metrics.plan import Plan
     from ...reports.store.summary import MetricSummary
     from .evidence import Places

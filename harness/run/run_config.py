@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ...bots.as_bot import BuiltBot
-    from ...bots.settings import BotSettings
+    from ...bots import BotSettings, BuiltBot
     from ...metrics.declaration import Function
     from ..suite.choices import Entry
 

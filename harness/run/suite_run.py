@@ -10,13 +10,9 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from ... import InputError
-from ...bots.chat.openai import Endpoints
-from ...bots.redaction import redacted
-from ...bots.settings import RagSettings
+from ...bots import Endpoints, RagSettings, redacted
+from ...knowledge import Question, Questions, cache_folder, open_questions
 from ...knowledge.models.reranker import ROLE
-from ...knowledge.paths import cache_folder
-from ...knowledge.questions.question import Question
-from ...knowledge.questions.question_files import Questions, open_questions
 from ...metrics import builtin_catalog
 from ...metrics.plugins import with_installed
 from ...reports.store.run import RunHeader, ask_key, bot_fingerprint
@@ -46,10 +42,8 @@ if TYPE_CHECKING:
     from functools import _lru_cache_wrapper
     from pathlib import Path
 
-    from ...bots.as_bot import BuiltBot
-    from ...bots.bot import Identity
-    from ...knowledge.documents.reading import Knowledge
-    from ...knowledge.models.batching import BatchingEmbedder
+    from ...bots import BuiltBot, Identity
+    from ...knowledge import BatchingEmbedder, Knowledge
     from ...metrics.declaration import Function
     from ...metrics.plan import Plan
     from ...reports.store.database import Store
@@ -255,7 +249,7 @@ def build_bots(
 
     Those that are ``given`` take the place of what the suite says, or bring documents of their own.
     """
-    from ...bots.building import Workshop, build_bot
+    from ...bots import Workshop, build_bot
 
     suite, base = loaded.suite, loaded.base
     workshop = Workshop(
@@ -286,7 +280,7 @@ def _read_knowledge(loaded: LoadedSuite) -> Knowledge:
 
 
 def _read(base: Path, paths: Iterable[Path]) -> Knowledge:
-    from ...knowledge.documents.reading import read_knowledge
+    from ...knowledge import read_knowledge
 
     return read_knowledge([base / path for path in paths])
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING
 
-from ...bots.as_bot import KnowingTargetBot
+from ...bots import KnowingTargetBot
 from ...reports.store.encoding import to_json
 from ...reports.store.run import ANALYSED, RowStatus
 from ...reports.store.run_results import OpenRun
@@ -20,8 +20,7 @@ from .run_config import RunConfig
 from .suite_run import suite_evaluation
 
 if TYPE_CHECKING:
-    from ...bots.as_bot import BuiltBot
-    from ...bots.bot import Identity, Reply
+    from ...bots import BuiltBot, Identity, Reply
     from ...reports.store.database import Store
     from ...reports.store.run import Row
     from ..suite.suite_file import LoadedSuite

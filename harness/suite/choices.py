@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 from pydantic import ValidationError
 
 from ... import InputError
-from ...bots.chat.models import KINDS, ChatModelSettings, parse_model
-from ...knowledge.paths import unreadable
+from ...bots import ChatModelSettings, parse_model
+from ...bots.chat.models import KINDS
+from ...knowledge import unreadable
 from ...knowledge.questions.rows import decoded_whole
 from ...metrics.evaluators import missing_from, named, names, options_of
 from ...reports.primary import check_primary
@@ -25,7 +26,7 @@ from .mistakes import given
 from .settings import EMBEDDED, NO_JUDGE, JudgeSettings
 
 if TYPE_CHECKING:
-    from ...knowledge.questions.question import Question
+    from ...knowledge import Question
     from ...metrics.catalog import Catalog
     from ...metrics.declaration import Function
     from ...metrics.evaluators import Evaluator

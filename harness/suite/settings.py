@@ -22,14 +22,11 @@ from pydantic import (
 )
 
 from ... import InputError
-from ...bots.chat.models import ChatModelSettings
-from ...bots.chat.models import ChatModelSettings as ServerSettings
-from ...bots.settings import BotSettings
-from ...knowledge.models.finding import Device, ModelChoice
-from ...knowledge.models.roles import ROLES
+from ...bots import BotSettings, ChatModelSettings
+from ...bots import ChatModelSettings as ServerSettings
+from ...knowledge import RETRIEVERS, ROLES, ModelChoice, Splitter
+from ...knowledge.models.finding import Device
 from ...knowledge.perturbations.perturbations import Recipe, choose_kinds, unknown_kind
-from ...knowledge.retrieval.search import RETRIEVERS
-from ...knowledge.retrieval.splitting import Splitter
 from ...reports.gate.rule import CONFIRM, MARGIN, MISSING, GateRule, Scope
 from .mistakes import nearest
 

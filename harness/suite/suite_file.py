@@ -14,11 +14,9 @@ import orjson
 from pydantic import ValidationError
 
 from ... import InputError
-from ...bots.chat.models import ChatModelSettings
-from ...bots.plugins import installed_bot, installed_kind
-from ...bots.redaction import literal_secrets, redactor
+from ...bots import ChatModelSettings, installed_bot, installed_kind, literal_secrets, redactor
 from ...bots.settings import KINDS
-from ...knowledge.paths import existing, unreadable
+from ...knowledge import existing, unreadable
 from ...knowledge.questions.rows import decoded_whole
 from .mistakes import (
     KeyPath,

@@ -25,7 +25,7 @@ _OPENED_BY: Final[Mapping[Kind, tuple[str, str, str]]] = {
     "entailment": (".entailment", "open_entailment", "EntailmentModel"),
     "language_model": (".language_models", "open_language_model", "LanguageModel"),
     "reranker": (".reranker", "open_reranker", "Reranker"),
-    "similarity": (".checker", "open_similarity", "Checker"),
+    "similarity": (".checkers", "open_similarity", "Checker"),
     "span_detector": (".span_detector", "open_span_detector", "SpanDetector"),
 }
 _WEIGHTS: Final = frozenset({".safetensors", ".bin"})

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Final
 
 from ... import InputError
@@ -138,12 +139,69 @@ def recipe_for(folder: Path, file: str = "") -> Recipe | None:
     return None
 
 
+ALIGNSCORE_LABELS: Final = ("aligned", "neutral", "contradicted")
+_HEAD_WIDTH: Final = 64  # of an attention head, in all sizes of RoBERTa
+
+# The checkpoint's names. The pooler with a linear layer on it is what transformers calls a classification head, so that
+# the renamed weights are a plain sequence classifier; the other heads and the language model's are left out.
+_RENAMED: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "base_model.embeddings.": "roberta.embeddings.",
+        "base_model.encoder.": "roberta.encoder.",
+        "base_model.pooler.dense.": "classifier.dense.",
+        "tri_layer.": "classifier.out_proj.",
+    }
+)
+_BUFFERS: Final = (".position_ids", ".token_type_ids")
+
+
+def alignscore_weights(state: Mapping[str, Any]) -> dict[str, Any]:
+    """The weights of a published checkpoint under the names of a sequence classifier of transformers.
+
+    Args:
+        state: ``state_dict`` of the checkpoint: tensors by name.
+
+    Raises:
+        InputError: it holds no AlignScore.
+    """
+    found = {
+        new + name.removeprefix(old): tensor.float().contiguous()
+        for name, tensor in state.items()
+        for old, new in _RENAMED.items()
+        if name.startswith(old) and not name.endswith(_BUFFERS)
+    }
+    missing = [old for old, new in _RENAMED.items() if not any(name.startswith(new) for name in found)]
+    if missing:
+        raise InputError(f"The checkpoint is not one of AlignScore: it has no weights named {', '.join(missing)}")
+    return found
+
+
+def alignscore_config(weights: Mapping[str, Any]) -> dict[str, object]:
+    """The configuration for converted weights, which a checkpoint doesn't bring: what RoBERTa has, in their size."""
+    words, width = weights["roberta.embeddings.word_embeddings.weight"].shape
+    layers = {name.split(".")[3] for name in weights if name.startswith("roberta.encoder.layer.")}
+    return {
+        "architectures": ["AlignScore"],
+        "model_type": "roberta",
+        "vocab_size": words,
+        "hidden_size": width,
+        "num_hidden_layers": len(layers),
+        "num_attention_heads": max(1, width // _HEAD_WIDTH),
+        "intermediate_size": weights["roberta.encoder.layer.0.intermediate.dense.weight"].shape[0],
+        "max_position_embeddings": weights["roberta.embeddings.position_embeddings.weight"].shape[0],
+        "type_vocab_size": weights["roberta.embeddings.token_type_embeddings.weight"].shape[0],
+        "layer_norm_eps": 1e-5,
+        "bos_token_id": 0,
+        "pad_token_id": 1,
+        "eos_token_id": 2,
+        "id2label": {str(place): label for place, label in enumerate(ALIGNSCORE_LABELS)},
+        "label2id": {label: place for place, label in enumerate(ALIGNSCORE_LABELS)},
+    }
+
+
 def _alignscore(material: Material) -> Converted:
     """A checkpoint of Lightning; only tensors are taken out of the pickle, nothing that it names is run."""
     import torch
-
-    from .checkers import alignscore_config as config_of_alignscore
-    from .checkers import converted
 
     try:
         checkpoint = torch.load(material.weights, map_location="cpu", weights_only=True, mmap=True)
@@ -155,12 +213,12 @@ def _alignscore(material: Material) -> Converted:
     except (RuntimeError, OSError, EOFError, LookupError, TypeError, ValueError) as error:
         raise Unprepared(f"{material.weights} is not a checkpoint of AlignScore: {error}") from error
     try:
-        weights = converted(state)
+        weights = alignscore_weights(state)
     except InputError as error:
         raise Unprepared(str(error)) from error
     settings = {"tokenizer_class": "RobertaTokenizer", "model_max_length": 512}
     return Converted(
-        "AutoModelForSequenceClassification", config_of_alignscore(weights), weights, material.beside, settings
+        "AutoModelForSequenceClassification", alignscore_config(weights), weights, material.beside, settings
     )
 
 

@@ -136,7 +136,7 @@ _DOUBLING: Final = frozenset({
 })  # fmt: skip
 _PLURALS: Final = {
     "person": "people", "child": "children", "man": "men", "woman": "women", "foot": "feet", "half": "halves",
-    "pay": "pay", "vector_cache": "shelves", "life": "lives", "staff": "staff", "series": "series", "goods": "goods",
+    "pay": "pay", "shelf": "shelves", "life": "lives", "staff": "staff", "series": "series", "goods": "goods",
 }  # fmt: skip
 # Base, past, participle.
 _IRREGULAR: Final = {

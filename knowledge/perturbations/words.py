@@ -345,7 +345,7 @@ _ASKERS: Final = frozenset(["i", "you", "we", "they", "one"])
 _SUBJECTS: Final = _ASKERS | {"he", "she", "it", "there", "this", "that"}
 # What something is asked about because it is a surprise: the opposite is none.
 _UNEXPECTED: Final = frozenset({
-    "already", "abstained", "denied", "disappear", "disappeared", "even", "extra", "fail", "failed", "failing", "gone",
+    "already", "declined", "denied", "disappear", "disappeared", "even", "extra", "fail", "failed", "failing", "gone",
     "here", "issue", "issues", "less", "lost", "missing", "more", "multiple", "only", "pending", "problem", "problems",
     "random", "rejected", "reverted", "still", "stuck", "suddenly", "swallow", "too", "trouble", "twice", "two",
     "wrong",

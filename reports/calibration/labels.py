@@ -12,7 +12,7 @@ from pathlib import Path
 import orjson
 
 from ... import InputError
-from ...knowledge.questions.row_files import open_rows
+from ...knowledge import open_rows
 from ...knowledge.questions.rows import Reading
 from ...metrics.score import passed
 from ..export.tables import csv_line

@@ -12,7 +12,7 @@ import numpy as np
 import orjson
 
 from ... import InputError
-from ...knowledge.paths import existing, unreadable
+from ...knowledge import existing, unreadable
 from ..export.files import whole_file
 from ..store.database import Store
 from ..store.summary import MetricColumn

@@ -16,7 +16,7 @@ import numpy as np
 import orjson
 from numpy.typing import NDArray
 
-from ...knowledge.questions.question import Question
+from ...knowledge import Question
 from ..primary import Primary, named_primary, primary_metric
 from ..statistics.intervals import mean_interval
 from ..store.database import Store, explain

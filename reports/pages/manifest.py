@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from markupsafe import Markup
 
-from ...bots.redaction import HIDDEN, redacted, redacted_command
+from ...bots import HIDDEN, redacted, redacted_command
 from ..leaderboard import count
 from ..models_in_use import families
 from ..problems import counted

@@ -13,7 +13,7 @@ from urllib.parse import urlencode
 
 import orjson
 
-from ...knowledge.questions.question import Evidence
+from ...knowledge import Evidence
 from ..problems import ERROR_RATE, Problem
 from ..reported_run import ReportedRun, RowKey, row_metric
 from ..store.database import Store, marks

@@ -11,8 +11,8 @@ from typing import Any, Final, cast, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from ...knowledge import PERTURBS
 from ...knowledge.perturbations.perturbations import IDENTITY, Must
-from ...knowledge.questions.question import PERTURBS
 from ..compare.comparable import mean_of_repeats
 from ..compare.scores import STATUSES, Case, Figures, Flags, ScoreTable
 from ..store.database import Store

@@ -13,7 +13,7 @@ from typing import Any
 from urllib.parse import quote
 
 from ... import InputError
-from ...bots.redaction import redactor
+from ...bots import redactor
 
 MOST_BOUND = 900  # values in a statement: SQLite's oldest limit is 999
 PATIENCE = 60.0  # seconds for which we wait for another program to let go of the database

@@ -8,8 +8,8 @@ from typing import Any, Final
 
 import orjson
 
-from ...bots.bot import Context, Identity, Reply
-from ...knowledge.questions.question import Question
+from ...bots import Context, Identity, Reply
+from ...knowledge import Question
 
 _LARGEST: Final = int(sys.float_info.max)
 

@@ -19,8 +19,7 @@ from typing import Any
 
 import orjson
 
-from ...bots.bot import Usage
-from ...bots.chat.model import Completion
+from ...bots import Completion, Usage
 from ...metrics.judge.rendering import JudgeRequest
 from .database import PATIENCE, file_name
 from .encoding import to_json

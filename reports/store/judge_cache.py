@@ -9,10 +9,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from ...bots.bot import BotMisconfigured, BotRefused
-from ...bots.chat.judge import ChatJudgeModel, finish_reason
-from ...bots.chat.limits import TurnedAway
-from ...bots.chat.model import Completion
+from ...bots import BotMisconfigured, BotRefused, ChatJudgeModel, Completion, TurnedAway
+from ...bots.chat.judge import finish_reason
 from ...metrics.declaration import exception_line
 from ...metrics.judge.rendering import JudgeReply, JudgeRequest
 from ...metrics.score import JudgeUnavailable

@@ -7,7 +7,7 @@ import sqlite3
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from ...bots.chat.model import Completion
+from ...bots import Completion
 from ...metrics.judge.rendering import JudgeReply, JudgeRequest
 from .database import MOST_BOUND, Store, insert_many, insert_or_find, marks, transaction
 from .encoding import storable, to_json

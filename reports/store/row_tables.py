@@ -6,8 +6,8 @@ import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ...bots.bot import Reply
-from ...knowledge.questions.question import Question
+from ...bots import Reply
+from ...knowledge import Question
 from .database import insert_many, insert_or_find, marks
 from .encoding import context_columns, question_columns, to_json
 from .run import Row, RowStatus

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
-from ...bots.bot import Identity, Reply
-from ...knowledge.questions.question import Question
+from ...bots import Identity, Reply
+from ...knowledge import Question
 from ...metrics.declaration import Level
 from ...metrics.score import Aggregate, Better
 

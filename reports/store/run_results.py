@@ -10,7 +10,7 @@ from typing import NamedTuple, TypeVar
 
 import orjson
 
-from ...bots.bot import Context, Reply, Usage
+from ...bots import Context, Reply, Usage
 from .database import Store, marks, transaction
 from .encoding import identity_columns, to_json
 from .run import RunHeader, bot_fingerprint

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from ...bots.redaction import redactor
+from ...bots import redactor
 from ...metrics.declaration import exception_line
 from ...metrics.score import Score
 from .claims import BEAT, ClaimKey, beat, mark_done

@@ -79,11 +79,11 @@ def alignscore_network(layers: int = 2, width: int = 128, window: int = WINDOW, 
 
 def alignscore_folder(folder: Path, layers: int = 2, width: int = 128, window: int = WINDOW, seed: int = 0) -> Path:
     """Saves such a model the way a published checkpoint is prepared."""
-    from proctor.knowledge.models.checkers import alignscore_config, converted
+    from proctor.knowledge.models.preparing import alignscore_config, alignscore_weights
     from safetensors.torch import save_file
 
     folder.mkdir(parents=True, exist_ok=True)
-    weights = converted(alignscore_network(layers, width, window, seed).state_dict())
+    weights = alignscore_weights(alignscore_network(layers, width, window, seed).state_dict())
     save_file(weights, folder / "model.safetensors", {"format": "pt"})
     (folder / "config.json").write_text(json.dumps(alignscore_config(weights)))
     byte_tokenizer(_ROBERTA, window, "</s> </s>").save_pretrained(folder)

@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 import tiny_grounding
 from proctor import InputError
-from proctor.knowledge.models.checkers import alignscore_config, converted, open_alignscore
+from proctor.knowledge.models.checkers import open_alignscore
 from proctor.knowledge.models.finding import ModelChoice
 from proctor.knowledge.models.loading import Place
 from proctor.knowledge.models.pool import LocalModels
+from proctor.knowledge.models.preparing import alignscore_config, alignscore_weights
 
 PAIRS = [
     ("the refund period is 14 days", "refund is 14 days"),
@@ -90,7 +91,7 @@ def test_it_is_asked_as_a_checker(folder):
 def test_only_what_is_needed_is_taken_from_a_checkpoint():
     state = tiny_grounding.alignscore_network().state_dict()
     state["base_model.embeddings.position_ids"] = state["tri_layer.bias"]
-    weights = converted(state)
+    weights = alignscore_weights(state)
     left_out = {name for name in state if name.startswith(("bin", "reg", "mlm"))}
     assert len(left_out) == 6
     assert len(weights) == len(state) - 7
@@ -105,7 +106,7 @@ def test_a_checkpoint_of_something_else_is_refused():
     state = tiny_grounding.alignscore_network().state_dict()
     without_head = {name: value for name, value in state.items() if "tri" not in name}
     with pytest.raises(InputError, match=r"not one of AlignScore: it has no weights named tri_layer\."):
-        converted(without_head)
+        alignscore_weights(without_head)
 
 
 def test_a_model_with_other_outputs_is_refused(tmp_path):
