@@ -109,8 +109,8 @@ def open_alignscore(place: Place) -> LoadedChecker:
     model = load_model(place, "AutoModelForSequenceClassification")
     if model.config.num_labels != len(ALIGNSCORE_LABELS):
         raise InputError(
-            f"The {place.called} in {place.folder} has {model.config.num_labels} outputs: AlignScore's {len(ALIGNSCORE_LABELS)} "
-            "were wanted."
+            f"The {place.called} in {place.folder} has {model.config.num_labels} outputs: AlignScore's "
+            f"{len(ALIGNSCORE_LABELS)} were wanted."
         )
 
     def aligned(tokens: Mapping[str, Any]) -> NDArray[np.float32]:
