@@ -279,7 +279,7 @@ def _refuse_duplicate(function: Function, known: Artefact | Function | None) -> 
 @cache
 def builtin_catalog() -> Catalog:
     """The metrics that come with the package."""
-    from . import artefacts, classification, lexical, looping, operations, retrieval, semantic, tokens_presence
+    from . import artefacts, classification, constraints, lexical, looping, operations, retrieval, semantic
     from .judge import boolean, claims, contexts, grades, judged
     from .local import checkers, classifiers, likelihoods, summaries, verifiers
     from .safety import leaks
@@ -288,7 +288,7 @@ def builtin_catalog() -> Catalog:
         artefacts,
         lexical,
         looping,
-        tokens_presence,
+        constraints,
         leaks,
         classification,
         semantic,

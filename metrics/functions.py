@@ -6,7 +6,6 @@ import asyncio
 import threading
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
-from types import ModuleType
 from typing import TYPE_CHECKING, Any, Final, Protocol, cast
 
 from .. import InputError
@@ -116,23 +115,6 @@ class MetricFamily:
     def __repr__(self) -> str:
         """Its members."""
         return f"<metrics {', '.join(self._members)}>"
-
-
-class MetricModule(ModuleType):
-    """A module of this package that has the name of a metric, and so may be called as the metric."""
-
-    @property
-    def id(self) -> str:
-        """The name of the metric."""
-        return self.__name__.rpartition(".")[2]
-
-    def __call__(self, **given: Any) -> float | None:  # noqa: ANN401 - as of MetricFunction
-        """The metric of this name; see ``MetricFunction``."""
-        return MetricFunction(self.id)(**given)
-
-    def score(self, **given: Any) -> Score:  # noqa: ANN401 - as of MetricFunction
-        """The whole score; see ``MetricFunction``."""
-        return MetricFunction(self.id).score(**given)
 
 
 def metric_named(name: str) -> MetricFunction | MetricFamily:

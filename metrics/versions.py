@@ -15,7 +15,7 @@ from typing import Final, NamedTuple
 
 _ROOT: Final = __name__.split(".", maxsplit=1)[0]
 # Modules that say how a score is written down but never shape its value.
-_VOCABULARY: Final = frozenset(f"{__package__}.{name}" for name in ("declaring", "facts", "score", "tools"))
+_VOCABULARY: Final = frozenset(f"{__package__}.{name}" for name in ("declaration", "facts", "score", "tools"))
 # Packages whose own versions don't show in a value beyond the last bits.
 _TRANSPARENT: Final = frozenset({"numpy"})
 _DEFINITIONS: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)

@@ -30,7 +30,7 @@ from ..suite.mistakes import read_yaml
 from ..suite.settings import CheckSettings
 
 Variant = Literal["plain", "swapped", "padded"]
-FILE: Final = "self-tests.yaml"
+FILE: Final = "judge_self_test.yaml"
 LABELS: Final[Mapping[str, tuple[tuple[str, str], tuple[str, ...]]]] = {
     "language_mismatch": (("same", "different"), ("question", "answer")),
     "contact_information": (("absent", "present"), ("answer",)),

@@ -43,7 +43,7 @@ def check_constraints_of(questions: Iterable[Question], path: Path, plan: Plan) 
     """
     if "constraints" not in plan.needs:
         return
-    from ...metrics.tokens_presence import check_constraints
+    from ...metrics.constraints import check_constraints
 
     for question in questions:
         if question.constraints:

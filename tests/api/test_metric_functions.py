@@ -1,6 +1,7 @@
 """Every metric as a plain function: ``proctor.metrics.rouge_l(answer=..., expected_answer=...)``."""
 
 import asyncio
+import pkgutil
 
 import proctor
 import pytest
@@ -54,13 +55,15 @@ def test_models_are_opened_where_a_metric_asks_them():
     assert proctor.metrics.faithfulness(question="When?", answer="We open at nine.", contexts=contexts) == 1
 
 
-def test_a_metric_that_has_the_name_of_its_module_is_called_like_others():
-    from proctor.metrics.local import likelihoods
-
-    assert likelihoods is proctor.metrics.local.likelihoods
+def test_a_model_that_is_not_there_is_an_error():
     with pytest.raises(proctor.ModelUnavailable, match=r"perplexity: The perplexity model .* is not on this machine"):
-        proctor.metrics.local.likelihoods(answer="We open at nine o'clock in the morning.")
-    assert proctor.metrics.local.likelihoods.score(answer="").reason == "answer_empty"
+        proctor.metrics.perplexity(answer="We open at nine o'clock in the morning.")
+    assert proctor.metrics.perplexity.score(answer="").reason == "answer_empty"
+
+
+def test_no_module_takes_the_name_of_a_metric():
+    modules = {module.name for module in pkgutil.iter_modules(proctor.metrics.__path__)}
+    assert not modules & {name.partition(".")[0] for name in builtin_catalog().metrics}
 
 
 def test_options_are_keywords():

@@ -11,6 +11,7 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 
+from proctor.metrics.constraints import SafePattern
 from proctor.metrics.safety.detectors import Detector, scan
 from proctor.metrics.safety.keys import ENTROPY
 from proctor.metrics.safety.leaks import EXTENDED_DETECTORS as PERSONAL
@@ -18,7 +19,6 @@ from proctor.metrics.safety.leaks import EXTENDED_SECRET_DETECTORS as SECRETS
 from proctor.metrics.safety.leaks import STANDARD_DETECTORS as STANDARD_PERSONAL
 from proctor.metrics.safety.leaks import STANDARD_SECRET_DETECTORS as STANDARD_SECRETS
 from proctor.metrics.score import TimedOut
-from proctor.metrics.tokens_presence import SafePattern
 
 SUITES: dict[str, Sequence[Detector]] = {
     "pii standard": STANDARD_PERSONAL,

@@ -17,7 +17,7 @@ from proctor.metrics.declaration import MetricDeclaration, MetricSettings
 from proctor.metrics.facts import ROW_CHECKS, RUN_CHECKS
 
 CATALOG = builtin_catalog()
-MODULES = [f"proctor.metrics.{module.name}" for module in pkgutil.iter_modules(proctor.metrics.__path__)]
+MODULES = [module.name for module in pkgutil.walk_packages(proctor.metrics.__path__, "proctor.metrics.")]
 
 
 @metric

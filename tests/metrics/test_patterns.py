@@ -7,8 +7,8 @@ import regex
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from proctor import InputError
+from proctor.metrics.constraints import SafePattern, safe_pattern, with_python_classes
 from proctor.metrics.score import TimedOut
-from proctor.metrics.tokens_presence import SafePattern, safe_pattern, with_python_classes
 
 ATOMS = [
     "a", "b", "1", "é", " ", r"\n", ".", r"\w", r"\W", r"\d", r"\D", r"\s", r"\S", r"\b", r"\B", "^", "$", r"\A", r"\Z",

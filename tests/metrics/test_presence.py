@@ -1,7 +1,7 @@
 import pytest
 from proctor import InputError
 from proctor.metrics import Score, builtin_catalog
-from proctor.metrics.tokens_presence import check_constraints
+from proctor.metrics.constraints import check_constraints
 
 IDS = [f"tokens_presence.{suffix}" for suffix in ("passes", "failures", "retrieval_failures", "generation_failures")]
 

@@ -1,14 +1,10 @@
-import doctest
-import importlib
 import json
-import pkgutil
 import random
 import string
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-import proctor.metrics.detectors
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -21,7 +17,6 @@ from proctor.metrics.safety.leaks import STANDARD_DETECTORS as STANDARD
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 ALL = (*PERSONAL, *SECRETS, *ENTROPY)
-MODULES = [module.name for module in pkgutil.iter_modules(proctor.metrics.detectors.__path__)]
 WORD = Detector("word", r"\b[a-z]{3}\b")
 RUN = Detector("run", r"ab", overlapping=True)
 
@@ -32,11 +27,6 @@ def never(detector: str, text: str) -> str:
 
 def places(text: str, *detectors: Detector) -> list[tuple[int, int]]:
     return [(one.start, one.end) for one in scan(text, detectors, never).found]
-
-
-@pytest.mark.parametrize("name", MODULES)
-def test_doctests(name: str) -> None:
-    assert doctest.testmod(importlib.import_module(f"proctor.metrics.detectors.{name}")).failed == 0
 
 
 def golden_cases(file: str) -> Iterator[Any]:
