@@ -74,7 +74,7 @@ if TYPE_CHECKING:
     from .harness.api.verbs import open_database as open  # noqa: F401 - offered under this name
     from .harness.api.verbs import run as run
     from .harness.api.verbs import score as score
-    from .harness.calibration.judge_check import JudgeUnfit as JudgeUnfit
+    from .harness.run.judge_check import JudgeUnfit as JudgeUnfit
     from .metrics.declaration import artefact as artefact
     from .metrics.declaration import metric as metric
     from .metrics.score import JudgeUnavailable as JudgeUnavailable
@@ -110,7 +110,7 @@ _HOMES = {
             "JudgeUnavailable", "Measured", "ModelUnavailable", "NotApplicable", "Score", "TimedOut", "Unreadable",
         )
     },
-    "JudgeUnfit": "harness.calibration.judge_check:JudgeUnfit",
+    "JudgeUnfit": "harness.run.judge_check:JudgeUnfit",
     "NothingComparable": "reports.compare.comparable:NothingComparable",
     "StoreError": "reports.store.database:StoreError",
     "Answer": "harness.api.asking:Answer",

@@ -36,7 +36,7 @@ from ..knowledge.questions.rows import Row
 from ..metrics.judge.call import TEXT, Block, JudgeCall, Reading, record, several
 from ..metrics.judge.replies import Malformed, read_list, read_object
 from ..metrics.score import JudgeUnavailable, NotApplicable, Unreadable
-from ..reports.export.files import check_file, whole_file
+from ..reports.files import check_file, whole_file
 from ..reports.store.database import Store
 from ..reports.store.vector_cache import VectorCache
 from ..reports.store.writer import RowWriter

@@ -16,7 +16,7 @@ from ..knowledge.perturbations.perturbations import KINDS, Recipe, Tally, Texts,
 from ..metrics.judge.call import TEXT, Block, JudgeCall, Reading, record, several
 from ..metrics.judge.replies import Malformed, read_object, read_texts
 from ..metrics.score import JudgeUnavailable, NotApplicable, Unreadable
-from ..reports.export.files import check_file, whole_file
+from ..reports.files import check_file, whole_file
 from ..reports.store.database import Store
 from ..reports.store.run import PERTURBED
 from ..reports.store.vector_cache import VectorCache

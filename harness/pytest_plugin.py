@@ -22,7 +22,7 @@ from ..reports.gate.rule import NOT_WORSE, UNDECIDED
 from ..reports.gate.verdicts import BotVerdict
 from ..reports.reported_run import open_reported
 from ..reports.store.database import Store
-from ..reports.store.summary import BotSummary, Summary, find_run
+from ..reports.summary import BotSummary, Summary, find_run
 from ..reports.text import printable_lines
 from .cli.progress import Silent
 from .gate.confirmation import Confirmation

@@ -9,12 +9,12 @@ from typing import TypeAlias
 
 from ..metrics.classification import ConfusionMatrix, confusion_matrix
 from ..metrics.evaluators import rates
-from .export.markdown_text import cell_code, code, prose
 from .leaderboard import ARROWS, figure
+from .markdown_text import cell_code, code, prose
 from .reported_run import FoundRows, ReportedRun, failing_rows, family_of
 from .store.run import RunEvaluator
 from .store.run_scores import confusion_counts
-from .store.summary import BotSummary, MetricColumn, MetricSummary
+from .summary import BotSummary, MetricColumn, MetricSummary
 
 NEUTRAL = 0.5
 MOST_CELLS = 100_000  # of a confusion matrix: answers that are no labels would make one of rows by rows

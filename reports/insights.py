@@ -12,7 +12,7 @@ from ..metrics.score import Better
 from .leaderboard import milliseconds
 from .reported_run import ROUNDING, ReportedRun, failing_rows, family_of, row_metric
 from .store.run import RunEvaluator
-from .store.summary import MetricColumn
+from .summary import MetricColumn
 
 
 @dataclass(frozen=True, slots=True)

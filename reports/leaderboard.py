@@ -13,7 +13,7 @@ from ..metrics.evaluators import RATES
 from ..metrics.score import Reason
 from .calibration.corrected import StoredCalibration
 from .statistics.agreement import FEWEST
-from .store.summary import BotSummary, MetricColumn, MetricSummary, Summary
+from .summary import BotSummary, MetricColumn, MetricSummary, Summary
 from .text import printable
 
 NAME_WIDTH = 20

@@ -14,7 +14,7 @@ from .text import mapping_in
 if TYPE_CHECKING:
     from ..metrics.declaration import Level
     from ..metrics.score import Better
-    from .store.summary import MetricColumn
+    from .summary import MetricColumn
 
 OPERATIONAL: Final = ("latency_ms", "cost")  # what an answer takes, not how good it is
 

@@ -10,7 +10,7 @@ from typing import Final, Literal, NamedTuple, get_args
 from ..metrics.evaluators import evaluator_of
 from .compare.comparable import same_metric
 from .compare.scores import run_tables
-from .export.markdown_text import one_line
+from .markdown_text import one_line
 from .reported_run import (
     MOST,
     FoundRow,
@@ -34,7 +34,7 @@ from .reported_run import (
 from .robustness.flips import Flip, flips_of, is_outcome
 from .robustness.perturbed import PerturbedPairs, pair_perturbations, source_run
 from .store.run import RunEvaluator
-from .store.summary import PARSE_FAILURE_TOLERANCE, BotSummary, MetricColumn, MetricSummary
+from .summary import PARSE_FAILURE_TOLERANCE, BotSummary, MetricColumn, MetricSummary
 
 Severity = Literal["high", "medium", "low"]
 # Causes before effects: a bot that fails, or a judge that can't be read, also spoils the figures below.

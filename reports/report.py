@@ -18,7 +18,7 @@ from .robustness.perturbed import source_run
 from .store.database import Store, explain, marks
 from .store.encoding import to_json
 from .store.run import RunEvaluator
-from .store.summary import Summary
+from .summary import Summary
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ import orjson
 from .leaderboard import figure
 from .store.database import Store
 from .store.run import RunEvaluator
-from .store.summary import BotSummary, MetricColumn, Summary, bot_keys, summarise
+from .summary import BotSummary, MetricColumn, Summary, bot_keys, summarise
 
 ROUNDING = 1e-9  # a mean of values that all stand on the threshold may miss it by less than this
 

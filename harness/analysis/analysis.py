@@ -17,7 +17,7 @@ from ...reports.leaderboard import count
 from ...reports.models_in_use import named
 from ...reports.store.database import Store
 from ...reports.store.run_results import new_name, now
-from ...reports.store.summary import find_run
+from ...reports.summary import find_run
 from ..run.engine import Watcher
 from ..run.estimate import CostEstimate, cost_estimate
 from ..run.judging import open_entailment

@@ -22,7 +22,7 @@ from ...reports.analysis.findings import AblatedAnswer, Ablations, Cause, Docume
 from ...reports.compare.attribution import subsets
 from ...reports.compare.scores import run_tables
 from ...reports.store.run import ask_key
-from ...reports.store.summary import find_run
+from ...reports.summary import find_run
 from ..run.run_config import RunConfig
 from ..run.suite_run import build_bots, missing_answers
 from ..run.variant_run import NamedBot, Variant, run_variants, variant_evaluation

@@ -43,8 +43,8 @@ from ...reports.leaderboard import count
 from ...reports.statistics.paired import Difference, difference
 from ...reports.store.run import ANALYSED
 from ...reports.store.run_results import OpenRun, RunResults
-from ...reports.store.summary import find_run
 from ...reports.store.vector_cache import VectorCache
+from ...reports.summary import find_run
 from ..run.engine import Watcher
 from ..run.estimate import open_run
 from ..run.local_models import open_embedder, open_rerankers

@@ -38,8 +38,8 @@ from ...reports.reported_run import misses
 from ...reports.store.database import Store
 from ...reports.store.run import RunMetric
 from ...reports.store.run_results import RunResults
-from ...reports.store.summary import MetricColumn, Summary, bot_keys, summarise
 from ...reports.store.vector_cache import VectorCache
+from ...reports.summary import MetricColumn, Summary, bot_keys, summarise
 from ..run.local_models import open_embedder
 from ..suite.mistakes import nearest
 

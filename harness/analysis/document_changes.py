@@ -19,7 +19,7 @@ from ...reports.analysis.findings import Against, BotChange, Change, Edit
 from ...reports.compare.comparable import pair
 from ...reports.compare.scores import run_tables
 from ...reports.store.run import ANALYSED, ask_key
-from ...reports.store.summary import find_run
+from ...reports.summary import find_run
 from ..run.engine import Watcher
 from ..run.local_models import open_rerankers
 from ..run.run import hold

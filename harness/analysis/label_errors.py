@@ -21,7 +21,7 @@ from ...metrics.text import sentences
 from ...reports.analysis.findings import Excerpt, Finding, QuestionQuality
 from ...reports.statistics.intervals import Figures
 from ...reports.statistics.power import benjamini_hochberg
-from ...reports.store.summary import MetricColumn
+from ...reports.summary import MetricColumn
 from .corpus import Answers, question_clusters
 from .duplicate_questions import AnswerPair, Relation, relate, shortened
 

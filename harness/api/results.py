@@ -14,10 +14,10 @@ from rich.table import Table
 from rich.text import Text
 
 from ... import InputError
-from ...reports.export.files import check_file, whole_file
+from ...reports.files import check_file, whole_file
 from ...reports.report import make_report
 from ...reports.store.database import Store
-from ...reports.store.summary import find_run
+from ...reports.summary import find_run
 from ...reports.text import printable
 from .rendering import html_of, text_of
 
@@ -194,13 +194,13 @@ class Gate:
 
     def markdown(self) -> str:
         """The comment for a pull request."""
-        from ...reports.gate.renderings import gate_markdown
+        from ...reports.export.gate import gate_markdown
 
         return gate_markdown(self.result.report, [])
 
     def junit(self) -> str:
         """JUnit XML for a build server."""
-        from ...reports.gate.renderings import gate_junit
+        from ...reports.export.gate import gate_junit
 
         return gate_junit(self.result.report)
 

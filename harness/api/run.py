@@ -13,16 +13,16 @@ from typing import TYPE_CHECKING, Any, Final
 import orjson
 
 from ... import InputError
-from ...reports.export.files import check_file, check_folder, whole_file, whole_folder
 from ...reports.export.json import as_object
 from ...reports.export.tables import FrameScore, frame_rows
+from ...reports.files import check_file, check_folder, whole_file, whole_folder
 from ...reports.leaderboard import leaderboard
 from ...reports.problems import counted
 from ...reports.report import findings_of, make_report, problem_object
 from ...reports.reported_run import ReportedRun, open_reported
 from ...reports.store.database import Store
 from ...reports.store.run import LATEST_FIRST
-from ...reports.store.summary import Summary, find_run
+from ...reports.summary import Summary, find_run
 from ...reports.text import printable, printable_lines
 from ..gate.gate import GateOptions, gate_cached
 from ..suite.mistakes import nearest

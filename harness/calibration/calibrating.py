@@ -26,11 +26,11 @@ from ...reports.calibration.labels import (
     shown_rows,
     stored_labels,
 )
-from ...reports.export.files import check_file, whole_file
+from ...reports.files import check_file, whole_file
 from ...reports.reported_run import ReportedRun, open_reported
 from ...reports.statistics.agreement import FEWEST
 from ...reports.store.database import Store, transaction
-from ...reports.store.summary import find_run
+from ...reports.summary import find_run
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,11 +24,11 @@ from ...reports.compare import messages as words
 from ...reports.compare.changes import ChangedRow, ChangedRows
 from ...reports.compare.comparison import ALPHA, Asked, Compared, Comparison, Described, MetricComparison, compare_bots
 from ...reports.compare.operands import Operand, find_file, open_operand
-from ...reports.compare.renderings import comparison_markdown, comparison_object
-from ...reports.export.files import check_file, is_database, whole_file
-from ...reports.export.markdown_text import one_line
+from ...reports.export.comparison import comparison_markdown, comparison_object
+from ...reports.files import check_file, is_database, whole_file
 from ...reports.leaderboard import ARROWS, figure
-from ...reports.store.summary import MetricColumn
+from ...reports.markdown_text import one_line
+from ...reports.summary import MetricColumn
 from ...reports.text import printable
 from .console import TableConsole, write_json
 from .conventions import Database, Json, interruptible

@@ -20,7 +20,7 @@ from ...reports.compare.messages import interval, signed
 from ...reports.compare.scores import Mean
 from ...reports.leaderboard import figure
 from ...reports.statistics.paired import Difference
-from ...reports.store.summary import MetricColumn
+from ...reports.summary import MetricColumn
 
 
 @contextlib.contextmanager

@@ -15,7 +15,7 @@ from typing import Annotated, BinaryIO, Final, TextIO
 import typer
 
 from ... import InputError
-from ...reports.export.files import check_file, check_folder, file_names, whole_file
+from ...reports.files import check_file, check_folder, file_names, whole_file
 from ...reports.text import printable
 from .console import Browse, shown_in_browser
 
@@ -99,7 +99,7 @@ def _interrupt(*_: object) -> None:
 @contextlib.contextmanager
 def judged_by_someone_fit() -> Iterator[None]:
     """End with exit code 1 where the judge fails its check, or can't be reached for it."""
-    from ..calibration.judge_check import JudgeUnfit
+    from ..run.judge_check import JudgeUnfit
 
     try:
         yield

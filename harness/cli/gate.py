@@ -22,19 +22,19 @@ from ...knowledge import existing
 from ...reports.compare.baseline import BaselineChoice, write_baseline
 from ...reports.compare.operands import find_file, split_file, unknown_bot
 from ...reports.compare.scores import run_tables
-from ...reports.export.files import check_file, whole_file
+from ...reports.export.gate import bot_object, gate_annotations, gate_junit, gate_markdown, rule_object
 from ...reports.export.github import paused
-from ...reports.export.markdown_text import one_line
+from ...reports.files import check_file, whole_file
 from ...reports.gate import report as words
-from ...reports.gate.renderings import bot_object, gate_annotations, gate_junit, gate_markdown, rule_object
 from ...reports.gate.report import GateReport
 from ...reports.gate.rule import MEANING, WRONG, GateRule, Scope
 from ...reports.gate.verdicts import BotVerdict, GateFlip, MetricVerdict
 from ...reports.leaderboard import ARROWS, count
+from ...reports.markdown_text import one_line
 from ...reports.models_in_use import named
 from ...reports.store.database import Store
 from ...reports.store.run import LATEST
-from ...reports.store.summary import find_run
+from ...reports.summary import find_run
 from ...reports.text import printable, printable_lines
 from ..gate.attribution import Attribution, Explained, spread
 from ..gate.gate import GateOptions, GateResult, gate_cached
@@ -429,9 +429,9 @@ def _suite(subject: str | None) -> Path | None:
 
 
 def _held(suite: Path, options: GateOptions, asking: Asking) -> GateResult:
-    from ..calibration.judge_check import JudgeUnfit
     from ..gate.attribution import explained
     from ..gate.gate import gate_suite
+    from ..run.judge_check import JudgeUnfit
     from ..run.run_config import RunConfig
     from ..suite.suite_file import load_suite
     from .progress import Silent

@@ -23,8 +23,8 @@ from ...reports.leaderboard import count, milliseconds
 from ...reports.store.database import Store
 from ...reports.text import printable
 from ..calibration.calibrating import Calibrated
-from ..calibration.judge_check import CheckReport, Said, Tally, calls_of, check_judge, fingerprint, kinds
 from ..run.interrupts import Interrupts
+from ..run.judge_check import CheckReport, Said, Tally, calls_of, check_judge, fingerprint, kinds
 from ..run.run import Evaluation
 from ..run.run_config import RunConfig
 from ..run.suite_run import suite_evaluation

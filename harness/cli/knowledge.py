@@ -31,8 +31,8 @@ from ...reports.analysis.findings import (
 )
 from ...reports.analysis.messages import beyond_budget, conclusions
 from ...reports.compare.messages import change, share
-from ...reports.export.markdown_text import one_line
 from ...reports.leaderboard import count
+from ...reports.markdown_text import one_line
 from ...reports.text import printable
 from .console import NARROWEST, TableConsole
 from .console import grid as plain_table
@@ -451,11 +451,11 @@ def _check_page(path: Path | None, database: Path) -> None:
 
 def _write_page(analysis: KnowledgeAnalysis, database: Path, path: Path) -> None:
     """Write the page of the analysis's run, or one of the analysis alone where it looked at no answers."""
-    from ...reports.export.files import whole_file
+    from ...reports.files import whole_file
     from ...reports.pages.run_page import analysis_file, run_file
     from ...reports.report import make_report
     from ...reports.store.database import Store
-    from ...reports.store.summary import find_run
+    from ...reports.summary import find_run
 
     with contextlib.closing(Store.open(database, create=False)) as store, whole_file(path) as file:
         if analysis.run:

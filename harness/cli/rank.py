@@ -15,13 +15,13 @@ from rich.text import Text
 from ...reports.compare.comparison import ALPHA, cluster_noun
 from ...reports.compare.messages import interval, p_value, signed
 from ...reports.compare.scores import Mean
+from ...reports.export.ranking import abstained_object, ranked_object
 from ...reports.leaderboard import ARROWS, count, figure, milliseconds
 from ...reports.ranking.abstention import OUTCOMES, Abstention, Promise
 from ...reports.ranking.ranked_run import AbstainedRun, Caution, InDetail, RankedMetric, RankedRun
 from ...reports.ranking.ranking import Against, RankAgreement, as_measured, names_in_order
-from ...reports.ranking.renderings import abstained_object, ranked_object
 from ...reports.ranking.routing import Offer, Router
-from ...reports.store.summary import MetricColumn
+from ...reports.summary import MetricColumn
 from ...reports.text import printable
 from .console import gain_text, grid, mean_text, percent, rounded_up, write_json
 from .conventions import Database, Json, interruptible

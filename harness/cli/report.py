@@ -12,16 +12,16 @@ from typing import Final, TextIO
 from ... import InputError
 from ...reports.compare.comparison import Asked, Compared
 from ...reports.compare.operands import Operand
-from ...reports.compare.renderings import comparison_annotations
 from ...reports.export.archive import fill_csv_folder, write_archive
-from ...reports.export.files import whole_file, whole_folder
+from ...reports.export.comparison import comparison_annotations
 from ...reports.export.github import run_annotations
 from ...reports.export.json import run_json
 from ...reports.export.junit import run_junit
 from ...reports.export.markdown import markdown
+from ...reports.files import whole_file, whole_folder
 from ...reports.report import Report, make_report
 from ...reports.store.database import Store
-from ...reports.store.summary import find_run
+from ...reports.summary import find_run
 from .compare import compared, comparisons_object, comparisons_page, files_of_operands, opened_operands
 from .console import Browse, json_bytes
 from .conventions import Wanted, write_page, write_text

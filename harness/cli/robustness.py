@@ -18,10 +18,7 @@ from rich.text import Text
 from ... import InputError
 from ...knowledge.perturbations.perturbations import GROUPS, KINDS, Kind, Tally
 from ...reports.compare.messages import change, share
-from ...reports.export.markdown_text import one_line
-from ...reports.leaderboard import count, figure
-from ...reports.robustness.flips import FlippedPair, KindFlips
-from ...reports.robustness.renderings import (
+from ...reports.export.robustness import (
     DEMANDS,
     DETAILS_LEGEND,
     LEGEND,
@@ -33,6 +30,9 @@ from ...reports.robustness.renderings import (
     of_answers,
     what_flipped,
 )
+from ...reports.leaderboard import count, figure
+from ...reports.markdown_text import one_line
+from ...reports.robustness.flips import FlippedPair, KindFlips
 from ...reports.robustness.robustness import BotRobustness, IntensityCurve, MetricRobustness, Robustness
 from ...reports.text import printable
 from ..perturb import Perturbed
@@ -479,7 +479,7 @@ def robustness(
         if markdown is not None:
             _write_markdown(found, markdown, flips, stdout)
         if as_json:
-            from ...reports.robustness.renderings import robustness_object
+            from ...reports.export.robustness import robustness_object
             from .console import write_json
 
             write_json(robustness_object(found), stdout)
@@ -492,14 +492,14 @@ def _check(as_json: bool, markdown: Path | None, database: Path) -> None:
     if as_json and markdown == STDOUT:
         raise InputError("--json and --markdown can't both be written to stdout.")
     if markdown is not None and markdown != STDOUT:
-        from ...reports.export.files import check_file
+        from ...reports.files import check_file
 
         check_file(markdown, "--markdown", {database.resolve(): "--db"})
 
 
 def _write_markdown(found: Robustness, path: Path, flips: int, stdout: TextIO) -> None:
-    from ...reports.export.files import whole_file
-    from ...reports.robustness.renderings import robustness_markdown
+    from ...reports.export.robustness import robustness_markdown
+    from ...reports.files import whole_file
 
     page = robustness_markdown(found, flips).encode()
     if path == STDOUT:
@@ -538,7 +538,7 @@ def _work_out(
 def _runs(store: Store, run: str | None, perturbed: str | None) -> tuple[int, int | None]:
     """The run of the questions and that of their perturbations, if there is one."""
     from ...reports.robustness.perturbed import has_perturbations, latest_perturbed, perturbed_run, source_run
-    from ...reports.store.summary import find_run
+    from ...reports.summary import find_run
 
     if perturbed is not None:
         after = find_run(store, perturbed)[0]

@@ -23,7 +23,7 @@ from ...reports.leaderboard import count, leaderboard
 from ...reports.models_in_use import named
 from ...reports.problems import ERROR_RATE, counted
 from ...reports.report import insight_object, problem_object
-from ...reports.store.summary import find_run
+from ...reports.summary import find_run
 from ...reports.text import printable
 from ..run.engine import Watcher
 from ..run.estimate import Amount, CostEstimate, Share
@@ -448,7 +448,7 @@ def again_object(first: Outcome, second: Outcome | None, store: Store) -> dict[s
     """The second run for machines; nothing where there was none."""
     if second is None:
         return {}
-    from ...reports.robustness.renderings import robustness_object
+    from ...reports.export.robustness import robustness_object
 
     return {
         "perturbed": outcome_object(second),
@@ -581,8 +581,8 @@ def _hold(
     make: Maker, database: Path, rows: Path | None, as_json: bool, suite: Path | None, again: Again = _nothing_again
 ) -> None:
     """Hold a run and show what came of it, and the one of perturbed questions after it."""
-    from ...reports.export.files import check_file
     from ...reports.export.tables import write_row_lines
+    from ...reports.files import check_file
     from ...reports.models_in_use import named
     from ...reports.store.database import Store
     from ..run.run import hold

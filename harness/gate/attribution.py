@@ -26,8 +26,8 @@ from ...reports.statistics.paired import Difference
 from ...reports.store.database import Store
 from ...reports.store.run import BETWEEN, ask_key
 from ...reports.store.run_results import OpenRun
-from ...reports.store.summary import find_run
 from ...reports.store.vector_cache import VectorCache
+from ...reports.summary import find_run
 from ..run.engine import Watcher
 from ..run.local_models import open_embedder
 from ..run.queues import BotQueue

@@ -24,7 +24,7 @@ from ...reports.gate.verdicts import ROUNDS, SHARE, Again, OnThese, Samples, nex
 from ...reports.leaderboard import count
 from ...reports.store.database import Store
 from ...reports.store.run import CONFIRMED
-from ...reports.store.summary import find_run
+from ...reports.summary import find_run
 from ..run.run import Evaluation, hold
 from ..run.run_config import RunConfig
 from ..run.suite_run import suite_evaluation

@@ -24,7 +24,7 @@ from ...reports.statistics.sequential import GateBets
 from ...reports.store.database import Store
 from ...reports.store.run import Row, RunMetric, bot_fingerprint
 from ...reports.store.run_results import OpenRun
-from ...reports.store.summary import MetricColumn
+from ...reports.summary import MetricColumn
 from ..run.queues import BotQueue, CachedScores, Item
 from ..run.run import Evaluation
 

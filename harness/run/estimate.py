@@ -23,7 +23,7 @@ from ...reports.calibration.corrected import stored_check
 from ...reports.store.database import Store
 from ...reports.store.run import RunHeader, bot_fingerprint
 from ...reports.store.run_results import OpenRun, RunResults
-from ..calibration.judge_check import calls_of, fingerprint, self_tests
+from .judge_check import calls_of, fingerprint, self_tests
 from .queues import BotQueue, Todo, todo
 from .run import tokens
 from .scoring import RowFacts

@@ -38,9 +38,9 @@ from ...reports.store.judge_calls import link_cached_calls
 from ...reports.store.run import EARLY_STOP, RunHeader, RunMetric
 from ...reports.store.run_results import OpenRun, RunResults
 from ...reports.store.run_scores import keep_run_scores
-from ...reports.store.summary import Summary, summarise
 from ...reports.store.vector_cache import VectorCache
 from ...reports.store.writer import RowWriter
+from ...reports.summary import Summary, summarise
 from .engine import Engine, Watcher
 from .interrupts import DaemonThreads, Interrupts, undisturbed
 from .judging import Judging, asked_calls
@@ -55,7 +55,7 @@ if TYPE_CHECKING:
     from ...bots import BotSettings
     from ...knowledge import BatchingEmbedder, Knowledge, Question
     from ...metrics.plan import Plan
-    from ...reports.store.summary import MetricSummary
+    from ...reports.summary import MetricSummary
     from .evidence import Places
 
 
@@ -351,7 +351,7 @@ class _Sitting:
         asyncio.get_running_loop().set_default_executor(DaemonThreads())
         try:
             if evaluation.judging.settings.check is not None:
-                from ..calibration.judge_check import require_check  # its cases are a tenth of a second of start
+                from .judge_check import require_check  # its cases are a tenth of a second of start
 
                 if passed := await require_check(self._store, evaluation.judging, evaluation.plan):
                     self._watcher.said(passed)

@@ -31,7 +31,7 @@ from ...reports.pages.runs_page import Wanted, expected_rows, run_address, runs_
 from ...reports.report import make_report
 from ...reports.store.damage import damage_behind
 from ...reports.store.database import Store, StoreError, connect, connect_to_read, explain, marks, pending
-from ...reports.store.summary import Summary, find_run, summarise
+from ...reports.summary import Summary, find_run, summarise
 
 PATIENCE: Final = 5.0  # seconds for which a reader waits for a program that lets nobody read
 

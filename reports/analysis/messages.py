@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from ..compare.scores import Estimate
-from ..export.markdown_text import cell_code, code, prose
 from ..leaderboard import count
+from ..markdown_text import cell_code, code, prose
 from ..statistics.paired import Difference
 from .findings import (
     AblatedAnswer,

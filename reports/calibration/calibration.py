@@ -11,7 +11,7 @@ from ..statistics.agreement import FEWEST, Confusion, Estimate, Share, Stratum, 
 from ..statistics.agreement import share as share_of
 from ..store.database import Store
 from ..store.encoding import to_json
-from ..store.summary import MetricColumn
+from ..summary import MetricColumn
 from .corrected import Measure, population_of
 from .labels import Label, Scale, ScoredRow, drawn
 

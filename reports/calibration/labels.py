@@ -19,7 +19,7 @@ from ..export.tables import csv_line
 from ..reported_run import ReportedRun, bound
 from ..store.database import MOST_BOUND, insert_many, marks
 from ..store.encoding import storable
-from ..store.summary import MetricColumn
+from ..summary import MetricColumn
 
 
 @dataclass(frozen=True, slots=True)

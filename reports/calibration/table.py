@@ -10,7 +10,7 @@ from rich.text import Text
 
 from ..leaderboard import CELL_WIDTH, NAME_WIDTH, figure
 from ..statistics.agreement import Estimate, Share
-from ..store.summary import MetricColumn
+from ..summary import MetricColumn
 from ..text import printable
 from .calibration import Calibration
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..statistics.paired import Difference, difference
-from ..store.summary import MetricColumn
+from ..summary import MetricColumn
 from .scores import Figures, is_binary
 
 Lattice = Mapping[frozenset[str], Figures]  # what is new -> the values of all questions

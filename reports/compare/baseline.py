@@ -13,9 +13,9 @@ import orjson
 
 from ... import InputError
 from ...knowledge import existing, unreadable
-from ..export.files import whole_file
+from ..files import whole_file
 from ..store.database import Store
-from ..store.summary import MetricColumn
+from ..summary import MetricColumn
 from .changes import BotState
 from .scores import ABSENT, CODES, STATUSES, Case, Figures, RunTables, ScoreTable, run_tables
 

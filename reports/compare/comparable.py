@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ... import InputError
-from ..store.summary import MetricColumn
+from ..summary import MetricColumn
 from ..text import mapping_in
 from .scores import Case, Figures, ScoreTable
 

@@ -19,7 +19,7 @@ from ..statistics.paired import Difference, difference
 from ..statistics.power import benjamini_hochberg, holm
 from ..statistics.variance import VarianceParts, variance_parts
 from ..store.run import EARLY_STOP
-from ..store.summary import MetricColumn
+from ..summary import MetricColumn
 from .baseline import at_six_digits
 from .changes import ChangedRows, changed_parts, changed_rows
 from .comparable import Dropped, NothingComparable, Pairing, cluster_of, nothing_comparable, pair

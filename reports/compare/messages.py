@@ -8,7 +8,7 @@ from typing import Final
 from ..leaderboard import count, figure, milliseconds
 from ..statistics.latency import LatencyDifference, Ratio, SideLatency
 from ..statistics.paired import Difference
-from ..store.summary import MetricColumn
+from ..summary import MetricColumn
 from .changes import Direction
 from .comparison import Comparison, MetricComparison, Noise, cluster_noun
 from .judge_noise import UNKNOWN

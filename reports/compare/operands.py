@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from ... import InputError
-from ..export.files import DATABASE, is_database
+from ..files import DATABASE, is_database
 from ..store.database import Store
 from ..store.run import LATEST, LATEST_FIRST
 from .changes import BotState, bot_states

@@ -15,7 +15,7 @@ from ... import InputError
 from ..leaderboard import count
 from ..statistics.paired import Difference, difference
 from ..statistics.power import LIKENESS, Spread, spread_of_one, spread_of_pairs
-from ..store.summary import MetricColumn
+from ..summary import MetricColumn
 from .comparable import check_cluster, mean_of_repeats, pair
 from .comparison import check_names
 from .scores import RunTables, ScoreTable, is_binary

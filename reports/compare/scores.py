@@ -21,7 +21,7 @@ from ..primary import Primary, named_primary, primary_metric
 from ..statistics.intervals import mean_interval
 from ..store.database import Store, explain
 from ..store.encoding import question_columns, to_json
-from ..store.summary import MetricColumn, metric_columns
+from ..summary import MetricColumn, metric_columns
 
 Figures = NDArray[np.float64]
 Flags = NDArray[np.bool_]

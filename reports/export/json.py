@@ -11,7 +11,7 @@ from ..analysis.messages import analysis_object
 from ..analysis.store import analysis_of_run
 from ..boards import board_object
 from ..report import Report, insight_object, problem_object
-from ..store.summary import BotSummary, MetricSummary, Summary
+from ..summary import BotSummary, MetricSummary, Summary
 from .tables import frame_rows, row_json
 
 

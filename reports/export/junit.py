@@ -11,6 +11,7 @@ from xml.sax.saxutils import escape, quoteattr
 from ...metrics.evaluators import RATES
 from ...metrics.score import Reason
 from ..leaderboard import count, figure
+from ..markdown_text import one_line
 from ..problems import Problem
 from ..report import Report
 from ..reported_run import (
@@ -26,8 +27,7 @@ from ..reported_run import (
 )
 from ..store.database import marks
 from ..store.run import RunEvaluator
-from ..store.summary import BotSummary, MetricColumn, MetricSummary
-from .markdown_text import one_line
+from ..summary import BotSummary, MetricColumn, MetricSummary
 
 Kind = Literal["passed", "failure", "error", "skipped"]
 

@@ -19,11 +19,11 @@ from ..leaderboard import (
     milliseconds,
     primary_first,
 )
+from ..markdown_text import cell_code, code, prose
 from ..models_in_use import families
 from ..problems import Problem, counted
 from ..report import Report
-from ..store.summary import BotSummary, MetricColumn
-from .markdown_text import cell_code, code, prose
+from ..summary import BotSummary, MetricColumn
 
 MOST_PROBLEMS = 30  # a comment on a pull request has room for about 65,000 characters
 MOST_BOARDS = 20

@@ -13,9 +13,9 @@ from typing import NamedTuple
 import orjson
 
 from ...metrics.score import passed
+from ..files import whole_file
 from ..reported_run import ReportedRun
 from ..store.database import Store, marks
-from .files import whole_file
 
 # What begins a formula in some spreadsheet, in its plain and its full width.
 FORMULA = frozenset("=+-@＝＋－＠")  # noqa: RUF001 - meant as they are

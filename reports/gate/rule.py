@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, Literal
 if TYPE_CHECKING:  # suites are read with this rule, and numpy is a tenth of a second
     from ..compare.scores import ScoreTable
     from ..store.run import RunMetric
-    from ..store.summary import MetricColumn
+    from ..summary import MetricColumn
 
 Outcome = Literal["unchanged", "not worse", "regressed", "undecided", "not comparable"]
 

@@ -37,7 +37,7 @@ from ..statistics.intervals import missing_bounds
 from ..statistics.latency import LatencyDifference
 from ..statistics.paired import Difference, difference
 from ..statistics.power import holm, questions_to_settle
-from ..store.summary import MetricColumn
+from ..summary import MetricColumn
 from .rule import CODES, MEANING, NOT_WORSE, TOO_MUCH_MISSING, WRONG, GateRule, Outcome, worst_code
 
 TheseOutcome = Literal["not worse", "regressed", "undecided"]

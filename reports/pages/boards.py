@@ -21,7 +21,7 @@ from ..report import Report
 from ..reported_run import ROUNDING, ReportedRun, figure_apart, metrics_once, misses, row_metric
 from ..statistics.latency import quantiles
 from ..store.run import RunEvaluator
-from ..store.summary import PARSE_FAILURE_TOLERANCE, MetricColumn, MetricSummary
+from ..summary import PARSE_FAILURE_TOLERANCE, MetricColumn, MetricSummary
 from .charts import DotIntervals, Histogram, Line, interval_scale
 from .templating import render
 

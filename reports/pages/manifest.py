@@ -22,7 +22,7 @@ from ..problems import counted
 from ..report import BotRecord, Report
 from ..reported_run import ReportedRun, bound
 from ..store.run import ANALYSED, BETWEEN, CONFIRMED, EARLY_STOP, PERTURBED
-from ..store.summary import MetricColumn
+from ..summary import MetricColumn
 from ..text import mapping_in
 from .templating import render
 

@@ -26,7 +26,7 @@ from ..ranking.ranked_run import InDetail
 from ..ranking.routing import Offer
 from ..report import Report
 from ..reported_run import ReportedRun, RowKey, bound, figure_apart, metrics_once, misses
-from ..store.summary import BotSummary, MetricColumn, MetricSummary
+from ..summary import BotSummary, MetricColumn, MetricSummary
 from .charts import Point, Scatter, colour, linear_scale, log_scale, shape, x_range, y_range
 from .manifest import metric_meanings
 from .rows import has_rows, metric_of_rows, open_address, problem_address, rows_address

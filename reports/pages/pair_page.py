@@ -17,7 +17,7 @@ from ..compare.changes import PartChange, differing, flat, part_changes
 from ..compare.comparable import same_metric
 from ..compare.comparison import Asked, Comparison
 from ..compare.operands import Operand
-from ..store.summary import MetricColumn
+from ..summary import MetricColumn
 from ..text import mapping_in
 from . import pair_changes
 from .manifest import manifest_section

@@ -12,7 +12,7 @@ import numpy as np
 import orjson
 
 from ..store.database import marks
-from ..store.summary import MetricColumn
+from ..summary import MetricColumn
 from .rows import (
     LONGEST,
     PASSAGES_A_BLOCK,

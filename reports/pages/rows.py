@@ -18,7 +18,7 @@ from ..problems import ERROR_RATE, Problem
 from ..reported_run import ReportedRun, RowKey, row_metric
 from ..store.database import Store, marks
 from ..store.encoding import storable
-from ..store.summary import MetricColumn, bot_keys, metric_columns
+from ..summary import MetricColumn, bot_keys, metric_columns
 
 
 def rows_address(**wanted: str) -> str:

@@ -8,7 +8,7 @@ from typing import Final
 from ..analysis.findings import KnowledgeAnalysis
 from ..analysis.store import analysis_of_run
 from ..report import Report
-from ..store.summary import Summary
+from ..summary import Summary
 from .boards import boards_section
 from .knowledge import knowledge_section
 from .manifest import manifest_section

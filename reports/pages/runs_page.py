@@ -15,7 +15,7 @@ from ..leaderboard import ARROWS, best_bots, count, figure
 from ..problems import Severity
 from ..store.database import Store, marks
 from ..store.run import ASIDE
-from ..store.summary import BotSummary, MetricColumn, MetricSummary, Summary, bot_keys, summarise
+from ..summary import BotSummary, MetricColumn, MetricSummary, Summary, bot_keys, summarise
 from .charts import Lines, Series, Value
 from .page import Page, Section
 from .templating import render

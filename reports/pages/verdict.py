@@ -20,7 +20,7 @@ from ..ranking.ranked_run import InDetail, ranked_run
 from ..ranking.ranking import Ranking, SharedQuestions, as_measured
 from ..ranking.routing import Offer
 from ..reported_run import ReportedRun, bound, figure_apart, misses
-from ..store.summary import BotSummary, MetricColumn, Summary
+from ..summary import BotSummary, MetricColumn, Summary
 
 CLUSTER = "source"  # what keeps questions together, as for the intervals of the leaderboard
 

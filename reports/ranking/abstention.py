@@ -16,7 +16,7 @@ from ..compare.scores import Figures, Flags, Mean, RunTables, ScoreTable, cluste
 from ..reported_run import bound
 from ..statistics.agreement import controlled_threshold
 from ..store.database import Store
-from ..store.summary import MetricColumn
+from ..summary import MetricColumn
 
 KEYS: Final = ("confidence", "similarity", "score", "best_score")  # of a trace, the plainest first
 RETRIEVER: Final = "score of the first context"

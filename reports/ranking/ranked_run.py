@@ -20,7 +20,7 @@ from ..compare.scores import Figures, Mean, RunTables, ScoreTable, clustered_mea
 from ..primary import OPERATIONAL, by_directness, named_primary
 from ..statistics.paired import Difference
 from ..store.database import Store
-from ..store.summary import MetricColumn
+from ..summary import MetricColumn
 from .abstention import (
     NONE,
     WRONG,

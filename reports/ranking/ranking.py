@@ -15,7 +15,7 @@ from ..compare.comparable import cluster_codes as codes_of_cases
 from ..compare.scores import Figures, RunTables, ScoreTable
 from ..primary import of_quality
 from ..statistics.intervals import Clusters, uniforms
-from ..store.summary import MetricColumn
+from ..summary import MetricColumn
 
 
 @dataclass(frozen=True)

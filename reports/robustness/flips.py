@@ -15,7 +15,7 @@ from ..compare.changes import Direction, FlipRate
 from ..compare.scores import Estimate, Figures, Flags, ScoreTable, estimate
 from ..statistics.paired import Difference, difference
 from ..statistics.power import holm
-from ..store.summary import MetricColumn
+from ..summary import MetricColumn
 from .perturbed import CONTROL, Outcomes, Perturbation, PerturbedPairs, Places, outcomes, ratios
 
 

@@ -17,7 +17,7 @@ from ..compare.comparable import mean_of_repeats
 from ..compare.scores import STATUSES, Case, Figures, Flags, ScoreTable
 from ..store.database import Store
 from ..store.run import PERTURBED
-from ..store.summary import MetricColumn
+from ..summary import MetricColumn
 
 CONTROL: Final = IDENTITY  # the kind that changes nothing, to tell what chance does
 

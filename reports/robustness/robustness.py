@@ -17,7 +17,7 @@ from ..compare.operands import unknown_bot
 from ..compare.scores import Estimate, Figures, Flags, RunTables, estimate
 from ..statistics.intervals import resamples
 from ..statistics.paired import Difference
-from ..store.summary import MetricColumn
+from ..summary import MetricColumn
 from .flips import (
     FlippedPair,
     KindFlips,

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from proctor.reports.report import keep_findings
 from proctor.reports.store.database import Store
-from proctor.reports.store.summary import find_run, summarise
+from proctor.reports.summary import find_run, summarise
 
 METRICS = ["rouge", "exact_match", "keyword_recall", "answer_length", "politeness", "latency_ms"]
 BOT = """

@@ -34,7 +34,7 @@ from proctor.knowledge.documents.document import Document
 from proctor.knowledge.documents.evidence import EvidenceFinder
 from proctor.knowledge.models.batching import BatchingEmbedder
 from proctor.knowledge.questions.question import Evidence, Question
-from proctor.reports.store.summary import MetricColumn
+from proctor.reports.summary import MetricColumn
 
 NAMES = ("Aldoria", "Bernhardt", "Castellan", "Dunmore", "Eskil")
 RIGHT = MetricColumn("correct", "human", "higher", 0.0, 1.0, 0.5)

@@ -63,7 +63,7 @@ from proctor.harness.suite.suite_file import load_suite
 from proctor.knowledge.models.batching import BatchingEmbedder
 from proctor.reports.analysis.findings import AblatedAnswer, Finding
 from proctor.reports.store.database import Store
-from proctor.reports.store.summary import find_run
+from proctor.reports.summary import find_run
 
 MOST_CALLS = 100_000
 PAIRS = ("contradiction", "near_duplicate", "stale_duplicate")

@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 from proctor.reports.compare.attribution import effects, shapley, subsets
-from proctor.reports.store.summary import MetricColumn
+from proctor.reports.summary import MetricColumn
 
 RECALL = MetricColumn("recall", "1", "higher", 0.0, 1.0, None)
 

@@ -7,7 +7,7 @@ import pytest
 from proctor import InputError
 from proctor.reports.compare.comparable import mean_of_repeats, pair
 from proctor.reports.compare.scores import Case
-from proctor.reports.store.summary import MetricColumn
+from proctor.reports.summary import MetricColumn
 from ranked_tables import cases
 from two_operands import made
 

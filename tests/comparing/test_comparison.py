@@ -17,9 +17,9 @@ from proctor.reports.compare.messages import (
     refused_groups,
     signed,
 )
-from proctor.reports.compare.renderings import comparison_markdown, comparison_object
+from proctor.reports.export.comparison import comparison_markdown, comparison_object
 from proctor.reports.store.encoding import to_json
-from proctor.reports.store.summary import MetricColumn
+from proctor.reports.summary import MetricColumn
 from ranked_tables import cases
 from two_operands import made, side_of
 

@@ -2,7 +2,7 @@
 
 import pytest
 from proctor.reports.compare.comparable import why_versions_differ
-from proctor.reports.store.summary import MetricColumn
+from proctor.reports.summary import MetricColumn
 
 OLD = MetricColumn("faithfulness", "v1", "higher", 0.0, 1.0, None)
 NEW = MetricColumn("faithfulness", "v2", "higher", 0.0, 1.0, None)

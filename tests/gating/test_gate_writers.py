@@ -8,8 +8,8 @@ from xml.etree import ElementTree
 import pytest
 from gated_runs import MATCH, keep_run, opened
 from proctor.reports.compare.scores import run_tables
+from proctor.reports.export.gate import gate_annotations, gate_junit, gate_markdown
 from proctor.reports.export.github import command, paused
-from proctor.reports.gate.renderings import gate_annotations, gate_junit, gate_markdown
 from proctor.reports.gate.report import GateReport
 from proctor.reports.gate.rule import GateRule
 from proctor.reports.gate.verdicts import verdicts

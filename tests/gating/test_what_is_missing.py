@@ -8,7 +8,7 @@ from proctor.reports.compare.scores import STATUSES, RunFigure, ScoreTable
 from proctor.reports.gate.report import GateReport, missing
 from proctor.reports.gate.rule import GateRule
 from proctor.reports.gate.verdicts import verdicts
-from proctor.reports.store.summary import MetricColumn
+from proctor.reports.summary import MetricColumn
 from ranked_tables import cases
 from two_operands import made
 

@@ -20,7 +20,7 @@ from proctor.harness.run.suite_run import suite_evaluation
 from proctor.harness.suite.suite_file import load_suite
 from proctor.reports.compare.scores import run_tables
 from proctor.reports.store.database import Store
-from proctor.reports.store.summary import find_run
+from proctor.reports.summary import find_run
 from rich.console import Console
 from suites import lines
 from typed import proctor

@@ -26,7 +26,7 @@ from proctor.reports.gate.verdicts import verdicts
 from proctor.reports.statistics.sequential import GateBets
 from proctor.reports.store.database import Store
 from proctor.reports.store.run import RunMetric, ask_key
-from proctor.reports.store.summary import find_run
+from proctor.reports.summary import find_run
 from small_exams import ToldBot, held, numbered, small_exam
 from suites import NOTING, asked, lines, write_suite
 from typed import proctor

@@ -17,7 +17,7 @@ from proctor.harness.run.scoring import Scorer
 from proctor.knowledge.questions.question import Question
 from proctor.reports.store.database import Store
 from proctor.reports.store.run_results import RunResults
-from proctor.reports.store.summary import summarise
+from proctor.reports.summary import summarise
 from small_exams import ToldBot, held, numbered, small_exam
 from suites import count, lines
 

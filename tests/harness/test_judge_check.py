@@ -10,7 +10,7 @@ from knowing_judge import KnowingJudge, canary_of, reply, right
 from openai_server import OpenAIServer, status
 from proctor import InputError
 from proctor.bots.chat.openai import Endpoints
-from proctor.harness.calibration.judge_check import CheckReport, check_judge, file_hash, kinds, self_tests
+from proctor.harness.run.judge_check import CheckReport, check_judge, file_hash, kinds, self_tests
 from proctor.harness.run.judging import Judging, open_judging
 from proctor.harness.suite.choices import choose_judge
 from proctor.harness.suite.settings import CheckSettings, JudgeSettings

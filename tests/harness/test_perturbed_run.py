@@ -11,7 +11,7 @@ from proctor.harness.perturb import perturbed_run
 from proctor.harness.run.run_config import RunConfig
 from proctor.harness.suite.suite_file import load_suite
 from proctor.reports.store.database import Store
-from proctor.reports.store.summary import find_run
+from proctor.reports.summary import find_run
 from question_judge import writing
 from suites import NOTING, asked, count, lines, write_suite
 from typed import proctor

@@ -2,7 +2,7 @@ import pytest
 from proctor.harness.run.run import silent_metrics
 from proctor.metrics.score import Score, Status
 from proctor.reports.store.run import RowStatus, RunMetric
-from proctor.reports.store.summary import summarise
+from proctor.reports.summary import summarise
 from report_rows import Book, ok, row
 
 METRICS = [RunMetric(name, "v1", "higher", 0.0, 1.0, None) for name in ("plain", "second", "check.parse_failures")]

@@ -16,7 +16,7 @@ from proctor.reports.pages.row_index import EVERYTHING, Limits, data_block, data
 from proctor.reports.pages.rows import Column, columns_of, opened_run
 from proctor.reports.store.database import Store
 from proctor.reports.store.run import RowStatus
-from proctor.reports.store.summary import find_run
+from proctor.reports.summary import find_run
 from report_rows import LENGTH, MATCH, Book, context, ok, row
 
 Blocks = dict[str, Any]

@@ -17,15 +17,15 @@ from proctor.reports.compare import messages as words
 from proctor.reports.compare.baseline import BaselineChoice, write_baseline
 from proctor.reports.compare.comparison import Asked, compare_bots
 from proctor.reports.compare.operands import open_operand
-from proctor.reports.compare.renderings import comparison_object
+from proctor.reports.export.comparison import comparison_object
 from proctor.reports.leaderboard import figure
 from proctor.reports.pages.pair_changes import forest, paired_runs
 from proctor.reports.pages.pair_page import pair_file
 from proctor.reports.store.database import Store
 from proctor.reports.store.run import Row, RunHeader, ask_key
 from proctor.reports.store.run_results import RunResults
-from proctor.reports.store.summary import find_run
 from proctor.reports.store.writer import RowWriter
+from proctor.reports.summary import find_run
 from report_rows import MATCH, ok, row
 
 CHUNK_SCRIPTS = ("page/elements", "page/shown", "pair/chunks")

@@ -30,7 +30,7 @@ from proctor.reports.pages.rows import (
 )
 from proctor.reports.store.database import Store
 from proctor.reports.store.run import Row, RowStatus, ask_key
-from proctor.reports.store.summary import find_run
+from proctor.reports.summary import find_run
 from report_rows import LENGTH, MATCH, Book, context, ok, row
 
 Json = dict[str, Any]

@@ -16,7 +16,7 @@ from proctor.reports.pages.row_index import LONGEST_INDEXED, SHORTEST, STATUSES,
 from proctor.reports.pages.rows import Column, columns_of, opened_run
 from proctor.reports.reported_run import open_reported
 from proctor.reports.store.run import Row, RowStatus, RunMetric, ask_key
-from proctor.reports.store.summary import find_run
+from proctor.reports.summary import find_run
 from report_rows import LENGTH, MATCH, Book, ok, row
 
 

@@ -9,7 +9,7 @@ from page_scripts import told_by_scripts
 from proctor.reports.leaderboard import count, figure, milliseconds
 from proctor.reports.pages.templating import shown
 from proctor.reports.reported_run import figure_apart
-from proctor.reports.store.summary import MetricColumn
+from proctor.reports.summary import MetricColumn
 
 NEEDED = ("page/elements", "page/shown")
 

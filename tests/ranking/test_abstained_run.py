@@ -8,10 +8,10 @@ import pytest
 from judged_books import says, write_run
 from proctor import InputError
 from proctor.reports.compare.operands import open_operand
+from proctor.reports.export.ranking import abstained_object
 from proctor.reports.ranking.abstention import Costs
 from proctor.reports.ranking.ranked_run import abstained_run
-from proctor.reports.ranking.renderings import abstained_object
-from proctor.reports.store.summary import MetricColumn
+from proctor.reports.summary import MetricColumn
 from ranked_tables import cases, column, run_of, table
 
 nan = np.nan

@@ -6,10 +6,10 @@ import numpy as np
 import orjson
 import pytest
 from proctor import InputError
+from proctor.reports.export.ranking import ranked_object
 from proctor.reports.primary import by_directness
 from proctor.reports.ranking.ranked_run import ranked_run
 from proctor.reports.ranking.ranking import cluster_codes, quality_metrics, share_questions
-from proctor.reports.ranking.renderings import ranked_object
 from ranked_tables import cases, column, run_of, table
 
 nan = np.nan

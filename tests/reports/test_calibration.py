@@ -24,7 +24,7 @@ from proctor.reports.calibration.labels import (
 from proctor.reports.leaderboard import leaderboard
 from proctor.reports.store.database import transaction
 from proctor.reports.store.run import RunMetric
-from proctor.reports.store.summary import MetricColumn, summarise
+from proctor.reports.summary import MetricColumn, summarise
 from report_rows import Book, context, ok, row
 from rich.console import Console
 

@@ -8,7 +8,7 @@ import pytest
 from examined_runs import FAMILY, PII, RECALL, alone, missing, pii_scores
 from proctor.metrics.score import Status
 from proctor.reports.export.markdown import markdown
-from proctor.reports.export.markdown_text import cell_code, code, prose
+from proctor.reports.markdown_text import cell_code, code, prose
 from proctor.reports.report import make_report, without_times
 from proctor.reports.store.run import RowStatus, RunEvaluator, RunMetric
 from report_rows import Book, ok, row

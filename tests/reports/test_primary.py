@@ -7,7 +7,7 @@ import pytest
 from proctor.metrics.score import Score, Status
 from proctor.reports.compare.baseline import read_baseline
 from proctor.reports.store.run import RunMetric
-from proctor.reports.store.summary import summarise
+from proctor.reports.summary import summarise
 from report_rows import LENGTH, MATCH, Book, ok, row
 from suites import NOTING, asked, proctor, write_suite
 

@@ -10,7 +10,7 @@ from proctor.reports.problems import problems_of, severity_of
 from proctor.reports.report import findings_of, keep_findings
 from proctor.reports.reported_run import RowKey
 from proctor.reports.store.run import RowStatus, RunEvaluator
-from proctor.reports.store.summary import MetricColumn, summarise
+from proctor.reports.summary import MetricColumn, summarise
 from report_rows import LENGTH, Book, ok, row
 
 

@@ -11,7 +11,7 @@ from proctor.metrics.score import Score, Status
 from proctor.reports.export.json import as_object
 from proctor.reports.statistics.intervals import mean_interval
 from proctor.reports.store.run import RowStatus, RunMetric
-from proctor.reports.store.summary import summarise
+from proctor.reports.summary import summarise
 from report_rows import Book, ok, row
 
 KINDS = ("passes", "failures", "retrieval_failures", "generation_failures", "parse_failures")

@@ -9,7 +9,7 @@ from proctor.reports.export.tables import write_row_lines
 from proctor.reports.leaderboard import leaderboard
 from proctor.reports.store.database import StoreError
 from proctor.reports.store.run import RowStatus, RunMetric
-from proctor.reports.store.summary import find_run, summarise
+from proctor.reports.summary import find_run, summarise
 from report_rows import MATCH, Book, ok, row
 from rich.console import Console
 

@@ -2,7 +2,7 @@
 
 import pytest
 from proctor.reports.reported_run import bound, figure_apart
-from proctor.reports.store.summary import MetricColumn
+from proctor.reports.summary import MetricColumn
 
 
 def column(better="higher", threshold=0.75, high=1.0):

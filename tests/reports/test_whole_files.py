@@ -5,7 +5,7 @@ import threading
 
 import pytest
 from proctor import InputError
-from proctor.reports.export.files import check_file, check_folder, whole_file, whole_folder
+from proctor.reports.files import check_file, check_folder, whole_file, whole_folder
 
 
 def half_a_file(path):

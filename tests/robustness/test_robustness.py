@@ -9,7 +9,7 @@ from proctor import InputError
 from proctor.bots.bot import Reply
 from proctor.metrics.score import Score, Status
 from proctor.reports.compare.scores import estimate
-from proctor.reports.robustness.renderings import robustness_markdown, robustness_object
+from proctor.reports.export.robustness import robustness_markdown, robustness_object
 from proctor.reports.robustness.robustness import robustness
 from proctor.reports.store.run import RunMetric
 from reworded_runs import RECALL, Opened, asked, kept_run, notify, perturbations, perturbed

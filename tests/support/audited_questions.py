@@ -12,8 +12,8 @@ from proctor.knowledge.documents.evidence import EvidenceFinder
 from proctor.knowledge.models.batching import BatchingEmbedder
 from proctor.knowledge.questions.question import Evidence, Question
 from proctor.metrics.judge.embedded.correctness import refuses
-from proctor.reports.store.summary import MetricColumn
 from proctor.reports.store.vector_cache import VectorCache
+from proctor.reports.summary import MetricColumn
 
 RIGHT = MetricColumn("right", "v1", "higher", 0.0, 1.0, 0.5)
 

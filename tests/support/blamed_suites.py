@@ -17,7 +17,7 @@ from proctor.harness.run.suite_run import suite_evaluation
 from proctor.harness.suite.suite_file import load_suite
 from proctor.reports.analysis.findings import AblatedAnswer, Ablations
 from proctor.reports.store.database import Store
-from proctor.reports.store.summary import find_run
+from proctor.reports.summary import find_run
 from word_encoder import word_embedder
 
 PROMPT = 'Answer. If you do not know, say "I don\'t know."\n{context}\nQ: {question}'

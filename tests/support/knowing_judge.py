@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from openai_server import Call, OpenAIServer
-from proctor.harness.calibration.judge_check import Probe, SelfTest, kinds, self_tests
+from proctor.harness.run.judge_check import Probe, SelfTest, kinds, self_tests
 from proctor.metrics.judge.calls import REVIEW_ASPECTS
 from proctor.metrics.judge.grades import ASPECTS
 from proctor.metrics.judge.rendering import render

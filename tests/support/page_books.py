@@ -21,8 +21,8 @@ from proctor.reports.store.database import Store
 from proctor.reports.store.run import Row, RowStatus, RunHeader, ask_key
 from proctor.reports.store.run_results import OpenRun, RunResults
 from proctor.reports.store.run_scores import keep_run_scores
-from proctor.reports.store.summary import find_run
 from proctor.reports.store.writer import RowWriter
+from proctor.reports.summary import find_run
 
 SAMPLE = Path(__file__).resolve().parents[2] / "knowledge" / "samples" / "help_centre"
 QUESTIONS = 24

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 from proctor.reports.compare.scores import Case, RunTables, ScoreTable
-from proctor.reports.store.summary import MetricColumn
+from proctor.reports.summary import MetricColumn
 
 RIGHT = MetricColumn("right", "v1", "higher", 0.0, 1.0, 0.5)
 

@@ -13,7 +13,7 @@ from proctor.harness.run.run_config import RunConfig
 from proctor.harness.run.suite_run import suite_evaluation
 from proctor.harness.suite.suite_file import LoadedSuite, load_suite
 from proctor.reports.store.database import Store
-from proctor.reports.store.summary import find_run
+from proctor.reports.summary import find_run
 
 DOCUMENTS = {
     "prices.md": "# Prices\n\nA bicycle tune-up costs 45 euros. A new chain costs 30 euros, work included.\n",

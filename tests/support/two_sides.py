@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from proctor.reports.compare.comparable import Pairing, pair
 from proctor.reports.compare.operands import Operand
 from proctor.reports.compare.scores import STATUSES, RunTables, ScoreTable
-from proctor.reports.store.summary import MetricColumn
+from proctor.reports.summary import MetricColumn
 from ranked_tables import cases, table
 
 COLUMNS = (

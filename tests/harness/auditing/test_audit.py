@@ -9,7 +9,7 @@ from proctor.harness.suite.suite_file import load_suite
 from proctor.reports.analysis.findings import DatasetQuality
 from proctor.reports.compare.scores import run_tables
 from proctor.reports.store.database import Store
-from proctor.reports.store.summary import MetricColumn
+from proctor.reports.summary import MetricColumn
 from pydantic import TypeAdapter
 from small_surveys import QUESTIONS, answers_of, write_knowledge_suite
 

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from audited_questions import answers, ask, marks
 from proctor.harness.analysis.label_errors import discriminations, item_analysis, marks_of, shares_of_tags
-from proctor.reports.store.summary import MetricColumn
+from proctor.reports.summary import MetricColumn
 
 LOWER = MetricColumn("errors", "v1", "lower", 0.0, 1.0, 0.5)
 

@@ -15,7 +15,7 @@ from proctor.harness.cli.progress import Silent
 from proctor.harness.run.run_config import RunConfig
 from proctor.harness.run.variant_run import NamedBot, Variant, run_variants, variant_evaluation
 from proctor.reports.store.run import LATEST
-from proctor.reports.store.summary import find_run
+from proctor.reports.summary import find_run
 
 QUESTIONS = [{"id": f"q{place}", "question": f"Say {place}", "expected_answer": str(place)} for place in range(6)]
 DOCUMENTS = {f"{place:02}.md": f"Page {place}." for place in range(12)}

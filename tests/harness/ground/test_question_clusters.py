@@ -4,7 +4,7 @@ import pytest
 from proctor.harness.analysis.corpus import Answer, Answers, QuestionGold, question_clusters
 from proctor.harness.analysis.label_errors import marks_of
 from proctor.knowledge.questions.question import Evidence, Question
-from proctor.reports.store.summary import MetricColumn
+from proctor.reports.summary import MetricColumn
 from surveyed_grounds import FACTS, TOPICS, ground_of, question
 
 METRIC = MetricColumn("exact_match", "1", "higher", 0.0, 1.0, 0.5, "row", "mean")

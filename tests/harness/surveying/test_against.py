@@ -20,7 +20,7 @@ from proctor.harness.run.suite_run import suite_evaluation
 from proctor.harness.suite.suite_file import load_suite
 from proctor.reports.analysis.findings import Against
 from proctor.reports.store.database import Store
-from proctor.reports.store.summary import find_run
+from proctor.reports.summary import find_run
 
 
 def prices(*numbers: int, **changed: int) -> str:

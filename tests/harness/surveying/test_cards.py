@@ -11,7 +11,7 @@ from proctor.harness.analysis.corpus import Answer, Answers, CorpusIndex, Questi
 from proctor.harness.suite.suite_file import load_suite
 from proctor.knowledge.questions.question import Evidence
 from proctor.reports.analysis.findings import Ablations, DocumentAttribution
-from proctor.reports.store.summary import MetricColumn
+from proctor.reports.summary import MetricColumn
 
 METRIC = MetricColumn("exact_match", "1", "higher", 0.0, 1.0, 0.5, "row", "mean")
 PRICES = (

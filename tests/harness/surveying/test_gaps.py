@@ -11,7 +11,7 @@ from proctor.harness.analysis.gaps import find_gaps, stale_gold, thin_topics, to
 from proctor.harness.analysis.support import with_supports
 from proctor.knowledge.models.batching import BatchingEmbedder
 from proctor.reports.analysis.findings import Gaps, Topic
-from proctor.reports.store.summary import MetricColumn
+from proctor.reports.summary import MetricColumn
 from pydantic import TypeAdapter
 from surveyed_grounds import ground_of
 from word_encoder import WordEncoder

@@ -17,7 +17,7 @@ from proctor.knowledge.documents.copies import CopyFinder
 from proctor.knowledge.documents.document import Document
 from proctor.knowledge.questions.question import Question
 from proctor.reports.analysis.findings import Finding
-from proctor.reports.store.summary import MetricColumn
+from proctor.reports.summary import MetricColumn
 from pydantic import TypeAdapter
 
 METRIC = MetricColumn("exact_match", "1", "higher", 0.0, 1.0, 0.5, "row", "mean")

@@ -7,16 +7,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Final
 
-from ..export.github import Annotation, Level, commands
-from ..export.junit import Case, CaseSuite, Kind, junit_xml
-from ..export.markdown_text import cell_code, code, prose
+from ..gate import report as words
+from ..gate.report import GateReport
+from ..gate.rule import BELOW_THRESHOLD, MEANING, NOT_WORSE, REGRESSED, UNDECIDED, GateRule
+from ..gate.verdicts import BotVerdict, GateFlip, MetricVerdict, OnThese
 from ..leaderboard import ARROWS
+from ..markdown_text import cell_code, code, prose
 from ..statistics.paired import Difference
 from ..text import printable_lines
-from . import report as words
-from .report import GateReport
-from .rule import BELOW_THRESHOLD, MEANING, NOT_WORSE, REGRESSED, UNDECIDED, GateRule
-from .verdicts import BotVerdict, GateFlip, MetricVerdict, OnThese
+from .github import Annotation, Level, commands
+from .junit import Case, CaseSuite, Kind, junit_xml
 
 LEVELS: Final[dict[str, Level]] = {
     "regressed": "error", "below threshold": "error", "not comparable": "error", "too much missing": "error",

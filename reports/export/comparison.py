@@ -6,14 +6,14 @@ from collections.abc import Iterator
 from dataclasses import asdict
 
 from ..boards import table
-from ..export.github import Annotation, commands
-from ..export.markdown_text import cell_code, code, prose
+from ..compare import messages as words
+from ..compare.changes import ChangedRow, ChangedRows
+from ..compare.comparison import Compared, Comparison, Described, MetricComparison, Noise
+from ..compare.messages import headline
 from ..leaderboard import ARROWS, figure
-from ..store.summary import MetricColumn
-from . import messages as words
-from .changes import ChangedRow, ChangedRows
-from .comparison import Compared, Comparison, Described, MetricComparison, Noise
-from .messages import headline
+from ..markdown_text import cell_code, code, prose
+from ..summary import MetricColumn
+from .github import Annotation, commands
 
 
 def comparison_annotations(found: Compared) -> Iterator[str]:

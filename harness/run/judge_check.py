@@ -25,9 +25,9 @@ from ...metrics.tools import Judge
 from ...reports.calibration.corrected import keep_check, stored_check
 from ...reports.store.database import Store
 from ...reports.store.judge_calls import CallRecord
-from ..run.judging import Judging
 from ..suite.mistakes import read_yaml
 from ..suite.settings import CheckSettings
+from .judging import Judging
 
 Variant = Literal["plain", "swapped", "padded"]
 FILE: Final = "judge_self_test.yaml"

@@ -6,10 +6,10 @@ import math
 from dataclasses import asdict
 
 from ..compare.scores import Figures, Mean, ScoreTable
-from .abstention import Abstention, Promise, RiskCoverage
-from .ranked_run import AbstainedRun, Caution, InDetail, Judges, RankedMetric, RankedRun
-from .ranking import RankAgreement, Ranking, as_measured, names_in_order
-from .routing import BestPerQuestion, Router
+from ..ranking.abstention import Abstention, Promise, RiskCoverage
+from ..ranking.ranked_run import AbstainedRun, Caution, InDetail, Judges, RankedMetric, RankedRun
+from ..ranking.ranking import RankAgreement, Ranking, as_measured, names_in_order
+from ..ranking.routing import BestPerQuestion, Router
 
 
 def ranked_object(ranked: RankedRun) -> dict[str, object]:

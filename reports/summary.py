@@ -13,15 +13,15 @@ import numpy as np
 import orjson
 from numpy.typing import NDArray
 
-from ...metrics.declaration import Level
-from ...metrics.score import Aggregate, Better
-from ..calibration.corrected import StoredCalibration, calibrations_for
-from ..models_in_use import JudgeInUse, ModelInUse, judge_in_use, models_in_use
-from ..primary import Primary, named_primary, primary_metric
-from ..statistics.intervals import mean_interval
-from .database import Store, StoreError
-from .run import LATEST, LATEST_FIRST
-from .run_scores import run_facts
+from ..metrics.declaration import Level
+from ..metrics.score import Aggregate, Better
+from .calibration.corrected import StoredCalibration, calibrations_for
+from .models_in_use import JudgeInUse, ModelInUse, judge_in_use, models_in_use
+from .primary import Primary, named_primary, primary_metric
+from .statistics.intervals import mean_interval
+from .store.database import Store, StoreError
+from .store.run import LATEST, LATEST_FIRST
+from .store.run_scores import run_facts
 
 MOST_NEAR = 1_000  # runs among which the nearest name is looked for
 PARSE_FAILURE_TOLERANCE = 0.2  # above this share of unreadable judge replies a mean says nothing

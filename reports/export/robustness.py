@@ -8,11 +8,10 @@ from dataclasses import asdict
 from ..boards import table
 from ..compare.messages import change, share
 from ..compare.scores import Estimate
-from ..export.markdown_text import cell_code, code, html_code, prose
 from ..leaderboard import count, figure
-from ..store.summary import MetricColumn
-from .flips import Flip, FlippedPair, KindFlips
-from .robustness import (
+from ..markdown_text import cell_code, code, html_code, prose
+from ..robustness.flips import Flip, FlippedPair, KindFlips
+from ..robustness.robustness import (
     AnswerTable,
     BotRobustness,
     CurvePoint,
@@ -22,6 +21,7 @@ from .robustness import (
     Robustness,
     ScoreSpread,
 )
+from ..summary import MetricColumn
 
 CONTROLS = {
     "identity": "control: identical copies",

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import BinaryIO, Final
 
-from ... import InputError
+from .. import InputError
 
 
 def file_names(names: Sequence[str]) -> dict[str, str]:
