@@ -26,7 +26,7 @@ from ..reports.summary import BotSummary, Summary, find_run
 from ..reports.text import printable_lines
 from .cli.progress import Silent
 from .gate.confirmation import Confirmation
-from .gate.gate import judged, open_base, refuse_itself
+from .gate.gate import judged, open_baseline, refuse_itself
 from .run.run import hold
 from .run.run_config import RunConfig
 from .run.suite_run import chosen_bots, suite_evaluation
@@ -125,7 +125,7 @@ class Judgement:
         """The verdict in a line, a sentence for each figure, and the questions that got worse."""
         found, allowed = self.verdict, self.report.rule.missing
         lines = [
-            f"{headline(found)} (compared with {self.report.baseline}, run {found.base_run})",
+            f"{headline(found)} (compared with {self.report.baseline}, run {found.baseline_run})",
             *([failures(found)] if failures(found) else []),
             *(f"{each.metric}: {each.outcome}: {each.sentence}" for each in found.metrics),
             *(f"{each.metric}: {lost}" for each in found.metrics if (lost := missing(each, allowed))),
@@ -255,14 +255,14 @@ class FinishedBot:
         evaluation = self.run.evaluation
         suite = evaluation.loaded.suite
         rule = suite.gate.rule(suite.thresholds, margins, seed=suite.seed)
-        head = run_tables(evaluation.store, evaluation.run_id)
-        with open_base(self.run.placed(str(baseline)), head, evaluation.store.path) as base:
-            refuse_itself(base, head.run)
+        candidate = run_tables(evaluation.store, evaluation.run_id)
+        with open_baseline(self.run.placed(str(baseline)), candidate, evaluation.store.path) as opened:
+            refuse_itself(opened, candidate.run)
             asking = Confirmation(
-                evaluation.loaded, evaluation.options, os.environ, evaluation.store, base, _nobody_reads
+                evaluation.loaded, evaluation.options, os.environ, evaluation.store, opened, _nobody_reads
             )
             states = bot_states(evaluation.store, evaluation.run_id)
-            found = judged(head, base, [self.name], rule, asking=asking, states=states)
+            found = judged(candidate, opened, [self.name], rule, asking=asking, states=states)
         judgement = Judgement(found, or_undecided)
         self.run.shown.append(judgement)
         return judgement

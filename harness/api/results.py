@@ -105,31 +105,31 @@ def _cell(value: object) -> str:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Comparison:
-    """What changed from ``base`` to ``head``, metric by metric; shown, it is the table of ``proctor compare``.
+    """What changed from ``baseline`` to ``candidate``, metric by metric; shown, it is the table of ``proctor compare``.
 
     Attributes:
-        base: as it was named.
-        head: as it was named.
+        baseline: as it was named.
+        candidate: as it was named.
         compared: one comparison for each pair of bots.
     """
 
-    base: str
-    head: str
+    baseline: str
+    candidate: str
     compared: Compared
 
     def to_dict(self) -> dict[str, object]:
         """Everything, as ``proctor compare --json`` prints it; nothing is rounded."""
         from ..cli.compare import comparisons_object
 
-        return comparisons_object(self.compared, self.base, self.head)
+        return comparisons_object(self.compared, self.baseline, self.candidate)
 
     def records(self) -> Records:
         """One record for each bot and metric: means, ``difference``, its interval, ``p`` and ``verdict``."""
         return Records(
             [
                 {
-                    "base": each.base.name, "head": each.head.name, "metric": found.column.name,
-                    "base_mean": found.base_mean, "head_mean": found.head_mean,
+                    "baseline": each.baseline.name, "candidate": each.candidate.name, "metric": found.column.name,
+                    "baseline_mean": found.baseline_mean, "candidate_mean": found.candidate_mean,
                     "difference": found.difference.mean, "ci_low": found.difference.low,
                     "ci_high": found.difference.high, "p": found.difference.p_value, "p_holm": found.holm,
                     "p_bh": found.bh, "verdict": found.verdict, "questions": found.difference.questions,
@@ -223,7 +223,8 @@ class Gate:
 
 
 def compare_named(
-    base: str, head: str, database: Path, metrics: Sequence[str], cluster: str, correct: Correction, flips: int,
+    baseline: str, candidate: str, database: Path, metrics: Sequence[str], cluster: str, correct: Correction,
+    flips: int,
     seed: int, bots: tuple[str, ...] = (),
 ) -> Comparison:  # fmt: skip
     """Compare what two texts name. Raises InputError where a side is not there, or nothing can be compared."""
@@ -233,11 +234,11 @@ def compare_named(
     if correct not in ("holm", "bh"):
         raise InputError(f"correct is {correct!r}; wanted 'holm' or 'bh'.")
     asked = Asked(tuple(metrics), cluster, correct, flips, False, seed)
-    with open_operand(base, database) as one, open_operand(head, database) as other:
+    with open_operand(baseline, database) as one, open_operand(candidate, database) as other:
         found = compare_bots(one, other, bots, asked)
     if not found.comparisons:
         raise InputError(" ".join(found.refused.values()))
-    return Comparison(base, head, found)
+    return Comparison(baseline, candidate, found)
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -166,15 +166,15 @@ class Run:
         return self._table(bot).to_arrow()
 
     def compare(
-        self, base: str, head: str, *, metrics: Sequence[str] = (), cluster: str = "source",
+        self, baseline: str, candidate: str, *, metrics: Sequence[str] = (), cluster: str = "source",
         correct: Correction = "holm",
         flips: int = 3, seed: int = 0,
     ) -> Comparison:  # fmt: skip
-        """Whether ``head`` is better than ``base``, question by question: difference, interval, test.
+        """Whether ``candidate`` is better than ``baseline``, question by question: difference, interval, test.
 
         Args:
-            base: a bot of this run; or a run, ``RUN:BOT``, ``FILE.db`` or a baseline file.
-            head: likewise.
+            baseline: a bot of this run; or a run, ``RUN:BOT``, ``FILE.db`` or a baseline file.
+            candidate: likewise.
             metrics: only these, or families of them.
             cluster: what belongs together: ``source`` (document), ``tag``, ``tag:PREFIX`` or ``none``.
             correct: correction over the metrics: ``holm`` or ``bh``.
@@ -184,7 +184,7 @@ class Run:
         Raises:
             InputError: there is no such side, or nothing can be compared.
         """
-        operands = [self._side(operand) for operand in (base, head)]
+        operands = [self._side(operand) for operand in (baseline, candidate)]
         return compare_named(operands[0], operands[1], self.db, metrics, cluster, correct, flips, seed)
 
     def gate(

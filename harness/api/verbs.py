@@ -227,15 +227,16 @@ score, ascore = twins(_score)
 
 
 def compare(
-    base: str | Run, head: str | Run, *, metrics: Sequence[str] = (), bots: Sequence[str] = (), cluster: str = "source",
+    baseline: str | Run, candidate: str | Run, *, metrics: Sequence[str] = (), bots: Sequence[str] = (),
+    cluster: str = "source",
     correct: Correction = "holm", flips: int = 3, seed: int = 0, db: Anywhere = DATABASE,
 ) -> Comparison:  # fmt: skip
-    """Whether ``head`` is better than ``base``, question by question; nothing is asked.
+    """Whether ``candidate`` is better than ``baseline``, question by question; nothing is asked.
 
     Args:
-        base: a run, or what ``proctor compare`` takes: ``BOT`` of the latest run, ``RUN``, ``RUN:BOT``, ``latest``,
+        baseline: a run, or what ``proctor compare`` takes: ``BOT`` of the latest run, ``RUN``, ``RUN:BOT``, ``latest``,
             ``previous``, ``FILE.db``, or a baseline file.
-        head: likewise.
+        candidate: likewise.
         metrics: only these, or families of them.
         bots: of two runs, only these bots.
         cluster: what belongs together: ``source`` (document), ``tag``, ``tag:PREFIX`` or ``none``.
@@ -247,7 +248,7 @@ def compare(
     Raises:
         InputError: there is no such side, or nothing can be compared.
     """
-    named = [side_of(operand) for operand in (base, head)]
+    named = [side_of(operand) for operand in (baseline, candidate)]
     return compare_named(named[0], named[1], Path(db), metrics, cluster, correct, flips, seed, tuple(bots))
 
 

@@ -34,7 +34,7 @@ from .console import TableConsole, write_json
 from .conventions import Database, Json, interruptible
 
 STYLES: Final = {"better": "bold green", "worse": "bold red", "other": "bold", "open": "bold"}
-WIDTHS: Final = (21, 8, 8, 18, 6, 5, 8)  # name, base, head, difference, p, effect, wins/ties/losses
+WIDTHS: Final = (21, 8, 8, 18, 6, 5, 8)  # name, baseline, candidate, difference, p, effect, wins/ties/losses
 NAME_WIDTH: Final = 12  # cells of a bot's name in a table's heading
 MOST_LINES: Final = 8  # of a section; the rest are in --json
 LONGEST: Final = 140  # characters of an answer
@@ -42,7 +42,7 @@ LONGEST: Final = 140  # characters of an answer
 
 def comparison_table(comparison: Comparison) -> RenderableType:
     """What is compared, what came out metric by metric, latency, what changed most, and what is not compared."""
-    parts: list[RenderableType] = [*_head(comparison)]
+    parts: list[RenderableType] = [*_candidate(comparison)]
     if not comparison.same_answers:
         parts += [*_metrics(comparison), *_latency(comparison), *_legend(comparison), *_noise(comparison)]
         for rows in comparison.rows:
@@ -53,15 +53,17 @@ def comparison_table(comparison: Comparison) -> RenderableType:
     return Group(*parts)
 
 
-def _head(comparison: Comparison) -> Iterator[Text]:
-    base, head = comparison.base, comparison.head
-    title = Text(printable(head.suite), style="bold", overflow="fold")
-    against = f"{head.bot} in two runs" if base.bot == head.bot else f"{base.name} against {head.name}"
+def _candidate(comparison: Comparison) -> Iterator[Text]:
+    baseline, candidate = comparison.baseline, comparison.candidate
+    title = Text(printable(candidate.suite), style="bold", overflow="fold")
+    against = (
+        f"{candidate.bot} in two runs" if baseline.bot == candidate.bot else f"{baseline.name} against {candidate.name}"
+    )
     yield title.append(printable(f": {against}"), style="not bold")
-    same_run = f", run {head.run}{_status(head)}" if base.run == head.run else ""
+    same_run = f", run {candidate.run}{_status(candidate)}" if baseline.run == candidate.run else ""
     yield Text(printable(f"{words.asked(comparison)}{same_run}"), style="dim", overflow="fold")
     if not same_run:
-        for operand in (base, head):
+        for operand in (baseline, candidate):
             yield Text(
                 printable(f"  {operand.name}: run {operand.run}{_status(operand)}"), style="dim", overflow="fold"
             )
@@ -82,7 +84,7 @@ def _metrics(comparison: Comparison) -> Iterator[RenderableType]:
     """The metrics by what became of them; each group is a table of its own, with the same widths."""
     if not comparison.metrics:
         return
-    names = [_heading(operand.name, WIDTHS[1]) for operand in (comparison.base, comparison.head)]
+    names = [_heading(operand.name, WIDTHS[1]) for operand in (comparison.baseline, comparison.candidate)]
     p_title = "p Holm" if comparison.correct == "holm" else "p BH"
     header = _grid("bottom")
     header.add_row(*(Text(title, style="dim") for title in ("", *names, "difference", p_title, "d_z", "w/t/l")))
@@ -108,8 +110,8 @@ def _grid(vertical: VerticalAlignMethod = "top") -> Table:
 def _cells(found: MetricComparison, comparison: Comparison, kind: str) -> Iterator[Text]:
     difference, column = found.difference, found.column
     yield Text("\n".join(broken(f"{column.name} {ARROWS[column.better]}".rstrip(), WIDTHS[0])))
-    yield Text(figure(found.base_mean, column))
-    yield Text(figure(found.head_mean, column))
+    yield Text(figure(found.baseline_mean, column))
+    yield Text(figure(found.candidate_mean, column))
     shown = Text(words.signed(difference.mean, column), style="" if kind == "open" else STYLES[kind])
     yield shown.append(f" {words.interval(difference.low, difference.high, column)}", style="not bold default")
     adjusted = found.adjusted(comparison.correct)
@@ -155,9 +157,9 @@ def _latency(comparison: Comparison) -> Iterator[RenderableType]:
         return
     yield Text()
     table = _grid()
-    for place, (name, base, head, ratio, tested) in enumerate(words.latency_lines(found)):
+    for place, (name, baseline, candidate, ratio, tested) in enumerate(words.latency_lines(found)):
         p_text = Text(f"{tested} " if tested else "")
-        table.add_row(f"latency {name}" if not place else f"        {name}", base, head, ratio, p_text)
+        table.add_row(f"latency {name}" if not place else f"        {name}", baseline, candidate, ratio, p_text)
     yield table
     if note := words.latency_note(comparison):
         yield Text(printable(note), style="dim", overflow="fold")
@@ -188,26 +190,26 @@ def _noise(comparison: Comparison) -> Iterator[RenderableType]:
 
 
 def _rows(rows: ChangedRows, comparison: Comparison) -> Iterator[RenderableType]:
-    base, head = comparison.base.name, comparison.head.name
+    baseline, candidate = comparison.baseline.name, comparison.candidate.name
     column = next(each.column for each in comparison.metrics if each.column.name == rows.metric)
     for word, found in (("lost", rows.losses), ("gained", rows.gains)):
         if not found:
             continue
         yield Text()
-        yield Text(printable(f"Where {head} {word} most, by {rows.metric}"), style="bold")
+        yield Text(printable(f"Where {candidate} {word} most, by {rows.metric}"), style="bold")
         for row in found:
-            yield from _row(row, column, base, head)
+            yield from _row(row, column, baseline, candidate)
 
 
-def _row(row: ChangedRow, column: MetricColumn, base: str, head: str) -> Iterator[RenderableType]:
+def _row(row: ChangedRow, column: MetricColumn, baseline: str, candidate: str) -> Iterator[RenderableType]:
     title = Text(f"  {one_line(row.key, 40)}", style="bold", overflow="fold")
-    title.append(f"  {figure(row.base_value, column)} → {figure(row.head_value, column)}", style="not bold")
+    title.append(f"  {figure(row.baseline_value, column)} → {figure(row.candidate_value, column)}", style="not bold")
     if row.flip is not None:
         style = "not bold green" if row.flip == "fail_to_pass" else "not bold red"
         title.append(words.flip_words(row.flip), style=style)
     yield title
     yield Padding(Text(one_line(row.text, LONGEST)), (0, 0, 0, 4), expand=False)
-    for name, answer in ((base, row.base_answer), (head, row.head_answer)):
+    for name, answer in ((baseline, row.baseline_answer), (candidate, row.candidate_answer)):
         said = Text(f"{_short(name, NAME_WIDTH)}: ", style="dim")
         said.append("no answer" if answer is None else one_line(answer, LONGEST) or "(blank)", style="not dim")
         yield Padding(said, (0, 0, 0, 4), expand=False)
@@ -238,8 +240,8 @@ OPEN = "no difference shown"
 class Shown:
     """What was typed, and how it is to be shown."""
 
-    base: str
-    head: str
+    baseline: str
+    candidate: str
     database: Path
     as_json: bool = False
     markdown: Path | None = None
@@ -253,13 +255,13 @@ class Shown:
         if self.as_json and self.markdown == STDOUT:
             raise InputError("--json and --markdown - both want stdout; give one of them a file.")
         if self.markdown is not None and self.markdown != STDOUT:
-            taken = files_of_operands(self.base, self.head) | {self.database.resolve(): "--db"}
+            taken = files_of_operands(self.baseline, self.candidate) | {self.database.resolve(): "--db"}
             check_file(self.markdown, "--markdown", taken)
 
 
-def files_of_operands(base: str, head: str) -> dict[Path, str]:
+def files_of_operands(baseline: str, candidate: str) -> dict[Path, str]:
     """The files that sides name, resolved: no output may take their place."""
-    named = ((find_file(base)[0], "the first side"), (find_file(head)[0], "the second side"))
+    named = ((find_file(baseline)[0], "the first side"), (find_file(candidate)[0], "the second side"))
     return {path.resolve(): what for path, what in named if path is not None}
 
 
@@ -274,7 +276,7 @@ def show_comparisons(found: Compared, shown: Shown, stdout: TextIO) -> None:
             file.write(comparisons_page(found).encode())
         sys.stderr.write(f"Wrote {printable(str(shown.markdown))}.\n")
     if shown.as_json:
-        write_json(comparisons_object(found, shown.base, shown.head), stdout)
+        write_json(comparisons_object(found, shown.baseline, shown.candidate), stdout)
     elif shown.markdown == STDOUT:
         stdout.flush()
         stdout.buffer.write(comparisons_page(found).encode())
@@ -283,11 +285,11 @@ def show_comparisons(found: Compared, shown: Shown, stdout: TextIO) -> None:
         _print(found, shown, stdout)
 
 
-def comparisons_object(found: Compared, base: str, head: str) -> dict[str, object]:
+def comparisons_object(found: Compared, baseline: str, candidate: str) -> dict[str, object]:
     """All comparisons for programs, with both sides as they were typed."""
     return {
-        "base": base,
-        "head": head,
+        "baseline": baseline,
+        "candidate": candidate,
         "comparisons": [comparison_object(each) for each in found.comparisons],
         "left_out": list(found.left_out),
     }
@@ -317,9 +319,9 @@ def _print(found: Compared, shown: Shown, stdout: TextIO) -> None:
 
 
 def _unchanged(comparisons: tuple[Comparison, ...]) -> Iterator[str]:
-    bots = [each.head.bot for each in comparisons if each.same_answers]
+    bots = [each.candidate.bot for each in comparisons if each.same_answers]
     if bots:
-        runs = f"runs {comparisons[0].base.run} and {comparisons[0].head.run}"
+        runs = f"runs {comparisons[0].baseline.run} and {comparisons[0].candidate.run}"
         yield f"{', '.join(bots)}: the same kept answers in {runs}, so there is nothing to compare."
 
 
@@ -327,7 +329,7 @@ def _next(comparisons: list[Comparison], shown: Shown) -> Iterator[tuple[str, st
     if not comparisons:
         return
     database = "" if shown.database == Path("proctor.db") else f" --db {shlex.quote(str(shown.database))}"
-    again = f"proctor compare {shlex.quote(shown.base)} {shlex.quote(shown.head)}{database}"
+    again = f"proctor compare {shlex.quote(shown.baseline)} {shlex.quote(shown.candidate)}{database}"
     shown_rows = [rows.metric for comparison in comparisons for rows in comparison.rows]
     if shown_rows:
         yield f"{again} -m {shown_rows[0]} --flips 20", "more of the questions on which they differ"
@@ -345,49 +347,49 @@ def _next(comparisons: list[Comparison], shown: Shown) -> Iterator[tuple[str, st
 
 def _plan(comparison: Comparison, metric: MetricComparison) -> str:
     """What to type for the pair of bots; of two runs, for the bot alone, as the pairs of one run are others."""
-    base, head = comparison.base, comparison.head
-    run = f"{head.origin}:{head.run}" if is_database(Path(head.origin)) else head.origin
-    if (base.origin, base.run) == (head.origin, head.run):
-        operand = f"{shlex.quote(run)} --bot {shlex.quote(head.bot)}"
+    baseline, candidate = comparison.baseline, comparison.candidate
+    run = f"{candidate.origin}:{candidate.run}" if is_database(Path(candidate.origin)) else candidate.origin
+    if (baseline.origin, baseline.run) == (candidate.origin, candidate.run):
+        operand = f"{shlex.quote(run)} --bot {shlex.quote(candidate.bot)}"
     else:
-        operand = shlex.quote(f"{run}:{head.bot}")
+        operand = shlex.quote(f"{run}:{candidate.bot}")
     return f"proctor plan {operand} --metric {shlex.quote(metric.column.name)} --delta {_worth_showing(metric)}"
 
 
 def _worth_showing(metric: MetricComparison) -> str:
     """Five hundredths of the scale; of a metric without an end, a tenth of what it was."""
     low, high = metric.column.low, metric.column.high
-    worth = abs(metric.base_mean) / 10 if low is None or high is None else 0.05 * (high - low)
+    worth = abs(metric.baseline_mean) / 10 if low is None or high is None else 0.05 * (high - low)
     return f"{worth or 0.05:.1g}"
 
 
-def two_operands(base: str | None, head: str | None, database: Path) -> tuple[str, str]:
+def two_operands(baseline: str | None, candidate: str | None, database: Path) -> tuple[str, str]:
     """Both sides as they were typed.
 
     Raises:
         InputError: one is missing; the sentence has an example, with bots of the latest run where there is one.
     """
-    if base and head:
-        return base, head
-    one, other = _example(base, database)
-    given = f"Only one side was given, {base}." if base else "Two sides are wanted."
+    if baseline and candidate:
+        return baseline, candidate
+    one, other = _example(baseline, database)
+    given = f"Only one side was given, {baseline}." if baseline else "Two sides are wanted."
     raise InputError(
         f"{given} Name both, such as: proctor compare {one} {other}. "
         "A side is a bot of the latest run, RUN:BOT, 'previous', 'latest', or a file."
     )
 
 
-def _example(base: str | None, database: Path) -> tuple[str, str]:
+def _example(baseline: str | None, database: Path) -> tuple[str, str]:
     bots: list[str] = []
     if database.is_file():
         with contextlib.suppress(InputError), open_operand("latest", database) as operand:
             bots = list(operand.run.tables)
-    others = [bot for bot in bots if bot != base]
-    if base in bots and others:
-        return str(base), others[0]
-    if len(bots) > 1 and not base:
+    others = [bot for bot in bots if bot != baseline]
+    if baseline in bots and others:
+        return str(baseline), others[0]
+    if len(bots) > 1 and not baseline:
         return bots[0], bots[1]
-    return ("previous", "latest") if not base or base == "latest" else (base, "latest")
+    return ("previous", "latest") if not baseline or baseline == "latest" else (baseline, "latest")
 
 
 def compare_operands(first: str, second: str, database: Path, bots: tuple[str, ...], asked: Asked) -> Compared:
@@ -396,8 +398,8 @@ def compare_operands(first: str, second: str, database: Path, bots: tuple[str, .
     Raises:
         InputError: a side is not there, or nothing at all can be compared.
     """
-    with opened_operands(first, second, database) as (base, head):
-        return compared(base, head, bots, asked)
+    with opened_operands(first, second, database) as (baseline, candidate):
+        return compared(baseline, candidate, bots, asked)
 
 
 @contextlib.contextmanager
@@ -407,17 +409,17 @@ def opened_operands(first: str, second: str, database: Path) -> Iterator[tuple[O
     Raises:
         InputError: a side is not there.
     """
-    with open_operand(first, database) as base, open_operand(second, database) as head:
-        yield base, head
+    with open_operand(first, database) as baseline, open_operand(second, database) as candidate:
+        yield baseline, candidate
 
 
-def compared(base: Operand, head: Operand, bots: tuple[str, ...], asked: Asked) -> Compared:
+def compared(baseline: Operand, candidate: Operand, bots: tuple[str, ...], asked: Asked) -> Compared:
     """The comparison of two open sides.
 
     Raises:
         InputError: nothing at all can be compared.
     """
-    found = compare_bots(base, head, bots, asked)
+    found = compare_bots(baseline, candidate, bots, asked)
     if not found.comparisons:
         raise InputError(" ".join(found.refused.values()))
     return found
@@ -431,14 +433,14 @@ class Correct(StrEnum):
 
 
 def compare(
-    base: Annotated[
+    baseline: Annotated[
         str | None,
         typer.Argument(
             metavar="A",
             help="BOT, RUN[:BOT], latest, previous, FILE.db[:RUN][:BOT], BASE.json[:BOT].",
         ),
     ] = None,
-    head: Annotated[str | None, typer.Argument(metavar="B", help="Likewise; B is compared with A.")] = None,
+    candidate: Annotated[str | None, typer.Argument(metavar="B", help="Likewise; B is compared with A.")] = None,
     database: Database = Path("proctor.db"),
     metric: Annotated[
         list[str] | None, typer.Option("--metric", "-m", metavar="ID", help="Only this metric or family. Repeatable.")
@@ -467,7 +469,7 @@ def compare(
     from ...reports.compare.comparison import Asked
     from .console import own_stdout
 
-    first, second = two_operands(base, head, database)
+    first, second = two_operands(baseline, candidate, database)
     asked = Asked(tuple(metric or ()), cluster, correct.value, flips, as_json, seed)
     shown = Shown(first, second, database, as_json, markdown)
     shown.check()

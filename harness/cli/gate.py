@@ -63,7 +63,7 @@ def explained_parts(explained: Explained) -> Iterator[RenderableType]:
 def attribution_table(attribution: Attribution, width: int = 80) -> Table:
     """A line for every metric that moved and every change; the effects of a metric add up to its difference."""
     table = Table(
-        title=Text(f"What changed {printable(attribution.bot)} since run {printable(attribution.base_run)}"),
+        title=Text(f"What changed {printable(attribution.bot)} since run {printable(attribution.baseline_run)}"),
         title_justify="left", width=width, box=None, pad_edge=False, show_edge=False,
     )  # fmt: skip
     table.add_column("metric", no_wrap=True)
@@ -160,8 +160,8 @@ def _bot(bot: BotVerdict, rule: GateRule) -> Iterator[RenderableType]:
 
 def _cells(found: MetricVerdict) -> Iterator[Text]:
     yield Text(printable_lines("\n".join(broken(f"{found.metric} {ARROWS[found.better]}".rstrip(), WIDTHS[0]))))
-    yield Text(words.mean(found, found.base_mean))
-    yield Text(words.mean(found, found.head_mean))
+    yield Text(words.mean(found, found.baseline_mean))
+    yield Text(words.mean(found, found.candidate_mean))
     yield Text(words.change(found))
     yield Text(words.p_of(found))
     yield Text(found.outcome, style=STYLES[found.outcome])

@@ -145,7 +145,7 @@ def report_pair(
     database: Path, operands: tuple[str, str], wanted: Wanted, stdout: TextIO, environ: Mapping[str, str],
     browse: Browse | None = None,
 ) -> Iterator[str]:  # fmt: skip
-    """Write the files of head against base; ``sides`` as ``proctor compare`` takes them, the rest as ``report_run``.
+    """Write the files of two operands, named as for ``proctor compare``; the rest as for ``report_run``.
 
     Raises:
         InputError: a side is not there, nothing can be compared, an output is of one run only, or a place can't be
@@ -153,13 +153,13 @@ def report_pair(
     """
     _refuse(wanted, operands, database)
     wanted.check(files_of_operands(*operands) | {database.resolve(): "--db"})
-    with opened_operands(*operands, database) as (base, head):
-        wanted = wanted.with_page(_names(base, head), database)
-        for operand in (base, head):
+    with opened_operands(*operands, database) as (baseline, candidate):
+        wanted = wanted.with_page(_names(baseline, candidate), database)
+        for operand in (baseline, candidate):
             if operand.source is not None:
                 operand.source[0].query("BEGIN")  # one moment for all files, even while a run goes on
-        found = _compared(base, head, wanted)
-        yield from _pair_page(base, head, wanted, stdout, browse)
+        found = _compared(baseline, candidate, wanted)
+        yield from _pair_page(baseline, candidate, wanted, stdout, browse)
     if found is None:
         return
     if wanted.json:
@@ -176,7 +176,7 @@ def report_pair(
 
 def _refuse(wanted: Wanted, operands: tuple[str, str], database: Path) -> None:
     """Say where to have what there is not of two runs."""
-    base, head = map(shlex.quote, operands)
+    baseline, candidate = map(shlex.quote, operands)
     where = "" if database == Path("proctor.db") else f" --db {shlex.quote(str(database))}"
     for option, path in (("--csv", wanted.csv), ("--zip", wanted.zip)):
         if path is not None:
@@ -187,30 +187,32 @@ def _refuse(wanted: Wanted, operands: tuple[str, str], database: Path) -> None:
     if wanted.junit is not None:
         raise InputError(
             "--junit is of one run: whether a build may go on is for 'proctor gate', such as: proctor gate"
-            f" {head} --baseline {base}{where} --junit {shlex.quote(str(wanted.junit))}"
+            f" {candidate} --baseline {baseline}{where} --junit {shlex.quote(str(wanted.junit))}"
         )
 
 
-def _names(base: Operand, head: Operand) -> list[str]:
+def _names(baseline: Operand, candidate: Operand) -> list[str]:
     """What a page of both is called: the run once, where both are of one."""
-    bots = [operand.bot for operand in (base, head) if operand.bot]
-    if base.run.run == head.run.run:
-        return [head.run.run, *bots]
-    return [base.run.run, head.run.run, *dict.fromkeys(bots)]
+    bots = [operand.bot for operand in (baseline, candidate) if operand.bot]
+    if baseline.run.run == candidate.run.run:
+        return [candidate.run.run, *bots]
+    return [baseline.run.run, candidate.run.run, *dict.fromkeys(bots)]
 
 
-def _compared(base: Operand, head: Operand, wanted: Wanted) -> Compared | None:
+def _compared(baseline: Operand, candidate: Operand, wanted: Wanted) -> Compared | None:
     """The comparison; None where only the page is wanted, which makes its own."""
     if not (wanted.json or wanted.markdown or wanted.github):
         return None
-    return compared(base, head, (), Asked(all_flips=wanted.json is not None))
+    return compared(baseline, candidate, (), Asked(all_flips=wanted.json is not None))
 
 
-def _pair_page(base: Operand, head: Operand, wanted: Wanted, stdout: TextIO, browse: Browse | None) -> Iterator[str]:
+def _pair_page(
+    baseline: Operand, candidate: Operand, wanted: Wanted, stdout: TextIO, browse: Browse | None
+) -> Iterator[str]:
     if wanted.html is None:
         return
     from ...reports.pages.pair_page import pair_file
     from ...reports.pages.row_index import EVERYTHING
 
-    page = pair_file(base, head, limits=EVERYTHING if wanted.whole else None)
+    page = pair_file(baseline, candidate, limits=EVERYTHING if wanted.whole else None)
     yield from write_page(wanted, page, stdout, browse)

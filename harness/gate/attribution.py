@@ -72,8 +72,8 @@ class Attribution:
 
     Attributes:
         bot: its name.
-        base_run: the run in which it was as before.
-        head_run: the run in which it is as now.
+        baseline_run: the run in which it was as before.
+        candidate_run: the run in which it is as now.
         changes: by factor, the change in words.
         effects: by metric, those first that moved most.
         configurations: how many were held between the two.
@@ -81,8 +81,8 @@ class Attribution:
     """
 
     bot: str
-    base_run: str
-    head_run: str
+    baseline_run: str
+    candidate_run: str
     changes: Mapping[str, str]
     effects: tuple[MetricEffects, ...]
     configurations: int
@@ -106,8 +106,8 @@ class Attribution:
         """For machines."""
         return {
             "bot": self.bot,
-            "base_run": self.base_run,
-            "head_run": self.head_run,
+            "baseline_run": self.baseline_run,
+            "candidate_run": self.candidate_run,
             "changes": dict(self.changes),
             "configurations": self.configurations,
             "asked": self.asked,
@@ -441,7 +441,7 @@ class AttributionPlan:
 
 def plan_attribution(
     store: Store, run_id: int, bot: str, loaded: LoadedSuite, options: RunConfig, environ: Mapping[str, str],
-    old_knowledge: Path | None = None, base_bot: str | None = None,
+    old_knowledge: Path | None = None, baseline_bot: str | None = None,
 ) -> AttributionPlan:  # fmt: skip
     """Find out what was changed since a run, and which configurations stand between; nothing is asked.
 
@@ -454,13 +454,13 @@ def plan_attribution(
         environ: where keys are looked up.
         old_knowledge: where the documents of the baseline are; without them the effect of new documents is the step
             from the baseline to the old settings on today's documents.
-        base_bot: what the bot is called in the baseline; None for the same name.
+        baseline_bot: what the bot is called in the baseline; None for the same name.
 
     Raises:
         InputError: the bot is none of ours, is not in the baseline or of another kind there, has not changed, has too
             many changes, or can't be made as it was.
     """
-    return plan_from(read_record(store, run_id, base_bot or bot), bot, loaded, options, environ, old_knowledge)
+    return plan_from(read_record(store, run_id, baseline_bot or bot), bot, loaded, options, environ, old_knowledge)
 
 
 def plan_from(
@@ -514,7 +514,7 @@ Watching = Callable[[], AbstractContextManager[Watcher]]
 
 
 def attribute(
-    plan: AttributionPlan, store: Store, base: ScoreTable, head: ScoreTable, watching: Watching,
+    plan: AttributionPlan, store: Store, baseline: ScoreTable, candidate: ScoreTable, watching: Watching,
     notify: Callable[[str], None] | None = None, cluster: str = "source", seed: int = 0,
     metrics: Sequence[str] | None = None,
 ) -> Attribution:  # fmt: skip
@@ -523,8 +523,8 @@ def attribute(
     Args:
         plan: what is to be held.
         store: the database in which the configurations are kept, as runs of their own.
-        base: the bot of the baseline.
-        head: the bot as it is now.
+        baseline: the bot of the baseline.
+        candidate: the bot as it is now.
         watching: makes somebody who watches a run.
         notify: told a sentence before each of them.
         cluster: how questions are clustered.
@@ -535,15 +535,15 @@ def attribute(
         InputError: the bot of a configuration could not be asked.
     """
     tables, asked = {}, 0
-    pairing = pair(base, head, cluster)
+    pairing = pair(baseline, candidate, cluster)
     keys = [case.key for case in pairing.cases]
     for place, new in enumerate(plan.between, 1):
         if notify is not None:
             notify(f"{plan.bot}, {place} of {len(plan.between)} configurations: {plan.worded(new)}")
         tables[new], count = _held(plan, new, store, frozenset(keys), watching, notify)
         asked += count
-    tables[frozenset(plan.names)] = head
-    tables.setdefault(frozenset(), base)
+    tables[frozenset(plan.names)] = candidate
+    tables.setdefault(frozenset(), baseline)
     kept = [place for place, key in enumerate(keys) if all(key in table.places for table in tables.values())]
     found: list[MetricEffects] = []
     for name in pairing.metrics:
@@ -559,12 +559,12 @@ def attribute(
         if made is not None:
             found.append(made)
     changes = {factor.name: factor.change for factor in (*plan.factors, *([plan.around] if plan.around else []))}
-    return Attribution(plan.bot, base.run, head.run, changes, tuple(found), len(plan.between), asked)
+    return Attribution(plan.bot, baseline.run, candidate.run, changes, tuple(found), len(plan.between), asked)
 
 
-def comparable_keys(base: ScoreTable, head: ScoreTable) -> frozenset[str]:
+def comparable_keys(baseline: ScoreTable, candidate: ScoreTable) -> frozenset[str]:
     """The questions that are asked of the configurations between: what can't be compared in the end need not be."""
-    return frozenset(case.key for case in pair(base, head).cases)
+    return frozenset(case.key for case in pair(baseline, candidate).cases)
 
 
 def _held(
@@ -635,22 +635,24 @@ def explained(
     made: list[Attribution] = []
     notes: list[str] = []
 
-    def one(bot: BotVerdict, store: Store, baseline: Store) -> Attribution:
-        base_id, _ = find_run(baseline, bot.base_run)
-        plan = plan_attribution(baseline, base_id, bot.bot, loaded, run, environ, old_knowledge, bot.base_bot)
-        head = run_tables(store, find_run(store, bot.head_run)[0], [bot.bot]).tables[bot.bot]
-        base = run_tables(baseline, base_id, [bot.base_bot]).tables[bot.base_bot]
-        notify(plan.sentence(store, comparable_keys(base, head)))
+    def one(bot: BotVerdict, store: Store, before: Store) -> Attribution:
+        baseline_id, _ = find_run(before, bot.baseline_run)
+        plan = plan_attribution(before, baseline_id, bot.bot, loaded, run, environ, old_knowledge, bot.baseline_bot)
+        candidate = run_tables(store, find_run(store, bot.candidate_run)[0], [bot.bot]).tables[bot.bot]
+        baseline = run_tables(before, baseline_id, [bot.baseline_bot]).tables[bot.baseline_bot]
+        notify(plan.sentence(store, comparable_keys(baseline, candidate)))
         gated = [each.metric for each in bot.metrics]
-        return attribute(plan, store, base, head, watching, notify, report.rule.cluster, report.rule.seed, gated)
+        return attribute(
+            plan, store, baseline, candidate, watching, notify, report.rule.cluster, report.rule.seed, gated
+        )
 
     with contextlib.closing(Store.open(database, create=False)) as store:
         for bot in report.bots:
             if bot.unchanged:
                 continue
             try:
-                with _baseline(report, bot, store) as baseline:
-                    made.append(one(bot, store, baseline))
+                with _baseline(report, bot, store) as before:
+                    made.append(one(bot, store, before))
             except InputError as reason:  # the verdicts are known, and are not to be lost
                 notes.append(str(reason))
     return Explained(tuple(made), tuple(notes))
@@ -663,14 +665,14 @@ def _baseline(report: GateReport, bot: BotVerdict, store: Store) -> Iterator[Sto
     Raises:
         InputError: no database at hand has it.
     """
-    if store.query("SELECT 1 FROM runs WHERE name = ?", [bot.base_run]):
+    if store.query("SELECT 1 FROM runs WHERE name = ?", [bot.baseline_run]):
         yield store
         return
     origin = Path(report.baseline)
     if origin.suffix.lower() == ".json" or not origin.is_file():
         raise InputError(
             f"What caused the difference of {bot.bot} can't be told from {report.baseline}: prompts and settings stand "
-            f"in the database of run {bot.base_run}. Give that to --baseline, or run the gate where it is."
+            f"in the database of run {bot.baseline_run}. Give that to --baseline, or run the gate where it is."
         )
     with contextlib.closing(Store.open(origin, create=False)) as opened:
         yield opened

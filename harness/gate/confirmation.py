@@ -67,7 +67,7 @@ class Confirmation:
         options: as of that run.
         environ: where keys are looked up.
         store: where answers are kept; those that were asked again are found there by the next gate.
-        base: what is held against.
+        baseline: what is held against.
         notify: told what is asked, before it is.
     """
 
@@ -75,14 +75,14 @@ class Confirmation:
     options: RunConfig
     environ: Mapping[str, str]
     store: Store
-    base: Operand
+    baseline: Operand
     notify: Callable[[str], None]
 
     def __call__(self, was: ScoreTable, now: ScoreTable, rule: GateRule) -> Again | None:
         """What came of asking again; None where no value changed that could be asked for."""
-        base, head = (with_failures_wrong(at_six_digits(table), rule.primary) for table in (was, now))
-        pairing = pair(base, head, rule.cluster)
-        names = [name for name in rule.gated(base, head)
+        baseline, candidate = (with_failures_wrong(at_six_digits(table), rule.primary) for table in (was, now))
+        pairing = pair(baseline, candidate, rule.cluster)
+        names = [name for name in rule.gated(baseline, candidate)
                  if name in pairing.metrics and pairing.columns[name].better != "neither"]  # fmt: skip
         if pairing.same_answers or not names:
             return None
@@ -113,11 +113,11 @@ class Confirmation:
         return opened.enter_context(plan.suite(frozenset())), now.bot
 
     def _record(self, was: ScoreTable) -> BotRecord:
-        origin = Path(self.base.run.origin)
+        origin = Path(self.baseline.run.origin)
         if self.store.query("SELECT 1 FROM runs WHERE name = ?", [was.run]):
             return read_record(self.store, find_run(self.store, was.run)[0], was.bot)
         if origin.suffix.lower() == ".json":
-            return _of_file(was, self.base.states.get(was.bot))
+            return _of_file(was, self.baseline.states.get(was.bot))
         with contextlib.closing(Store.open(origin, create=False)) as store:
             return read_record(store, find_run(store, was.run)[0], was.bot)
 
@@ -138,7 +138,7 @@ class _Asking:
 
     def __init__(self, by: Confirmation, pairing: Pairing, metrics: Sequence[str], rule: GateRule) -> None:
         self._by, self._pairing, self._metrics, self._rule = by, pairing, metrics, rule
-        self._own = max(pairing.base.repeats, pairing.head.repeats)
+        self._own = max(pairing.baseline.repeats, pairing.candidate.repeats)
         self._values: dict[bool, dict[str, dict[str, list[float]]]] = {
             operand: {name: {} for name in metrics} for operand in (False, True)
         }

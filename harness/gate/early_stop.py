@@ -46,9 +46,9 @@ class EarlyVerdict:
         level: of the interval; all intervals of a run hold together with a chance of 95 %.
         clusters: units that were looked at.
         questions: how many questions they had.
-        base_mean: mean of the base over them; None before the first.
-        head_mean: mean of the head.
-        wins: questions on which the head was better.
+        baseline_mean: mean of the baseline over them; None before the first.
+        candidate_mean: mean of the candidate.
+        wins: questions on which the candidate was better.
         losses: questions on which it was worse.
     """
 
@@ -62,8 +62,8 @@ class EarlyVerdict:
     level: float
     clusters: int
     questions: int
-    base_mean: float | None
-    head_mean: float | None
+    baseline_mean: float | None
+    candidate_mean: float | None
     wins: int
     losses: int
 
@@ -167,13 +167,13 @@ class EProcess:
         metric: its range and direction; the range is bounded.
         units: questions that can be compared, by cluster, in the order that was drawn.
         repeats: how often each is asked.
-        base: the baseline's values by question; None where another bot of the run is the base.
+        baseline: the baseline's values by question; None where another bot of the run is the baseline.
         alpha: chance of either wrong word.
     """
 
     def __init__(
         self, sequential_test: SequentialTest, metric: RunMetric, units: Sequence[Sequence[str]], repeats: int,
-        base: Mapping[str, float] | None, alpha: float,
+        baseline: Mapping[str, float] | None, alpha: float,
     ) -> None:  # fmt: skip
         width = (metric.high or 0.0) - (metric.low or 0.0)
         self.sequential_test = sequential_test
@@ -181,26 +181,26 @@ class EProcess:
         self.looked_at = 0
         self._units = units
         self._repeats = range(repeats)
-        self._base = base
+        self._baseline = baseline
         self._sign = -1.0 if metric.better == "lower" else 1.0
         self._largest = max(map(len, units), default=1)
         self._bets = GateBets(sequential_test.margin, -width, width, alpha)
-        self._pairs: list[tuple[float, float]] = []  # values of the base and the head, a question
+        self._pairs: list[tuple[float, float]] = []  # values of the baseline and the candidate, a question
 
-    def look(self, head: Values, other: Values) -> None:
+    def look(self, candidate: Values, other: Values) -> None:
         """Take in every cluster that is complete by now; ``other`` is the bot that it is held against."""
         while self.looked_at < len(self._units):
             keys = self._units[self.looked_at]
-            operands = (head,) if self._base is not None else (head, other)
+            operands = (candidate,) if self._baseline is not None else (candidate, other)
             if not all((key, repeat) in operand for operand in operands for key in keys for repeat in self._repeats):
                 return
             self.looked_at += 1
-            pairs = [self._pair(key, head, other) for key in keys]
+            pairs = [self._pair(key, candidate, other) for key in keys]
             self._add([pair for pair in pairs if not any(map(math.isnan, pair))])
 
-    def _pair(self, key: str, head: Values, other: Values) -> tuple[float, float]:
-        base = self._mean(other, key) if self._base is None else self._base[key]
-        return base, self._mean(head, key)
+    def _pair(self, key: str, candidate: Values, other: Values) -> tuple[float, float]:
+        baseline = self._mean(other, key) if self._baseline is None else self._baseline[key]
+        return baseline, self._mean(candidate, key)
 
     def _mean(self, values: Values, key: str) -> float:
         known = [value for repeat in self._repeats if not math.isnan(value := values[key, repeat])]
@@ -215,7 +215,7 @@ class EProcess:
             self.word = "not worse" if self._bets.not_worse else "regressed"
 
     def _gains(self, pairs: Sequence[tuple[float, float]]) -> list[float]:
-        return [self._sign * (head - base) for base, head in pairs]
+        return [self._sign * (candidate - baseline) for baseline, candidate in pairs]
 
     @property
     def verdict(self) -> EarlyVerdict:
@@ -234,8 +234,8 @@ class EProcess:
             level=1 - self._bets.interval.alpha,
             clusters=self._bets.count,
             questions=len(gains),
-            base_mean=fmean(bases) if bases else None,
-            head_mean=fmean(heads) if heads else None,
+            baseline_mean=fmean(bases) if bases else None,
+            candidate_mean=fmean(heads) if heads else None,
             wins=sum(gain > 0 for gain in gains),
             losses=sum(gain < 0 for gain in gains),
         )
@@ -382,15 +382,15 @@ class EarlyStop:
                 self._leave_out(sequential_test, "it has no range, or no direction")
                 continue
             if isinstance(sequential_test.against, str):
-                base, units = None, [[case.key for case in unit] for unit in cases]
+                baseline, units = None, [[case.key for case in unit] for unit in cases]
             else:
                 if not _same(sequential_test.against, metric):
                     self._leave_out(sequential_test, "the baseline has none of the same version")
                     continue
-                base = _base(sequential_test.against, sequential_test.metric, cases)
-                units = [[case.key for case in unit if case.key in base] for unit in cases]
+                baseline = _baseline(sequential_test.against, sequential_test.metric, cases)
+                units = [[case.key for case in unit if case.key in baseline] for unit in cases]
             alpha = self._alpha / 2 / len(self._sequential_tests)
-            self._bets.append(EProcess(sequential_test, metric, units, self._repeats, base, alpha))
+            self._bets.append(EProcess(sequential_test, metric, units, self._repeats, baseline, alpha))
             for bot in (sequential_test.bot, sequential_test.against):
                 if isinstance(bot, str):
                     self._values[bot, sequential_test.metric] = {}
@@ -454,7 +454,7 @@ def _same(table: ScoreTable, metric: RunMetric) -> bool:
     return there is not None and same_metric(there, dataclasses.replace(named, aggregate=metric.aggregate))
 
 
-def _base(table: ScoreTable, metric: str, cases: Sequence[Sequence[Case]]) -> dict[str, float]:
+def _baseline(table: ScoreTable, metric: str, cases: Sequence[Sequence[Case]]) -> dict[str, float]:
     """The baseline's values of the questions that it was asked in the same words and marked by the same yardstick."""
     values, asked = mean_of_repeats(table.values[metric]), [any(row) for row in table.asked.tolist()]
     found = {}
@@ -473,7 +473,7 @@ TEST = "betting, valid at any time of looking"
 
 
 def sequential_tests(
-    evaluation: Evaluation, base: Operand | str, gated: Sequence[str], rule: GateRule, store: Store
+    evaluation: Evaluation, baseline: Operand | str, gated: Sequence[str], rule: GateRule, store: Store
 ) -> list[SequentialTest]:
     """A sequential test for every gated metric of every gated bot.
 
@@ -482,14 +482,14 @@ def sequential_tests(
 
     Args:
         evaluation: before it is run.
-        base: what it is compared with; a name where that is another bot of the same run.
+        baseline: what it is compared with; a name where that is another bot of the same run.
         gated: bots that have to be gated; blank for all that can be.
         rule: what is gated.
         store: where answers are kept.
     """
     made = []
     for name, identity in evaluation.header.bots:
-        against = _against(base, name)
+        against = _against(baseline, name)
         if against is None or (gated and name not in gated):
             continue
         fingerprint = bot_fingerprint(name, identity)
@@ -503,12 +503,12 @@ def sequential_tests(
     return made
 
 
-def _against(base: Operand | str, name: str) -> ScoreTable | str | None:
-    if isinstance(base, str):
-        return base if base != name else None
-    if base.bot is not None:
-        return base.run.tables[base.bot]
-    return base.run.tables.get(name)
+def _against(baseline: Operand | str, name: str) -> ScoreTable | str | None:
+    if isinstance(baseline, str):
+        return baseline if baseline != name else None
+    if baseline.bot is not None:
+        return baseline.run.tables[baseline.bot]
+    return baseline.run.tables.get(name)
 
 
 def _metrics(evaluation: Evaluation, against: ScoreTable | str, rule: GateRule) -> Iterator[str]:
@@ -562,6 +562,7 @@ def _early(found: MetricVerdict, said: EarlyVerdict | None) -> MetricVerdict:
         "undecided": f"nothing is certain {after}",
     }[said.word]
     return replace(
-        found, outcome=said.word, base_mean=said.base_mean, head_mean=said.head_mean, gain=gain, adjusted_p=None,
+        found, outcome=said.word, baseline_mean=said.baseline_mean, candidate_mean=said.candidate_mean, gain=gain,
+        adjusted_p=None,
         further=None, sentence=sentence,
     )  # fmt: skip

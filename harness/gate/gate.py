@@ -49,21 +49,22 @@ class Matched:
 
 
 @contextlib.contextmanager
-def open_base(text: str, head: RunTables, database: Path) -> Iterator[Operand]:
+def open_baseline(text: str, candidate: RunTables, database: Path) -> Iterator[Operand]:
     """What a run is held against; its database stays open until the end of the ``with``.
 
     Args:
-        text: a run, its beginning, ``previous`` (the one before ``head``), a file, or a bot of ``head`` itself.
-        head: the run, with all its bots.
+        text: a run, its beginning, ``previous`` (the one before ``candidate``), a file, or a bot of ``candidate``
+            itself.
+        candidate: the run, with all its bots.
         database: where runs are looked up.
 
     Raises:
         InputError: there is no such thing, with the nearest that there is.
     """
-    if text in head.tables and find_file(text)[0] is None:
-        yield Operand(head, text)
+    if text in candidate.tables and find_file(text)[0] is None:
+        yield Operand(candidate, text)
         return
-    with open_operand(settled(text, database, head.suite, head.run), database) as operand:
+    with open_operand(settled(text, database, candidate.suite, candidate.run), database) as operand:
         yield operand
 
 
@@ -101,11 +102,11 @@ def settled(text: str, database: Path, suite: str, run: str | None) -> str:
     return f"{found[0]}:{bot}" if bot else found[0]
 
 
-def refuse_itself(base: Operand, run: str | None, text: str = "") -> None:
+def refuse_itself(baseline: Operand, run: str | None, text: str = "") -> None:
     """A gate that holds a run against itself would pass whatever had changed.
 
     Args:
-        base: what is held against.
+        baseline: what is held against.
         run: the run that is gated; None for one that is still to be begun.
         text: what the user typed, where that run is held anew: who names a finished one is only told later that
             nothing has changed since, and another bot of it may be the baseline.
@@ -113,10 +114,10 @@ def refuse_itself(base: Operand, run: str | None, text: str = "") -> None:
     Raises:
         InputError: the two are one run, in whatever copy of a database.
     """
-    if base.is_baseline or base.run.run != run or (base.bot is not None and not text):
+    if baseline.is_baseline or baseline.run.run != run or (baseline.bot is not None and not text):
         return
     named = find_file(text)[1].partition(":")[0] if text else ""
-    if named and base.run.run.startswith(named) and (base.bot is not None or base.run.status == "finished"):
+    if named and baseline.run.run.startswith(named) and (baseline.bot is not None or baseline.run.status == "finished"):
         return
     raise InputError(
         f"The baseline is the run itself, {run}: that would always pass. Name an earlier run, 'previous', "
@@ -124,54 +125,60 @@ def refuse_itself(base: Operand, run: str | None, text: str = "") -> None:
     )
 
 
-def matched(head: RunTables, base: Operand, wanted: Sequence[str]) -> Matched:
+def matched(candidate: RunTables, baseline: Operand, wanted: Sequence[str]) -> Matched:
     """Which bots are held against which.
 
-    A base of one bot stands against the bot of its name in another run, else against every other bot.
+    A baseline of one bot stands against the bot of its name in another run, else against every other bot.
 
     Args:
-        head: the run.
-        base: what it is held against.
+        candidate: the run.
+        baseline: what it is held against.
         wanted: bots that have to be gated; blank for all that both sides have.
 
     Raises:
         InputError: a wanted bot is on one side only, or no bot is on both.
     """
     for name in wanted:
-        if name not in head.tables:
-            raise InputError(unknown_bot(name, f"run {head.run}", list(head.tables)))
-    if base.bot is not None:
-        return _against_one(head, base.run, base.bot, wanted)
-    missing = [name for name in wanted if name not in base.run.tables]
-    both = list(wanted) or [name for name in head.tables if name in base.run.tables]
+        if name not in candidate.tables:
+            raise InputError(unknown_bot(name, f"run {candidate.run}", list(candidate.tables)))
+    if baseline.bot is not None:
+        return _against_one(candidate, baseline.run, baseline.bot, wanted)
+    missing = [name for name in wanted if name not in baseline.run.tables]
+    both = list(wanted) or [name for name in candidate.tables if name in baseline.run.tables]
     if missing or not both:
-        raise InputError(_no_partner(head, base.run, missing))
-    only_head = [name for name in head.tables if name not in base.run.tables]
-    only_base = [name for name in base.run.tables if name not in head.tables]
-    notes = [] if wanted else [*_named("new, and held against nothing", only_head)]
-    notes += [] if wanted else [*_named(f"in the baseline and not in run {head.run}", only_base)]
-    pairs = tuple((base.run.tables[name], head.tables[name]) for name in both)
+        raise InputError(_no_partner(candidate, baseline.run, missing))
+    only_candidate = [name for name in candidate.tables if name not in baseline.run.tables]
+    only_baseline = [name for name in baseline.run.tables if name not in candidate.tables]
+    notes = [] if wanted else [*_named("new, and held against nothing", only_candidate)]
+    notes += [] if wanted else [*_named(f"in the baseline and not in run {candidate.run}", only_baseline)]
+    pairs = tuple((baseline.run.tables[name], candidate.tables[name]) for name in both)
     return Matched(pairs, tuple(notes))
 
 
-def _against_one(head: RunTables, base: RunTables, bot: str, wanted: Sequence[str]) -> Matched:
-    same_run = (head.origin, head.run) == (base.origin, base.run)
+def _against_one(candidate: RunTables, baseline: RunTables, bot: str, wanted: Sequence[str]) -> Matched:
+    same_run = (candidate.origin, candidate.run) == (baseline.origin, baseline.run)
     names = list(wanted)
     if not names:
-        names = [bot] if bot in head.tables and not same_run else [name for name in head.tables if name != bot]
+        names = (
+            [bot] if bot in candidate.tables and not same_run else [name for name in candidate.tables if name != bot]
+        )
     if same_run and (bot in names or not names):
-        raise InputError(f"{bot} can't be held against itself. Run {head.run} has the bots {', '.join(head.tables)}.")
-    return Matched(tuple((base.tables[bot], head.tables[name]) for name in names))
+        raise InputError(
+            f"{bot} can't be held against itself. Run {candidate.run} has the bots {', '.join(candidate.tables)}."
+        )
+    return Matched(tuple((baseline.tables[bot], candidate.tables[name]) for name in names))
 
 
-def _no_partner(head: RunTables, base: RunTables, missing: Sequence[str]) -> str:
-    theirs = ", ".join(base.tables) or "none"
+def _no_partner(candidate: RunTables, baseline: RunTables, missing: Sequence[str]) -> str:
+    theirs = ", ".join(baseline.tables) or "none"
     if missing:
-        near = difflib.get_close_matches(missing[0], base.tables, 1, 0.5)
-        hint = f" Did you mean --baseline {base.origin}:{near[0]}?" if near else ""
-        return f"The baseline {base.origin} (run {base.run}) has no bot {', '.join(missing)}; it has {theirs}.{hint}"
+        near = difflib.get_close_matches(missing[0], baseline.tables, 1, 0.5)
+        hint = f" Did you mean --baseline {baseline.origin}:{near[0]}?" if near else ""
+        has_not = f"has no bot {', '.join(missing)}; it has {theirs}.{hint}"
+        return f"The baseline {baseline.origin} (run {baseline.run}) {has_not}"
     return (
-        f"No bot of run {head.run} ({', '.join(head.tables)}) is in the baseline {base.origin} ({theirs}). "
+        f"No bot of run {candidate.run} ({', '.join(candidate.tables)}) is in the baseline {baseline.origin} "
+        f"({theirs}). "
         "Name the bot to compare with, as in --baseline FILE:BOT or --baseline RUN:BOT."
     )
 
@@ -293,32 +300,32 @@ def gate_cached(text: str, options: GateOptions) -> GateResult:
     with contextlib.ExitStack() as opened:
         operand = opened.enter_context(open_operand(text or LATEST, options.database))
         home = find_file(text or LATEST)[0] or options.database
-        head, named = _whole(operand, home, opened)
-        _refuse_stopped(head)
-        kept = CachedGate.of(head.manifest)
+        candidate, named = _whole(operand, home, opened)
+        _refuse_stopped(candidate)
+        kept = CachedGate.of(candidate.manifest)
         if not options.baseline:
             raise InputError(_no_baseline(kept.settings.baseline))
         rule = options.changed(kept.rule(options.margins, options.flips))
         if named and any(bot != named for bot in options.bots):
             raise InputError(f"{text} names the bot {named}, and --bot {', '.join(options.bots)}. Give one of the two.")
         wanted = options.bots or ((named,) if named else kept.settings.bots)
-        base = opened.enter_context(open_base(options.baseline, head, _database(home, options.database)))
-        refuse_itself(base, head.run)
-        took = f"Looked at run {head.run} of {head.origin}; nothing was asked."
-        found = judged(head, base, wanted, rule, states=operand.states)
+        baseline = opened.enter_context(open_baseline(options.baseline, candidate, _database(home, options.database)))
+        refuse_itself(baseline, candidate.run)
+        took = f"Looked at run {candidate.run} of {candidate.origin}; nothing was asked."
+        found = judged(candidate, baseline, wanted, rule, states=operand.states)
         return GateResult(took, replace(found, notes=(*kept.notes, *found.notes)))
 
 
 def judged(
-    head: RunTables, base: Operand, wanted: Sequence[str], rule: GateRule,
+    candidate: RunTables, baseline: Operand, wanted: Sequence[str], rule: GateRule,
     early: Callable[[BotVerdict], BotVerdict] | None = None, asking: AsksAgain | None = None,
     states: Mapping[str, BotState] | None = None,
 ) -> GateReport:  # fmt: skip
     """The verdicts on a run.
 
     Args:
-        head: the run, with all its bots.
-        base: what it is held against.
+        candidate: the run, with all its bots.
+        baseline: what it is held against.
         wanted: bots that have to be gated; blank for all that can be.
         rule: what is gated and let pass.
         early: puts what an early stop said in the place of the verdicts of the ordinary rule.
@@ -328,55 +335,59 @@ def judged(
     Raises:
         InputError: a wanted bot is not there on both sides, or no bot is.
     """
-    found = matched(head, base, wanted)
-    manifests = (base.run.manifest, head.manifest)
-    finished = head.status == "finished" or early is not None
-    primary = primary_of(base.run, head)
+    found = matched(candidate, baseline, wanted)
+    manifests = (baseline.run.manifest, candidate.manifest)
+    finished = candidate.status == "finished" or early is not None
+    primary = primary_of(baseline.run, candidate)
     rule = replace(rule, primary=primary.name if primary else "")
     bots = []
-    for was, head_bot in found.pairs:
-        of_bot = replace(rule, primary=primary_of_bot(primary, base.run, was))
-        again = asking(was, head_bot, of_bot) if asking is not None and rule.scope == "these" and rule.confirm else None
-        old, new = base.states.get(was.bot), (states or {}).get(head_bot.bot)
-        changes = tuple(part_changes(old, new)) if old and new and was.bot == head_bot.bot else ()
-        bots.append(replace(verdicts(was, head_bot, of_bot, manifests, finished, again), changes=changes))
+    for was, candidate_bot in found.pairs:
+        of_bot = replace(rule, primary=primary_of_bot(primary, baseline.run, was))
+        again = (
+            asking(was, candidate_bot, of_bot)
+            if asking is not None and rule.scope == "these" and rule.confirm
+            else None
+        )
+        old, new = baseline.states.get(was.bot), (states or {}).get(candidate_bot.bot)
+        changes = tuple(part_changes(old, new)) if old and new and was.bot == candidate_bot.bot else ()
+        bots.append(replace(verdicts(was, candidate_bot, of_bot, manifests, finished, again), changes=changes))
     return GateReport(
-        suite=head.suite, run=head.run, status=head.status, baseline=base.run.origin,
-        baseline_run=base.run.run, rule=rule, bots=tuple(map(early, bots) if early else bots),
-        notes=(*_about(head, base.run), *found.notes), primary=primary,
+        suite=candidate.suite, run=candidate.run, status=candidate.status, baseline=baseline.run.origin,
+        baseline_run=baseline.run.run, rule=rule, bots=tuple(map(early, bots) if early else bots),
+        notes=(*_about(candidate, baseline.run), *found.notes), primary=primary,
     )  # fmt: skip
 
 
-def primary_of(base: RunTables, head: RunTables) -> Primary | None:
-    """The primary metric: the one that the head's suite names, else that of the base, which has all its values."""
-    of_head = head.primary
-    return of_head if of_head is not None and of_head.named else base.primary or of_head
+def primary_of(baseline: RunTables, candidate: RunTables) -> Primary | None:
+    """The primary metric: the one that the candidate's suite names, else the baseline's, whose run is complete."""
+    of_candidate = candidate.primary
+    return of_candidate if of_candidate is not None and of_candidate.named else baseline.primary or of_candidate
 
 
-def primary_of_bot(primary: Primary | None, base: RunTables, was: ScoreTable) -> str:
+def primary_of_bot(primary: Primary | None, baseline: RunTables, was: ScoreTable) -> str:
     """By what a bot is gated: the primary metric, or another where it was chosen and the bot has no value of it."""
     if primary is None:
         return ""
     values = was.values.get(primary.name)
     if primary.named or (values is not None and np.isfinite(values).any()):
         return primary.name
-    own = replace(base, tables={was.bot: was}).primary
+    own = replace(baseline, tables={was.bot: was}).primary
     return own.name if own else primary.name
 
 
-def _about(head: RunTables, base: RunTables) -> list[str]:
+def _about(candidate: RunTables, baseline: RunTables) -> list[str]:
     notes = []
-    if base.status != "finished" and base.run != head.run:
+    if baseline.status != "finished" and baseline.run != candidate.run:
         why = (
             "was stopped early, and says no more than its own verdict"
-            if EARLY_STOP in base.manifest
-            else (f"did not finish ({base.status})")
+            if EARLY_STOP in baseline.manifest
+            else (f"did not finish ({baseline.status})")
         )
-        notes.append(f"the baseline's run {base.run} {why}")
-    if base.run == head.run and base.origin != head.origin:
-        notes.append(f"the baseline was written from this very run, {head.run}: nothing changed since then")
-    if head.suite != base.suite:
-        notes.append(f"the baseline is of another suite, {base.suite}")
+        notes.append(f"the baseline's run {baseline.run} {why}")
+    if baseline.run == candidate.run and baseline.origin != candidate.origin:
+        notes.append(f"the baseline was written from this very run, {candidate.run}: nothing changed since then")
+    if candidate.suite != baseline.suite:
+        notes.append(f"the baseline is of another suite, {baseline.suite}")
     return notes
 
 
@@ -393,11 +404,12 @@ def _database(home: Path, database: Path) -> Path:
     return database if home.suffix.lower() == ".json" else home
 
 
-def _refuse_stopped(head: RunTables) -> None:
+def _refuse_stopped(candidate: RunTables) -> None:
     """What was stopped when its verdict was certain can't be judged again by a rule that looks once."""
-    if EARLY_STOP in head.manifest:
+    if EARLY_STOP in candidate.manifest:
         raise InputError(
-            f"Run {head.run} was stopped early, and its verdict holds only against the baseline that it had then. Give "
+            f"Run {candidate.run} was stopped early, and its verdict holds only against the baseline that it had "
+            "then. Give "
             "the suite instead: its run goes on, and asks what was left out; or once more with --early-stop."
         )
 
@@ -410,7 +422,7 @@ def _no_baseline(named: str | None) -> str:
     )
 
 
-def suite_baseline(given: str, settings: GateSettings, base: Path) -> str:
+def suite_baseline(given: str, settings: GateSettings, folder: Path) -> str:
     """What a suite is held against: the option, else the suite's own, whose files are relative to it.
 
     Raises:
@@ -426,11 +438,11 @@ def suite_baseline(given: str, settings: GateSettings, base: Path) -> str:
         )
     text = settings.baseline
     for end in (len(text), *(place for place in range(len(text) - 1, 0, -1) if text[place] == ":")):
-        if (base / text[:end]).is_file():
-            return f"{_from_here(base / text[:end])}{text[end:]}"
+        if (folder / text[:end]).is_file():
+            return f"{_from_here(folder / text[:end])}{text[end:]}"
     if text.lower().endswith(".json"):
         said = "which the suite names as gate.baseline. 'proctor baseline' writes it."
-        raise InputError(f"There is no {base / text}, {said}")
+        raise InputError(f"There is no {folder / text}, {said}")
     return text
 
 
@@ -480,14 +492,14 @@ def gate_suite(
         rule = settings.rule(loaded.suite.thresholds, options.margins, flips=options.flips, seed=loaded.suite.seed)
         rule = options.changed(rule)
         early = None
-        with _base_before(text, options, evaluation, gated) as base:
-            if isinstance(base, Operand):
-                refuse_itself(base, own, text)
-                text = _pinned(base, text)
+        with _baseline_before(text, options, evaluation, gated) as baseline:
+            if isinstance(baseline, Operand):
+                refuse_itself(baseline, own, text)
+                text = _pinned(baseline, text)
             if early_stop:
-                rule = _for_early(rule, evaluation, base)
+                rule = _for_early(rule, evaluation, baseline)
                 early = EarlyStop(
-                    sequential_tests(evaluation, base, gated, rule, store), rule.cluster, loaded.suite.seed
+                    sequential_tests(evaluation, baseline, gated, rule, store), rule.cluster, loaded.suite.seed
                 )
         began = now()
         outcome = hold(early.arranged(evaluation) if early else evaluation, store, watcher)
@@ -496,37 +508,37 @@ def gate_suite(
     says = partial(early_verdict, result) if result and result.stopped else None
     name = outcome.summary.run
     with open_operand(f"{options.database}:{name}", options.database) as operand:
-        head = asked_in_full(operand.run) if says else operand.run
-        with open_base(text, head, options.database) as base:
+        candidate = asked_in_full(operand.run) if says else operand.run
+        with open_baseline(text, candidate, options.database) as baseline:
             took = f"Held {loaded.path}: run {name} of {options.database}."
             if early is not None:
-                found = judged(head, base, gated, rule, says, states=operand.states)
+                found = judged(candidate, baseline, gated, rule, says, states=operand.states)
             else:
                 with contextlib.closing(Store.open(options.database)) as store:
-                    asking = Confirmation(loaded, run, environ, store, base, notify or watcher.said)
-                    found = judged(head, base, gated, rule, asking=asking, states=operand.states)
-            notes = (*_same_run(head, base), *found.notes)
+                    asking = Confirmation(loaded, run, environ, store, baseline, notify or watcher.said)
+                    found = judged(candidate, baseline, gated, rule, asking=asking, states=operand.states)
+            notes = (*_same_run(candidate, baseline), *found.notes)
     return FinishedGate(GateResult(took, replace(found, notes=notes), saved, result), outcome)
 
 
-def _for_early(rule: GateRule, evaluation: Evaluation, base: Operand | str) -> GateRule:
+def _for_early(rule: GateRule, evaluation: Evaluation, baseline: Operand | str) -> GateRule:
     """What is bet on: it is known before anything is asked, and some questions never will be."""
-    primary = base.run.primary if isinstance(base, Operand) else None
+    primary = baseline.run.primary if isinstance(baseline, Operand) else None
     name = evaluation.header.primary or (primary.name if primary else "")
     return replace(rule, scope="like_these", primary=name, metrics=rule.metrics if name or rule.wanted else (ALL,))
 
 
-def _pinned(base: Operand, text: str) -> str:
+def _pinned(baseline: Operand, text: str) -> str:
     """The same baseline by its full name: the run is a run of its own, and would be the latest."""
-    if base.is_baseline:
+    if baseline.is_baseline:
         return text
-    return ":".join([base.run.origin, base.run.run, *([base.bot] if base.bot else [])])
+    return ":".join([baseline.run.origin, baseline.run.run, *([baseline.bot] if baseline.bot else [])])
 
 
-def _same_run(head: RunTables, base: Operand) -> list[str]:
-    if base.bot is not None or base.is_baseline or base.run.run != head.run:
+def _same_run(candidate: RunTables, baseline: Operand) -> list[str]:
+    if baseline.bot is not None or baseline.is_baseline or baseline.run.run != candidate.run:
         return []
-    return [f"the run is that of run {head.run}, with which it is compared: nothing changed since then"]
+    return [f"the run is that of run {candidate.run}, with which it is compared: nothing changed since then"]
 
 
 def _asked(gated: Sequence[str], text: str, loaded: LoadedSuite) -> tuple[str, ...]:
@@ -568,7 +580,7 @@ def _resumed(store: Store, evaluation: Evaluation) -> str | None:
 
 
 @contextlib.contextmanager
-def _base_before(
+def _baseline_before(
     text: str, options: GateOptions, evaluation: Evaluation, gated: Sequence[str]
 ) -> Iterator[Operand | str]:
     """The baseline before anything is asked; its name where it is a bot of the run itself.

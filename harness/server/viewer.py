@@ -339,23 +339,23 @@ class ColumnKey(NamedTuple):
     bot: str
 
 
-def compared_runs(store: Store, base: str, head: str) -> list[int]:
+def compared_runs(store: Store, baseline: str, candidate: str) -> list[int]:
     """The keys of the runs of both sides; one where both are of one run.
 
     Raises:
         InputError: no such run or bot. Files are not sides here: whoever has the address may not choose any.
     """
     runs = all_runs(store)
-    return list(dict.fromkeys(named_operand(store, text, runs)[0][0] for text in (base, head)))
+    return list(dict.fromkeys(named_operand(store, text, runs)[0][0] for text in (baseline, candidate)))
 
 
-def paired_in(store: Store, base: str, head: str) -> PairedRuns:
+def paired_in(store: Store, baseline: str, candidate: str) -> PairedRuns:
     """Both sides, compared.
 
     Raises:
         InputError: no such run or bot, or nothing of both can be compared.
     """
-    return paired_runs(side_in(store, base), side_in(store, head))
+    return paired_runs(side_in(store, baseline), side_in(store, candidate))
 
 
 def column_keys(pairs: PairedRuns) -> tuple[ColumnKey, ...]:
@@ -473,29 +473,29 @@ class Viewer:
         return self._answers.get(("rows", run_id, tag), lambda: _block(columns, "rows"))
 
     def _compare(self, store: Store, request: Request, _: dict[str, str]) -> Answer:
-        base, head = _operands(request)
-        if not base or not head:
+        baseline, candidate = _operands(request)
+        if not baseline or not candidate:
             return redirection("/#compare")
-        tag = tag_of(store, compared_runs(store, base, head))
-        query = f"?{urlencode({'base': base, 'head': head})}"
+        tag = tag_of(store, compared_runs(store, baseline, candidate))
+        query = f"?{urlencode({'baseline': baseline, 'candidate': candidate})}"
         settings = {
             "blocks": "/compare/data/", "query": query, "state": f"/compare/state{query}", "tag": tag, "home": "/",
         }  # fmt: skip
 
         def made() -> Answer:
-            pairs = paired_in(store, base, head)
-            self._pairs.get((base, head, tag), lambda: column_keys(pairs))
+            pairs = paired_in(store, baseline, candidate)
+            self._pairs.get((baseline, candidate, tag), lambda: column_keys(pairs))
             return html(_live(pair_page(pairs, settings)))
 
-        return self._answers.get(("compare", base, head, tag), made)
+        return self._answers.get(("compare", baseline, candidate, tag), made)
 
     def _compare_state(self, store: Store, request: Request, _: dict[str, str]) -> Answer:
         return _json(state_of(store, compared_runs(store, *_operands(request))))
 
     def _compare_data(self, store: Store, request: Request, parts: dict[str, str]) -> Answer:
-        base, head = _operands(request)
-        tag = tag_of(store, compared_runs(store, base, head))
-        keys = self._pairs.get((base, head, tag), lambda: column_keys(paired_in(store, base, head)))
+        baseline, candidate = _operands(request)
+        tag = tag_of(store, compared_runs(store, baseline, candidate))
+        keys = self._pairs.get((baseline, candidate, tag), lambda: column_keys(paired_in(store, baseline, candidate)))
         return _block(opened_columns(store, keys), parts["block"])
 
 
@@ -503,11 +503,13 @@ def _wanted(request: Request) -> Wanted:
     query = request.query
     number = query.get("page", "1")
     page = int(number) if re.fullmatch(r"[0-9]{1,6}", number) else 1
-    return Wanted(query.get("suite", ""), query.get("metric", ""), page, query.get("base", ""), query.get("head", ""))
+    return Wanted(
+        query.get("suite", ""), query.get("metric", ""), page, query.get("baseline", ""), query.get("candidate", "")
+    )
 
 
 def _operands(request: Request) -> tuple[str, str]:
-    return request.query.get("base", ""), request.query.get("head", "")
+    return request.query.get("baseline", ""), request.query.get("candidate", "")
 
 
 def _found(store: Store, name: str) -> tuple[int, str]:

@@ -19,7 +19,7 @@ Lattice = Mapping[frozenset[str], Figures]  # what is new -> the values of all q
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """What one change did to a metric; ``difference`` is its share of head - base, a question."""
+    """What one change did to a metric; ``difference`` is its share of candidate - baseline, a question."""
 
     factor: str
     difference: Difference
@@ -31,7 +31,7 @@ class MetricEffects:
 
     Attributes:
         column: the metric.
-        whole: head - base. The means of the effects add up to its mean.
+        whole: candidate - baseline. The means of the effects add up to its mean.
         effects: one for each change.
         questions: those that have a value on both sides and in every configuration between them.
         dropped: questions of both sides that lack one.
@@ -74,14 +74,14 @@ def shapley(values: Lattice, factors: Sequence[str]) -> dict[str, Figures]:
 
 
 def effects(
-    column: MetricColumn, base: Figures, between: Lattice, factors: Sequence[str], clusters: NDArray[np.intp],
+    column: MetricColumn, baseline: Figures, between: Lattice, factors: Sequence[str], clusters: NDArray[np.intp],
     first: str = "", seed: int = 0,
 ) -> MetricEffects | None:  # fmt: skip
     """What each change did to a metric, with intervals over clusters of questions.
 
     Args:
         column: the metric.
-        base: values of the baseline, one a question; NaN where there is none. So in all arrays.
+        baseline: values of the baseline, one a question; NaN where there is none. So in all arrays.
         between: the values by what is new, from the empty set to all factors.
         factors: what was changed.
         clusters: code of each question's cluster.
@@ -91,9 +91,9 @@ def effects(
     Returns:
         The effects; None when no question has all values.
     """
-    there = np.isfinite(base) & np.logical_and.reduce([np.isfinite(values) for values in between.values()])
-    head = between[frozenset(factors)]
-    both = int((np.isfinite(base) & np.isfinite(head)).sum())
+    there = np.isfinite(baseline) & np.logical_and.reduce([np.isfinite(values) for values in between.values()])
+    candidate = between[frozenset(factors)]
+    both = int((np.isfinite(baseline) & np.isfinite(candidate)).sum())
     if not there.any():
         return None
     known = {new: values[there] for new, values in between.items()}
@@ -102,12 +102,12 @@ def effects(
     def compared(old: Figures, new: Figures, binary: bool = False) -> Difference:
         return difference(old, new, clusters[there], column.low, column.high, binary, seed=seed)
 
-    binary = is_binary(column, base[there], head[there])
-    shares = {first: known[frozenset()] - base[there]} if first else {}
+    binary = is_binary(column, baseline[there], candidate[there])
+    shares = {first: known[frozenset()] - baseline[there]} if first else {}
     shares |= shapley(known, factors) if factors else {}
     return MetricEffects(
         column=column,
-        whole=compared(base[there], head[there], binary),
+        whole=compared(baseline[there], candidate[there], binary),
         effects=tuple(Effect(name, compared(nothing, share)) for name, share in shares.items()),
         questions=int(there.sum()),
         dropped=both - int(there.sum()),

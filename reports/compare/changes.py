@@ -59,7 +59,7 @@ HASH: Final = re.compile(r"[0-9a-f]{16,}")
 
 @dataclass(frozen=True, slots=True)
 class BotState:
-    """What a bot was made of: see ``bots.base.Identity``."""
+    """What a bot was made of: see ``bots.baseline.Identity``."""
 
     kind: str
     model: str | None
@@ -79,14 +79,14 @@ class PartChange:
     Attributes:
         what: its kind; a ``part`` is known by its hash alone, a ``revision`` is that of a model.
         name: of the prompt, setting (with dots), part or model; blank for the type and the chat model.
-        base: what it was; None where there was none.
-        head: what it is.
+        baseline: what it was; None where there was none.
+        candidate: what it is.
     """
 
     what: What
     name: str
-    base: object
-    head: object
+    baseline: object
+    candidate: object
 
 
 def bot_states(store: Store, run_id: int) -> dict[str, BotState]:
@@ -99,38 +99,38 @@ def bot_states(store: Store, run_id: int) -> dict[str, BotState]:
     return {str(name): BotState(kind, model, *map(orjson.loads, made)) for name, kind, model, *made in lines}
 
 
-def changed_parts(base: BotState, head: BotState) -> tuple[str, ...]:
+def changed_parts(baseline: BotState, candidate: BotState) -> tuple[str, ...]:
     """What differs between two states of a bot, each in a few words; empty when they are the same.
 
     >>> rag = BotState("rag", "small", {"top_k": 4}, {}, {"prompt": "Answer."}, {})
     >>> changed_parts(rag, BotState("rag", "small", {"top_k": 8}, {}, {"prompt": "Answer briefly."}, {}))
     ('prompt: 1 line out, 1 in', 'top_k from 4 to 8')
     """
-    return tuple(change_words(each) for each in part_changes(base, head))
+    return tuple(change_words(each) for each in part_changes(baseline, candidate))
 
 
-def part_changes(base: BotState, head: BotState) -> Iterator[PartChange]:
+def part_changes(baseline: BotState, candidate: BotState) -> Iterator[PartChange]:
     """What differs between two states of a bot, with what it was and is."""
-    if base.kind != head.kind:
-        yield PartChange("type", "", base.kind, head.kind)
-    if base.model != head.model:
-        yield PartChange("model", "", base.model, head.model)
-    for name, before, after in differing(base.prompts, head.prompts):
+    if baseline.kind != candidate.kind:
+        yield PartChange("type", "", baseline.kind, candidate.kind)
+    if baseline.model != candidate.model:
+        yield PartChange("model", "", baseline.model, candidate.model)
+    for name, before, after in differing(baseline.prompts, candidate.prompts):
         yield PartChange("prompt", name, before, after)
-    for name, before, after in differing(flat(base.settings), flat(head.settings)):
+    for name, before, after in differing(flat(baseline.settings), flat(candidate.settings)):
         yield PartChange("setting", name, before, after)
-    for name, before, after in differing(base.parts, head.parts):
+    for name, before, after in differing(baseline.parts, candidate.parts):
         yield PartChange("part", name, before, after)
-    for name, before, after in differing(base.models, head.models):
-        if (before, after) != (base.model, head.model):  # else it is told above
+    for name, before, after in differing(baseline.models, candidate.models):
+        if (before, after) != (baseline.model, candidate.model):  # else it is told above
             yield PartChange("revision", name, before, after)
 
 
-def differing(base: Mapping[str, object], head: Mapping[str, object]) -> Iterator[tuple[str, object, object]]:
+def differing(baseline: Mapping[str, object], candidate: Mapping[str, object]) -> Iterator[tuple[str, object, object]]:
     """The names under which two mappings differ, in order, with both values; None where there is none."""
-    for name in {**base, **head}:
-        if base.get(name) != head.get(name):
-            yield name, base.get(name), head.get(name)
+    for name in {**baseline, **candidate}:
+        if baseline.get(name) != candidate.get(name):
+            yield name, baseline.get(name), candidate.get(name)
 
 
 def flat(settings: Mapping[str, object]) -> dict[str, object]:
@@ -153,23 +153,23 @@ def _flat(settings: Mapping[str, object], above: str) -> Iterator[tuple[str, obj
 def change_words(change: PartChange) -> str:
     """What changed, in a few words."""
     if change.what in ("type", "model"):
-        return f"{change.what} from {change.base or 'none'} to {change.head or 'none'}"
+        return f"{change.what} from {change.baseline or 'none'} to {change.candidate or 'none'}"
     if change.what == "prompt":
-        return f"{change.name}: {_edited(str(change.base or ''), str(change.head or ''))}"
+        return f"{change.name}: {_edited(str(change.baseline or ''), str(change.candidate or ''))}"
     if change.what == "part":
         return f"{'documents' if change.name == 'knowledge' else change.name} changed"
-    return _setting(change.name, change.base, change.head)
+    return _setting(change.name, change.baseline, change.candidate)
 
 
-def _setting(name: str, base: object, head: object) -> str:
-    shown = ["none" if value is None else str(value) for value in (base, head)]
+def _setting(name: str, baseline: object, candidate: object) -> str:
+    shown = ["none" if value is None else str(value) for value in (baseline, candidate)]
     if any(len(value) > LONGEST or HASH.fullmatch(value) for value in shown):
         return f"{name} changed"
     return f"{name} from {shown[0]} to {shown[1]}"
 
 
-def _edited(base: str, head: str) -> str:
-    lines = list(difflib.ndiff(base.splitlines(), head.splitlines()))
+def _edited(baseline: str, candidate: str) -> str:
+    lines = list(difflib.ndiff(baseline.splitlines(), candidate.splitlines()))
     out, new = (sum(line.startswith(mark) for line in lines) for mark in ("- ", "+ "))
     if not out and not new:
         return "line ends changed"
@@ -183,20 +183,20 @@ class ChangedRow:
     Attributes:
         key: of the question.
         text: of the question.
-        base_value: mean over its repeats.
-        head_value: likewise.
+        baseline_value: mean over its repeats.
+        candidate_value: likewise.
         flip: whether it crossed the threshold, and which way; None when not.
-        base_answer: what base said, in the repeat that is nearest to its mean; None where nothing was said.
-        head_answer: likewise what head said.
+        baseline_answer: what baseline said, in the repeat that is nearest to its mean; None where nothing was said.
+        candidate_answer: likewise what candidate said.
     """
 
     key: str
     text: str
-    base_value: float
-    head_value: float
+    baseline_value: float
+    candidate_value: float
     flip: Direction | None
-    base_answer: str | None
-    head_answer: str | None
+    baseline_answer: str | None
+    candidate_answer: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,10 +219,10 @@ def changed_rows(pairing: Pairing, metric: str, most: int) -> ChangedRows:
     column = pairing.columns[metric]
     if column.better == "neither" or most < 1:
         return ChangedRows(metric, (), ())
-    base, head = pairing.values(metric)
+    baseline, candidate = pairing.values(metric)
     sign = 1 if column.better == "higher" else -1
-    gain = sign * (head - base)
-    flipped = passes(column, head).astype(np.int8) - passes(column, base)
+    gain = sign * (candidate - baseline)
+    flipped = passes(column, candidate).astype(np.int8) - passes(column, baseline)
     places = np.flatnonzero(np.isfinite(gain) & (gain != 0))
     order = places[np.lexsort((places, gain[places], flipped[places]))]
     losses = [_row(pairing, metric, int(place)) for place in order[:most] if gain[place] < 0]
@@ -232,15 +232,15 @@ def changed_rows(pairing: Pairing, metric: str, most: int) -> ChangedRows:
 
 def _row(pairing: Pairing, metric: str, place: int) -> ChangedRow:
     case, column = pairing.cases[place], pairing.columns[metric]
-    base, head = (float(np.nanmean(values[place])) for values in pairing.repeated_values(metric))
+    baseline, candidate = (float(np.nanmean(values[place])) for values in pairing.repeated_values(metric))
     return ChangedRow(
         key=case.key,
         text=case.text,
-        base_value=base,
-        head_value=head,
-        flip=flip_of_values(base, head, column.threshold, column.better),
-        base_answer=_answer(pairing.base, metric, int(pairing.base_places[place]), base),
-        head_answer=_answer(pairing.head, metric, int(pairing.head_places[place]), head),
+        baseline_value=baseline,
+        candidate_value=candidate,
+        flip=flip_of_values(baseline, candidate, column.threshold, column.better),
+        baseline_answer=_answer(pairing.baseline, metric, int(pairing.baseline_places[place]), baseline),
+        candidate_answer=_answer(pairing.candidate, metric, int(pairing.candidate_places[place]), candidate),
     )
 
 

@@ -17,16 +17,18 @@ from .scores import Case, Figures, ScoreTable
 Manifests = tuple[Mapping[str, object], Mapping[str, object]]
 
 
-def why_versions_differ(metric: str, base: MetricColumn, head: MetricColumn, manifests: Manifests | None) -> str:
+def why_versions_differ(
+    metric: str, baseline: MetricColumn, candidate: MetricColumn, manifests: Manifests | None
+) -> str:
     """A sentence that says in what the metric differs between two runs.
 
     Args:
         metric: its name.
-        base: its column on the base's side.
-        head: its column on the head's side.
-        manifests: of base and head; None where they are not known.
+        baseline: its column on the baseline's side.
+        candidate: its column on the candidate's side.
+        manifests: of baseline and candidate; None where they are not known.
     """
-    if base.version == head.version:
+    if baseline.version == candidate.version:
         return "It is read another way on the two sides: other direction, or another mean over the rows."
     reasons = list(_reasons(metric, manifests)) if manifests is not None else []
     if not reasons:
@@ -35,26 +37,26 @@ def why_versions_differ(metric: str, base: MetricColumn, head: MetricColumn, man
 
 
 def _reasons(metric: str, manifests: Manifests) -> Iterator[str]:
-    base, head = (mapping_in(manifest.get("settings")) for manifest in manifests)
-    options = [_options(metric, settings) for settings in (base, head)]
+    baseline, candidate = (mapping_in(manifest.get("settings")) for manifest in manifests)
+    options = [_options(metric, settings) for settings in (baseline, candidate)]
     if options[0] != options[1]:
         yield f"its options were {_shown(options[0])}, now {_shown(options[1])}"
-    judges = [mapping_in(settings.get("judge")) for settings in (base, head)]
+    judges = [mapping_in(settings.get("judge")) for settings in (baseline, candidate)]
     if any(is_judged(metric, judge) for judge in judges):
         yield from _judges(*judges)
     else:
         for what, name in (("embedder was", "embedder"), ("local models were", "local_models")):
-            if base.get(name) != head.get(name):
-                yield f"the {what} {_shown(base.get(name))}, now {_shown(head.get(name))}"
+            if baseline.get(name) != candidate.get(name):
+                yield f"the {what} {_shown(baseline.get(name))}, now {_shown(candidate.get(name))}"
     versions = [manifest.get("proctor") for manifest in manifests]
     if versions[0] != versions[1]:
         yield f"Proctor was {_shown(versions[0])}, now {_shown(versions[1])}"
 
 
-def _judges(base: Mapping[str, object], head: Mapping[str, object]) -> Iterator[str]:
-    if base.get("model_id") != head.get("model_id"):
-        yield f"the judge was {_shown(base.get('model_id'))}, now {_shown(head.get('model_id'))}"
-    elif base.get("requests_hash") != head.get("requests_hash"):
+def _judges(baseline: Mapping[str, object], candidate: Mapping[str, object]) -> Iterator[str]:
+    if baseline.get("model_id") != candidate.get("model_id"):
+        yield f"the judge was {_shown(baseline.get('model_id'))}, now {_shown(candidate.get('model_id'))}"
+    elif baseline.get("requests_hash") != candidate.get("requests_hash"):
         yield "the judge is put other requests (its prompts or settings changed)"
 
 
@@ -92,21 +94,21 @@ class Dropped:
     """Keys of questions that have no partner on the other side.
 
     Attributes:
-        base_only: asked on the base's side alone.
-        head_only: asked on the head's side alone.
+        baseline_only: asked on the baseline's side alone.
+        candidate_only: asked on the candidate's side alone.
         perturbed: another text under the same key.
         remarked: the same text, but marked by another yardstick (accepted answers, constraints or evidence).
     """
 
-    base_only: tuple[str, ...] = ()
-    head_only: tuple[str, ...] = ()
+    baseline_only: tuple[str, ...] = ()
+    candidate_only: tuple[str, ...] = ()
     perturbed: tuple[str, ...] = ()
     remarked: tuple[str, ...] = ()
 
     @property
     def count(self) -> int:
         """How many there are."""
-        return len(self.base_only) + len(self.head_only) + len(self.perturbed) + len(self.remarked)
+        return len(self.baseline_only) + len(self.candidate_only) + len(self.perturbed) + len(self.remarked)
 
 
 @dataclass(frozen=True)
@@ -114,25 +116,25 @@ class Pairing:
     """Two score tables, question by question, with all that is left out of the comparison.
 
     Attributes:
-        base, head: the two tables.
-        cases: the paired questions, in the order of the head.
-        base_places, head_places: where each of them stands in its table.
+        baseline, candidate: the two tables.
+        cases: the paired questions, in the order of the candidate.
+        baseline_places, candidate_places: where each of them stands in its table.
         clusters: for each question the code of its cluster, from 0 on.
         cluster_names: what the codes stand for; a question that is its own cluster gives its key.
         cluster: how clusters are made: ``source``, ``tag``, ``tag:PREFIX`` or ``none``.
-        metrics: the comparable metrics, in the order of the head.
-        columns: by metric; the head's, whose threshold holds.
+        metrics: the comparable metrics, in the order of the candidate.
+        columns: by metric; the candidate's, whose threshold holds.
         refused: by metric of either side that is not comparable, a sentence that says why.
         dropped: the questions left out.
-        same_answers: whether head holds the very answers of base, kept and not asked again.
+        same_answers: whether candidate holds the very answers of baseline, kept and not asked again.
         same_words: whether both gave the same answers, word for word.
     """
 
-    base: ScoreTable
-    head: ScoreTable
+    baseline: ScoreTable
+    candidate: ScoreTable
     cases: tuple[Case, ...]
-    base_places: Places
-    head_places: Places
+    baseline_places: Places
+    candidate_places: Places
     clusters: Places
     cluster_names: tuple[str, ...]
     cluster: str
@@ -145,12 +147,12 @@ class Pairing:
 
     def values(self, metric: str) -> tuple[Figures, Figures]:
         """The values of both sides, one a question: the mean over its repeats that have one, else NaN."""
-        base, head = self.repeated_values(metric)
-        return mean_of_repeats(base), mean_of_repeats(head)
+        baseline, candidate = self.repeated_values(metric)
+        return mean_of_repeats(baseline), mean_of_repeats(candidate)
 
     def repeated_values(self, metric: str) -> tuple[Figures, Figures]:
         """The values of both sides, of shape (questions, repeats); the sides may have another number of repeats."""
-        return self.base.values[metric][self.base_places], self.head.values[metric][self.head_places]
+        return self.baseline.values[metric][self.baseline_places], self.candidate.values[metric][self.candidate_places]
 
     @property
     def cluster_count(self) -> int:
@@ -159,49 +161,51 @@ class Pairing:
 
 
 def pair(
-    base: ScoreTable, head: ScoreTable, cluster: str = "source",
+    baseline: ScoreTable, candidate: ScoreTable, cluster: str = "source",
     manifests: tuple[Mapping[str, object], Mapping[str, object]] | None = None,
 ) -> Pairing:  # fmt: skip
     """Pair two tables by the keys of their questions; they may be of one run, of two, or from a baseline file.
 
     Args:
-        base: what it is compared with.
-        head: what is looked at.
+        baseline: what it is compared with.
+        candidate: what is looked at.
         cluster: ``source`` for the source document, ``tag`` for the first tag, ``tag:PREFIX`` for the first tag that
             begins so, ``none`` for every question on its own. A question without one is its own cluster.
-        manifests: of base and head, from which a refusal tells what differs.
+        manifests: of baseline and candidate, from which a refusal tells what differs.
 
     Raises:
         InputError: there is no such way to cluster.
     """
     check_cluster(cluster)
-    keys, dropped = _partners(base, head)
-    base_places = np.array([base.places[key] for key in keys], np.intp)
-    head_places = np.array([head.places[key] for key in keys], np.intp)
-    cases = tuple(head.cases[place] for place in head_places)
+    keys, dropped = _partners(baseline, candidate)
+    baseline_places = np.array([baseline.places[key] for key in keys], np.intp)
+    candidate_places = np.array([candidate.places[key] for key in keys], np.intp)
+    cases = tuple(candidate.cases[place] for place in candidate_places)
     clusters, names = cluster_codes(cases, cluster)
     metrics = tuple(
         name
-        for name, column in head.columns.items()
-        if name in base.columns and same_metric(base.columns[name], column)
+        for name, column in candidate.columns.items()
+        if name in baseline.columns and same_metric(baseline.columns[name], column)
     )
     return Pairing(
-        base=base, head=head, cases=cases, base_places=base_places, head_places=head_places, clusters=clusters,
+        baseline=baseline, candidate=candidate, cases=cases, baseline_places=baseline_places,
+        candidate_places=candidate_places, clusters=clusters,
         cluster_names=names, cluster=cluster, metrics=metrics,
-        columns={name: head.columns[name] for name in metrics}, refused=_refused(base, head, manifests),
-        dropped=dropped, same_answers=_same_answers(base, head, base_places, head_places),
-        same_words=_same_words(base, head, base_places, head_places),
+        columns={name: candidate.columns[name] for name in metrics}, refused=_refused(baseline, candidate, manifests),
+        dropped=dropped, same_answers=_same_answers(baseline, candidate, baseline_places, candidate_places),
+        same_words=_same_words(baseline, candidate, baseline_places, candidate_places),
     )  # fmt: skip
 
 
 def nothing_comparable(pairing: Pairing, refused: Mapping[str, str]) -> NothingComparable:
     """The error for two bots without a common question, or without a metric or a time on both sides."""
-    who = f"{pairing.base.bot} of run {pairing.base.run} and {pairing.head.bot} of run {pairing.head.run}"
+    who = " and ".join(f"{table.bot} of run {table.run}" for table in (pairing.baseline, pairing.candidate))
     if not len(pairing.cases):
         dropped = pairing.dropped
         return NothingComparable(
             f"Nothing can be compared between {who}: no question stands on both sides with the same id, text and "
-            f"yardstick ({len(dropped.base_only):,} on the first side alone, {len(dropped.head_only):,} on the second "
+            f"yardstick ({len(dropped.baseline_only):,} on the first side alone, {len(dropped.candidate_only):,} on "
+            "the second "
             f"alone, {len(dropped.perturbed):,} worded and {len(dropped.remarked):,} marked in another way)."
         )
     together: dict[str, list[str]] = {}
@@ -222,9 +226,13 @@ def mean_of_repeats(values: Figures) -> Figures:
     return means
 
 
-def same_metric(base: MetricColumn, head: MetricColumn) -> bool:
+def same_metric(baseline: MetricColumn, candidate: MetricColumn) -> bool:
     """Whether values of the two mean the same."""
-    return base.version == head.version and base.better == head.better and base.aggregate == head.aggregate
+    return (
+        baseline.version == candidate.version
+        and baseline.better == candidate.better
+        and baseline.aggregate == candidate.aggregate
+    )
 
 
 def check_cluster(cluster: str) -> None:
@@ -233,13 +241,13 @@ def check_cluster(cluster: str) -> None:
         raise InputError(f"There is no way to cluster called {cluster!r}. There are: {', '.join(CLUSTERS)}.")
 
 
-def _partners(base: ScoreTable, head: ScoreTable) -> tuple[list[str], Dropped]:
-    """The keys that pair, in the order of the head, and those that don't."""
+def _partners(baseline: ScoreTable, candidate: ScoreTable) -> tuple[list[str], Dropped]:
+    """The keys that pair, in the order of the candidate, and those that don't."""
     keys: list[str] = []
     perturbed, remarked = [], []
-    in_base, in_head = _asked(base), _asked(head)
-    for key, case in in_head.items():
-        other = in_base.get(key)
+    in_baseline, in_candidate = _asked(baseline), _asked(candidate)
+    for key, case in in_candidate.items():
+        other = in_baseline.get(key)
         if other is None:
             continue
         if other.text != case.text:
@@ -248,9 +256,9 @@ def _partners(base: ScoreTable, head: ScoreTable) -> tuple[list[str], Dropped]:
             remarked.append(key)
         else:
             keys.append(key)
-    base_only = tuple(key for key in in_base if key not in in_head)
-    head_only = tuple(key for key in in_head if key not in in_base)
-    return keys, Dropped(base_only, head_only, tuple(perturbed), tuple(remarked))
+    baseline_only = tuple(key for key in in_baseline if key not in in_candidate)
+    candidate_only = tuple(key for key in in_candidate if key not in in_baseline)
+    return keys, Dropped(baseline_only, candidate_only, tuple(perturbed), tuple(remarked))
 
 
 def _asked(table: ScoreTable) -> dict[str, Case]:
@@ -280,29 +288,37 @@ def cluster_of(case: Case, cluster: str) -> tuple[bool, str]:
 
 
 def _refused(
-    base: ScoreTable, head: ScoreTable, manifests: tuple[Mapping[str, object], Mapping[str, object]] | None
+    baseline: ScoreTable, candidate: ScoreTable, manifests: tuple[Mapping[str, object], Mapping[str, object]] | None
 ) -> dict[str, str]:
     refused: dict[str, str] = {}
-    for name, column in {**head.columns, **base.columns}.items():
-        if name not in base.columns:
-            refused[name] = f"Only {head.bot} in run {head.run} has it: run {base.run} did not measure it."
-        elif name not in head.columns:
-            refused[name] = f"Only {base.bot} in run {base.run} has it: run {head.run} did not measure it."
-        elif not same_metric(base.columns[name], head.columns[name]):
-            refused[name] = why_versions_differ(name, column, head.columns[name], manifests)
+    for name, column in {**candidate.columns, **baseline.columns}.items():
+        if name not in baseline.columns:
+            refused[name] = (
+                f"Only {candidate.bot} in run {candidate.run} has it: run {baseline.run} did not measure it."
+            )
+        elif name not in candidate.columns:
+            refused[name] = f"Only {baseline.bot} in run {baseline.run} has it: run {candidate.run} did not measure it."
+        elif not same_metric(baseline.columns[name], candidate.columns[name]):
+            refused[name] = why_versions_differ(name, column, candidate.columns[name], manifests)
     return refused
 
 
-def _same_answers(base: ScoreTable, head: ScoreTable, base_places: Places, head_places: Places) -> bool:
-    """Whether head's answers are those of base, kept: a bot in the same state, the same words, the same times."""
-    if base.fingerprint != head.fingerprint or base.repeats != head.repeats or not len(base_places):
+def _same_answers(
+    baseline: ScoreTable, candidate: ScoreTable, baseline_places: Places, candidate_places: Places
+) -> bool:
+    """Whether the candidate's answers are the baseline's, cached: the same bot, the same words, the same times."""
+    if (
+        baseline.fingerprint != candidate.fingerprint
+        or baseline.repeats != candidate.repeats
+        or not len(baseline_places)
+    ):
         return False
-    if not np.array_equal(base.said[base_places], head.said[head_places]):
+    if not np.array_equal(baseline.said[baseline_places], candidate.said[candidate_places]):
         return False
-    return np.array_equal(base.latency_ms[base_places], head.latency_ms[head_places], equal_nan=True)
+    return np.array_equal(baseline.latency_ms[baseline_places], candidate.latency_ms[candidate_places], equal_nan=True)
 
 
-def _same_words(base: ScoreTable, head: ScoreTable, base_places: Places, head_places: Places) -> bool:
+def _same_words(baseline: ScoreTable, candidate: ScoreTable, baseline_places: Places, candidate_places: Places) -> bool:
     """Whether every question was answered by both, in the same words in each repeat."""
-    said = base.said[base_places]
-    return bool(len(said) and said.all() and np.array_equal(said, head.said[head_places]))
+    said = baseline.said[baseline_places]
+    return bool(len(said) and said.all() and np.array_equal(said, candidate.said[candidate_places]))

@@ -57,17 +57,22 @@ def paired_latency(pairing: Pairing, seed: int = 0) -> LatencyDifference | None:
     An answer that timed out would have taken longer than it was given (it is censored). One that failed for another
     reason, be it at once, has no time: it is counted, and left out.
     """
-    base, head = pairing.base, pairing.head
-    old, new = pairing.base_places, pairing.head_places
+    baseline, candidate = pairing.baseline, pairing.candidate
+    old, new = pairing.baseline_places, pairing.candidate_places
     found = latency_difference(
-        base.answer_ms[old], base.answered[old], head.answer_ms[new], head.answered[new], pairing.clusters, seed
+        baseline.answer_ms[old],
+        baseline.answered[old],
+        candidate.answer_ms[new],
+        candidate.answered[new],
+        pairing.clusters,
+        seed,
     )
     if found is None:
         return None
     return replace(
         found,
-        base=replace(found.base, failed=int(base.failed[old].sum())),
-        head=replace(found.head, failed=int(head.failed[new].sum())),
+        baseline=replace(found.baseline, failed=int(baseline.failed[old].sum())),
+        candidate=replace(found.candidate, failed=int(candidate.failed[new].sum())),
     )
 
 
@@ -82,24 +87,24 @@ class Missing:
 
     Attributes:
         both: questions with a value on both sides, which are compared.
-        base_only: with a value of the base alone.
-        head_only: with a value of the head alone.
+        baseline_only: with a value of the baseline alone.
+        candidate_only: with a value of the candidate alone.
         neither: without a value on either side.
-        base_reasons: the questions without a value of the base, by status.
-        head_reasons: likewise of the head.
+        baseline_reasons: the questions without a value of the baseline, by status.
+        candidate_reasons: likewise of the candidate.
     """
 
     both: int
-    base_only: int
-    head_only: int
+    baseline_only: int
+    candidate_only: int
     neither: int
-    base_reasons: Mapping[str, int]
-    head_reasons: Mapping[str, int]
+    baseline_reasons: Mapping[str, int]
+    candidate_reasons: Mapping[str, int]
 
     @property
     def differs(self) -> bool:
         """Whether a question misses its value on one side only."""
-        return bool(self.base_only or self.head_only)
+        return bool(self.baseline_only or self.candidate_only)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,9 +128,9 @@ class MetricComparison:
 
     Attributes:
         column: the metric, with direction and threshold.
-        base_mean: of the base.
-        head_mean: of the head.
-        difference: head - base, in the raw direction of the metric.
+        baseline_mean: of the baseline.
+        candidate_mean: of the candidate.
+        difference: candidate - baseline, in the raw direction of the metric.
         holm: cautious p value corrected over the compared metrics by Holm; None where there is no test.
         bh: the same by Benjamini and Hochberg.
         verdict: after the correction that was asked for.
@@ -138,8 +143,8 @@ class MetricComparison:
     """
 
     column: MetricColumn
-    base_mean: float
-    head_mean: float
+    baseline_mean: float
+    candidate_mean: float
     difference: Difference
     missing: Missing
     holm: float | None = None
@@ -156,14 +161,14 @@ class MetricComparison:
 
     @property
     def wins_ties_losses(self) -> tuple[int, int, int]:
-        """Questions on which head is better, as good, and worse; higher, equal and lower where neither is better."""
+        """Questions on which the candidate is better, equal and worse; higher, equal and lower without a direction."""
         found = self.difference
         if self.column.better == "lower":
             return found.losses, found.ties, found.wins
         return found.wins, found.ties, found.losses
 
-    def sentence(self, head: str) -> str:
-        """The verdict in plain words; ``head`` is what the head is called.
+    def sentence(self, candidate: str) -> str:
+        """The verdict in plain words; ``candidate`` is what the candidate is called.
 
         A gain is told without a sign, in the interval too; a difference that is not shown, as its range.
         """
@@ -179,7 +184,7 @@ class MetricComparison:
         operand = "lower" if found.mean < 0 else "higher"
         notify = self.column.better == "lower"  # there, "better by" could be read as "higher by"
         what = f"{self.verdict} ({operand})" if notify else self.verdict
-        return f"{head} is {what} by {by} [{ends[0]}, {ends[1]}]"
+        return f"{candidate} is {what} by {by} [{ends[0]}, {ends[1]}]"
 
     def shown(self, value: float) -> str:
         """A difference in as many digits as the metric deserves."""
@@ -203,16 +208,16 @@ def compare_metric(pairing: Pairing, metric: str, judge_variance: float | None, 
         seed: of the draws of the test.
     """
     column = pairing.columns[metric]
-    base, head = pairing.values(metric)
-    missing = count_missing(pairing, metric, base, head)
+    baseline, candidate = pairing.values(metric)
+    missing = count_missing(pairing, metric, baseline, candidate)
     if not missing.both:
         return None
-    both = np.isfinite(base) & np.isfinite(head)
-    old, new, clusters = base[both], head[both], pairing.clusters[both]
+    both = np.isfinite(baseline) & np.isfinite(candidate)
+    old, new, clusters = baseline[both], candidate[both], pairing.clusters[both]
     found = difference(old, new, clusters, column.low, column.high, is_binary(column, old, new), seed=seed)
     made = MetricComparison(column, float(old.mean()), float(new.mean()), found, missing)
     if missing.differs:
-        made = replace(made, bounds=missing_bounds(base, head, column.low, column.high))
+        made = replace(made, bounds=missing_bounds(baseline, candidate, column.low, column.high))
     if column.threshold is not None and column.better != "neither":
         were, are = passes(column, old), passes(column, new)
         made = replace(made, pass_to_fail=int((were & ~are).sum()), fail_to_pass=int((are & ~were).sum()))
@@ -256,16 +261,16 @@ def _verdict(found: MetricComparison, correct: Correction) -> Verdict:
     return "better" if rose == (found.column.better == "higher") else "worse"
 
 
-def count_missing(pairing: Pairing, metric: str, base: Figures, head: Figures) -> Missing:
-    """On which side the questions of a metric have no value; ``base`` and ``head`` are its values by question."""
-    old, new = np.isfinite(base), np.isfinite(head)
+def count_missing(pairing: Pairing, metric: str, baseline: Figures, candidate: Figures) -> Missing:
+    """On which side questions have no value; ``baseline`` and ``candidate`` are the metric's values by question."""
+    old, new = np.isfinite(baseline), np.isfinite(candidate)
     return Missing(
         both=int((old & new).sum()),
-        base_only=int((old & ~new).sum()),
-        head_only=int((new & ~old).sum()),
+        baseline_only=int((old & ~new).sum()),
+        candidate_only=int((new & ~old).sum()),
         neither=int((~old & ~new).sum()),
-        base_reasons=_reasons(pairing.base, metric, pairing.base_places[~old]),
-        head_reasons=_reasons(pairing.head, metric, pairing.head_places[~new]),
+        baseline_reasons=_reasons(pairing.baseline, metric, pairing.baseline_places[~old]),
+        candidate_reasons=_reasons(pairing.candidate, metric, pairing.candidate_places[~new]),
     )
 
 
@@ -279,11 +284,11 @@ def _reasons(table: ScoreTable, metric: str, places: np.ndarray[tuple[int, ...],
 
 
 def _noise(pairing: Pairing, metric: str, judge_variance: float | None) -> Noise | None:
-    base, head = pairing.repeated_values(metric)
-    repeats = min(base.shape[1], head.shape[1])
+    baseline, candidate = pairing.repeated_values(metric)
+    repeats = min(baseline.shape[1], candidate.shape[1])
     if repeats < 2:
         return None
-    parts = variance_parts(head[:, :repeats] - base[:, :repeats], judge_variance, pairing.clusters)
+    parts = variance_parts(candidate[:, :repeats] - baseline[:, :repeats], judge_variance, pairing.clusters)
     if parts is None or not parts.total or parts.bot is None:
         return None
     now = parts.standard_error(parts.questions, repeats)
@@ -307,20 +312,31 @@ def cluster_noun(cluster: str) -> str:
     return CLUSTER_WORDS[cluster.partition(":")[0]]
 
 
-def doubts(base: Operand, head: Operand, pairing: Pairing) -> tuple[str, ...]:
+def doubts(baseline: Operand, candidate: Operand, pairing: Pairing) -> tuple[str, ...]:
     """Sentences for one pair of bots, the gravest first; none where there is nothing to say."""
-    found = [*_unfinished(base.run, head.run), *_left_out(pairing.dropped), *_few(pairing), *_untagged(pairing)]
-    if base.run.run != head.run.run:
-        found += [*_other_runs(base, head, pairing), *_other_speed(base.run.manifest, head.run.manifest)]
-    if pairing.base.repeats != pairing.head.repeats:
-        base_times, head_times = _counted_times(pairing.base.repeats), _counted_times(pairing.head.repeats)
-        times = f"{base_times} on the first side, {head_times} on the second"
+    found = [
+        *_unfinished(baseline.run, candidate.run),
+        *_left_out(pairing.dropped),
+        *_few(pairing),
+        *_untagged(pairing),
+    ]
+    if baseline.run.run != candidate.run.run:
+        found += [
+            *_other_runs(baseline, candidate, pairing),
+            *_other_speed(baseline.run.manifest, candidate.run.manifest),
+        ]
+    if pairing.baseline.repeats != pairing.candidate.repeats:
+        baseline_times, candidate_times = (
+            _counted_times(pairing.baseline.repeats),
+            _counted_times(pairing.candidate.repeats),
+        )
+        times = f"{baseline_times} on the first side, {candidate_times} on the second"
         found.append(f"Questions were asked {times}: each counts once, with the mean of its answers.")
     return tuple(found)
 
 
-def _unfinished(base: RunTables, head: RunTables) -> Iterator[str]:
-    for run in {base.run: base, head.run: head}.values():
+def _unfinished(baseline: RunTables, candidate: RunTables) -> Iterator[str]:
+    for run in {baseline.run: baseline, candidate.run: candidate}.values():
         if EARLY_STOP in run.manifest:
             yield (
                 f"Run {run.run} was stopped early, as soon as a verdict on it was certain: intervals and p values take "
@@ -332,8 +348,8 @@ def _unfinished(base: RunTables, head: RunTables) -> Iterator[str]:
 
 def _left_out(dropped: Dropped) -> Iterator[str]:
     for keys, why in (
-        (dropped.base_only, "asked on the first side alone"),
-        (dropped.head_only, "asked on the second side alone"),
+        (dropped.baseline_only, "asked on the first side alone"),
+        (dropped.candidate_only, "asked on the second side alone"),
         (dropped.perturbed, "of another wording under the same id"),
         (dropped.remarked, "marked by another yardstick now (accepted answers, constraints or evidence)"),
     ):
@@ -370,24 +386,24 @@ def _untagged(pairing: Pairing) -> Iterator[str]:
         yield f"{whole} {which}: each of them is taken as its own, as with --cluster none."
 
 
-def _other_runs(base: Operand, head: Operand, pairing: Pairing) -> Iterator[str]:
-    if base.run.suite != head.run.suite:
-        yield f"The runs are of different suites: {base.run.suite} and {head.run.suite}."
-    states = base.states.get(pairing.base.bot), head.states.get(pairing.head.bot)
+def _other_runs(baseline: Operand, candidate: Operand, pairing: Pairing) -> Iterator[str]:
+    if baseline.run.suite != candidate.run.suite:
+        yield f"The runs are of different suites: {baseline.run.suite} and {candidate.run.suite}."
+    states = baseline.states.get(pairing.baseline.bot), candidate.states.get(pairing.candidate.bot)
     documents = [None if state is None else state.parts.get("knowledge") for state in states]
     if None not in documents and documents[0] != documents[1]:
         yield "The documents changed in between: metrics of retrieval look for the same quotes in both versions."
 
 
-def _other_speed(base: Mapping[str, object], head: Mapping[str, object]) -> Iterator[str]:
+def _other_speed(baseline: Mapping[str, object], candidate: Mapping[str, object]) -> Iterator[str]:
     """Latency rests on how many asked at once, and on the machine."""
-    settings = [manifest.get("settings") for manifest in (base, head)]
+    settings = [manifest.get("settings") for manifest in (baseline, candidate)]
     found = [each if isinstance(each, Mapping) else {} for each in settings]
     crowd = [None if each.get("latency_run") else each.get("concurrency") for each in found]
     if crowd[0] != crowd[1]:
         shown = ["one" if many is None else str(many) for many in crowd]
         yield f"Latency is not comparable: {shown[0]} in flight on the first side, {shown[1]} on the second."
-    if base.get("machine") and head.get("machine") and base["machine"] != head["machine"]:
+    if baseline.get("machine") and candidate.get("machine") and baseline["machine"] != candidate["machine"]:
         yield "Latency is hardly comparable: the runs were held on different machines."
 
 
@@ -425,7 +441,7 @@ class Described:
     """One side, as it is shown.
 
     Attributes:
-        name: what it is called in tables and sentences: the bot where bots differ, else ``base`` or ``head``.
+        name: what it is called in tables and sentences: the bot where bots differ, else ``baseline`` or ``candidate``.
         bot: its bot.
         run: its run.
         origin: the file that the run is in.
@@ -453,28 +469,28 @@ class Described:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Head against base.
+    """Head against baseline.
 
     Attributes:
-        base: what it is compared with.
-        head: what is looked at.
+        baseline: what it is compared with.
+        candidate: what is looked at.
         questions: paired ones.
         clusters: how many clusters they make.
         cluster: how clusters are made.
         correct: how p values are corrected over the metrics.
-        metrics: the compared ones, in the order of the head.
+        metrics: the compared ones, in the order of the candidate.
         latency: None where times are not known on both sides.
         refused: by metric that is not compared, why.
         dropped: questions that are not compared.
         changes: what was changed in the bot in between; empty for different bots, or where it is not known.
         warnings: what makes the comparison weaker than it looks.
         rows: those that changed most, of one metric or of all.
-        same_answers: head holds the very answers of base: there is nothing to compare.
-        primary: the primary metric of the head, with the reason; None where none of quality has a value.
+        same_answers: candidate holds the very answers of baseline: there is nothing to compare.
+        primary: the primary metric of the candidate, with the reason; None where none of quality has a value.
     """
 
-    base: Described
-    head: Described
+    baseline: Described
+    candidate: Described
     questions: int
     clusters: int
     cluster: str
@@ -496,12 +512,12 @@ class Comparison:
         return next((each for each in self.metrics if each.column.name == name), None)
 
 
-def compare(base: Operand, head: Operand, bots: tuple[str, str], asked: Asked) -> Comparison:
+def compare(baseline: Operand, candidate: Operand, bots: tuple[str, str], asked: Asked) -> Comparison:
     """Compare a bot of one side with one of the other.
 
     Args:
-        base: what it is compared with, still open.
-        head: what is looked at, still open.
+        baseline: what it is compared with, still open.
+        candidate: what is looked at, still open.
         bots: the bot of each.
         asked: how.
 
@@ -509,38 +525,38 @@ def compare(base: Operand, head: Operand, bots: tuple[str, str], asked: Asked) -
         NothingComparable: nothing at all can be compared; the sentence says which part is not, and why.
         InputError: there is no such metric, or no such way to cluster.
     """
-    old, new = base.run.tables[bots[0]], head.run.tables[bots[1]]
-    if base.is_baseline or head.is_baseline:
+    old, new = baseline.run.tables[bots[0]], candidate.run.tables[bots[1]]
+    if baseline.is_baseline or candidate.is_baseline:
         old, new = at_six_digits(old), at_six_digits(new)  # else what is the same would differ in the seventh digit
-    primary = head.run.primary
+    primary = candidate.run.primary
     failures = tuple(_failures(each, primary) for each in (old, new)) if primary else ()
     old, new = (with_failures_wrong(each, primary.name if primary else "") for each in (old, new))
-    pairing = pair(old, new, asked.cluster, (base.run.manifest, head.run.manifest))
-    check_names(asked.metrics, [*pairing.metrics, *pairing.refused, *base.of_run, *head.of_run])
-    names = ("base", "head") if bots[0] == bots[1] else bots
+    pairing = pair(old, new, asked.cluster, (baseline.run.manifest, candidate.run.manifest))
+    check_names(asked.metrics, [*pairing.metrics, *pairing.refused, *baseline.of_run, *candidate.of_run])
+    names = ("baseline", "candidate") if bots[0] == bots[1] else bots
     refused = {name: why for name, why in pairing.refused.items() if wanted(name, asked.metrics)}
     found = []
     for name in pairing.metrics:
         if not wanted(name, asked.metrics) or (name == LATENCY and LATENCY not in asked.metrics):
             continue
-        made = compare_metric(pairing, name, _judge_variance(name, base, head, bots), asked.seed)
+        made = compare_metric(pairing, name, _judge_variance(name, baseline, candidate, bots), asked.seed)
         if made is None:
             refused[name] = _no_values(pairing, name, names)
         else:
             found.append(made)
-    refused |= refused_of_run((*base.of_run, *head.of_run), asked.metrics)
+    refused |= refused_of_run((*baseline.of_run, *candidate.of_run), asked.metrics)
     latency = _latency(pairing, asked.seed)
     if not len(pairing.cases) or not (found or latency or pairing.same_answers):
         raise nothing_comparable(pairing, refused)
     metrics = correct_all(found, asked.correct)
-    states = base.states.get(bots[0]), head.states.get(bots[1])
+    states = baseline.states.get(bots[0]), candidate.states.get(bots[1])
     return Comparison(
-        base=_described(base, old, names[0]),
-        head=_described(head, new, names[1]),
+        baseline=_described(baseline, old, names[0]),
+        candidate=_described(candidate, new, names[1]),
         questions=len(pairing.cases), clusters=pairing.cluster_count, cluster=asked.cluster, correct=asked.correct,
         metrics=metrics, latency=latency, refused=refused, dropped=pairing.dropped,
         changes=changed_parts(states[0], states[1]) if bots[0] == bots[1] and states[0] and states[1] else (),
-        warnings=(*filter(None, failures), *doubts(base, head, pairing)),
+        warnings=(*filter(None, failures), *doubts(baseline, candidate, pairing)),
         rows=() if pairing.same_answers else _rows(pairing, metrics, asked, primary.name if primary else ""),
         same_answers=pairing.same_answers, primary=primary,
     )  # fmt: skip
@@ -563,11 +579,11 @@ def _described(operand: Operand, table: ScoreTable, name: str) -> Described:
     )  # fmt: skip
 
 
-def _judge_variance(metric: str, base: Operand, head: Operand, bots: tuple[str, str]) -> float | None:
+def _judge_variance(metric: str, baseline: Operand, candidate: Operand, bots: tuple[str, str]) -> float | None:
     """Of a difference, by the judge's chance alone: both sides' together; None where either is not known."""
-    if min(operand.run.tables[bot].repeats for operand, bot in zip((base, head), bots, strict=True)) < 2:
+    if min(operand.run.tables[bot].repeats for operand, bot in zip((baseline, candidate), bots, strict=True)) < 2:
         return None  # nothing is taken apart
-    parts = [operand.judge_variance(bot, metric) for operand, bot in zip((base, head), bots, strict=True)]
+    parts = [operand.judge_variance(bot, metric) for operand, bot in zip((baseline, candidate), bots, strict=True)]
     return None if parts[0] is None or parts[1] is None else parts[0] + parts[1]
 
 
@@ -578,7 +594,7 @@ def _latency(pairing: Pairing, seed: int) -> LatencyDifference | None:
 def _no_values(pairing: Pairing, metric: str, names: tuple[str, str]) -> str:
     missing = count_missing(pairing, metric, *pairing.values(metric))
     operands = []
-    for bot, reasons in zip(names, (missing.base_reasons, missing.head_reasons), strict=True):
+    for bot, reasons in zip(names, (missing.baseline_reasons, missing.candidate_reasons), strict=True):
         if sum(reasons.values()) == len(pairing.cases):
             why = ", ".join(f"{number:,} {reason.replace('_', ' ')}" for reason, number in reasons.items())
             operands.append(f"{bot} has no value on any question ({why})")
@@ -604,7 +620,7 @@ def _firmness(found: MetricComparison) -> tuple[bool, bool, float]:
     return found.verdict != "worse", found.verdict != "better", 1.0 if p_value is None else p_value
 
 
-Pair = tuple[str, str]  # the bot of base, the bot of head
+Pair = tuple[str, str]  # the bot of baseline, the bot of candidate
 
 
 @dataclass(frozen=True, slots=True)
@@ -622,27 +638,27 @@ class Compared:
     refused: Mapping[Pair, str] = field(default_factory=dict)
 
 
-def compare_bots(base: Operand, head: Operand, bots: Sequence[str], asked: Asked) -> Compared:
+def compare_bots(baseline: Operand, candidate: Operand, bots: Sequence[str], asked: Asked) -> Compared:
     """Compare the bots that match.
 
     Args:
-        base: what it is compared with, still open.
-        head: what is looked at, still open.
+        baseline: what it is compared with, still open.
+        candidate: what is looked at, still open.
         bots: of two whole runs, only these; none for all.
         asked: how.
 
     Raises:
         InputError: no bot matches, there is no such metric, or no such way to cluster.
     """
-    matched = match_bots(base, head, bots)
+    matched = match_bots(baseline, candidate, bots)
     found: list[Comparison] = []
     refused: dict[Pair, str] = {}
     for both in matched.pairs:
         try:
-            found.append(compare(base, head, both, asked))
+            found.append(compare(baseline, candidate, both, asked))
         except NothingComparable as why:
             refused[both] = str(why)
-    alone = [*_alone(base.run.run, matched.base_only), *_alone(head.run.run, matched.head_only)]
+    alone = [*_alone(baseline.run.run, matched.baseline_only), *_alone(candidate.run.run, matched.candidate_only)]
     return Compared(tuple(found), (*refused.values(), *alone), refused)
 
 

@@ -58,7 +58,7 @@ def groups(comparison: Comparison) -> Iterator[tuple[str, str, tuple[MetricCompa
 
     The primary metric comes first, in a group of its own where there are others.
     """
-    name, first = comparison.head.name, comparison.of_primary if len(comparison.metrics) > 1 else None
+    name, first = comparison.candidate.name, comparison.of_primary if len(comparison.metrics) > 1 else None
     headings = (
         ("better", f"{name} is better", ("better",)),
         ("worse", f"{name} is worse", ("worse",)),
@@ -82,12 +82,15 @@ def about_primary(comparison: Comparison) -> str:
         return ""
     if found is None:
         return f"{primary.why} It is not compared."
-    return f"On {primary.name}, the primary metric: {found.sentence(comparison.head.name)}. {primary.why}"
+    return f"On {primary.name}, the primary metric: {found.sentence(comparison.candidate.name)}. {primary.why}"
 
 
 def headline(comparison: Comparison) -> str:
     """What came out, in one sentence."""
-    head, directed = comparison.head.name, [each for each in comparison.metrics if each.column.better != "neither"]
+    candidate, directed = (
+        comparison.candidate.name,
+        [each for each in comparison.metrics if each.column.better != "neither"],
+    )
     better, worse = ([each for each in directed if each.verdict == word] for word in ("better", "worse"))
     if comparison.same_answers:
         return "The same kept answers on both sides: nothing to compare."
@@ -101,7 +104,7 @@ def headline(comparison: Comparison) -> str:
         return f"No difference is shown on {'any of ' if len(directed) > 1 else ''}{whole}."
     rest = len(directed) - len(better) - len(worse)
     tail = f"; no difference is shown on {rest}" if rest else ""
-    return f"{head} is {' and '.join(parts)} of {whole}{tail}."
+    return f"{candidate} is {' and '.join(parts)} of {whole}{tail}."
 
 
 def asked(comparison: Comparison) -> str:
@@ -109,15 +112,15 @@ def asked(comparison: Comparison) -> str:
     noun = cluster_noun(comparison.cluster)
     alone = comparison.clusters == comparison.questions  # every question is its own, so that nothing is to be told
     clusters = "" if alone else f" from {count(comparison.clusters, noun)}"
-    repeats = comparison.base.repeats, comparison.head.repeats
+    repeats = comparison.baseline.repeats, comparison.candidate.repeats
     times = f", asked {repeats[0]} times" if repeats[0] == repeats[1] > 1 else ""
     return f"{count(comparison.questions, 'question')}{clusters}{times}"
 
 
 def legend(comparison: Comparison) -> Iterator[str]:
     """What the columns of figures are."""
-    base, head = comparison.base.name, comparison.head.name
-    yield f"difference: {head} - {base}, with its 95 % interval over the questions"
+    baseline, candidate = comparison.baseline.name, comparison.candidate.name
+    yield f"difference: {candidate} - {baseline}, with its 95 % interval over the questions"
     tests = sorted({each.difference.test.partition(",")[0] for each in comparison.metrics if each.difference.p_value})
     tested = sum(1 for each in comparison.metrics if each.difference.wins + each.difference.losses)
     if tests and tested:  # of metrics that are the same on every question nothing is corrected
@@ -169,11 +172,11 @@ def p_value(value: float | None) -> str:
 
 def latency_lines(found: LatencyDifference) -> Iterator[tuple[str, str, str, str, str]]:
     """For each quantile: its name, both sides, their ratio with interval, and the p value of the first."""
-    for name, base, head, ratio, tested in (
-        ("p50", found.base.p50, found.head.p50, found.p50, p_value(found.p_value)),
-        ("p95", found.base.p95, found.head.p95, found.p95, ""),
+    for name, baseline, candidate, ratio, tested in (
+        ("p50", found.baseline.p50, found.candidate.p50, found.p50, p_value(found.p_value)),
+        ("p95", found.baseline.p95, found.candidate.p95, found.p95, ""),
     ):
-        yield name, _time(base), _time(head), times(ratio), tested
+        yield name, _time(baseline), _time(candidate), times(ratio), tested
 
 
 def _time(value: float | None) -> str:
@@ -197,7 +200,9 @@ def _factor(value: float) -> str:
 def latency_note(comparison: Comparison) -> str:
     """How many answers timed out or failed, and which ratio has no interval; blank where there is nothing to say."""
     found = comparison.latency
-    operands = ((comparison.base.name, found.base), (comparison.head.name, found.head)) if found else ()
+    operands = (
+        ((comparison.baseline.name, found.baseline), (comparison.candidate.name, found.candidate)) if found else ()
+    )
     notes = [f"Answers of {name}: {without_answer(operand)}." for name, operand in operands if without_answer(operand)]
     if found and found.questions < comparison.questions:
         notes.append(f"Times are of {found.questions:,} of {comparison.questions:,} questions.")
@@ -238,8 +243,8 @@ def missing_notes(comparison: Comparison) -> list[str]:
 
 
 def _missing_note(found: MetricComparison, comparison: Comparison) -> str:
-    missing, base, head = found.missing, comparison.base.name, comparison.head.name
-    lacking = ((base, missing.base_reasons), (head, missing.head_reasons))
+    missing, baseline, candidate = found.missing, comparison.baseline.name, comparison.candidate.name
+    lacking = ((baseline, missing.baseline_reasons), (candidate, missing.candidate_reasons))
     why = "; ".join(f"{name} {_reasons(reasons)}" for name, reasons in lacking if reasons)
     whole = f"{missing.both:,} of {comparison.questions:,}"
     return f"{found.column.name}: {whole} questions on both sides ({why}).{_bounds(found)}"

@@ -300,78 +300,78 @@ def unknown_bot(bot: str, where: str, known: Sequence[str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Matched:
-    """The bots to compare, as (base, head), and those that have no partner on the other side."""
+    """The bots to compare, as (baseline, candidate), and those that have no partner on the other side."""
 
     pairs: tuple[tuple[str, str], ...]
-    base_only: tuple[str, ...] = ()
-    head_only: tuple[str, ...] = ()
+    baseline_only: tuple[str, ...] = ()
+    candidate_only: tuple[str, ...] = ()
 
 
-def match_bots(base: Operand, head: Operand, bots: Sequence[str] = ()) -> Matched:
+def match_bots(baseline: Operand, candidate: Operand, bots: Sequence[str] = ()) -> Matched:
     """Match the bots of two sides.
 
     A bot that the user named on one side is compared with the one named on the other; where only one side names a bot,
     with that of the same name, or the only one there. Two whole runs are compared bot by bot, by name.
 
     Args:
-        base: what it is compared with.
-        head: what is looked at.
+        baseline: what it is compared with.
+        candidate: what is looked at.
         bots: of two whole runs, only these.
 
     Raises:
         InputError: a bot that is not there, no bot that matches, or one bot of one run with itself.
     """
-    names = _wanted(base, head, bots)
-    pairs = [(one, other) for one, other in _pairs(base, head) if not names or {one, other} & names]
+    names = _wanted(baseline, candidate, bots)
+    pairs = [(one, other) for one, other in _pairs(baseline, candidate) if not names or {one, other} & names]
     if not pairs:
-        ours, theirs = (", ".join(operand.run.tables) or "none" for operand in (base, head))
+        ours, theirs = (", ".join(operand.run.tables) or "none" for operand in (baseline, candidate))
         raise InputError(
-            f"No bot stands on both sides: run {base.run.run} has {ours}; run {head.run.run} has {theirs}. "
-            f"Name two, as in {_example(base)} {_example(head)}."
+            f"No bot stands on both sides: run {baseline.run.run} has {ours}; run {candidate.run.run} has {theirs}. "
+            f"Name two, as in {_example(baseline)} {_example(candidate)}."
         )
-    _refuse_itself(base, head, pairs)
-    if names or base.bot or head.bot:
+    _refuse_itself(baseline, candidate, pairs)
+    if names or baseline.bot or candidate.bot:
         return Matched(tuple(pairs))
     taken = [{one for one, _ in pairs}, {other for _, other in pairs}]
     alone = [
         tuple(bot for bot in operand.run.tables if bot not in done)
-        for operand, done in zip((base, head), taken, strict=True)
+        for operand, done in zip((baseline, candidate), taken, strict=True)
     ]
     return Matched(tuple(pairs), *alone)
 
 
-def _wanted(base: Operand, head: Operand, bots: Sequence[str]) -> set[str]:
-    known = [*dict.fromkeys([*base.run.tables, *head.run.tables])]
+def _wanted(baseline: Operand, candidate: Operand, bots: Sequence[str]) -> set[str]:
+    known = [*dict.fromkeys([*baseline.run.tables, *candidate.run.tables])]
     for bot in bots:
         if bot not in known:
             raise InputError(unknown_bot(bot, "either side", known))
     return set(bots)
 
 
-def _pairs(base: Operand, head: Operand) -> list[tuple[str, str]]:
-    if base.bot is not None and head.bot is not None:
-        return [(base.bot, head.bot)]
-    if base.bot is None and head.bot is None:
-        same = [(bot, bot) for bot in head.run.tables if bot in base.run.tables]
-        if same or len(base.run.tables) != 1 or len(head.run.tables) != 1:
+def _pairs(baseline: Operand, candidate: Operand) -> list[tuple[str, str]]:
+    if baseline.bot is not None and candidate.bot is not None:
+        return [(baseline.bot, candidate.bot)]
+    if baseline.bot is None and candidate.bot is None:
+        same = [(bot, bot) for bot in candidate.run.tables if bot in baseline.run.tables]
+        if same or len(baseline.run.tables) != 1 or len(candidate.run.tables) != 1:
             return same
-        return [(next(iter(base.run.tables)), next(iter(head.run.tables)))]
-    if base.bot is None:
-        return [(other, bot) for bot, other in _pairs(head, base)]
-    tables = head.run.tables
-    if base.bot in tables:
-        return [(base.bot, base.bot)]
-    return [(base.bot, next(iter(tables)))] if len(tables) == 1 else []
+        return [(next(iter(baseline.run.tables)), next(iter(candidate.run.tables)))]
+    if baseline.bot is None:
+        return [(other, bot) for bot, other in _pairs(candidate, baseline)]
+    tables = candidate.run.tables
+    if baseline.bot in tables:
+        return [(baseline.bot, baseline.bot)]
+    return [(baseline.bot, next(iter(tables)))] if len(tables) == 1 else []
 
 
-def _refuse_itself(base: Operand, head: Operand, pairs: Sequence[tuple[str, str]]) -> None:
+def _refuse_itself(baseline: Operand, candidate: Operand, pairs: Sequence[tuple[str, str]]) -> None:
     """A bot of a run is the same as itself, which nobody wants to be told by a table."""
-    if base.run.run != head.run.run or any(one != other for one, other in pairs):
+    if baseline.run.run != candidate.run.run or any(one != other for one, other in pairs):
         return
-    bots = [*dict.fromkeys([*([base.bot] if base.bot else []), *(base.states or base.run.tables)])]
+    bots = [*dict.fromkeys([*([baseline.bot] if baseline.bot else []), *(baseline.states or baseline.run.tables)])]
     other = f" Compare two of its bots: proctor compare {bots[0]} {bots[1]}." if len(bots) > 1 else ""
-    what = f"bot {base.bot}" if base.bot else "all bots"
-    raise InputError(f"Both sides are the same, {what} of run {base.run.run}: there is nothing to compare.{other}")
+    what = f"bot {baseline.bot}" if baseline.bot else "all bots"
+    raise InputError(f"Both sides are the same, {what} of run {baseline.run.run}: there is nothing to compare.{other}")
 
 
 def _example(operand: Operand) -> str:

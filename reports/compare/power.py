@@ -65,7 +65,7 @@ class Planned:
     """The plan for two bots, or for one and another like it.
 
     Attributes:
-        bots: base and head; one name where only one was asked.
+        bots: baseline and candidate; one name where only one was asked.
         paired: whether the spread is that of differences seen; else it is foreseen, for a bot that varies alike and
             agrees with this one by a correlation of 0.5.
         questions: that the earlier run had with values.
@@ -156,19 +156,22 @@ def _planned(tables: Sequence[ScoreTable], wish: Wish) -> Planned:
     pairing = pair(tables[0], tables[-1], wish.cluster)
     if wish.metric not in pairing.metrics:  # two tables of one run always share it; of a baseline file, perhaps not
         raise InputError(pairing.refused.get(wish.metric, "it was not measured."))
-    base, head = pairing.repeated_values(wish.metric)
-    both = np.isfinite(base).any(axis=1) & np.isfinite(head).any(axis=1)
-    base, head, clusters = base[both], head[both], pairing.clusters[both]
+    baseline, candidate = pairing.repeated_values(wish.metric)
+    both = np.isfinite(baseline).any(axis=1) & np.isfinite(candidate).any(axis=1)
+    baseline, candidate, clusters = baseline[both], candidate[both], pairing.clusters[both]
     if len(np.unique(clusters)) < 2:
         what = "all of one cluster" if both.sum() > 1 else "which is no sample"
         raise InputError(f"{count(int(both.sum()), 'question')} with a value on all sides, {what}.")
     if len(tables) == 1:
-        return _made((pairing.head.bot,), None, spread_of_one(head, clusters), wish)
+        return _made((pairing.candidate.bot,), None, spread_of_one(candidate, clusters), wish)
     column = pairing.columns[wish.metric]
-    old, new = mean_of_repeats(base), mean_of_repeats(head)
+    old, new = mean_of_repeats(baseline), mean_of_repeats(candidate)
     found = difference(old, new, clusters, column.low, column.high, is_binary(column, old, new))
     return _made(
-        (pairing.base.bot, pairing.head.bot), found, _believed(spread_of_pairs(base, head, clusters), found), wish
+        (pairing.baseline.bot, pairing.candidate.bot),
+        found,
+        _believed(spread_of_pairs(baseline, candidate, clusters), found),
+        wish,
     )
 
 

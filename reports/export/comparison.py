@@ -23,7 +23,7 @@ def comparison_annotations(found: Compared) -> Iterator[str]:
     """
     said = [each for comparison in found.comparisons for each in _worse(comparison)]
     for comparison in found.comparisons:
-        title = f"proctor report: {comparison.head.suite}: {comparison.head.bot}"
+        title = f"proctor report: {comparison.candidate.suite}: {comparison.candidate.bot}"
         said.append(Annotation("notice", title, words.headline(comparison)))
     return commands(said, "proctor report")
 
@@ -32,9 +32,9 @@ def _worse(comparison: Comparison) -> Iterator[Annotation]:
     for metric in comparison.metrics:
         if metric.verdict == "worse":
             column, difference = metric.column, metric.difference
-            means = f"{figure(metric.base_mean, column)} to {figure(metric.head_mean, column)}"
+            means = f"{figure(metric.baseline_mean, column)} to {figure(metric.candidate_mean, column)}"
             by = f"{words.signed(difference.mean, column)} {words.interval(difference.low, difference.high, column)}"
-            title = f"{comparison.head.bot}: {column.name} is worse"
+            title = f"{comparison.candidate.bot}: {column.name} is worse"
             yield Annotation("warning", title, f"{means}, {by.strip()}, p {_p(metric, comparison)}")
 
 
@@ -51,11 +51,13 @@ def comparison_markdown(comparison: Comparison) -> str:
 
 
 def _page(comparison: Comparison) -> Iterator[str]:
-    base, head = comparison.base, comparison.head
-    what = f"{base.name} against {head.name}" if base.bot != head.bot else f"{head.bot} in two runs"
-    yield f"## {prose(head.suite, 100)}: {prose(what, 150)}"
+    baseline, candidate = comparison.baseline, comparison.candidate
+    what = (
+        f"{baseline.name} against {candidate.name}" if baseline.bot != candidate.bot else f"{candidate.bot} in two runs"
+    )
+    yield f"## {prose(candidate.suite, 100)}: {prose(what, 150)}"
     yield ""
-    yield f"{words.asked(comparison)}; {_side(base)}; {_side(head)}."
+    yield f"{words.asked(comparison)}; {_side(baseline)}; {_side(candidate)}."
     yield ""
     if comparison.changes:
         yield f"Changed: {prose('; '.join(comparison.changes), 1000)}"
@@ -84,7 +86,7 @@ def _side(operand: Described) -> str:
 
 
 def _metrics(comparison: Comparison) -> Iterator[str]:
-    names = [cell_code(operand.name, 60) for operand in (comparison.base, comparison.head)]
+    names = [cell_code(operand.name, 60) for operand in (comparison.baseline, comparison.candidate)]
     p_title = f"p ({words.METHODS[comparison.correct]})"
     lines = [_line(each, comparison) for _, _, found in words.groups(comparison) for each in found]
     yield from table(["", *names, "difference", p_title, "d_z", "won/tied/lost", "verdict"], lines, numbers=1)
@@ -98,8 +100,8 @@ def _line(found: MetricComparison, comparison: Comparison) -> list[str]:
         mean = f"**{mean}**"
     return [
         f"{code(column.name)} {ARROWS[column.better]}".strip(),
-        figure(found.base_mean, column),
-        figure(found.head_mean, column),
+        figure(found.baseline_mean, column),
+        figure(found.candidate_mean, column),
         f"{mean} {words.interval(difference.low, difference.high, column)}".strip(),
         words.p_value(found.adjusted(comparison.correct)),
         "-" if difference.effect is None else f"{difference.effect:.2f}",
@@ -111,7 +113,7 @@ def _line(found: MetricComparison, comparison: Comparison) -> list[str]:
 def _latency(comparison: Comparison) -> Iterator[str]:
     if comparison.latency is None:
         return
-    names = [cell_code(operand.name, 60) for operand in (comparison.base, comparison.head)]
+    names = [cell_code(operand.name, 60) for operand in (comparison.baseline, comparison.candidate)]
     lines = [list(line) for line in words.latency_lines(comparison.latency)]
     yield from table(["latency", *names, "ratio", "p"], lines, numbers=1)
     yield ""
@@ -138,11 +140,11 @@ def _noise(comparison: Comparison) -> Iterator[str]:
 
 def _rows(comparison: Comparison) -> Iterator[str]:
     columns = {each.column.name: each.column for each in comparison.metrics}
-    names = [cell_code(operand.name, 60) for operand in (comparison.base, comparison.head)]
+    names = [cell_code(operand.name, 60) for operand in (comparison.baseline, comparison.candidate)]
     for rows in comparison.rows:
         for word, found in (("lost", rows.losses), ("gained", rows.gains)):
             if found:
-                yield f"### Where {prose(comparison.head.name, 60)} {word} most, by {code(rows.metric)}"
+                yield f"### Where {prose(comparison.candidate.name, 60)} {word} most, by {code(rows.metric)}"
                 yield ""
                 lines = [_row(row, columns[rows.metric]) for row in found]
                 yield from table(["question", "", "value", *names], lines, numbers=9)
@@ -150,11 +152,13 @@ def _rows(comparison: Comparison) -> Iterator[str]:
 
 
 def _row(row: ChangedRow, column: MetricColumn) -> list[str]:
-    answers = ["no answer" if answer is None else cell_code(answer) for answer in (row.base_answer, row.head_answer)]
+    answers = [
+        "no answer" if answer is None else cell_code(answer) for answer in (row.baseline_answer, row.candidate_answer)
+    ]
     return [
         cell_code(row.key, 40),
         cell_code(row.text, 120),
-        f"{figure(row.base_value, column)} → {figure(row.head_value, column)}{words.flip_words(row.flip)}",
+        f"{figure(row.baseline_value, column)} → {figure(row.candidate_value, column)}{words.flip_words(row.flip)}",
         *answers,
     ]
 
@@ -170,8 +174,8 @@ def _list(title: str, lines: list[str]) -> Iterator[str]:
 def comparison_object(comparison: Comparison) -> dict[str, object]:
     """All of it; what is not known is None."""
     return {
-        "base": asdict(comparison.base),
-        "head": asdict(comparison.head),
+        "baseline": asdict(comparison.baseline),
+        "candidate": asdict(comparison.candidate),
         "headline": headline(comparison),
         "primary": comparison.primary and comparison.primary.as_object,
         "same_answers": comparison.same_answers,
@@ -199,9 +203,9 @@ def _metric(found: MetricComparison, comparison: Comparison) -> dict[str, object
         "threshold": column.threshold,
         "version": column.version,
         "verdict": found.verdict,
-        "sentence": found.sentence(comparison.head.name),
-        "base_mean": found.base_mean,
-        "head_mean": found.head_mean,
+        "sentence": found.sentence(comparison.candidate.name),
+        "baseline_mean": found.baseline_mean,
+        "candidate_mean": found.candidate_mean,
         "difference": difference.mean,
         "interval": None if difference.low is None else [difference.low, difference.high],
         "standard_error": difference.standard_error,

@@ -70,8 +70,8 @@ def gate_junit(report: GateReport) -> str:
 
 def _suite(report: GateReport, bot: BotVerdict) -> CaseSuite:
     properties = {
-        "run": bot.head_run, "baseline": report.baseline, "baseline_run": bot.base_run, "against": bot.base_bot,
-        "verdict": bot.word, "questions": str(bot.questions), "clusters": str(bot.clusters),
+        "run": bot.candidate_run, "baseline": report.baseline, "baseline_run": bot.baseline_run, "against":
+        bot.baseline_bot, "verdict": bot.word, "questions": str(bot.questions), "clusters": str(bot.clusters),
     }  # fmt: skip
     return CaseSuite(bot.bot, list(_cases(bot, report.rule.missing)), properties)
 
@@ -185,8 +185,8 @@ def _line(found: MetricVerdict) -> str:
     verdict = f"**{found.outcome}**" if found.outcome in ("regressed", "not comparable") else found.outcome
     cells = [
         f"{cell_code(found.metric, 80)} {ARROWS[found.better]}".strip(),
-        words.mean(found, found.base_mean),
-        words.mean(found, found.head_mean),
+        words.mean(found, found.baseline_mean),
+        words.mean(found, found.candidate_mean),
         words.change(found),
         words.p_of(found).replace("<", "&lt;"),
         f"{found.margin:g}",
@@ -225,7 +225,7 @@ def bot_object(bot: BotVerdict) -> dict[str, object]:
     latency = bot.latency
     return {
         "bot": bot.bot,
-        "against": {"bot": bot.base_bot, "run": bot.base_run},
+        "against": {"bot": bot.baseline_bot, "run": bot.baseline_run},
         "verdict": bot.word,
         "exit_code": bot.exit_code,
         "unchanged": bot.unchanged,
@@ -248,7 +248,7 @@ def bot_object(bot: BotVerdict) -> dict[str, object]:
 
 
 def metric_object(found: MetricVerdict) -> dict[str, object]:
-    """One metric; ``gain`` is above 0 where the bot got better, ``difference`` is head less base."""
+    """One metric; ``gain`` is above 0 where the bot got better, ``difference`` is candidate less baseline."""
     gain, change = found.gain, found.change
     return {
         "outcome": found.outcome,
@@ -259,8 +259,8 @@ def metric_object(found: MetricVerdict) -> dict[str, object]:
         else {"outcome": found.like_these, "sentence": found.like_sentence},
         "margin": found.margin,
         "better": found.better,
-        "base_mean": found.base_mean,
-        "head_mean": found.head_mean,
+        "baseline_mean": found.baseline_mean,
+        "candidate_mean": found.candidate_mean,
         "difference": None if change is None else change[0],
         "difference_low": None if change is None else change[1],
         "difference_high": None if change is None else change[2],
@@ -289,9 +289,9 @@ def flip_object(flip: GateFlip) -> dict[str, object]:
         "question": flip.question,
         "metrics": [asdict(each) for each in flip.falls],
         "again": {"before": list(flip.again[0]), "now": list(flip.again[1])},
-        "base_answer": flip.base_answer,
-        "head_answer": flip.head_answer,
-        "head_answered": flip.head_answered,
+        "baseline_answer": flip.baseline_answer,
+        "candidate_answer": flip.candidate_answer,
+        "candidate_answered": flip.candidate_answered,
     }
 
 

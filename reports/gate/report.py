@@ -25,7 +25,7 @@ from .verdicts import (
 
 def headline(bot: BotVerdict) -> str:
     """The verdict on a bot in a line."""
-    against = "" if bot.base_bot == bot.bot else f" against {bot.base_bot}"
+    against = "" if bot.baseline_bot == bot.bot else f" against {bot.baseline_bot}"
     if bot.unchanged:
         same = f"the same bot and the same {count(bot.questions, 'answer')}"
         return f"{bot.bot}: {bot.word}" + (f", {same}" if bot.word == "unchanged" else f", though {same}")
@@ -57,7 +57,7 @@ def prompt_changes(bot: BotVerdict) -> Iterator[tuple[str, list[str]]]:
     """The prompts that changed, by name, each with the lines of a unified diff."""
     for each in bot.changes:
         if each.what == "prompt":
-            was, now = (str(operand or "").splitlines() for operand in (each.base, each.head))
+            was, now = (str(operand or "").splitlines() for operand in (each.baseline, each.candidate))
             yield each.name, list(difflib.unified_diff(was, now, "before", "now", lineterm="", n=2))
 
 
@@ -74,7 +74,7 @@ def threshold(found: ThresholdVerdict) -> str:
 
 
 def change(found: MetricVerdict) -> str:
-    """Head less base with its interval, such as ``-0.12 (-0.19 to -0.041)``."""
+    """Head less baseline with its interval, such as ``-0.12 (-0.19 to -0.041)``."""
     if found.change is None or found.column is None:
         return "-"
     mean, low, high = found.change
@@ -117,10 +117,10 @@ def _lost(found: MetricVerdict) -> str:
 
 def fall(found: Fall) -> str:
     """What became of a metric on a question."""
-    if found.head is None:
-        return f"{found.metric} {found.base:.3g} -> no value"
+    if found.candidate is None:
+        return f"{found.metric} {found.baseline:.3g} -> no value"
     fails = ", fails now" if found.failed_now else ""
-    return f"{found.metric} {found.base:.3g} -> {found.head:.3g}{fails}"
+    return f"{found.metric} {found.baseline:.3g} -> {found.candidate:.3g}{fails}"
 
 
 def asked_again(flip: GateFlip) -> str:
@@ -132,11 +132,11 @@ def asked_again(flip: GateFlip) -> str:
 
 def answers(flip: GateFlip) -> Iterator[tuple[str, str]]:
     """What was said before and what is said now."""
-    yield "before", "(not on record)" if flip.base_answer is None else flip.base_answer or "(nothing)"
-    if not flip.head_answered:
+    yield "before", "(not on record)" if flip.baseline_answer is None else flip.baseline_answer or "(nothing)"
+    if not flip.candidate_answered:
         yield "now", "(no answer)"
     else:
-        yield "now", "(not on record)" if flip.head_answer is None else flip.head_answer or "(nothing)"
+        yield "now", "(not on record)" if flip.candidate_answer is None else flip.candidate_answer or "(nothing)"
 
 
 def kept(seconds: float, cost: float | None) -> str:

@@ -87,17 +87,19 @@ class GateRule:
         """The margin of harm of a metric."""
         return self.margins.get(metric, self.margin)
 
-    def gated(self, base: ScoreTable, head: ScoreTable) -> tuple[str, ...]:
-        """The metrics that are to be decided on: the primary one, then in the order of the head.
+    def gated(self, baseline: ScoreTable, candidate: ScoreTable) -> tuple[str, ...]:
+        """The metrics that are to be decided on: the primary one, then in the order of the candidate.
 
         Those that are named come even when absent. Where all shares are gated, these are the shares with a direction
         that both sides have. One that only one side has is an edit of the suite, which its author sees; another version
         of a metric is not, and stays in.
         """
-        order = {name: place for place, name in enumerate(head.columns)}
+        order = {name: place for place, name in enumerate(candidate.columns)}
         if self.wanted:
             return tuple(sorted(self.wanted, key=lambda name: (name != self.primary, order.get(name, len(order)))))
-        return tuple(name for name, column in head.columns.items() if name in base.columns and is_share(column))
+        return tuple(
+            name for name, column in candidate.columns.items() if name in baseline.columns and is_share(column)
+        )
 
 
 def is_share(column: MetricColumn | RunMetric) -> bool:

@@ -57,8 +57,8 @@ class Samples:
     """All values of the paired questions of one metric, in the direction that is better (higher); NaN where none is.
 
     Attributes:
-        before: of shape (questions, repeats), the base's own answers.
-        now: the head's own.
+        before: of shape (questions, repeats), the baseline's own answers.
+        now: the candidate's own.
         before_again: of shape (questions, answers), what was asked again of the old bot.
         now_again: of the new one.
         both_sides: whether the old bot can be asked again.
@@ -81,19 +81,19 @@ class Samples:
         return np.isfinite(self.moved) & (np.abs(self.moved) > EQUAL)
 
     @cached_property
-    def base(self) -> Figures:
+    def baseline(self) -> Figures:
         """All answers of the old bot."""
         return np.hstack([self.before, self.before_again])
 
     @cached_property
-    def head(self) -> Figures:
+    def candidate(self) -> Figures:
         """All answers of the new one."""
         return np.hstack([self.now, self.now_again])
 
     @cached_property
     def differences(self) -> Figures:
-        """Head less base of each question, all answers taken together; 0 where the runs' own are equal."""
-        return np.where(self.changed, mean_of_repeats(self.head) - mean_of_repeats(self.base), 0.0)
+        """Head less baseline of each question, all answers taken together; 0 where the runs' own are equal."""
+        return np.where(self.changed, mean_of_repeats(self.candidate) - mean_of_repeats(self.baseline), 0.0)
 
     @property
     def asked_again(self) -> int:
@@ -165,9 +165,9 @@ class Again:
 def samples_of(pairing: Pairing, metric: str, again: Again) -> Samples:
     """The values of a metric, turned so that higher is better."""
     sign = -1.0 if pairing.columns[metric].better == "lower" else 1.0
-    base, head = pairing.repeated_values(metric)
+    baseline, candidate = pairing.repeated_values(metric)
     operands = [_table(pairing, of_side.get(metric, {})) for of_side in (again.before, again.now)]
-    return Samples(sign * base, sign * head, sign * operands[0], sign * operands[1], again.both_sides)
+    return Samples(sign * baseline, sign * candidate, sign * operands[0], sign * operands[1], again.both_sides)
 
 
 def _table(pairing: Pairing, values: Mapping[str, Sequence[float]]) -> Figures:
@@ -194,10 +194,10 @@ def on_these(samples: Samples, margin: float, tests: int = 1, spent: float = 1.0
     moved = samples.moved[changed]
     gain, noise = 0.0, 0.0
     if len(moved):
-        base, head = samples.base[changed], samples.head[changed]
+        baseline, candidate = samples.baseline[changed], samples.candidate[changed]
         gain = float(samples.differences.sum()) / number
-        answers = float((1 / _counts(base) + 1 / _counts(head)).sum())
-        noise = math.sqrt(_noise(base, head, moved) * answers) / number
+        answers = float((1 / _counts(baseline) + 1 / _counts(candidate)).sum())
+        noise = math.sqrt(_noise(baseline, candidate, moved) * answers) / number
     again = samples.asked_again
     return OnThese(
         _outcome(gain, noise, margin, _clear(samples, tests) / max(spent, 0.01), spent >= 1 and again > 0),
@@ -249,13 +249,13 @@ def _clear(samples: Samples, tests: int) -> float:
     return one if tests <= 1 else NormalDist().inv_cdf(1 - (1 - NormalDist().cdf(one)) / tests)
 
 
-def _noise(base: Figures, head: Figures, moved: Figures) -> float:
+def _noise(baseline: Figures, candidate: Figures, moved: Figures) -> float:
     """Variance of a single answer to a question that changed, from what was asked more than once.
 
     Without any such answer it is that of changes which are nothing but noise.
     """
     squares, free = 0.0, 0
-    for operand in (base, head):
+    for operand in (baseline, candidate):
         counts = _counts(operand)
         squares += float(np.nansum((operand - mean_of_repeats(operand)[:, None]) ** 2))
         free += int((counts - 1).clip(min=0).sum())
@@ -340,15 +340,16 @@ class MetricVerdict:
         metric: its name.
         outcome: the verdict.
         margin: how much worse its mean may become.
-        column: the metric as it stands in the head's run, else in the base's; None where neither has it.
-        base_mean: mean of the questions that have a value on both sides, on the base's side.
-        head_mean: the same on the head's side.
-        gain: head against base in the direction that is better: above 0 is an improvement; None when nothing is paired.
+        column: the metric as it stands in the candidate's run, else in the baseline's; None where neither has it.
+        baseline_mean: mean of the questions that have a value on both sides, on the baseline's side.
+        candidate_mean: the same on the candidate's side.
+        gain: candidate against baseline in the direction that is better: above 0 is an improvement; None when nothing
+            is paired.
         adjusted_p: p value, corrected over the gated metrics of the bot (Holm).
         further: how many further questions would settle it; None where it is settled or nobody can tell.
-        missing: questions with a value on the base's side and none on the head's.
-        missing_in_part: questions on which fewer repeats have a value on the head's side than on the base's.
-        missing_share: of the questions that have a value on the base's side; in part counts by its part.
+        missing: questions with a value on the baseline's side and none on the candidate's.
+        missing_in_part: questions on which fewer repeats have a value on the candidate's side than on the baseline's.
+        missing_share: of the questions that have a value on the baseline's side; in part counts by its part.
         too_much_missing: whether the share is above what is let pass.
         bounds: least and greatest gain, whatever the missing values were; None where none is missing.
         sentence: the verdict in words.
@@ -361,8 +362,8 @@ class MetricVerdict:
     outcome: Outcome
     margin: float
     column: MetricColumn | None
-    base_mean: float | None = None
-    head_mean: float | None = None
+    baseline_mean: float | None = None
+    candidate_mean: float | None = None
     gain: Difference | None = None
     adjusted_p: float | None = None
     further: int | None = None
@@ -383,7 +384,7 @@ class MetricVerdict:
 
     @property
     def change(self) -> tuple[float, float | None, float | None] | None:
-        """Head less base in the metric's own direction, with the interval; None when nothing is paired."""
+        """Head less baseline in the metric's own direction, with the interval; None when nothing is paired."""
         gain = self.gain
         if gain is None:
             return None
@@ -408,11 +409,11 @@ class _Measured:
     """A metric before the p values are corrected."""
 
     column: MetricColumn
-    base: Figures
-    head: Figures
+    baseline: Figures
+    candidate: Figures
     gain: Difference | None
     bounds: tuple[float, float] | None
-    lost: Figures  # of each question that has a value on the base's side the share that the head's side misses
+    lost: Figures  # of each question that has a value on the baseline's side the share that the candidate's side misses
 
 
 def metric_verdicts(
@@ -425,7 +426,8 @@ def metric_verdicts(
         pairing: the two sides.
         metrics: what is gated.
         rule: what is let pass.
-        unasked: metric -> questions with a value on the base's side that the head's run should have asked and did not.
+        unasked: metric -> questions with a value on the baseline's side that the candidate's run should have asked and
+            did not.
         again: what was asked again, because its value had changed.
     """
     measured = {name: _measured(pairing, name, rule, (unasked or {}).get(name, 0)) for name in metrics}
@@ -452,18 +454,18 @@ def metric_verdicts(
 
 def _is_alike(found: _Measured) -> bool:
     """Whether every question has the value that it had; of the same words, nothing can have become worse."""
-    return not found.lost.any() and np.array_equal(found.base, found.head, equal_nan=True)
+    return not found.lost.any() and np.array_equal(found.baseline, found.candidate, equal_nan=True)
 
 
 def unchanged(pairing: Pairing, name: str, rule: GateRule) -> MetricVerdict:
     """The verdict on a metric of a bot whose answers are those of the baseline: nothing can have become worse."""
-    base_mean = head_mean = None
+    baseline_mean = candidate_mean = None
     if name in pairing.metrics:
-        base, head = pairing.values(name)
-        both = ~np.isnan(base) & ~np.isnan(head)
-        base_mean, head_mean = _mean(base[both]), _mean(head[both])
+        baseline, candidate = pairing.values(name)
+        both = ~np.isnan(baseline) & ~np.isnan(candidate)
+        baseline_mean, candidate_mean = _mean(baseline[both]), _mean(candidate[both])
     return MetricVerdict(
-        name, "unchanged", rule.margin_of(name), pairing.head.columns[name], base_mean, head_mean,
+        name, "unchanged", rule.margin_of(name), pairing.candidate.columns[name], baseline_mean, candidate_mean,
         sentence="the same bot, and the same answers as before",
     )  # fmt: skip
 
@@ -475,31 +477,32 @@ def not_comparable(metric: str, rule: GateRule, column: MetricColumn | None, why
 
 def _measured(pairing: Pairing, name: str, rule: GateRule, unasked: int) -> _Measured:
     column = pairing.columns[name]
-    base, head = pairing.values(name)
-    there = ~np.isnan(base)
-    both = there & ~np.isnan(head)
+    baseline, candidate = pairing.values(name)
+    there = ~np.isnan(baseline)
+    both = there & ~np.isnan(candidate)
     sign = -1.0 if column.better == "lower" else 1.0
     gain = None
     if both.any():
         low, high = (column.low, column.high) if sign > 0 else (_negative(column.high), _negative(column.low))
         gain = difference(
-            sign * base[both], sign * head[both], pairing.clusters[both], low, high, is_binary(column, base, head),
+            sign * baseline[both], sign * candidate[both], pairing.clusters[both], low, high, is_binary(column,
+            baseline, candidate),
             LEVEL, rule.seed,
         )  # fmt: skip
     lost = _lost(*pairing.repeated_values(name))[there]
     return _Measured(
         column,
-        base,
-        head,
+        baseline,
+        candidate,
         gain,
         _bounds(pairing, name, there) if lost.any() else None,
         np.concatenate([lost, np.ones(unasked)]),
     )
 
 
-def _lost(base: Figures, head: Figures) -> Figures:
-    """Of each question's values, of shape (questions, repeats), the share that the head misses and the base has."""
-    had, has = (np.isfinite(values).mean(axis=1) for values in (base, head))
+def _lost(baseline: Figures, candidate: Figures) -> Figures:
+    """The share of each question's repeats that the baseline has and the candidate does not; (questions, repeats)."""
+    had, has = (np.isfinite(values).mean(axis=1) for values in (baseline, candidate))
     kept: Figures = np.divide(has, had, out=np.ones_like(has), where=had > 0)
     return 1 - np.minimum(kept, 1)
 
@@ -513,11 +516,12 @@ def _verdict(
     further = questions_to_settle(gain, margin, adjusted_p) if gain is not None and like == "undecided" else None
     like_sentence = sentence_of(like, gain, adjusted_p, tests, margin, further, column)
     decides = these if rule.scope == "these" else None
-    both = ~np.isnan(found.base) & ~np.isnan(found.head)
+    both = ~np.isnan(found.baseline) & ~np.isnan(found.candidate)
     whole = int((found.lost == 1).sum())
     return MetricVerdict(
         metric=name, outcome=decides.outcome if decides else like, margin=margin, column=column,
-        base_mean=_mean(found.base[both]), head_mean=_mean(found.head[both]), gain=gain, adjusted_p=adjusted_p,
+        baseline_mean=_mean(found.baseline[both]), candidate_mean=_mean(found.candidate[both]), gain=gain,
+        adjusted_p=adjusted_p,
         further=further, missing=whole,
         missing_in_part=int(np.count_nonzero(found.lost)) - whole, missing_share=share,
         too_much_missing=share > rule.missing, bounds=found.bounds,
@@ -527,10 +531,10 @@ def _verdict(
 
 
 def _bounds(pairing: Pairing, name: str, there: NDArray[np.bool_]) -> tuple[float, float] | None:
-    """Least and greatest gain over the questions that the base has a value for."""
+    """Least and greatest gain over the questions that the baseline has a value for."""
     column = pairing.columns[name]
-    base, head = (values[there] for values in pairing.repeated_values(name))
-    made = missing_bounds(base, head, column.low, column.high)
+    baseline, candidate = (values[there] for values in pairing.repeated_values(name))
+    made = missing_bounds(baseline, candidate, column.low, column.high)
     if made is None or column.better != "lower":
         return made
     return 0.0 - made[1], 0.0 - made[0]
@@ -549,7 +553,7 @@ ThresholdOutcome = Literal["met", "below threshold", "undecided"]
 
 @dataclass(frozen=True, slots=True)
 class ThresholdVerdict:
-    """One threshold of one bot, held against the mean of the head alone.
+    """One threshold of one bot, held against the mean of the candidate alone.
 
     Attributes:
         metric: its name.
@@ -557,7 +561,7 @@ class ThresholdVerdict:
             questions alone, and for a figure of the whole run, the mean itself is on one side. What misses too many
             values is not met.
         threshold: what the mean has to reach; None where the run has no such metric.
-        mean: over all rows of the head that have a value.
+        mean: over all rows of the candidate that have a value.
         low: lower end of its 95 % interval.
         high: upper end.
         rows: how many rows have a value.
@@ -580,27 +584,27 @@ class ThresholdVerdict:
 
 
 def threshold_verdicts(
-    head: ScoreTable, wanted: Iterable[str], missing: float, on_these: bool = False
+    candidate: ScoreTable, wanted: Iterable[str], missing: float, on_these: bool = False
 ) -> list[ThresholdVerdict]:
-    """A verdict for each metric of ``wanted``, in the head's order.
+    """A verdict for each metric of ``wanted``, in the candidate's order.
 
     Args:
-        head: the bot.
+        candidate: the bot.
         wanted: metrics with a threshold.
         missing: the share of rows that may lack a value.
         on_these: whether the mean of these questions decides, and not where that of questions like these may lie.
     """
     names = set(wanted)
-    rows = [(name, column) for name, column in head.columns.items() if name in names]
-    of_run = [(name, found) for name, found in head.of_run.items() if name in names]
+    rows = [(name, column) for name, column in candidate.columns.items() if name in names]
+    of_run = [(name, found) for name, found in candidate.of_run.items() if name in names]
     absent = sorted(names - {name for name, _ in (*rows, *of_run)})
     return [
         *(
-            _of_rows(head, column, limit, missing, on_these)
+            _of_rows(candidate, column, limit, missing, on_these)
             for _, column in rows
             if (limit := _limit(column)) is not None
         ),
-        *(_of_run(found, limit, head) for _, found in of_run if (limit := _limit(found.column)) is not None),
+        *(_of_run(found, limit, candidate) for _, found in of_run if (limit := _limit(found.column)) is not None),
         *(
             ThresholdVerdict(name, "undecided", None, None, None, None, 0, "the run has no value of it")
             for name in absent
@@ -613,13 +617,13 @@ def _limit(column: MetricColumn) -> float | None:
 
 
 def _of_rows(
-    head: ScoreTable, column: MetricColumn, threshold: float, missing: float, on_these: bool
+    candidate: ScoreTable, column: MetricColumn, threshold: float, missing: float, on_these: bool
 ) -> ThresholdVerdict:
-    values, statuses = head.values[column.name], head.statuses[column.name]
+    values, statuses = candidate.values[column.name], candidate.statuses[column.name]
     there = np.isfinite(values)
-    lacking = int((head.asked & ~there & (statuses != STATUSES.index("not_applicable"))).sum())
+    lacking = int((candidate.asked & ~there & (statuses != STATUSES.index("not_applicable"))).sum())
     rows = int(there.sum())
-    mean, low, high = _threshold_mean(head, column, there) if rows else (None, None, None)
+    mean, low, high = _threshold_mean(candidate, column, there) if rows else (None, None, None)
     ends = (mean, mean) if on_these else (low, high)
     outcome = _threshold_outcome(mean, *ends, threshold, column)
     reached = "no value at all" if mean is None else f"{shown(mean, column)}"
@@ -633,24 +637,26 @@ def _of_rows(
     return ThresholdVerdict(column.name, outcome, threshold, mean, low, high, rows, says)
 
 
-def _of_run(found: RunFigure, threshold: float, head: ScoreTable) -> ThresholdVerdict:
+def _of_run(found: RunFigure, threshold: float, candidate: ScoreTable) -> ThresholdVerdict:
     value, column = found.value, found.column
     reached = passed(value, threshold, column.better)
     outcome: ThresholdOutcome = "undecided" if reached is None else "met" if reached else "below threshold"
     notify = "no value" if value is None else shown(value, column)
     says = f"{notify} over the whole run, {_wanted(column, threshold)}"
-    return ThresholdVerdict(column.name, outcome, threshold, value, None, None, int(head.asked.sum()), says)
+    return ThresholdVerdict(column.name, outcome, threshold, value, None, None, int(candidate.asked.sum()), says)
 
 
 def _wanted(column: MetricColumn, threshold: float) -> str:
     return f"wanted {bound(column, threshold)}"
 
 
-def _threshold_mean(head: ScoreTable, column: MetricColumn, there: Flags) -> tuple[float, float | None, float | None]:
+def _threshold_mean(
+    candidate: ScoreTable, column: MetricColumn, there: Flags
+) -> tuple[float, float | None, float | None]:
     """The mean over rows with its 95 % interval, as leaderboards have it: clustered by source document."""
-    codes = cluster_codes(head.cases, "source")[0]
+    codes = cluster_codes(candidate.cases, "source")[0]
     rows = np.broadcast_to(codes[:, None], there.shape)[there]
-    found = clustered_mean(head.values[column.name][there], rows, column.low, column.high)
+    found = clustered_mean(candidate.values[column.name][there], rows, column.low, column.high)
     return found.value, found.low, found.high
 
 
@@ -700,7 +706,10 @@ def latency_verdict(pairing: Pairing, rule: GateRule) -> LatencyVerdict:
         return LatencyVerdict(outcome, rule.latency, None, "the times of the answers that were kept")
     found = paired_latency(pairing, rule.seed)
     if found is None:
-        failed = pairing.base.failed[pairing.base_places].any() or pairing.head.failed[pairing.head_places].any()
+        failed = (
+            pairing.baseline.failed[pairing.baseline_places].any()
+            or pairing.candidate.failed[pairing.candidate_places].any()
+        )
         outcome = None if rule.latency is None else "undecided" if failed else "not comparable"
         return LatencyVerdict(outcome, rule.latency, None, "no question has a time on both sides")
     outcome = None if rule.latency is None else _decided(found, rule.latency)
@@ -717,7 +726,7 @@ def _decided(found: LatencyDifference, limit: float) -> Outcome:
 
 
 def _sentence(found: LatencyDifference, outcome: Outcome | None, limit: float | None) -> str:
-    medians = f"median {_time(found.base.p50)}, now {_time(found.head.p50)}"
+    medians = f"median {_time(found.baseline.p50)}, now {_time(found.candidate.p50)}"
     if found.p50.value is None:
         ratio = ""
     elif found.p50.low is None:
@@ -725,7 +734,7 @@ def _sentence(found: LatencyDifference, outcome: Outcome | None, limit: float | 
     else:
         up_to = "any" if found.p50.high is None else _times(found.p50.high)
         ratio = f": {_times(found.p50.value)} times ({_times(found.p50.low)} to {up_to})"
-    cut = [f"; {when} {what}" for when, operand in (("before", found.base), ("now", found.head))
+    cut = [f"; {when} {what}" for when, operand in (("before", found.baseline), ("now", found.candidate))
            if (what := without_answer(operand))]  # fmt: skip
     if outcome is None or limit is None:
         return f"{medians}{ratio}{''.join(cut)}"
@@ -750,8 +759,8 @@ class Fall:
     """A metric that fell on a question: mean over the repeats before and now; None now where there is no value."""
 
     metric: str
-    base: float
-    head: float | None
+    baseline: float
+    candidate: float | None
     failed_now: bool
 
 
@@ -763,18 +772,18 @@ class GateFlip:
         key: of the question.
         question: its text.
         falls: the gated metrics that fell, worst first.
-        base_answer: what the bot said; None where nothing is on record.
-        head_answer: what it says now.
-        head_answered: whether it answered at all.
+        baseline_answer: what the bot said; None where nothing is on record.
+        candidate_answer: what it says now.
+        candidate_answered: whether it answered at all.
         again: what the metric that fell most was when it was asked again, before and now; blank where it was not.
     """
 
     key: str
     question: str
     falls: tuple[Fall, ...]
-    base_answer: str | None
-    head_answer: str | None
-    head_answered: bool
+    baseline_answer: str | None
+    candidate_answer: str | None
+    candidate_answered: bool
     again: tuple[tuple[float, ...], tuple[float, ...]] = ((), ())
 
 
@@ -783,8 +792,8 @@ class _Falling:
     """How far a metric fell, by question: above 0 is worse, in parts of its range; NaN where it can't be told."""
 
     column: MetricColumn
-    base: Figures
-    head: Figures
+    baseline: Figures
+    candidate: Figures
     fall: Figures
     flipped: list[bool]
     lost: list[bool]
@@ -813,21 +822,23 @@ def gate_flips(pairing: Pairing, metrics: Sequence[str], most: int, again: Again
 
 def _falling(pairing: Pairing, name: str, again: Again) -> _Falling:
     column = pairing.columns[name]
-    base, head = pairing.values(name)
-    fall = base - head if column.better == "higher" else head - base
-    failed_now = ~np.isnan(head) & ~passes(column, head)
-    flipped = (passes(column, base) & failed_now).tolist()
-    lost = (~np.isnan(base) & np.isnan(head)).tolist()
+    baseline, candidate = pairing.values(name)
+    fall = baseline - candidate if column.better == "higher" else candidate - baseline
+    failed_now = ~np.isnan(candidate) & ~passes(column, candidate)
+    flipped = (passes(column, baseline) & failed_now).tolist()
+    lost = (~np.isnan(baseline) & np.isnan(candidate)).tolist()
     samples = samples_of(pairing, name, again)
     fleeting = np.abs(samples.differences) < np.abs(np.nan_to_num(samples.moved)) / 2
-    return _Falling(column, base, head, fall / _scale(column, base, head), flipped, lost, fleeting.tolist())
+    return _Falling(
+        column, baseline, candidate, fall / _scale(column, baseline, candidate), flipped, lost, fleeting.tolist()
+    )
 
 
-def _scale(column: MetricColumn, base: Figures, head: Figures) -> float:
+def _scale(column: MetricColumn, baseline: Figures, candidate: Figures) -> float:
     """The range of the metric, or the largest value that occurs where it has none."""
     if column.low is not None and column.high is not None and column.high > column.low:
         return column.high - column.low
-    values = np.abs(np.concatenate([base, head]))
+    values = np.abs(np.concatenate([baseline, candidate]))
     return float(values[~np.isnan(values)].max(initial=0.0)) or 1.0
 
 
@@ -846,17 +857,17 @@ def _rank(falling: Sequence[_Falling], place: int) -> tuple[bool, int, int, floa
 
 def _flip(pairing: Pairing, falling: Sequence[_Falling], place: int, again: Again) -> GateFlip:
     case = pairing.cases[place]
-    base_place, head_place = int(pairing.base_places[place]), int(pairing.head_places[place])
+    baseline_place, candidate_place = int(pairing.baseline_places[place]), int(pairing.candidate_places[place])
     worst = min((each for each in falling if _worse(each, place)), key=lambda each: _rank([each], place))
-    base_repeat = _repeat(pairing.base, worst.column, base_place, best=True)
-    head_repeat = _repeat(pairing.head, worst.column, head_place, best=False)
+    baseline_repeat = _repeat(pairing.baseline, worst.column, baseline_place, best=True)
+    candidate_repeat = _repeat(pairing.candidate, worst.column, candidate_place, best=False)
     return GateFlip(
         key=case.key,
         question=case.text,
         falls=tuple(_falls(falling, place)),
-        base_answer=pairing.base.answers(case.key, base_repeat),
-        head_answer=pairing.head.answers(case.key, head_repeat),
-        head_answered=bool(pairing.head.answered[head_place, head_repeat]),
+        baseline_answer=pairing.baseline.answers(case.key, baseline_repeat),
+        candidate_answer=pairing.candidate.answers(case.key, candidate_repeat),
+        candidate_answered=bool(pairing.candidate.answered[candidate_place, candidate_repeat]),
         again=again.of(worst.column.name, case.key),
     )
 
@@ -864,8 +875,8 @@ def _flip(pairing: Pairing, falling: Sequence[_Falling], place: int, again: Agai
 def _falls(falling: Sequence[_Falling], place: int) -> Iterator[Fall]:
     fallen = [each for each in falling if _worse(each, place)]
     for each in sorted(fallen, key=lambda each: _rank([each], place)):
-        head = None if each.lost[place] else float(each.head[place])
-        yield Fall(each.column.name, float(each.base[place]), head, each.flipped[place])
+        candidate = None if each.lost[place] else float(each.candidate[place])
+        yield Fall(each.column.name, float(each.baseline[place]), candidate, each.flipped[place])
 
 
 def _repeat(table: ScoreTable, column: MetricColumn, place: int, best: bool) -> int:
@@ -898,10 +909,10 @@ class BotVerdict:
 
     Attributes:
         bot: its name in the run that is looked at.
-        base_bot: what it is compared with.
-        base_run: name of the run that holds that.
-        head_run: name of the run that is looked at.
-        unchanged: the bot is the same, and its answers are the very ones of the base.
+        baseline_bot: what it is compared with.
+        baseline_run: name of the run that holds that.
+        candidate_run: name of the run that is looked at.
+        unchanged: the bot is the same, and its answers are the very ones of the baseline.
         questions: how many are paired.
         clusters: how many they come from.
         metrics: a verdict for each gated metric.
@@ -915,9 +926,9 @@ class BotVerdict:
     """
 
     bot: str
-    base_bot: str
-    base_run: str
-    head_run: str
+    baseline_bot: str
+    baseline_run: str
+    candidate_run: str
     unchanged: bool
     questions: int
     clusters: int
@@ -952,32 +963,35 @@ class BotVerdict:
 
 
 def verdicts(
-    base: ScoreTable, head: ScoreTable, rule: GateRule, manifests: Manifests | None = None, finished: bool = True,
+    baseline: ScoreTable, candidate: ScoreTable, rule: GateRule, manifests: Manifests | None = None,
+    finished: bool = True,
     again: Again | None = None,
 ) -> BotVerdict:  # fmt: skip
     """Decide whether a bot became worse.
 
     Args:
-        base: the bot as it was, or another one that it is held against.
-        head: the bot as it is.
+        baseline: the bot as it was, or another one that it is held against.
+        candidate: the bot as it is.
         rule: what is gated and what is let pass.
         manifests: of both runs, to tell why a metric is not comparable.
-        finished: whether the head's run came to its end; the questions that it did not reach count as missing else.
+        finished: whether the candidate's run came to its end; the questions that it did not reach count as missing
+            else.
         again: what was asked again, because its value had changed.
     """
-    before, failed = (int((table.asked & ~table.answered).sum()) for table in (base, head))
-    failures = Failures(before, failed, int(head.asked.sum()))
-    base, head = (with_failures_wrong(table, rule.primary) for table in (base, head))
-    pairing = pair(at_six_digits(base), at_six_digits(head), rule.cluster, manifests)
-    gated = rule.gated(base, head)
-    unasked = () if finished else pairing.dropped.base_only
+    before, failed = (int((table.asked & ~table.answered).sum()) for table in (baseline, candidate))
+    failures = Failures(before, failed, int(candidate.asked.sum()))
+    baseline, candidate = (with_failures_wrong(table, rule.primary) for table in (baseline, candidate))
+    pairing = pair(at_six_digits(baseline), at_six_digits(candidate), rule.cluster, manifests)
+    gated = rule.gated(baseline, candidate)
+    unasked = () if finished else pairing.dropped.baseline_only
     if unasked:  # what was not asked can't be the same
         pairing = replace(pairing, same_answers=False)
     metrics = tuple(_metrics(pairing, gated, rule, unasked, again))
     return BotVerdict(
-        bot=head.bot, base_bot=base.bot, base_run=base.run, head_run=head.run, unchanged=pairing.same_answers,
+        bot=candidate.bot, baseline_bot=baseline.bot, baseline_run=baseline.run, candidate_run=candidate.run,
+        unchanged=pairing.same_answers,
         questions=len(pairing.cases), clusters=pairing.cluster_count, metrics=metrics,
-        thresholds=tuple(threshold_verdicts(head, rule.thresholds, rule.missing, rule.scope == "these")),
+        thresholds=tuple(threshold_verdicts(candidate, rule.thresholds, rule.missing, rule.scope == "these")),
         latency=latency_verdict(pairing, rule),
         flips=gate_flips(pairing, _by_weight(metrics, pairing), rule.flips, again),
         notes=(*([again.note] if again and again.note else []), *_notes(pairing, gated, rule, unasked)),
@@ -995,21 +1009,21 @@ def _metrics(
     refused = {name: why for name in gated if (why := _refusal(pairing, name, bool(unasked)))}
     empty = {name: _empty(pairing, name) for name in gated if name not in refused}
     compared = [name for name in gated if name not in refused and not empty[name]]
-    lost = {name: _count_with_value(pairing.base, name, unasked) for name in compared}
+    lost = {name: _count_with_value(pairing.baseline, name, unasked) for name in compared}
     found = {each.metric: each for each in metric_verdicts(pairing, compared, rule, lost, again)}
     for name in gated:
         if name in found:
             yield found[name]
         elif name in refused:
             yield not_comparable(name, rule, _column(pairing, name), refused[name])
-        elif name in rule.named or empty[name] == NO_BASE or empty[name] == FAILED:
+        elif name in rule.named or empty[name] == NO_BASELINE or empty[name] == FAILED:
             yield not_comparable(name, rule, _column(pairing, name), empty[name])
 
 
 def _unchanged(pairing: Pairing, gated: Sequence[str], rule: GateRule) -> Iterator[MetricVerdict]:
     """Equal answers are equally good, by whatever version of a metric; but one that nobody measures says nothing."""
     for name in gated:
-        column = pairing.head.columns.get(name)
+        column = pairing.candidate.columns.get(name)
         if column is None or column.better == "neither":
             yield not_comparable(name, rule, _column(pairing, name), _refusal(pairing, name))
         else:
@@ -1017,7 +1031,7 @@ def _unchanged(pairing: Pairing, gated: Sequence[str], rule: GateRule) -> Iterat
 
 
 NOT_APPLICABLE = "it applied to no answer of the baseline"
-NO_BASE = "the baseline should have values of it and has none"
+NO_BASELINE = "the baseline should have values of it and has none"
 FAILED = "neither side has a value of it, though it applies to the answers"
 
 
@@ -1026,7 +1040,7 @@ def _refusal(pairing: Pairing, name: str, ended_early: bool = False) -> str:
     if name in pairing.refused:
         return pairing.refused[name]
     if name not in pairing.columns:
-        return f"neither run measured it{_nearest(name, pairing.head.columns)}"
+        return f"neither run measured it{_nearest(name, pairing.candidate.columns)}"
     if pairing.columns[name].better == "neither":
         return "neither direction of it is better, so it can't become worse"
     if not pairing.cases and not ended_early:
@@ -1041,13 +1055,13 @@ def _nearest(name: str, known: Iterable[str]) -> str:
 
 def _empty(pairing: Pairing, name: str) -> str:
     """Why a metric that could be compared has nothing to be compared with; blank where it has."""
-    base, head = pairing.values(name)
-    if not pairing.cases or not np.isnan(base).all():
+    baseline, candidate = pairing.values(name)
+    if not pairing.cases or not np.isnan(baseline).all():
         return ""
-    statuses = pairing.base.statuses[name][pairing.base_places]
+    statuses = pairing.baseline.statuses[name][pairing.baseline_places]
     if np.isin(statuses, (ABSENT, STATUSES.index("not_applicable"))).all() and (statuses != ABSENT).any():
         return NOT_APPLICABLE
-    return FAILED if np.isnan(head).all() else NO_BASE
+    return FAILED if np.isnan(candidate).all() else NO_BASELINE
 
 
 def _count_with_value(table: ScoreTable, name: str, keys: Sequence[str]) -> int:
@@ -1056,7 +1070,7 @@ def _count_with_value(table: ScoreTable, name: str, keys: Sequence[str]) -> int:
 
 
 def _column(pairing: Pairing, name: str) -> MetricColumn | None:
-    return pairing.head.columns.get(name) or pairing.base.columns.get(name)
+    return pairing.candidate.columns.get(name) or pairing.baseline.columns.get(name)
 
 
 def _by_weight(metrics: Sequence[MetricVerdict], pairing: Pairing) -> list[str]:
@@ -1070,10 +1084,10 @@ def _notes(pairing: Pairing, gated: Sequence[str], rule: GateRule, unasked: Sequ
     dropped = pairing.dropped
     if unasked:
         yield f"{_questions(unasked, ' of the baseline')} not asked, because the run did not finish: missing"
-    elif dropped.base_only:
-        yield f"{_questions(dropped.base_only, ' of the baseline')} not asked now"
-    if dropped.head_only:
-        yield f"{_questions(dropped.head_only)} not in the baseline"
+    elif dropped.baseline_only:
+        yield f"{_questions(dropped.baseline_only, ' of the baseline')} not asked now"
+    if dropped.candidate_only:
+        yield f"{_questions(dropped.candidate_only)} not in the baseline"
     if dropped.perturbed:
         yield f"{_questions(dropped.perturbed)} left out, because the text changed"
     if dropped.remarked:
@@ -1084,11 +1098,13 @@ def _notes(pairing: Pairing, gated: Sequence[str], rule: GateRule, unasked: Sequ
 
 def _not_gated(pairing: Pairing, gated: Sequence[str]) -> Iterator[str]:
     """Metrics that nobody chose to leave out, and that decide nothing."""
-    base, head = pairing.base.columns, pairing.head.columns
-    one_sided = [name for name in {**head, **base} if name not in base or name not in head]
+    baseline, candidate = pairing.baseline.columns, pairing.candidate.columns
+    one_sided = [name for name in {**candidate, **baseline} if name not in baseline or name not in candidate]
     if one_sided:
         yield f"only one side has {', '.join(one_sided)}: not gated; name it under gate.margins if it has to be there"
-    others = [name for name, column in head.items() if name in base and name not in gated and _is_bounded(column)]
+    others = [
+        name for name, column in candidate.items() if name in baseline and name not in gated and _is_bounded(column)
+    ]
     if others:
         yield f"{', '.join(others)} {'is' if len(others) == 1 else 'are'} on another scale than 0 to 1: not gated"
     silent = [name for name in gated if not _refusal(pairing, name) and _empty(pairing, name) == NOT_APPLICABLE]

@@ -18,11 +18,11 @@ from .rows import Column, rows_address
 
 @dataclass(frozen=True, slots=True)
 class BotPair:
-    """A bot of base and a bot of head.
+    """A bot of baseline and a bot of candidate.
 
     Attributes:
         bots: their names.
-        columns: base first; only those of a side that is a database.
+        columns: baseline first; only those of a side that is a database.
         comparison: None where nothing of them can be compared.
         refused: why not; blank where there is a comparison.
     """
@@ -35,8 +35,8 @@ class BotPair:
     @property
     def title(self) -> str:
         """What the pair is called."""
-        base, head = self.bots
-        return head if base == head else f"{base} against {head}"
+        baseline, candidate = self.bots
+        return candidate if baseline == candidate else f"{baseline} against {candidate}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,14 +44,14 @@ class PairedRuns:
     """Both sides with what was compared.
 
     Attributes:
-        base, head: the sides, still open.
+        baseline, candidate: the sides, still open.
         reports: of both; None for a baseline file, and one and the same where both sides are one run.
         pairs: the one with the largest change first.
         left_out: sentences on bots and pairs that are not compared.
     """
 
-    base: Operand
-    head: Operand
+    baseline: Operand
+    candidate: Operand
     reports: tuple[Report | None, Report | None]
     pairs: tuple[BotPair, ...]
     left_out: tuple[str, ...] = ()
@@ -67,22 +67,27 @@ class PairedRuns:
         return None not in self.reports
 
 
-def paired_runs(base: Operand, head: Operand, bots: Sequence[str] = (), asked: Asked | None = None) -> PairedRuns:
+def paired_runs(
+    baseline: Operand, candidate: Operand, bots: Sequence[str] = (), asked: Asked | None = None
+) -> PairedRuns:
     """Compare two sides, and give the columns that show the answers of both.
 
     Args:
-        base: what it is compared with, open as long as the page is being made.
-        head: what is looked at, likewise.
+        baseline: what it is compared with, open as long as the page is being made.
+        candidate: what is looked at, likewise.
         bots: of two whole runs, only these; none for all.
         asked: how they are compared; left out, as ``proctor compare`` does by itself.
 
     Raises:
         InputError: no bot of one side matches one of the other, or both sides are the same.
     """
-    found = compare_bots(base, head, bots, asked or Asked())
-    reports = _reports(base, head)
+    found = compare_bots(baseline, candidate, bots, asked or Asked())
+    reports = _reports(baseline, candidate)
     pairs: list[tuple[Pair, Comparison | None]] = [
-        *(((each.base.bot, each.head.bot), each) for each in sorted(found.comparisons, key=_change, reverse=True)),
+        *(
+            ((each.baseline.bot, each.candidate.bot), each)
+            for each in sorted(found.comparisons, key=_change, reverse=True)
+        ),
         *((pair, None) for pair in found.refused),
     ]
     made = tuple(
@@ -90,28 +95,28 @@ def paired_runs(base: Operand, head: Operand, bots: Sequence[str] = (), asked: A
         for pair, comparison in pairs
     )
     alone = tuple(sentence for sentence in found.left_out if sentence not in found.refused.values())
-    return PairedRuns(base, head, reports, made, alone)
+    return PairedRuns(baseline, candidate, reports, made, alone)
 
 
-def _reports(base: Operand, head: Operand) -> tuple[Report | None, Report | None]:
-    made = None if base.source is None else make_report(*base.source)
-    if base.source and head.source and _is_same(base, head):
+def _reports(baseline: Operand, candidate: Operand) -> tuple[Report | None, Report | None]:
+    made = None if baseline.source is None else make_report(*baseline.source)
+    if baseline.source and candidate.source and _is_same(baseline, candidate):
         return made, made
-    return made, None if head.source is None else make_report(*head.source)
+    return made, None if candidate.source is None else make_report(*candidate.source)
 
 
-def _is_same(base: Operand, head: Operand) -> bool:
+def _is_same(baseline: Operand, candidate: Operand) -> bool:
     """Whether both are of one run of one database, which may have been opened twice."""
-    if base.source is None or head.source is None:
+    if baseline.source is None or candidate.source is None:
         return False
-    (one, one_id), (other, other_id) = base.source, head.source
+    (one, one_id), (other, other_id) = baseline.source, candidate.source
     return one_id == other_id and one.path.resolve() == other.path.resolve()
 
 
 def _columns(pair: Pair, reports: tuple[Report | None, Report | None], is_only: bool) -> tuple[Column, ...]:
-    """Called base and head; with the bot where there are several pairs, and by the bots where these differ."""
+    """Called baseline and candidate; with the bot where there are several pairs, and by the bots where these differ."""
     first, second = reports
-    names = ["base", "head"] if is_only else [f"base {pair[0]}", f"head {pair[1]}"]
+    names = ["baseline", "candidate"] if is_only else [f"baseline {pair[0]}", f"candidate {pair[1]}"]
     if pair[0] != pair[1]:
         names = list(pair)
     places = (0, 0 if first is None or first is second else 1)
@@ -139,8 +144,8 @@ class MetricLine:
 
     name: str
     arrow: str
-    base: str
-    head: str
+    baseline: str
+    candidate: str
     difference: str
     interval: str
     p: str
@@ -160,8 +165,8 @@ class RowLine:
     """A question that changed: before and after, and where it is opened."""
 
     row: ChangedRow
-    base: str
-    head: str
+    baseline: str
+    candidate: str
     flip: str
     href: str
 
@@ -178,8 +183,8 @@ def metric_line(found: MetricComparison, pair: BotPair, comparison: Comparison) 
     adjusted = found.adjusted(comparison.correct)
     shows = {"lost": "lost", "gained": "gained", "all": "", "missing": "missing"}
     return MetricLine(
-        name=column.name, arrow=ARROWS[column.better].strip(), base=figure(found.base_mean, column),
-        head=figure(found.head_mean, column), difference=words.signed(difference.mean, column),
+        name=column.name, arrow=ARROWS[column.better].strip(), baseline=figure(found.baseline_mean, column),
+        candidate=figure(found.candidate_mean, column), difference=words.signed(difference.mean, column),
         interval=words.interval(difference.low, difference.high, column), p=words.p_value(adjusted),
         is_significant=adjusted is not None and adjusted <= ALPHA,
         effect="-" if difference.effect is None else f"{difference.effect:.2f}",
@@ -200,7 +205,7 @@ def _link(pair: BotPair, metric: str, show: str = "", opened: str = "") -> str:
 
 def sentences(comparison: Comparison) -> list[tuple[str, str, str]]:
     """The firm verdicts in words, what is worse first: tone, metric, sentence."""
-    name = comparison.head.name
+    name = comparison.candidate.name
     firm = [each for verdict in ("worse", "better") for each in comparison.metrics if each.verdict == verdict]
     notify = [(TONES[each.verdict], each.column.name, each.sentence(name)) for each in firm]
     return notify[:MOST_SENTENCES]
@@ -218,10 +223,11 @@ def forest(comparison: Comparison) -> DotIntervals | None:
     lines = [_forest_line(each) for each in shared]
     if not lines:
         return None
-    base, head = comparison.base.name, comparison.head.name
+    baseline, candidate = comparison.baseline.name, comparison.candidate.name
     return DotIntervals(
-        f"Difference {head} minus {base}", "Each metric with its 95 % interval; the table above has the figures.",
-        interval_scale(lines, also=(0.0,)), tuple(lines), reference=0.0, x_title=f"{head} minus {base}",
+        f"Difference {candidate} minus {baseline}", "Each metric with its 95 % interval; the table above has the "
+        "figures.",
+        interval_scale(lines, also=(0.0,)), tuple(lines), reference=0.0, x_title=f"{candidate} minus {baseline}",
     )  # fmt: skip
 
 
@@ -246,7 +252,7 @@ def changed_lines(
     pair: BotPair, comparison: Comparison, rows: ChangedRows
 ) -> list[tuple[str, list[RowLine]]]:  # fmt: skip
     """The questions that fell and rose most by a metric, each under its heading."""
-    name = comparison.head.name
+    name = comparison.candidate.name
     made = ((f"Where {name} lost most", rows.losses), (f"Where {name} gained most", rows.gains))
     return [(heading, [_row(pair, comparison, rows.metric, row) for row in found]) for heading, found in made if found]
 
@@ -255,7 +261,7 @@ def _row(pair: BotPair, comparison: Comparison, metric: str, row: ChangedRow) ->
     column = next(each.column for each in comparison.metrics if each.column.name == metric)
     href = _link(pair, metric, opened=row.key)
     flip = words.flip_words(row.flip).strip()
-    return RowLine(row, figure(row.base_value, column), figure(row.head_value, column), flip, href)
+    return RowLine(row, figure(row.baseline_value, column), figure(row.candidate_value, column), flip, href)
 
 
 def first_metric(comparison: Comparison) -> str | None:
@@ -267,7 +273,7 @@ def first_metric(comparison: Comparison) -> str | None:
 
 def operands(pairs: PairedRuns) -> Sequence[tuple[str, str, str, str]]:
     """Both sides: what they are called, run, status where it is not finished, and the file or database."""
-    named = (("base", pairs.base), ("head", pairs.head))
+    named = (("baseline", pairs.baseline), ("candidate", pairs.candidate))
     return [
         (name, operand.run.run, "" if operand.run.status == "finished" else operand.run.status,
          "baseline file" if operand.is_baseline else "") for name, operand in named

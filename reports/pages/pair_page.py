@@ -52,8 +52,8 @@ class DifferenceLine:
     """A line of either text, with its number there; None where the other text has none."""
 
     kind: Kind
-    base_number: int | None
-    head_number: int | None
+    baseline_number: int | None
+    candidate_number: int | None
     pieces: Pieces
 
     @property
@@ -70,22 +70,22 @@ class Stretch:
     is_far: bool = False
 
 
-def stretches(base: str, head: str, around: int = AROUND) -> list[Stretch]:
+def stretches(baseline: str, candidate: str, around: int = AROUND) -> list[Stretch]:
     r"""The lines of both texts in stretches near and far from a change.
 
     >>> [(each.is_far, len(each.lines)) for each in stretches("a\nb\nc\nd\ne", "a\nb\nc\nd\nE", around=1)]
     [(True, 3), (False, 3)]
     """
-    lines = line_difference(base, head)
+    lines = line_difference(baseline, candidate)
     changed = [place for place, line in enumerate(lines) if line.kind != "same"]
     near = {place + step for place in changed for step in range(-around, around + 1)}
     marked = itertools.groupby(enumerate(lines), key=lambda each: each[0] not in near)
     return [Stretch(tuple(line for _, line in group), is_far) for is_far, group in marked]
 
 
-def line_difference(base: str, head: str) -> list[DifferenceLine]:
+def line_difference(baseline: str, candidate: str) -> list[DifferenceLine]:
     """Every line of both texts once; what is gone stands before what came in its place."""
-    old, new = base.splitlines(), head.splitlines()
+    old, new = baseline.splitlines(), candidate.splitlines()
     found = difflib.SequenceMatcher(None, old, new, autojunk=len(old) + len(new) > MOST_WORDS)
     lines: list[DifferenceLine] = []
     for how, old_start, old_end, new_start, new_end in found.get_opcodes():
@@ -161,8 +161,8 @@ class ValueLine:
     """Something by its name, before and after; None where there was or is none."""
 
     name: str
-    base: str | None
-    head: str | None
+    baseline: str | None
+    candidate: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,14 +171,14 @@ class TextDifference:
 
     Attributes:
         name: of the text.
-        base, head: the texts, as far as they are compared; None where there was or is none.
+        baseline, candidate: the texts, as far as they are compared; None where there was or is none.
         stretches: of lines that are the same and that are not.
         is_cut: they are longer than what is compared.
     """
 
     name: str
-    base: str | None
-    head: str | None
+    baseline: str | None
+    candidate: str | None
     stretches: tuple[Stretch, ...]
     is_cut: bool = False
 
@@ -219,8 +219,8 @@ class BotOrigin:
 class QuestionOrigin:
     """Which questions are not the same; lists are cut, counts are not."""
 
-    base_only: tuple[str, ...]
-    head_only: tuple[str, ...]
+    baseline_only: tuple[str, ...]
+    candidate_only: tuple[str, ...]
     remarked: tuple[str, ...]
     perturbed: tuple[str, ...]
     texts: tuple[TextDifference, ...]
@@ -230,12 +230,14 @@ class QuestionOrigin:
 def bot_origins(pairs: PairedRuns) -> Iterator[BotOrigin]:
     """For each pair of bots, what of them is not the same."""
     for pair in pairs.pairs:
-        states = pairs.base.states.get(pair.bots[0]), pairs.head.states.get(pair.bots[1])
+        states = pairs.baseline.states.get(pair.bots[0]), pairs.candidate.states.get(pair.bots[1])
         if states[0] is None or states[1] is None:
             yield BotOrigin(pair.title, False)
             continue
         changes = list(part_changes(states[0], states[1]))
-        texts = tuple(text_difference(each.name, each.base, each.head) for each in changes if each.what == "prompt")
+        texts = tuple(
+            text_difference(each.name, each.baseline, each.candidate) for each in changes if each.what == "prompt"
+        )
         values = tuple(_part(each) for each in changes if each.what != "prompt")
         yield BotOrigin(pair.title, True, texts, values)
 
@@ -249,9 +251,9 @@ def brief_texts(pairs: PairedRuns) -> dict[str, list[TextDifference]]:
     }
 
 
-def text_difference(name: str, base: object, head: object) -> TextDifference:
+def text_difference(name: str, baseline: object, candidate: object) -> TextDifference:
     """Two texts of one name with their lines compared; None stands for no text."""
-    texts = [None if each is None else str(each) for each in (base, head)]
+    texts = [None if each is None else str(each) for each in (baseline, candidate)]
     shown = [(each or "")[:LONGEST] for each in texts]
     is_cut = any(len(each or "") > LONGEST for each in texts)
     found = tuple(stretches(shown[0], shown[1]))
@@ -261,14 +263,14 @@ def text_difference(name: str, base: object, head: object) -> TextDifference:
 
 def _part(change: PartChange) -> ValueLine:
     if change.what in TITLES:
-        return value_line(TITLES[change.what], change.base, change.head)
+        return value_line(TITLES[change.what], change.baseline, change.candidate)
     title = {"part": "documents" if change.name == "knowledge" else change.name, "revision": f"model: {change.name}"}
-    return value_line(title.get(change.what, change.name), change.base, change.head)
+    return value_line(title.get(change.what, change.name), change.baseline, change.candidate)
 
 
-def value_line(name: str, base: object, head: object) -> ValueLine:
+def value_line(name: str, baseline: object, candidate: object) -> ValueLine:
     """A value before and after, as it is shown."""
-    return ValueLine(name, _written(base), _written(head))
+    return ValueLine(name, _written(baseline), _written(candidate))
 
 
 def _written(value: object) -> str | None:
@@ -287,29 +289,31 @@ def question_origin(pairs: PairedRuns) -> QuestionOrigin | None:
         return None
     dropped = pair.comparison.dropped
     texts = tuple(_perturbation(pairs, pair, key) for key in dropped.perturbed[:MOST_PERTURBED])
-    settings = [mapping_in(_settings(operand).get("questions")) for operand in (pairs.base, pairs.head)]
+    settings = [mapping_in(_settings(operand).get("questions")) for operand in (pairs.baseline, pairs.candidate)]
     return QuestionOrigin(
-        dropped.base_only, dropped.head_only, dropped.remarked, dropped.perturbed, texts,
+        dropped.baseline_only, dropped.candidate_only, dropped.remarked, dropped.perturbed, texts,
         tuple(value_line(*each) for each in differing(*settings)),
     )  # fmt: skip
 
 
 def _perturbation(pairs: PairedRuns, pair: BotPair, key: str) -> TextDifference:
-    tables = pairs.base.run.tables[pair.bots[0]], pairs.head.run.tables[pair.bots[1]]
+    tables = pairs.baseline.run.tables[pair.bots[0]], pairs.candidate.run.tables[pair.bots[1]]
     texts = [table.cases[table.places[key]].text for table in tables]
     return text_difference(key, texts[0], texts[1])
 
 
 def run_origins(pairs: PairedRuns) -> Iterator[tuple[str, list[ValueLine]]]:
     """What surrounded the runs and is not the same, under headings."""
-    base, head = pairs.base, pairs.head
-    groups = [_groups(operand.run.manifest) for operand in (base, head)]
-    if base.is_baseline or head.is_baseline:  # it holds a part of the manifest only, and the rest is no difference
+    baseline, candidate = pairs.baseline, pairs.candidate
+    groups = [_groups(operand.run.manifest) for operand in (baseline, candidate)]
+    if (
+        baseline.is_baseline or candidate.is_baseline
+    ):  # it holds a part of the manifest only, and the rest is no difference
         groups = [_common_settings(*groups), _common_settings(*reversed(groups))]
     for title in groups[0]:
         if found := [value_line(*each) for each in differing(groups[0][title], groups[1][title])]:
             yield title, found
-    if found := list(_metrics(base, head)):
+    if found := list(_metrics(baseline, candidate)):
         yield "Metrics", found
 
 
@@ -339,9 +343,9 @@ def _common_settings(
     }
 
 
-def _metrics(base: Operand, head: Operand) -> Iterator[ValueLine]:
+def _metrics(baseline: Operand, candidate: Operand) -> Iterator[ValueLine]:
     """The metrics that only one side measured, or in another version or with another threshold."""
-    old, new = (_columns(operand) for operand in (base, head))
+    old, new = (_columns(operand) for operand in (baseline, candidate))
     for name in {**old, **new}:
         before, after = old.get(name), new.get(name)
         if before is None or after is None or not same_metric(before, after) or before.threshold != after.threshold:
@@ -381,13 +385,17 @@ STYLES = ("questions", "question", "manifest", "pair")
 
 
 def pair_file(
-    base: Operand, head: Operand, bots: Sequence[str] = (), asked: Asked | None = None, limits: Limits | None = None
+    baseline: Operand,
+    candidate: Operand,
+    bots: Sequence[str] = (),
+    asked: Asked | None = None,
+    limits: Limits | None = None,
 ) -> Iterator[bytes]:
     """The page with its data, in pieces.
 
     Args:
-        base: what it is compared with; open until the last piece is out.
-        head: what is looked at, likewise.
+        baseline: what it is compared with; open until the last piece is out.
+        candidate: what is looked at, likewise.
         bots: of two whole runs, only these; none for all.
         asked: how they are compared; left out, as ``proctor compare`` does by itself.
         limits: of the file, for each run; left out, the usual ones.
@@ -395,7 +403,7 @@ def pair_file(
     Raises:
         InputError: no bot of one side matches one of the other, or both sides are the same.
     """
-    pairs = paired_runs(base, head, bots, asked)
+    pairs = paired_runs(baseline, candidate, bots, asked)
     return page_bytes(pair_page(pairs), data_blocks(pairs.columns, limits or Limits()) if pairs.columns else ())
 
 
@@ -412,7 +420,7 @@ def pair_page(pairs: PairedRuns, settings: Mapping[str, object] | None = None) -
 
 def _title(pairs: PairedRuns) -> str:
     what = f"{pairs.pairs[0].title}, compared" if len(pairs.pairs) == 1 else "two runs"
-    return f"{pairs.head.run.suite}: {what}"
+    return f"{pairs.candidate.run.suite}: {what}"
 
 
 def _subtitle(pairs: PairedRuns) -> str:
@@ -426,7 +434,7 @@ def _subtitle(pairs: PairedRuns) -> str:
 def _sections(pairs: PairedRuns) -> Iterator[Section]:
     changes = render(
         "pair_changes.html.j2", pairs=pairs, words=messages, shown_as=pair_changes,
-        texts=brief_texts(pairs), is_two_runs=pairs.base.run.run != pairs.head.run.run,
+        texts=brief_texts(pairs), is_two_runs=pairs.baseline.run.run != pairs.candidate.run.run,
     )  # fmt: skip
     yield Section("changes", "Changes", changes)
     if pairs.columns:
@@ -447,7 +455,7 @@ def _manifests(pairs: PairedRuns) -> Markup:
     made = Markup("")
     if first is not None and first is second:
         return manifest_section(first)
-    for name, report, operand in (("base", first, pairs.base), ("head", second, pairs.head)):
+    for name, report, operand in (("baseline", first, pairs.baseline), ("candidate", second, pairs.candidate)):
         title = f"Manifest of {name}: run {operand.run.run}"
         if report is None:
             made += render("pair_no_manifest.html.j2", title=title, origin=operand.run.origin)

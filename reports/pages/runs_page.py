@@ -96,9 +96,9 @@ def run_address(name: str) -> str:
     return f"/runs/{quote(name, safe='')}"
 
 
-def comparison_address(base: str, head: str) -> str:
+def comparison_address(baseline: str, candidate: str) -> str:
     """Where a server shows two sides compared."""
-    return f"/compare?{urlencode({'base': base, 'head': head})}"
+    return f"/compare?{urlencode({'baseline': baseline, 'candidate': candidate})}"
 
 
 def is_aside(suite: str) -> bool:
@@ -397,15 +397,15 @@ class Wanted:
         suite: only runs of this one.
         metric: whose trend is shown.
         page: of the list, from 1.
-        base: the side that a comparison begins with.
-        head: the side that is compared with it.
+        baseline: the side that a comparison begins with.
+        candidate: the side that is compared with it.
     """
 
     suite: str = ""
     metric: str = ""
     page: int = 1
-    base: str = ""
-    head: str = ""
+    baseline: str = ""
+    candidate: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -498,19 +498,24 @@ def _breaks(trend: Trend) -> list[str]:
 
 def _compare_body(store: Store, wanted: Wanted, leaf: Leaf) -> Markup:
     """The form, with the two latest runs of one suite chosen where the reader has chosen none."""
-    base, head = _first_choice(leaf)
+    baseline, candidate = _first_choice(leaf)
     operands = run_operands(store, MOST_OPERANDS)
-    return render("runs_compare.html.j2", operands=operands, base=wanted.base or base, head=wanted.head or head)
+    return render(
+        "runs_compare.html.j2",
+        operands=operands,
+        baseline=wanted.baseline or baseline,
+        candidate=wanted.candidate or candidate,
+    )
 
 
 def _first_choice(leaf: Leaf) -> tuple[str, str]:
     if not leaf.lines:
         return "", ""
-    head = leaf.lines[0]
-    before = next((line for line in leaf.lines[1:] if line.suite == head.suite), None)
+    candidate = leaf.lines[0]
+    before = next((line for line in leaf.lines[1:] if line.suite == candidate.suite), None)
     if before:
-        return before.name, head.name
-    first, last = ([f"{head.name}:{bot.name}" for bot in head.bots] * 2)[:2] if head.bots else ("", "")
+        return before.name, candidate.name
+    first, last = ([f"{candidate.name}:{bot.name}" for bot in candidate.bots] * 2)[:2] if candidate.bots else ("", "")
     return first, last
 
 

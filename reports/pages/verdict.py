@@ -240,7 +240,7 @@ def _ranked(summary: Summary, leading: Leading) -> Verdict:
 def _others(others: Sequence[tuple[str, MetricComparison]]) -> Iterator[Part]:
     """What comes out against bots that have a worse mean than the next best, but more to say for them."""
     for rival, found in others:
-        notify = figure(found.base_mean, found.column)
+        notify = figure(found.baseline_mean, found.column)
         if found.verdict == "better":
             yield from (Part("It is better than "), Part(rival, "bot"), Part(f" ({notify}) too. "))
         else:
@@ -270,8 +270,8 @@ def _open(best: str, rival: str, found: MetricComparison) -> Iterator[Part]:
 def _on(found: MetricComparison) -> Iterator[Part]:
     """The metric and both means."""
     yield from (Part(" on "), Part(found.column.name, "metric"), Part(": "))
-    yield from (Part(figure(found.head_mean, found.column), "figure"), Part(" against "))
-    yield Part(figure(found.base_mean, found.column), "figure")
+    yield from (Part(figure(found.candidate_mean, found.column), "figure"), Part(" against "))
+    yield Part(figure(found.baseline_mean, found.column), "figure")
 
 
 def _interval(found: MetricComparison) -> Iterator[Part]:
@@ -363,7 +363,7 @@ def _other_means(best: BotSummary, rival: BotSummary, found: MetricComparison) -
     column = found.column
     means = [bot.metrics[column.name].mean for bot in (best, rival)]
     notify = [None if mean is None else figure(mean, column) for mean in means]
-    if notify != [figure(found.head_mean, column), figure(found.base_mean, column)]:
+    if notify != [figure(found.candidate_mean, column), figure(found.baseline_mean, column)]:
         yield (
             f"These means are over the {count(found.difference.questions, 'question')} on which both bots have a value;"
             " those of the leaderboard are over whatever rows each bot has."

@@ -199,14 +199,16 @@ def _unskewed(quantile: float, lean: Figures) -> Figures:
     return np.where(leans, -3 / some * (np.cbrt(1 - some * (quantile + some / 6)) - 1), quantile)
 
 
-def missing_bounds(base: Figures, head: Figures, low: float | None, high: float | None) -> tuple[float, float] | None:
-    """Least and greatest mean of head - base when every NaN is filled from ``low`` to ``high``.
+def missing_bounds(
+    baseline: Figures, candidate: Figures, low: float | None, high: float | None
+) -> tuple[float, float] | None:
+    """Least and greatest mean of candidate - baseline when every NaN is filled from ``low`` to ``high``.
 
     Nothing is assumed of why values are missing. Neither bound holds the uncertainty of the sample.
 
     Args:
-        base: one value a question, or (questions, repeats), NaN where it is missing.
-        head: likewise, of the same questions; it may have other repeats.
+        baseline: one value a question, or (questions, repeats), NaN where it is missing.
+        candidate: likewise, of the same questions; it may have other repeats.
         low: least value of the metric; None when it has none.
         high: greatest value of the metric; None when it has none.
 
@@ -215,13 +217,13 @@ def missing_bounds(base: Figures, head: Figures, low: float | None, high: float 
 
     Source: Manski 1990 (bounds without assumptions).
     """
-    if not len(base):
+    if not len(baseline):
         return None
     if low is None or high is None:
-        if np.isnan(base).any() or np.isnan(head).any():
+        if np.isnan(baseline).any() or np.isnan(candidate).any():
             return None
         low = high = 0.0
-    return _filled(head, low) - _filled(base, high), _filled(head, high) - _filled(base, low)
+    return _filled(candidate, low) - _filled(baseline, high), _filled(candidate, high) - _filled(baseline, low)
 
 
 def _filled(values: Figures, missing: float) -> float:

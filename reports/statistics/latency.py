@@ -136,10 +136,10 @@ class SideLatency:
 
 @dataclass(frozen=True, slots=True)
 class Ratio:
-    """Head over base, with its interval.
+    """Head over baseline, with its interval.
 
     Attributes:
-        value: None when a side does not reach the quantile, or the base's is 0.
+        value: None when a side does not reach the quantile, or the baseline's is 0.
         low: lower end; None where it can't be told.
         high: upper end; None likewise, or when it has no bound because too much is censored.
         unnotified: why there is no interval; blank where there is one, and where there is no ratio.
@@ -153,14 +153,14 @@ class Ratio:
 
 @dataclass(frozen=True, slots=True)
 class LatencyDifference:
-    """How much longer the head takes than the base, over the questions of which both sides have a time.
+    """How much longer the candidate takes than the baseline, over the questions of which both sides have a time.
 
     Attributes:
-        base: latencies of the base.
-        head: latencies of the head.
+        baseline: latencies of the baseline.
+        candidate: latencies of the candidate.
         p50: ratio of the medians.
         p95: ratio of the 95th percentiles.
-        p50_difference: of the medians in milliseconds, head - base; None when one is not reached.
+        p50_difference: of the medians in milliseconds, candidate - baseline; None when one is not reached.
         p95_difference: of the 95th percentiles, likewise.
         p_value: two-sided, that neither side is slower; None with fewer than two clusters.
         questions: paired.
@@ -168,8 +168,8 @@ class LatencyDifference:
         level: of the intervals.
     """
 
-    base: SideLatency
-    head: SideLatency
+    baseline: SideLatency
+    candidate: SideLatency
     p50: Ratio
     p95: Ratio
     p50_difference: float | None
@@ -181,24 +181,27 @@ class LatencyDifference:
 
 
 def latency_difference(
-    base_ms: Figures, base_observed: Flags, head_ms: Figures, head_observed: Flags, clusters: NDArray[np.intp],
+    baseline_ms: Figures, baseline_observed: Flags, candidate_ms: Figures, candidate_observed: Flags,
+    clusters: NDArray[np.intp],
     seed: int = 0, level: float = 0.95,
 ) -> LatencyDifference | None:  # fmt: skip
     """Compare the latencies of two sides.
 
     Quantiles are over rows, by Kaplan and Meier's curve (see ``survival.quantile``), so that a bot that is given up
-    where it would be slow does not look fast. The interval of a ratio is that of all ratios r by which the head's times
+    where it would be slow does not look fast. The interval of a ratio is that of all ratios r by which the candidate's
+    times
     can be divided so that neither side has more answers above the quantile of both together than chance would have it:
-    the mean of "the head is above, less the base is above" over the questions is within Student's t of 0, by the same
+    the mean of "the candidate is above, less the baseline is above" over the questions is within Student's t of 0, by
+    the same
     variance (CR2, by document) as any other difference. A tail's ratio has none where its slow answers come from fewer
     than six questions or documents, as its interval would hold the truth 77 to 90 times of 100, or always.
     The p value flips signs of the differences of mean logarithms.
 
     Args:
-        base_ms: (questions, repeats), NaN where no time is known.
-        base_observed: whether the row ended with an answer; where not, its time is censored.
-        head_ms: (questions, its own number of repeats).
-        head_observed: likewise.
+        baseline_ms: (questions, repeats), NaN where no time is known.
+        baseline_observed: whether the row ended with an answer; where not, its time is censored.
+        candidate_ms: (questions, its own number of repeats).
+        candidate_observed: likewise.
         clusters: code of each question's cluster.
         seed: of the draws of the p value.
         level: of the intervals.
@@ -209,22 +212,22 @@ def latency_difference(
     Source: Kaplan and Meier 1958; Gutenbrunner and Jurečková 1992, Hagemann 2017 (rank-score tests of quantiles by
     cluster, which are inverted here).
     """
-    known = ~np.isnan(base_ms).all(axis=1) & ~np.isnan(head_ms).all(axis=1)
+    known = ~np.isnan(baseline_ms).all(axis=1) & ~np.isnan(candidate_ms).all(axis=1)
     if not known.any():
         return None
-    base_ms, head_ms = base_ms[known], head_ms[known]
-    base_observed, head_observed = base_observed[known], head_observed[known]
+    baseline_ms, candidate_ms = baseline_ms[known], candidate_ms[known]
+    baseline_observed, candidate_observed = baseline_observed[known], candidate_observed[known]
     _, codes = np.unique(clusters[known], return_inverse=True)
     number = int(codes.max()) + 1
-    rows = _Rows.of(base_ms, base_observed, codes), _Rows.of(head_ms, head_observed, codes)
-    base, head = (operand.summary() for operand in rows)
-    values = _over(base.p50, head.p50), _over(base.p95, head.p95)
+    rows = _Rows.of(baseline_ms, baseline_observed, codes), _Rows.of(candidate_ms, candidate_observed, codes)
+    baseline, candidate = (operand.summary() for operand in rows)
+    values = _over(baseline.p50, candidate.p50), _over(baseline.p95, candidate.p95)
     p50, p95 = (_ratio(*rows, value, share, codes, level) for value, share in zip(values, SHARES, strict=True))
     moved = np.zeros(number)
-    np.add.at(moved, codes, _moved(base_ms, base_observed, head_ms, head_observed))
+    np.add.at(moved, codes, _moved(baseline_ms, baseline_observed, candidate_ms, candidate_observed))
     return LatencyDifference(
-        base=base, head=head, p50=p50, p95=p95,
-        p50_difference=_minus(base.p50, head.p50), p95_difference=_minus(base.p95, head.p95),
+        baseline=baseline, candidate=candidate, p50=p50, p95=p95,
+        p50_difference=_minus(baseline.p50, candidate.p50), p95_difference=_minus(baseline.p95, candidate.p95),
         p_value=sign_flip(moved, seed)[0] if number > 1 else None,
         questions=int(np.count_nonzero(known)), clusters=number, level=level,
     )  # fmt: skip
@@ -254,60 +257,64 @@ class _Rows:
         return SideLatency(p50, p95, len(self.times), int(np.count_nonzero(~self.observed)))
 
 
-def _ratio(base: _Rows, head: _Rows, value: float | None, share: float, codes: NDArray[np.intp], level: float) -> Ratio:
+def _ratio(
+    baseline: _Rows, candidate: _Rows, value: float | None, share: float, codes: NDArray[np.intp], level: float
+) -> Ratio:
     """The ratio of a quantile with its interval, or why there is none."""
     clusters = Clusters.of(codes)
     unnotified = clusters.unnotified()
-    if not unnotified and share > 0.5 and value and _slow_places(base, head, value, share) < FEWEST_SLOW:
+    if not unnotified and share > 0.5 and value and _slow_places(baseline, candidate, value, share) < FEWEST_SLOW:
         unnotified = f"the slowest answers come from fewer than {FEWEST_SLOW:g} questions or documents"
     if unnotified:
         return Ratio(value, None, None, unnotified if value else "")
     quantile = float(student_quantile((1 + level) / 2, clusters.degrees()))
     # What was cut off may have lasted for ever: on the side whose times make the end go farther.
-    low = _end(base.lasting(), head, share, clusters, lambda far: far > quantile)
-    high = _end(base, head.lasting(), share, clusters, lambda far: far >= -quantile)
-    if (low is None or high is None) and base.observed.all() and head.observed.all():
+    low = _end(baseline.lasting(), candidate, share, clusters, lambda far: far > quantile)
+    high = _end(baseline, candidate.lasting(), share, clusters, lambda far: far >= -quantile)
+    if (low is None or high is None) and baseline.observed.all() and candidate.observed.all():
         return Ratio(value, None, None, "too few answers are as slow as that" if value else "")
     return Ratio(value, 0.0 if low is None else low, high)
 
 
-def _slow_places(base: _Rows, head: _Rows, ratio: float, share: float) -> float:
+def _slow_places(baseline: _Rows, candidate: _Rows, ratio: float, share: float) -> float:
     """Effective number of clusters (Kish) that the answers above the quantile come from, of both sides together."""
-    above = np.abs(_above(base, head, share, ratio)).sum(axis=0)
+    above = np.abs(_above(baseline, candidate, share, ratio)).sum(axis=0)
     return float(above.sum() ** 2 / (above @ above)) if above.any() else 0.0
 
 
-def _above(base: _Rows, head: _Rows, share: float, ratio: float) -> Figures:
-    """By side and cluster the share of its answers that are above the quantile of both sides, the head's divided."""
-    times = np.concatenate([base.times, head.times / ratio])
-    if len(base.times) == len(head.times):  # much faster than to sort a million rows for every ratio
+def _above(baseline: _Rows, candidate: _Rows, share: float, ratio: float) -> Figures:
+    """By side and cluster the share of answers above the common quantile, the candidate's times divided."""
+    times = np.concatenate([baseline.times, candidate.times / ratio])
+    if len(baseline.times) == len(candidate.times):  # much faster than to sort a million rows for every ratio
         place = max(math.ceil(share * len(times) - 1e-9) - 1, 0)
         limit = np.partition(times, place)[place]
     else:
-        weights = np.repeat([0.5 / len(base.times), 0.5 / len(head.times)], [len(base.times), len(head.times)])
+        weights = np.repeat(
+            [0.5 / len(baseline.times), 0.5 / len(candidate.times)], [len(baseline.times), len(candidate.times)]
+        )
         order = np.argsort(times, kind="stable")
         limit = times[order[min(int(np.searchsorted(np.cumsum(weights[order]), share - 1e-9)), len(times) - 1)]]
-    number = 1 + int(base.clusters.max())  # every cluster has a time on both sides
-    operands = ((base, base.times), (head, head.times / ratio))
+    number = 1 + int(baseline.clusters.max())  # every cluster has a time on both sides
+    operands = ((baseline, baseline.times), (candidate, candidate.times / ratio))
     return np.array([
         np.bincount(operand.clusters, weights=(at > limit) / len(at), minlength=number) for operand, at in operands
     ])  # fmt: skip
 
 
 def _end(
-    base: _Rows, head: _Rows, share: float, clusters: Clusters, is_beyond: Callable[[float], bool]
+    baseline: _Rows, candidate: _Rows, share: float, clusters: Clusters, is_beyond: Callable[[float], bool]
 ) -> float | None:
-    """The ratio from which on a test of it no longer finds the head too slow; None where no ratio is that far."""
+    """The ratio from which on a test of it no longer finds the candidate too slow; None where no ratio is that far."""
     shares = clusters.sizes / clusters.questions
 
     def far(log_ratio: float) -> float:
-        below, above = _above(base, head, share, math.exp(log_ratio))
+        below, above = _above(baseline, candidate, share, math.exp(log_ratio))
         moved = above - below
         off = (moved - shares * moved.sum()) / np.sqrt(1 - shares)
         error = math.sqrt(float(off @ off))
         return float(moved.sum()) / error if error > 0 else math.copysign(math.inf, moved.sum()) if moved.any() else 0.0
 
-    finite = [operand.times[np.isfinite(operand.times) & (operand.times > 0)] for operand in (base, head)]
+    finite = [operand.times[np.isfinite(operand.times) & (operand.times > 0)] for operand in (baseline, candidate)]
     if not all(len(each) for each in finite):
         return None
     low = math.log(finite[1].min() / finite[0].max()) - 1
@@ -320,27 +327,27 @@ def _end(
     return math.exp((low + high) / 2)
 
 
-def _moved(base: Figures, base_observed: Flags, head: Figures, head_observed: Flags) -> Figures:
+def _moved(baseline: Figures, baseline_observed: Flags, candidate: Figures, candidate_observed: Flags) -> Figures:
     """By how much the mean logarithm of each question's times rose.
 
     Where a side that has a censored time seems to be the faster one, nothing is known of the question: 0. Swapping the
     sides turns every sign, which is all that the test asks.
     """
-    rise = _log_means(head) - _log_means(base)
-    known_head = (head_observed | np.isnan(head)).all(axis=1)
-    known_base = (base_observed | np.isnan(base)).all(axis=1)
-    return np.where(((rise < 0) & ~known_head) | ((rise > 0) & ~known_base), 0.0, rise)
+    rise = _log_means(candidate) - _log_means(baseline)
+    known_candidate = (candidate_observed | np.isnan(candidate)).all(axis=1)
+    known_baseline = (baseline_observed | np.isnan(baseline)).all(axis=1)
+    return np.where(((rise < 0) & ~known_candidate) | ((rise > 0) & ~known_baseline), 0.0, rise)
 
 
 def _log_means(times: Figures) -> Figures:
     return np.asarray(np.nanmean(np.log(np.maximum(times, LEAST_MS)), axis=1))
 
 
-def _over(base: float | None, head: float | None) -> float | None:
-    if base == head and base is not None:
+def _over(baseline: float | None, candidate: float | None) -> float | None:
+    if baseline == candidate and baseline is not None:
         return 1.0
-    return None if base is None or head is None or base == 0 else head / base
+    return None if baseline is None or candidate is None or baseline == 0 else candidate / baseline
 
 
-def _minus(base: float | None, head: float | None) -> float | None:
-    return None if base is None or head is None else head - base
+def _minus(baseline: float | None, candidate: float | None) -> float | None:
+    return None if baseline is None or candidate is None else candidate - baseline

@@ -30,8 +30,8 @@ def mcnemar(gained: int, lost: int) -> float:
     of the true ones; the mid-p value counts the outcome that was seen half.
 
     Args:
-        gained: questions that only the head has right.
-        lost: questions that only the base has right.
+        gained: questions that only the candidate has right.
+        lost: questions that only the baseline has right.
 
     Source: McNemar 1947; Fagerland, Lydersen and Laake 2013 (mid-p, which kept to 5 of 100 in all their cases).
 
@@ -287,18 +287,18 @@ NO_TEST = "none: fewer than two clusters"
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """What the head scored more than the base, a question.
+    """What the candidate scored more than the baseline, a question.
 
     Attributes:
-        mean: mean of head - base.
+        mean: mean of candidate - baseline.
         low: lower end of the interval; None where it can't be told (see ``untold``).
         high: upper end.
         standard_error: of the mean, by clusters (CR2); None with fewer than two.
         questions: how many were paired.
         clusters: how many they come from.
-        wins: questions on which the head's value is higher, whatever is better.
+        wins: questions on which the candidate's value is higher, whatever is better.
         ties: questions on which both are equal.
-        losses: questions on which the head's value is lower.
+        losses: questions on which the candidate's value is lower.
         effect: Cohen's d_z, mean over standard deviation of the differences; None when that is 0.
         p_value: two-sided; None with fewer than two clusters.
         test: name of the test.
@@ -333,14 +333,15 @@ class Difference:
 
 
 def difference(
-    base: Figures, head: Figures, clusters: NDArray[np.intp], low: float | None = None, high: float | None = None,
+    baseline: Figures, candidate: Figures, clusters: NDArray[np.intp], low: float | None = None,
+    high: float | None = None,
     binary: bool = False, level: float = 0.95, seed: int = 0, noun: str = "document",
 ) -> Difference:  # fmt: skip
     """Compare two sides on the same questions, each of which weighs the same.
 
     Args:
-        base: one value a question, no NaN; the mean over its repeats where it has several.
-        head: likewise, in the same order.
+        baseline: one value a question, no NaN; the mean over its repeats where it has several.
+        candidate: likewise, in the same order.
         clusters: code of each question's cluster.
         low: least value of the metric, None when it has none.
         high: greatest value of the metric, None when it has none.
@@ -354,11 +355,11 @@ def difference(
 
     Source: see ``paired_interval``, ``permutation`` and ``mcnemar``; Cohen 1988 (d_z).
     """
-    values = _differences(base, head, len(clusters))
+    values = _differences(baseline, candidate, len(clusters))
     found, wins, losses = Clusters.of(clusters), int((values > 0).sum()), int((values < 0).sum())
     binary = binary and bool((np.abs(values) == (values != 0)).all())
     p_value, test = _test(values, found, wins, losses, binary, seed)
-    reach = _reach(base, head, low, high, binary)
+    reach = _reach(baseline, candidate, low, high, binary)
     few, error, ends = _interval(values, found, reach, binary, level)
     cautious = p_value and max(p_value, float(cautious_p_values(values[None], found, reach, binary)[0]))
     if ends is not None and low is not None and high is not None:
@@ -384,30 +385,31 @@ def difference(
     )
 
 
-def _differences(base: Figures, head: Figures, questions: int) -> Figures:
-    """Head - base, 0 where both are the same but for rounding."""
-    if not questions or not len(base) == len(head) == questions:
+def _differences(baseline: Figures, candidate: Figures, questions: int) -> Figures:
+    """Head - baseline, 0 where both are the same but for rounding."""
+    if not questions or not len(baseline) == len(candidate) == questions:
         raise ValueError(
-            f"base, head and clusters belong to the same questions, of which there is at least one:"
-            f" these are {len(base)}, {len(head)} and {questions}"
+            f"baseline, candidate and clusters belong to the same questions, of which there is at least one:"
+            f" these are {len(baseline)}, {len(candidate)} and {questions}"
         )
-    if not (np.isfinite(base).all() and np.isfinite(head).all()):
-        raise ValueError("base and head must be finite: leave out questions that lack a value on either side")
-    values = np.asarray(head, np.float64) - base
-    return np.where(np.abs(values) <= EQUAL * np.maximum(np.abs(base), np.abs(head)), 0.0, values)
+    if not (np.isfinite(baseline).all() and np.isfinite(candidate).all()):
+        raise ValueError("baseline and candidate must be finite: leave out questions that lack a value on either side")
+    values = np.asarray(candidate, np.float64) - baseline
+    return np.where(np.abs(values) <= EQUAL * np.maximum(np.abs(baseline), np.abs(candidate)), 0.0, values)
 
 
-def _reach(base: Figures, head: Figures, low: float | None, high: float | None, binary: bool) -> float:
+def _reach(baseline: Figures, candidate: Figures, low: float | None, high: float | None, binary: bool) -> float:
     """How far a question may go that changed and was not seen.
 
     Yes becomes no, or the other way round: the whole range. A finer score is taken to go as far as two questions of
-    the base are apart on average (Gini's mean difference), as it would were the answer a stranger's; the whole range
+    the baseline are apart on average (Gini's mean difference),
+    as it would were the answer a stranger's; the whole range
     where all of them score the same, and what was seen where the metric has no range or left it.
     """
-    seen = float(max(base.max(), head.max()) - min(base.min(), head.min()))
+    seen = float(max(baseline.max(), candidate.max()) - min(baseline.min(), candidate.min()))
     whole = seen if low is None or high is None else max(float(high - low), seen)
-    apart = _mean_apart(base)
-    return whole if binary or not apart else max(apart, float(np.abs(head - base).max()))
+    apart = _mean_apart(baseline)
+    return whole if binary or not apart else max(apart, float(np.abs(candidate - baseline).max()))
 
 
 def _mean_apart(values: Figures) -> float:

@@ -59,23 +59,23 @@ class Spread:
         return questions_needed(error, self.questions, delta, level, power, self.clusters, self.degrees)
 
 
-def spread_of_pairs(base: Figures, head: Figures, clusters: NDArray[np.intp]) -> Spread:
+def spread_of_pairs(baseline: Figures, candidate: Figures, clusters: NDArray[np.intp]) -> Spread:
     """The spread of the differences of two sides on the same questions.
 
     Args:
-        base: of shape (questions, repeats), NaN where a value is missing.
-        head: likewise; it may have other repeats.
+        baseline: of shape (questions, repeats), NaN where a value is missing.
+        candidate: likewise; it may have other repeats.
         clusters: code of each question's cluster.
 
     Raises:
         ValueError: fewer than two questions or clusters have values on both sides.
     """
-    both = ~(np.isnan(base).all(axis=1) | np.isnan(head).all(axis=1))
-    base, head = base[both], head[both]
-    noises, repeats = [_noise(base), _noise(head)], [_repeats(base), _repeats(head)]
+    both = ~(np.isnan(baseline).all(axis=1) | np.isnan(candidate).all(axis=1))
+    baseline, candidate = baseline[both], candidate[both]
+    noises, repeats = [_noise(baseline), _noise(candidate)], [_repeats(baseline), _repeats(candidate)]
     share = noises[0] / repeats[0] + noises[1] / repeats[1]
     mean_repeats = 2 / (1 / repeats[0] + 1 / repeats[1])
-    values = _means(head) - _means(base)
+    values = _means(candidate) - _means(baseline)
     found = _spread(values, clusters[both], share, mean_repeats)
     size = np.abs(values)
     if not 0 < np.count_nonzero(size) < len(size) / 2:

@@ -190,9 +190,9 @@ ORDER BY CASE better WHEN 'lower' THEN -AVG(value) ELSE AVG(value) END, question
     ),
     CannedQuery(
         "flips", "Rows that passed before and fail now, or the other way",
-        "Name two runs (base and head), a metric, and perhaps a bot that both have.",
-        f"""WITH before AS MATERIALIZED ({_scored(":base", ":metric")}),
-now AS MATERIALIZED ({_scored(":head", ":metric")})
+        "Name two runs (baseline and candidate), a metric, and perhaps a bot that both have.",
+        f"""WITH before AS MATERIALIZED ({_scored(":baseline", ":metric")}),
+now AS MATERIALIZED ({_scored(":candidate", ":metric")})
 SELECT CASE WHEN now.passed THEN 'gained' ELSE 'lost' END AS flip, now.bot, now.question_id, now.repeat,
     before.value AS before, now.value AS now, before.version = now.version AS is_same_version, now.question,
     before.answer AS answer_before, now.answer AS answer_now
@@ -200,7 +200,7 @@ FROM now JOIN before ON before.bot = now.bot AND before.question_id = now.questi
     AND before.repeat = now.repeat AND before.question = now.question
 WHERE before.passed != now.passed AND {_IS_BOT.format(bot="now.bot")}
 ORDER BY flip DESC, now.bot, now.question_id, now.repeat""",
-        ("base", "head", "metric", "bot"),
+        ("baseline", "candidate", "metric", "bot"),
     ),
     CannedQuery(
         "metric_versions", "Versions of a metric over runs",

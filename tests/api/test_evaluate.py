@@ -300,7 +300,7 @@ def test_two_bots_are_compared_and_a_run_is_gated(tmp_path):
     assert record["difference"] == pytest.approx(1 / 3)
     assert "ulm against told" in repr(found)
     assert "<td>" in found._repr_html_()
-    assert found.to_dict()["comparisons"][0]["head"]["bot"] == "told"
+    assert found.to_dict()["comparisons"][0]["candidate"]["bot"] == "told"
     with pytest.raises(proctor.InputError, match=r"told"):
         run.compare("ulm", "tld")
 

@@ -58,15 +58,15 @@ def test_a_change_that_does_nothing_has_no_share():
 
 def test_effects_have_intervals_over_clusters_and_add_up():
     draws = np.random.default_rng(0)
-    base = draws.random(120)
+    baseline = draws.random(120)
     harm = np.where(draws.random(120) < 0.4, 0.3, 0.0)
     between = {
-        frozenset(): base,
-        frozenset({"prompt"}): base,
-        frozenset({"retrieval"}): base - harm,
-        frozenset({"prompt", "retrieval"}): base - harm,
+        frozenset(): baseline,
+        frozenset({"prompt"}): baseline,
+        frozenset({"retrieval"}): baseline - harm,
+        frozenset({"prompt", "retrieval"}): baseline - harm,
     }
-    found = effects(RECALL, base, between, ["prompt", "retrieval"], np.arange(120) // 4)
+    found = effects(RECALL, baseline, between, ["prompt", "retrieval"], np.arange(120) // 4)
     assert found is not None
     prompt, retrieval = found.effects
     assert found.whole.mean == pytest.approx(-harm.mean())
@@ -78,26 +78,26 @@ def test_effects_have_intervals_over_clusters_and_add_up():
 
 
 def test_a_step_that_can_not_be_taken_back_comes_first_and_counts_as_well():
-    base = np.array([1.0, 1.0, 1.0, 0.5])
-    between = {frozenset(): base - 0.25, frozenset({"prompt"}): base - 0.5}
-    found = effects(RECALL, base, between, ["prompt"], np.arange(4), "surroundings")
+    baseline = np.array([1.0, 1.0, 1.0, 0.5])
+    between = {frozenset(): baseline - 0.25, frozenset({"prompt"}): baseline - 0.5}
+    found = effects(RECALL, baseline, between, ["prompt"], np.arange(4), "surroundings")
     assert found is not None
     assert {each.factor: each.difference.mean for each in found.effects} == {"surroundings": -0.25, "prompt": -0.25}
-    alone = effects(RECALL, base, {frozenset(): base - 0.25}, [], np.arange(4), "surroundings")
+    alone = effects(RECALL, baseline, {frozenset(): baseline - 0.25}, [], np.arange(4), "surroundings")
     assert alone is not None
     assert [each.difference.mean for each in alone.effects] == [-0.25]
 
 
 def test_a_question_without_a_value_in_one_configuration_is_left_out_of_all():
-    base, head = np.array([1.0, 1.0, 1.0]), np.array([0.0, 1.0, np.nan])
+    baseline, candidate = np.array([1.0, 1.0, 1.0]), np.array([0.0, 1.0, np.nan])
     nan = np.nan
     between = {
-        frozenset(): base,
+        frozenset(): baseline,
         frozenset("a"): np.array([1.0, nan, 1.0]),
-        frozenset("b"): base,
-        frozenset("ab"): head,
+        frozenset("b"): baseline,
+        frozenset("ab"): candidate,
     }
-    found = effects(RECALL, base, between, ["a", "b"], np.arange(3))
+    found = effects(RECALL, baseline, between, ["a", "b"], np.arange(3))
     assert found is not None
     assert (found.questions, found.dropped, found.whole.mean) == (1, 1, -1.0)
     assert effects(RECALL, np.full(3, nan), between, ["a", "b"], np.arange(3)) is None

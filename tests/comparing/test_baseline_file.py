@@ -66,8 +66,8 @@ def test_a_baseline_gives_the_verdicts_of_its_database(database, bot):
     kept = read_baseline(written(database)).tables[bot]
     rule = GateRule(margins={"exact_match": 0.03, "harmful": 0.1, "price": 1e-6}, latency=1.2, flips=20)
     with contextlib.closing(opened(database)) as store:
-        base, head = run_tables(store, 1).tables[bot], run_tables(store, 2).tables[bot]
-        by_database, by_file = verdicts(base, head, rule), verdicts(kept, head, rule)
+        baseline, candidate = run_tables(store, 1).tables[bot], run_tables(store, 2).tables[bot]
+        by_database, by_file = verdicts(baseline, candidate, rule), verdicts(kept, candidate, rule)
         assert by_file.metrics == by_database.metrics
         assert by_file.latency == by_database.latency
         assert by_file.exit_code == by_database.exit_code != 0

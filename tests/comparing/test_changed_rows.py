@@ -20,7 +20,7 @@ def test_flips_of_the_threshold_go_before_greater_changes():
     assert keys(found.losses) == ["q1", "q0"]
     assert keys(found.gains) == ["q4", "q3"]
     assert [row.flip for row in found.losses] == ["pass_to_fail", None]
-    assert (found.losses[0].base_value, found.losses[0].head_value) == (0.55, 0.45)
+    assert (found.losses[0].baseline_value, found.losses[0].candidate_value) == (0.55, 0.45)
 
 
 def test_where_lower_is_better_a_rise_is_a_loss():
@@ -39,16 +39,16 @@ def test_no_more_than_wanted_and_none_without_a_direction():
 
 
 def test_the_answer_is_that_of_the_repeat_nearest_to_the_mean():
-    base = replace(made("a", {"recall": [[1.0, 1.0, 1.0]]}), answers=lambda key, repeat: f"{key} before {repeat}")
-    head = replace(made("b", {"recall": [[1.0, 0.2, 0.0]]}), answers=lambda key, repeat: f"{key} after {repeat}")
-    (row,) = changed_rows(pair(base, head), "recall", 3).losses
-    assert row.base_answer == "q0 before 0"
-    assert row.head_answer == "q0 after 1"
+    baseline = replace(made("a", {"recall": [[1.0, 1.0, 1.0]]}), answers=lambda key, repeat: f"{key} before {repeat}")
+    candidate = replace(made("b", {"recall": [[1.0, 0.2, 0.0]]}), answers=lambda key, repeat: f"{key} after {repeat}")
+    (row,) = changed_rows(pair(baseline, candidate), "recall", 3).losses
+    assert row.baseline_answer == "q0 before 0"
+    assert row.candidate_answer == "q0 after 1"
 
 
 def test_a_repeat_without_a_value_is_never_shown():
-    base = made("a", {"recall": [[1.0, 1.0]]})
-    head = replace(made("b", {"recall": [[NAN, 0.0]]}), answers=lambda _, repeat: f"repeat {repeat}")
-    (row,) = changed_rows(pair(base, head), "recall", 3).losses
-    assert row.head_answer == "repeat 1"
-    assert np.isfinite(row.head_value)
+    baseline = made("a", {"recall": [[1.0, 1.0]]})
+    candidate = replace(made("b", {"recall": [[NAN, 0.0]]}), answers=lambda _, repeat: f"repeat {repeat}")
+    (row,) = changed_rows(pair(baseline, candidate), "recall", 3).losses
+    assert row.candidate_answer == "repeat 1"
+    assert np.isfinite(row.candidate_value)

@@ -16,14 +16,14 @@ NAN = float("nan")
 
 def test_questions_are_paired_by_key_whatever_their_order():
     asked = cases(3)
-    base = made("a", {"recall": [0.1, 0.2, 0.3]}, asked=asked)
-    head = made("b", {"recall": [0.6, 0.4]}, asked=[asked[2], asked[0]])
-    found = pair(base, head)
+    baseline = made("a", {"recall": [0.1, 0.2, 0.3]}, asked=asked)
+    candidate = made("b", {"recall": [0.6, 0.4]}, asked=[asked[2], asked[0]])
+    found = pair(baseline, candidate)
     assert [case.key for case in found.cases] == ["q2", "q0"]
     old, new = found.values("recall")
     assert old.tolist() == [0.3, 0.1]
     assert new.tolist() == [0.6, 0.4]
-    assert found.dropped.base_only == ("q1",)
+    assert found.dropped.baseline_only == ("q1",)
 
 
 def test_equal_texts_under_other_keys_stay_apart():
@@ -43,17 +43,17 @@ def test_another_text_or_yardstick_is_left_out_and_named():
     assert [case.key for case in found.cases] == ["q0"]
     assert found.dropped.perturbed == ("q1",)
     assert found.dropped.remarked == ("q2",)
-    assert found.dropped.base_only == ("q3",)
-    assert found.dropped.head_only == ("q9",)
+    assert found.dropped.baseline_only == ("q3",)
+    assert found.dropped.candidate_only == ("q9",)
     assert found.dropped.count == 4
 
 
 def test_what_a_bot_was_never_asked_has_no_partner():
-    base = made("a", {"recall": [0.0, 1.0, 1.0]})
+    baseline = made("a", {"recall": [0.0, 1.0, 1.0]})
     ended_early = replace(made("b", {"recall": [0.0, 1.0, NAN]}), asked=np.array([[True], [True], [False]]))
-    found = pair(base, ended_early)
+    found = pair(baseline, ended_early)
     assert len(found.cases) == 2
-    assert found.dropped.base_only == ("q2",)
+    assert found.dropped.baseline_only == ("q2",)
 
 
 @pytest.mark.parametrize(
@@ -89,10 +89,12 @@ def test_an_unknown_way_to_cluster_is_told_what_there_is(cluster):
 
 
 def test_metrics_of_one_side_and_of_other_versions_are_refused_with_a_reason():
-    base = made("a", {"recall": [0.0], "toxicity": [0.0], "words": [3]})
-    head = made("a", {"recall": [0.0], "toxicity": [0.0], "euros": [3]}, run="run-2")
-    head = replace(head, columns={**head.columns, "recall": replace(head.columns["recall"], version="v2")})
-    found = pair(base, head)
+    baseline = made("a", {"recall": [0.0], "toxicity": [0.0], "words": [3]})
+    candidate = made("a", {"recall": [0.0], "toxicity": [0.0], "euros": [3]}, run="run-2")
+    candidate = replace(
+        candidate, columns={**candidate.columns, "recall": replace(candidate.columns["recall"], version="v2")}
+    )
+    found = pair(baseline, candidate)
     assert found.metrics == ("toxicity",)
     assert set(found.refused) == {"recall", "words", "euros"}
     assert "another version" in found.refused["recall"]
@@ -101,17 +103,17 @@ def test_metrics_of_one_side_and_of_other_versions_are_refused_with_a_reason():
 
 
 def test_another_direction_is_another_metric():
-    head = made("b", {"recall": [0.0]})
+    candidate = made("b", {"recall": [0.0]})
     turned = MetricColumn("recall", "v1", "lower", 0.0, 1.0, 0.5)
-    found = pair(made("a", {"recall": [0.0]}), replace(head, columns={"recall": turned}))
+    found = pair(made("a", {"recall": [0.0]}), replace(candidate, columns={"recall": turned}))
     assert found.metrics == ()
     assert "direction" in found.refused["recall"]
 
 
 def test_another_threshold_is_no_other_metric():
-    head = made("b", {"recall": [0.0]})
-    stricter = replace(head.columns["recall"], threshold=0.9)
-    found = pair(made("a", {"recall": [0.0]}), replace(head, columns={"recall": stricter}))
+    candidate = made("b", {"recall": [0.0]})
+    stricter = replace(candidate.columns["recall"], threshold=0.9)
+    found = pair(made("a", {"recall": [0.0]}), replace(candidate, columns={"recall": stricter}))
     assert found.columns["recall"].threshold == 0.9
 
 
@@ -121,20 +123,20 @@ def test_the_value_of_a_question_is_the_mean_of_the_repeats_that_have_one():
 
 
 def test_kept_answers_are_known_by_bot_and_times():
-    base = made("a", {"recall": [0.0, 1.0]}, latency=[12.5, 13.5])
-    again = replace(base, run="run-2")
-    assert pair(base, again).same_answers
+    baseline = made("a", {"recall": [0.0, 1.0]}, latency=[12.5, 13.5])
+    again = replace(baseline, run="run-2")
+    assert pair(baseline, again).same_answers
     asked_anew = made("a", {"recall": [0.0, 1.0]}, run="run-2", latency=[12.5, 13.6])
-    assert not pair(base, asked_anew).same_answers
-    assert not pair(base, replace(again, fingerprint="edited")).same_answers
+    assert not pair(baseline, asked_anew).same_answers
+    assert not pair(baseline, replace(again, fingerprint="edited")).same_answers
 
 
 def test_bots_without_times_are_the_same_when_they_say_the_same():
-    base = made("a", {"recall": [0.0]}, latency=[NAN])
-    assert pair(base, replace(base, run="run-2")).same_answers
-    other = replace(base, run="run-2", said=base.said + np.uint64(1))
-    assert not pair(base, other).same_answers
-    assert not pair(base, other).same_words
+    baseline = made("a", {"recall": [0.0]}, latency=[NAN])
+    assert pair(baseline, replace(baseline, run="run-2")).same_answers
+    other = replace(baseline, run="run-2", said=baseline.said + np.uint64(1))
+    assert not pair(baseline, other).same_answers
+    assert not pair(baseline, other).same_words
 
 
 def test_no_answer_on_either_side_is_not_the_same_words():

@@ -1,4 +1,4 @@
-"""Head against base over every metric, with what can't be compared and why."""
+"""Head against baseline over every metric, with what can't be compared and why."""
 
 from dataclasses import replace
 
@@ -28,15 +28,17 @@ RNG = np.random.default_rng(0)
 LOW, HIGH = RNG.random(40) * 0.3, 0.4 + RNG.random(40) * 0.3
 
 
-def compared(base, head, /, bots=None, asked: Asked = Asked(), **operands) -> Comparison:  # noqa: B008 - frozen
-    old = side_of(base, **operands.get("base", {}))
-    new = side_of(head, **operands.get("head", {}))
-    return compare(old, new, bots or (base.bot, head.bot), asked)
+def compared(baseline, candidate, /, bots=None, asked: Asked = Asked(), **operands) -> Comparison:  # noqa: B008 - frozen
+    old = side_of(baseline, **operands.get("baseline", {}))
+    new = side_of(candidate, **operands.get("candidate", {}))
+    return compare(old, new, bots or (baseline.bot, candidate.bot), asked)
 
 
 def two(**changes: object) -> Comparison:
-    base = made("faq", {"recall": LOW, "toxicity": LOW, "words": LOW * 100, "euros": LOW})
-    return compared(base, made("rag", {"recall": HIGH, "toxicity": HIGH, "words": HIGH * 100, "euros": LOW}), **changes)
+    baseline = made("faq", {"recall": LOW, "toxicity": LOW, "words": LOW * 100, "euros": LOW})
+    return compared(
+        baseline, made("rag", {"recall": HIGH, "toxicity": HIGH, "words": HIGH * 100, "euros": LOW}), **changes
+    )
 
 
 def test_metrics_stand_by_what_became_of_them():
@@ -75,35 +77,39 @@ def test_latency_is_compared_by_quantiles_and_as_a_metric_only_when_asked_for():
 
 def test_answers_that_timed_out_count_as_longer_than_they_were_given():
     late = np.arange(40) < 15
-    base = made("faq", {"recall": LOW}, latency=np.full(40, 100.0) + np.arange(40))
-    head = made("rag", {"recall": LOW}, latency=np.full(40, 100.0) + np.arange(40), answered=~late, timed_out=late)
-    found = compared(base, head)
-    assert (found.latency.head.censored, found.latency.head.failed) == (15, 0)
-    assert found.latency.head.p50 > found.latency.base.p50
+    baseline = made("faq", {"recall": LOW}, latency=np.full(40, 100.0) + np.arange(40))
+    candidate = made("rag", {"recall": LOW}, latency=np.full(40, 100.0) + np.arange(40), answered=~late, timed_out=late)
+    found = compared(baseline, candidate)
+    assert (found.latency.candidate.censored, found.latency.candidate.failed) == (15, 0)
+    assert found.latency.candidate.p50 > found.latency.baseline.p50
     assert latency_note(found) == "Answers of rag: 15 timed out (counted as longer than that)."
 
 
 def test_answers_that_failed_have_no_time():
     """A bot that raises slowly is not a slow one, nor is one that raises at once a fast one; how often is told."""
     raised = np.arange(40) < 15
-    base = made("faq", {"recall": LOW}, latency=np.full(40, 100.0))
+    baseline = made("faq", {"recall": LOW}, latency=np.full(40, 100.0))
     for until in (1.0, 10_000.0):
-        head = made("rag", {"recall": LOW}, latency=np.where(raised, until, 100.0), answered=~raised)
-        found = compared(base, head)
-        assert (found.latency.head.p50, found.latency.head.p95) == (100.0, 100.0)
-        assert (found.latency.head.rows, found.latency.head.censored, found.latency.head.failed) == (25, 0, 15)
+        candidate = made("rag", {"recall": LOW}, latency=np.where(raised, until, 100.0), answered=~raised)
+        found = compared(baseline, candidate)
+        assert (found.latency.candidate.p50, found.latency.candidate.p95) == (100.0, 100.0)
+        assert (found.latency.candidate.rows, found.latency.candidate.censored, found.latency.candidate.failed) == (
+            25,
+            0,
+            15,
+        )
         assert latency_note(found) == "Answers of rag: 15 failed (no time, left out). Times are of 25 of 40 questions."
 
 
 def test_a_metric_without_values_on_one_side_says_whose_and_why():
-    base = made("faq", {"recall": LOW, "toxicity": np.full(40, NAN)})
-    found = compared(base, made("rag", {"recall": HIGH, "toxicity": HIGH}))
+    baseline = made("faq", {"recall": LOW, "toxicity": np.full(40, NAN)})
+    found = compared(baseline, made("rag", {"recall": HIGH, "toxicity": HIGH}))
     assert found.refused == {"toxicity": "faq has no value on any question (40 not applicable)."}
     assert [each.column.name for each in found.metrics] == ["recall"]
 
 
 def test_figures_of_a_whole_run_point_to_the_metric_of_rows():
-    found = two(base={"of_run": ("accuracy", "f1")}, head={"of_run": ("accuracy",)})
+    found = two(baseline={"of_run": ("accuracy", "f1")}, candidate={"of_run": ("accuracy",)})
     assert refused_groups(found)[0][0] == "accuracy, f1"
     assert "row_correct" in found.refused["accuracy"]
     with pytest.raises(InputError, match="row_correct"):
@@ -111,7 +117,7 @@ def test_figures_of_a_whole_run_point_to_the_metric_of_rows():
             replace(made("faq", {"recall": LOW}, latency=np.full(40, NAN))),
             made("rag", {"recall": LOW}, latency=np.full(40, NAN)),
             asked=Asked(("accuracy",)),
-            base={"of_run": ("accuracy",)},
+            baseline={"of_run": ("accuracy",)},
         )
 
 
@@ -135,22 +141,22 @@ def test_latency_alone_is_still_compared():
 
 
 def test_the_same_kept_answers_have_nothing_to_compare():
-    base = made("rag", {"recall": LOW})
-    found = compared(base, replace(base, run="run-2"))
+    baseline = made("rag", {"recall": LOW})
+    found = compared(baseline, replace(baseline, run="run-2"))
     assert found.same_answers
     assert "nothing to compare" in headline(found)
     assert (found.latency, found.rows) == (None, ())
 
 
-def test_one_bot_in_two_runs_is_called_base_and_head_and_its_changes_are_told():
+def test_one_bot_in_two_runs_is_called_base_and_candidate_and_its_changes_are_told():
     state = BotState("rag", "small", {"top_k": 4}, {"knowledge": "a"}, {}, {})
     found = compared(
         made("rag", {"recall": LOW}),
         made("rag", {"recall": HIGH}, run="run-2", fingerprint="edited"),
-        base={"states": {"rag": state}},
-        head={"states": {"rag": replace(state, settings={"top_k": 8}, parts={"knowledge": "b"})}},
+        baseline={"states": {"rag": state}},
+        candidate={"states": {"rag": replace(state, settings={"top_k": 8}, parts={"knowledge": "b"})}},
     )
-    assert (found.base.name, found.head.name) == ("base", "head")
+    assert (found.baseline.name, found.candidate.name) == ("baseline", "candidate")
     assert found.changes == ("top_k from 4 to 8", "documents changed")
     assert any("documents changed" in warning for warning in found.warnings)
 
@@ -160,7 +166,7 @@ def settings(**found: object) -> dict[str, object]:
 
 
 @pytest.mark.parametrize(
-    ("base", "head", "words"),
+    ("baseline", "candidate", "words"),
     [
         ({"status": "stopped"}, {}, "Run run-1 is not complete (stopped)"),
         ({}, {"status": "stopped", "manifest": {"early_stop": {}}}, "Run run-2 was stopped early, as soon as"),
@@ -169,9 +175,12 @@ def settings(**found: object) -> dict[str, object]:
         (settings(cores=2), settings(cores=8), "different machines"),
     ],
 )
-def test_what_makes_it_weaker_is_told(base, head, words):
+def test_what_makes_it_weaker_is_told(baseline, candidate, words):
     found = compared(
-        made("rag", {"recall": LOW}), made("rag", {"recall": HIGH}, run="run-2", fingerprint="x"), base=base, head=head
+        made("rag", {"recall": LOW}),
+        made("rag", {"recall": HIGH}, run="run-2", fingerprint="x"),
+        baseline=baseline,
+        candidate=candidate,
     )
     assert any(words in warning for warning in found.warnings), found.warnings
 
@@ -179,14 +188,14 @@ def test_what_makes_it_weaker_is_told(base, head, words):
 def test_a_comparison_without_a_flaw_has_no_warning():
     assert two().warnings == ()
     same = settings(concurrency=4)
-    assert two(base=same, head=same).warnings == ()
+    assert two(baseline=same, candidate=same).warnings == ()
 
 
 def test_few_clusters_other_repeats_and_questions_of_one_side_are_told():
     asked = cases(40, [f"d{number % 3}" for number in range(40)])
-    base = made("faq", {"recall": LOW}, asked=asked)
-    head = made("rag", {"recall": np.stack([HIGH[:30], HIGH[:30]], axis=1)}, asked=asked[:30])
-    notify = " ".join(compared(base, head).warnings)
+    baseline = made("faq", {"recall": LOW}, asked=asked)
+    candidate = made("rag", {"recall": np.stack([HIGH[:30], HIGH[:30]], axis=1)}, asked=asked[:30])
+    notify = " ".join(compared(baseline, candidate).warnings)
     assert "3 source documents only" in notify
     assert "once on the first side, 2 times on the second" in notify
     assert "10 questions asked on the first side alone: q30, q31, q32 and 7 more" in notify
@@ -209,9 +218,11 @@ def test_rows_are_of_the_primary_metric_or_of_what_was_asked_for():
 
 def test_missing_values_that_differ_are_told_with_bounds_and_others_in_one_line():
     asked = cases(4)
-    base = made("faq", {"recall": [0, 0, 0, NAN], "toxicity": [0, 0, 0, NAN], "euros": [1, 1, 1, NAN]}, asked=asked)
-    head = made("rag", {"recall": [1, 1, NAN, NAN], "toxicity": [1, 0, 0, NAN], "euros": [1, NAN, 2, 2]}, asked=asked)
-    assert missing_notes(compared(base, head)) == [
+    baseline = made("faq", {"recall": [0, 0, 0, NAN], "toxicity": [0, 0, 0, NAN], "euros": [1, 1, 1, NAN]}, asked=asked)
+    candidate = made(
+        "rag", {"recall": [1, 1, NAN, NAN], "toxicity": [1, 0, 0, NAN], "euros": [1, NAN, 2, 2]}, asked=asked
+    )
+    assert missing_notes(compared(baseline, candidate)) == [
         "recall: 2 of 4 questions on both sides (faq 1 not applicable; rag 2 not applicable). Whatever is missing, the "
         "difference is between +0.25 and +1.00.",
         "euros: 2 of 4 questions on both sides (faq 1 not applicable; rag 1 not applicable). It has no range, so "
@@ -246,8 +257,8 @@ def test_machines_get_everything_and_no_figure_that_is_none():
 
 def test_the_page_holds_the_table_and_texts_of_others_stay_texts():
     hostile = "<img src=x> | @everybody `code`"
-    base = replace(made("faq", {"recall": LOW}), answers=lambda *_: hostile)
-    page = comparison_markdown(compared(base, made("r|ag<b>", {"recall": HIGH})))
+    baseline = replace(made("faq", {"recall": LOW}), answers=lambda *_: hostile)
+    page = comparison_markdown(compared(baseline, made("r|ag<b>", {"recall": HIGH})))
     assert "| `recall` ↑ |" in page
     assert "<img" not in page
     assert "<b>" not in page

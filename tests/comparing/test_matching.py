@@ -17,13 +17,13 @@ def test_two_named_bots_are_compared_whatever_they_are_called():
 def test_two_runs_are_compared_bot_by_bot_and_the_others_are_named():
     found = match_bots(operand("faq", "rag", "old"), operand("rag", "faq", "new", run="run-2"))
     assert found.pairs == (("rag", "rag"), ("faq", "faq"))
-    assert (found.base_only, found.head_only) == (("old",), ("new",))
+    assert (found.baseline_only, found.candidate_only) == (("old",), ("new",))
 
 
 def test_of_two_runs_only_the_wanted_bots():
     found = match_bots(operand("faq", "rag"), operand("faq", "rag", run="run-2"), ["rag"])
     assert found.pairs == (("rag", "rag"),)
-    assert (found.base_only, found.head_only) == ((), ())
+    assert (found.baseline_only, found.candidate_only) == ((), ())
 
 
 def test_a_named_bot_meets_its_namesake_or_the_only_one():
@@ -39,7 +39,7 @@ def test_two_runs_of_one_bot_each_are_compared_under_any_name():
 
 
 @pytest.mark.parametrize(
-    ("base", "head", "bots", "words"),
+    ("baseline", "candidate", "bots", "words"),
     [
         (operand("a", "b"), operand("c", "d", run="run-2"), [], "No bot stands on both sides"),
         (operand("x", bot="x"), operand("a", "b", run="run-2"), [], "Name two, as in run-1:x run-2:a"),
@@ -48,9 +48,9 @@ def test_two_runs_of_one_bot_each_are_compared_under_any_name():
         (operand("faq", "rag"), operand("faq", "rag"), [], "proctor compare faq rag"),
     ],
 )
-def test_what_does_not_match_is_told(base, head, bots, words):
+def test_what_does_not_match_is_told(baseline, candidate, bots, words):
     with pytest.raises(InputError) as notify:
-        match_bots(base, head, bots)
+        match_bots(baseline, candidate, bots)
     assert words in str(notify.value)
 
 

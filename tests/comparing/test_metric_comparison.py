@@ -1,4 +1,4 @@
-"""What one metric says of head against base."""
+"""What one metric says of candidate against baseline."""
 
 from dataclasses import replace
 
@@ -15,8 +15,8 @@ RISE = [0.1, 0.15, 0.2, 0.1, 0.05, 0.2, 0.15, 0.1, 0.1, 0.2, 0.15, 0.12]
 LEVEL = [0.1 * (number % 5) for number in range(12)]
 
 
-def one(base, head, metric: str = "recall", correct: str = "holm") -> MetricComparison:
-    found = compare_metric(paired(base, head, metric), metric, 0.0, 0)
+def one(baseline, candidate, metric: str = "recall", correct: str = "holm") -> MetricComparison:
+    found = compare_metric(paired(baseline, candidate, metric), metric, 0.0, 0)
     return correct_all([found], correct)[0]
 
 
@@ -26,8 +26,8 @@ def raised() -> list[float]:
 
 def test_means_difference_and_counts():
     found = one(LEVEL, raised())
-    assert found.base_mean == pytest.approx(np.mean(LEVEL))
-    assert found.head_mean == pytest.approx(np.mean(LEVEL) + np.mean(RISE))
+    assert found.baseline_mean == pytest.approx(np.mean(LEVEL))
+    assert found.candidate_mean == pytest.approx(np.mean(LEVEL) + np.mean(RISE))
     assert found.difference.mean == pytest.approx(np.mean(RISE))
     assert found.difference.effect == pytest.approx(np.mean(RISE) / np.std(RISE, ddof=1))
     assert found.wins_ties_losses == (12, 0, 0)
@@ -132,8 +132,8 @@ def test_a_difference_that_correction_takes_away_is_not_shown():
 def test_missing_values_are_counted_by_side_and_bounded_when_they_differ():
     found = one([0.0, 0.5, NAN, NAN, 1.0], [0.0, NAN, 0.5, NAN, 0.5])
     missing = found.missing
-    assert (missing.both, missing.base_only, missing.head_only, missing.neither) == (2, 1, 1, 1)
-    assert missing.base_reasons == {"not_applicable": 2}
+    assert (missing.both, missing.baseline_only, missing.candidate_only, missing.neither) == (2, 1, 1, 1)
+    assert missing.baseline_reasons == {"not_applicable": 2}
     assert found.difference.mean == pytest.approx(-0.25)
     # By hand: known -0.5; q1 from -0.5 to 0.5; q2 from -0.5 to 0.5; q3 from -1 to 1.
     assert found.bounds == pytest.approx(((-0.5 - 0.5 - 0.5 - 1) / 5, (-0.5 + 0.5 + 0.5 + 1) / 5))
@@ -154,8 +154,8 @@ def test_a_metric_without_a_common_question_is_not_compared():
 
 
 def test_yes_and_no_are_tested_by_mcnemar():
-    base, head = [1.0] * 8 + [0.0] * 4, [0.0] * 7 + [1.0] * 5
-    found = one(base, head)
+    baseline, candidate = [1.0] * 8 + [0.0] * 4, [0.0] * 7 + [1.0] * 5
+    found = one(baseline, candidate)
     assert found.difference.test == "McNemar, mid-p"
     assert (found.pass_to_fail, found.fail_to_pass) == (7, 4)
     assert one(LEVEL, raised()).difference.test != "McNemar, mid-p"
@@ -175,8 +175,8 @@ def noisy(spread: float, repeats: int, shift: float = 0.0) -> np.ndarray:
 
 
 def test_noise_is_taken_apart_with_repeats_only():
-    def noise_of(base, head):
-        tables = [made(bot, {"recall": values}, asked=cases(40)) for bot, values in (("a", base), ("b", head))]
+    def noise_of(baseline, candidate):
+        tables = [made(bot, {"recall": values}, asked=cases(40)) for bot, values in (("a", baseline), ("b", candidate))]
         return compare_metric(pair(*tables), "recall", 0.0, 0).noise
 
     assert noise_of(noisy(0.2, 1), noisy(0.2, 1, 0.1)) is None
@@ -195,6 +195,6 @@ def test_noise_of_unequal_repeats_uses_those_that_both_have():
 
 
 def test_a_mean_of_repeats_is_no_yes_or_no():
-    base = made("a", {"recall": [[1.0, 0.0], [1.0, 1.0]]})
-    head = replace(base, bot="b", fingerprint="b", values={"recall": np.array([[1.0, 1.0], [0.0, 0.0]])})
-    assert compare_metric(pair(base, head), "recall", 0.0, 0).difference.test != "McNemar, mid-p"
+    baseline = made("a", {"recall": [[1.0, 0.0], [1.0, 1.0]]})
+    candidate = replace(baseline, bot="b", fingerprint="b", values={"recall": np.array([[1.0, 1.0], [0.0, 0.0]])})
+    assert compare_metric(pair(baseline, candidate), "recall", 0.0, 0).difference.test != "McNemar, mid-p"

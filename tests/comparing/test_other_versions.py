@@ -14,7 +14,7 @@ def manifest(proctor: str = "1", judge: str = "small", requests: str = "h", **se
 
 
 @pytest.mark.parametrize(
-    ("base", "head", "words"),
+    ("baseline", "candidate", "words"),
     [
         (manifest(), manifest(judge="large"), "the judge was small, now large"),
         (manifest(), manifest(requests="i"), "the judge is put other requests"),
@@ -28,8 +28,8 @@ def manifest(proctor: str = "1", judge: str = "small", requests: str = "h", **se
         ({}, {"settings": "nothing of the kind"}, "another version of the metric"),
     ],
 )
-def test_the_reason_is_named(base, head, words):
-    assert words in why_versions_differ("faithfulness", OLD, NEW, (base, head))
+def test_the_reason_is_named(baseline, candidate, words):
+    assert words in why_versions_differ("faithfulness", OLD, NEW, (baseline, candidate))
 
 
 def test_another_embedder_is_the_reason_only_of_what_no_judge_grades():

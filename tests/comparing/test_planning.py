@@ -19,8 +19,8 @@ def plan(*tables, bot: str = "", **wish) -> Plan:
     return make_plan(side_of(*tables).run, Wish(wish.pop("metric", "recall"), wish.pop("delta", 0.05), **wish), bot)
 
 
-def two(base=BASE, head=HEAD, **changes):
-    return made("faq", {"recall": base}, **changes), made("rag", {"recall": head}, **changes)
+def two(baseline=BASE, candidate=HEAD, **changes):
+    return made("faq", {"recall": baseline}, **changes), made("rag", {"recall": candidate}, **changes)
 
 
 def test_questions_follow_from_the_spread_of_the_differences():
@@ -47,7 +47,7 @@ SIZES = ({"delta": 0.05}, {"delta": 0.1}, {"delta": 0.1, "power": 0.95})
 def test_questions_that_are_alike_count_for_less():
     documents = [f"d{number // 10}" for number in range(200)]
     shift = np.repeat(np.random.default_rng(7).normal(0, 0.2, 20), 10)
-    tables = two(head=BASE + shift, asked=cases(200, documents))
+    tables = two(candidate=BASE + shift, asked=cases(200, documents))
     clustered, alone = (plan(*tables, cluster=cluster).planned[0] for cluster in ("source", "none"))
     assert clustered.design_effect > 5
     assert clustered.needs[0].to_show > 5 * alone.needs[0].to_show
@@ -88,7 +88,7 @@ def test_without_repeats_it_is_not_known_what_they_buy():
 
 def test_a_spread_of_nothing_is_not_believed():
     """Where no question changed, three hundred are not planned as two."""
-    (found,) = plan(*two(head=BASE)).planned
+    (found,) = plan(*two(candidate=BASE)).planned
     assert found.difference.few_changes
     assert found.needs[0].to_show > 5
 

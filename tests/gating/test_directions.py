@@ -14,11 +14,11 @@ SHARES = CHANCE.random(60).round(2)
 ALIKE = np.full(60, 0.5)
 
 
-def decide(metric: str, base: np.ndarray, head: np.ndarray) -> MetricVerdict:
+def decide(metric: str, baseline: np.ndarray, candidate: np.ndarray) -> MetricVerdict:
     rule = GateRule(margins={metric: 0.03}, missing=0.5)
-    new = made("new", {metric: head})
+    new = made("new", {metric: candidate})
     new = dataclasses.replace(new, said=new.said + 1)
-    (found,) = verdicts(made("old", {metric: base}), new, rule).metrics
+    (found,) = verdicts(made("old", {metric: baseline}), new, rule).metrics
     return found
 
 
@@ -29,12 +29,12 @@ def changed(values: np.ndarray, count: int, by: float) -> np.ndarray:
 
 
 @pytest.mark.parametrize("lost", [0, 5])
-@pytest.mark.parametrize("base", [YES_NO, SHARES, ALIKE], ids=["yes-no", "shares", "alike"])
+@pytest.mark.parametrize("baseline", [YES_NO, SHARES, ALIKE], ids=["yes-no", "shares", "alike"])
 @pytest.mark.parametrize(("count", "by"), [(0, 0.0), (3, -1.0), (30, -1.0), (30, 1.0), (60, -0.25), (2, 0.25)])
-def test_turning_a_metric_round_turns_nothing_but_its_figures(base, count, by, lost):
-    head = changed(base, count, by)
-    head[len(head) - lost :] = np.nan
-    higher, lower = decide("recall", base, head), decide("toxicity", 1 - base, 1 - head)
+def test_turning_a_metric_round_turns_nothing_but_its_figures(baseline, count, by, lost):
+    candidate = changed(baseline, count, by)
+    candidate[len(candidate) - lost :] = np.nan
+    higher, lower = decide("recall", baseline, candidate), decide("toxicity", 1 - baseline, 1 - candidate)
     assert (lower.outcome, lower.sentence, lower.further) == (higher.outcome, higher.sentence, higher.further)
     for figure in ("mean", "low", "high", "standard_error", "p_value", "cautious_p_value", "wins", "ties", "losses"):
         assert getattr(lower.gain, figure) == pytest.approx(getattr(higher.gain, figure), abs=1e-9), figure

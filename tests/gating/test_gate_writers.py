@@ -21,16 +21,16 @@ ONES, SEVEN = [1.0] * 100, [1.0] * 70 + [0.0] * 30
 
 
 def reported(
-    path: Path, base: dict, head: dict, rule: GateRule | None = None, suite: str = "run", **changes: object
+    path: Path, baseline: dict, candidate: dict, rule: GateRule | None = None, suite: str = "run", **changes: object
 ) -> GateReport:
     """The report of a gate over all bots of two runs."""
     metrics = changes.pop("metrics", (MATCH,))
-    keep_run(path, base, metrics=metrics)
-    keep_run(path, head, metrics=metrics, **{"milliseconds": 11.0} | changes)
+    keep_run(path, baseline, metrics=metrics)
+    keep_run(path, candidate, metrics=metrics, **{"milliseconds": 11.0} | changes)
     with contextlib.closing(opened(path)) as store:
         runs = run_tables(store, 1), run_tables(store, 2)
         rule = rule or GateRule()
-        bots = tuple(verdicts(runs[0].tables[name], runs[1].tables[name], rule) for name in base)
+        bots = tuple(verdicts(runs[0].tables[name], runs[1].tables[name], rule) for name in baseline)
         return GateReport(suite, runs[1].run, "finished", str(path), runs[0].run, rule, bots, ("a note",))
 
 

@@ -23,9 +23,9 @@ STEADY, RESTLESS = (np.exp(CHANCE.normal(0, spread, 100)) for spread in (0.02, 0
 )
 def test_the_interval_of_the_ratio_decides(times, noise, outcome, code):
     scores = np.ones(100)
-    base = made("old", {"recall": scores}, latency=TIMES)
-    head = made("new", {"recall": scores}, latency=TIMES * times * noise)
-    found = verdicts(base, head, GateRule(latency=1.25))
+    baseline = made("old", {"recall": scores}, latency=TIMES)
+    candidate = made("new", {"recall": scores}, latency=TIMES * times * noise)
+    found = verdicts(baseline, candidate, GateRule(latency=1.25))
     assert (found.latency.outcome, found.exit_code) == (outcome, code)
     ratio = found.latency.found.p50
     assert ratio.low < ratio.value < ratio.high
@@ -34,10 +34,10 @@ def test_the_interval_of_the_ratio_decides(times, noise, outcome, code):
 
 def test_a_slowdown_that_the_test_does_not_show_is_undecided():
     """The median rose, and the quicker third compensates it."""
-    base = np.linspace(99.0, 101.0, 100)
-    head = np.where(np.arange(100) % 10 < 7, 1.3, 0.53) * base
+    baseline = np.linspace(99.0, 101.0, 100)
+    candidate = np.where(np.arange(100) % 10 < 7, 1.3, 0.53) * baseline
     scores = np.ones(100)
-    old, new = made("old", {"recall": scores}, latency=base), made("new", {"recall": scores}, latency=head)
+    old, new = made("old", {"recall": scores}, latency=baseline), made("new", {"recall": scores}, latency=candidate)
     found = verdicts(old, new, GateRule(latency=1.25)).latency
     assert found.found.p50.low > 1
     assert found.found.p_value > 0.05

@@ -44,14 +44,14 @@ def test_the_worst_code_goes_first():
 
 def decide(path, rule=None, bot="left", against=None, runs=(1, 2), finished=True) -> BotVerdict:
     with contextlib.closing(opened(path)) as store:
-        base, head = (run_tables(store, run) for run in runs)
-        manifests = base.manifest, head.manifest
-        return verdicts(base.tables[against or bot], head.tables[bot], rule or GateRule(), manifests, finished)
+        baseline, candidate = (run_tables(store, run) for run in runs)
+        manifests = baseline.manifest, candidate.manifest
+        return verdicts(baseline.tables[against or bot], candidate.tables[bot], rule or GateRule(), manifests, finished)
 
 
-def two_runs(path, base, head, **changes):
-    keep_run(path, {"left": base})
-    keep_run(path, {"left": head}, **{"milliseconds": 11.0} | changes)
+def two_runs(path, baseline, candidate, **changes):
+    keep_run(path, {"left": baseline})
+    keep_run(path, {"left": candidate}, **{"milliseconds": 11.0} | changes)
 
 
 def test_a_clear_loss_is_a_regression_with_its_figures(tmp_path):
@@ -59,14 +59,14 @@ def test_a_clear_loss_is_a_regression_with_its_figures(tmp_path):
     found = decide(tmp_path / "a.db")
     (metric,) = found.metrics
     assert (found.word, found.exit_code, metric.outcome) == ("regressed", 1, "regressed")
-    assert (metric.base_mean, metric.head_mean) == (1.0, 0.7)
+    assert (metric.baseline_mean, metric.candidate_mean) == (1.0, 0.7)
     assert metric.gain.mean == pytest.approx(-0.3)
     assert metric.gain.low < -0.3 < metric.gain.high < 0
     assert (metric.gain.questions, metric.gain.clusters, metric.missing) == (200, 200, 0)
     assert metric.adjusted_p < 0.001
     assert [flip.key for flip in found.flips] == ["q140", "q141", "q142"]
     assert found.flips[0].falls[0].failed_now
-    assert (found.flips[0].base_answer, found.flips[0].head_answer) == ("q140 1.0", "q140 0.0")
+    assert (found.flips[0].baseline_answer, found.flips[0].candidate_answer) == ("q140 1.0", "q140 0.0")
 
 
 def test_what_got_better_or_stayed_is_not_worse(tmp_path):
@@ -101,11 +101,11 @@ def test_lower_is_better_is_a_loss_when_it_rises(tmp_path):
 
 def test_p_values_are_corrected_over_the_gated_metrics(tmp_path):
     """Alone the loss is shown, and among nine others that did not change; not among nine that did."""
-    base, head = [1.0] * 40, [0.0] * 6 + [1.0] * 34
+    baseline, candidate = [1.0] * 40, [0.0] * 6 + [1.0] * 34
     others = [RunMetric(f"other_{place}", "v1", "higher", 0.0, 1.0, None) for place in range(9)]
     same = {metric.name: [0.5 + place % 2 / 4 for place in range(40)] for metric in others}
     turned = {name: values[1:] + values[:1] for name, values in same.items()}
-    two = {"exact_match": base, **same}, {"exact_match": head, **turned}, {"exact_match": head, **same}
+    two = {"exact_match": baseline, **same}, {"exact_match": candidate, **turned}, {"exact_match": candidate, **same}
     for of_run, start in zip(two, (10.0, 20.0, 30.0), strict=True):
         keep_run(tmp_path / "a.db", {"left": of_run}, metrics=(MATCH, *others), milliseconds=start)
     alone = decide(tmp_path / "a.db", GateRule(margins={"exact_match": 0.03})).metrics[0]
@@ -121,8 +121,8 @@ def test_p_values_are_corrected_over_the_gated_metrics(tmp_path):
 
 def test_the_cautious_p_value_is_the_one_that_is_corrected(tmp_path):
     """A few great losses and many small ones: the signs alone take that for more than it shows."""
-    base = [0.6] * 30
-    two_runs(tmp_path / "a.db", {"exact_match": base}, {"exact_match": [0.0, 0.1, 0.2, *[0.59] * 12, *[0.6] * 15]})
+    baseline = [0.6] * 30
+    two_runs(tmp_path / "a.db", {"exact_match": baseline}, {"exact_match": [0.0, 0.1, 0.2, *[0.59] * 12, *[0.6] * 15]})
     (metric,) = decide(tmp_path / "a.db").metrics
     assert metric.adjusted_p == metric.gain.cautious_p_value > metric.gain.p_value
 
@@ -213,8 +213,8 @@ def test_a_metric_of_another_scale_is_named_and_gated_only_by_a_margin_of_its_ow
 
 def test_a_metric_of_one_side_is_named_and_not_gated(tmp_path):
     keep_run(tmp_path / "a.db", {"left": {"exact_match": ONES}})
-    of_head = {"left": {"exact_match": ONES, "recall": ONES}}
-    keep_run(tmp_path / "a.db", of_head, metrics=(MATCH, SHARE), milliseconds=11)
+    of_candidate = {"left": {"exact_match": ONES, "recall": ONES}}
+    keep_run(tmp_path / "a.db", of_candidate, metrics=(MATCH, SHARE), milliseconds=11)
     found = decide(tmp_path / "a.db")
     assert [metric.metric for metric in found.metrics] == ["exact_match"]
     assert any("only one side has recall" in note for note in found.notes)
@@ -225,8 +225,8 @@ def test_a_metric_that_did_not_apply_is_left_out_and_one_that_failed_is_not(tmp_
     for status, code in (("not_applicable", 0), ("error", 2)):
         path = tmp_path / f"{status}.db"
         keep_run(path, {"left": {"exact_match": ONES, "recall": [status] * 200}}, metrics=(MATCH, SHARE))
-        of_head = {"left": {"exact_match": ONES, "recall": ONES}}
-        keep_run(path, of_head, metrics=(MATCH, SHARE), milliseconds=11)
+        of_candidate = {"left": {"exact_match": ONES, "recall": ONES}}
+        keep_run(path, of_candidate, metrics=(MATCH, SHARE), milliseconds=11)
         found = decide(path)
         assert found.exit_code == code, status
         assert any("recall applied to no answer" in note for note in found.notes) == (code == 0)
@@ -243,15 +243,15 @@ def test_a_metric_of_which_no_score_was_written_never_passes_as_one_that_did_not
 
 def test_bots_that_fail_leave_values_missing(tmp_path):
     keep_run(tmp_path / "a.db", {"left": {"exact_match": ONES}})
-    head = {"left": {"exact_match": ONES}}
-    keep_run(tmp_path / "a.db", head, milliseconds=11, failed={"left": range(11)})
+    candidate = {"left": {"exact_match": ONES}}
+    keep_run(tmp_path / "a.db", candidate, milliseconds=11, failed={"left": range(11)})
     found = decide(tmp_path / "a.db")
     (metric,) = found.metrics
     assert (found.exit_code, found.word) == (4, "too much missing")
     assert (metric.missing, metric.missing_share, metric.too_much_missing) == (11, 0.055, True)
     assert metric.outcome == "not worse"  # of the others
     assert metric.bounds == (pytest.approx(-0.055), 0.0)
-    assert not found.flips[0].head_answered
+    assert not found.flips[0].candidate_answered
     assert found.latency.sentence.endswith("; now 11 failed (no time, left out)")
     assert decide(tmp_path / "a.db", GateRule(missing=0.055)).exit_code == 0
 
@@ -335,15 +335,15 @@ def test_clusters_are_counted(tmp_path):
 def test_two_bots_of_one_run_are_compared(tmp_path):
     keep_run(tmp_path / "a.db", {"left": {"exact_match": ONES}, "right": {"exact_match": SEVEN}})
     found = decide(tmp_path / "a.db", bot="right", against="left", runs=(1, 1))
-    assert (found.bot, found.base_bot, found.exit_code) == ("right", "left", 1)
+    assert (found.bot, found.baseline_bot, found.exit_code) == ("right", "left", 1)
 
 
 def test_flips_name_what_failed_before_what_fell_further(tmp_path):
-    base = {"exact_match": [1, 1, 0, 1], "recall": [1.0, 0.6, 1.0, 1.0]}
-    head = {"exact_match": [1, 1, 0, 1], "recall": [0.55, 0.45, 0.51, None]}
-    for values, start in ((base, 10.0), (head, 11.0)):
+    baseline = {"exact_match": [1, 1, 0, 1], "recall": [1.0, 0.6, 1.0, 1.0]}
+    candidate = {"exact_match": [1, 1, 0, 1], "recall": [0.55, 0.45, 0.51, None]}
+    for values, start in ((baseline, 10.0), (candidate, 11.0)):
         keep_run(tmp_path / "a.db", {"left": values}, metrics=(MATCH, SHARE), milliseconds=start)
     found = decide(tmp_path / "a.db", GateRule(flips=9))
     assert [flip.key for flip in found.flips] == ["q1", "q3", "q2", "q0"]
-    assert found.flips[1].falls[0].head is None
+    assert found.flips[1].falls[0].candidate is None
     assert len(decide(tmp_path / "a.db", GateRule(flips=2)).flips) == 2

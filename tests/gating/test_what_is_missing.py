@@ -24,8 +24,8 @@ def without(values: np.ndarray, rows: int, repeats: int) -> np.ndarray:
     return left
 
 
-def decide(base, head, rule=RECALL):
-    found = verdicts(made("old", base), made("new", head), rule)
+def decide(baseline, candidate, rule=RECALL):
+    found = verdicts(made("old", baseline), made("new", candidate), rule)
     return found, found.metrics[0]
 
 
@@ -38,18 +38,18 @@ def test_a_bot_that_fails_in_two_of_three_repeats_lost_two_thirds_of_its_values(
 
 
 def test_what_is_lost_in_whole_and_in_part_adds_up():
-    head = without(WHOLE, 9, 1)
-    head[-3:] = NAN
-    found, metric = decide({"recall": WHOLE}, {"recall": head})
+    candidate = without(WHOLE, 9, 1)
+    candidate[-3:] = NAN
+    found, metric = decide({"recall": WHOLE}, {"recall": candidate})
     assert (found.exit_code, metric.missing, metric.missing_in_part) == (0, 3, 9)
     assert metric.missing_share == pytest.approx((3 + 9 / 3) / 200)
     assert missing(metric, 0.05).startswith("3 questions lost the value, and 9 questions lost it in some repeats (3%")
 
 
-def test_repeats_that_the_base_lacks_too_or_never_had_are_not_lost():
+def test_repeats_that_the_baseline_lacks_too_or_never_had_are_not_lost():
     flaky = without(WHOLE, 100, 1)
-    for head in (np.flip(flaky, axis=1), WHOLE, WHOLE[:, :1]):
-        _, metric = decide({"recall": flaky}, {"recall": head})
+    for candidate in (np.flip(flaky, axis=1), WHOLE, WHOLE[:, :1]):
+        _, metric = decide({"recall": flaky}, {"recall": candidate})
         assert (metric.missing_share, metric.missing_in_part) == (0.0, 0)
     _, half = decide({"recall": flaky}, {"recall": without(WHOLE, 100, 2)})
     assert half.missing_share == pytest.approx(0.25), "a hundred questions lost one of two values"
@@ -57,24 +57,25 @@ def test_repeats_that_the_base_lacks_too_or_never_had_are_not_lost():
 
 @pytest.mark.parametrize(("metric", "sign"), [("recall", 1), ("toxicity", -1)])
 def test_the_bounds_fill_every_missing_repeat_with_the_worst_and_the_best(metric, sign):
-    base, head = np.full((4, 2), 0.5), np.full((4, 2), 0.5)
-    head[0, 1] = NAN
-    _, found = decide({metric: base}, {metric: head}, GateRule(margins={metric: 0.05}))
+    baseline, candidate = np.full((4, 2), 0.5), np.full((4, 2), 0.5)
+    candidate[0, 1] = NAN
+    _, found = decide({metric: baseline}, {metric: candidate}, GateRule(margins={metric: 0.05}))
     assert found.bounds == (pytest.approx(-0.5 / 8), pytest.approx(0.5 / 8))
-    head[1] = 0.7
-    _, moved = decide({metric: base}, {metric: head}, GateRule(margins={metric: 0.05}))
+    candidate[1] = 0.7
+    _, moved = decide({metric: baseline}, {metric: candidate}, GateRule(margins={metric: 0.05}))
     assert moved.bounds == (pytest.approx(sign * 0.05 - 0.5 / 8), pytest.approx(sign * 0.05 + 0.5 / 8))
 
 
 def test_what_is_left_keeps_its_clusters():
     documents = [f"{place // 4}.md" for place in range(40)]
-    base, head = np.linspace(0, 1, 40), np.linspace(0, 1, 40) - np.repeat(np.linspace(-0.2, 0.3, 10), 4)
+    baseline, candidate = np.linspace(0, 1, 40), np.linspace(0, 1, 40) - np.repeat(np.linspace(-0.2, 0.3, 10), 4)
     operands = [
-        made(bot, {"recall": values}, asked=cases(40, documents)) for bot, values in (("old", base), ("new", head))
+        made(bot, {"recall": values}, asked=cases(40, documents))
+        for bot, values in (("old", baseline), ("new", candidate))
     ]
     left = [
         made(bot, {"recall": values[9:]}, asked=cases(40, documents)[9:])
-        for bot, values in (("old", base), ("new", head))
+        for bot, values in (("old", baseline), ("new", candidate))
     ]
     operands[1].values["recall"][:9] = NAN
     (lacking,), (alone,) = (verdicts(*two, RECALL).metrics for two in (operands, left))
@@ -134,9 +135,9 @@ def test_a_gate_without_bots_decides_nothing():
 
 
 def test_values_that_are_all_the_same_without_a_range_say_so():
-    base, head = made("old", {"euros": np.ones(50)}), made("new", {"euros": np.ones(50)})
-    head = dataclasses.replace(head, said=head.said + 1)  # in other words
-    (metric,) = verdicts(base, head, GateRule(margins={"euros": 0.1})).metrics
+    baseline, candidate = made("old", {"euros": np.ones(50)}), made("new", {"euros": np.ones(50)})
+    candidate = dataclasses.replace(candidate, said=candidate.said + 1)  # in other words
+    (metric,) = verdicts(baseline, candidate, GateRule(margins={"euros": 0.1})).metrics
     assert (metric.outcome, metric.gain.low) == ("undecided", None)
     assert metric.sentence.startswith("all values are the same, of a metric without a range")
 

@@ -88,14 +88,14 @@ class Folder:
         )
         return find_run(store, outcome.summary.run)[0]
 
-    def plan(self, store: Store, base: int, old_knowledge: Path | None = None) -> AttributionPlan:
+    def plan(self, store: Store, baseline: int, old_knowledge: Path | None = None) -> AttributionPlan:
         loaded = load_suite(self.folder / "suite.yaml")
-        return plan_attribution(store, base, "mine", loaded, RunConfig(), os.environ, old_knowledge)
+        return plan_attribution(store, baseline, "mine", loaded, RunConfig(), os.environ, old_knowledge)
 
-    def attribute(self, store: Store, base: int, head: int, old_knowledge: Path | None = None) -> Attribution:
-        tables = [run_tables(store, run).tables["mine"] for run in (base, head)]
+    def attribute(self, store: Store, baseline: int, candidate: int, old_knowledge: Path | None = None) -> Attribution:
+        tables = [run_tables(store, run).tables["mine"] for run in (baseline, candidate)]
         watching = lambda: contextlib.nullcontext(Silent())  # noqa: E731 - who watches, made for each run
-        return attribute(self.plan(store, base, old_knowledge), store, tables[0], tables[1], watching)
+        return attribute(self.plan(store, baseline, old_knowledge), store, tables[0], tables[1], watching)
 
 
 @pytest.fixture
@@ -115,17 +115,17 @@ def shares(found: Attribution) -> dict[str, float]:
 
 
 def test_every_change_gets_its_share(folder, store, server):
-    base = folder.run(store)
+    baseline = folder.run(store)
     folder.write(NEW_PROMPT, "new-model", temperature=1)
-    head = folder.run(store)
+    candidate = folder.run(store)
     asked = len(server.calls)
-    plan = folder.plan(store, base)
+    plan = folder.plan(store, baseline)
     assert {factor.name: factor.change for factor in plan.factors} == {
         "prompt": "the prompt",
         "model": "model openai:old-model -> openai:new-model, temperature 0.0 -> 1.0",
     }
     assert "2 configurations between then and now; 80 questions" in plan.sentence(store)
-    found = folder.attribute(store, base, head)
+    found = folder.attribute(store, baseline, candidate)
     assert len(server.calls) - asked == found.asked == 80
     assert shares(found) == {"prompt": -8.0, "model": -6.0}
     (line,) = found.lines
@@ -134,47 +134,47 @@ def test_every_change_gets_its_share(folder, store, server):
 
 
 def test_a_second_time_nothing_is_asked(folder, store, server):
-    base = folder.run(store)
+    baseline = folder.run(store)
     folder.write(NEW_PROMPT, "new-model")
-    head = folder.run(store)
-    first = folder.attribute(store, base, head)
+    candidate = folder.run(store)
+    first = folder.attribute(store, baseline, candidate)
     asked = len(server.calls)
-    assert folder.plan(store, base).questions(store) == 0
-    second = folder.attribute(store, base, head)
+    assert folder.plan(store, baseline).questions(store) == 0
+    second = folder.attribute(store, baseline, candidate)
     assert (len(server.calls), second.asked) == (asked, 0)
     assert shares(second) == shares(first)
 
 
 def test_answers_that_an_ordinary_run_has_are_not_asked_again(folder, store, server):
     """Somebody who has tried one of the configurations himself has paid for it."""
-    base = folder.run(store)
+    baseline = folder.run(store)
     folder.write(NEW_PROMPT, "old-model")
     folder.run(store)
     folder.write(NEW_PROMPT, "new-model")
-    head = folder.run(store)
+    candidate = folder.run(store)
     asked = len(server.calls)
-    assert folder.plan(store, base).questions(store) == QUESTIONS
-    folder.attribute(store, base, head)
+    assert folder.plan(store, baseline).questions(store) == QUESTIONS
+    folder.attribute(store, baseline, candidate)
     assert len(server.calls) - asked == QUESTIONS
 
 
 def test_only_questions_that_can_be_compared_are_asked(folder, store, server):
-    base = folder.run(store)
+    baseline = folder.run(store)
     with (folder.folder / "questions.jsonl").open("a") as file:
         file.write(json.dumps({"id": "new", "question": "What is 99", "expected_answer": "99"}) + "\n")
     folder.write(NEW_PROMPT, "new-model")
-    head = folder.run(store)
+    candidate = folder.run(store)
     asked = len(server.calls)
-    found = folder.attribute(store, base, head)
+    found = folder.attribute(store, baseline, candidate)
     assert len(server.calls) - asked == 2 * QUESTIONS
     assert shares(found) == {"prompt": -8.0, "model": -4.0}
 
 
 def test_a_run_of_a_configuration_finds_the_answers_of_an_attribution(folder, store, server):
-    base = folder.run(store)
+    baseline = folder.run(store)
     folder.write(NEW_PROMPT, "new-model")
-    head = folder.run(store)
-    folder.attribute(store, base, head)
+    candidate = folder.run(store)
+    folder.attribute(store, baseline, candidate)
     asked = len(server.calls)
     folder.write(OLD_PROMPT, "new-model")
     folder.run(store)
@@ -182,46 +182,46 @@ def test_a_run_of_a_configuration_finds_the_answers_of_an_attribution(folder, st
 
 
 def test_new_documents_are_the_step_from_the_baseline_where_the_old_ones_are_gone(folder, store, server):
-    base = folder.run(store)
+    baseline = folder.run(store)
     folder.write(NEW_PROMPT, "old-model")
     folder.write_documents("documents", "The new edition.")
-    head = folder.run(store)
+    candidate = folder.run(store)
     asked = len(server.calls)
-    found = folder.attribute(store, base, head)
+    found = folder.attribute(store, baseline, candidate)
     assert len(server.calls) - asked == QUESTIONS
     assert shares(found) == {"surroundings": -4.0, "prompt": -8.0}
     assert found.changes["surroundings"] == "the documents"
 
 
 def test_old_documents_that_are_given_make_the_documents_a_change_like_others(folder, store, server):
-    base = folder.run(store)
+    baseline = folder.run(store)
     kept = folder.write_documents("before", "The first edition.")
     folder.write(NEW_PROMPT, "old-model")
     folder.write_documents("documents", "The new edition.")
-    head = folder.run(store)
+    candidate = folder.run(store)
     asked = len(server.calls)
-    found = folder.attribute(store, base, head, kept)
+    found = folder.attribute(store, baseline, candidate, kept)
     assert len(server.calls) - asked == 2 * QUESTIONS
     assert shares(found) == {"prompt": -8.0, "documents": -4.0}
 
 
 def test_other_documents_than_the_old_ones_are_refused(folder, store):
-    base = folder.run(store)
+    baseline = folder.run(store)
     other = folder.write_documents("other", "Something else.")
     folder.write_documents("documents", "The new edition.")
     with pytest.raises(InputError, match="does not hold the documents of run"):
-        folder.plan(store, base, other)
+        folder.plan(store, baseline, other)
 
 
 def test_all_that_can_change_at_once(folder, store):
     """Three changes: six configurations, and shares that add up to the whole."""
     folder.bot["overflow"] = "error"
     folder.write(OLD_PROMPT, "old-model")
-    base = folder.run(store)
+    baseline = folder.run(store)
     folder.bot["overflow"] = "truncate"
     folder.write(NEW_PROMPT, "new-model")
-    head = folder.run(store)
-    found = folder.attribute(store, base, head)
+    candidate = folder.run(store)
+    found = folder.attribute(store, baseline, candidate)
     assert found.configurations == 6
     assert shares(found) == {"prompt": -8.0, "model": -4.0, "settings": 0.0}
     (metric,) = found.effects
@@ -229,55 +229,55 @@ def test_all_that_can_change_at_once(folder, store):
 
 
 def test_one_change_alone_asks_nothing(folder, store, server):
-    base = folder.run(store)
+    baseline = folder.run(store)
     folder.write(NEW_PROMPT, "old-model")
-    head = folder.run(store)
+    candidate = folder.run(store)
     asked = len(server.calls)
-    assert "nothing has to be asked" in folder.plan(store, base).sentence(store)
-    assert shares(folder.attribute(store, base, head)) == {"prompt": -8.0}
+    assert "nothing has to be asked" in folder.plan(store, baseline).sentence(store)
+    assert shares(folder.attribute(store, baseline, candidate)) == {"prompt": -8.0}
     assert len(server.calls) == asked
 
 
 def test_a_bot_that_has_not_changed_is_refused(folder, store):
-    base = folder.run(store)
+    baseline = folder.run(store)
     with pytest.raises(InputError, match="nothing was changed"):
-        folder.plan(store, base)
+        folder.plan(store, baseline)
 
 
 def test_bots_of_ones_own_can_not_be_made_as_they_were(folder, store):
-    base = folder.run(store)
+    baseline = folder.run(store)
     (folder.folder / "bot.py").write_text("def answer(question):\n    return 'no'\n")
     folder.bot = {"type": "python", "target": "bot.py:answer"}
     folder.write(OLD_PROMPT, "old-model")
     with pytest.raises(InputError, match="type python is made elsewhere"):
-        folder.plan(store, base)
+        folder.plan(store, baseline)
 
 
 def test_a_bot_of_another_kind_has_nothing_between(folder, store):
-    base = folder.run(store)
+    baseline = folder.run(store)
     folder.bot = {"type": "rag", "model": "chat", "prompt": "prompt.md"}
     folder.write(OLD_PROMPT, "old-model")
     with pytest.raises(InputError, match=r"was a full_context bot in run .* and is a rag bot now"):
-        folder.plan(store, base)
+        folder.plan(store, baseline)
 
 
 def test_a_model_that_is_gone_is_said_to_be_the_reason(folder, store, server):
-    base = folder.run(store)
+    baseline = folder.run(store)
     folder.write(NEW_PROMPT, "new-model")
-    head = folder.run(store)
+    candidate = folder.run(store)
     server.models = ["new-model"]
     with pytest.raises(InputError, match=r"mine with .*model as before could not be asked: .*old-model"):
-        folder.attribute(store, base, head)
+        folder.attribute(store, baseline, candidate)
 
 
 def test_configurations_are_runs_of_their_own_that_say_what_they_are(folder, store):
-    base = folder.run(store)
+    baseline = folder.run(store)
     folder.write(NEW_PROMPT, "new-model")
-    head = folder.run(store)
-    folder.attribute(store, base, head)
+    candidate = folder.run(store)
+    folder.attribute(store, baseline, candidate)
     runs = lines(folder.database, "SELECT suite, manifest FROM runs ORDER BY id")
     assert [suite for suite, _ in runs] == ["test", "test", "test (attribution)", "test (attribution)"]
-    assert find_run(store)[0] == head
+    assert find_run(store)[0] == candidate
     notes = [json.loads(manifest)["attribution"] for _, manifest in runs[2:]]
     assert [(note["new"], note["old"]) for note in notes] == [(["prompt"], ["model"]), (["model"], ["prompt"])]
     assert json.loads(runs[3][1])["settings"]["suite"]["bots"]["mine"]["prompt"].startswith("(that of run ")
@@ -290,10 +290,10 @@ def test_keys_stay_out_of_the_record_and_come_from_today(tmp_path, monkeypatch):
         bot_model = {"base_url": server.url, "api_key_env": "CHAT_KEY", "extra": {"session_token": "hush-hush"}}
         with contextlib.closing(Store.open(folder.database)) as store:
             folder.write(OLD_PROMPT, "-", models={"chat": bot_model | {"model": "openai:old-model"}})
-            base = folder.run(store)
+            baseline = folder.run(store)
             folder.write(NEW_PROMPT, "-", models={"chat": bot_model | {"model": "openai:new-model"}})
-            head = folder.run(store)
-            found = folder.attribute(store, base, head)
+            candidate = folder.run(store)
+            found = folder.attribute(store, baseline, candidate)
         assert shares(found) == {"prompt": -8.0, "model": -4.0}
         assert {call.body["session_token"] for call in server.calls} == {"hush-hush"}
         assert b"sk-very-secret" not in folder.database.read_bytes()
@@ -312,11 +312,11 @@ def test_retrieval_is_taken_back_in_the_embedded_bots(tmp_path):
     prompt = "Answer in at most {} sentences.\n{{context}}\n{{question}}"
     folder.write(prompt.format("three"), "old-model", metrics=["answer_length"])
     with contextlib.closing(Store.open(folder.database)) as store:
-        base = folder.run(store)
+        baseline = folder.run(store)
         folder.bot = folder.bot | {"chunk_size": 30, "top_k": 1}
         folder.write(prompt.format("one").replace("sentences", "sentence"), "old-model", metrics=["answer_length"])
-        head = folder.run(store)
-        found = folder.attribute(store, base, head)
+        candidate = folder.run(store)
+        found = folder.attribute(store, baseline, candidate)
         assert found.changes == {"prompt": "the prompt", "retrieval": "chunk_size 400 -> 30, top_k 3 -> 1"}
         (metric,) = found.effects
         assert metric.questions == QUESTIONS
@@ -357,11 +357,11 @@ def test_every_way_to_find_passages_is_taken_back(tmp_path, old, new, change):
     folder.bot = plain | old
     folder.write(prompt.format("three"), "old-model", metrics=["answer_length"])
     with contextlib.closing(Store.open(folder.database)) as store:
-        base = folder.run(store)
+        baseline = folder.run(store)
         folder.bot = plain | new
         folder.write(prompt.format("two"), "old-model", metrics=["answer_length"])
-        head = folder.run(store)
-        found = folder.attribute(store, base, head)
+        candidate = folder.run(store)
+        found = folder.attribute(store, baseline, candidate)
         assert found.changes == {"prompt": "the prompt", "retrieval": change}
         (metric,) = found.effects
         assert metric.questions == QUESTIONS
@@ -383,7 +383,7 @@ def test_the_gate_says_what_caused_it(folder, store, server):
     assert "2 configurations between then and now; 78 questions have to be asked" in made.stderr
     assert of_bot["asked"] == 78  # one question is other than it was, and is left out
     shown = proctor(
-        "gate", "suite.yaml", "--db", "p.db", "--baseline", of_bot["base_run"], "--attribute", folder=folder.folder
+        "gate", "suite.yaml", "--db", "p.db", "--baseline", of_bot["baseline_run"], "--attribute", folder=folder.folder
     )
     assert "mine: the prompt cost 0.21 [" in shown.stdout  # 8 of 39
     assert "To find that out" not in shown.stdout

@@ -64,9 +64,9 @@ def test_two_runs_are_compared_bot_by_bot(evaluations):
     done = proctor("compare", "previous", "latest", folder=evaluations)
     assert done.returncode == 0, done.stderr
     assert "small: up in two runs" in done.stdout
-    assert "head is better on 2 of 2 metrics." in done.stdout
+    assert "candidate is better on 2 of 2 metrics." in done.stdout
     assert "small: down in two runs" in done.stdout
-    assert "head is worse on 2 of 2 metrics." in done.stdout
+    assert "candidate is worse on 2 of 2 metrics." in done.stdout
     assert "changed: code changed" in done.stdout
     assert "steady: the same kept answers in runs" in done.stdout
     assert "small: steady" not in done.stdout
@@ -80,7 +80,7 @@ def test_only_one_bot_of_two_runs(evaluations):
 
 def test_machines_get_one_object_with_everything(evaluations):
     done = proctor("compare", "previous", "latest", "--json", folder=evaluations)
-    found = {each["head"]["bot"]: each for each in json.loads(done.stdout)["comparisons"]}
+    found = {each["candidate"]["bot"]: each for each in json.loads(done.stdout)["comparisons"]}
     assert found["steady"]["same_answers"] is True
     up = found["up"]["metrics"]["exact_match"]
     assert up["verdict"] == "better"
@@ -90,7 +90,7 @@ def test_machines_get_one_object_with_everything(evaluations):
     assert up["p_holm"] >= up["p_bh"] >= up["p"]
     assert len(found["up"]["rows"]["exact_match"]["gains"]) == 3
     assert found["down"]["metrics"]["exact_match"]["verdict"] == "worse"
-    assert found["down"]["rows"]["exact_match"]["losses"][0]["head_answer"] == "no idea at all"
+    assert found["down"]["rows"]["exact_match"]["losses"][0]["candidate_answer"] == "no idea at all"
 
 
 def test_the_same_seed_gives_the_same_figures(evaluations):

@@ -78,9 +78,9 @@ def against(tables: RunTables, margin: float = 0.1, metric: str = "exact_match")
 @pytest.mark.parametrize("serial", [False, True])
 def test_a_clear_regression_stops_early(tmp_path, serial):
     questions = numbered(range(300))
-    tables = baseline(tmp_path / "base.db", right, questions)
+    tables = baseline(tmp_path / "baseline.db", right, questions)
     bot = ToldBot("mine", wrong_on(set(range(0, 300, 2))), "new")
-    outcome, result = stop_early(tmp_path / "head.db", [bot], questions, against(tables), serial=serial)
+    outcome, result = stop_early(tmp_path / "candidate.db", [bot], questions, against(tables), serial=serial)
     assert result.stopped
     assert result.word("mine") == "regressed"
     assert len(bot.asked) == outcome.asked < 100
@@ -92,9 +92,9 @@ def test_a_clear_regression_stops_early(tmp_path, serial):
 
 def test_an_equal_bot_stops_early_as_not_worse(tmp_path):
     questions = numbered(range(400))
-    tables = baseline(tmp_path / "base.db", right, questions)
+    tables = baseline(tmp_path / "baseline.db", right, questions)
     bot = ToldBot("mine", right, "new")
-    _, result = stop_early(tmp_path / "head.db", [bot], questions, against(tables))
+    _, result = stop_early(tmp_path / "candidate.db", [bot], questions, against(tables))
     assert (result.stopped, result.word("mine")) == (True, "not worse")
     assert len(bot.asked) < 200
     assert result.verdicts[0].low > -0.1
@@ -103,40 +103,42 @@ def test_an_equal_bot_stops_early_as_not_worse(tmp_path):
 
 def test_a_tiny_effect_asks_all_and_leaves_the_verdict_to_the_ordinary_rule(tmp_path):
     questions = numbered(range(60))
-    tables = baseline(tmp_path / "base.db", right, questions)
+    tables = baseline(tmp_path / "baseline.db", right, questions)
     bot = ToldBot("mine", wrong_on({3, 33}), "new")
-    outcome, result = stop_early(tmp_path / "head.db", [bot], questions, against(tables, margin=0.03))
+    outcome, result = stop_early(tmp_path / "candidate.db", [bot], questions, against(tables, margin=0.03))
     assert (result.stopped, result.word("mine")) == (False, "undecided")
     assert sorted(bot.asked) == sorted(question.text for question in questions)
     assert (outcome.summary.status, result.rows_left) == ("finished", 0)
-    assert "early_stop" not in json.loads(lines(tmp_path / "head.db", "SELECT manifest FROM runs")[0][0])
+    assert "early_stop" not in json.loads(lines(tmp_path / "candidate.db", "SELECT manifest FROM runs")[0][0])
     assert "ordinary rule" in result.sentence
 
 
 def test_the_same_command_without_an_early_stop_goes_on_and_asks_the_rest(tmp_path):
     questions = numbered(range(300))
-    tables = baseline(tmp_path / "base.db", right, questions)
+    tables = baseline(tmp_path / "baseline.db", right, questions)
     new = wrong_on(set(range(0, 300, 2)))
-    first, early = stop_early(tmp_path / "head.db", [ToldBot("mine", new, "new")], questions, against(tables))
-    manifest = json.loads(lines(tmp_path / "head.db", "SELECT manifest FROM runs")[0][0])
+    first, early = stop_early(tmp_path / "candidate.db", [ToldBot("mine", new, "new")], questions, against(tables))
+    manifest = json.loads(lines(tmp_path / "candidate.db", "SELECT manifest FROM runs")[0][0])
     assert manifest["early_stop"] == json.loads(json.dumps(early.as_object))
     rest = ToldBot("mine", new, "new")
-    second = held(tmp_path / "head.db", [rest], questions)
+    second = held(tmp_path / "candidate.db", [rest], questions)
     assert second.summary.run == first.summary.run
     assert (len(rest.asked), second.summary.status) == (early.rows_left, "finished")
-    assert "early_stop" not in json.loads(lines(tmp_path / "head.db", "SELECT manifest FROM runs")[0][0])
-    positions = lines(tmp_path / "head.db", "SELECT position FROM run_rows ORDER BY position")
+    assert "early_stop" not in json.loads(lines(tmp_path / "candidate.db", "SELECT manifest FROM runs")[0][0])
+    positions = lines(tmp_path / "candidate.db", "SELECT position FROM run_rows ORDER BY position")
     assert [position for (position,) in positions] == list(range(300))
-    assert [case.key for case in read(tmp_path / "head.db").tables["mine"].cases] == [each.id for each in questions]
+    assert [case.key for case in read(tmp_path / "candidate.db").tables["mine"].cases] == [
+        each.id for each in questions
+    ]
 
 
 def test_kept_answers_count_at_once_and_are_free(tmp_path):
     questions = numbered(range(300))
-    tables = baseline(tmp_path / "base.db", right, questions)
+    tables = baseline(tmp_path / "baseline.db", right, questions)
     new = wrong_on(set(range(0, 300, 2)))
-    _, first = stop_early(tmp_path / "head.db", [ToldBot("mine", new, "new")], questions, against(tables))
+    _, first = stop_early(tmp_path / "candidate.db", [ToldBot("mine", new, "new")], questions, against(tables))
     bot = ToldBot("mine", new, "new")
-    outcome, again = stop_early(tmp_path / "head.db", [bot], questions, against(tables))
+    outcome, again = stop_early(tmp_path / "candidate.db", [bot], questions, against(tables))
     assert bot.asked == []
     assert again.stopped
     assert (again.rows, again.word("mine")) == (first.rows, "regressed")
@@ -146,45 +148,45 @@ def test_kept_answers_count_at_once_and_are_free(tmp_path):
 def test_kept_answers_stand_in_a_new_run_that_rests_on_them(tmp_path):
     """Another metric makes another run; its verdict may rest on answers that were all kept."""
     questions = numbered(range(300))
-    tables = baseline(tmp_path / "base.db", right, questions)
+    tables = baseline(tmp_path / "baseline.db", right, questions)
     new = wrong_on(set(range(0, 300, 2)))
-    stop_early(tmp_path / "head.db", [ToldBot("mine", new, "new")], questions, against(tables))
+    stop_early(tmp_path / "candidate.db", [ToldBot("mine", new, "new")], questions, against(tables))
     metrics = ["exact_match", "answer_length"]
     bot = ToldBot("mine", new, "new")
-    outcome, result = stop_early(tmp_path / "head.db", [bot], questions, against(tables), metrics=metrics)
+    outcome, result = stop_early(tmp_path / "candidate.db", [bot], questions, against(tables), metrics=metrics)
     assert bot.asked == []
-    rows = lines(tmp_path / "head.db", f"SELECT COUNT(*) FROM answers WHERE run = '{outcome.summary.run}'")[0][0]
+    rows = lines(tmp_path / "candidate.db", f"SELECT COUNT(*) FROM answers WHERE run = '{outcome.summary.run}'")[0][0]
     assert result.stopped
     assert rows == result.rows >= result.verdicts[0].questions
 
 
 def test_a_run_that_has_every_answer_is_left_to_the_ordinary_rule(tmp_path):
     questions = numbered(range(200))
-    tables = baseline(tmp_path / "base.db", right, questions)
+    tables = baseline(tmp_path / "baseline.db", right, questions)
     new = wrong_on(set(range(0, 200, 2)))
-    held(tmp_path / "head.db", [ToldBot("mine", new, "new")], questions)
-    outcome, result = stop_early(tmp_path / "head.db", [ToldBot("mine", new, "new")], questions, against(tables))
+    held(tmp_path / "candidate.db", [ToldBot("mine", new, "new")], questions)
+    outcome, result = stop_early(tmp_path / "candidate.db", [ToldBot("mine", new, "new")], questions, against(tables))
     assert (result.stopped, outcome.summary.status, outcome.asked) == (False, "finished", 0)
 
 
 def test_answers_that_only_have_to_be_scored_are_no_reason_to_stop(tmp_path):
     questions = numbered(range(200))
-    tables = baseline(tmp_path / "base.db", right, questions)
+    tables = baseline(tmp_path / "baseline.db", right, questions)
     new = wrong_on(set(range(0, 200, 2)))
-    held(tmp_path / "head.db", [ToldBot("mine", new, "new")], questions, metrics=["answer_length"])
-    outcome, result = stop_early(tmp_path / "head.db", [ToldBot("mine", new, "new")], questions, against(tables))
+    held(tmp_path / "candidate.db", [ToldBot("mine", new, "new")], questions, metrics=["answer_length"])
+    outcome, result = stop_early(tmp_path / "candidate.db", [ToldBot("mine", new, "new")], questions, against(tables))
     assert (result.stopped, outcome.summary.status, outcome.asked, outcome.scored) == (False, "finished", 0, 200)
 
 
 def test_a_run_that_gets_the_rest_from_another_run_is_no_longer_stopped_early(tmp_path):
     questions = numbered(range(300))
-    tables = baseline(tmp_path / "base.db", right, questions)
+    tables = baseline(tmp_path / "baseline.db", right, questions)
     new = wrong_on(set(range(0, 300, 2)))
-    first, _ = stop_early(tmp_path / "head.db", [ToldBot("mine", new, "new")], questions, against(tables))
-    held(tmp_path / "head.db", [ToldBot("mine", new, "new")], questions, metrics=["answer_length"])
-    again = held(tmp_path / "head.db", [ToldBot("mine", new, "new")], questions)
+    first, _ = stop_early(tmp_path / "candidate.db", [ToldBot("mine", new, "new")], questions, against(tables))
+    held(tmp_path / "candidate.db", [ToldBot("mine", new, "new")], questions, metrics=["answer_length"])
+    again = held(tmp_path / "candidate.db", [ToldBot("mine", new, "new")], questions)
     assert (again.summary.run, again.asked, again.summary.status) == (first.summary.run, 0, "finished")
-    assert "early_stop" not in json.loads(lines(tmp_path / "head.db", "SELECT manifest FROM runs")[0][0])
+    assert "early_stop" not in json.loads(lines(tmp_path / "candidate.db", "SELECT manifest FROM runs")[0][0])
 
 
 @pytest.mark.parametrize("serial", [False, True])
@@ -255,9 +257,9 @@ def test_large_clusters_weigh_as_much_as_their_questions():
     """One cluster of 8 that lost, and 40 single questions that won: the mean is that of the 48 questions."""
     metric = RunMetric("exact_match", "1", "lower", 0.0, 1.0, None)
     units = [[f"a{number}" for number in range(8)], *([f"b{number}"] for number in range(40))]
-    base = {key: 0.5 for unit in units for key in unit}
-    e_process = EProcess(SequentialTest("mine", "exact_match", 0.1, "old"), metric, units, 1, base, 0.025)
-    e_process.look({(key, 0): 1.0 if key.startswith("a") else 0.0 for key in base}, {})
+    baseline = {key: 0.5 for unit in units for key in unit}
+    e_process = EProcess(SequentialTest("mine", "exact_match", 0.1, "old"), metric, units, 1, baseline, 0.025)
+    e_process.look({(key, 0): 1.0 if key.startswith("a") else 0.0 for key in baseline}, {})
     assert e_process.verdict.mean == pytest.approx((40 * 0.5 - 8 * 0.5) / 48)
     assert (e_process.verdict.clusters, e_process.verdict.questions) == (41, 48)
     expected = GateBets(0.1, alpha=0.025)
@@ -271,10 +273,10 @@ def test_a_value_is_the_mean_of_the_repeats_that_have_one():
     metric = RunMetric("exact_match", "1", "higher", 0.0, 1.0, None)
     e_process = EProcess(SequentialTest("mine", "exact_match", 0.1, "old"), metric, [["q1"], ["q2"]], 2, None, 0.025)
     nan = float("nan")
-    head = {("q1", 0): 1.0, ("q1", 1): nan, ("q2", 0): nan, ("q2", 1): nan}
-    e_process.look(head, {("q1", 0): 0.0})
+    candidate = {("q1", 0): 1.0, ("q1", 1): nan, ("q2", 0): nan, ("q2", 1): nan}
+    e_process.look(candidate, {("q1", 0): 0.0})
     assert e_process.looked_at == 0
-    e_process.look(head, {("q1", 0): 0.0, ("q1", 1): 0.5, ("q2", 0): 1.0, ("q2", 1): 1.0})
+    e_process.look(candidate, {("q1", 0): 0.0, ("q1", 1): 0.5, ("q2", 0): 1.0, ("q2", 1): 1.0})
     assert (e_process.looked_at, e_process.verdict.questions, e_process.verdict.mean) == (2, 1, 0.75)
 
 
@@ -282,14 +284,14 @@ def test_a_value_is_the_mean_of_the_repeats_that_have_one():
 def test_a_metric_that_can_not_be_bet_on_leaves_its_bot_open_unless_another_regressed(tmp_path, answer, stops):
     questions = numbered(range(120))
     metrics = ["answer_length", "exact_match"]
-    tables = baseline(tmp_path / "base.db", right, questions, metrics=metrics)
+    tables = baseline(tmp_path / "baseline.db", right, questions, metrics=metrics)
     bot = ToldBot("mine", answer, "new")
     sequential_tests = [*against(tables, 0.2), *against(tables, metric="answer_length")]
     _, alone = stop_early(
         tmp_path / "alone.db", [ToldBot("mine", right)], questions, sequential_tests[:1], metrics=metrics
     )
     assert alone.stopped
-    _, result = stop_early(tmp_path / "head.db", [bot], questions, sequential_tests, metrics=metrics)
+    _, result = stop_early(tmp_path / "candidate.db", [bot], questions, sequential_tests, metrics=metrics)
     assert (result.stopped, len(bot.asked) < 120) == (stops, stops)
     assert result.reasons == ("answer_length of mine can't be bet on: it has no range, or no direction.",)
     assert stops or "answer_length of mine can't be bet on" in result.sentence
@@ -297,7 +299,7 @@ def test_a_metric_that_can_not_be_bet_on_leaves_its_bot_open_unless_another_regr
 
 def test_the_chance_of_a_wrong_word_is_split_over_all_wagers(tmp_path):
     questions = numbered(range(60))
-    tables = baseline(tmp_path / "base.db", right, questions, metrics=["exact_match", "keyword_recall"])
+    tables = baseline(tmp_path / "baseline.db", right, questions, metrics=["exact_match", "keyword_recall"])
     sequential_tests = [*against(tables), *against(tables, metric="keyword_recall")]
     bot = ToldBot("mine", lambda question: "no", "new")
     changes = {"metrics": ["exact_match", "keyword_recall"]}
@@ -317,19 +319,19 @@ def test_one_metric_that_regressed_is_enough_and_all_must_be_not_worse():
 
 def test_questions_that_the_baseline_was_asked_in_other_words_are_not_compared(tmp_path):
     questions = numbered(range(200))
-    tables = baseline(tmp_path / "base.db", right, questions)
+    tables = baseline(tmp_path / "baseline.db", right, questions)
     others = [Question(each.id, f"Now, what is {number}", each.expected) for number, each in enumerate(questions)]
     bot = ToldBot("mine", lambda question: "no" if question.startswith("Now") else right(question), "new")
-    _, result = stop_early(tmp_path / "head.db", [bot], [*others[:100], *questions[100:]], against(tables))
+    _, result = stop_early(tmp_path / "candidate.db", [bot], [*others[:100], *questions[100:]], against(tables))
     assert result.word("mine") == "not worse"
     assert result.verdicts[0].mean == 0
 
 
 def test_what_was_saved_is_reckoned_from_what_was_asked(tmp_path):
     questions = numbered(range(300))
-    tables = baseline(tmp_path / "base.db", right, questions)
+    tables = baseline(tmp_path / "baseline.db", right, questions)
     bot = ToldBot("mine", lambda question: Reply("no", usage=Usage(10, 5, 0.002)), "new")
-    _, result = stop_early(tmp_path / "head.db", [bot], questions, against(tables))
+    _, result = stop_early(tmp_path / "candidate.db", [bot], questions, against(tables))
     assert result.saved_cost == pytest.approx(0.002 * result.rows_left)
     assert result.saved_seconds > 0
     assert f"Stopped early after {result.questions} of 300 questions" in result.sentence
@@ -337,7 +339,7 @@ def test_what_was_saved_is_reckoned_from_what_was_asked(tmp_path):
 
 def test_a_bot_that_can_not_go_on_is_certain_of_nothing_and_its_answers_were_not_asked(tmp_path):
     questions = numbered(range(60))
-    tables = baseline(tmp_path / "base.db", right, questions)
+    tables = baseline(tmp_path / "baseline.db", right, questions)
     left = [5]
 
     def gone(question: str) -> str:
@@ -346,7 +348,7 @@ def test_a_bot_that_can_not_go_on_is_certain_of_nothing_and_its_answers_were_not
             raise BotMisconfigured("the key is wrong")
         return right(question)
 
-    outcome, result = stop_early(tmp_path / "head.db", [ToldBot("mine", gone, "new")], questions, against(tables))
+    outcome, result = stop_early(tmp_path / "candidate.db", [ToldBot("mine", gone, "new")], questions, against(tables))
     assert (outcome.summary.status, result.stopped, result.rows_left) == ("failed", False, 55)
     assert "55 answers could not be had" in result.sentence
 
@@ -354,13 +356,13 @@ def test_a_bot_that_can_not_go_on_is_certain_of_nothing_and_its_answers_were_not
 def test_answers_of_a_stopped_run_are_counted_again_by_the_next_pass(tmp_path):
     """What was in flight when the verdict was certain is in the run, though no verdict rests on it."""
     questions = numbered(range(300))
-    tables = baseline(tmp_path / "base.db", right, questions)
+    tables = baseline(tmp_path / "baseline.db", right, questions)
     new = wrong_on(set(range(0, 300, 2)))
-    held(tmp_path / "head.db", [ToldBot("mine", new, "new")], questions[200:])
+    held(tmp_path / "candidate.db", [ToldBot("mine", new, "new")], questions[200:])
     bot = ToldBot("mine", new, "new")
-    _, first = stop_early(tmp_path / "head.db", [bot], questions, against(tables))
+    _, first = stop_early(tmp_path / "candidate.db", [bot], questions, against(tables))
     assert (first.stopped, first.rows, first.rows_left) == (True, 100 + len(bot.asked), 200 - len(bot.asked))
-    _, again = stop_early(tmp_path / "head.db", [ToldBot("mine", new, "new")], questions, against(tables))
+    _, again = stop_early(tmp_path / "candidate.db", [ToldBot("mine", new, "new")], questions, against(tables))
     assert (again.rows, again.rows_left, again.questions) == (first.rows, first.rows_left, first.questions)
 
 
@@ -368,23 +370,23 @@ def test_what_is_kept_altogether_is_no_reason_to_stop_whatever_the_questions_exp
     """Another expected answer makes another question, and the answers to it are the kept ones."""
     questions = numbered(range(200))
     others = [Question(each.id, each.text, (*each.expected, "or so")) for each in questions]
-    tables = baseline(tmp_path / "base.db", right, others)
+    tables = baseline(tmp_path / "baseline.db", right, others)
     new = wrong_on(set(range(0, 200, 2)))
-    held(tmp_path / "head.db", [ToldBot("mine", new, "new")], questions)
-    outcome, result = stop_early(tmp_path / "head.db", [ToldBot("mine", new, "new")], others, against(tables))
+    held(tmp_path / "candidate.db", [ToldBot("mine", new, "new")], questions)
+    outcome, result = stop_early(tmp_path / "candidate.db", [ToldBot("mine", new, "new")], others, against(tables))
     assert (result.stopped, outcome.summary.status, outcome.asked) == (False, "finished", 0)
 
 
 def test_a_failing_bot_is_not_certain_of_anything(tmp_path):
     """Rows without an answer have no value; where all fail, nothing is known."""
     questions = numbered(range(50))
-    tables = baseline(tmp_path / "base.db", right, questions)
+    tables = baseline(tmp_path / "baseline.db", right, questions)
 
     def fail(question: str) -> str:
         raise ValueError("broken")
 
     bot = ToldBot("mine", fail, "new")
-    _, result = stop_early(tmp_path / "head.db", [bot], questions, against(tables))
+    _, result = stop_early(tmp_path / "candidate.db", [bot], questions, against(tables))
     assert (result.stopped, len(bot.asked)) == (False, 50)
 
 
@@ -444,7 +446,7 @@ def test_the_gate_stops_early_and_says_what_that_saved(tmp_path):
     for _ in range(e_process["questions"]):  # every answer was right, and none is now
         expected.add(-1.0)
     assert (shown["difference_low"], shown["difference_high"]) == expected.interval.bounds
-    assert (shown["difference"], shown["base_mean"], shown["head_mean"]) == (-1.0, 1.0, 0.0)
+    assert (shown["difference"], shown["baseline_mean"], shown["candidate_mean"]) == (-1.0, 1.0, 0.0)
     assert (shown["p_value"], shown["adjusted_p"], shown["questions"]) == (None, None, e_process["questions"])
     assert {name: shown["gain"][name] for name in ("wins", "ties", "losses")} == {
         "wins": 0, "ties": 0, "losses": e_process["questions"],

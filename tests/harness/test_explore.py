@@ -43,7 +43,13 @@ def server(book: PageBook) -> Iterator[Server]:
 def given(book: PageBook, query: CannedQuery) -> dict[str, str]:
     """What a person fills in; blank where that is allowed."""
     _, question = book.notable["parse_failure"]
-    filled = {"bot_a": "extractive", "bot_b": "rag", "base": book.base, "head": book.head, "question_id": question}
+    filled = {
+        "bot_a": "extractive",
+        "bot_b": "rag",
+        "baseline": book.base,
+        "candidate": book.head,
+        "question_id": question,
+    }
     named = query.name in ("flips", "metric_versions", "bots_disagree")
     filled["metric"] = "keyword_recall" if named else ""
     return {name: filled.get(name, "") for name in query.parameters}
@@ -93,7 +99,7 @@ def test_the_contract_is_read_as_it_stands() -> None:
 def test_each_query_finds_something_in_a_rich_database(book: PageBook, query: CannedQuery) -> None:
     assert asked(book, query)
     assert query.title and query.description
-    for name in ("run", "metric", "bot", "bot_a", "bot_b", "base", "head", "question_id", "analysis"):
+    for name in ("run", "metric", "bot", "bot_a", "bot_b", "baseline", "candidate", "question_id", "analysis"):
         assert (f":{name}" in query.sql.replace(":bot_", ":x") if name == "bot" else f":{name}" in query.sql) == (
             name in query.parameters
         ), name
@@ -136,7 +142,7 @@ def test_missing_values_add_up_to_those_of_the_leaderboard(book: PageBook) -> No
 def test_flips_are_those_between_the_two_runs(book: PageBook) -> None:
     for line in asked(book, named("flips")):
         assert (line["flip"] == "gained") == (line["now"] > line["before"])
-    assert not asked(book, named("flips"), head=book.base)
+    assert not asked(book, named("flips"), candidate=book.base)
 
 
 def test_datasette_answers_a_query_as_sqlite_does(server: Server, book: PageBook) -> None:

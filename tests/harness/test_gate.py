@@ -22,13 +22,13 @@ def of(**values: list) -> dict[str, dict[str, list]]:
     return {bot: {"exact_match": found} for bot, found in values.items()}
 
 
-def two_runs(folder, base, head, **changes) -> list[str]:
+def two_runs(folder, baseline, candidate, **changes) -> list[str]:
     path = folder / "proctor.db"
-    return [keep_run(path, base), keep_run(path, head, **{"milliseconds": 11.0} | changes)]
+    return [keep_run(path, baseline), keep_run(path, candidate, **{"milliseconds": 11.0} | changes)]
 
 
 @pytest.mark.parametrize(
-    ("base", "head", "changes", "code", "verdict"),
+    ("baseline", "candidate", "changes", "code", "verdict"),
     [
         (ONES, ONES, {}, 0, "not worse"),
         (SEVEN, ONES, {}, 0, "not worse"),
@@ -42,8 +42,8 @@ def two_runs(folder, base, head, **changes) -> list[str]:
         (SEVEN, SEVEN, {"milliseconds": 10.0}, 0, "unchanged"),
     ],
 )
-def test_every_exit_code(tmp_path, base, head, changes, code, verdict):
-    two_runs(tmp_path, of(rag=base), of(rag=head), **changes)
+def test_every_exit_code(tmp_path, baseline, candidate, changes, code, verdict):
+    two_runs(tmp_path, of(rag=baseline), of(rag=candidate), **changes)
     done = proctor("gate", "--baseline", "previous", "--json", folder=tmp_path)
     assert done.returncode == code, done.stderr
     made = json.loads(done.stdout)
@@ -203,7 +203,8 @@ def test_a_baseline_file_is_written_and_gives_the_same_verdict(tmp_path):
     assert done.returncode == 0
     assert f"Wrote baseline.json: 120 questions, 2 bots and 1 metric of run {first}" in done.stdout
     by_file, by_run = (
-        json.loads(proctor("gate", "-b", base, "--json", folder=tmp_path).stdout) for base in ("baseline.json", first)
+        json.loads(proctor("gate", "-b", baseline, "--json", folder=tmp_path).stdout)
+        for baseline in ("baseline.json", first)
     )
     assert by_file["bots"] == by_run["bots"]
     done = proctor("gate", "-b", "baseline.json:faq", "--bot", "rag", folder=tmp_path)
@@ -409,8 +410,8 @@ class Closed(io.RawIOBase):
 
 @pytest.mark.parametrize("output", [GateOutputs(), GateOutputs(as_json=True), GateOutputs(markdown=Path("-"))])
 def test_a_reader_that_leaves_early_does_not_change_the_verdict(tmp_path, output):
-    for head, code in ((ONES, 0), (SEVEN, 1)):
-        two_runs(tmp_path, of(rag=ONES), of(rag=head))
+    for candidate, code in ((ONES, 0), (SEVEN, 1)):
+        two_runs(tmp_path, of(rag=ONES), of(rag=candidate))
         options = GateOptions(tmp_path / "proctor.db", "previous")
         pipe = io.TextIOWrapper(io.BufferedWriter(Closed()), write_through=True)
         with contextlib.redirect_stdout(pipe):
@@ -433,8 +434,10 @@ def test_what_can_not_be_compared_for_one_reason_is_told_once(tmp_path):
 def test_missing_is_told_in_the_direction_of_the_table(tmp_path):
     """Of a metric of which less is better, a gain is a fall: the table and the sentences speak of the change."""
     slow = RunMetric("toxicity", "v1", "lower", 0.0, 1.0, 0.5)
-    for head in ([0.0] * 100, [0.0] * 90 + ["error"] * 10):
-        keep_run(tmp_path / "proctor.db", {"rag": {"toxicity": head}}, (slow,), milliseconds=float(len(set(head))))
+    for candidate in ([0.0] * 100, [0.0] * 90 + ["error"] * 10):
+        keep_run(
+            tmp_path / "proctor.db", {"rag": {"toxicity": candidate}}, (slow,), milliseconds=float(len(set(candidate)))
+        )
     shown = " ".join(proctor("gate", "-b", "previous", folder=tmp_path).stdout.split())
     assert "10 questions (10%) lost the value" in shown
     assert "with them the change is between 0.000 and +0.10" in shown

@@ -156,8 +156,8 @@ def test_the_prompts_difference_stands_in_the_comment_and_on_the_page(tmp_path, 
     assert "Be careful." in html and "Be quick." in html
 
 
-def two_runs(folder: Path, base: Sequence[float], head: Sequence[float], **changes: object) -> None:
-    values = [{"rag": {"exact_match": each, "keyword_recall": [0.5] * len(each)}} for each in (base, head)]
+def two_runs(folder: Path, baseline: Sequence[float], candidate: Sequence[float], **changes: object) -> None:
+    values = [{"rag": {"exact_match": each, "keyword_recall": [0.5] * len(each)}} for each in (baseline, candidate)]
     keep_run(folder / "proctor.db", values[0], metrics=(MATCH, RECALL))
     keep_run(folder / "proctor.db", values[1], metrics=(MATCH, RECALL), milliseconds=11.0, **changes)
 
@@ -173,7 +173,7 @@ def test_failed_answers_are_wrong_ones_and_told_before_all_else(tmp_path):
     assert notify in (tmp_path / "x.xml").read_text()
     made = gated(tmp_path, "-b", "previous", "--margin", "exact_match=0.03")
     assert made["bots"]["rag"]["failures"] == {"before": 0, "now": 4, "rows": 100}
-    assert made["bots"]["rag"]["metrics"]["exact_match"]["head_mean"] == pytest.approx(0.96)
+    assert made["bots"]["rag"]["metrics"]["exact_match"]["candidate_mean"] == pytest.approx(0.96)
     compared = proctor("compare", "previous", "latest", folder=tmp_path)
     assert "4 of 100 answers of rag" in " ".join(compared.stdout.split())
 

@@ -143,13 +143,13 @@ def test_open_is_typed_and_the_browser_of_the_environment_sees_the_page(folder):
 
 
 def test_two_sides_are_one_page_named_by_both(folder):
-    base, head = runs(folder)
+    baseline, candidate = runs(folder)
     made = proctor("report", "previous", "latest", folder=folder)
     assert made.returncode == 0, made.stderr
-    assert written(folder) == [f"{base}-{head}.html"]
-    assert is_page(folder / f"{base}-{head}.html")
+    assert written(folder) == [f"{baseline}-{candidate}.html"]
+    assert is_page(folder / f"{baseline}-{candidate}.html")
     made = proctor("report", "steady", "down", folder=folder)
-    assert f"Wrote {head}-steady-down.html (" in made.stderr
+    assert f"Wrote {candidate}-steady-down.html (" in made.stderr
 
 
 def test_two_sides_as_text_as_object_and_for_github(folder):
@@ -157,13 +157,13 @@ def test_two_sides_as_text_as_object_and_for_github(folder):
     assert page.stdout.startswith("## small: down in two runs\n")
     assert page.stderr == ""
     made = json.loads(proctor("report", "previous:down", "down", "--json", "-", folder=folder).stdout)
-    assert (made["base"], made["head"], len(made["comparisons"])) == ("previous:down", "down", 1)
+    assert (made["baseline"], made["candidate"], len(made["comparisons"])) == ("previous:down", "down", 1)
     environ = {VARIABLE: str(folder / "summary.md"), "PATH": ""}
     step = proctor("report", "previous:down", "down", "--github", folder=folder, env=environ)
     assert (folder / "summary.md").read_text("utf-8") == f"{page.stdout}\n"
     warned, *_, notice = step.stdout.splitlines()
     assert warned.startswith("::warning title=down%3A exact_match is worse::0.95 to 0.12, -0.8")
-    assert notice.startswith("::notice title=proctor report%3A small%3A down::head is worse on ")
+    assert notice.startswith("::notice title=proctor report%3A small%3A down::candidate is worse on ")
     compared = proctor("compare", "previous:down", "down", "--markdown", "-", folder=folder)
     assert compared.stdout == page.stdout
 

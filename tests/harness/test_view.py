@@ -99,7 +99,7 @@ def test_the_state_tells_how_far_a_run_is(server: Server, book: PageBook) -> Non
 
 
 def test_two_runs_are_compared_and_their_rows_given(server: Server, book: PageBook) -> None:
-    query = f"?base={book.base}&head={book.head}"
+    query = f"?baseline={book.base}&candidate={book.head}"
     assert server.ask(f"/compare{query}").status == 200
     columns = server.ask(f"/compare/data/rows{query}").json["columns"]
     assert [(each["bot"], each["run"]) for each in columns[:2]] == [
@@ -107,19 +107,19 @@ def test_two_runs_are_compared_and_their_rows_given(server: Server, book: PageBo
     ]  # fmt: skip
     assert server.ask(f"/compare/data/details-1-0{query}").status == 200
     assert server.ask(f"/compare/state{query}").json["running"] is False
-    bots = f"?base={book.head}:faq&head={book.head}:rag"
+    bots = f"?baseline={book.head}:faq&candidate={book.head}:rag"
     assert [each["bot"] for each in server.ask(f"/compare/data/rows{bots}").json["columns"]] == ["faq", "rag"]
 
 
 def test_without_sides_the_form_is_shown(server: Server, book: PageBook) -> None:
     assert server.ask("/compare").headers["location"] == "/#compare"
-    assert server.ask(f"/compare?base={book.base}").status == 302
+    assert server.ask(f"/compare?baseline={book.base}").status == 302
 
 
 def test_a_side_is_never_a_file(server: Server, book: PageBook, tmp_path: Path) -> None:
     other = tmp_path / "other.db"
     keep_run(other, {"x": {"exact_match": [1.0]}})
-    notify = server.ask(f"/compare?base={other}&head={book.head}")
+    notify = server.ask(f"/compare?baseline={other}&candidate={book.head}")
     assert notify.status == 400
     assert "neither a bot" in notify.text
 
@@ -315,7 +315,7 @@ def test_a_database_without_runs_says_how_to_make_one(tmp_path: Path, ask: Calla
     assert status == 200
     assert "There is no run here yet." in text
     assert ask("/runs/latest")[0] == 404
-    assert ask("/compare", base="a", head="b")[0] == 400
+    assert ask("/compare", baseline="a", candidate="b")[0] == 400
 
 
 def test_what_is_kept_is_made_once_and_the_oldest_goes_first() -> None:

@@ -37,7 +37,7 @@ def store(rich: PageBook) -> Iterator[Store]:
 def columns(rich: PageBook, store: Store) -> tuple[Column, ...]:
     runs = [opened_run(store, find_run(store, name)[0]) for name in (rich.base, rich.head)]
     return tuple(
-        Column(name, at, run, "rag") for at, (name, run) in enumerate(zip(("base", "head"), runs, strict=True))
+        Column(name, at, run, "rag") for at, (name, run) in enumerate(zip(("baseline", "candidate"), runs, strict=True))
     )
 
 

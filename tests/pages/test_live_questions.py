@@ -112,7 +112,7 @@ def test_the_chosen_pair_stays_while_both_runs_grow(shown: Shown, served_from: t
         for bot in ("left", "right"):
             put(book, bot, *range(6), answer=f"{bot} of {book.run.id}:")
     base, head = (book.run.name for book in books)
-    shown.open(f"{serve(stack, path).address}compare?base={base}&head={head}#questions")
+    shown.open(f"{serve(stack, path).address}compare?baseline={base}&candidate={head}#questions")
     shown.wait(f"{DRAWN} === 6")
     first = shown.run(HEADS)
     assert len(first) == 2

@@ -7,21 +7,25 @@ from proctor.reports.pages.pair_page import ValueLine, bot_origins, is_unchanged
 from two_operands import made, side_of
 
 
-def paired(base: Operand, head: Operand) -> PairedRuns:
-    return PairedRuns(base, head, (None, None), (BotPair(("rag", "rag"), (), None, "No question is the same."),))
+def paired(baseline: Operand, candidate: Operand) -> PairedRuns:
+    return PairedRuns(
+        baseline, candidate, (None, None), (BotPair(("rag", "rag"), (), None, "No question is the same."),)
+    )
 
 
-def notify(base: dict[str, object], head: dict[str, object], **changes: object) -> dict[str, list[ValueLine]]:
-    operands = [side_of(made("rag", {"recall": [1.0]}), manifest=manifest, **changes) for manifest in (base, head)]
+def notify(baseline: dict[str, object], candidate: dict[str, object], **changes: object) -> dict[str, list[ValueLine]]:
+    operands = [
+        side_of(made("rag", {"recall": [1.0]}), manifest=manifest, **changes) for manifest in (baseline, candidate)
+    ]
     return dict(run_origins(paired(*operands)))
 
 
 def test_documents_are_told_one_by_one() -> None:
-    base, head = ({"settings": {"documents": {"count": 3, "each": each}}} for each in (
+    baseline, candidate = ({"settings": {"documents": {"count": 3, "each": each}}} for each in (
         {"same.md": "aa" * 32, "edited.md": "bb" * 32, "gone.md": "cc" * 32},
         {"same.md": "aa" * 32, "edited.md": "dd" * 32, "new.md": "ee" * 32},
     ))  # fmt: skip
-    assert notify(base, head) == {
+    assert notify(baseline, candidate) == {
         "Documents": [
             ValueLine("edited.md", "bbbbbbbbbbbb…", "dddddddddddd…"),
             ValueLine("gone.md", "cccccccccccc…", None),
@@ -31,15 +35,15 @@ def test_documents_are_told_one_by_one() -> None:
 
 
 def test_judge_software_machine_and_the_way_of_running_have_headings_of_their_own() -> None:
-    base: dict[str, object] = {
+    baseline: dict[str, object] = {
         "proctor": "1.0", "packages": {"numpy": "2.0", "torch": "2.1"}, "machine": {"cores": 2},
         "command": ["proctor", "run"], "settings": {"judge": {"name": "embedded"}, "concurrency": 8, "seed": 0},
     }  # fmt: skip
-    head: dict[str, object] = {
+    candidate: dict[str, object] = {
         "proctor": "1.1", "packages": {"numpy": "2.1", "torch": "2.1"}, "machine": {"cores": 2},
         "command": ["proctor", "run"], "settings": {"judge": {"name": "large"}, "concurrency": 1, "seed": 0},
     }  # fmt: skip
-    assert notify(base, head) == {
+    assert notify(baseline, candidate) == {
         "Judge": [ValueLine("name", "embedded", "large")],
         "How it was run": [ValueLine("concurrency", "8", "1")],
         "Software": [ValueLine("proctor", "1.0", "1.1"), ValueLine("numpy", "2.0", "2.1")],
@@ -47,14 +51,19 @@ def test_judge_software_machine_and_the_way_of_running_have_headings_of_their_ow
 
 
 def test_what_a_baseline_file_does_not_hold_is_no_difference() -> None:
-    base = side_of(made("rag", {"recall": [1.0]}), manifest={"settings": {"seed": 0}}, is_baseline=True)
-    head = side_of(made("rag", {"recall": [1.0]}), manifest={"settings": {"seed": 1, "limit": 5}, "python": "3.11"})
-    assert dict(run_origins(paired(base, head))) == {"How it was run": [ValueLine("seed", "0", "1")]}
+    baseline = side_of(made("rag", {"recall": [1.0]}), manifest={"settings": {"seed": 0}}, is_baseline=True)
+    candidate = side_of(
+        made("rag", {"recall": [1.0]}), manifest={"settings": {"seed": 1, "limit": 5}, "python": "3.11"}
+    )
+    assert dict(run_origins(paired(baseline, candidate))) == {"How it was run": [ValueLine("seed", "0", "1")]}
 
 
 def test_metrics_that_only_one_side_measured_are_told() -> None:
-    base, head = side_of(made("rag", {"recall": [1.0]})), side_of(made("rag", {"recall": [1.0], "words": [3.0]}))
-    assert dict(run_origins(paired(base, head))) == {"Metrics": [ValueLine("words", None, "version v1")]}
+    baseline, candidate = (
+        side_of(made("rag", {"recall": [1.0]})),
+        side_of(made("rag", {"recall": [1.0], "words": [3.0]})),
+    )
+    assert dict(run_origins(paired(baseline, candidate))) == {"Metrics": [ValueLine("words", None, "version v1")]}
 
 
 def test_a_bot_is_the_same_only_where_that_is_known() -> None:
@@ -68,11 +77,11 @@ def test_a_bot_is_the_same_only_where_that_is_known() -> None:
 
 def test_a_prompt_that_came_and_one_that_is_too_long() -> None:
     come = text_difference("system", None, "Be brief.")
-    assert (come.base, come.head) == (None, "Be brief.")
+    assert (come.baseline, come.candidate) == (None, "Be brief.")
     assert [line.kind for stretch in come.stretches for line in stretch.lines] == ["come"]
     long = text_difference("system", "x" * 60_000, "x" * 60_000 + "y")
     assert long.is_cut
-    assert len(long.head or "") == 50_000
+    assert len(long.candidate or "") == 50_000
 
 
 def test_line_ends_alone_are_told_as_such() -> None:

@@ -38,8 +38,8 @@ def book(tmp_path_factory: pytest.TempPathFactory) -> PageBook:
     return page_book(tmp_path_factory.mktemp("pairs") / "proctor.db")
 
 
-def write(path: Path, base: str, head: str, database: Path, bots: Sequence[str] = ()) -> Path:
-    with open_operand(base, database) as one, open_operand(head, database) as other, path.open("wb") as file:
+def write(path: Path, baseline: str, candidate: str, database: Path, bots: Sequence[str] = ()) -> Path:
+    with open_operand(baseline, database) as one, open_operand(candidate, database) as other, path.open("wb") as file:
         file.writelines(pair_file(one, other, bots))
     return path
 
@@ -80,8 +80,11 @@ def rows_of(page: Shown, selector: str) -> list[list[str]]:
 
 
 def test_the_figures_are_those_of_the_comparison(page: Shown, book: PageBook, tmp_path: Path) -> None:
-    with open_operand(f"{book.base}:rag", book.path) as base, open_operand(f"{book.head}:rag", book.path) as head:
-        (comparison,) = compare_bots(base, head, (), Asked()).comparisons
+    with (
+        open_operand(f"{book.base}:rag", book.path) as baseline,
+        open_operand(f"{book.head}:rag", book.path) as candidate,
+    ):
+        (comparison,) = compare_bots(baseline, candidate, (), Asked()).comparisons
     notify = comparison_object(comparison)
     page.open(write(tmp_path / "page.html", f"{book.base}:rag", f"{book.head}:rag", book.path))
     shown = {line[0].split()[0]: line[1:] for line in rows_of(page, ".pair-metrics tbody tr:not(.pair-group)")}
@@ -91,7 +94,7 @@ def test_the_figures_are_those_of_the_comparison(page: Shown, book: PageBook, tm
         name, column, metric = each.column.name, each.column, notify["metrics"][each.column.name]
         cells = shown[name]
         assert cells[:3] == [
-            figure(metric["base_mean"], column), figure(metric["head_mean"], column),
+            figure(metric["baseline_mean"], column), figure(metric["candidate_mean"], column),
             words.signed(metric["difference"], column),
         ]  # fmt: skip
         assert cells[3] == words.interval(*(metric["interval"] or (None, None)), column) or cells[3] == "-"
@@ -132,9 +135,9 @@ def test_two_bots_of_one_run_were_timed_together(page: Shown, book: PageBook, tm
 )
 def test_metrics_of_one_scale_share_an_axis(tmp_path: Path, low: float, high: float | None, is_drawn: bool) -> None:
     path = tmp_path / "proctor.db"
-    base = small_run(path, {"rag": (Identity("python"), figures(20, 1, 2, 3))})
-    head = small_run(path, {"rag": (Identity("python", {"k": 2}), figures(20, 4))})
-    with open_operand(base, path) as one, open_operand(head, path) as other:
+    baseline = small_run(path, {"rag": (Identity("python"), figures(20, 1, 2, 3))})
+    candidate = small_run(path, {"rag": (Identity("python", {"k": 2}), figures(20, 4))})
+    with open_operand(baseline, path) as one, open_operand(candidate, path) as other:
         (comparison,) = compare_bots(one, other, (), Asked()).comparisons
     (found,) = comparison.metrics
     ranged = replace(comparison, metrics=(replace(found, column=replace(found.column, low=low, high=high)),))
@@ -172,22 +175,22 @@ def test_the_links_of_a_metric_lead_to_its_flips(page: Shown, tmp_path: Path) ->
 def test_of_several_pairs_the_most_changed_is_first_and_each_can_be_chosen(
     page: Shown, book: PageBook, tmp_path: Path
 ) -> None:
-    with open_operand(book.base, book.path) as base, open_operand(book.head, book.path) as head:
-        pairs = paired_runs(base, head)
+    with open_operand(book.base, book.path) as baseline, open_operand(book.head, book.path) as candidate:
+        pairs = paired_runs(baseline, candidate)
     assert pairs.pairs[0].title != "faq"
     assert {pair.title for pair in pairs.pairs} == {"faq", "extractive", "rag", "full_context"}
     written = write(tmp_path / "page.html", book.base, book.head, book.path)
     page.open(f"{written.as_uri()}#questions")
     first = pairs.pairs[0].title
     heads = "return [...document.querySelectorAll('.question-table thead th')].map((each) => each.innerText).join()"
-    assert f"head {first}" in page.run(heads)
+    assert f"candidate {first}" in page.run(heads)
     page.run("const choice = document.querySelector('#pair-choice'); choice.value = String(arguments[0]);"
              " choice.dispatchEvent(new Event('change'))", 1)  # fmt: skip
     other = pairs.pairs[1].title
-    page.wait(f"{heads}.includes('head {other}')")
-    assert f"head {first}" not in page.run(heads)
-    page.run("location.hash = arguments[0]", f"#questions?bot=head%20{first}")
-    page.wait(f"{heads}.includes('head {first}')")
+    page.wait(f"{heads}.includes('candidate {other}')")
+    assert f"candidate {first}" not in page.run(heads)
+    page.run("location.hash = arguments[0]", f"#questions?bot=candidate%20{first}")
+    page.wait(f"{heads}.includes('candidate {first}')")
     assert page.run("return document.querySelector('#pair-choice').value") == "0"
 
 
@@ -198,14 +201,14 @@ def test_chunks_gained_lost_and_moved(page: Shown) -> None:
         end = None if start is None else start + 10
         return {"rank": rank, "document": document, "start": start, "end": end, "text": text, "score": 0.5}
 
-    base = [
+    baseline = [
         chunk(1, "one", 0),
         chunk(2, "two", 10),
         chunk(3, "three", 20),
         chunk(4, "twice", None),
         chunk(5, "old", 50),
     ]
-    head = [
+    candidate = [
         chunk(1, "two", 12),
         chunk(2, "one", 0),
         chunk(3, "new", 90),
@@ -213,10 +216,10 @@ def test_chunks_gained_lost_and_moved(page: Shown) -> None:
         chunk(5, "edited", 50),
     ]
     code = """
-      const told = (pair) => [pair.base?.text ?? null, pair.head?.text ?? null, chunkChange(pair).words];
+      const told = (pair) => [pair.baseline?.text ?? null, pair.candidate?.text ?? null, chunkChange(pair).words];
       return pairedChunks(...arguments[0]).map(told);
     """
-    assert told_by_scripts(page, CHUNK_SCRIPTS, code, [base, head]) == [
+    assert told_by_scripts(page, CHUNK_SCRIPTS, code, [baseline, candidate]) == [
         ["two", "two", "up from 2"],
         ["one", "one", "down from 1"],
         [None, "new", "gained"],
@@ -229,9 +232,9 @@ def test_chunks_gained_lost_and_moved(page: Shown) -> None:
 
 def test_equal_chunks_are_counted_one_by_one(page: Shown) -> None:
     chunk = {"document": "a.md", "start": 0, "end": 4, "text": "same", "score": 1}
-    base, head = [chunk | {"rank": 1}], [chunk | {"rank": 1}, chunk | {"rank": 2}]
+    baseline, candidate = [chunk | {"rank": 1}], [chunk | {"rank": 1}, chunk | {"rank": 2}]
     code = "return pairedChunks(...arguments[0]).map((pair) => chunkChange(pair).words);"
-    assert told_by_scripts(page, CHUNK_SCRIPTS, code, [base, head]) == ["kept", "gained"]
+    assert told_by_scripts(page, CHUNK_SCRIPTS, code, [baseline, candidate]) == ["kept", "gained"]
 
 
 def test_retrieved_passages_are_compared_on_the_page(page: Shown, book: PageBook, tmp_path: Path) -> None:
@@ -251,14 +254,14 @@ def test_retrieved_passages_are_compared_on_the_page(page: Shown, book: PageBook
 def test_prompts_and_settings_of_others_stay_texts(page: Shown, tmp_path: Path) -> None:
     database = tmp_path / "proctor.db"
     same = "\n".join(f"rule {number}" for number in range(12))
-    base = Identity(
+    baseline = Identity(
         "rag", {HOSTILE: 1, "same": 2}, prompts={f"prompt {HOSTILE}": f"{same}\nAnswer {HOSTILE} in two words."}
     )
-    head = Identity(
+    candidate = Identity(
         "rag", {HOSTILE: HOSTILE, "same": 2}, prompts={f"prompt {HOSTILE}": f"{same}\nAnswer {HOSTILE} in ten words."}
     )
-    small_run(database, {HOSTILE: (base, figures(12, 1))})
-    small_run(database, {HOSTILE: (head, figures(12, 2))})
+    small_run(database, {HOSTILE: (baseline, figures(12, 1))})
+    small_run(database, {HOSTILE: (candidate, figures(12, 2))})
     page.open(write(tmp_path / "page.html", "previous", "latest", database))
     page.run("location.hash = '#origins'")
     page.wait("return !document.querySelector('#origins').hidden")
@@ -272,14 +275,14 @@ def test_prompts_and_settings_of_others_stay_texts(page: Shown, tmp_path: Path) 
 
 def test_settings_models_and_documents_are_told_before_and_after(page: Shown, tmp_path: Path) -> None:
     database = tmp_path / "proctor.db"
-    base = Identity(
+    baseline = Identity(
         "rag", {"top_k": 4, "model": {"seed": 1}}, "small", parts={"knowledge": "ab" * 32}, models={"chat": "small@1"}
     )
-    head = Identity(
+    candidate = Identity(
         "rag", {"top_k": 8, "model": {}}, "large", parts={"knowledge": "cd" * 32}, models={"chat": "large@2"}
     )
-    small_run(database, {"rag": (base, figures(6))})
-    small_run(database, {"rag": (head, figures(6, 1))})
+    small_run(database, {"rag": (baseline, figures(6))})
+    small_run(database, {"rag": (candidate, figures(6, 1))})
     page.open(write(tmp_path / "page.html", "previous", "latest", database))
     page.run("location.hash = '#origins'")
     assert rows_of(page, "#origins .pair-values tbody tr") == [
@@ -298,8 +301,8 @@ def test_questions_that_are_not_the_same_are_named(page: Shown, tmp_path: Path) 
     page.open(write(tmp_path / "page.html", "previous", "latest", database))
     page.run("location.hash = '#origins'")
     asked = page.text("#origins")
-    assert "Asked in base alone: 1" in asked
-    assert "Asked in head alone: 1" in asked
+    assert "Asked in baseline alone: 1" in asked
+    assert "Asked in candidate alone: 1" in asked
     assert "Of another wording: 1" in asked
     assert page.texts("#origins .pair-text .come .line") == ["added:\nIn other words, q2?"]
 

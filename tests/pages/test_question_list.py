@@ -339,7 +339,7 @@ def pair(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[Case, tup
         operands = [report_of(store, made.base), report_of(store, made.head)]
         columns = [
             Column(name, at, operand.run, "rag")
-            for at, name, operand in zip((0, 1), ("base", "head"), operands, strict=True)
+            for at, name, operand in zip((0, 1), ("baseline", "candidate"), operands, strict=True)
         ]
         path = folder / "page.html"
         with path.open("wb") as file:

@@ -257,9 +257,9 @@ def test_a_bot_in_two_columns_stands_under_both_names(book: Book) -> None:
     book.put(row(book.run, "left", "a"))
     book.writer.flush()
     run = opened_run(book.store, book.run.id)
-    columns = (Column("base", 0, run, "left"), Column("head", 0, run, "left"))
+    columns = (Column("baseline", 0, run, "left"), Column("candidate", 0, run, "left"))
     rows = details(columns)["a"]["rows"]
-    assert rows["base"] == rows["head"]
+    assert rows["baseline"] == rows["candidate"]
 
 
 def calls_of(columns: tuple[Column, ...]) -> list[tuple[Any, ...]]:

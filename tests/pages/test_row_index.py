@@ -133,7 +133,8 @@ def test_two_runs_are_matched_by_key_also_where_a_question_was_corrected(rich: P
     with contextlib.closing(rich.store()) as store:
         runs = [opened_run(store, find_run(store, name)[0]) for name in (rich.base, rich.head)]
         columns = tuple(
-            Column(name, at, run, "rag") for at, (name, run) in enumerate(zip(("base", "head"), runs, strict=True))
+            Column(name, at, run, "rag")
+            for at, (name, run) in enumerate(zip(("baseline", "candidate"), runs, strict=True))
         )
         index = notify(columns)
     assert len(index["cases"]["key"]) == 28

@@ -210,10 +210,11 @@ def test_two_sides_are_chosen_and_compared(path: Path, watched) -> None:
     _, shown = watched()
     shown.click("nav.views a[href='#compare']")
     assert (
-        shown.run("return [document.querySelector('#base').value, document.querySelector('#head').value]") == names[3:]
+        shown.run("return [document.querySelector('#baseline').value, document.querySelector('#candidate').value]")
+        == names[3:]
     )
-    shown.run("document.querySelector('#base').value = arguments[0] + ':rag'", names[1])
-    shown.run("document.querySelector('#head').value = arguments[0] + ':faq'", names[1])
+    shown.run("document.querySelector('#baseline').value = arguments[0] + ':rag'", names[1])
+    shown.run("document.querySelector('#candidate').value = arguments[0] + ':faq'", names[1])
     shown.click("#compare button[type=submit]")
     shown.wait("return location.pathname === '/compare' && !document.querySelector('[aria-busy]')")
     assert "rag" in shown.text("h1") and "faq" in shown.text("h1")

@@ -21,11 +21,15 @@ def test_both_texts_can_be_read_from_their_difference() -> None:
     draw = random.Random(3)
     words = ["Answer", "only", "from", "the", "documents", "", "  - rule:", "→", "{context}"]
     texts = ["\n".join(" ".join(draw.choices(words, k=4)) for _ in range(draw.randrange(12))) for _ in range(200)]
-    for base, head in pairwise(texts):
-        lines = line_difference(base, head)
-        assert operands(lines) == (base.splitlines(), head.splitlines())
-        assert [line.base_number for line in lines if line.base_number] == list(range(1, len(base.splitlines()) + 1))
-        assert [line.head_number for line in lines if line.head_number] == list(range(1, len(head.splitlines()) + 1))
+    for baseline, candidate in pairwise(texts):
+        lines = line_difference(baseline, candidate)
+        assert operands(lines) == (baseline.splitlines(), candidate.splitlines())
+        assert [line.baseline_number for line in lines if line.baseline_number] == list(
+            range(1, len(baseline.splitlines()) + 1)
+        )
+        assert [line.candidate_number for line in lines if line.candidate_number] == list(
+            range(1, len(candidate.splitlines()) + 1)
+        )
 
 
 def test_words_that_changed_are_told_in_a_line_that_is_nearly_the_same() -> None:

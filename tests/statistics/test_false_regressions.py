@@ -99,8 +99,8 @@ def test_the_rule_here_goes_by_the_p_value_of_the_product(codes, binary):
     draw = yes_no(codes, 0.1, 0.3) if binary else gains_tail(codes)
     source = Source("any", codes, 0, draw, binary)
     for values in source.samples(10):
-        base, head = np.where(values < 0, -values, 0.0), np.where(values > 0, values, 0.0)
-        assert difference(base, head, codes, 0, 1, binary).cautious_p_value == pytest.approx(
+        baseline, candidate = np.where(values < 0, -values, 0.0), np.where(values > 0, values, 0.0)
+        assert difference(baseline, candidate, codes, 0, 1, binary).cautious_p_value == pytest.approx(
             _p_value(values, source, Clusters.of(codes))
         )
 

@@ -9,40 +9,42 @@ def operands(chance, questions, repeats=1, factor=1.0, size=1):
     """Lognormal times of two bots on the same questions, which are slow or fast for both; clusters of one size."""
     common = np.repeat(chance.normal(0, 0.3 * (size > 1), questions // size), size)
     shared = chance.normal(0, 0.5, (questions, 1)) + common[:, None]
-    base, head = (np.exp(5 + shared + chance.normal(0, 0.4, (questions, repeats))) for _ in range(2))
-    return base, head * factor, np.arange(questions) // size
+    baseline, candidate = (np.exp(5 + shared + chance.normal(0, 0.4, (questions, repeats))) for _ in range(2))
+    return baseline, candidate * factor, np.arange(questions) // size
 
 
-def compare(base, head, clusters, **options):
-    return latency_difference(base, np.ones(base.shape, bool), head, np.ones(head.shape, bool), clusters, **options)
+def compare(baseline, candidate, clusters, **options):
+    return latency_difference(
+        baseline, np.ones(baseline.shape, bool), candidate, np.ones(candidate.shape, bool), clusters, **options
+    )
 
 
 def test_figures_are_those_of_the_leaderboard():
-    base, head, clusters = operands(np.random.default_rng(1), 60, 3, 1.5)
-    found = compare(base, head, clusters)
-    for operand, times in ((found.base, base), (found.head, head)):
+    baseline, candidate, clusters = operands(np.random.default_rng(1), 60, 3, 1.5)
+    found = compare(baseline, candidate, clusters)
+    for operand, times in ((found.baseline, baseline), (found.candidate, candidate)):
         assert [operand.p50, operand.p95] == list(np.percentile(times, [50, 95]))
         assert (operand.rows, operand.censored) == (180, 0)
-    assert found.p50.value == found.head.p50 / found.base.p50
-    assert found.p95.value == found.head.p95 / found.base.p95
-    assert found.p50_difference == found.head.p50 - found.base.p50
+    assert found.p50.value == found.candidate.p50 / found.baseline.p50
+    assert found.p95.value == found.candidate.p95 / found.baseline.p95
+    assert found.p50_difference == found.candidate.p50 - found.baseline.p50
     assert found.p50.low < found.p50.value < found.p50.high
     assert (found.questions, found.clusters) == (60, 60)
     assert found.p_value < 0.001
 
 
 def test_identical_sides_have_a_ratio_of_exactly_1():
-    base, _, clusters = operands(np.random.default_rng(2), 40, 2)
-    observed = base < np.quantile(base, 0.97)
-    found = latency_difference(base, observed, base.copy(), observed, clusters)
+    baseline, _, clusters = operands(np.random.default_rng(2), 40, 2)
+    observed = baseline < np.quantile(baseline, 0.97)
+    found = latency_difference(baseline, observed, baseline.copy(), observed, clusters)
     assert found.p50.low < found.p50.value == 1.0 < found.p50.high < 1.2
     assert (found.p50_difference, found.p_value) == (0.0, 1.0)
-    assert found.base == found.head
+    assert found.baseline == found.candidate
 
 
 def test_swapping_the_sides_inverts_the_ratio():
-    base, head, clusters = operands(np.random.default_rng(3), 50, 1, 1.2)
-    one, other = compare(base, head, clusters), compare(head, base, clusters)
+    baseline, candidate, clusters = operands(np.random.default_rng(3), 50, 1, 1.2)
+    one, other = compare(baseline, candidate, clusters), compare(candidate, baseline, clusters)
     assert one.p50.value == pytest.approx(1 / other.p50.value)
     assert (one.p50.low, one.p50.high) == pytest.approx((1 / other.p50.high, 1 / other.p50.low))
     assert one.p_value == other.p_value
@@ -66,14 +68,14 @@ def test_the_p_value_is_fair():
 
 
 def test_rows_that_took_too_long_count_as_longer_than_all():
-    """The head gave up on a fifth of the questions: without them it would look as fast as the base."""
-    base, _, clusters = operands(np.random.default_rng(5), 100)
-    limit = np.quantile(base, 0.8)
-    observed = base <= limit
-    found = latency_difference(base, np.ones(base.shape, bool), np.minimum(base, limit), observed, clusters)
-    assert found.head.censored == 20
-    assert found.head.p50 == pytest.approx(found.base.p50)
-    assert found.head.p95 is None
+    """The candidate gave up on a fifth of the questions: without them it would look as fast as the baseline."""
+    baseline, _, clusters = operands(np.random.default_rng(5), 100)
+    limit = np.quantile(baseline, 0.8)
+    observed = baseline <= limit
+    found = latency_difference(baseline, np.ones(baseline.shape, bool), np.minimum(baseline, limit), observed, clusters)
+    assert found.candidate.censored == 20
+    assert found.candidate.p50 == pytest.approx(found.baseline.p50)
+    assert found.candidate.p95 is None
     assert found.p95.value is None
     assert found.p95.high is None
     assert found.p95_difference is None
@@ -81,54 +83,56 @@ def test_rows_that_took_too_long_count_as_longer_than_all():
 
 
 def test_a_side_that_gave_up_on_most_has_no_median():
-    base, head, clusters = operands(np.random.default_rng(6), 40)
-    limit = np.quantile(head, 0.25)
-    head, observed = np.minimum(head, limit), head <= limit
-    found = latency_difference(base, np.ones(base.shape, bool), head, observed, clusters)
-    assert found.head.p50 is None
+    baseline, candidate, clusters = operands(np.random.default_rng(6), 40)
+    limit = np.quantile(candidate, 0.25)
+    candidate, observed = np.minimum(candidate, limit), candidate <= limit
+    found = latency_difference(baseline, np.ones(baseline.shape, bool), candidate, observed, clusters)
+    assert found.candidate.p50 is None
     assert found.p50.high is None
-    back = latency_difference(head, observed, base, np.ones(base.shape, bool), clusters)
+    back = latency_difference(candidate, observed, baseline, np.ones(baseline.shape, bool), clusters)
     assert back.p50.low == 0.0
 
 
 def test_only_questions_with_a_time_on_both_sides_count_and_repeats_may_differ():
-    base, head, clusters = operands(np.random.default_rng(7), 30, 2)
-    base[0] = math.nan
-    base[1, 0] = math.nan
-    found = compare(base, head[:, :1], clusters)
-    assert (found.questions, found.clusters, found.base.rows, found.head.rows) == (29, 29, 57, 29)
-    assert found.base.p50 == np.nanmedian(base)
-    assert compare(np.full((3, 1), math.nan), head[:3], clusters[:3]) is None
+    baseline, candidate, clusters = operands(np.random.default_rng(7), 30, 2)
+    baseline[0] = math.nan
+    baseline[1, 0] = math.nan
+    found = compare(baseline, candidate[:, :1], clusters)
+    assert (found.questions, found.clusters, found.baseline.rows, found.candidate.rows) == (29, 29, 57, 29)
+    assert found.baseline.p50 == np.nanmedian(baseline)
+    assert compare(np.full((3, 1), math.nan), candidate[:3], clusters[:3]) is None
 
 
 def test_one_cluster_has_figures_without_an_interval():
-    base, head, _ = operands(np.random.default_rng(8), 10)
-    found = compare(base, head, np.zeros(10, int))
+    baseline, candidate, _ = operands(np.random.default_rng(8), 10)
+    found = compare(baseline, candidate, np.zeros(10, int))
     assert found.p50.value is not None
     assert (found.p50.low, found.p50.high, found.p_value) == (None, None, None)
 
 
 def test_copies_within_a_cluster_add_nothing():
-    base, head, clusters = operands(np.random.default_rng(9), 40)
-    alone = compare(base, head, clusters)
-    copied = compare(np.repeat(base, 4, axis=0), np.repeat(head, 4, axis=0), np.repeat(clusters, 4))
+    baseline, candidate, clusters = operands(np.random.default_rng(9), 40)
+    alone = compare(baseline, candidate, clusters)
+    copied = compare(np.repeat(baseline, 4, axis=0), np.repeat(candidate, 4, axis=0), np.repeat(clusters, 4))
     width = math.log(copied.p50.high / copied.p50.low) / math.log(alone.p50.high / alone.p50.low)
     assert width == pytest.approx(1, abs=0.15)
 
 
 def test_times_of_zero_have_no_ratio():
-    zero, head, clusters = np.zeros((20, 1)), np.ones((20, 1)), np.arange(20)
-    found = compare(zero, head, clusters)
+    zero, candidate, clusters = np.zeros((20, 1)), np.ones((20, 1)), np.arange(20)
+    found = compare(zero, candidate, clusters)
     assert found.p50.value is None
     assert found.p50_difference == 1.0
     assert compare(zero, zero, clusters).p50.value == 1.0
 
 
 def test_the_seed_decides_the_draws():
-    base, head, clusters = operands(np.random.default_rng(10), 50)
-    assert compare(base, head, clusters, seed=3) == compare(base, head, clusters, seed=3)
-    assert compare(base, head, clusters, seed=3).p_value != compare(base, head, clusters, seed=4).p_value
-    assert compare(base, head, clusters, seed=3).p50 == compare(base, head, clusters, seed=4).p50
+    baseline, candidate, clusters = operands(np.random.default_rng(10), 50)
+    assert compare(baseline, candidate, clusters, seed=3) == compare(baseline, candidate, clusters, seed=3)
+    assert (
+        compare(baseline, candidate, clusters, seed=3).p_value != compare(baseline, candidate, clusters, seed=4).p_value
+    )
+    assert compare(baseline, candidate, clusters, seed=3).p50 == compare(baseline, candidate, clusters, seed=4).p50
 
 
 @pytest.mark.parametrize(("questions", "size", "rounds"), [(100, 1, 250), (300, 1, 150), (300, 10, 150)])
@@ -154,9 +158,9 @@ def test_where_the_ratio_of_the_slowest_cannot_be_told_there_is_a_reason(questio
 
 
 def test_the_ratio_of_medians_by_hand():
-    """The head's times are those of the base times 2, which are evenly spread on a logarithmic scale."""
-    base = np.geomspace(100, 1_000, 40)[:, None]
-    found = compare(base, 2 * base, np.arange(40)).p50
+    """The candidate's times are those of the baseline times 2, which are evenly spread on a logarithmic scale."""
+    baseline = np.geomspace(100, 1_000, 40)[:, None]
+    found = compare(baseline, 2 * baseline, np.arange(40)).p50
     assert found.value == pytest.approx(2)
     assert 1.0 < found.low < 2 < found.high < 4
     assert found.low * found.high == pytest.approx(4, rel=0.02)  # as far below as above, as the times are

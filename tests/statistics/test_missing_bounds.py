@@ -8,20 +8,20 @@ NAN = float("nan")
 
 
 def test_the_bounds_are_the_least_and_greatest_of_all_ways_to_fill():
-    base, head = np.array([0.2, NAN, 0.9, NAN]), np.array([NAN, 0.4, 0.5, NAN])
+    baseline, candidate = np.array([0.2, NAN, 0.9, NAN]), np.array([NAN, 0.4, 0.5, NAN])
     means = []
     for fill in itertools.product([0.0, 0.3, 1.0], repeat=4):
-        filled = [base.copy(), head.copy()]
+        filled = [baseline.copy(), candidate.copy()]
         for (operand, place), value in zip([(0, 1), (0, 3), (1, 0), (1, 3)], fill, strict=True):
             filled[operand][place] = value
         means.append((filled[1] - filled[0]).mean())
-    assert missing_bounds(base, head, 0.0, 1.0) == pytest.approx((min(means), max(means)))
+    assert missing_bounds(baseline, candidate, 0.0, 1.0) == pytest.approx((min(means), max(means)))
 
 
 def test_without_missing_values_both_are_the_mean():
-    base, head = np.array([0.1, 0.5]), np.array([0.3, 0.2])
-    assert missing_bounds(base, head, 0, 1) == pytest.approx((-0.05, -0.05))
-    assert missing_bounds(base, head, None, None) == pytest.approx((-0.05, -0.05))
+    baseline, candidate = np.array([0.1, 0.5]), np.array([0.3, 0.2])
+    assert missing_bounds(baseline, candidate, 0, 1) == pytest.approx((-0.05, -0.05))
+    assert missing_bounds(baseline, candidate, None, None) == pytest.approx((-0.05, -0.05))
 
 
 def test_an_unbounded_metric_has_no_bounds():

@@ -21,9 +21,9 @@ def even(count):
 def test_alone_and_leaning_to_no_side_it_is_the_paired_t_test():
     from scipy.stats import ttest_rel
 
-    base = CHANCE.random(80)
-    head = base + even(80)
-    found, wanted = difference(base, head, np.arange(80)), ttest_rel(head, base)
+    baseline = CHANCE.random(80)
+    candidate = baseline + even(80)
+    found, wanted = difference(baseline, candidate, np.arange(80)), ttest_rel(candidate, baseline)
     assert (found.low, found.high) == pytest.approx(tuple(wanted.confidence_interval()), abs=1e-9)
     assert found.mean / found.standard_error == pytest.approx(wanted.statistic)
     assert found.effect == pytest.approx(wanted.statistic / np.sqrt(80))
@@ -32,8 +32,11 @@ def test_alone_and_leaning_to_no_side_it_is_the_paired_t_test():
 def test_where_differences_lean_only_the_end_on_that_side_goes_farther():
     from scipy.stats import ttest_rel
 
-    base, losses = CHANCE.random(60), CHANCE.exponential(0.1, 60)
-    found, wanted = difference(base, base - losses, np.arange(60)), ttest_rel(base - losses, base).confidence_interval()
+    baseline, losses = CHANCE.random(60), CHANCE.exponential(0.1, 60)
+    found, wanted = (
+        difference(baseline, baseline - losses, np.arange(60)),
+        ttest_rel(baseline - losses, baseline).confidence_interval(),
+    )
     assert found.high == pytest.approx(wanted.high)
     assert found.low < wanted.low - 0.002
     assert found.mean - found.low <= 1.5 * (found.high - found.mean) + 1e-12
@@ -41,9 +44,9 @@ def test_where_differences_lean_only_the_end_on_that_side_goes_farther():
 
 def test_tango_s_interval_is_the_published_one():
     """Seven of 21 got worse and one better: -0.517 to -0.026 (Fagerland, Lydersen and Laake 2014, table 5)."""
-    base = np.array([1.0] * 7 + [0.0] + [1.0] * 12 + [0.0])
-    head = np.array([0.0] * 7 + [1.0] + [1.0] * 12 + [0.0])
-    found = difference(base, head, np.arange(21), 0, 1, binary=True)
+    baseline = np.array([1.0] * 7 + [0.0] + [1.0] * 12 + [0.0])
+    candidate = np.array([0.0] * 7 + [1.0] + [1.0] * 12 + [0.0])
+    found = difference(baseline, candidate, np.arange(21), 0, 1, binary=True)
     assert found.mean == pytest.approx(-6 / 21)
     assert (found.low, found.high) == pytest.approx((-0.517, -0.026), abs=5e-4)
     assert (found.wins, found.ties, found.losses) == (1, 13, 7)
@@ -68,10 +71,10 @@ def test_no_change_in_documents_says_less_than_in_as_many_questions_alone_and_mo
 @pytest.mark.parametrize("changed", [0, 1, 4])
 @pytest.mark.parametrize("clusters", [np.arange(40), np.arange(40) // 8])
 def test_few_changes_never_look_certain(changed, clusters):
-    base = CHANCE.random(40)
-    head = base.copy()
-    head[:changed] += 0.01
-    found = difference(base, head, clusters, 0, 1)
+    baseline = CHANCE.random(40)
+    candidate = baseline.copy()
+    candidate[:changed] += 0.01
+    found = difference(baseline, candidate, clusters, 0, 1)
     assert found.few_changes
     assert found.high - found.low > 0.04
     assert found.low <= found.mean <= found.high
@@ -81,23 +84,26 @@ def test_what_was_not_seen_goes_as_far_as_two_questions_are_apart_or_all_the_way
     """Of 40 questions none changed; one more that did, each way, of a size that is worked out by hand."""
     apart = 20 / 39  # of values 0.2 and 1.2, half of each: 20 of 39 others are 1 away
     values, clusters = np.tile([0.2, 1.2], 20), np.arange(40)
-    for base, size in ((values, apart), (np.full(40, 0.7), 2.0)):
-        found = difference(base, base, clusters, 0, 2)
+    for baseline, size in ((values, apart), (np.full(40, 0.7), 2.0)):
+        found = difference(baseline, baseline, clusters, 0, 2)
         half = student_quantile(0.975, Clusters.of(clusters).degrees()) * size * np.sqrt(2) / 42
         assert (found.low, found.high) == (pytest.approx(-half), pytest.approx(half))
 
 
 def test_a_greater_change_than_two_questions_are_apart_is_one_that_can_come_again():
-    base = np.tile([0.5, 0.6], 20)
-    head = base.copy()
-    head[0] = 0.0
-    found, small = difference(base, head, np.arange(40), 0, 1), difference(base, base, np.arange(40), 0, 1)
+    baseline = np.tile([0.5, 0.6], 20)
+    candidate = baseline.copy()
+    candidate[0] = 0.0
+    found, small = (
+        difference(baseline, candidate, np.arange(40), 0, 1),
+        difference(baseline, baseline, np.arange(40), 0, 1),
+    )
     assert found.low < -0.03 < small.low
 
 
 def test_the_same_change_everywhere_has_an_interval_of_the_size_of_the_change():
-    base = CHANCE.random(30) * 0.5
-    found = difference(base, base + 0.1, np.arange(30), 0, 1)
+    baseline = CHANCE.random(30) * 0.5
+    found = difference(baseline, baseline + 0.1, np.arange(30), 0, 1)
     assert 0.05 < found.low < 0.1 < found.high < 0.15
     assert found.few_changes
 
@@ -109,8 +115,8 @@ def test_an_unbounded_metric_without_any_spread_has_no_interval():
 
 
 def test_an_unbounded_metric_goes_by_what_was_seen():
-    base = np.arange(30.0)
-    found = difference(base, base, np.arange(30))
+    baseline = np.arange(30.0)
+    found = difference(baseline, baseline, np.arange(30))
     assert 0 < found.high < 29
     assert found.low == -found.high
 
@@ -122,48 +128,51 @@ def test_the_interval_stays_within_what_the_metric_allows():
 
 
 def test_copies_within_a_cluster_add_nothing():
-    base, head = CHANCE.random(40), CHANCE.random(40)
-    alone = difference(base, head, np.arange(40))
-    copied = difference(base.repeat(5), head.repeat(5), np.arange(40).repeat(5))
+    baseline, candidate = CHANCE.random(40), CHANCE.random(40)
+    alone = difference(baseline, candidate, np.arange(40))
+    copied = difference(baseline.repeat(5), candidate.repeat(5), np.arange(40).repeat(5))
     assert (copied.low, copied.high, copied.p_value) == pytest.approx((alone.low, alone.high, alone.p_value))
     assert (copied.questions, copied.clusters) == (200, 40)
 
 
 def test_clusters_flip_as_a_whole():
-    base, head, codes = CHANCE.random(60), CHANCE.random(60), CHANCE.integers(0, 20, 60)
-    sums = np.bincount(codes, head - base)
-    assert difference(base, head, codes).p_value == sign_flip(sums[np.unique(codes)])[0]
+    baseline, candidate, codes = CHANCE.random(60), CHANCE.random(60), CHANCE.integers(0, 20, 60)
+    sums = np.bincount(codes, candidate - baseline)
+    assert difference(baseline, candidate, codes).p_value == sign_flip(sums[np.unique(codes)])[0]
 
 
 def test_yes_no_in_clusters_is_not_left_to_mcnemar():
-    base, head = np.tile([0.0, 1.0], 40), np.tile([1.0, 1.0], 40)
-    assert difference(base, head, np.arange(80) // 2, 0, 1, binary=True).test == "permutation, mid-p of 20,000 draws"
+    baseline, candidate = np.tile([0.0, 1.0], 40), np.tile([1.0, 1.0], 40)
+    assert (
+        difference(baseline, candidate, np.arange(80) // 2, 0, 1, binary=True).test
+        == "permutation, mid-p of 20,000 draws"
+    )
 
 
 def test_means_of_repeats_are_not_yes_or_no():
-    base, head = CHANCE.integers(0, 4, 50) / 3, CHANCE.integers(0, 4, 50) / 3
-    said_yes_no = difference(base, head, np.arange(50), 0, 1, binary=True)
-    assert said_yes_no == difference(base, head, np.arange(50), 0, 1)
+    baseline, candidate = CHANCE.integers(0, 4, 50) / 3, CHANCE.integers(0, 4, 50) / 3
+    said_yes_no = difference(baseline, candidate, np.arange(50), 0, 1, binary=True)
+    assert said_yes_no == difference(baseline, candidate, np.arange(50), 0, 1)
 
 
 def test_rounding_is_a_tie():
-    base = np.array([0.3, 0.1, 0.7])
-    head = np.array([0.1 + 0.2, 0.1, 0.7])
-    assert difference(base, head, np.arange(3)).ties == 3
+    baseline = np.array([0.3, 0.1, 0.7])
+    candidate = np.array([0.1 + 0.2, 0.1, 0.7])
+    assert difference(baseline, candidate, np.arange(3)).ties == 3
 
 
 def test_the_sides_swapped_give_the_mirror_image():
-    base, head, codes = CHANCE.random(90), CHANCE.beta(2, 1, 90), np.arange(90) // 4
-    there, back = difference(base, head, codes, 0, 1), difference(head, base, codes, 0, 1)
+    baseline, candidate, codes = CHANCE.random(90), CHANCE.beta(2, 1, 90), np.arange(90) // 4
+    there, back = difference(baseline, candidate, codes, 0, 1), difference(candidate, baseline, codes, 0, 1)
     assert (there.mean, there.low, there.high) == pytest.approx((-back.mean, -back.high, -back.low))
     assert (there.wins, there.losses) == (back.losses, back.wins)
     assert (there.p_value, there.cautious_p_value) == pytest.approx((back.p_value, back.cautious_p_value))
 
 
 def test_the_order_of_questions_alters_nothing():
-    base, head, codes = CHANCE.random(60), CHANCE.random(60), np.arange(60) // 3
+    baseline, candidate, codes = CHANCE.random(60), CHANCE.random(60), np.arange(60) // 3
     order = CHANCE.permutation(60)
-    first, second = difference(base, head, codes), difference(base[order], head[order], codes[order])
+    first, second = difference(baseline, candidate, codes), difference(baseline[order], candidate[order], codes[order])
     assert (first.low, first.high) == pytest.approx((second.low, second.high))
 
 
@@ -176,8 +185,8 @@ def test_one_cluster_has_a_mean_alone():
 
 @pytest.mark.parametrize("count", [5, 6, 17])
 def test_a_wider_level_is_a_wider_interval(count):
-    base, head = CHANCE.random(count), CHANCE.random(count)
-    narrow, wide = (difference(base, head, np.arange(count), level=level) for level in (0.8, 0.99))
+    baseline, candidate = CHANCE.random(count), CHANCE.random(count)
+    narrow, wide = (difference(baseline, candidate, np.arange(count), level=level) for level in (0.8, 0.99))
     assert wide.low < narrow.low < narrow.high < wide.high
 
 
@@ -191,11 +200,11 @@ def test_questions_without_a_value_are_refused():
 
 
 def test_what_was_given_stays_as_it_was():
-    base, head = CHANCE.random(20), CHANCE.random(20)
-    kept = base.copy(), head.copy()
-    difference(base, head, np.arange(20), 0, 1)
-    assert np.array_equal(base, kept[0])
-    assert np.array_equal(head, kept[1])
+    baseline, candidate = CHANCE.random(20), CHANCE.random(20)
+    kept = baseline.copy(), candidate.copy()
+    difference(baseline, candidate, np.arange(20), 0, 1)
+    assert np.array_equal(baseline, kept[0])
+    assert np.array_equal(candidate, kept[1])
 
 
 @pytest.mark.parametrize(

@@ -82,19 +82,19 @@ def two_operands(questions, repeats, alike=0.7, noise=0.2, clusters=None):
 
 
 def test_the_spread_of_pairs_is_that_of_the_differences():
-    base, head = two_operands(300, 1)
-    found = spread_of_pairs(base, head, np.arange(300))
-    said = difference(base[:, 0], head[:, 0], np.arange(300))
+    baseline, candidate = two_operands(300, 1)
+    found = spread_of_pairs(baseline, candidate, np.arange(300))
+    said = difference(baseline[:, 0], candidate[:, 0], np.arange(300))
     assert found.standard_error(300) == pytest.approx(said.standard_error)
     assert (found.noise, found.repeats, found.design_effect) == (0, 1, pytest.approx(1))
 
 
 def test_repeats_take_away_the_noise_alone():
-    base, head = two_operands(4_000, 3)
-    found = spread_of_pairs(base, head, np.arange(4_000))
+    baseline, candidate = two_operands(4_000, 3)
+    found = spread_of_pairs(baseline, candidate, np.arange(4_000))
     assert found.noise == pytest.approx(2 * 0.2**2, rel=0.1)
     assert found.variance == pytest.approx(2 * 0.3 * 0.09, rel=0.15)
-    once = spread_of_pairs(base[:, :1], head[:, :1], np.arange(4_000))
+    once = spread_of_pairs(baseline[:, :1], candidate[:, :1], np.arange(4_000))
     assert found.standard_error(500, repeats=1) == pytest.approx(once.standard_error(500), rel=0.05)
     assert found.standard_error(500, 10) < found.standard_error(500, 3) < found.standard_error(500, 1)
     assert found.questions_needed(0.05, repeats=1) > found.questions_needed(0.05, repeats=5)
@@ -109,21 +109,21 @@ def test_clusters_show_in_the_design_effect():
 
 def test_one_side_foretells_the_differences_under_the_likeness_it_is_told():
     """Both sides vary alike and are correlated by 0.7 between questions, so that is what comes out."""
-    base, head = two_operands(6_000, 4, alike=0.7)
-    seen = spread_of_pairs(base, head, np.arange(6_000))
-    foretold = spread_of_one(base, np.arange(6_000), likeness=0.7)
+    baseline, candidate = two_operands(6_000, 4, alike=0.7)
+    seen = spread_of_pairs(baseline, candidate, np.arange(6_000))
+    foretold = spread_of_one(baseline, np.arange(6_000), likeness=0.7)
     assert foretold.variance == pytest.approx(seen.variance, rel=0.1)
     assert foretold.noise == pytest.approx(seen.noise, rel=0.1)
-    assert spread_of_one(base, np.arange(6_000), 0.2).questions_needed(0.03) > foretold.questions_needed(0.03)
+    assert spread_of_one(baseline, np.arange(6_000), 0.2).questions_needed(0.03) > foretold.questions_needed(0.03)
 
 
 def test_missing_values_are_left_out_of_plans():
-    base, head = two_operands(50, 3)
-    base[0], head[1], base[2, 1] = np.nan, np.nan, np.nan
-    found = spread_of_pairs(base, head, np.arange(50))
+    baseline, candidate = two_operands(50, 3)
+    baseline[0], candidate[1], baseline[2, 1] = np.nan, np.nan, np.nan
+    found = spread_of_pairs(baseline, candidate, np.arange(50))
     assert found.questions == 48
     assert 2.9 < found.repeats < 3
-    assert spread_of_one(base, np.arange(50)).questions == 49
+    assert spread_of_one(baseline, np.arange(50)).questions == 49
 
 
 def test_a_plan_needs_two_clusters_and_a_likeness_below_1():

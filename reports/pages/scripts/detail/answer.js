@@ -108,7 +108,7 @@ function pointOut(body, note, from) {
 function differenceFrom({ view, row, at }) {
   const before = view.all.find((side) => side.at === 0)?.row.answer;
   if (!settings.pair || at !== 1 || !before || before === row.answer) return "";
-  return foldedPart("Word by word against base", () => wordDifferenceElement(before, row.answer), { open: true });
+  return foldedPart("Word by word against the baseline", () => wordDifferenceElement(before, row.answer), { open: true });
 }
 
 /** Name, status, latency and the chosen score of a bot: the head of its column. */

@@ -51,12 +51,12 @@ function mean(list) {
 
 /** Lost, gained, changed in value from the worst on, changed in the answer, the same, not to be compared. */
 function flipKeys(rows, metric) {
-  const [base, head] = [rows.values(0, metric), rows.values(1, metric)];
+  const [baseline, candidate] = [rows.values(0, metric), rows.values(1, metric)];
   const { better } = rows.metrics[metric];
   const outcome = (column, place) => rows.outcome(column, metric, place);
   const keys = new Float64Array(rows.count);
   for (let place = 0; place < rows.count; place += 1) {
-    const change = head[place] - base[place];
+    const change = candidate[place] - baseline[place];
     const gain = better === "higher" ? change : better === "lower" ? -change : -Math.abs(change);
     const flip = outcome(0, place) + outcome(1, place);
     const rank = flip === "10" ? 0 : flip === "01" ? 1 : rankWithoutFlip(rows, place, change);

@@ -7,50 +7,50 @@ async function rankedChunks(origin, contexts) {
 }
 
 /**
- * Chunks of both sides in pairs {base, head}; null on the side that lacks it. The same text of the same document is the
+ * Chunks of both sides in pairs {baseline, candidate}; null on the side that lacks it. The same text of the same document is the
  * same chunk, and what is left is the same where it lies at the same place of the document, whose words were changed.
  */
-function pairedChunks(base, head) {
+function pairedChunks(baseline, candidate) {
   const pairs = [];
-  const open = new Set(base);
+  const open = new Set(baseline);
   const match = (keyOf) => {
     const waiting = new Map();
     for (const chunk of open) if (keyOf(chunk)) waiting.set(keyOf(chunk), [...(waiting.get(keyOf(chunk)) ?? []), chunk]);
-    for (const chunk of head) {
+    for (const chunk of candidate) {
       const found = taken.has(chunk) || !keyOf(chunk) ? undefined : waiting.get(keyOf(chunk))?.shift();
       if (!found) continue;
       open.delete(found);
       taken.add(chunk);
-      pairs.push({ base: found, head: chunk });
+      pairs.push({ baseline: found, candidate: chunk });
     }
   };
   const taken = new Set();
   match(({ document, text }) => text !== null && JSON.stringify([document, text]));
   match(({ document, start, end }) => document && start !== null && JSON.stringify([document, start, end]));
-  pairs.push(...[...open].map((chunk) => ({ base: chunk, head: null })));
-  pairs.push(...head.filter((chunk) => !taken.has(chunk)).map((chunk) => ({ base: null, head: chunk })));
-  const place = (pair) => pair.head?.rank ?? pair.base.rank + 0.5; // what is lost stands where it was
+  pairs.push(...[...open].map((chunk) => ({ baseline: chunk, candidate: null })));
+  pairs.push(...candidate.filter((chunk) => !taken.has(chunk)).map((chunk) => ({ baseline: null, candidate: chunk })));
+  const place = (pair) => pair.candidate?.rank ?? pair.baseline.rank + 0.5; // what is lost stands where it was
   return pairs.sort((one, other) => place(one) - place(other));
 }
 
 /** What became of a chunk: a tone, a sign and words. */
-function chunkChange({ base, head }) {
-  if (!base) return { tone: "good", sign: "+", words: "gained" };
-  if (!head) return { tone: "bad", sign: "\u2212", words: "lost" };
-  const perturbed = base.text !== head.text && base.text !== null && head.text !== null ? ", other words" : "";
-  if (base.rank === head.rank) return { tone: "", sign: "", words: `kept${perturbed}` };
-  return { tone: "", sign: base.rank > head.rank ? "\u2191" : "\u2193", words: `${base.rank > head.rank ? "up" : "down"} from ${base.rank}${perturbed}` };
+function chunkChange({ baseline, candidate }) {
+  if (!baseline) return { tone: "good", sign: "+", words: "gained" };
+  if (!candidate) return { tone: "bad", sign: "\u2212", words: "lost" };
+  const perturbed = baseline.text !== candidate.text && baseline.text !== null && candidate.text !== null ? ", other words" : "";
+  if (baseline.rank === candidate.rank) return { tone: "", sign: "", words: `kept${perturbed}` };
+  return { tone: "", sign: baseline.rank > candidate.rank ? "\u2191" : "\u2193", words: `${baseline.rank > candidate.rank ? "up" : "down"} from ${baseline.rank}${perturbed}` };
 }
 
-/** The table of the chunks of both sides, in the order of head; `names` are what the sides are called. */
+/** The table of the chunks of both sides, in the order of candidate; `names` are what the sides are called. */
 function chunkTable(pairs, names) {
   const heads = ["", ...names, "Passage"].map((name, place) => make("th", { scope: "col", class: place === 1 || place === 2 ? "number" : null }, said(name)));
   const lines = pairs.map((pair) => {
     const { tone, sign, words } = chunkChange(pair);
-    const chunk = pair.head ?? pair.base;
+    const chunk = pair.candidate ?? pair.baseline;
     const rank = (side) => make("td", { class: "number" }, side ? String(side.rank) : "-");
     const label = make("span", { class: `label ${tone}` }, make("span", { "aria-hidden": "true" }, sign && `${sign} `), words);
-    return make("tr", { class: pair.base && pair.head ? "on-both" : null }, make("td", {}, label), rank(pair.base), rank(pair.head), make("td", {}, chunkText(chunk)));
+    return make("tr", { class: pair.baseline && pair.candidate ? "on-both" : null }, make("td", {}, label), rank(pair.baseline), rank(pair.candidate), make("td", {}, chunkText(chunk)));
   });
   const table = make("table", { class: "pair-chunks" }, make("caption", { class: "unseen" }, "Retrieved passages by their rank on both sides"));
   table.append(make("thead", {}, make("tr", {}, heads)), make("tbody", {}, lines));

@@ -31,39 +31,39 @@ function changedScores(index, place, names) {
 
 /** A line for a score that changed; null for one that did not. */
 function scoreChange(index, metric, number, place) {
-  const [base, head] = index.rows.map((row) => row.values[number][place] ?? null);
+  const [baseline, candidate] = index.rows.map((row) => row.values[number][place] ?? null);
   const [was, is] = index.rows.map((row) => row.passed[number][place]);
   const reasons = index.rows.map((row) => index.reasons[row.missing[number][place]] ?? "");
-  if (base === head && was === is && reasons[0] === reasons[1]) return null;
+  if (baseline === candidate && was === is && reasons[0] === reasons[1]) return null;
   const crossed = { "10": ["bad", "passed, fails now"], "01": ["good", "failed, passes now"] }[was + is];
-  const rose = base !== null && head !== null && base !== head && metric.better !== "neither";
-  const better = rose && head > base === (metric.better === "higher");
+  const rose = baseline !== null && candidate !== null && baseline !== candidate && metric.better !== "neither";
+  const better = rose && candidate > baseline === (metric.better === "higher");
   const [tone, words] = crossed ?? (rose ? [better ? "good" : "bad", better ? "better" : "worse"] : ["", "other"]);
   const cell = (value, reason) => make("td", { class: "number" },
     value === null ? make("span", { class: "quiet" }, shown(reason ? reasonInWords(reason) : "-")) : figure(value, metric));
-  const line = make("tr", {}, make("th", { scope: "row" }, said(metric.name)), cell(base, reasons[0]), cell(head, reasons[1]),
+  const line = make("tr", {}, make("th", { scope: "row" }, said(metric.name)), cell(baseline, reasons[0]), cell(candidate, reasons[1]),
     make("td", {}, make("span", { class: crossed ? `label ${tone}` : `small ${tone || "quiet"}` }, words)));
   return { line, order: crossed ? 0 : rose ? 1 : 2 };
 }
 
-/** What is to be said of the answers; their words are compared beside the answer of head. */
+/** What is to be said of the answers; their words are compared beside the answer of candidate. */
 function answerChange(sides, names) {
-  const [base, head] = sides.map(({ answer }) => answer ?? null);
+  const [baseline, candidate] = sides.map(({ answer }) => answer ?? null);
   const told = (...parts) => [make("p", {}, parts)];
-  if (base === null && head === null) return told("No answer on either side.");
-  if (base === null || head === null) return told("Only ", said(names[base === null ? 1 : 0]), " has an answer.");
-  return base === head ? told("The same answer, word for word.") : [];
+  if (baseline === null && candidate === null) return told("No answer on either side.");
+  if (baseline === null || candidate === null) return told("Only ", said(names[baseline === null ? 1 : 0]), " has an answer.");
+  return baseline === candidate ? told("The same answer, word for word.") : [];
 }
 
 /** The retrieved passages side by side; nothing where neither side has any. */
 async function chunkChanges(columns, sides, names) {
   const given = sides.map(({ contexts }) => contexts ?? []);
   if (!given[0].length && !given[1].length) return [];
-  const [base, head] = await Promise.all(columns.map(({ origin }, at) => rankedChunks(origin, given[at])));
-  const pairs = pairedChunks(base, head);
-  const gained = pairs.filter((pair) => !pair.base).length;
-  const lost = pairs.filter((pair) => !pair.head).length;
-  const moved = pairs.filter((pair) => pair.base && pair.head && pair.base.rank !== pair.head.rank).length;
+  const [baseline, candidate] = await Promise.all(columns.map(({ origin }, at) => rankedChunks(origin, given[at])));
+  const pairs = pairedChunks(baseline, candidate);
+  const gained = pairs.filter((pair) => !pair.baseline).length;
+  const lost = pairs.filter((pair) => !pair.candidate).length;
+  const moved = pairs.filter((pair) => pair.baseline && pair.candidate && pair.baseline.rank !== pair.candidate.rank).length;
   const told = gained + lost + moved
     ? `${gained} gained, ${lost} lost, ${moved} moved in rank, ${pairs.length - gained - lost - moved} in their place.`
     : "The same passages in the same order.";

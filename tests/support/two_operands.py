@@ -39,7 +39,7 @@ def side_of(*tables: ScoreTable, bot: str | None = None, status: str = "finished
     return Operand(run, bot, **changes)
 
 
-def paired(base: ArrayLike, head: ArrayLike, metric: str = "recall", documents: Sequence[str] = ()) -> Pairing:
+def paired(baseline: ArrayLike, candidate: ArrayLike, metric: str = "recall", documents: Sequence[str] = ()) -> Pairing:
     """Two bots' values of one metric."""
-    asked = cases(len(base), documents)
-    return pair(made("old", {metric: base}, asked=asked), made("new", {metric: head}, asked=asked))
+    asked = cases(len(baseline), documents)
+    return pair(made("old", {metric: baseline}, asked=asked), made("new", {metric: candidate}, asked=asked))
