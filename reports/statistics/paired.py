@@ -38,12 +38,13 @@ def mcnemar(gained: int, lost: int) -> float:
     >>> round(mcnemar(1, 7), 4)
     0.0391
     """
-    from scipy.stats import binom  # here, as scipy takes a while to load
+    from scipy.special import bdtr  # here, as scipy takes a while to load
 
     changed, fewer = gained + lost, min(gained, lost)
     if not changed:
         return 1.0
-    return min(1.0, float(2 * binom.cdf(fewer, changed, 0.5) - binom.pmf(fewer, changed, 0.5)))
+    below = bdtr(fewer - 1, changed, 0.5) if fewer else 0.0
+    return min(1.0, float(bdtr(fewer, changed, 0.5) + below))  # twice P(<= fewer), less P(fewer)
 
 
 EXACT = 16  # clusters up to which all sign patterns are gone through

@@ -16,7 +16,7 @@ RAG = BotState(
 
 
 @pytest.mark.parametrize(
-    ("changes", "told"),
+    ("changes", "named"),
     [
         ({}, ()),
         ({"kind": "python"}, ("type from rag to python",)),
@@ -32,5 +32,5 @@ RAG = BotState(
         ({"models": {"chat": "small", "embedder": "wide"}}, ("embedder from mini to wide",)),
     ],
 )
-def test_each_change_is_named(changes, notify):
-    assert changed_parts(RAG, replace(RAG, **changes)) == notify
+def test_each_change_is_named(changes, named):
+    assert changed_parts(RAG, replace(RAG, **changes)) == named

@@ -262,7 +262,7 @@ def test_a_gate_of_two_small_runs_loads_nothing_heavy(tmp_path):
     code = (
         "import sys\nfrom proctor.harness.cli.main import main\nsys.argv = ['proctor', 'gate', '-b', 'previous']\n"
         "try:\n    main()\nexcept SystemExit as end:\n    assert end.code == 1\n"
-        "print([n for n in ('scipy', 'torch', 'sklearn', 'onnxruntime', 'openai') if n in sys.modules])"
+        "print([n for n in ('scipy.stats', 'torch', 'sklearn', 'onnxruntime', 'openai') if n in sys.modules])"
     )
     run = [sys.executable, "-c", code]
     done = subprocess.run(run, cwd=tmp_path, capture_output=True, text=True, check=True)
