@@ -71,7 +71,7 @@ if TYPE_CHECKING:
     from .harness.api.verbs import evaluate as evaluate
     from .harness.api.verbs import gate as gate
     from .harness.api.verbs import knowledge as knowledge
-    from .harness.api.verbs import open_database as open  # noqa: F401 - offered under this name
+    from .harness.api.verbs import open as open
     from .harness.api.verbs import run as run
     from .harness.api.verbs import score as score
     from .harness.run.judge_check import JudgeUnfit as JudgeUnfit
@@ -120,31 +120,33 @@ _HOMES = {
     "as_bot": "bots.as_bot:as_bot",
     "bots": "bots",
     "metrics": "metrics",
-    "open": "harness.api.verbs:open_database",
+    "open": "harness.api.verbs:open",
     "_open_tools": "harness.api.tools:open_tools",  # for metrics that are called as functions
 }  # fmt: skip
 
 __all__ = ["InputError", "ProctorError", "__version__", *sorted(name for name in _HOMES if name[0] != "_")]
 
 
-def __getattr__(name: str) -> Any:  # noqa: ANN401 - whatever has the name
-    """Load a name of the contract, once.
+if not TYPE_CHECKING:  # a checker is to see the names above, and a misspelt one
 
-    Raises:
-        AttributeError: there is no such name; with the nearest that there is.
-    """
-    home = _HOMES.get(name)
-    if home is None:
-        import difflib
+    def __getattr__(name: str) -> Any:  # noqa: ANN401 - whatever has the name
+        """Load a name of the contract, once.
 
-        near = difflib.get_close_matches(name, __all__, n=1)
-        hint = f"; did you mean {near[0]!r}?" if near else ""
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}{hint}", name=name, obj=None)
-    module, _, inner = home.partition(":")
-    found = importlib.import_module(f".{module}", __name__)
-    made = getattr(found, inner) if inner else found
-    globals()[name] = made
-    return made
+        Raises:
+            AttributeError: there is no such name; with the nearest that there is.
+        """
+        home = _HOMES.get(name)
+        if home is None:
+            import difflib
+
+            near = difflib.get_close_matches(name, __all__, n=1)
+            hint = f"; did you mean {near[0]!r}?" if near else ""
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}{hint}", name=name, obj=None)
+        module, _, inner = home.partition(":")
+        found = importlib.import_module(f".{module}", __name__)
+        made = getattr(found, inner) if inner else found
+        globals()[name] = made
+        return made
 
 
 def __dir__() -> list[str]:

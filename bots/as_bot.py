@@ -66,6 +66,10 @@ def as_bot(
 
     Raises:
         TypeError: nothing of the kind.
+
+    Example::
+
+        bot = proctor.as_bot(my_function, "mine")
     """
     chosen = dict(options or {})
     named = name or _own_name(given)

@@ -165,6 +165,13 @@ def metric(function: Marked | None = None, /, **said: Unpack[MetricSettings]) ->
     Args:
         function: the metric, when the decorator is used bare.
         said: threshold, direction, range, source and more: see ``MetricDeclaration``.
+
+    Example::
+
+        @proctor.metric(threshold=1)
+        def mentions_price(answer: str) -> bool:
+            'Whether the answer names a price.'
+            return "€" in answer
     """
     for name in said:
         if name not in MetricSettings.__annotations__:
@@ -208,6 +215,17 @@ def artefact(
         requests: how many requests to the judge these calls are, for each row; counted where it has calls, or is
             async and asks for the judge.
         reads: files that it rests on, as a metric names them: see ``MetricDeclaration``.
+
+    Example::
+
+        @proctor.artefact
+        def words(answer: str) -> list[str]:
+            return answer.split()
+
+        @proctor.metric(low=0, high=None, blank_answer=0)
+        def word_count(words: list[str]) -> int:
+            'How many words the answer has.'
+            return len(words)
     """
     declaration = ArtefactDeclaration(parts, calls, requests, reads)
 

@@ -42,8 +42,9 @@ class MetricFunction:
     Attributes:
         id: the metric's name.
 
-    Example:
-        ``proctor.metrics.rouge_l(answer="We open at nine", expected_answer="At nine")``
+    Example::
+
+        proctor.metrics.rouge_l(answer="We open at nine", expected_answer="At nine")
     """
 
     def __init__(self, id: str) -> None:

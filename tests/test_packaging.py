@@ -1,10 +1,13 @@
 """What is installed: every module and data file, both ways to start, and nothing of the tests."""
 
+import os
 import re
 import shutil
 import subprocess
 import sys
+import sysconfig
 import tomllib
+import venv
 import zipfile
 from collections.abc import Iterator
 from email.parser import Parser
@@ -116,3 +119,23 @@ def test_packages_whose_values_only_tests_want_are_not_required() -> None:
         is_used = re.search(rf"^\s*(?:from|import) {module}\b", sources, re.MULTILINE) is not None
         listed = project["dependencies"] if is_used else project["optional-dependencies"]["test"]
         assert any(line.startswith(package) for line in listed), package
+
+
+def test_a_users_file_is_checked_against_the_wheel(wheel: Path, tmp_path: Path, surroundings: Path) -> None:
+    """With mypy as strict as it gets: the types that are shipped are those of the contract."""
+    pytest.importorskip("mypy")
+    venv.create(tmp_path / "venv", with_pip=False)
+    site = Path(sysconfig.get_path("purelib", vars={"base": str(tmp_path / "venv")}))
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(site)
+    (site / "others.pth").write_text(sysconfig.get_path("purelib"))
+    shutil.copyfile(ROOT / "tests" / "typing" / "user.py", tmp_path / "user.py")
+    python = next((tmp_path / "venv").glob("[bS]*/python*"))
+    cache = surroundings / "mypy"  # what is known of other packages, where that folder is kept
+    options = ["--strict", "--python-executable", str(python), "--config-file=", "--cache-dir", str(cache)]
+    checker = [sys.executable, "-m", "mypy", *options, "user.py"]
+    done = subprocess.run(
+        checker, cwd=tmp_path, check=False, capture_output=True, text=True,
+        env={name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "MYPYPATH")},
+    )  # fmt: skip
+    assert (done.returncode, done.stdout.strip()) == (0, "Success: no issues found in 1 source file"), done.stdout

@@ -1,6 +1,8 @@
 """What the README says is true where a machine can tell."""
 
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -100,6 +102,20 @@ def test_the_gate_and_the_rewordings_in_the_readme_can_be_added_to_a_suite(tmp_p
     suite = load_suite(write_suite(tmp_path, ANSWER, metrics=[*PLAIN, "answer_similarity"], **added)).suite
     assert (suite.primary, suite.gate.scope, suite.gate.baseline) == ("keyword_recall", "these", "baseline.json")
     assert suite.perturb.kinds == ("keyboard_typo", "synonym", "negation")
+
+
+def test_the_program_in_the_readme_runs(tmp_path):
+    """As a program of its own, as it would be copied."""
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "hours.md").write_text("We open at nine.")
+    text = next(block for block in blocks("python") if "proctor.evaluate(" in block)
+    (tmp_path / "try.py").write_text(text)
+    done = subprocess.run([sys.executable, "try.py"], cwd=tmp_path, check=False, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "mentions_a_time" in done.stdout
+    assert "mine against rag" in done.stdout
+    assert (tmp_path / "page.html").stat().st_size > 10_000
+    assert (tmp_path / "baseline.json").is_file()
 
 
 def test_the_tests_in_the_readme_pass(tmp_path):

@@ -39,6 +39,8 @@ class Answer:
         abstained: whether it says itself that it does not answer; None where it does not tell.
         usage: tokens and cost, where they are known.
         reasoning: the model's reasoning trace, where the server gives one.
+        queue_ms: milliseconds that it waited for our own limits, which are not the bot's.
+        attempts_ms: milliseconds of each attempt at the backend, failed ones first; empty where not known.
         trace: anything else that the bot handed over.
     """
 
@@ -50,6 +52,8 @@ class Answer:
     abstained: bool | None = None
     usage: Usage = field(default_factory=Usage)
     reasoning: str | None = None
+    queue_ms: float = 0.0
+    attempts_ms: tuple[float, ...] = ()
     trace: Mapping[str, object] = field(default_factory=dict)
 
     def __repr__(self) -> str:
@@ -82,7 +86,7 @@ def ask_one(
         raise InputError(f"{bot} gave no answer ({row.status.value.replace('_', ' ')}): {row.error}")
     return Answer(
         bot, row.question.text, reply.answer, reply.contexts, row.latency_ms, reply.abstained, reply.usage,
-        reply.reasoning, reply.trace,
+        reply.reasoning, reply.queue_ms, reply.attempts_ms, reply.trace,
     )  # fmt: skip
 
 

@@ -59,8 +59,9 @@ def Faq(entries: str | os.PathLike[str], **settings: Any) -> BotRecipe:  # noqa:
         settings: ``match`` (``lexical`` or ``embedding``), ``min_similarity``, ``abstain``, ``timeout``,
             ``concurrency``.
 
-    Example:
-        ``proctor.Faq("faq.csv", min_similarity=0.3)``
+    Example::
+
+        bot = proctor.Faq("faq.csv", min_similarity=0.3)
     """
     return BotRecipe("faq", {"entries": _absolute(entries), **settings})
 
@@ -74,8 +75,9 @@ def FullContext(knowledge: Files = (), model: Model = "extractive", **settings: 
             ``model``, ``base_url``, ``temperature`` and the like.
         settings: ``prompt``, ``overflow``, ``timeout``, ``concurrency``.
 
-    Example:
-        ``proctor.FullContext("docs/", model="openai:gpt-5-mini")``
+    Example::
+
+        bot = proctor.FullContext("docs/", model="openai:gpt-5-mini")
     """
     return _with_model("full_context", knowledge, model, settings)
 
@@ -89,8 +91,9 @@ def Rag(knowledge: Files = (), model: Model = "extractive", **settings: Any) -> 
         settings: ``splitter``, ``chunk_size``, ``chunk_overlap``, ``retriever``, ``reranker``, ``top_k``,
             ``min_score``, ``prompt``, ``timeout``, ``concurrency``.
 
-    Example:
-        ``proctor.Rag("docs/", model="openai:gpt-5-mini", chunk_size=400, top_k=6)``
+    Example::
+
+        bot = proctor.Rag("docs/", model="openai:gpt-5-mini", chunk_size=400, top_k=6)
     """
     return _with_model("rag", knowledge, model, settings)
 
@@ -103,8 +106,9 @@ def Http(url: str, **settings: Any) -> BotRecipe:  # noqa: ANN401, N802
         settings: ``method``, ``headers``, ``body``, ``answer``, ``contexts``, ``max_attempts``, ``timeout``,
             ``concurrency``.
 
-    Example:
-        ``proctor.Http("http://127.0.0.1:8000/ask", answer="choices.0.message.content")``
+    Example::
+
+        bot = proctor.Http("http://127.0.0.1:8000/ask", answer="choices.0.message.content")
     """
     return BotRecipe("http", {"url": url, **settings})
 
@@ -118,8 +122,10 @@ class LangChain:
         input_key: where the question goes; None hands over the text, ``messages`` one user message.
         output_key: where the answer stands in a mapping; None tries the usual names.
 
-    Example:
-        ``proctor.LangChain(agent, input_key="messages")``
+    Example::
+
+        agent = RunnableLambda(lambda given: given["messages"][-1]["content"])  # yours
+        bot = proctor.LangChain(agent, input_key="messages")
     """
 
     runnable: Any
@@ -135,8 +141,9 @@ def Recorded(answers: str | os.PathLike[str], bot: str | None = None, **settings
         bot: only the lines of this bot.
         settings: ``timeout``, ``concurrency``.
 
-    Example:
-        ``proctor.Recorded("answers.jsonl")``
+    Example::
+
+        bot = proctor.Recorded("answers.jsonl")
     """
     return BotRecipe("recorded", {"answers": _absolute(answers), "bot": bot, **settings})
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from ...reports.analysis.findings import KnowledgeAnalysis
-    from ...reports.compare.comparison import Compared, Correction
+    from ...reports.compare.comparison import Asked, Compared, Correction
     from ..gate.gate import GateResult
 
 MOST_SHOWN = 20  # records of a table that is only looked at
@@ -228,12 +228,22 @@ def compare_named(
     seed: int, bots: tuple[str, ...] = (),
 ) -> Comparison:  # fmt: skip
     """Compare what two texts name. Raises InputError where a side is not there, or nothing can be compared."""
-    from ...reports.compare.comparison import Asked, compare_bots
-    from ...reports.compare.operands import open_operand
+    from ...reports.compare.comparison import Asked
 
     if correct not in ("holm", "bh"):
         raise InputError(f"correct is {correct!r}; wanted 'holm' or 'bh'.")
-    asked = Asked(tuple(metrics), cluster, correct, flips, False, seed)
+    return compare_asked(
+        baseline, candidate, database, Asked(tuple(metrics), cluster, correct, flips, False, seed), bots
+    )
+
+
+def compare_asked(
+    baseline: str, candidate: str, database: Path, asked: Asked, bots: tuple[str, ...] = ()
+) -> Comparison:
+    """The same in the way that is asked for. Raises InputError as above."""
+    from ...reports.compare.comparison import compare_bots
+    from ...reports.compare.operands import open_operand
+
     with open_operand(baseline, database) as one, open_operand(candidate, database) as other:
         found = compare_bots(one, other, bots, asked)
     if not found.comparisons:

@@ -95,12 +95,14 @@ class Run:
         db: the SQLite file.
         name: of the run.
         warnings: sentences from the call that made the run; empty where it was opened later.
+        perturbed: the run of perturbed questions that was made with it; None where there was none.
     """
 
-    def __init__(self, db: Path, name: str, warnings: Sequence[str] = ()) -> None:
+    def __init__(self, db: Path, name: str, warnings: Sequence[str] = (), perturbed: Run | None = None) -> None:
         self.db = db
         self.name = name
         self.warnings = tuple(warnings)
+        self.perturbed = perturbed
 
     @cached_property
     def summary(self) -> Summary:
@@ -121,8 +123,9 @@ class Run:
     def leaderboard(self) -> Records:
         """One record for each bot and metric: ``mean``, ``ci_low``, ``ci_high`` (95 %), ``n_ok`` and what is missing.
 
-        Example:
-            ``run.leaderboard().to_pandas().pivot(index="metric", columns="bot", values="mean")``
+        Example::
+
+            run.leaderboard().to_pandas().pivot(index="metric", columns="bot", values="mean")
         """
         return Records(
             [

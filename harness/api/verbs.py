@@ -36,6 +36,7 @@ from .running import Job, twins
 if TYPE_CHECKING:
     from ...metrics.declaration import Function
     from ...reports.compare.comparison import Correction
+    from ..perturb import PerturbedRun
     from ..run.engine import Watcher
     from ..run.run import Evaluation, Outcome
     from ..suite.choices import Entry
@@ -98,6 +99,14 @@ def _evaluate(
         InputError: something can't be used; the sentence says what was given and what was wanted.
         JudgeUnfit: the judge failed the check that was asked of it.
         KeyboardInterrupt: Ctrl-C; what was answered is kept, and the same call goes on from there.
+
+    Example::
+
+        run = proctor.evaluate(
+            [{"question": "When do you open?", "expected_answer": "At nine"}],
+            {"mine": my_function, "rag": proctor.Rag("docs/")},
+            ["exact_match", "faithfulness"],
+        )
     """
     asked = questions_in(rows_of(questions, "questions"), limit)
     given = {each: given_bot(each, bot) for each, bot in _named_bots(bots).items()}
@@ -144,6 +153,7 @@ def _run(
     judge: str = "",
     judge_url: str = "",
     local_models: Mapping[str, str] | None = None,
+    perturb: bool = True,
     progress: bool = True,
 ) -> Job[Run]:
     """Run a suite, as ``proctor run`` does; what the database has already is not asked again.
@@ -161,15 +171,20 @@ def _run(
         judge: who grades, in place of the suite's judge.
         judge_url: where that judge is.
         local_models: other models for roles, such as ``{"toxicity": "./folder"}``.
+        perturb: with the perturbed questions that the suite wants.
         progress: show how far the run is.
 
     Returns:
-        The run; the second run of a suite that perturbs its questions is under ``proctor.open(db).runs()``.
+        The run; that of the perturbed questions is its ``perturbed``.
 
     Raises:
         InputError: the suite or something that it names can't be used.
         JudgeUnfit: the judge failed the check that the suite wants.
         KeyboardInterrupt: Ctrl-C; what was answered is kept.
+
+    Example::
+
+        run = proctor.run("suite.yaml", bots=["mine"], limit=20)
     """
     loaded = load_named(None if suite is None else Path(suite))
     entries, functions = _entries(metrics)
@@ -177,7 +192,13 @@ def _run(
         _several(bots), limit, repeat, concurrency, fresh, latency_run, judge, judge_url, _roles(local_models),
         metrics=entries, functions=functions,
     )  # fmt: skip
-    return Job(_held(lambda notify: suite_evaluation(loaded, config, os.environ, notify), db, "run"), progress)
+
+    def again() -> PerturbedRun | None:
+        from ..perturb import perturbed_run
+
+        return perturbed_run(loaded, config, os.environ) if perturb and loaded.suite.perturb is not None else None
+
+    return Job(_held(lambda notify: suite_evaluation(loaded, config, os.environ, notify), db, "run", again), progress)
 
 
 run, arun = twins(_run)
@@ -213,6 +234,10 @@ def _score(
 
     Raises:
         InputError: the answers, a metric or the judge can't be used.
+
+    Example::
+
+        run = proctor.score("answers.jsonl", metrics=["exact_match", "rouge_l"])
     """
     source = rows_of(answers, "answers")
     entries, functions = _entries(metrics)
@@ -247,6 +272,10 @@ def compare(
 
     Raises:
         InputError: there is no such side, or nothing can be compared.
+
+    Example::
+
+        print(proctor.compare("mine", "rag", metrics=["exact_match"]))
     """
     named = [side_of(operand) for operand in (baseline, candidate)]
     return compare_named(named[0], named[1], Path(db), metrics, cluster, correct, flips, seed, tuple(bots))
@@ -293,6 +322,11 @@ def _gate(
     Raises:
         InputError: suite, run, margins or baseline can't be used; then nothing was asked.
         JudgeUnfit: the judge failed the check that the suite wants.
+
+    Example::
+
+        proctor.run("suite.yaml").baseline("baseline.json")
+        assert proctor.gate("suite.yaml", "baseline.json").exit_code in (0, 3)
     """
     against = side_of(baseline) if isinstance(baseline, Run) else os.fspath(baseline)
     options = GateOptions(Path(db), against, tuple(bots), dict(margins or {}), flips)
@@ -355,6 +389,10 @@ def _knowledge(
 
     Raises:
         InputError: suite, documents, questions or options can't be used.
+
+    Example::
+
+        report = proctor.knowledge(only=["inside"], answers=False)
     """
     from ..analysis.analysis import AnalysisOptions, named_parts
 
@@ -402,8 +440,10 @@ def _ask(
     Raises:
         InputError: the bot can't be used, or gave no answer; the sentence says why.
 
-    Example:
-        ``proctor.ask(proctor.Rag("docs/"), "When do you open?")``, ``proctor.ask("rag", "When?", suite="suite.yaml")``
+    Example::
+
+        answer = proctor.ask(proctor.Rag("docs/"), "When do you open?")
+        answer = proctor.ask("mine", "When do you open?", suite="suite.yaml")
     """
     if suite is not None:
         if not isinstance(bot, str):
@@ -423,34 +463,50 @@ def _ask(
 ask, aask = twins(_ask)
 
 
-def open_database(path: Anywhere = DATABASE) -> Database:
+def open(path: Anywhere = DATABASE) -> Database:
     """Open a database of runs; nothing is asked.
 
     Raises:
         StoreError: there is no such file, or it is none of ours.
 
-    Example:
-        ``proctor.open("proctor.db").runs()``, ``proctor.open().latest()``
+    Example::
+
+        runs = proctor.open("proctor.db").runs()
     """
     with contextlib.closing(Store.open(Path(path), create=False)):
         return Database(Path(path).absolute())
 
 
-def _held(make: Callable[[Callable[[str], None]], Evaluation], db: Anywhere, verb: str) -> Callable[[Watcher], Run]:
-    """What makes a run and holds it; the database is opened in the thread that does so."""
+def _held(
+    make: Callable[[Callable[[str], None]], Evaluation], db: Anywhere, verb: str,
+    again: Callable[[], PerturbedRun | None] = lambda: None,
+) -> Callable[[Watcher], Run]:  # fmt: skip
+    """What makes a run and holds it, and the one of perturbed questions after it.
+
+    The database is opened in the thread that does so.
+    """
 
     def work(watcher: Watcher) -> Run:
-        evaluation = make(watcher.said)
-        manifest = {
-            **evaluation.header.manifest,
-            "command": [f"proctor.{verb}"],
-        }  # whatever was typed, it was not a command
-        evaluation = replace(evaluation, header=replace(evaluation.header, manifest=manifest))
+        evaluation = _without_command(make(watcher.said), verb)
+        perturbed = again()  # what it wants and can't have is told before anything is asked
         with contextlib.closing(Store.open(Path(db))) as store:
             outcome = hold(evaluation, store, watcher)
-        return Run(Path(db).absolute(), outcome.summary.run, _warnings(outcome))
+            second = None
+            if perturbed is not None and not outcome.judge_problem and len(outcome.unable) < len(outcome.summary.bots):
+                second = hold(
+                    _without_command(perturbed.evaluation(os.environ, watcher.said, store), verb), store, watcher
+                )
+        path = Path(db).absolute()
+        perturbed = None if second is None else Run(path, second.summary.run, _warnings(second))
+        return Run(path, outcome.summary.run, _warnings(outcome), perturbed)
 
     return work
+
+
+def _without_command(evaluation: Evaluation, verb: str) -> Evaluation:
+    """The run with the verb in the place of what was typed: that was no command of ours, and may name folders."""
+    manifest = {**evaluation.header.manifest, "command": [f"proctor.{verb}"]}
+    return replace(evaluation, header=replace(evaluation.header, manifest=manifest))
 
 
 def _warnings(outcome: Outcome) -> tuple[str, ...]:

@@ -392,16 +392,6 @@ def _example(baseline: str | None, database: Path) -> tuple[str, str]:
     return ("previous", "latest") if not baseline or baseline == "latest" else (baseline, "latest")
 
 
-def compare_operands(first: str, second: str, database: Path, bots: tuple[str, ...], asked: Asked) -> Compared:
-    """Compare what two texts name.
-
-    Raises:
-        InputError: a side is not there, or nothing at all can be compared.
-    """
-    with opened_operands(first, second, database) as (baseline, candidate):
-        return compared(baseline, candidate, bots, asked)
-
-
 @contextlib.contextmanager
 def opened_operands(first: str, second: str, database: Path) -> Iterator[tuple[Operand, Operand]]:
     """Both sides, open until the block ends.
@@ -467,6 +457,7 @@ def compare(
     Question by question: difference, interval, test, latency; nothing is asked.
     """
     from ...reports.compare.comparison import Asked
+    from ..api.results import compare_asked
     from .console import own_stdout
 
     first, second = two_operands(baseline, candidate, database)
@@ -474,4 +465,4 @@ def compare(
     shown = Shown(first, second, database, as_json, markdown)
     shown.check()
     with interruptible("Stopped. Nothing was written."), own_stdout() as stdout:
-        show_comparisons(compare_operands(first, second, database, tuple(bot or ()), asked), shown, stdout)
+        show_comparisons(compare_asked(first, second, database, asked, tuple(bot or ())).compared, shown, stdout)

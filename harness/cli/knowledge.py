@@ -451,17 +451,9 @@ def _check_page(path: Path | None, database: Path) -> None:
 
 def _write_page(analysis: KnowledgeAnalysis, database: Path, path: Path) -> None:
     """Write the page of the analysis's run, or one of the analysis alone where it looked at no answers."""
-    from ...reports.files import whole_file
-    from ...reports.pages.run_page import analysis_file, run_file
-    from ...reports.report import make_report
-    from ...reports.store.database import Store
-    from ...reports.summary import find_run
+    from ..api.results import KnowledgeReport
 
-    with contextlib.closing(Store.open(database, create=False)) as store, whole_file(path) as file:
-        if analysis.run:
-            file.writelines(run_file(make_report(store, find_run(store, analysis.run)[0])))
-        else:
-            file.writelines(analysis_file(analysis))
+    KnowledgeReport(database, analysis).report(path)
     say(f"Wrote {path}: open it in any browser.")
 
 

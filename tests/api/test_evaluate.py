@@ -461,3 +461,23 @@ def test_documents_are_benchmarked_by_calling_the_room_of_that_name(tmp_path):
     assert proctor.knowledge.read_knowledge is not None  # and it is still the room
     with pytest.raises(proctor.InputError, match=r"insides.*there is no such part"):
         proctor.knowledge(only="insides", db=tmp_path / "x.db")
+
+
+def test_a_suite_that_rewords_its_questions_has_a_second_run(tmp_path):
+    suite = write_suite(tmp_path, NOTING.format(delay=0), 3, perturb={"kinds": ["character_insert"]})
+    run = proctor.run(suite, db=tmp_path / "x.db", progress=False)
+    perturbed, first = ({row.question for row in each.rows()} for each in (run.perturbed, run))
+    assert first < perturbed
+    assert run.perturbed.name != run.name
+    assert proctor.run(suite, perturb=False, db=tmp_path / "x.db", progress=False).perturbed is None
+    settings = proctor.open(tmp_path / "x.db").query("SELECT manifest FROM runs")
+    assert all('"command":["proctor.run"]' in each["manifest"] for each in settings)
+
+
+def test_the_command_and_the_call_share_what_is_kept(tmp_path):
+    write_suite(tmp_path, NOTING.format(delay=0), 3)
+    command = [sys.executable, "-m", "proctor", "run", "suite.yaml", "--db", "x.db"]
+    subprocess.run(command, cwd=tmp_path, check=True, capture_output=True)
+    run = proctor.run(tmp_path, db=tmp_path / "x.db", progress=False)
+    assert len(asked(tmp_path)) == 3
+    assert [row.score("exact_match") for row in run.rows()] == [1, 1, 1]

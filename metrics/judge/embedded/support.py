@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from ...text import sentences, stem
 from ...tools import Embedder, Entailment, SupportModel
-from .wording import HEDGES, NEGATING_PREFIXES, OPPOSITES, QUANTITIES, Word, Wording, wording
+from .wording import HEDGES, NEGATING_PREFIXES, OPPOSITES, QUANTITIES, STOP_WORDS, Word, Wording, wording
 
 _ALIGNED_WORDS: Final = 400  # of either text; alignment takes the product of both
 _NEGATED_WITHIN: Final = 3  # words before the negated one, or after
@@ -440,6 +440,7 @@ def combined_signals(claim: str, text: str, said: Sequence[float], wording_odds:
         "model": log_odds_of(said[0]),
         "not contradicted": -log_odds_of(said[1]),
         "wording": max(-_MOST_ODDS, min(_MOST_ODDS, wording_odds)),
+        "words": word_share(claim, text),
         "word pairs": pair_share(claim, text),
     }
 
@@ -458,6 +459,12 @@ def combining() -> Mapping[str, Mapping[str, float]]:
     """
     weights: dict[str, dict[str, float]] = json.loads(_COMBINING.read_text(encoding="utf-8"))
     return weights
+
+
+def word_share(claim: str, text: str) -> float:
+    """Share of the claim's words, those that say nothing left out, that the text has."""
+    wanted = set(_ANY_WORD.findall(claim.lower())) - STOP_WORDS
+    return len(wanted.intersection(_ANY_WORD.findall(text.lower()))) / len(wanted) if wanted else 0.0
 
 
 def pair_share(claim: str, text: str) -> float:
