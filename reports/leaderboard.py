@@ -11,7 +11,7 @@ from rich.text import Text
 
 from ..metrics.evaluators import RATES
 from ..metrics.score import Reason
-from .calibration.corrected import StoredCalibration
+from .corrected import StoredCalibration
 from .statistics.agreement import FEWEST
 from .summary import BotSummary, MetricColumn, MetricSummary, Summary
 from .text import printable

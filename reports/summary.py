@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from ..metrics.declaration import Level
 from ..metrics.score import Aggregate, Better
-from .calibration.corrected import StoredCalibration, calibrations_for
+from .corrected import StoredCalibration, calibrations_for
 from .models_in_use import JudgeInUse, ModelInUse, judge_in_use, models_in_use
 from .primary import Primary, named_primary, primary_metric
 from .statistics.intervals import mean_interval

@@ -19,11 +19,18 @@ BELOW = {
     "reports": {"reports", "bots", "knowledge", "metrics"},
     "harness": {"harness", "reports", "bots", "knowledge", "metrics"},
 }
-HARNESS_ROOMS = (  # each imports earlier ones
-    "suite", "engine", "trust", "evaluations", "deciding", "cost_estimate", "ground", "grids", "blaming",
-    "auditing", "drafting",
-    "analysing", "showing", "viewing", "testing", "api", "commands",
-)  # fmt: skip
+ROOMS = {  # of the harness and the reports, from the ground up; each imports earlier ones, or one of its set
+    "harness": [
+        {"suite"}, {"run"}, {"gate"}, {"perturb"}, {"calibration"}, {"drafting"}, {"analysis"}, {"server"},
+        {"api", "cli"}, {"pytest_plugin"}, {"entry"},
+    ],
+    "reports": [
+        {"statistics"}, {"text"}, {"markdown_text"}, {"files"}, {"store"}, {"corrected"}, {"models_in_use"},
+        {"summary", "primary"}, {"leaderboard"}, {"reported_run"}, {"calibration"}, {"compare"}, {"gate"},
+        {"ranking"},
+        {"robustness"}, {"boards"}, {"problems", "insights", "analysis"}, {"report"}, {"export"}, {"pages"},
+    ],
+}  # fmt: skip
 HEAVY = {
     "aiohttp", "bm25s", "faiss", "jinja2", "langchain", "langchain_core", "langchain_text_splitters", "nltk",
     "onnxruntime", "openai", "rouge_score", "scipy", "sentence_transformers", "sklearn", "tokenizers", "torch",
@@ -74,80 +81,32 @@ def test_imports_go_down_only(module: str) -> None:
     assert {name.split(".")[1] for name in ours if name != "proctor"} <= BELOW[floor]
 
 
-def test_the_rooms_of_the_harness_are_the_known_ones() -> None:
-    rooms = {path.name for path in (ROOT / "harness").iterdir() if (path / "__init__.py").is_file()}
-    assert rooms == set(HARNESS_ROOMS)
+def room_of(module: str) -> str:
+    """The folder, or the module, that stands right under a floor."""
+    return module.split(".")[2].removesuffix(".__init__") if module.count(".") > 1 else ""
 
 
-@pytest.mark.parametrize("room", HARNESS_ROOMS)
-def test_a_room_of_the_harness_imports_only_earlier_ones(room: str) -> None:
-    """Anywhere, inside functions too."""
-    allowed = {f"proctor.harness.{name}" for name in HARNESS_ROOMS[: HARNESS_ROOMS.index(room) + 1]}
-    ours = {name for module in MODULES if module.startswith(f"proctor.harness.{room}.") for name in imports(module)}
-    rooms = {".".join(name.split(".")[:3]) for name in ours if name.startswith("proctor.harness")}
-    assert rooms <= allowed
-
-
-RESTING = {"statistics", "comparing", "trust", "judging", ""}  # blank stands for the modules outside of rooms
+@pytest.mark.parametrize("floor", ROOMS)
+def test_the_rooms_of_a_floor_are_the_known_ones(floor: str) -> None:
+    found = {room_of(module) for module in MODULES if module.startswith(f"proctor.{floor}.")} - {"__init__"}
+    assert found == set().union(*ROOMS[floor])
 
 
 @pytest.mark.parametrize(
-    ("room", "others"),
-    [
-        ("statistics", {"statistics"}),
-        ("comparing", RESTING),
-        *((room, RESTING | {room}) for room in ("gating", "ranking", "robustness", "analyses")),
-        ("pages", RESTING | {"gating", "ranking", "robustness", "analyses", "pages"}),
-    ],
+    ("floor", "room"), [(floor, room) for floor in ROOMS for part in ROOMS[floor] for room in part]
 )
-def test_a_room_of_the_reports_imports_only_what_it_rests_on(room: str, others: set[str]) -> None:
-    """Figures know no store, and comparisons no verdicts."""
-    ours = {name for module in MODULES if module.startswith(f"proctor.reports.{room}.") for name in imports(module)}
-    parts = [name.split(".") for name in ours if name.startswith("proctor.reports.")]
-    assert {part[2] if f"proctor.reports.{part[2]}.__init__" in MODULES else "" for part in parts} <= others
-
-
-PAGE_ROOMS: dict[str, set[str]] = {  # of the pages, with the other rooms of them that each may import
-    "rows": set(),
-    "charts": set(),
-    "manifest": set(),
-    "boards": {"charts"},
-    "overview": {"charts"},
-    "pairs": {"charts", "rows", "manifest"},
-    "runs": {"charts"},
-    "analyses": {"charts"},
-}
-WHOLE_PAGES = {"page", "questions_section", "run_page"}  # modules that make pages out of sections
-
-
-def of_pages(room: str) -> set[str]:
-    """The rooms and modules of the pages that a room imports."""
-    prefix = "proctor.reports.pages."
-    ours = {name for module in MODULES if module.startswith(f"{prefix}{room}.") for name in imports(module)}
-    return {name.removeprefix(prefix).split(".")[0] for name in ours if name.startswith(prefix)} - {room}
-
-
-def test_the_rooms_of_the_pages_are_the_known_ones() -> None:
-    rooms = {path.parent.name for path in (ROOT / "reports" / "pages").glob("*/__init__.py")}
-    assert rooms == PAGE_ROOMS.keys()
-
-
-@pytest.mark.parametrize("room", PAGE_ROOMS)
-def test_a_room_of_the_pages_imports_only_what_it_rests_on(room: str) -> None:
-    """Charts and rows know no other part of the pages, and no section knows another, or the page that it stands on."""
-    modules = of_pages(room) - PAGE_ROOMS.keys()
-    assert of_pages(room) & PAGE_ROOMS.keys() <= PAGE_ROOMS[room]
-    assert not modules or room not in {"rows", "charts"}
-    assert not modules & WHOLE_PAGES or room in {"pairs", "runs"}
-    assert "run_page" not in modules
+def test_a_room_imports_only_earlier_ones(floor: str, room: str) -> None:
+    """Anywhere, inside functions too."""
+    place = next(place for place, part in enumerate(ROOMS[floor]) if room in part)
+    allowed = set().union(*ROOMS[floor][: place + 1])
+    own = [module for module in MODULES if f"{module}.".startswith(f"proctor.{floor}.{room}.")]
+    names = {name for module in own for name in imports(module) if name.startswith(f"proctor.{floor}.")}
+    assert {room_of(name) for name in names} <= allowed
 
 
 def test_charts_are_drawn_from_figures_alone() -> None:
     """They could draw anybody's."""
-    ours = {
-        name for module in MODULES if module.startswith("proctor.reports.pages.charts.") for name in imports(module)
-    }
-    assert {name for name in ours if name.startswith("proctor") and ".pages.charts" not in name} == set()
+    assert {name for name in imports("proctor.reports.pages.charts") if name.startswith("proctor")} == set()
 
 
 def test_no_folder_of_ours_is_imported_by_a_bare_name() -> None:

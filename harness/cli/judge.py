@@ -17,8 +17,8 @@ from rich.table import Table
 from rich.text import Text
 
 from ...reports.calibration.calibration import calibration_object
-from ...reports.calibration.corrected import keep_check
 from ...reports.calibration.table import calibration_table
+from ...reports.corrected import keep_check
 from ...reports.leaderboard import count, milliseconds
 from ...reports.store.database import Store
 from ...reports.text import printable

@@ -19,7 +19,7 @@ from ...metrics.judge.panel import Panel
 from ...metrics.judge.rendering import render
 from ...metrics.judge.verdicts import Grade, ReverseQuestion, Verdict, Word
 from ...metrics.text import sentences
-from ...reports.calibration.corrected import stored_check
+from ...reports.corrected import stored_check
 from ...reports.store.database import Store
 from ...reports.store.run import RunHeader, bot_fingerprint
 from ...reports.store.run_results import OpenRun, RunResults

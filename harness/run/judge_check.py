@@ -22,7 +22,7 @@ from ...metrics.judge.verdicts import Grade, Verdicts
 from ...metrics.plan import Plan
 from ...metrics.score import JudgeUnavailable, NotApplicable, Unreadable
 from ...metrics.tools import Judge
-from ...reports.calibration.corrected import keep_check, stored_check
+from ...reports.corrected import keep_check, stored_check
 from ...reports.store.database import Store
 from ...reports.store.judge_calls import CallRecord
 from ..suite.mistakes import read_yaml

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from statistics import fmean, pvariance
 
+from ..corrected import Measure, population_of
 from ..statistics.agreement import FEWEST, Confusion, Estimate, Share, Stratum, design_effect, stratified_mean
 from ..statistics.agreement import share as share_of
 from ..store.database import Store
 from ..store.encoding import to_json
 from ..summary import MetricColumn
-from .corrected import Measure, population_of
 from .labels import Label, Scale, ScoredRow, drawn
 
 MOST_HOLES = 0.1  # share of the rows of a draw that may lack a label before it counts as picked

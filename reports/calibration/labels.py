@@ -15,7 +15,7 @@ from ... import InputError
 from ...knowledge import open_rows
 from ...knowledge.questions.rows import Reading
 from ...metrics.score import passed
-from ..export.tables import csv_line
+from ..files import csv_line
 from ..reported_run import ReportedRun, bound
 from ..store.database import MOST_BOUND, insert_many, marks
 from ..store.encoding import storable

@@ -13,15 +13,15 @@ from typing import BinaryIO
 import orjson
 
 from ..boards import FILES, Board, board_markdown, board_object
-from ..calibration.corrected import StoredCalibration
-from ..files import file_names
+from ..corrected import StoredCalibration
+from ..files import csv_line, file_names
 from ..markdown_text import prose
 from ..report import Report, insight_object, problem_object, without_times
 from ..reported_run import ReportedRun
 from ..summary import MetricColumn
 from .json import as_json
 from .markdown import markdown
-from .tables import FrameRow, about_csv, about_json, csv_heading, csv_line, frame_rows, row_csv, row_json
+from .tables import FrameRow, about_csv, about_json, csv_heading, frame_rows, row_csv, row_json
 
 # Without ids, dates and measured times, and in an order that rests on texts alone: equal runs give equal files.
 NAMES = (

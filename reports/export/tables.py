@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import itertools
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,38 +11,9 @@ from typing import NamedTuple
 import orjson
 
 from ...metrics.score import passed
-from ..files import whole_file
+from ..files import csv_line, whole_file
 from ..reported_run import ReportedRun
 from ..store.database import Store, marks
-
-# What begins a formula in some spreadsheet, in its plain and its full width.
-FORMULA = frozenset("=+-@＝＋－＠")  # noqa: RUF001 - meant as they are
-BREAKS = frozenset("\t\r\n")
-_CONTROLS = dict.fromkeys(
-    (code for code in (*range(0x20), *range(0x7F, 0xA0)) if chr(code) not in BREAKS), "\N{REPLACEMENT CHARACTER}"
-)
-
-
-def cell(value: object) -> object:
-    """The value as it is to stand in a CSV cell.
-
-    Numbers stay numbers and None is blank. A text gets an apostrophe before it when its first character is an
-    apostrophe, tab, carriage return or line feed, or when the first one that is not white space is one of = + - @ or
-    their full-width forms. So taking one apostrophe off any text that begins with one gives the text back. Control
-    characters become U+FFFD: programs that read CSV stop at NUL, and a terminal that shows the file obeys the others.
-
-    >>> [cell(text) for text in ("=1+1", " -5", "a-b", "'tis", -5.0)]
-    ["'=1+1", "' -5", 'a-b', "''tis", -5.0]
-    """
-    if value is None:
-        return ""
-    if isinstance(value, (int, float)):
-        return value
-    text = str(value).translate(_CONTROLS)
-    if text[:1] == "'" or text[:1] in BREAKS or text.lstrip()[:1] in FORMULA:
-        return f"'{text}"
-    return text
-
 
 CHUNK = 400  # rows read at once: SQLite's oldest limit on bound values is 999
 ABOUT = ("bot", "question_id", "repeat", "question", "expected", "answer", "status", "error")
@@ -166,13 +135,6 @@ def row_csv(row: FrameRow, metrics: Iterable[str], about: bytes | None = None) -
         score = row.scores.get(name)
         cells += [None] * 3 if score is None else [score.value, _word(score.passed), score.reason]
     return b"%s%s" % (about or about_csv(row), b"," + csv_line(cells) if cells else b"\r\n")
-
-
-def csv_line(cells: Iterable[object]) -> bytes:
-    """One line of CSV (RFC 4180, UTF-8) whose texts no spreadsheet takes for formulas, see ``csv_cells``."""
-    line = io.StringIO()
-    csv.writer(line, quoting=csv.QUOTE_NONNUMERIC).writerow([cell(value) for value in cells])
-    return line.getvalue().encode()
 
 
 def _word(passed: bool | None) -> str | None:

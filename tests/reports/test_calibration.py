@@ -9,7 +9,6 @@ from examined_runs import reported
 from hypothesis import given
 from hypothesis import strategies as st
 from proctor.reports.calibration.calibration import calibrate, is_binary, keep_calibrations
-from proctor.reports.calibration.corrected import ANSWERS_CHANGED, JUDGE_CHANGED
 from proctor.reports.calibration.labels import (
     HumanVerdict,
     Label,
@@ -21,6 +20,7 @@ from proctor.reports.calibration.labels import (
     shown_rows,
     stored_labels,
 )
+from proctor.reports.corrected import ANSWERS_CHANGED, JUDGE_CHANGED
 from proctor.reports.leaderboard import leaderboard
 from proctor.reports.store.database import transaction
 from proctor.reports.store.run import RunMetric

@@ -8,7 +8,8 @@ import pytest
 from examined_runs import RECALL, alone, missing, reported
 from proctor.reports.export.archive import fill_csv_folder
 from proctor.reports.export.json import run_json
-from proctor.reports.export.tables import cell, csv_heading, frame_rows, row_csv, row_json
+from proctor.reports.export.tables import csv_heading, frame_rows, row_csv, row_json
+from proctor.reports.files import cell
 from proctor.reports.report import make_report
 from report_rows import LENGTH, Book, ok, row
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Literal
 
-from ..store.database import Store, transaction
-from ..store.encoding import to_json
+from .store.database import Store, transaction
+from .store.encoding import to_json
 
 Measure = Literal["mean", "pass_rate"]
 JUDGE_CHANGED = "the judge, its prompt or the metric changed since"
