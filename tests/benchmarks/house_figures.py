@@ -54,9 +54,9 @@ def command(*arguments: str) -> Callable[[], None]:
         from proctor.harness.cli.main import main
 
         sys.argv = ["proctor", *arguments]
-        with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
-            with contextlib.suppress(SystemExit):
-                main()
+        quiet = io.StringIO()
+        with contextlib.redirect_stdout(quiet), contextlib.redirect_stderr(quiet), contextlib.suppress(SystemExit):
+            main()
 
     return call
 
