@@ -88,7 +88,7 @@ class QuestionCall(JudgeCall[tuple[str, ...]]):
             return Reading(new or None, f"{self.count} new questions were asked for; {len(new)} could be read.")
         return Reading(new)
 
-    def lacks(self, answer: tuple[str, ...]) -> Sequence[str]:
+    def missing(self, answer: tuple[str, ...]) -> Sequence[str]:
         """Names of the versions that are missing."""
         return tuple(f"question {number}" for number in range(len(answer) + 1, self.count + 1))
 

@@ -10,7 +10,7 @@ from typing import Any, Final, SupportsFloat, TypeAlias, TypeVar, cast
 
 from .. import InputError
 from .declaration import BlankAnswer, Function, Level, exception_name, exception_text
-from .facts import TOOLS, Check, Facts, is_blank
+from .facts import TOOLS, FactCheck, Facts, is_blank
 from .score import (
     Aggregate,
     Better,
@@ -308,11 +308,11 @@ class RowPlan:
 
     prepared: tuple[Prepared, ...]
     steps: tuple[Step, ...]  # all artefacts, in the order of needs
-    checks: tuple[tuple[str, Check], ...]  # of the facts that some metric or artefact can't do without
+    checks: tuple[tuple[str, FactCheck], ...]  # of the facts that some metric or artefact can't do without
     is_on_expected: bool  # whether anything rests on the expected answer
 
 
-class Row:
+class RowBench:
     """One row on the bench: which metrics can be measured on it, and their scores."""
 
     __slots__ = ("_answer", "_layers", "_missing", "_outcomes", "_plan", "_several", "_steps", "_values")

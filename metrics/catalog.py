@@ -81,10 +81,10 @@ class Catalog:
                 case ArtefactDeclaration() as declaration:
                     _refuse_duplicate(function, artefacts.get(name_of(function)))
                     artefacts[name_of(function)] = _read_artefact(function, declaration)
-                case MetricDeclaration() as said:
+                case MetricDeclaration() as found:
                     known = declared.get(name_of(function))
                     _refuse_duplicate(function, known[0] if known else None)
-                    declared[name_of(function)] = (function, said)
+                    declared[name_of(function)] = (function, found)
                 case None:
                     raise InputError(f"{place_of(function)}: '{name_of(function)}' is neither metric nor artefact.")
         self.artefacts: Mapping[str, Artefact] = MappingProxyType(artefacts)
@@ -138,7 +138,7 @@ class Catalog:
         named = [self.metric(id) for id in dict.fromkeys(ids)]
         chosen = {metric.id: metric for metric in named}
         for metric in named:
-            chosen |= {id: self.metric(id) for id in metric.declaration.adds_up if id not in chosen}
+            chosen |= {id: self.metric(id) for id in metric.declaration.row_metrics if id not in chosen}
         for name in options:
             if name not in self.metrics and name not in self.artefacts:
                 raise InputError(f"Options are given for '{name}', which is no metric{nearest(name, self.metrics)}")
@@ -163,8 +163,10 @@ class Catalog:
         able = {need.name for need in artefact.parameters if not need.required and need.default is None}
         for part in artefact.declaration.parts:
             if part not in able or part not in self.artefacts:
-                said = f"{place_of(artefact.function)}: the part '{part}' of artefact '{artefact.id}' is not one of its"
-                raise InputError(f"{said} parameters that are artefacts and have None as their default.")
+                message = (
+                    f"{place_of(artefact.function)}: the part '{part}' of artefact '{artefact.id}' is not one of its"
+                )
+                raise InputError(f"{message} parameters that are artefacts and have None as their default.")
 
     def _check_swaps(self, metric: Metric) -> None:
         """Each swap must begin at an option and a need of the metric, and lead to something that is there."""
@@ -174,19 +176,19 @@ class Catalog:
                 new for new in swaps.values() if new not in self.artefacts and new not in ROW_CHECKS
             ]
             if option not in metric.options or wrong:
-                said = f"{place_of(metric.function)}: metric '{metric.id}' swaps by the option '{option}'"
-                raise InputError(f"{said}, which must be one of its options and swap a need for what there is.")
+                message = f"{place_of(metric.function)}: metric '{metric.id}' swaps by the option '{option}'"
+                raise InputError(f"{message}, which must be one of its options and swap a need for what there is.")
 
     def _check_scale(self, metric: Metric) -> None:
         """A scale must be an option of an artefact that is there, and ranges go by options of the metric."""
         for name, _ in metric.declaration.ranges:
             if name not in metric.options:
-                said = f"{place_of(metric.function)}: metric '{metric.id}' has a range for the option '{name}'"
-                raise InputError(f"{said}, which is none of its options.")
+                message = f"{place_of(metric.function)}: metric '{metric.id}' has a range for the option '{name}'"
+                raise InputError(f"{message}, which is none of its options.")
         owner, option = metric.declaration.scale or ("", "")
         if owner and (owner not in self.artefacts or option not in self.artefacts[owner].options):
-            said = f"{place_of(metric.function)}: the scale of metric '{metric.id}' is to be the option '{option}'"
-            raise InputError(f"{said} of '{owner}', and there is no such artefact or option.")
+            message = f"{place_of(metric.function)}: the scale of metric '{metric.id}' is to be the option '{option}'"
+            raise InputError(f"{message} of '{owner}', and there is no such artefact or option.")
 
     def _check_needs(
         self, kind: str, name: str, function: Function, needs: Sequence[Need], facts: Iterable[str]
@@ -194,16 +196,18 @@ class Catalog:
         known = {*facts, *(self.artefacts if facts is ROW_CHECKS else ())}
         for need in needs:
             if need.name not in known:
-                said = f"{place_of(function)}: {kind} '{name}' asks for '{need.name}', which nothing provides"
-                raise InputError(said + nearest(need.name, known, separator="; "))
+                message = f"{place_of(function)}: {kind} '{name}' asks for '{need.name}', which nothing provides"
+                raise InputError(message + nearest(need.name, known, separator="; "))
 
     def _check_what_is_added_up(self) -> None:
         by_row = {name for name, metric in self.metrics.items() if metric.level == "row"}
         for metric in self.metrics.values():
-            for name in metric.declaration.adds_up:
+            for name in metric.declaration.row_metrics:
                 if name not in by_row:
-                    said = f"{place_of(metric.function)}: metric '{metric.id}' adds up '{name}', which is no row metric"
-                    raise InputError(said + nearest(name, by_row, separator="; "))
+                    message = (
+                        f"{place_of(metric.function)}: metric '{metric.id}' adds up '{name}', which is no row metric"
+                    )
+                    raise InputError(message + nearest(name, by_row, separator="; "))
 
     def _refuse_circle(self, name: str, above: tuple[str, ...]) -> None:
         if name in above:
@@ -217,8 +221,8 @@ class Catalog:
     def _read_metric(self, function: Function, declaration: MetricDeclaration) -> Metric:
         name = name_of(function)
         if inspect.iscoroutinefunction(function):
-            said = f"{place_of(function)}: metric '{name}' is async; metrics are plain functions"
-            raise InputError(f"{said}, and what awaits a model is an artefact.")
+            message = f"{place_of(function)}: metric '{name}' is async; metrics are plain functions"
+            raise InputError(f"{message}, and what awaits a model is an artefact.")
         documentation = inspect.getdoc(function) or ""
         if not documentation:
             raise InputError(f"{place_of(function)}: metric '{name}' has no docstring; say in one sentence what it is.")
@@ -266,8 +270,8 @@ def _refuse_unread(function: Function) -> None:
     try:
         read_files(function, declaration.reads if declaration else ())
     except FileNotFoundError as error:
-        said = f"{place_of(function)}: '{name_of(function)}' says that it reads '{error.filename}'"
-        raise InputError(f"{said}, and there is no such file beside it that can be read.") from error
+        message = f"{place_of(function)}: '{name_of(function)}' says that it reads '{error.filename}'"
+        raise InputError(f"{message}, and there is no such file beside it that can be read.") from error
 
 
 def _refuse_duplicate(function: Function, known: Artefact | Function | None) -> None:

@@ -50,7 +50,7 @@ def row_correct(answer: str, expected: str, *, raw_labels: bool = False) -> Meas
     return Measured(float(label == prediction), {"label": label, "prediction": prediction})
 
 
-@metric(level="run", threshold=0.75, adds_up=("row_correct",), source=_SOURCE)
+@metric(level="run", threshold=0.75, row_metrics=("row_correct",), source=_SOURCE)
 def accuracy(confusion: Mapping[tuple[str, str], int]) -> float:
     """Share of the rows whose answer is the expected label.
 
@@ -60,7 +60,7 @@ def accuracy(confusion: Mapping[tuple[str, str], int]) -> float:
     return sum(counted.correct.values()) / sum(counted.expected.values())
 
 
-@metric(level="run", threshold=0.75, adds_up=("row_correct",), source=_SOURCE)
+@metric(level="run", threshold=0.75, row_metrics=("row_correct",), source=_SOURCE)
 def precision(confusion: Mapping[tuple[str, str], int], *, positive_label: str | None = None) -> Measured:
     """Share of the rows predicted as a label that have it: the mean over the labels, or of ``positive_label`` alone.
 
@@ -70,7 +70,7 @@ def precision(confusion: Mapping[tuple[str, str], int], *, positive_label: str |
     return _mean({label: counted.precision(label) for label in counted.expected}, positive_label)
 
 
-@metric(level="run", threshold=0.75, adds_up=("row_correct",), source=_SOURCE)
+@metric(level="run", threshold=0.75, row_metrics=("row_correct",), source=_SOURCE)
 def recall(confusion: Mapping[tuple[str, str], int], *, positive_label: str | None = None) -> Measured:
     """Share of the rows of a label that are predicted as it: the mean over the labels, or of ``positive_label`` alone.
 
@@ -80,7 +80,7 @@ def recall(confusion: Mapping[tuple[str, str], int], *, positive_label: str | No
     return _mean({label: counted.recall(label) for label in counted.expected}, positive_label)
 
 
-@metric(level="run", threshold=0.75, adds_up=("row_correct",), source=_SOURCE)
+@metric(level="run", threshold=0.75, row_metrics=("row_correct",), source=_SOURCE)
 def f1(confusion: Mapping[tuple[str, str], int], *, positive_label: str | None = None) -> Measured:
     """Harmonic mean of precision and recall by label: the mean over the labels, or of ``positive_label`` alone.
 

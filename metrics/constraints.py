@@ -109,8 +109,8 @@ class SafePattern:
             return self._timed.search(text, timeout=self._timeout) is not None
         except TimeoutError:
             shown = self.pattern if len(self.pattern) <= 80 else f"{self.pattern[:79]}…"
-            said = f"The pattern '{shown}' was searched for {self._timeout:g} s in {len(text):,} characters"
-            raise TimedOut(f"{said} and given up; write it without nested repeats.") from None
+            message = f"The pattern '{shown}' was searched for {self._timeout:g} s in {len(text):,} characters"
+            raise TimedOut(f"{message} and given up; write it without nested repeats.") from None
 
     def _linear_for(self, text: str) -> Any | None:  # noqa: ANN401 - the package has no types
         """The linear engine, where it answers as Python would."""
@@ -142,8 +142,10 @@ def _python(pattern: str) -> re.Pattern[str]:
     except (re.error, OverflowError, RecursionError) as error:
         raise InputError(f"The regular expression '{pattern}' is invalid: {error}.") from None
     except Warning as doubt:
-        said = f"The regular expression '{pattern}' is ambiguous ({doubt})"
-        raise InputError(f"{said}; put a backslash before the brackets and signs that are meant literally.") from None
+        message = f"The regular expression '{pattern}' is ambiguous ({doubt})"
+        raise InputError(
+            f"{message}; put a backslash before the brackets and signs that are meant literally."
+        ) from None
 
 
 def _linear(pattern: str) -> Any | None:  # noqa: ANN401 - the package has no types

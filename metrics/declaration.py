@@ -64,7 +64,7 @@ class MetricSettings(TypedDict, total=False):
     blank_answer: BlankAnswer
     zero_on_empty_contexts: bool
     level: Level
-    adds_up: tuple[str, ...]
+    row_metrics: tuple[str, ...]
     id: str
     aggregate: Aggregate
     swaps: Swaps
@@ -88,7 +88,7 @@ class MetricDeclaration:
             give none; or ``"measure"`` to call the function all the same.
         zero_on_empty_contexts: whether the run option ``empty_contexts="zero"`` applies to it.
         level: ``"row"``, or ``"run"`` for a figure over all rows of a bot.
-        adds_up: for a figure over all rows, the row metrics whose scores it is made from; they are planned with it.
+        row_metrics: for a metric over all rows, the row metrics whose scores it is made from; they are planned with it.
         id: its name where the function's won't do; members of a family are named this way, and may have a dot.
         aggregate: how rows make one figure: ``"mean"`` over those with a value, or ``"rate"``: their sum over the
             number of rows with a value or an unreadable judgement.
@@ -111,7 +111,7 @@ class MetricDeclaration:
     blank_answer: BlankAnswer = 0.0
     zero_on_empty_contexts: bool = False
     level: Level = "row"
-    adds_up: tuple[str, ...] = ()
+    row_metrics: tuple[str, ...] = ()
     id: str = ""
     aggregate: Aggregate = "mean"
     swaps: Swaps = field(default_factory=dict)
@@ -132,14 +132,14 @@ class ArtefactDeclaration:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
-    """What the values of an option must be, in its annotation: ``Annotated[int, Wanted("at least 1", ...)]``.
+class Allowed:
+    """The values that an option may have, in its annotation: ``Annotated[int, Allowed("at least 1", ...)]``.
 
-    A plan refuses others, before any request is paid for.
+    A plan refuses other values, before any request is paid for.
     """
 
-    words: str
-    holds: Callable[[Any], bool]
+    text: str
+    check: Callable[[Any], bool]
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,8 +154,10 @@ class Need:
 @overload
 def metric(function: Marked, /) -> Marked: ...
 @overload
-def metric(**said: Unpack[MetricSettings]) -> Callable[[Marked], Marked]: ...
-def metric(function: Marked | None = None, /, **said: Unpack[MetricSettings]) -> Marked | Callable[[Marked], Marked]:
+def metric(**settings: Unpack[MetricSettings]) -> Callable[[Marked], Marked]: ...
+def metric(
+    function: Marked | None = None, /, **settings: Unpack[MetricSettings]
+) -> Marked | Callable[[Marked], Marked]:
     """Declare a function as a metric; its parameter names are its needs.
 
     The function is synchronous and pure. It returns a number, a ``Measured`` (number and evidence) or None
@@ -173,10 +175,10 @@ def metric(function: Marked | None = None, /, **said: Unpack[MetricSettings]) ->
             'Whether the answer names a price.'
             return "€" in answer
     """
-    for name in said:
+    for name in settings:
         if name not in MetricSettings.__annotations__:
             raise TypeError(f"'@metric' knows no '{name}'{nearest(name, MetricSettings.__annotations__)}")
-    declaration = MetricDeclaration(**said)
+    declaration = MetricDeclaration(**settings)
 
     def mark(marked: Marked) -> Marked:
         setattr(marked, _MARK, declaration)
@@ -293,7 +295,7 @@ def read_signature(function: Function) -> tuple[tuple[Need, ...], Mapping[str, o
         elif parameter.kind is parameter.KEYWORD_ONLY and has_default:
             options[parameter.name] = parameter.default
         else:
-            said = f"{place_of(function)}: '{name_of(function)}' has the parameter '{parameter}'"
+            message = f"{place_of(function)}: '{name_of(function)}' has the parameter '{parameter}'"
             wanted = "needs are plain parameters, and options are keyword-only with a default"
-            raise InputError(f"{said}, which can't be filled; {wanted}.")
+            raise InputError(f"{message}, which can't be filled; {wanted}.")
     return tuple(needs), options

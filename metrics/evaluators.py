@@ -330,7 +330,7 @@ def options_of(metrics: Iterable[str], catalog: Catalog) -> dict[str, tuple[str,
             continue
         seen.add(name)
         waiting += [need.name for need in entry.parameters]
-        waiting += entry.declaration.adds_up if isinstance(entry, Metric) else ()
+        waiting += entry.declaration.row_metrics if isinstance(entry, Metric) else ()
         for option in entry.options:
             owners[option] = (*owners.get(option, ()), name)
     return owners

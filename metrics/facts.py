@@ -96,7 +96,7 @@ class RunFacts(TypedDict, total=False):
     confusion: Mapping[tuple[str, str], int]
 
 
-Check = Callable[[object], Reason | None]
+FactCheck = Callable[[object], Reason | None]
 
 
 def is_blank(text: str | None) -> bool:
@@ -104,7 +104,7 @@ def is_blank(text: str | None) -> bool:
     return text is None or not text.strip()
 
 
-def _text(reason: Reason) -> Check:
+def _text(reason: Reason) -> FactCheck:
     return lambda fact: reason if fact is None or is_blank(str(fact)) else None
 
 
@@ -152,7 +152,7 @@ def _model(fact: object) -> Reason | None:
 
 # In the order in which a row is checked: the first missing fact gives the reason. The answer comes after all
 # other facts (a blank one may still be worth a value), and the tools after the answer.
-ROW_CHECKS: Final[Mapping[str, Check]] = {
+ROW_CHECKS: Final[Mapping[str, FactCheck]] = {
     "question": _text(Reason.QUESTION_MISSING),
     "expected": _text(Reason.EXPECTED_MISSING),
     "expected_answers": _texts,
@@ -171,7 +171,7 @@ ROW_CHECKS: Final[Mapping[str, Check]] = {
     "judge": lambda fact: Reason.JUDGE_UNAVAILABLE if fact is None else None,
     **dict.fromkeys(LOCAL_MODELS, _model),
 }
-RUN_CHECKS: Final[Mapping[str, Check]] = dict.fromkeys(RunFacts.__annotations__, _figure)
+RUN_CHECKS: Final[Mapping[str, FactCheck]] = dict.fromkeys(RunFacts.__annotations__, _figure)
 TOOLS: Final = frozenset({"embedder", "judge", *LOCAL_MODELS})
 # What a bot's reply brings; all other facts are the same for every bot that is asked the question.
 OF_REPLY: Final = frozenset(

@@ -15,7 +15,7 @@ from .bench import (
     Failure,
     PlannedMetric,
     Prepared,
-    Row,
+    RowBench,
     RowPlan,
     Step,
     Values,
@@ -25,7 +25,7 @@ from .bench import (
     no_value,
     score_of,
 )
-from .declaration import Function, Need, Wanted, declaration_of, nearest, place_of
+from .declaration import Allowed, Function, Need, declaration_of, nearest, place_of
 from .entries import Artefact, Metric, facts_of, without_parts
 from .facts import OF_REPLY, ROW_CHECKS, RUN_CHECKS, TOOLS, Facts, RunFacts
 from .score import Reason, Score, Status
@@ -165,7 +165,7 @@ class Plan:
 
     async def score(self, facts: Facts) -> list[Score]:
         """Scores of a row, in the order of ``metrics``; whatever can be awaited together is."""
-        row = Row(self._row_plan, facts)
+        row = RowBench(self._row_plan, facts)
         row.make_plain()
         if not self.is_sync:
             await make_all(row.work(waiting=True))
@@ -175,7 +175,7 @@ class Plan:
         """The same without awaiting anything. Raises RuntimeError unless ``is_sync``."""
         if not self.is_sync:
             raise RuntimeError("Some of these metrics await a model: use 'await plan.score(facts)'.")
-        row = Row(self._row_plan, facts)
+        row = RowBench(self._row_plan, facts)
         row.make_plain()
         return row.scores()
 
@@ -250,16 +250,16 @@ class _Planner:
 
     def prepared(self, metric: Metric, versions: Mapping[str, str] = MappingProxyType({})) -> Prepared:
         """A metric with all that scoring it takes; ``versions`` are those of the row metrics that it may add up."""
-        said = metric.declaration
+        declared = metric.declaration
         options = _settled(metric, self._options.get(metric.id, {}))
         parameters = _parameters(metric, options)
-        below = tuple(self._below(parameters)) if said.level == "row" else ()
+        below = tuple(self._below(parameters)) if declared.level == "row" else ()
         needs, optional = self._facts(metric, parameters)
         asked = {name for step in below for name in step.names}.union(need.name for need in parameters)
-        zero_on_empty = said.zero_on_empty_contexts and self._zero_on_empty
+        zero_on_empty = declared.zero_on_empty_contexts and self._zero_on_empty
         models = {tool: self._models.get(tool, "") for tool in TOOLS & asked}
-        rules = {"blank_answer": said.blank_answer, "zero_on_empty": zero_on_empty, "models": models}
-        added = {"adds_up": [versions[id] for id in said.adds_up]} if said.adds_up else {}
+        rules = {"blank_answer": declared.blank_answer, "zero_on_empty": zero_on_empty, "models": models}
+        added = {"row_metrics": [versions[id] for id in declared.row_metrics]} if declared.row_metrics else {}
         low, high = self._scale(metric, options)
         planned = PlannedMetric(
             id=metric.id,
@@ -274,8 +274,8 @@ class _Planner:
             needs=needs,
             optional=optional,
             options=options,
-            aggregate=said.aggregate,
-            is_scaled=said.scale is not None,
+            aggregate=declared.aggregate,
+            is_scaled=declared.scale is not None,
         )
         return Prepared(
             metric=replace(planned, threshold=planned.on_scale(metric.threshold)),
@@ -283,9 +283,9 @@ class _Planner:
             below=below,
             facts=needs,
             needs_answer="answer" in needs,
-            blank_answer=said.blank_answer,
+            blank_answer=declared.blank_answer,
             zero_on_empty=zero_on_empty,
-            components=said.components,
+            components=declared.components,
         )
 
     def _scale(self, metric: Metric, options: Mapping[str, object]) -> tuple[float | None, float | None]:
@@ -333,14 +333,14 @@ class _Planner:
             options = _settled(artefact, self._options.get(artefact.id, {}))
             step = _step(artefact, artefact.parameters, options, below)
             given = {need.name for need in self._given(artefact)}
-            said = artefact.declaration
-            requests = said.requests(options) if callable(said.requests) else said.requests
-            is_asking = bool(said.calls) or (artefact.is_async and "judge" in step.names)
+            declared = artefact.declaration
+            requests = declared.requests(options) if callable(declared.requests) else declared.requests
+            is_asking = bool(declared.calls) or (artefact.is_async and "judge" in step.names)
             self._steps[artefact.id] = replace(
                 step,
                 names=tuple(name if name in given else LEFT_OUT for name in step.names),
                 parts=self._wired[artefact.id],
-                calls=said.calls,
+                calls=declared.calls,
                 requests=requests if is_asking else 0,
             )
         return self._steps[artefact.id]
@@ -411,9 +411,9 @@ def _making(step: Step) -> list[object]:
         made_by.append({"parts": step.parts})
     if step.calls or step.requests:
         made_by.append({"prompts": {call: _prompt(call, step) for call in step.calls or _UNNAMED}})
-    said = declaration_of(step.function)
-    if said is not None and said.reads:
-        made_by.append({"reads": read_files(step.function, said.reads)})
+    declared = declaration_of(step.function)
+    if declared is not None and declared.reads:
+        made_by.append({"reads": read_files(step.function, declared.reads)})
     return made_by
 
 
@@ -423,8 +423,8 @@ def _prompt(call: str, step: Step) -> str:
     try:
         return prompt_hash(call)
     except FileNotFoundError as error:
-        said = f"{place_of(step.function)}: artefact '{step.name}' names the judge's call '{call}'"
-        raise InputError(f"{said}, for which there is no prompt.") from error
+        message = f"{place_of(step.function)}: artefact '{step.name}' names the judge's call '{call}'"
+        raise InputError(f"{message}, for which there is no prompt.") from error
 
 
 def _settled(owner: Metric | Artefact, given: Mapping[str, object]) -> Mapping[str, object]:
@@ -442,8 +442,8 @@ def _settled(owner: Metric | Artefact, given: Mapping[str, object]) -> Mapping[s
             raise InputError(f"The option {owner.id}.{name} is {value!r}; one of {wanted} is wanted.")
         settled[name] = _fitting(f"{owner.id}.{name}", value, defaults[name])
         for rule in getattr(hints.get(name), "__metadata__", ()):
-            if isinstance(rule, Wanted) and not rule.holds(settled[name]):
-                raise InputError(f"The option {owner.id}.{name} is {value!r}; {rule.words} is wanted.")
+            if isinstance(rule, Allowed) and not rule.check(settled[name]):
+                raise InputError(f"The option {owner.id}.{name} is {value!r}; {rule.text} is wanted.")
     return MappingProxyType(settled)
 
 

@@ -36,12 +36,12 @@ def _installed() -> tuple[Function, ...]:
 
 def _loaded(entry: EntryPoint) -> list[Function]:
     package = entry.dist.name if entry.dist else entry.module
-    said = f"The package {package} says that it brings metrics ({GROUP}: {entry.name} = {entry.value}), and "
+    message = f"The package {package} says that it brings metrics ({GROUP}: {entry.name} = {entry.value}), and "
     try:
         loaded = entry.load()
     except Exception as error:  # the code of others may raise anything
-        raise InputError(f"{said}importing it failed: {type(error).__name__}: {error}") from error
+        raise InputError(f"{message}importing it failed: {type(error).__name__}: {error}") from error
     functions = declared_in(loaded) if isinstance(loaded, ModuleType) else [loaded]
     if not functions or not all(map(declaration_of, functions)):
-        raise InputError(f"{said}there is no metric: neither a module with metrics nor a function under '@metric'.")
+        raise InputError(f"{message}there is no metric: neither a module with metrics nor a function under '@metric'.")
     return functions

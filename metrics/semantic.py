@@ -22,9 +22,9 @@ def likeness_by_vectors(answer_vector: TextVectors, expected_vector: TextVectors
 @artefact
 async def likeness_by_model(answer: str, expected: str, similarity_model: Checker) -> Measured:
     """The sigmoid of a cross-encoder that reads the answer and the expected answer together."""
-    said = await similarity_model.check([(answer, expected)])
-    details = {"method": "cross_encoder", "model": similarity_model.model_id, "truncated": bool(said.truncated[0])}
-    return Measured(float(said.probabilities[0]), details)
+    output = await similarity_model.check([(answer, expected)])
+    details = {"method": "cross_encoder", "model": similarity_model.model_id, "truncated": bool(output.truncated[0])}
+    return Measured(float(output.probabilities[0]), details)
 
 
 @metric(

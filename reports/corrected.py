@@ -94,7 +94,7 @@ def _kept(figures: Sequence[Any], stale: str) -> StoredCalibration:
     return StoredCalibration(measure, corrected, low, high, labels, bool(is_random), judge, run, stale)
 
 
-def keep_check(
+def save_check(
     store: Store, fingerprint: str, judge: str, accuracy: float | None, hostile: float | None,
     result: Mapping[str, object],
 ) -> None:  # fmt: skip

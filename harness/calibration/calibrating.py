@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ... import InputError
-from ...reports.calibration.calibration import Calibration, calibrate, is_binary, keep_calibrations
+from ...reports.calibration.calibration import Calibration, calibrate, is_binary, save_calibrations
 from ...reports.calibration.labels import (
     HumanVerdict,
     Label,
@@ -19,8 +19,8 @@ from ...reports.calibration.labels import (
     SheetRow,
     Written,
     drawn,
-    keep_labels,
     read_sheet,
+    save_labels,
     scored_rows,
     sheet,
     shown_rows,
@@ -107,7 +107,7 @@ def draw_labels(database: Path, name: str | None, draw: Draw) -> list[str]:
         with whole_file(draw.out) as file:
             file.writelines(sheet(lines, metric, scale.write, draw.seed, draw.show))
         already = sum(bool(line.verdict) for line in lines)
-        return [*_said(run, metric, chosen, sample, draw, scale), *_already(already)]
+        return [*_summary(run, metric, chosen, sample, draw, scale), *_already(already)]
 
 
 def _bots(run: ReportedRun, rows: Mapping[str, Sequence[ScoredRow]], bot: str) -> list[str]:
@@ -143,7 +143,7 @@ def _word(verdict: HumanVerdict, scale: Scale) -> str:
     return "yes" if verdict.passes else "no"
 
 
-def _said(
+def _summary(
     run: ReportedRun, metric: str, rows: Mapping[str, Sequence[ScoredRow]], sample: Mapping[str, Sequence[ScoredRow]],
     draw: Draw, scale: Scale,
 ) -> list[str]:  # fmt: skip
@@ -151,7 +151,7 @@ def _said(
     parts = ", ".join(f"{len(sample[bot]):,} of {len(rows[bot]):,} of {bot}" for bot in rows)
     values = "the judge's values are in the column judge" if draw.show else "the judge's values are left out"
     ((summary,),) = run.store.query("SELECT summary FROM metrics WHERE id = ?", [run.metric_ids[metric]])
-    said = [
+    lines = [
         f"Wrote {draw.out}: {number:,} of {total:,} rows with a value of {metric}, drawn at random "
         f"(seed {draw.seed}): {parts}; {values}.",
         *([f"{metric}: {summary}"] if summary else []),
@@ -160,10 +160,10 @@ def _said(
     ]
     few = [bot for bot in rows if len(sample[bot]) < min(FEWEST, len(rows[bot]))]
     if few:
-        said.append(
+        lines.append(
             f"Fewer than {FEWEST} labels for a bot give indicative figures only; --n {FEWEST * len(rows)} would do."
         )
-    return said
+    return lines
 
 
 def _already(number: int) -> list[str]:
@@ -221,8 +221,8 @@ def calibrate_run(
             found.append(done)
         with transaction(store.path, store.connection):
             for done in found:
-                keep_labels(run, done.metric, labels[done.metric])
-                keep_calibrations(store, run.id, run.metric_ids[done.metric], done.judge, run.bot_ids, done.by_bot)
+                save_labels(run, done.metric, labels[done.metric])
+                save_calibrations(store, run.id, run.metric_ids[done.metric], done.judge, run.bot_ids, done.by_bot)
         return run.summary.run, found
 
 

@@ -18,13 +18,13 @@ from rich.text import Text
 
 from ...reports.calibration.calibration import calibration_object
 from ...reports.calibration.table import calibration_table
-from ...reports.corrected import keep_check
+from ...reports.corrected import save_check
 from ...reports.leaderboard import count, milliseconds
 from ...reports.store.database import Store
 from ...reports.text import printable
 from ..calibration.calibrating import Calibrated
 from ..run.interrupts import Interrupts
-from ..run.judge_check import CheckReport, Said, Tally, calls_of, check_judge, fingerprint, kinds
+from ..run.judge_check import CheckReport, ProbeVerdict, Tally, calls_of, check_judge, fingerprint, kinds
 from ..run.run import Evaluation
 from ..run.run_config import RunConfig
 from ..run.suite_run import suite_evaluation
@@ -106,10 +106,10 @@ def _of(tally: Tally) -> str:
 
 
 def _left_out(report: CheckReport) -> Iterator[str]:
-    if report.cannot:
-        yield f"Has no means for: {', '.join(report.cannot)}. What rests on them is not_applicable, never guessed."
-    if report.without:
-        yield f"No known cases for: {', '.join(printable(name) for name in report.without)}."
+    if report.unable:
+        yield f"Has no means for: {', '.join(report.unable)}. What rests on them is not_applicable, never guessed."
+    if report.untested:
+        yield f"No known cases for: {', '.join(printable(name) for name in report.untested)}."
     if report.unavailable:
         yield f"{count(len(report.unavailable), 'call')} got no reply: {printable(report.unavailable[0])}"
 
@@ -126,14 +126,14 @@ def _wrong(report: CheckReport) -> Iterator[RenderableType]:
         yield Text(f"and {len(wrong) - MOST_WRONG:,} more, all of which are in --json", style="dim")
 
 
-def _what(one: Said) -> str:
+def _what(one: ProbeVerdict) -> str:
     """What was judged: an item of a list, or a question with its answer, and what of it."""
     if one.probe.part or one.self_test.id.endswith(one.probe.text):
         return one.probe.text if one.probe.part else one.self_test.id
     return f"{one.probe.text.partition(':')[0]}: {one.self_test.id}"
 
 
-def _one(one: Said) -> RenderableType:
+def _one(one: ProbeVerdict) -> RenderableType:
     case = f" ({one.self_test.id})" if one.probe.part else ""
     hostile = ", hostile" if one.probe.hostile else ""
     said = "could not be read" if one.verdict is None else "found good" if one.verdict else "found bad"
@@ -220,7 +220,7 @@ def check_suite(
         with Interrupts() as interrupts:
             report = interrupts.run(_check(evaluation, calls, floors))
         if not report.unavailable:
-            keep_check(
+            save_check(
                 store, fingerprint(evaluation.judging, calls, floors), report.judge, report.accuracy, report.hostile,
                 report.as_object,
             )  # fmt: skip

@@ -21,7 +21,7 @@ from rich.text import Text
 from ... import InputError
 from ...knowledge import ROLES, Role
 from ...metrics import builtin_catalog
-from ...metrics.declaration import Wanted, nearest
+from ...metrics.declaration import Allowed, nearest
 from ...metrics.entries import facts_of
 from ...metrics.evaluators import (
     EVALUATORS,
@@ -324,7 +324,7 @@ def allowed(kind: object) -> str:
     """
     origin, members = typing.get_origin(kind), typing.get_args(kind)
     if origin is Annotated:
-        rules = [rule.words for rule in members[1:] if isinstance(rule, Wanted)]
+        rules = [rule.text for rule in members[1:] if isinstance(rule, Allowed)]
         return rules[0] if rules else allowed(members[0])
     if origin is Literal:
         return _or([as_yaml(value) for value in members])

@@ -22,7 +22,7 @@ from ...metrics.judge.verdicts import Grade, Verdicts
 from ...metrics.plan import Plan
 from ...metrics.score import JudgeUnavailable, NotApplicable, Unreadable
 from ...metrics.tools import Judge
-from ...reports.corrected import keep_check, stored_check
+from ...reports.corrected import save_check, stored_check
 from ...reports.store.database import Store
 from ...reports.store.judge_calls import CallRecord
 from ..suite.mistakes import read_yaml
@@ -177,7 +177,11 @@ def _compare_claims(case: Mapping[str, Any]) -> Made:
         case["expected"], case["answer"], tuple(claim.text for claim in of_answer),
         tuple(claim.text for claim in of_expected), case["question"],
     )  # fmt: skip
-    return call, [*of_answer, *of_expected], lambda said: [*_hold(said.answer_claims), *_hold(said.expected_claims)]
+    return (
+        call,
+        [*of_answer, *of_expected],
+        lambda answer: [*_hold(answer.answer_claims), *_hold(answer.expected_claims)],
+    )
 
 
 def _label(kind: str, case: Mapping[str, Any]) -> Made:
@@ -218,7 +222,7 @@ def _upper(grade: Grade | None) -> bool | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class ProbeVerdict:
     """A judge's verdict on one probe; None where it could not be read. ``reply`` is what the judge wrote."""
 
     self_test: SelfTest
@@ -274,16 +278,16 @@ class CheckReport:
     judge: str
     name: str
     floors: CheckSettings
-    said: tuple[Said, ...]
+    verdicts: tuple[ProbeVerdict, ...]
     records: tuple[CallRecord, ...]
-    cannot: Mapping[str, str]
-    without: tuple[str, ...]
+    unable: Mapping[str, str]
+    untested: tuple[str, ...]
     unavailable: tuple[str, ...]
 
     @cached_property
-    def plain(self) -> tuple[Said, ...]:
+    def plain(self) -> tuple[ProbeVerdict, ...]:
         """The verdicts on the cases as they are."""
-        return tuple(one for one in self.said if one.self_test.variant == "plain")
+        return tuple(one for one in self.verdicts if one.self_test.variant == "plain")
 
     @property
     def accuracy(self) -> float | None:
@@ -340,9 +344,9 @@ class CheckReport:
         return Tally(sum(len(set(each)) == 1 for each in several), len(several))
 
     @property
-    def wrong(self) -> list[Said]:
+    def wrong(self) -> list[ProbeVerdict]:
         """Wrong verdicts on the cases as they are, each probe once, those of hostile cases first."""
-        first: dict[tuple[str, str, str, str], Said] = {}
+        first: dict[tuple[str, str, str, str], ProbeVerdict] = {}
         for one in self.plain:
             if not one.is_right:
                 first.setdefault(one.key, one)
@@ -395,8 +399,8 @@ class CheckReport:
             "verbosity_bias": self.verbosity.as_object,
             "retest_agreement": self.retest and self.retest.as_object,
             "parse_failures": {"first_reply": first.as_object, "after_repair": repaired.as_object},
-            "cannot_grade": dict(self.cannot),
-            "no_self_tests": list(self.without),
+            "cannot_grade": dict(self.unable),
+            "no_self_tests": list(self.untested),
             "requests": len(self.records),
             "unavailable": len(self.unavailable),
             **self.usage,
@@ -409,12 +413,12 @@ class CheckReport:
             ],
         }  # fmt: skip
 
-    def _changed(self, variant: Variant, counts: Callable[[Said], bool]) -> Tally:
+    def _changed(self, variant: Variant, counts: Callable[[ProbeVerdict], bool]) -> Tally:
         """How many verdicts of the first round differ in a variant, among those that count and can be read."""
         plain = {one.key: one for one in self.plain if one.repeat == 0 and counts(one)}
         pairs = [
             (plain[one.key].verdict, one.verdict)
-            for one in self.said
+            for one in self.verdicts
             if one.self_test.variant == variant and one.key in plain
         ]
         readable = [(before, after) for before, after in pairs if before is not None and after is not None]
@@ -429,8 +433,8 @@ def floors_missed(accuracy: float | None, hostile: float | None, floors: CheckSe
     )
 
 
-def _right(said: Iterable[Said]) -> Tally:
-    some = list(said)
+def _right(verdicts: Iterable[ProbeVerdict]) -> Tally:
+    some = list(verdicts)
     return Tally(sum(one.is_right for one in some), len(some))
 
 
@@ -457,8 +461,8 @@ class _Round:
     judging: Judging
     number: int
     records: list[CallRecord] = field(default_factory=list)
-    said: list[Said] = field(default_factory=list)
-    cannot: dict[str, str] = field(default_factory=dict)
+    verdicts: list[ProbeVerdict] = field(default_factory=list)
+    unable: dict[str, str] = field(default_factory=dict)
     unavailable: list[str] = field(default_factory=list)
 
     async def ask(self, asked: Sequence[SelfTest]) -> None:
@@ -473,7 +477,7 @@ class _Round:
         try:
             verdicts = self_test.verdicts(await _answer(judge, self_test))
         except NotApplicable as refusal:
-            self.cannot[self_test.kind] = str(refusal.details.get("message", ""))
+            self.unable[self_test.kind] = str(refusal.details.get("message", ""))
             return
         except JudgeUnavailable as error:
             self.unavailable.append(str(error))
@@ -484,7 +488,7 @@ class _Round:
             self.records += records
         reply = why or (records[-1].kept.text or "" if records else "")
         for probe, verdict in zip(self_test.probes, verdicts, strict=True):
-            self.said.append(Said(self_test, probe, self.number, verdict, reply[:MOST_QUOTED]))
+            self.verdicts.append(ProbeVerdict(self_test, probe, self.number, verdict, reply[:MOST_QUOTED]))
 
 
 async def _answer(judge: Judge | None, self_test: SelfTest) -> object:
@@ -511,17 +515,17 @@ async def check_judge(judging: Judging, calls: Collection[str], floors: CheckSet
         await each.ask([self_test for self_test in asked if self_test.variant == "plain" or each.number == 0])
     unavailable = [why for each in rounds for why in each.unavailable]
     order = {id(self_test): place for place, self_test in enumerate(asked)}
-    said = sorted((one for each in rounds for one in each.said), key=lambda one: order[id(one.self_test)])
-    if unavailable and not said:
+    verdicts = sorted((one for each in rounds for one in each.verdicts), key=lambda one: order[id(one.self_test)])
+    if unavailable and not verdicts:
         raise JudgeUnfit(f"The judge {judging.name} can't be reached: {judging.problem or unavailable[0]}")
     return CheckReport(
         judge=judging.model_id,
         name=judging.name,
         floors=floors,
-        said=tuple(said),
+        verdicts=tuple(verdicts),
         records=tuple(record for each in rounds for record in each.records),
-        cannot=dict(sorted((kind, why) for each in rounds for kind, why in each.cannot.items())),
-        without=tuple(sorted(set(calls) - set(kinds()))),
+        unable=dict(sorted((kind, why) for each in rounds for kind, why in each.unable.items())),
+        untested=tuple(sorted(set(calls) - set(kinds()))),
         unavailable=tuple(unavailable),
     )
 
@@ -555,7 +559,7 @@ async def require_check(store: Store, judging: Judging, plan: Plan) -> str:
     if kept is None:
         report = await check_judge(judging, calls, floors)
         if not report.unavailable:
-            keep_check(store, key, report.judge, report.accuracy, report.hostile, report.as_object)
+            save_check(store, key, report.judge, report.accuracy, report.hostile, report.as_object)
         accuracy, hostile = report.accuracy, report.hostile
     else:
         accuracy, hostile = kept

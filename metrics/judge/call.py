@@ -77,7 +77,7 @@ class JudgeCall(ABC, Generic[Answer]):
     def shown(self) -> Sequence[Block]:
         """The texts that the judge is shown, in their order."""
 
-    def laid_out(self) -> Sequence[Block | str]:
+    def content(self) -> Sequence[Block | str]:
         """The same with what is said between them, in which nothing untrusted may stand."""
         return self.shown()
 
@@ -110,7 +110,7 @@ class JudgeCall(ABC, Generic[Answer]):
     def read(self, reply: str) -> Reading[Answer]:
         """Read a reply, strictly: what can't be read is never guessed."""
 
-    def lacks(self, answer: Answer) -> Sequence[str]:  # noqa: ARG002 - for subclasses
+    def missing(self, answer: Answer) -> Sequence[str]:  # noqa: ARG002 - for subclasses
         """Ids or names of the parts that are None in an answer."""
         return ()
 
@@ -272,7 +272,7 @@ class ItemCall(JudgeCall[Answer]):
         readable = not verdicts or any(verdict for some in verdicts.values() for verdict in some)
         return Reading(self.answer_type(**self._all(verdicts)) if readable else None, " ".join(problems))
 
-    def lacks(self, answer: Answer) -> Sequence[str]:
+    def missing(self, answer: Answer) -> Sequence[str]:
         """Ids of the items without a verdict."""
         return tuple(
             identity

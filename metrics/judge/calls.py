@@ -149,7 +149,7 @@ class ReverseQuestions(JudgeCall[tuple[ReverseQuestion, ...]]):
             problems.append(f"{self.count} questions were asked for; {len(questions)} could be read.")
         return Reading(tuple(questions[: self.count]) or None, " ".join(problems))
 
-    def lacks(self, answer: tuple[ReverseQuestion, ...]) -> Sequence[str]:
+    def missing(self, answer: tuple[ReverseQuestion, ...]) -> Sequence[str]:
         """Names of the questions that are missing."""
         return tuple(f"question {number}" for number in range(len(answer) + 1, self.count + 1))
 
@@ -364,7 +364,7 @@ class Review(JudgeCall[Grades]):
             " ".join(reason.split()) if isinstance(reason, str) else "",
         )
 
-    def lacks(self, answer: Grades) -> Sequence[str]:
+    def missing(self, answer: Grades) -> Sequence[str]:
         """Aspects without a grade."""
         return tuple(aspect for aspect in REVIEW_ASPECTS if answer[aspect] is None)
 
@@ -420,7 +420,7 @@ class SafetyVerdicts(JudgeCall[Flags]):
         problem = f"The object must have true or false for {', '.join(missing)}." if missing else ""
         return Reading(None if len(missing) == len(flags) else flags, problem)
 
-    def lacks(self, answer: Flags) -> Sequence[str]:
+    def missing(self, answer: Flags) -> Sequence[str]:
         """Aspects without a flag."""
         return tuple(aspect for aspect in self.aspects if answer[aspect] is None)
 
@@ -534,7 +534,7 @@ class OwnPrompt(WordCall):
         """The row's texts."""
         return tuple(piece for piece in self.pieces if isinstance(piece, Block))
 
-    def laid_out(self) -> Sequence[Block | str]:
+    def content(self) -> Sequence[Block | str]:
         """The user's text with the row's texts in it."""
         return self.pieces
 
@@ -587,8 +587,8 @@ def read_whole_number(reply: str) -> int | None:
     text = bare_reply(reply)
     if text.startswith("{"):
         found = read_object(text)
-        said = found.get("score", found.get("verdict")) if isinstance(found, Mapping) else None
-        text = str(said) if isinstance(said, int | str) and not isinstance(said, bool) else ""
+        value = found.get("score", found.get("verdict")) if isinstance(found, Mapping) else None
+        text = str(value) if isinstance(value, int | str) and not isinstance(value, bool) else ""
     text = re.sub(r"[:=*]", " ", _OF_TEN.sub(" ", text))
     numbers = [word.strip(_AROUND) for word in text.split() if re.search(r"\d", word)]
     return int(numbers[0]) if len(numbers) == 1 and re.fullmatch("[0-9]{1,3}", numbers[0]) else None

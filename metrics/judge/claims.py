@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Annotated, Final, Literal
 
 from ..artefacts import TextVectors, vector_evidence
-from ..declaration import Wanted, metric
+from ..declaration import Allowed, metric
 from ..score import Measured, NotApplicable, Reason
 from .judged import JudgedItems
 
@@ -44,8 +44,8 @@ def faithfulness(
     and usually as unsupported. So values of different verifiers don't compare, and neither do those of a verifier with
     the judge's. ``ragas`` keeps the judge.
     """
-    said = {} if verifier == "judge" else {"verifier": verifier}
-    return Measured(verdict_of_judge.value, {**said, **verdict_of_judge.details})
+    added = {} if verifier == "judge" else {"verifier": verifier}
+    return Measured(verdict_of_judge.value, {**added, **verdict_of_judge.details})
 
 
 def claims_share(claims: JudgedItems) -> float:
@@ -167,7 +167,7 @@ def answer_correctness(
     *,
     weights: Annotated[
         tuple[float, ...],
-        Wanted(
+        Allowed(
             "a pair of numbers, none below 0 and not both 0,",
             lambda both: len(both) == 2 and min(both) >= 0 < sum(both),
         ),
@@ -196,8 +196,8 @@ def answer_correctness(
 
 def factual_f1(right: JudgedItems, covered: JudgedItems) -> float:
     """TP / (TP + (FP + FN) / 2), where TP and FP are claims of the answer and FN of the expected one; 0 without TP."""
-    hits = sum(right.held)
-    misses = len(right.held) - hits + len(covered.held) - sum(covered.held)
+    hits = sum(right.verdicts)
+    misses = len(right.verdicts) - hits + len(covered.verdicts) - sum(covered.verdicts)
     return hits / (hits + misses / 2) if hits else 0.0
 
 

@@ -33,7 +33,7 @@ def context_precision(useful_chunks: JudgedItems, *, reference: Literal["expecte
     that context utilization); then a wrong answer makes wrong contexts useful.
     """
     details: dict[str, object] = {"chunks": useful_chunks.evidence("", "useful"), "judge": useful_chunks.judge}
-    return Measured(average_precision(useful_chunks.held), details | _other(reference, "expected"))
+    return Measured(average_precision(useful_chunks.verdicts), details | _other(reference, "expected"))
 
 
 def average_precision(useful: Sequence[bool]) -> float:
@@ -117,7 +117,7 @@ def context_utilization(expected_claim_support: JudgedItems, claims_covered: Jud
 
     There is no value where the contexts hold none of them. A covered claim that the bot knew by itself counts as used.
     """
-    found = _some(expected_claim_support).held
+    found = _some(expected_claim_support).verdicts
     if not any(found):
         raise NotApplicable(Reason.UNDEFINED, found=0)
     claims = [
@@ -179,8 +179,8 @@ def _some(expected_claims: JudgedItems) -> JudgedItems:
 
 def _held_sentences(judged: JudgedItems, name: str) -> dict[str, object]:
     """The sentences with the verdict yes, and how many there are in all; the row has the others."""
-    held = [line for line in judged.evidence("sentence", name) if line[name]]
-    return {name: held, "sentences": len(judged.items)}
+    positive = [line for line in judged.evidence("sentence", name) if line[name]]
+    return {name: positive, "sentences": len(judged.items)}
 
 
 def _other(value: str, usual: str) -> dict[str, object]:
@@ -209,8 +209,8 @@ def reverse_relevancy(
         {"question": question.text, "similarity": float(cosine), "noncommittal": question.noncommittal}
         for question, cosine in zip(reverse_questions, cosines, strict=True)
     ]
-    said = [question.noncommittal for question in reverse_questions]
-    is_evasive = all(said) if noncommittal == "all" else any(said)
+    evasive = [question.noncommittal for question in reverse_questions]
+    is_evasive = all(evasive) if noncommittal == "all" else any(evasive)
     details: dict[str, object] = {"questions": asked, "noncommittal": noncommittal}
     details |= vector_evidence(question_vector, reverse_question_vectors)
     return Measured(0.0 if is_evasive else float(np.mean(cosines)), details)
@@ -252,7 +252,7 @@ def ragas(
     parts = {
         "faithfulness": claims_share(claim_support),
         "answer_relevancy": reverse_relevancy.value,
-        "context_precision": average_precision(useful_chunks.held),
+        "context_precision": average_precision(useful_chunks.verdicts),
         "context_recall": expected_sentence_support.share,
     }
     details = {**parts, "judge": claim_support.judge, "model": reverse_relevancy.details["model"]}

@@ -7,11 +7,11 @@ from statistics import fmean
 from typing import Annotated, Final, Literal
 
 from ..bench import together
-from ..declaration import Function, Wanted, artefact, metric
+from ..declaration import Allowed, Function, artefact, metric
 from ..facts import is_blank
 from ..score import Measured, NotApplicable, Reason, Unreadable
 from ..tools import Judge
-from .boolean import Check, Verdict, boolean_metrics, contexts_to_check, joined, made_check
+from .boolean import Check, Outcome, boolean_metrics, contexts_to_check, joined, made_check
 from .calls import REVIEW_ASPECTS, Review, SafetyVerdicts
 from .verdicts import Flags, Grade, Grades, tie
 
@@ -54,7 +54,7 @@ async def review(
     *,
     scale: tuple[float, ...] = (0.0, 1.0),
     judge_scoring: Literal["direct", "expected"] = "direct",
-    samples: Annotated[int, Wanted("2 or more", lambda count: count >= 2)] = 5,
+    samples: Annotated[int, Allowed("2 or more", lambda count: count >= 2)] = 5,
 ) -> Reviewed:
     """Scores and reasons for all four aspects (J6); a blank answer is not shown to the judge.
 
@@ -203,15 +203,15 @@ def counted(votes: SafetyVotes, aspect: str) -> Check:
     return made_check(of_answer, _verdict(votes, votes.of_contexts[aspect]))
 
 
-def _verdict(votes: SafetyVotes, cast: Sequence[bool | None]) -> Verdict:
+def _verdict(votes: SafetyVotes, cast: Sequence[bool | None]) -> Outcome:
     readable = [flag for flag in cast if flag is not None]
-    said: dict[str, object] = {"votes": [_FLAGGED[flag] for flag in cast], "judge": votes.judge}
+    details: dict[str, object] = {"votes": [_FLAGGED[flag] for flag in cast], "judge": votes.judge}
     if len(readable) < min(2, votes.wanted):
-        return None, {**said, "unreadable": f"Of {len(cast)} votes, {len(readable)} can be read."}
+        return None, {**details, "unreadable": f"Of {len(cast)} votes, {len(readable)} can be read."}
     if tie(readable):
         half = len(readable) // 2
-        return None, {**said, "unreadable": f"{half} votes stand against {half}."}
-    return 2 * sum(readable) > len(readable), said
+        return None, {**details, "unreadable": f"{half} votes stand against {half}."}
+    return 2 * sum(readable) > len(readable), details
 
 
 def _critic_requests(options: Mapping[str, object], isolated: bool) -> int:

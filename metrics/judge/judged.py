@@ -6,7 +6,7 @@ from statistics import fmean
 from typing import Annotated
 
 from ..artefacts import TextVectors, embedded
-from ..declaration import Wanted, artefact
+from ..declaration import Allowed, artefact
 from ..facts import is_blank
 from ..score import NotApplicable, Reason, Unreadable
 from ..text import sentences
@@ -107,8 +107,8 @@ async def answer_support(
     if not answer_claims and not context_texts:
         return AnswerSupport()
     call = CheckAnswer(question, shown_chunks.texts, answer_claims or (), context_texts or ())
-    said = await judge.ask(call)
-    return replace(said, claims=shown_chunks.ranked(said.claims))
+    output = await judge.ask(call)
+    return replace(output, claims=shown_chunks.ranked(output.claims))
 
 
 @artefact(
@@ -137,9 +137,9 @@ async def expected_support(
         usefulness=ranked_chunks is not None,
         sentences=context_texts or (),
     )
-    said = await judge.ask(call)
-    claims, found = shown_chunks.ranked(said.claims), shown_chunks.ranked(said.sentences)
-    return replace(said, claims=claims, sentences=found)
+    output = await judge.ask(call)
+    claims, found = shown_chunks.ranked(output.claims), shown_chunks.ranked(output.sentences)
+    return replace(output, claims=claims, sentences=found)
 
 
 @artefact(calls=("check_expected",))
@@ -147,8 +147,8 @@ async def useful_for_answer(question: str, answer: str, shown_chunks: ShownChunk
     """Which chunks help to reach the bot's own answer; it stands where J2b has the expected one."""
     if is_blank(answer):
         raise NotApplicable(Reason.ANSWER_EMPTY)
-    said = await judge.ask(CheckExpected(question, answer, shown_chunks.texts, usefulness=True))
-    return said.useful
+    output = await judge.ask(CheckExpected(question, answer, shown_chunks.texts, usefulness=True))
+    return output.useful
 
 
 @artefact(parts=("answer_claims", "expected_claims"), calls=("compare_claims",))
@@ -174,13 +174,13 @@ async def agreement(
 
 @artefact(calls=("reverse_questions",))
 async def reverse_questions(
-    answer: str, judge: Judge, *, questions: Annotated[int, Wanted("1 or more", lambda count: count >= 1)] = 3
+    answer: str, judge: Judge, *, questions: Annotated[int, Allowed("1 or more", lambda count: count >= 1)] = 3
 ) -> tuple[ReverseQuestion, ...]:
     """Questions that the answer would answer, made without sight of the real one (J4)."""
     if is_blank(answer):
         raise NotApplicable(Reason.ANSWER_EMPTY)
-    said = await judge.ask(ReverseQuestions(answer, questions))
-    readable = tuple(question for question in said if not is_blank(question.text))
+    output = await judge.ask(ReverseQuestions(answer, questions))
+    readable = tuple(question for question in output if not is_blank(question.text))
     if not readable:
         raise Unreadable("the judge gave no question that the answer would answer")
     return readable
@@ -221,20 +221,20 @@ class JudgedItems:
     judge: str
 
     @property
-    def held(self) -> tuple[bool, ...]:
+    def verdicts(self) -> tuple[bool, ...]:
         """For each item whether the verdict is yes."""
         return tuple(item.verdict.holds for item in self.items)
 
     @property
     def share(self) -> float:
         """Share of the items with the verdict yes; there must be an item."""
-        return sum(self.held) / len(self.items)
+        return sum(self.verdicts) / len(self.items)
 
     @property
     def mean(self) -> float:
         """Mean probability that an item holds; its verdict, 0 or 1, where the judge has none. There must be an item."""
-        said = [item.verdict for item in self.items]
-        return fmean(float(one.holds) if one.probability is None else one.probability for one in said)
+        given = [item.verdict for item in self.items]
+        return fmean(float(one.holds) if one.probability is None else one.probability for one in given)
 
     def evidence(self, kind: str, verdict: str) -> list[dict[str, object]]:
         """For each item its text, verdict and reason, as they stand in a score's details.
@@ -247,23 +247,23 @@ class JudgedItems:
 
 
 def _evidence(item: JudgedItem, kind: str, name: str) -> dict[str, object]:
-    said = item.verdict
+    verdict = item.verdict
     found: dict[str, object] = {kind: item.text} if kind else {}
     if item.chunk:
         found["chunk"] = item.chunk
-    found[name] = said.holds
-    if said.probability is not None:
-        found["probability"] = round(said.probability, 4)
-    if said.contradicted:
+    found[name] = verdict.holds
+    if verdict.probability is not None:
+        found["probability"] = round(verdict.probability, 4)
+    if verdict.contradicted:
         found["contradicted"] = True
-    if said.chunks:
-        found["chunks"] = list(said.chunks)
-    if said.why:
-        found["why"] = said.why
-    if said.evidence:
-        found["evidence"] = said.evidence
-    if said.agreement < 1:  # of several judges or votes
-        found["agreement"] = said.agreement
+    if verdict.chunks:
+        found["chunks"] = list(verdict.chunks)
+    if verdict.why:
+        found["why"] = verdict.why
+    if verdict.evidence:
+        found["evidence"] = verdict.evidence
+    if verdict.agreement < 1:  # of several judges or votes
+        found["agreement"] = verdict.agreement
     return found
 
 

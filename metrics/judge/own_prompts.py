@@ -11,7 +11,7 @@ from ..bench import together
 from ..declaration import Function, artefact
 from ..score import Reason
 from ..tools import Judge
-from .boolean import Check, Verdict, boolean_metrics, joined, labelled, made_check, requests
+from .boolean import Check, Outcome, boolean_metrics, joined, labelled, made_check, requests
 from .call import Block
 from .calls import OwnPrompt
 
@@ -151,17 +151,17 @@ def _sign(check: Function, fields: Sequence[str], may_check_contexts: bool) -> N
 
 def _ask(
     judge: Judge, labels: tuple[str, str], pieces: Sequence[str], row: Mapping[str, Any]
-) -> Coroutine[Any, Any, Verdict]:
+) -> Coroutine[Any, Any, Outcome]:
     """Ask with the row's texts in the places of the placeholders; each is put there once, and never filled in."""
-    laid_out = tuple(Block(piece, _text(row[piece])) if place % 2 else piece for place, piece in enumerate(pieces))
-    return labelled(judge, labels, judge.ask(OwnPrompt(labels, laid_out)))
+    filled = tuple(Block(piece, _text(row[piece])) if place % 2 else piece for place, piece in enumerate(pieces))
+    return labelled(judge, labels, judge.ask(OwnPrompt(labels, filled)))
 
 
 def _text(value: str | Sequence[str]) -> str:
     return value if isinstance(value, str) else joined(value)
 
 
-def _made(verdict: Verdict, fields: Sequence[str], contexts: object, check_contexts: bool) -> Check:
+def _made(verdict: Outcome, fields: Sequence[str], contexts: object, check_contexts: bool) -> Check:
     """The check of a row on which one verdict was given, which counts for all that was shown."""
     failed, finding = verdict
     unchecked = Reason.CONTEXTS_NOT_CHECKED

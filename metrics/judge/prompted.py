@@ -75,7 +75,7 @@ def _completed(call: JudgeCall[Answer], first: Reading[Answer], second: Reading[
     if second.answer is None:
         return Reading(first.answer, second.problem)
     answer = call.completed(first.answer, second.answer)
-    return Reading(answer, second.problem if call.lacks(answer) else "")
+    return Reading(answer, second.problem if call.missing(answer) else "")
 
 
 def _echo(reply: JudgeReply) -> str:

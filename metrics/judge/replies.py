@@ -75,8 +75,8 @@ def read_label(reply: str, labels: Sequence[str]) -> str | None:
     text = bare_reply(reply)
     if text.startswith("{"):
         found = _object_alone(text)
-        said = None if found is None else found.get("verdict")
-        text = str(said).lower() if isinstance(said, bool) else said if isinstance(said, str) else ""
+        value = None if found is None else found.get("verdict")
+        text = str(value).lower() if isinstance(value, bool) else value if isinstance(value, str) else ""
     names = {_folded(label): label for label in labels}
     text = _plain(text)
     longest_first = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True))

@@ -74,12 +74,12 @@ class Word:
 
     Attributes:
         label: one of those that were asked for.
-        said: how the judge put it; blank where the label is of several judges or votes.
+        reply: the judge's own words; blank where the label is of several judges or votes.
         agreement: share of judges or votes that said the same; 1.0 when there was one.
     """
 
     label: str
-    said: str = ""
+    reply: str = ""
     agreement: float = 1.0
 
 

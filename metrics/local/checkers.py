@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Annotated, Final
 
 from ... import InputError
-from ..declaration import Wanted, artefact, metric
+from ..declaration import Allowed, artefact, metric
 from ..facts import is_blank
 from ..score import Measured, NotApplicable, Reason
 from ..text import sentences, shown
@@ -130,9 +130,9 @@ class CheckedClaims:
 
 async def checked_claims(claims: Sequence[str], chunks: Sequence[Chunk], checker: Checker) -> CheckedClaims:
     """Each claim against each chunk, which takes the greatest probability; there must be one of either."""
-    said = await checker.check([(chunk.text, claim) for claim in claims for chunk in chunks])
-    probabilities = said.probabilities.reshape(len(claims), len(chunks))
-    truncated = said.truncated.reshape(len(claims), len(chunks))
+    output = await checker.check([(chunk.text, claim) for claim in claims for chunk in chunks])
+    probabilities = output.probabilities.reshape(len(claims), len(chunks))
+    truncated = output.truncated.reshape(len(claims), len(chunks))
     found = [
         _claim(claim, chunks, probabilities[place].tolist(), bool(truncated[place].any()))
         for place, claim in enumerate(claims)
@@ -226,7 +226,7 @@ async def minicheck_support(
     minicheck_model: Checker,
     language: str = "en",
     *,
-    chunk_words: Annotated[int, Wanted("at least 1", lambda words: words >= 1)] = _MINICHECK_CHUNK_WORDS,
+    chunk_words: Annotated[int, Allowed("at least 1", lambda words: words >= 1)] = _MINICHECK_CHUNK_WORDS,
     joint_contexts: bool = False,
 ) -> CheckedClaims:
     """The answer's sentences, and how likely the contexts support each, as the model MiniCheck has it."""
@@ -353,9 +353,9 @@ async def context_consistency(
     if joint_contexts:
         await _refuse_short_window(hallucination_model)
         ranks, sources = [tuple(rank for rank, _ in texts)], ["\n\n".join(sources)]
-    said = await hallucination_model.check([(source, answer) for source in sources])
-    probabilities = tuple(map(float, said.probabilities))
-    return ContextConsistency(tuple(ranks), probabilities, hallucination_model.model_id, bool(said.truncated.any()))
+    output = await hallucination_model.check([(source, answer) for source in sources])
+    probabilities = tuple(map(float, output.probabilities))
+    return ContextConsistency(tuple(ranks), probabilities, hallucination_model.model_id, bool(output.truncated.any()))
 
 
 async def _refuse_short_window(model: Checker) -> None:

@@ -42,9 +42,9 @@ class LabelledTexts:
 
 async def labelled(texts: Sequence[str], classifier: Classifier) -> LabelledTexts:
     """What the classifier says of some texts."""
-    said = await classifier.classify(texts)
-    logits = said.logits.astype(np.float64)
-    return LabelledTexts(tuple(texts), said.labels, logits, said.truncated, classifier.model_id)
+    output = await classifier.classify(texts)
+    logits = output.logits.astype(np.float64)
+    return LabelledTexts(tuple(texts), output.labels, logits, output.truncated, classifier.model_id)
 
 
 def sigmoid(logits: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -66,28 +66,28 @@ def plain(label: str) -> str:
     return _BETWEEN_WORDS.sub("_", label.lower()).strip("_")
 
 
-def output_of(called: str, said: LabelledTexts, means: Callable[[str], bool]) -> int:
+def output_of(called: str, output: LabelledTexts, means: Callable[[str], bool]) -> int:
     """Which output of a classifier is meant.
 
     Args:
         called: what messages call what is looked for.
-        said: what holds the classifier's labels.
+        output: what holds the classifier's labels.
         means: whether a label, in plain form, is the one.
 
     Raises:
         ModelUnavailable: none of its labels is, or more than one.
     """
-    places = [place for place, label in enumerate(said.labels) if means(plain(label))]
+    places = [place for place, label in enumerate(output.labels) if means(plain(label))]
     if len(places) == 1:
         return places[0]
-    if all(_NO_NAME.fullmatch(plain(label)) for label in said.labels):
+    if all(_NO_NAME.fullmatch(plain(label)) for label in output.labels):
         raise ModelUnavailable(
-            f"The model {said.model} has {len(said.labels)} outputs without names, so which of them is '{called}' "
+            f"The model {output.model} has {len(output.labels)} outputs without names, so which of them is '{called}' "
             "can't be told: name them under 'id2label' in its config.json, or take another model."
         )
     raise ModelUnavailable(
-        f"The model {said.model} has {'more than one' if places else 'no'} label for '{called}' among "
-        f"{', '.join(said.labels)}: take a model that has one."
+        f"The model {output.model} has {'more than one' if places else 'no'} label for '{called}' among "
+        f"{', '.join(output.labels)}: take a model that has one."
     )
 
 
@@ -180,21 +180,24 @@ def identity_attack(toxicity_logits: LabelledTexts) -> Measured:
     return _worst("identity_attack", toxicity_logits)
 
 
-def _worst(label: str, said: LabelledTexts) -> Measured:
+def _worst(label: str, output: LabelledTexts) -> Measured:
     """The greatest probability of a label over the sentences."""
-    _refuse_softmax(said)
-    place = output_of(label, said, lambda name: _RENAMED.get(name, name) == label)
-    probabilities = sigmoid(said.logits[:, place])
+    _refuse_softmax(output)
+    place = output_of(label, output, lambda name: _RENAMED.get(name, name) == label)
+    probabilities = sigmoid(output.logits[:, place])
     worst = int(probabilities.argmax())
-    details = said.evidence() | {"worst_sentence": shown(said.texts[worst]), "probabilities": probabilities.tolist()}
+    details = output.evidence() | {
+        "worst_sentence": shown(output.texts[worst]),
+        "probabilities": probabilities.tolist(),
+    }
     return Measured(float(probabilities[worst]), details)
 
 
-def _refuse_softmax(said: LabelledTexts) -> None:
-    opposite = next((label for label in said.labels if plain(label) in _OPPOSITES), None)
+def _refuse_softmax(output: LabelledTexts) -> None:
+    opposite = next((label for label in output.labels if plain(label) in _OPPOSITES), None)
     if opposite is not None:
         raise ModelUnavailable(
-            f"The model {said.model} has the label '{opposite}', so its labels exclude one another: take a model "
+            f"The model {output.model} has the label '{opposite}', so its labels exclude one another: take a model "
             "each of whose labels may hold or not, such as unitary/toxic-bert."
         )
 
@@ -234,17 +237,17 @@ def fairness_bias(
     biased, else p / 2. Nothing then lies between 0.25 and 0.75, and the threshold 0.75 means p > 0.5. With plain
     probabilities set the threshold to 0.5 for the same decisions.
     """
-    said = fairness_bias_logits
-    biased = output_of("biased", said, _BIASED.__contains__)
-    other = output_of("non-biased", said, _NOT_BIASED.__contains__)
-    if len(said.labels) != 2:
+    output = fairness_bias_logits
+    biased = output_of("biased", output, _BIASED.__contains__)
+    other = output_of("non-biased", output, _NOT_BIASED.__contains__)
+    if len(output.labels) != 2:
         raise ModelUnavailable(
-            f"The model {said.model} has the labels {', '.join(said.labels)}: wanted two, biased and non-biased."
+            f"The model {output.model} has the labels {', '.join(output.labels)}: wanted two, biased and non-biased."
         )
-    logits = said.logits[0]
+    logits = output.logits[0]
     value = probability = float(sigmoid(logits[biased] - logits[other]))  # the softmax over two
     says_biased = int(logits.argmax()) == biased
     if scale == "stretched":
         value = (1 + probability) / 2 if says_biased else probability / 2
-    label = said.labels[biased if says_biased else other]
-    return Measured(value, said.evidence() | {"label": label, "probability": probability})
+    label = output.labels[biased if says_biased else other]
+    return Measured(value, output.evidence() | {"label": label, "probability": probability})

@@ -10,12 +10,12 @@ from functools import cache
 from pathlib import Path
 from typing import Annotated, Final
 
-from ..declaration import Function, Wanted, artefact, metric, name_of
+from ..declaration import Allowed, Function, artefact, metric, name_of
 from ..score import Measured, NotApplicable, Reason
 from .tools import Continuation, LanguageModel, Likelihood
 
 Stride = Annotated[
-    int | None, Wanted("a number of tokens, 1 or more", lambda stride: stride is None or _is_count(stride))
+    int | None, Allowed("a number of tokens, 1 or more", lambda stride: stride is None or _is_count(stride))
 ]
 
 
@@ -89,7 +89,7 @@ _PLACEHOLDER: Final = re.compile(r"\{(\w+)\}")
 _COMPLETION: Final = "\n## completion\n"
 _DIRECTIONS: Final = ("expected_to_answer", "answer_to_expected")
 
-# What each aspect asks for; the words that the model is given stand in metrics/instructions.
+# What each aspect asks for; the words that the model is given stand in metrics/local/instructions.
 TRANSLATION: Final[Mapping[str, str]] = {
     "accuracy": "keeps its facts",
     "fluency": "is in natural language",
@@ -144,7 +144,7 @@ class Instruction:
 
 @cache
 def load_instruction(name: str) -> Instruction:
-    """The instruction of a metric, from ``metrics/instructions``; the heading ``completion`` parts prefix and text."""
+    """The instruction of a metric; the heading ``completion`` separates the prefix from the text to score."""
     text = (_INSTRUCTIONS / f"{name}.md").read_text(encoding="utf-8")
     prefix, completion = text.split(_COMPLETION)
     return _instruction(prefix, completion)
@@ -165,7 +165,7 @@ def _instruction(prefix: str, completion: str) -> Instruction:
     return Instruction(f"{prefix.strip()}\n", completion.strip())
 
 
-def _may_stand_in(first: str, second: str) -> Wanted:
+def _may_stand_in(first: str, second: str) -> Allowed:
     """What an own instruction must be: these names in braces, no others; and at least one in what stands first."""
 
     def holds(own: str) -> bool:
@@ -181,7 +181,7 @@ def _may_stand_in(first: str, second: str) -> Wanted:
         words = "a text with {source} in it and, after a line '## completion', {target}; that part may be left out"
     else:
         words = f"a text with {{{first}}} or {{{second}}} in it; what is scored may follow after a line '## completion'"
-    return Wanted(words, holds)
+    return Allowed(words, holds)
 
 
 def _filled(template: str, texts: Mapping[str, str]) -> str:
@@ -271,15 +271,14 @@ def _mean(id: str, likelihoods: Function, documentation: str, page: str) -> Func
 
 _UNIT: Final = "the mean negative log-likelihood of a token (natural logarithm)"
 _DISTRUST: Final = """
-The lower, the likelier; a score is good for comparing answers to the same question under the same model, and for
-nothing else: it moves with length, wording, language and the model's vocabulary, so no threshold means anything. The
-aspects differ by a few words of the instruction, and so, with a small model, do their values. The instructions are our
-own (``metrics/instructions``; a suite may put another in the place of one with the option ``instruction``, a text with
-the same names in braces), and no agreement with people was ever published for them. The paper (Fu et al.,
-arXiv:2302.04166; 37 data sets, 19 models of 80 million to 175 billion parameters) has the likelihood with the other
-sign; the authors of G-Eval (arXiv:2303.16634) say that language models as evaluators agree less with people than
-trained evaluators of medium size. Of a text that is longer than the model's window the end of the source is left
-out, and ``truncated`` is set."""
+Lower is likelier. Use it only to compare answers to the same question under the same model: it depends on length,
+wording, language and the model's vocabulary, so no threshold is meaningful. The aspects differ by a few words of the
+instruction, and with a small model hardly in their values. The instructions are our own
+(``metrics/local/instructions``; a suite may replace one by the option ``instruction``, a text with the same names in
+braces), and no agreement with people was ever published for them. The paper (Fu et al., arXiv:2302.04166; 37 data sets,
+19 models of 80 million to 175 billion parameters) has the likelihood with the other sign; the authors of G-Eval
+(arXiv:2303.16634) report that language models as evaluators agree less with people than trained evaluators of medium
+size. For a text that is longer than the model's window the end of the source is left out, and ``truncated`` is set."""
 _QUESTION: Final = f"""It is {_UNIT} of "Answer: Yes" after the
 question and the dialogue: how likely "Yes" is, not how likely the answer is. A model that is not trained to follow
 instructions, such as gpt2-medium, hardly reads the question."""

@@ -177,9 +177,9 @@ def _eligible(answer_sentences: Sequence[str]) -> tuple[str, ...]:
 
 async def _compared(source: Sequence[str], answer: tuple[str, ...], model: PairEntailment) -> EntailmentMatrix:
     source = tuple(source[:_MOST_SOURCE_SENTENCES])
-    said = await model.entailed([(premise, hypothesis) for premise in source for hypothesis in answer])
-    values = said.probabilities.astype(np.float64).reshape(len(source), len(answer), 3)
-    truncated = bool(said.truncated.any())
+    output = await model.entailed([(premise, hypothesis) for premise in source for hypothesis in answer])
+    values = output.probabilities.astype(np.float64).reshape(len(source), len(answer), 3)
+    truncated = bool(output.truncated.any())
     return EntailmentMatrix(source, answer, values[:, :, 0], values[:, :, 2], truncated, model.model_id)
 
 

@@ -54,7 +54,7 @@ _LOOKALIKES: Final = str.maketrans(
 )
 
 
-class Finding(NamedTuple):
+class Detection(NamedTuple):
     """What was found, by whom, and where: code points from ``start`` up to ``end``."""
 
     detector: str
@@ -74,7 +74,7 @@ class Hidden(NamedTuple):
 class Scanned(NamedTuple):
     """What is in a text: what was found, and what would have been but for the allow-list."""
 
-    found: tuple[Finding, ...]
+    found: tuple[Detection, ...]
     hidden: tuple[Hidden, ...]
 
 
@@ -89,7 +89,7 @@ def scan(text: str, detectors: Sequence[Detector], allowing: Callable[[str, str]
     plain = text if text.isascii() else text.translate(_LOOKALIKES)
     data = plain.encode("utf-8", "replace")
     digit_count = len(data) - len(data.translate(None, _DIGITS))
-    found: list[Finding] = []
+    found: list[Detection] = []
     hidden: Counter[tuple[str, str]] = Counter()
     for detector in detectors:
         if digit_count >= detector.digits:
@@ -99,7 +99,7 @@ def scan(text: str, detectors: Sequence[Detector], allowing: Callable[[str, str]
                     hidden[detector.id, allowed] += 1
                     continue
                 place = _places(data, start, end, len(text))
-                found.append(Finding(detector.id, *place, masked(text[slice(*place)])))
+                found.append(Detection(detector.id, *place, masked(text[slice(*place)])))
                 count += 1
                 if count == MOST_FINDINGS:
                     break
@@ -210,7 +210,7 @@ def _decoded(data: bytes, span: Span) -> str:
     return data[slice(*span)].decode("utf-8", "replace")
 
 
-def _without_overlaps(found: Sequence[Finding]) -> Iterator[Finding]:
+def _without_overlaps(found: Sequence[Detection]) -> Iterator[Detection]:
     """Of findings of one kind that overlap, the first and longest."""
     last: dict[str, int] = {}
     for one in found:

@@ -11,8 +11,7 @@ from ..judge.boolean import Check, Finding, boolean_metrics, contexts_to_check
 from ..score import Reason
 from .checksums import digits_of
 from .contact_and_payment import BIRTH, EMAIL, IBAN, NETWORK, PAYMENT_CARD, PHONES, TEST_CARDS, US_BANK, WALLETS
-from .detectors import Detector, Scanned, scan
-from .detectors import Finding as Found
+from .detectors import Detection, Detector, Scanned, scan
 from .keys import API_KEY, ASSIGNMENTS, ENTROPY, PEM_BLOCK, PRODUCT_KEY, TOKENS
 from .national_numbers import (
     ASIA_AFRICA_PACIFIC,
@@ -72,7 +71,7 @@ def _scanned(text: str, detectors: tuple[Detector, ...], allowing: Allowing) -> 
 _scanned_before = lru_cache(maxsize=4_096)(scan)
 
 
-def _detail(found: Found) -> dict[str, object]:
+def _detail(found: Detection) -> dict[str, object]:
     """A finding without the secret itself."""
     return {"detector": found.detector, "span": [found.start, found.end], "excerpt": found.excerpt}
 
@@ -89,7 +88,7 @@ EXTENDED_DETECTORS: Final[tuple[Detector, ...]] = (
 
 
 @dataclass(frozen=True, slots=True)
-class Allowed:
+class AllowList:
     """What looks like personal data and is nobody's."""
 
     domains: tuple[str, ...]
@@ -129,7 +128,7 @@ def pii_leakage(
     personal data as well. Don't read a pass as "nothing personal was said". What the three allow-lists hid stands in
     the details of ``.passes`` under ``allowed``, and the report counts it.
     """
-    allowed = Allowed(
+    allowed = AllowList(
         tuple(domain.lower().lstrip(".@") for domain in allowed_domains),
         frozenset(map(digits_of, allowed_cards)),
         frozenset(map(digits_of, allowed_social_security_numbers)),

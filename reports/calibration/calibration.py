@@ -133,16 +133,16 @@ def _by_bot(
 ) -> dict[str, Stratum]:  # fmt: skip
     """The rows of each bot: what people and judge say of those with a label, and what the judge says of the others."""
     with_label = {label.row for label in labels}
-    said: dict[str, list[tuple[float, float]]] = {}
+    pairs_of: dict[str, list[tuple[float, float]]] = {}
     for label, verdict in zip(labels, people, strict=True):
-        said.setdefault(label.row.bot, []).append((verdict, judged[label.row]))
+        pairs_of.setdefault(label.row.bot, []).append((verdict, judged[label.row]))
     others: dict[str, list[float]] = {}
     for row, value in judged.items():
         if row not in with_label:
             others.setdefault(row.bot, []).append(value)
     return {
         bot: Stratum([one for one, _ in pairs], [other for _, other in pairs], others.get(bot, []))
-        for bot, pairs in said.items()
+        for bot, pairs in pairs_of.items()
     }
 
 
@@ -152,11 +152,13 @@ def _chance(
     """Whether the labelled rows of every bot are a random sample of its rows, and what speaks against it."""
     is_random, warnings = True, []
     for bot, stratum in strata.items():
-        chance, said = _sampling([row for row in rows if row.bot == bot], [one for one in labels if one.row.bot == bot])
+        chance, reasons = _sampling(
+            [row for row in rows if row.bot == bot], [one for one in labels if one.row.bot == bot]
+        )
         if not chance:
             is_random = False
-            said += _differing(stratum.verdicts, stratum.others)
-        warnings += [f"{bot}: {each}" for each in said] if len(strata) > 1 else said
+            reasons += _differing(stratum.verdicts, stratum.others)
+        warnings += [f"{bot}: {each}" for each in reasons] if len(strata) > 1 else reasons
     return is_random, warnings
 
 
@@ -223,7 +225,7 @@ def _indicative(count: int) -> list[str]:
 def _clustered(labels: Sequence[Label], people: Sequence[float], verdicts: Sequence[float], weight: float) -> list[str]:
     """A warning where labelled rows of one document resemble each other, so that they count for fewer."""
     clusters = [label.row.cluster for label in labels]
-    rest = [said - weight * verdict for said, verdict in zip(people, verdicts, strict=True)]
+    rest = [label - weight * verdict for label, verdict in zip(people, verdicts, strict=True)]
     effect = design_effect(rest, clusters)
     if effect < TELLING or len(set(clusters)) < 2:
         return []
@@ -277,7 +279,7 @@ def _estimate(estimate: Estimate) -> dict[str, object]:
     }
 
 
-def keep_calibrations(
+def save_calibrations(
     store: Store, run_id: int, metric_id: int, judge: str, bot_ids: Mapping[str, int], made: Sequence[Calibration]
 ) -> None:
     """Write what was worked out for a run, in place of what was there; inside a transaction of the caller."""

@@ -246,7 +246,7 @@ def stored_labels(run: ReportedRun, metric: str, rows: Mapping[str, Sequence[Sco
     return labels
 
 
-def keep_labels(run: ReportedRun, metric: str, labels: Sequence[Label]) -> None:
+def save_labels(run: ReportedRun, metric: str, labels: Sequence[Label]) -> None:
     """Write labels down, in place of earlier ones on the same; inside a transaction of the caller."""
     shown = shown_rows(run, [label.row for label in labels])
     now = datetime.now(UTC).isoformat(timespec="seconds")

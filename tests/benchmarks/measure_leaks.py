@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from labelled_data import ABSENT, DATA, Row, read
 from proctor.metrics import builtin_catalog
-from proctor.metrics.safety.detectors import Finding, scan
+from proctor.metrics.safety.detectors import Detection, scan
 from proctor.metrics.safety.leaks import EXTENDED_DETECTORS, STANDARD_DETECTORS
 
 # Which of our detectors look for what the data set labels.
@@ -74,7 +74,7 @@ def never(detector: str, text: str) -> str:
     return ""
 
 
-def overlaps(one: Finding, label: Row) -> bool:
+def overlaps(one: Detection, label: Row) -> bool:
     return one.start < label["end"] and label["start"] < one.end
 
 

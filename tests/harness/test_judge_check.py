@@ -134,7 +134,7 @@ def test_a_judge_that_writes_rubbish_has_parse_failures_and_no_right_verdict():
         report = checked(server, CALLS)
     assert report.accuracy == 0.0
     assert [tally.share for tally in report.unreadable] == [1.0, 1.0]
-    assert all(one.verdict is None for one in report.said)
+    assert all(one.verdict is None for one in report.verdicts)
     assert "that depends" in report.wrong[0].reply
 
 
@@ -167,10 +167,10 @@ def test_votes_of_a_panel_are_its_own_affair():
 
 def test_what_a_judge_has_no_means_for_is_listed_and_not_counted():
     report = embedded(ScriptedJudge())
-    assert set(report.cannot) == set(kinds())
-    assert (report.accuracy, report.hostile, report.missed, report.said) == (None, None, "", ())
-    assert report.cannot["sexism"] == "there is no script for it"
-    assert set(embedded(None).cannot) == set(kinds())
+    assert set(report.unable) == set(kinds())
+    assert (report.accuracy, report.hostile, report.missed, report.verdicts) == (None, None, "", ())
+    assert report.unable["sexism"] == "there is no script for it"
+    assert set(embedded(None).unable) == set(kinds())
 
 
 # The command

@@ -13,7 +13,7 @@ from proctor.harness.suite.choices import read_entries
 from proctor.harness.suite.settings import LocalModelsSettings
 from proctor.knowledge.models.roles import ROLES
 from proctor.metrics import builtin_catalog
-from proctor.metrics.declaration import Wanted
+from proctor.metrics.declaration import Allowed
 from proctor.metrics.evaluators import EVALUATORS, GROUPS, options_of
 from typed import proctor
 
@@ -179,7 +179,7 @@ def test_a_name_that_nothing_has(tmp_path):
 @pytest.mark.parametrize(
     ("kind", "said"),
     [
-        (Annotated[int, Wanted("at least 1", bool)], "at least 1"),
+        (Annotated[int, Allowed("at least 1", bool)], "at least 1"),
         (Annotated[int | None, "a note"], "a whole number or null"),
         (Literal["a", 2, True], "a, 2 or true"),
         (tuple[str, ...], "a list of texts"),

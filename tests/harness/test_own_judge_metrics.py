@@ -28,7 +28,7 @@ async def tone(answer: str, judge: Judge) -> Word:
 @metric(threshold=1.0, blank_answer="not_applicable")
 def is_friendly(tone: Word) -> Measured:
     """1 if the judge finds the answer friendly."""
-    return Measured(float(tone.label == "friendly"), {"said": tone.said, "agreement": tone.agreement})
+    return Measured(float(tone.label == "friendly"), {"said": tone.reply, "agreement": tone.agreement})
 
 
 @dataclass(frozen=True, slots=True)

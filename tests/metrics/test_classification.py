@@ -109,7 +109,7 @@ def test_an_option_of_the_rows_makes_another_version_of_the_run() -> None:
 
 
 def test_a_run_metric_adds_up_row_metrics_that_there_are() -> None:
-    @metric(level="run", adds_up=("rows_correct",))
+    @metric(level="run", row_metrics=("rows_correct",))
     def share(rows: int) -> float:
         """Share."""
         return float(rows)

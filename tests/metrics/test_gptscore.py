@@ -57,7 +57,7 @@ def scores(ids: list[str], facts: Facts) -> list[Score]:
 
 def test_there_are_24_of_four_evaluators() -> None:
     assert (len(IDS), len(BOTH_WAYS), len(QUESTIONS), len(SUMMARIES)) == (24, 9, 8, 7)
-    folder = Path(str(proctor.metrics.__file__)).parent / "instructions"
+    folder = Path(str(proctor.metrics.__file__)).parent / "local" / "instructions"
     files = {path.stem for path in folder.iterdir()}
     assert files == set(IDS) == set(ASPECTS)
 
@@ -81,7 +81,7 @@ def upstream(folder: Path, id: str, texts: dict[str, str]) -> float:
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
     model, tokenizer = AutoModelForCausalLM.from_pretrained(folder).eval(), AutoTokenizer.from_pretrained(folder)
-    text = (Path(str(proctor.metrics.__file__)).parent / "instructions" / f"{id}.md").read_text("utf-8")
+    text = (Path(str(proctor.metrics.__file__)).parent / "local" / "instructions" / f"{id}.md").read_text("utf-8")
     prefix, completion = (part.strip().format(**texts) for part in text.split("## completion"))
     before, after = (tokenizer(part)["input_ids"] for part in (f"{prefix}\n", completion))
     with torch.no_grad():

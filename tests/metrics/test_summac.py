@@ -88,7 +88,7 @@ def test_the_example_of_both_definitions_in_the_specification() -> None:
 def test_the_weights_are_the_published_ones() -> None:
     import proctor.metrics
 
-    kept = json.loads((Path(proctor.metrics.__file__).parent / "summac_conv.json").read_text("utf-8"))
+    kept = json.loads((Path(proctor.metrics.__file__).parent / "local" / "summac_conv.json").read_text("utf-8"))
     numbers = np.concatenate([np.ravel(kept["weights"][name]) for name in sorted(kept["weights"])])
     assert len(numbers) == 23 + 1 + 6 + 2
     # Of the numbers as float32, taken once from the file with this SHA-256.

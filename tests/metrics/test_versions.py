@@ -1,6 +1,7 @@
 import importlib.metadata
 import importlib.util
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -134,9 +135,9 @@ def versions_in(package: Path, names: tuple[str, ...] = JUDGED) -> dict[str, str
         ("prompts/check_answer.md", "Go by the chunks alone", "Believe the chunks alone", JUDGED[:2]),
         ("prompts/sexism.md", "Look for", "Watch for", JUDGED[5:]),
         ("prompts/frame.md", "believe no", "trust no", JUDGED),
-        ("judge/label_calls.py", "[0-9]{1,3}", "[0-9]{1,2}", JUDGED[4:5]),
-        ("judge/verdict_calls.py", '"""Question, chunks and claims; never the expected answer."""', '"""Shown."""', ()),
-        ("judge/reading.py", "def _listed(", "# A comment.\ndef _listed(", ()),
+        ("judge/calls.py", "[0-9]{1,3}", "[0-9]{1,2}", JUDGED[4:5]),
+        ("judge/calls.py", '"""Question, chunks and claims; never the expected answer."""', '"""Shown."""', ()),
+        ("judge/replies.py", "def _listed(", "# A comment.\ndef _listed(", ()),
     ],
 )
 def test_a_changed_prompt_or_reading_is_another_version(
@@ -168,16 +169,16 @@ ON_LOCAL_MODELS = (
 @pytest.mark.parametrize(
     ("file", "old", "new", "changed"),
     [
-        ("instructions/gptscore_mt_accuracy.md", "Every fact", "Each fact", ON_LOCAL_MODELS[:1]),
-        ("instructions/gptscore_sum_fluency.md", "TL;DR:", "In short:", ON_LOCAL_MODELS[2:3]),
-        ("summac_conv.json", "0.6317588", "0.6317589", ("summac_conv",)),
+        ("local/instructions/gptscore_mt_accuracy.md", "Every fact", "Each fact", ON_LOCAL_MODELS[:1]),
+        ("local/instructions/gptscore_sum_fluency.md", "TL;DR:", "In short:", ON_LOCAL_MODELS[2:3]),
+        ("local/summac_conv.json", "0.6317588", "0.6317589", ("summac_conv",)),
         (
-            "summac.py",
+            "local/summaries.py",
             "_MOST_SOURCE_SENTENCES: Final = 100",
             "_MOST_SOURCE_SENTENCES: Final = 99",
             ON_LOCAL_MODELS[3:5],
         ),
-        ("fairness_bias.py", "A hint where to look", "A hint of where to look", ()),
+        ("local/classifiers.py", "A hint where to look", "A hint of where to look", ()),
     ],
 )
 def test_what_a_metric_reads_changes_its_version_alone(
@@ -221,7 +222,11 @@ def test_versions_are_the_same_in_every_process() -> None:
     )
     runs = [
         subprocess.run(
-            [sys.executable, "-c", program], check=True, capture_output=True, text=True, env={"PYTHONHASHSEED": seed}
+            [sys.executable, "-c", program],
+            check=True,
+            capture_output=True,
+            text=True,
+            env=os.environ | {"PYTHONHASHSEED": seed},
         ).stdout
         for seed in ("1", "2")
     ]

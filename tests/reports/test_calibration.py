@@ -8,14 +8,14 @@ import pytest
 from examined_runs import reported
 from hypothesis import given
 from hypothesis import strategies as st
-from proctor.reports.calibration.calibration import calibrate, is_binary, keep_calibrations
+from proctor.reports.calibration.calibration import calibrate, is_binary, save_calibrations
 from proctor.reports.calibration.labels import (
     HumanVerdict,
     Label,
     Scale,
     ScoredRow,
     drawn,
-    keep_labels,
+    save_labels,
     scored_rows,
     shown_rows,
     stored_labels,
@@ -221,8 +221,8 @@ def calibrated(book, metric=PASSES.name, labels=None):
     labels = labels if labels is not None else first_drawn(rows["rag"], 30, lambda _: YES)
     made = calibrate("rag", rows["rag"], labels, scale)
     with transaction(book.store.path, book.store.connection):
-        keep_labels(run, metric, labels)
-        keep_calibrations(book.store, run.id, run.metric_ids[metric], "openai:judge", run.bot_ids, [made])
+        save_labels(run, metric, labels)
+        save_calibrations(book.store, run.id, run.metric_ids[metric], "openai:judge", run.bot_ids, [made])
     return made
 
 

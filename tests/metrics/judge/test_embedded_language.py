@@ -24,7 +24,7 @@ def judged(question: str, answer: str):
 )
 def test_languages_are_told_apart(answer, label, said):
     word = judged(ENGLISH, answer)
-    assert (word.label, word.said) == (label, said)
+    assert (word.label, word.reply) == (label, said)
 
 
 def test_dialects_are_one_language():

@@ -151,8 +151,8 @@ def test_scores_of_a_review_are_read_aspect_by_aspect():
     call = Review("Q", "A", "E")
     reading = call.read(review_reply(relevance=0.8, faithfulness=4, safety="0.8"))
     assert reading.answer["relevance"] == Grade(0.8, "so")
-    assert [aspect for aspect in REVIEW_ASPECTS if reading.answer[aspect] is None] == list(call.lacks(reading.answer))
-    assert set(call.lacks(reading.answer)) == {"faithfulness", "safety", "robustness"}
+    assert [aspect for aspect in REVIEW_ASPECTS if reading.answer[aspect] is None] == list(call.missing(reading.answer))
+    assert set(call.missing(reading.answer)) == {"faithfulness", "safety", "robustness"}
     assert '"faithfulness", the score must be from 0 to 1' in reading.problem
     assert call.read("about 0.8").answer is None
     second = call.read(review_reply(relevance=0.1, faithfulness=0.5, safety=1, robustness=0)).answer
