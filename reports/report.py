@@ -100,7 +100,7 @@ def _key(run: ReportedRun) -> str:
 
 
 def _source(run: ReportedRun) -> list[object]:
-    """The run that perturbations of this one are held against, and when it ended last, which changes with its rows."""
+    """The run that perturbations of this one are compared with, and when it last ended, which changes with its rows."""
     source = source_run(run.store, run.id)
     if source in (None, run.id):
         return []

@@ -316,7 +316,7 @@ def _metric(
     found = mean_interval(sums, sizes, column.low, column.high, binary)
     return MetricSummary(
         total / counted, found.low, found.high, n_ok, not_applicable, failed, reasons, passed, unreadable, parsed,
-        ci_untold=found.unnotified,
+        ci_untold=found.no_interval,
     )  # fmt: skip
 
 

@@ -807,9 +807,9 @@ def _warnings(
     others = [bot for bot in wanted if bot not in knowing]
     if others:
         yield f"The documents of {', '.join(others)} can't be taken away, so nothing of its answers is blamed on any."
-    unnotified = sum(answer.right is None for answer in answers.rows if answer.bot in knowing)
-    if unnotified:
-        yield f"{_count(unnotified, 'answer')} can't be told to be right or wrong by {answers.metric.name}."
+    no_interval = sum(answer.right is None for answer in answers.rows if answer.bot in knowing)
+    if no_interval:
+        yield f"{_count(no_interval, 'answer')} can't be told to be right or wrong by {answers.metric.name}."
     if len(chosen) < len(looks):
         wrong = sum(look.wrong for look in looks) - sum(look.wrong for look in chosen)
         yield (

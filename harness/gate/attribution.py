@@ -450,7 +450,7 @@ def plan_attribution(
         run_id: the baseline.
         bot: whose difference is to be taken apart.
         loaded: the suite as it stands now.
-        options: as of the run that is held against the baseline.
+        options: as of the run that is compared with the baseline.
         environ: where keys are looked up.
         old_knowledge: where the documents of the baseline are; without them the effect of new documents is the step
             from the baseline to the old settings on today's documents.

@@ -67,7 +67,7 @@ class Confirmation:
         options: as of that run.
         environ: where keys are looked up.
         store: where answers are kept; those that were asked again are found there by the next gate.
-        baseline: what is held against.
+        baseline: what it is compared with.
         notify: told what is asked, before it is.
     """
 

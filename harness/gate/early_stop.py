@@ -20,7 +20,7 @@ from ...reports.gate.rule import GateRule, is_share
 from ...reports.gate.verdicts import BotVerdict, MetricVerdict
 from ...reports.leaderboard import count
 from ...reports.statistics.paired import Difference
-from ...reports.statistics.sequential import GateBets
+from ...reports.statistics.sequential import EValueTest
 from ...reports.store.database import Store
 from ...reports.store.run import Row, RunMetric, bot_fingerprint
 from ...reports.store.run_results import OpenRun
@@ -33,12 +33,12 @@ Word = Literal["regressed", "not worse", "undecided"]
 
 @dataclass(frozen=True, slots=True)
 class EarlyVerdict:
-    """What the bets say of a metric of a bot.
+    """What the sequential test says of a metric of a bot.
 
     Attributes:
         bot: its name.
         metric: which.
-        margin: of harm.
+        margin: how much worse it may become.
         word: ``regressed``, ``not worse`` or ``undecided``.
         mean: improvement a question over what was looked at, above 0 where the bot got better; None before the first.
         low: lower end of the anytime-valid interval of the improvement.
@@ -74,14 +74,14 @@ class EarlyResult:
 
     Attributes:
         stopped: questions were left out, because every verdict was certain; else the ordinary rule holds.
-        questions: how many the bots on which there are bets were asked, or had been before.
+        questions: how many the tested bots were asked in this run or before.
         of: how many the run has.
-        rows: answers that were asked, or kept from before; several a question with several bots or repeats.
-        rows_left: answers that there are not; of a bot that could not go on, too.
+        rows: answers asked now or cached; several a question with several bots or repeats.
+        rows_left: answers that were left out; those of a bot that could not go on, too.
         saved_seconds: what they would have taken, at the pace of those that were asked; None when none was.
         saved_cost: what they would have cost the bots, at the mean of those that were asked; None where not known.
         verdicts: of each metric that is gated.
-        reasons: sentences about metrics that can't be bet on.
+        reasons: sentences about metrics that can't be tested sequentially.
     """
 
     stopped: bool
@@ -104,7 +104,7 @@ class EarlyResult:
         if not self.stopped:
             said = f"all {self.of:,} questions have their answers"
             if self.rows_left:
-                said = f"{self.rows_left:,} answers could not be had"
+                said = f"{self.rows_left:,} answers could not be got"
             return " ".join([f"No verdict was certain early: {said}, and the ordinary rule holds.", *self.reasons])
         saved = [f"{self.rows_left:,} answers"]
         if self.saved_seconds is not None:
@@ -140,13 +140,13 @@ Values = Mapping[tuple[str, int], float]  # of a bot's metric, by question and r
 
 
 @dataclass(frozen=True, slots=True)
-class SequentialTest:
+class GatedMetric:
     """A metric of a bot that is gated.
 
     Attributes:
         bot: its name in the suite.
         metric: which.
-        margin: of harm.
+        margin: how much worse it may become.
         against: the table of the baseline, or the name of another bot of the same run.
     """
 
@@ -163,20 +163,20 @@ class EProcess:
     answers come says nothing, or quick answers would count before slow ones and the clusters would be no random draw.
 
     Args:
-        sequential test: what is bet on.
+        gated_metric: what is tested.
         metric: its range and direction; the range is bounded.
         units: questions that can be compared, by cluster, in the order that was drawn.
         repeats: how often each is asked.
         baseline: the baseline's values by question; None where another bot of the run is the baseline.
-        alpha: chance of either wrong word.
+        alpha: chance of either wrong verdict.
     """
 
     def __init__(
-        self, sequential_test: SequentialTest, metric: RunMetric, units: Sequence[Sequence[str]], repeats: int,
+        self, gated_metric: GatedMetric, metric: RunMetric, units: Sequence[Sequence[str]], repeats: int,
         baseline: Mapping[str, float] | None, alpha: float,
     ) -> None:  # fmt: skip
         width = (metric.high or 0.0) - (metric.low or 0.0)
-        self.sequential_test = sequential_test
+        self.gated = gated_metric
         self.word: Word = "undecided"
         self.looked_at = 0
         self._units = units
@@ -184,11 +184,11 @@ class EProcess:
         self._baseline = baseline
         self._sign = -1.0 if metric.better == "lower" else 1.0
         self._largest = max(map(len, units), default=1)
-        self._bets = GateBets(sequential_test.margin, -width, width, alpha)
+        self._test = EValueTest(gated_metric.margin, -width, width, alpha)
         self._pairs: list[tuple[float, float]] = []  # values of the baseline and the candidate, a question
 
     def look(self, candidate: Values, other: Values) -> None:
-        """Take in every cluster that is complete by now; ``other`` is the bot that it is held against."""
+        """Take in every cluster that is complete by now; ``other`` is the bot that it is compared with."""
         while self.looked_at < len(self._units):
             keys = self._units[self.looked_at]
             operands = (candidate,) if self._baseline is not None else (candidate, other)
@@ -210,9 +210,9 @@ class EProcess:
         if not pairs:
             return
         self._pairs += pairs
-        self._bets.add(fmean(self._gains(pairs)), len(pairs) / self._largest)
-        if self.word == "undecided" and self._bets.decided:
-            self.word = "not worse" if self._bets.not_worse else "regressed"
+        self._test.add(fmean(self._gains(pairs)), len(pairs) / self._largest)
+        if self.word == "undecided" and self._test.decided:
+            self.word = "not worse" if self._test.not_worse else "regressed"
 
     def _gains(self, pairs: Sequence[tuple[float, float]]) -> list[float]:
         return [self._sign * (candidate - baseline) for baseline, candidate in pairs]
@@ -220,22 +220,22 @@ class EProcess:
     @property
     def verdict(self) -> EarlyVerdict:
         """What is known by now."""
-        low, high = self._bets.interval.bounds
+        low, high = self._test.interval.bounds
         gains = self._gains(self._pairs)
-        bases, heads = zip(*self._pairs, strict=True) if self._pairs else ((), ())
+        before, after = zip(*self._pairs, strict=True) if self._pairs else ((), ())
         return EarlyVerdict(
-            bot=self.sequential_test.bot,
-            metric=self.sequential_test.metric,
-            margin=self.sequential_test.margin,
+            bot=self.gated.bot,
+            metric=self.gated.metric,
+            margin=self.gated.margin,
             word=self.word,
             mean=fmean(gains) if gains else None,
             low=low,
             high=high,
-            level=1 - self._bets.interval.alpha,
-            clusters=self._bets.count,
+            level=1 - self._test.interval.alpha,
+            clusters=self._test.count,
             questions=len(gains),
-            baseline_mean=fmean(bases) if bases else None,
-            candidate_mean=fmean(heads) if heads else None,
+            baseline_mean=fmean(before) if before else None,
+            candidate_mean=fmean(after) if after else None,
             wins=sum(gain > 0 for gain in gains),
             losses=sum(gain < 0 for gain in gains),
         )
@@ -245,29 +245,29 @@ ALPHA = 0.05
 
 
 class EarlyStop:
-    """Watches a run; ``arranged`` first, then hold what it gives, then read ``result``.
+    """Watches a run: run what ``arranged`` returns, then read ``result``.
 
     Args:
-        sequential tests: the metrics that are gated, each with its margin and what it is held against.
+        gated: the gated metrics, each with its margin and what it is compared with.
         cluster: how questions are clustered: ``source``, ``tag``, ``tag:PREFIX`` or ``none``.
         seed: of the order.
         alpha: chance of a wrong "regressed" at most, together with the ordinary rule.
     """
 
     def __init__(
-        self, sequential_tests: Sequence[SequentialTest], cluster: str = "source", seed: int = 0, alpha: float = ALPHA
+        self, gated: Sequence[GatedMetric], cluster: str = "source", seed: int = 0, alpha: float = ALPHA
     ) -> None:
         check_cluster(cluster)
-        self._sequential_tests, self._cluster, self._seed, self._alpha = tuple(sequential_tests), cluster, seed, alpha
+        self._gated, self._cluster, self._seed, self._alpha = tuple(gated), cluster, seed, alpha
         self._metrics: Mapping[str, RunMetric] = {}
         self._repeats = 1
         self._order: list[list[Item]] = []
         self._bot_queues: Sequence[BotQueue] = ()
         self._names: dict[int, str] = {}
         self._values: dict[tuple[str, str], dict[tuple[str, int], float]] = {}
-        self._bets: list[EProcess] = []
+        self._tests: list[EProcess] = []
         self._reasons: list[str] = []
-        self._not_bet_on: set[str] = set()
+        self._not_tested: set[str] = set()
         self._known = dict[int, int]()
         self._enough = self._certain = False
         self._began = 0.0
@@ -291,20 +291,20 @@ class EarlyStop:
 
     @property
     def result(self) -> EarlyResult:
-        """What came of it; the run is over."""
+        """How the run ended; only after it is over."""
         if self._ended is None:
             raise ValueError("the run has not ended")
         return self._ended
 
     @property
     def certain(self) -> bool:
-        """Whether every bot that is gated has its verdict, and every answer that it rests on stands in the run.
+        """Whether every bot that is gated has its verdict, and every answer that it rests on is in the run.
 
-        Never where all answers are there or kept: the ordinary rule costs no question then.
+        Never where all answers are there or cached: the ordinary rule costs no question then.
         """
-        if not self._certain and self._unanswered > 0 and self._bets:
+        if not self._certain and self._unanswered > 0 and self._tests:
             self._enough = self._enough or all(
-                self._word(sequential_test.bot) != "undecided" for sequential_test in self._sequential_tests
+                self._word(gated_metric.bot) != "undecided" for gated_metric in self._gated
             )
             self._certain = self._enough and all(
                 _passed(bot_queue) >= self._rested_on for bot_queue in self._bot_queues
@@ -312,7 +312,7 @@ class EarlyStop:
         return self._certain
 
     def begin(self, bot_queues: Sequence[BotQueue], kept: Callable[[BotQueue], Iterable[CachedScores]]) -> None:
-        """Place the bets, and count at once what earlier passes left."""
+        """Start the tests, and count at once what earlier passes left."""
         self._bot_queues, self._names = bot_queues, {bot_queue.bot_id: bot_queue.name for bot_queue in bot_queues}
         self._start_tests()
         for bot_queue in bot_queues:
@@ -350,18 +350,18 @@ class EarlyStop:
             rows_left=left,
             saved_seconds=None if pace is None else pace * left,
             saved_cost=None if cost is None else cost * left,
-            verdicts=tuple(e_process.verdict for e_process in self._bets),
+            verdicts=tuple(e_process.verdict for e_process in self._tests),
             reasons=tuple(self._reasons),
         )
         return self._ended.as_object if self._ended.stopped else None
 
     @property
     def _gated_queues(self) -> list[BotQueue]:
-        """Lanes of bots on which there are bets; the others, whose answers are all kept, go along."""
+        """Queues of bots that are tested; the others' answers are all cached."""
         bots = {
             name
-            for sequential_test in self._sequential_tests
-            for name in (sequential_test.bot, sequential_test.against)
+            for gated_metric in self._gated
+            for name in (gated_metric.bot, gated_metric.against)
             if isinstance(name, str)
         }
         return [bot_queue for bot_queue in self._bot_queues if bot_queue.name in bots]
@@ -376,28 +376,28 @@ class EarlyStop:
 
     def _start_tests(self) -> None:
         cases = [[case_of(item.question) for item in unit if item.repeat == 0] for unit in self._order]
-        for sequential_test in self._sequential_tests:
-            metric = self._metrics.get(sequential_test.metric)
+        for gated_metric in self._gated:
+            metric = self._metrics.get(gated_metric.metric)
             if metric is None or metric.low is None or metric.high is None or metric.better == "neither":
-                self._leave_out(sequential_test, "it has no range, or no direction")
+                self._leave_out(gated_metric, "it has no range, or no direction")
                 continue
-            if isinstance(sequential_test.against, str):
+            if isinstance(gated_metric.against, str):
                 baseline, units = None, [[case.key for case in unit] for unit in cases]
             else:
-                if not _same(sequential_test.against, metric):
-                    self._leave_out(sequential_test, "the baseline has none of the same version")
+                if not _same(gated_metric.against, metric):
+                    self._leave_out(gated_metric, "the baseline has none of the same version")
                     continue
-                baseline = _baseline(sequential_test.against, sequential_test.metric, cases)
+                baseline = _baseline(gated_metric.against, gated_metric.metric, cases)
                 units = [[case.key for case in unit if case.key in baseline] for unit in cases]
-            alpha = self._alpha / 2 / len(self._sequential_tests)
-            self._bets.append(EProcess(sequential_test, metric, units, self._repeats, baseline, alpha))
-            for bot in (sequential_test.bot, sequential_test.against):
+            alpha = self._alpha / 2 / len(self._gated)
+            self._tests.append(EProcess(gated_metric, metric, units, self._repeats, baseline, alpha))
+            for bot in (gated_metric.bot, gated_metric.against):
                 if isinstance(bot, str):
-                    self._values[bot, sequential_test.metric] = {}
+                    self._values[bot, gated_metric.metric] = {}
 
-    def _leave_out(self, sequential_test: SequentialTest, why: str) -> None:
-        self._not_bet_on.add(sequential_test.bot)
-        self._reasons.append(f"{sequential_test.metric} of {sequential_test.bot} can't be bet on: {why}.")
+    def _leave_out(self, gated_metric: GatedMetric, why: str) -> None:
+        self._not_tested.add(gated_metric.bot)
+        self._reasons.append(f"{gated_metric.metric} of {gated_metric.bot} can't be tested sequentially: {why}.")
 
     def _value(self, metric: str, value: float | None, status: str) -> float:
         """The value as in every mean: an unreadable verdict of a rate counts as 0."""
@@ -411,21 +411,21 @@ class EarlyStop:
             noted[key, repeat] = value
 
     def _look(self, bot: str | None = None) -> None:
-        for e_process in self._bets:
-            against = e_process.sequential_test.against
-            if bot is None or bot in (e_process.sequential_test.bot, against):
-                other = self._values[against, e_process.sequential_test.metric] if isinstance(against, str) else {}
-                e_process.look(self._values[e_process.sequential_test.bot, e_process.sequential_test.metric], other)
+        for e_process in self._tests:
+            against = e_process.gated.against
+            if bot is None or bot in (e_process.gated.bot, against):
+                other = self._values[against, e_process.gated.metric] if isinstance(against, str) else {}
+                e_process.look(self._values[e_process.gated.bot, e_process.gated.metric], other)
 
     def _word(self, bot: str) -> str:
-        """What is certain of a bot; a metric that can't be bet on leaves it open, but for a loss in another."""
-        words: list[Word] = [e_process.word for e_process in self._bets if e_process.sequential_test.bot == bot]
-        return word_of([*words, "undecided"] if bot in self._not_bet_on else words)
+        """What is certain of a bot; a metric that can't be tested leaves it open, unless another one regressed."""
+        words: list[Word] = [e_process.word for e_process in self._tests if e_process.gated.bot == bot]
+        return word_of([*words, "undecided"] if bot in self._not_tested else words)
 
     @property
     def _rested_on(self) -> int:
-        """Rows of a bot queue, from the first, on which the bets rest so far."""
-        units = max(e_process.looked_at for e_process in self._bets)
+        """Rows of a bot queue, from the first, that the tests have used so far."""
+        units = max(e_process.looked_at for e_process in self._tests)
         return sum(len(unit) for unit in self._order[:units])
 
 
@@ -444,7 +444,7 @@ def shuffled(items: Iterable[Item], cluster: str, seed: int) -> list[list[Item]]
 
 
 def _passed(bot_queue: BotQueue) -> int:
-    """Rows that were asked, or found kept."""
+    """Rows that were asked, or found in the cache."""
     return bot_queue.kept + bot_queue.asked
 
 
@@ -455,7 +455,7 @@ def _same(table: ScoreTable, metric: RunMetric) -> bool:
 
 
 def _baseline(table: ScoreTable, metric: str, cases: Sequence[Sequence[Case]]) -> dict[str, float]:
-    """The baseline's values of the questions that it was asked in the same words and marked by the same yardstick."""
+    """The baseline's values of the questions that it was asked in the same words, with the same expected answer."""
     values, asked = mean_of_repeats(table.values[metric]), [any(row) for row in table.asked.tolist()]
     found = {}
     for case in (case for unit in cases for case in unit):
@@ -469,23 +469,23 @@ def _baseline(table: ScoreTable, metric: str, cases: Sequence[Sequence[Case]]) -
 
 
 KEPT = "SELECT 1 FROM replies JOIN bots ON bots.id = bot_id WHERE fingerprint = ? LIMIT 1"
-TEST = "betting, valid at any time of looking"
+TEST = "sequential (e-values), valid at any time of looking"
 
 
 def sequential_tests(
     evaluation: Evaluation, baseline: Operand | str, gated: Sequence[str], rule: GateRule, store: Store
-) -> list[SequentialTest]:
+) -> list[GatedMetric]:
     """A sequential test for every gated metric of every gated bot.
 
     A bot that is in the same state as its baseline and has answers here will not be asked again: there is nothing to
-    bet on, and the others would have to wait for it.
+    test, and the others would have to wait for it.
 
     Args:
         evaluation: before it is run.
         baseline: what it is compared with; a name where that is another bot of the same run.
         gated: bots that have to be gated; blank for all that can be.
         rule: what is gated.
-        store: where answers are kept.
+        store: where answers are cached.
     """
     made = []
     for name, identity in evaluation.header.bots:
@@ -497,8 +497,7 @@ def sequential_tests(
         if same and store.query(KEPT, [fingerprint]):
             continue
         made += [
-            SequentialTest(name, metric, rule.margin_of(metric), against)
-            for metric in _metrics(evaluation, against, rule)
+            GatedMetric(name, metric, rule.margin_of(metric), against) for metric in _metrics(evaluation, against, rule)
         ]
     return made
 
@@ -530,7 +529,7 @@ def asked_in_full(run: RunTables) -> RunTables:
 
 
 def early_verdict(result: EarlyResult, found: BotVerdict) -> BotVerdict:
-    """A bot's verdict with what the bets say in the place of intervals and p values, which don't allow for looking."""
+    """A bot's verdict with the sequential tests' results for intervals and p values, which allow one look only."""
     said = {each.metric: each for each in result.verdicts if each.bot == found.bot}
     return replace(found, metrics=tuple(_early(each, said.get(each.metric)) for each in found.metrics))
 

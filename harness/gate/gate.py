@@ -42,7 +42,7 @@ PREVIOUS = "previous"
 
 @dataclass(frozen=True, slots=True)
 class Matched:
-    """Bots of the run with what each is held against, and sentences about the others."""
+    """Bots of the run with what each is compared with, and sentences about the others."""
 
     pairs: tuple[tuple[ScoreTable, ScoreTable], ...]
     notes: tuple[str, ...] = ()
@@ -50,7 +50,7 @@ class Matched:
 
 @contextlib.contextmanager
 def open_baseline(text: str, candidate: RunTables, database: Path) -> Iterator[Operand]:
-    """What a run is held against; its database stays open until the end of the ``with``.
+    """What a run is compared with; its database stays open until the end of the ``with``.
 
     Args:
         text: a run, its beginning, ``previous`` (the one before ``candidate``), a file, or a bot of ``candidate``
@@ -106,7 +106,7 @@ def refuse_itself(baseline: Operand, run: str | None, text: str = "") -> None:
     """A gate that holds a run against itself would pass whatever had changed.
 
     Args:
-        baseline: what is held against.
+        baseline: what it is compared with.
         run: the run that is gated; None for one that is still to be begun.
         text: what the user typed, where that run is held anew: who names a finished one is only told later that
             nothing has changed since, and another bot of it may be the baseline.
@@ -126,13 +126,13 @@ def refuse_itself(baseline: Operand, run: str | None, text: str = "") -> None:
 
 
 def matched(candidate: RunTables, baseline: Operand, wanted: Sequence[str]) -> Matched:
-    """Which bots are held against which.
+    """Which bots are compared with which.
 
     A baseline of one bot stands against the bot of its name in another run, else against every other bot.
 
     Args:
         candidate: the run.
-        baseline: what it is held against.
+        baseline: what it is compared with.
         wanted: bots that have to be gated; blank for all that both sides have.
 
     Raises:
@@ -149,7 +149,7 @@ def matched(candidate: RunTables, baseline: Operand, wanted: Sequence[str]) -> M
         raise InputError(_no_partner(candidate, baseline.run, missing))
     only_candidate = [name for name in candidate.tables if name not in baseline.run.tables]
     only_baseline = [name for name in baseline.run.tables if name not in candidate.tables]
-    notes = [] if wanted else [*_named("new, and held against nothing", only_candidate)]
+    notes = [] if wanted else [*_named("new, and compared with nothing", only_candidate)]
     notes += [] if wanted else [*_named(f"in the baseline and not in run {candidate.run}", only_baseline)]
     pairs = tuple((baseline.run.tables[name], candidate.tables[name]) for name in both)
     return Matched(pairs, tuple(notes))
@@ -164,7 +164,7 @@ def _against_one(candidate: RunTables, baseline: RunTables, bot: str, wanted: Se
         )
     if same_run and (bot in names or not names):
         raise InputError(
-            f"{bot} can't be held against itself. Run {candidate.run} has the bots {', '.join(candidate.tables)}."
+            f"{bot} can't be compared with itself. Run {candidate.run} has the bots {', '.join(candidate.tables)}."
         )
     return Matched(tuple((baseline.tables[bot], candidate.tables[name]) for name in names))
 
@@ -325,7 +325,7 @@ def judged(
 
     Args:
         candidate: the run, with all its bots.
-        baseline: what it is held against.
+        baseline: what it is compared with.
         wanted: bots that have to be gated; blank for all that can be.
         rule: what is gated and let pass.
         early: puts what an early stop said in the place of the verdicts of the ordinary rule.
@@ -423,7 +423,7 @@ def _no_baseline(named: str | None) -> str:
 
 
 def suite_baseline(given: str, settings: GateSettings, folder: Path) -> str:
-    """What a suite is held against: the option, else the suite's own, whose files are relative to it.
+    """What a suite is compared with: the option, else the suite's own, whose files are relative to it.
 
     Raises:
         InputError: nothing is named, or the file that the suite names is not there.
@@ -522,7 +522,7 @@ def gate_suite(
 
 
 def _for_early(rule: GateRule, evaluation: Evaluation, baseline: Operand | str) -> GateRule:
-    """What is bet on: it is known before anything is asked, and some questions never will be."""
+    """The rule for sequential tests: what is gated has to be known before anything is asked."""
     primary = baseline.run.primary if isinstance(baseline, Operand) else None
     name = evaluation.header.primary or (primary.name if primary else "")
     return replace(rule, scope="like_these", primary=name, metrics=rule.metrics if name or rule.wanted else (ALL,))
@@ -542,7 +542,7 @@ def _same_run(candidate: RunTables, baseline: Operand) -> list[str]:
 
 
 def _asked(gated: Sequence[str], text: str, loaded: LoadedSuite) -> tuple[str, ...]:
-    """The bots that are asked: all, or those that are gated and the one that they are held against."""
+    """The bots that are asked: all, or those that are gated and the one that they are compared with."""
     if not gated:
         return ()
     return (*gated, *([text] if text in loaded.suite.bots and text not in gated else []))
@@ -591,7 +591,7 @@ def _baseline_before(
     bots = [name for name, _ in evaluation.header.bots]
     if text in bots and find_file(text)[0] is None:
         if text in gated or bots == [text]:
-            raise InputError(f"{text} can't be held against itself. The run has the bots {', '.join(bots)}.")
+            raise InputError(f"{text} can't be compared with itself. The run has the bots {', '.join(bots)}.")
         yield text
         return
     with open_operand(text, options.database) as operand:

@@ -20,7 +20,7 @@ from urllib.parse import unquote, urlencode
 import orjson
 
 from ... import InputError
-from ...reports.compare.operands import all_runs, named_operand, side_in
+from ...reports.compare.operands import all_runs, named_operand, operand_in
 from ...reports.pages.page import Page, page_bytes, page_policy
 from ...reports.pages.pair_changes import PairedRuns, paired_runs
 from ...reports.pages.pair_page import pair_page
@@ -355,7 +355,7 @@ def paired_in(store: Store, baseline: str, candidate: str) -> PairedRuns:
     Raises:
         InputError: no such run or bot, or nothing of both can be compared.
     """
-    return paired_runs(side_in(store, baseline), side_in(store, candidate))
+    return paired_runs(operand_in(store, baseline), operand_in(store, candidate))
 
 
 def column_keys(pairs: PairedRuns) -> tuple[ColumnKey, ...]:

@@ -202,7 +202,7 @@ class Spot:
 
 @dataclass(frozen=True, slots=True)
 class Walk:
-    """A schema (as pydantic writes it) and a document that was held against it."""
+    """A schema (as pydantic writes it) and a document that was checked against it."""
 
     schema: Schema
     document: Any

@@ -750,7 +750,7 @@ class Suite(BaseModel):
     )
     gate: GateSettings = Field(
         GateSettings(),
-        description="How much worse a bot may become before `proctor gate` fails, and what it is held against.",
+        description="How much worse a bot may become before `proctor gate` fails, and what it is compared with.",
     )
     perturb: PerturbSettings | None = Field(
         None, description="A second run on perturbed questions, which shows how fragile the answers are."

@@ -210,7 +210,7 @@ def _checked(document: PlacedYaml, path: Path) -> Suite:
         suite = Suite.model_validate(document.values)
     except ValidationError as error:
         found += mistakes(error, document, schema)
-    if found:  # a suite with no other mistake is held against the metrics when it is put to use
+    if found:  # a suite with no other mistake is checked against the metrics when it is used
         found += [mistake(document, path, says) for path, says in _unknown_metrics(document.values)]
     flawed = {flaw.place.line for flaw in document.flaws}
     found = flaws + [each for each in found if each.place.line not in flawed]

@@ -176,7 +176,7 @@ class MetricComparison:
         if self.verdict == "the same":
             return f"the same on all {found.questions:,} questions" + self._range(", so the true one lies")
         if found.low is None or found.high is None:
-            return f"cannot be told: {found.unnotified}"
+            return f"cannot be told: {found.no_interval}"
         if self.verdict == "no difference shown":
             after = " after correction" if found.low > 0 or found.high < 0 else ""
             return f"no difference shown{after}: between {self.shown(found.low)} and {self.shown(found.high)}"

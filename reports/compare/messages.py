@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from ..leaderboard import count, figure, milliseconds
-from ..statistics.latency import LatencyDifference, Ratio, SideLatency
+from ..statistics.latency import LatencyDifference, OperandLatency, Ratio
 from ..statistics.paired import Difference
 from ..summary import MetricColumn
 from .changes import Direction
@@ -206,20 +206,20 @@ def latency_note(comparison: Comparison) -> str:
     notes = [f"Answers of {name}: {without_answer(operand)}." for name, operand in operands if without_answer(operand)]
     if found and found.questions < comparison.questions:
         notes.append(f"Times are of {found.questions:,} of {comparison.questions:,} questions.")
-    notes += [f"No interval of the ratio of {name}: {why}." for name, why in untold_ratios(found)]
+    notes += [f"No interval of the ratio of {name}: {why}." for name, why in ratios_without_interval(found)]
     return " ".join(notes)
 
 
-def untold_ratios(found: LatencyDifference | None) -> list[tuple[str, str]]:
+def ratios_without_interval(found: LatencyDifference | None) -> list[tuple[str, str]]:
     """The quantiles of whose ratio there is no interval, with the reason; one line where it is the same."""
     reasons: dict[str, list[str]] = {}
     for name, ratio in (("p50", found.p50), ("p95", found.p95)) if found else ():
-        if ratio.unnotified:
-            reasons.setdefault(ratio.unnotified, []).append(name)
+        if ratio.no_interval:
+            reasons.setdefault(ratio.no_interval, []).append(name)
     return [(" and ".join(names), why) for why, names in reasons.items()]
 
 
-def without_answer(operand: SideLatency) -> str:
+def without_answer(operand: OperandLatency) -> str:
     """How many answers of one side timed out or failed; blank where none did."""
     timed_out = f"{operand.censored:,} timed out (counted as longer than that)" if operand.censored else ""
     failed = f"{operand.failed:,} failed (no time, left out)" if operand.failed else ""

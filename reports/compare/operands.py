@@ -90,7 +90,7 @@ def open_operand(text: str, database: Path, bots: Collection[str] | None = None)
         yield _from_baseline(path, rest)
         return
     with contextlib.closing(_opened(path or database)) as store:
-        yield side_in(store, rest, bots)
+        yield operand_in(store, rest, bots)
 
 
 def split_file(text: str) -> tuple[Path | None, str]:
@@ -195,7 +195,7 @@ def _from_baseline(path: Path, bot: str) -> Operand:
     return Operand(run, bot, states, is_baseline=True)
 
 
-def side_in(store: Store, text: str, wanted: Collection[str] | None = None) -> Operand:
+def operand_in(store: Store, text: str, wanted: Collection[str] | None = None) -> Operand:
     """The side that a text without a file names in an open database; see ``open_operand``."""
     runs = all_runs(store)
     run, bot = named_operand(store, text, runs)

@@ -221,7 +221,7 @@ class Mean:
     value: float
     low: float | None
     high: float | None
-    unnotified: str = ""
+    no_interval: str = ""
 
 
 def clustered_mean(
@@ -243,7 +243,7 @@ def clustered_mean(
     binary = (low, high) == (0, 1) and bool(((values == 0) | (values == 1)).all())
     sums = np.bincount(codes, weights=values).astype(np.float64)
     found = mean_interval(sums, sizes, low, high, binary)
-    return Mean(float(values.mean()), found.low, found.high, found.unnotified)
+    return Mean(float(values.mean()), found.low, found.high, found.no_interval)
 
 
 @dataclass(frozen=True, slots=True)

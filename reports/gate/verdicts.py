@@ -275,7 +275,7 @@ def sentence_of(
     if gain is None:
         return "no question has a value on both sides"
     if gain.low is None or gain.high is None:
-        return f"{gain.unnotified}, so how far the figures reach can't be told"
+        return f"{gain.no_interval}, so how far the figures reach can't be told"
     if outcome == "not worse":
         return f"a loss of {margin:g} is ruled out"
     among = f" after Holm over {count(tests, 'metric')}" if tests > 1 else ""
@@ -553,7 +553,7 @@ ThresholdOutcome = Literal["met", "below threshold", "undecided"]
 
 @dataclass(frozen=True, slots=True)
 class ThresholdVerdict:
-    """One threshold of one bot, held against the mean of the candidate alone.
+    """One threshold of one bot, compared with the mean of the candidate alone.
 
     Attributes:
         metric: its name.
@@ -730,7 +730,7 @@ def _sentence(found: LatencyDifference, outcome: Outcome | None, limit: float | 
     if found.p50.value is None:
         ratio = ""
     elif found.p50.low is None:
-        ratio = f": {_times(found.p50.value)} times{f' ({found.p50.unnotified})' if found.p50.unnotified else ''}"
+        ratio = f": {_times(found.p50.value)} times{f' ({found.p50.no_interval})' if found.p50.no_interval else ''}"
     else:
         up_to = "any" if found.p50.high is None else _times(found.p50.high)
         ratio = f": {_times(found.p50.value)} times ({_times(found.p50.low)} to {up_to})"
@@ -970,7 +970,7 @@ def verdicts(
     """Decide whether a bot became worse.
 
     Args:
-        baseline: the bot as it was, or another one that it is held against.
+        baseline: the bot as it was, or another one that it is compared with.
         candidate: the bot as it is.
         rule: what is gated and what is let pass.
         manifests: of both runs, to tell why a metric is not comparable.

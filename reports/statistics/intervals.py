@@ -121,7 +121,7 @@ class Clusters:
         """Values of shape (..., questions) added up to (..., clusters)."""
         return values if self.single else np.add.reduceat(values[..., self.order], self.starts, axis=-1)
 
-    def unnotified(self, noun: str = "document") -> str:
+    def no_interval(self, noun: str = "document") -> str:
         """Why there is no interval for a mean over these clusters; blank where there is one.
 
         Below ``FEWEST_DEGREES`` an interval holds the truth far too often or too seldom, by how alike the questions of
@@ -242,12 +242,12 @@ class MeanInterval:
     Attributes:
         low: lower end; None where it can't be told.
         high: upper end; None likewise.
-        unnotified: why there are no ends; blank where there are.
+        no_interval: why there are no ends; blank where there are.
     """
 
     low: float | None
     high: float | None
-    unnotified: str = ""
+    no_interval: str = ""
 
 
 def mean_interval(
@@ -276,8 +276,8 @@ def mean_interval(
     2015 (Wilson's interval at the effective number of values, with the degrees of freedom of the design).
     """
     clusters = Clusters(np.arange(int(sizes.sum()), dtype=np.intp), np.empty(0, np.intp), sizes)
-    if unnotified := clusters.unnotified(noun):
-        return MeanInterval(None, None, unnotified)
+    if no_interval := clusters.no_interval(noun):
+        return MeanInterval(None, None, no_interval)
     count, mean = clusters.questions, float(sums.sum()) / clusters.questions
     off = (sums - sizes * mean) / np.sqrt(1 - sizes / count) / count
     variance = float(off @ off)

@@ -116,7 +116,7 @@ LEAST_MS = 1e-3  # what a duration of 0 counts as where its logarithm is taken
 
 
 @dataclass(frozen=True, slots=True)
-class SideLatency:
+class OperandLatency:
     """Latencies of one side, those that were cut off counted as lasting at least as long.
 
     Attributes:
@@ -142,13 +142,13 @@ class Ratio:
         value: None when a side does not reach the quantile, or the baseline's is 0.
         low: lower end; None where it can't be told.
         high: upper end; None likewise, or when it has no bound because too much is censored.
-        unnotified: why there is no interval; blank where there is one, and where there is no ratio.
+        no_interval: why there is no interval; blank where there is one, and where there is no ratio.
     """
 
     value: float | None
     low: float | None
     high: float | None
-    unnotified: str = ""
+    no_interval: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,8 +168,8 @@ class LatencyDifference:
         level: of the intervals.
     """
 
-    baseline: SideLatency
-    candidate: SideLatency
+    baseline: OperandLatency
+    candidate: OperandLatency
     p50: Ratio
     p95: Ratio
     p50_difference: float | None
@@ -252,9 +252,9 @@ class _Rows:
         """The same with times that were cut off taken to be endless."""
         return _Rows(np.where(self.observed, self.times, np.inf), self.observed, self.clusters)
 
-    def summary(self) -> SideLatency:
+    def summary(self) -> OperandLatency:
         p50, p95 = (quantile(self.times, self.observed, share) for share in SHARES)
-        return SideLatency(p50, p95, len(self.times), int(np.count_nonzero(~self.observed)))
+        return OperandLatency(p50, p95, len(self.times), int(np.count_nonzero(~self.observed)))
 
 
 def _ratio(
@@ -262,11 +262,11 @@ def _ratio(
 ) -> Ratio:
     """The ratio of a quantile with its interval, or why there is none."""
     clusters = Clusters.of(codes)
-    unnotified = clusters.unnotified()
-    if not unnotified and share > 0.5 and value and _slow_places(baseline, candidate, value, share) < FEWEST_SLOW:
-        unnotified = f"the slowest answers come from fewer than {FEWEST_SLOW:g} questions or documents"
-    if unnotified:
-        return Ratio(value, None, None, unnotified if value else "")
+    no_interval = clusters.no_interval()
+    if not no_interval and share > 0.5 and value and _slow_places(baseline, candidate, value, share) < FEWEST_SLOW:
+        no_interval = f"the slowest answers come from fewer than {FEWEST_SLOW:g} questions or documents"
+    if no_interval:
+        return Ratio(value, None, None, no_interval if value else "")
     quantile = float(student_quantile((1 + level) / 2, clusters.degrees()))
     # What was cut off may have lasted for ever: on the side whose times make the end go farther.
     low = _end(baseline.lasting(), candidate, share, clusters, lambda far: far > quantile)

@@ -304,7 +304,7 @@ class Difference:
         p_value: two-sided; None with fewer than two clusters.
         test: name of the test.
         few_changes: too few questions changed for their spread to be believed, so the interval was widened.
-        unnotified: why there is no interval: too few clusters, one of them too large, or an unbounded metric whose
+        no_interval: why there is no interval: too few clusters, one of them too large, or an unbounded metric whose
             values
             are all the same; blank where there is one.
         cautious_p_value: the greater of ``p_value`` and that of ``cautious_p_values``, which stays right where
@@ -325,7 +325,7 @@ class Difference:
     test: str
     few_changes: bool
     cautious_p_value: float | None = None
-    unnotified: str = ""
+    no_interval: str = ""
 
     @property
     def p_to_correct(self) -> float | None:
@@ -382,7 +382,7 @@ def difference(
         test=test,
         few_changes=few,
         cautious_p_value=cautious,
-        unnotified="" if ends else found.unnotified(noun) or "all values are the same, of a metric without a range",
+        no_interval="" if ends else found.no_interval(noun) or "all values are the same, of a metric without a range",
     )
 
 
@@ -440,7 +440,7 @@ def _interval(
     found = paired_intervals(values[None], clusters, reach, binary, level)
     few, ends = bool(found.few_changes[0]), (float(found.low[0]), float(found.high[0]))
     # Of a metric without a range, whose values are all the same, nothing says how far a change could go.
-    return few, float(found.error[0]), ends if ends[0] < ends[1] and not clusters.unnotified() else None
+    return few, float(found.error[0]), ends if ends[0] < ends[1] and not clusters.no_interval() else None
 
 
 def _within(ends: tuple[float, float], farthest: float) -> tuple[float, float]:

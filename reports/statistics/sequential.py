@@ -1,4 +1,4 @@
-"""Betting: what is certain of a mean after every unit, however often one looks."""
+"""Sequential tests: what is certain of a mean after every unit, however often one looks (e-values)."""
 
 from __future__ import annotations
 
@@ -7,23 +7,23 @@ from numpy.typing import NDArray
 
 Figures = NDArray[np.float64]
 
-STAKES = 12  # shares of the capital that are bet side by side
-STEPS = 1000  # candidate means of an interval
-MOST_CAPITAL = 1e200  # beyond it the numbers would overflow; a capped capital only wins later
+BETS = 12  # sizes of bet (lambda) that each e-value averages over
+STEPS = 1000  # means that an interval is searched over
+LARGEST = 1e200  # beyond it the numbers would overflow; a capped e-value only rejects later
 
 
-class GateBets:
-    """Two bets on the mean of differences: against "harmed by the margin or more", and against "not harmed".
+class EValueTest:
+    """Two sequential tests of the mean difference: of "worse by the margin or more", and of "not worse at all".
 
-    A bet's capital is the mean over stakes f of the product of 1 + f * weight * (value - m) / (m - low). While the mean
-    is m or less, it is not expected to grow, so the chance that it ever reaches 1 / alpha is at most alpha (Ville
-    1939), however often one looks and wherever one stops. What the capital is in the end is the same in any order.
+    An e-value is the mean over bets f of the product of 1 + f * weight * (value - m) / (m - low). While the mean is m
+    or less, it is not expected to grow, so the chance that it ever reaches 1 / alpha is at most alpha (Ville 1939),
+    however often one looks and wherever one stops. The final e-value is the same in any order of the units.
 
     Args:
-        margin: of harm, above 0: as a difference in the direction of better, -margin or less is harm.
+        margin: above 0; a mean difference (in the direction of better) of -margin or less is worse.
         low: least value of a unit, below -margin.
         high: greatest value of a unit, above 0.
-        alpha: chance of each of the two wrong words at most; divide it by the number of metrics where any counts.
+        alpha: highest chance of each of the two wrong verdicts; divide it by the number of metrics tested together.
         steps: of the grid of the interval.
 
     Attributes:
@@ -31,8 +31,8 @@ class GateBets:
         not_worse: the mean is above -margin.
         regressed: the mean is below 0.
 
-    Source: Waudby-Smith and Ramdas 2024, section 4 (capital processes); the stakes are those of the arcsine law, which
-    together bet as well as the best of them in the long run (Cover and Ordentlich 1996).
+    Source: Waudby-Smith and Ramdas 2024, section 4 (capital processes); the bets follow the arcsine law, so that their
+    mean grows as fast as the best of them in the long run (Cover and Ordentlich 1996).
     """
 
     def __init__(
@@ -47,8 +47,8 @@ class GateBets:
         self.interval = SequentialInterval(low, high, 2 * alpha, steps)
         self.not_worse = self.regressed = False
         self._enough = 1 / alpha
-        self._up = _Capital(np.array([-margin]), low)
-        self._down = _Capital(np.array([0.0]), -high)
+        self._up = _EValues(np.array([-margin]), low)
+        self._down = _EValues(np.array([0.0]), -high)
 
     @property
     def count(self) -> int:
@@ -75,8 +75,8 @@ class GateBets:
 class SequentialInterval:
     """An interval of the mean that holds it after every unit at once, with a chance of 1 - alpha at least.
 
-    Every candidate mean on a grid stands as long as neither of two bets against it (the mean is higher; it is lower)
-    has reached 2 / alpha. Ends are the nearest candidates that have fallen, so the grid never makes it too narrow.
+    Every mean on a grid is inside as long as neither of its two e-values (the mean is higher; it is lower) has reached
+    2 / alpha. Ends are the nearest rejected means, so the grid never makes it too narrow.
 
     Args:
         low: least value of a unit.
@@ -84,7 +84,7 @@ class SequentialInterval:
         alpha: chance that the mean is ever outside, at most.
         steps: of the grid.
 
-    Source: Waudby-Smith and Ramdas 2024, theorem 3 (hedged capital), with stakes as in ``GateBets``.
+    Source: Waudby-Smith and Ramdas 2024, theorem 3 (hedged capital), with bets as in ``EValueTest``.
     """
 
     def __init__(self, low: float = -1.0, high: float = 1.0, alpha: float = 0.05, steps: int = STEPS) -> None:
@@ -95,8 +95,8 @@ class SequentialInterval:
         self.low, self.high, self.alpha, self.count = low, high, alpha, 0
         self._enough = 2 / alpha
         self._means = np.linspace(low, high, steps + 1)[1:-1]
-        self._up = _Capital(self._means, low)
-        self._down = _Capital(-self._means, -high)
+        self._up = _EValues(self._means, low)
+        self._down = _EValues(-self._means, -high)
         self._bounds = low, high
 
     @property
@@ -105,7 +105,7 @@ class SequentialInterval:
         return self._bounds
 
     def add(self, value: float, weight: float = 1.0) -> None:
-        """One more unit; see ``GateBets.add``."""
+        """One more unit; see ``EValueTest.add``."""
         if not (self.low - 1e-9 <= value <= self.high + 1e-9 and 0 < weight <= 1):
             wanted = f"a unit from {self.low:g} to {self.high:g}, of a weight above 0 up to 1"
             raise ValueError(f"{wanted}, is wanted, not {value} of weight {weight}")
@@ -121,20 +121,20 @@ class SequentialInterval:
         self._bounds = (lower, upper) if lower <= upper else ((lower + upper) / 2,) * 2
 
 
-class _Capital:
-    """Capitals of bets against "the mean is m or less", one for each m, grown by one unit after the other.
+class _EValues:
+    """E-values against "the mean is m or less", one for each m, updated unit by unit.
 
-    Stakes are for each unit of gain; a whole stake of 1 would be lost with a value of ``low``.
+    A bet of 1 would lose everything on a value of ``low``.
     """
 
     def __init__(self, means: Figures, low: float) -> None:
-        shares = np.sin(np.pi / 2 * (np.arange(STAKES) + 0.5) / STAKES) ** 2
+        shares = np.sin(np.pi / 2 * (np.arange(BETS) + 0.5) / BETS) ** 2
         self._means = means
-        self._stakes = shares / (means[:, None] - low)
-        self._held = np.ones((len(means), STAKES))
+        self._bets = shares / (means[:, None] - low)
+        self._products = np.ones((len(means), BETS))
 
     def add(self, value: float, weight: float) -> Figures:
-        """Let the capitals grow by one unit; returns their means over the stakes."""
-        self._held *= 1 + self._stakes * (weight * (value - self._means))[:, None]
-        np.minimum(self._held, MOST_CAPITAL, out=self._held)
-        return np.asarray(self._held.mean(axis=1))
+        """Update with one unit; returns the e-values (means over the bets)."""
+        self._products *= 1 + self._bets * (weight * (value - self._means))[:, None]
+        np.minimum(self._products, LARGEST, out=self._products)
+        return np.asarray(self._products.mean(axis=1))

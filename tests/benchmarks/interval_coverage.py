@@ -22,7 +22,7 @@ def main(samples: int) -> None:
                     found = [clustered_mean(values, codes, 0, 1) for values in drawn]
                     head = f"{name:22}{'yes/no' if yes_no else 'score':8}{alike:6.1f}{mean:6.2f}"
                     if found[0].low is None:
-                        print(f"{head}      -  not told: {found[0].unnotified}")
+                        print(f"{head}      -  not told: {found[0].no_interval}")
                         continue
                     held = 100 * np.mean([each.low <= mean <= each.high for each in found])
                     notify, inside = notify + 1, inside + (93 <= held <= 97)

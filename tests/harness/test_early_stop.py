@@ -12,7 +12,7 @@ from proctor.harness.gate.early_stop import (
     EarlyResult,
     EarlyStop,
     EProcess,
-    SequentialTest,
+    GatedMetric,
     early_verdict,
     shuffled,
     word_of,
@@ -23,7 +23,7 @@ from proctor.knowledge.questions.question import Question
 from proctor.reports.compare.scores import RunTables, run_tables
 from proctor.reports.gate.rule import GateRule
 from proctor.reports.gate.verdicts import verdicts
-from proctor.reports.statistics.sequential import GateBets
+from proctor.reports.statistics.sequential import EValueTest
 from proctor.reports.store.database import Store
 from proctor.reports.store.run import RunMetric, ask_key
 from proctor.reports.summary import find_run
@@ -58,7 +58,7 @@ def stop_early(
     path: Path,
     bots: list[ToldBot],
     questions: list[Question],
-    sequential_tests: list[SequentialTest],
+    sequential_tests: list[GatedMetric],
     seed: int = 0,
     **changes: object,
 ) -> tuple[Outcome, EarlyResult]:
@@ -71,8 +71,8 @@ def stop_early(
     return outcome, early.result
 
 
-def against(tables: RunTables, margin: float = 0.1, metric: str = "exact_match") -> list[SequentialTest]:
-    return [SequentialTest("mine", metric, margin, tables.tables["mine"])]
+def against(tables: RunTables, margin: float = 0.1, metric: str = "exact_match") -> list[GatedMetric]:
+    return [GatedMetric("mine", metric, margin, tables.tables["mine"])]
 
 
 @pytest.mark.parametrize("serial", [False, True])
@@ -198,7 +198,7 @@ def test_two_bots_are_asked_the_same_questions_in_the_same_stretch(tmp_path, ser
 
     bots = [noting("old", right), noting("new", wrong_on(set(range(0, 300, 2))))]
     _, result = stop_early(
-        tmp_path / "a.db", bots, numbered(range(300)), [SequentialTest("new", "exact_match", 0.1, "old")], serial=serial
+        tmp_path / "a.db", bots, numbered(range(300)), [GatedMetric("new", "exact_match", 0.1, "old")], serial=serial
     )
     assert (result.stopped, result.word("new")) == (True, "regressed")
     asked = {name: [question for each, question in together if each == name] for name in ("old", "new")}
@@ -238,7 +238,7 @@ def test_quick_answers_do_not_count_before_slow_ones():
     metric = RunMetric("exact_match", "1", "higher", 0.0, 1.0, None)
     units = [[f"q{number}"] for number in range(50)]
     e_process = EProcess(
-        SequentialTest("mine", "exact_match", 0.1, "old"),
+        GatedMetric("mine", "exact_match", 0.1, "old"),
         metric,
         units,
         1,
@@ -258,11 +258,11 @@ def test_large_clusters_weigh_as_much_as_their_questions():
     metric = RunMetric("exact_match", "1", "lower", 0.0, 1.0, None)
     units = [[f"a{number}" for number in range(8)], *([f"b{number}"] for number in range(40))]
     baseline = {key: 0.5 for unit in units for key in unit}
-    e_process = EProcess(SequentialTest("mine", "exact_match", 0.1, "old"), metric, units, 1, baseline, 0.025)
+    e_process = EProcess(GatedMetric("mine", "exact_match", 0.1, "old"), metric, units, 1, baseline, 0.025)
     e_process.look({(key, 0): 1.0 if key.startswith("a") else 0.0 for key in baseline}, {})
     assert e_process.verdict.mean == pytest.approx((40 * 0.5 - 8 * 0.5) / 48)
     assert (e_process.verdict.clusters, e_process.verdict.questions) == (41, 48)
-    expected = GateBets(0.1, alpha=0.025)
+    expected = EValueTest(0.1, alpha=0.025)
     expected.add(-0.5, 1.0)
     for _ in range(40):
         expected.add(0.5, 1 / 8)
@@ -271,7 +271,7 @@ def test_large_clusters_weigh_as_much_as_their_questions():
 
 def test_a_value_is_the_mean_of_the_repeats_that_have_one():
     metric = RunMetric("exact_match", "1", "higher", 0.0, 1.0, None)
-    e_process = EProcess(SequentialTest("mine", "exact_match", 0.1, "old"), metric, [["q1"], ["q2"]], 2, None, 0.025)
+    e_process = EProcess(GatedMetric("mine", "exact_match", 0.1, "old"), metric, [["q1"], ["q2"]], 2, None, 0.025)
     nan = float("nan")
     candidate = {("q1", 0): 1.0, ("q1", 1): nan, ("q2", 0): nan, ("q2", 1): nan}
     e_process.look(candidate, {("q1", 0): 0.0})
@@ -293,8 +293,8 @@ def test_a_metric_that_can_not_be_bet_on_leaves_its_bot_open_unless_another_regr
     assert alone.stopped
     _, result = stop_early(tmp_path / "candidate.db", [bot], questions, sequential_tests, metrics=metrics)
     assert (result.stopped, len(bot.asked) < 120) == (stops, stops)
-    assert result.reasons == ("answer_length of mine can't be bet on: it has no range, or no direction.",)
-    assert stops or "answer_length of mine can't be bet on" in result.sentence
+    assert result.reasons == ("answer_length of mine can't be tested sequentially: it has no range, or no direction.",)
+    assert stops or "answer_length of mine can't be tested sequentially" in result.sentence
 
 
 def test_the_chance_of_a_wrong_word_is_split_over_all_wagers(tmp_path):
@@ -391,7 +391,7 @@ def test_a_failing_bot_is_not_certain_of_anything(tmp_path):
 
 
 def test_the_false_alarms_of_the_whole_path_stay_below_five_in_a_hundred(tmp_path):
-    """Bets while the run goes on, the ordinary rule where they were never certain; questions are drawn anew."""
+    """Tests while the run goes on, the ordinary rule where they were never certain; new questions each time."""
     draws = np.random.default_rng(9)
     words = []
     for trial in range(30):
@@ -401,7 +401,7 @@ def test_the_false_alarms_of_the_whole_path_stay_below_five_in_a_hundred(tmp_pat
             for name, each in zip(("old", "new"), missed, strict=True)
         ]
         path = tmp_path / f"{trial}.db"
-        sequential_tests = [SequentialTest("new", "exact_match", 0.1, "old")]
+        sequential_tests = [GatedMetric("new", "exact_match", 0.1, "old")]
         _, result = stop_early(path, bots, numbered(range(60)), sequential_tests, seed=trial)
         tables = read(path).tables
         found = verdicts(tables["old"], tables["new"], GateRule(margin=0.1, flips=0))
@@ -442,7 +442,7 @@ def test_the_gate_stops_early_and_says_what_that_saved(tmp_path):
     assert f"Stopped early after {first} of 300 questions" in found["early_stop"]["sentence"]
     (e_process,) = found["early_stop"]["verdicts"]
     shown = found["bots"]["mine"]["metrics"]["exact_match"]
-    expected = GateBets(0.1, alpha=0.025)
+    expected = EValueTest(0.1, alpha=0.025)
     for _ in range(e_process["questions"]):  # every answer was right, and none is now
         expected.add(-1.0)
     assert (shown["difference_low"], shown["difference_high"]) == expected.interval.bounds

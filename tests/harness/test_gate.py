@@ -102,7 +102,7 @@ def test_bots_of_one_side_are_named_and_wanted_ones_must_be_there(tmp_path):
     first, second = two_runs(tmp_path, of(rag=ONES, old=ONES), of(rag=ONES, new=SEVEN))
     done = proctor("gate", "-b", first, folder=tmp_path)
     assert done.returncode == 0
-    assert "new is new, and held against nothing" in done.stdout
+    assert "new is new, and compared with nothing" in done.stdout
     assert f"old is in the baseline and not in run {second}" in done.stdout.replace("\n", " ")
     for bot, says in (
         ("new", "has no bot new; it has rag, old"),
@@ -119,7 +119,7 @@ def test_another_bot_of_the_run_may_be_the_baseline(tmp_path):
     assert {name: bot["verdict"] for name, bot in made["bots"].items()} == {"rag": "regressed", "best": "not worse"}
     assert proctor("gate", "--baseline", "faq", "--bot", "best", folder=tmp_path).returncode == 0
     done = proctor("gate", "--baseline", "faq", "--bot", "faq", folder=tmp_path)
-    assert (done.returncode, "can't be held against itself" in done.stderr) == (2, True)
+    assert (done.returncode, "can't be compared with itself" in done.stderr) == (2, True)
 
 
 def test_what_was_taken_is_said(tmp_path):
@@ -344,7 +344,7 @@ def test_an_exam_that_was_broken_off_is_not_held_against_what_there_is_of_itself
         ({"margins": {"answer_length": 0.1}}, [], "neither direction of it is better"),
         ({}, ["--margin", "rouge_l=0.1"], "--margin rouge_l: the suite does not measure it"),
         ({}, ["--bot", "mime"], "Did you mean 'mine'?"),
-        ({}, ["-b", "mine"], "can't be held against itself"),
+        ({}, ["-b", "mine"], "can't be compared with itself"),
     ],
 )
 def test_what_a_suite_can_not_be_gated_by_is_told_before_anything_is_asked(tmp_path, gate, options, says):

@@ -2,7 +2,7 @@ import itertools
 
 import numpy as np
 import pytest
-from proctor.reports.statistics.sequential import STAKES, GateBets, SequentialInterval
+from proctor.reports.statistics.sequential import BETS, EValueTest, SequentialInterval
 
 UNITS = 500
 
@@ -20,15 +20,15 @@ def nulls(mean, seed, rounds):
 
 
 def capitals(values, mean, low, weights=1.0):
-    """The capital of the bet against "the mean is so much or less" after every unit, a course of units a line."""
-    stakes = np.sin(np.pi / 2 * (np.arange(STAKES) + 0.5) / STAKES) ** 2 / (mean - low)
+    """The e-value against "the mean is so much or less" after every unit, a course of units a line."""
+    stakes = np.sin(np.pi / 2 * (np.arange(BETS) + 0.5) / BETS) ** 2 / (mean - low)
     with np.errstate(over="ignore"):
         held = [(1 + stake * weights * (values - mean)).cumprod(axis=1) for stake in stakes]
         return np.mean(held, axis=0)
 
 
 def share_ever(values, harm, low, alpha):
-    """How often the bet against "the mean is harm or less" is won at some time of the 500."""
+    """How often the test of "the mean is harm or less" rejects at some time of the 500."""
     return float((capitals(values, harm, low).max(axis=1) >= 1 / alpha).mean())
 
 
@@ -42,13 +42,13 @@ def test_who_looks_after_every_unit_errs_no_more_often_than_promised(alpha):
 
 def test_the_gate_bets_are_those_capitals():
     for values in np.random.default_rng(3).uniform(-1, 0.8, (6, 80)):
-        bets, alpha = GateBets(0.05, alpha=0.1, steps=40), 0.1
+        test, alpha = EValueTest(0.05, alpha=0.1, steps=40), 0.1
         up, down = capitals(values[None], -0.05, -1.0)[0], capitals(-values[None], 0.0, -1.0)[0]
         for place, value in enumerate(values):
-            bets.add(float(value))
-            assert bets.not_worse == bool((up[: place + 1] >= 1 / alpha).any())
-            assert bets.regressed == bool((down[: place + 1] >= 1 / alpha).any())
-            assert bets.decided == (bets.not_worse or bets.regressed)
+            test.add(float(value))
+            assert test.not_worse == bool((up[: place + 1] >= 1 / alpha).any())
+            assert test.regressed == bool((down[: place + 1] >= 1 / alpha).any())
+            assert test.decided == (test.not_worse or test.regressed)
 
 
 @pytest.mark.parametrize("chance", [0.1, 0.5, 0.9])
@@ -65,7 +65,7 @@ def test_no_bet_is_expected_to_win_while_the_hypothesis_holds(chance):
 
 
 def test_large_units_that_are_harmed_outweigh_small_ones_that_are_not():
-    """The mean over units is above the null, that over questions is not: weighted bets aren't expected to win."""
+    """The mean over units is above the null, that over questions is not: weighted test aren't expected to win."""
     units = np.array([[0.4, -0.4]])  # three of four are small and better
     sizes = np.array([[0.1, 1.0]])
     mean = float((0.75 * 0.1 * 0.4 - 0.25 * 0.4) / (0.75 * 0.1 + 0.25))
@@ -122,32 +122,32 @@ def test_a_finer_grid_only_narrows_the_interval():
 
 
 def test_the_gates_interval_and_its_words_agree():
-    bets = GateBets(0.03)
+    test = EValueTest(0.03)
     for value in np.random.default_rng(9).normal(0.1, 0.1, 150).clip(-1, 1):
-        bets.add(float(value))
-        low, high = bets.interval.bounds
-        assert bets.not_worse or low <= -0.03
-        assert bets.regressed or high >= 0
-    assert bets.not_worse
-    assert not bets.regressed
-    assert bets.count == 150
+        test.add(float(value))
+        low, high = test.interval.bounds
+        assert test.not_worse or low <= -0.03
+        assert test.regressed or high >= 0
+    assert test.not_worse
+    assert not test.regressed
+    assert test.count == 150
 
 
 @pytest.mark.parametrize("margin", [0.0, -0.1, 1.0, 2.0])
 def test_a_margin_out_of_range_is_refused(margin):
     with pytest.raises(ValueError, match="margin"):
-        GateBets(margin)
+        EValueTest(margin)
 
 
 @pytest.mark.parametrize("alpha", [0.0, 0.5, -1.0])
 def test_a_chance_out_of_range_is_refused(alpha):
     with pytest.raises(ValueError, match="alpha"):
-        GateBets(0.03, alpha=alpha)
+        EValueTest(0.03, alpha=alpha)
 
 
 @pytest.mark.parametrize(("value", "weight"), [(1.5, 1.0), (float("nan"), 1.0), (0.5, 0.0), (0.5, 1.1)])
 def test_a_unit_out_of_range_is_refused(value, weight):
-    bets = GateBets(0.03)
+    test = EValueTest(0.03)
     with pytest.raises(ValueError, match="unit"):
-        bets.add(value, weight)
-    assert bets.count == 0
+        test.add(value, weight)
+    assert test.count == 0

@@ -86,7 +86,7 @@ def test_a_scale_from_1_to_5_is_that_from_0_to_1_stretched():
 def test_where_it_cannot_be_told_there_is_a_reason_and_no_interval(clusters, why):
     found = interval(clusters, 0, 1)
     assert (found.low, found.high) == (None, None)
-    assert why in found.unnotified
+    assert why in found.no_interval
 
 
 @pytest.mark.parametrize("sign", [1, -1])

@@ -19,7 +19,7 @@ from proctor.reports.statistics.agreement import (
 )
 from proctor.reports.statistics.intervals import wilson
 
-GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "calibration.json").read_text("utf-8"))
+GOLDEN = json.loads((Path(__file__).parents[2] / "golden" / "calibration.json").read_text("utf-8"))
 EXAMPLE = GOLDEN["worked_example"]
 FIGURES = st.floats(0, 1, allow_subnormal=False)
 PAIRS = st.lists(st.tuples(FIGURES, FIGURES), min_size=1, max_size=40)

@@ -13,7 +13,7 @@ from proctor.reports.report import make_report, without_times
 from proctor.reports.store.run import RowStatus, RunEvaluator, RunMetric
 from report_rows import Book, ok, row
 
-GOLDEN = Path(__file__).parents[1] / "golden" / "report.md"
+GOLDEN = Path(__file__).parents[2] / "golden" / "report.md"
 ROUGE = [RunMetric(f"rouge_{kind}", "v1", "higher", 0.0, 1.0, 0.75) for kind in ("l", "1")]
 
 

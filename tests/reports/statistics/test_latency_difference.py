@@ -154,7 +154,7 @@ def test_where_the_ratio_of_the_slowest_cannot_be_told_there_is_a_reason(questio
     found = compare(*operands(np.random.default_rng(11), questions, 1, 1.3, size)).p95
     assert found.value is not None
     assert (found.low, found.high) == (None, None)
-    assert why in found.unnotified
+    assert why in found.no_interval
 
 
 def test_the_ratio_of_medians_by_hand():

@@ -217,7 +217,7 @@ def test_what_was_given_stays_as_it_was():
 )
 def test_where_it_cannot_be_told_there_is_a_reason_and_no_interval(clusters, why):
     found = difference(CHANCE.random(40), CHANCE.random(40), clusters, 0, 1)
-    assert (found.low, found.high, found.unnotified) == (None, None, why)
+    assert (found.low, found.high, found.no_interval) == (None, None, why)
 
 
 def test_a_difference_is_found_where_the_best_valid_test_finds_it():
