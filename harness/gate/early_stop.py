@@ -104,7 +104,7 @@ class EarlyResult:
         if not self.stopped:
             said = f"all {self.of:,} questions have their answers"
             if self.rows_left:
-                said = f"{self.rows_left:,} answers could not be got"
+                said = f"{self.rows_left:,} answers are missing"
             return " ".join([f"No verdict was certain early: {said}, and the ordinary rule holds.", *self.reasons])
         saved = [f"{self.rows_left:,} answers"]
         if self.saved_seconds is not None:

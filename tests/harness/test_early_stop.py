@@ -350,7 +350,7 @@ def test_a_bot_that_can_not_go_on_is_certain_of_nothing_and_its_answers_were_not
 
     outcome, result = stop_early(tmp_path / "candidate.db", [ToldBot("mine", gone, "new")], questions, against(tables))
     assert (outcome.summary.status, result.stopped, result.rows_left) == ("failed", False, 55)
-    assert "55 answers could not be had" in result.sentence
+    assert "55 answers are missing" in result.sentence
 
 
 def test_answers_of_a_stopped_run_are_counted_again_by_the_next_pass(tmp_path):
