@@ -1,10 +1,10 @@
 """Bots: what is under test, and how it is asked."""
 
-from .as_bot import BuiltBot, KnowingTargetBot, TakesKnowledge, TargetBot, as_bot
+from .as_bot import BuiltBot, ReducibleBot, ReducibleTargetBot, TargetBot, as_bot
 from .bot import Bot, BotMisconfigured, BotRefused, Context, Identity, Reply, Usage
-from .building import Workshop, build_bot, index_folder
+from .building import BotResources, build_bot, index_folder
 from .chat.judge import ChatJudgeModel
-from .chat.limits import Limiter, TurnedAway, Turnstile, deadline
+from .chat.limits import Limiter, RequestsStopped, Turnstile, deadline
 from .chat.model import ChatModel, ChatRequest, Completion
 from .chat.models import ChatModelSettings, open_chat_model, parse_model
 from .chat.openai import Endpoints, Prices
@@ -30,6 +30,7 @@ __all__ = [
     "Bot",
     "BotMisconfigured",
     "BotRefused",
+    "BotResources",
     "BotSettings",
     "BuiltBot",
     "ChatJudgeModel",
@@ -46,7 +47,6 @@ __all__ = [
     "FullContextSettings",
     "HttpSettings",
     "Identity",
-    "KnowingTargetBot",
     "LangChainBot",
     "LangChainSettings",
     "Limiter",
@@ -54,15 +54,15 @@ __all__ = [
     "PythonSettings",
     "RagSettings",
     "RecordedSettings",
+    "ReducibleBot",
+    "ReducibleTargetBot",
     "Reply",
+    "RequestsStopped",
     "Retrieval",
     "SearchFinder",
-    "TakesKnowledge",
     "TargetBot",
-    "TurnedAway",
     "Turnstile",
     "Usage",
-    "Workshop",
     "as_bot",
     "build_bot",
     "deadline",

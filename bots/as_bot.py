@@ -168,7 +168,7 @@ def _written(held: object) -> str:
 
 
 @runtime_checkable
-class TakesKnowledge(BuiltBot, Protocol):
+class ReducibleBot(BuiltBot, Protocol):
     """A bot of which there can be one without some documents, at no other cost than that of its answers."""
 
     @property
@@ -176,7 +176,7 @@ class TakesKnowledge(BuiltBot, Protocol):
         """All that it answers from, in the order that decides between equal ones."""
         ...
 
-    def without(self, documents: frozenset[str], name: str | None = None) -> TakesKnowledge:
+    def without(self, documents: frozenset[str], name: str | None = None) -> ReducibleBot:
         """The same bot as if some documents were not there.
 
         It shares model, index and embedder with this one, so nothing is embedded or loaded again, whichever of them is
@@ -244,7 +244,7 @@ class TargetBot:
             await inner.close()
 
     @property
-    def takes_knowledge(self) -> bool:
+    def is_reducible(self) -> bool:
         """Whether the user's code can leave documents out: it has a parameter ``without``. This imports it."""
         try:
             found = self._target.load()
@@ -315,7 +315,7 @@ class LangChainTargetBot(TargetBot):
         )
 
 
-class KnowingTargetBot:
+class ReducibleTargetBot:
     """A bot of the user's whose code has a parameter ``without``: ids of the documents of the suite to leave out.
 
     Each bot without some documents calls or makes that code anew; what is dear to make is its own to keep.
@@ -344,9 +344,9 @@ class KnowingTargetBot:
         """Those of the user's bot, once it is there."""
         return self._bot.warnings
 
-    def without(self, documents: frozenset[str], name: str | None = None) -> KnowingTargetBot:
-        """The same bot as if some documents were not there; see ``TakesKnowledge.without``."""
-        return KnowingTargetBot(self._whole, self._all, self._gone | documents, name or self.name)
+    def without(self, documents: frozenset[str], name: str | None = None) -> ReducibleTargetBot:
+        """The same bot as if some documents were not there; see ``ReducibleBot.without``."""
+        return ReducibleTargetBot(self._whole, self._all, self._gone | documents, name or self.name)
 
     async def prepare(self) -> None:
         """Import the user's code; see ``TargetBot.prepare``."""

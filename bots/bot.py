@@ -38,8 +38,8 @@ class Usage:
 
     def sound(self) -> "tuple[Usage, dict[str, str]]":
         """The figures that can be true, and by name what was told in place of the others: ``cost`` inf or below 0."""
-        notify = {"tokens_in": self.tokens_in, "tokens_out": self.tokens_out, "cost": self.cost}
-        wrong = {name: _shown(value) for name, value in notify.items() if not _can_be_true(value)}
+        reported = {"tokens_in": self.tokens_in, "tokens_out": self.tokens_out, "cost": self.cost}
+        wrong = {name: _shown(value) for name, value in reported.items() if not _can_be_true(value)}
         return (replace(self, **dict.fromkeys(wrong)) if wrong else self), wrong
 
 

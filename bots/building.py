@@ -43,7 +43,7 @@ class ReadKnowledge(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Workshop:
+class BotResources:
     """What bots are built with; shared by all bots of a suite.
 
     Attributes:
@@ -67,75 +67,75 @@ class Workshop:
     rerankers: Rerankers = field(default_factory=Rerankers)
 
 
-def build_bot(name: str, settings: BotSettings, workshop: Workshop) -> BuiltBot:
+def build_bot(name: str, settings: BotSettings, resources: BotResources) -> BuiltBot:
     """Make a bot; files are read and checked, but no model and no index is loaded before ``prepare``.
 
     Raises:
         InputError: a file, a prompt, a target or the name of a model can't be used; the message names the bot.
     """
     try:
-        return _build(name, settings, workshop)
+        return _build(name, settings, resources)
     except InputError as wrong:
         raise type(wrong)(f"Bot {name}: {wrong}") from wrong
 
 
-def _build(name: str, settings: BotSettings, workshop: Workshop) -> BuiltBot:
+def _build(name: str, settings: BotSettings, resources: BotResources) -> BuiltBot:
     match settings:
         case FaqSettings():
-            return _faq(name, settings, workshop)
+            return _faq(name, settings, resources)
         case FullContextSettings():
-            return _full_context(name, settings, workshop)
+            return _full_context(name, settings, resources)
         case RagSettings():
-            return _rag(name, settings, workshop)
+            return _rag(name, settings, resources)
         case PythonSettings():
-            return TargetBot(name, find_target(settings.target, workshop.base), settings.options)
+            return TargetBot(name, find_target(settings.target, resources.base), settings.options)
         case LangChainSettings():
-            target = find_target(settings.target, workshop.base)
+            target = find_target(settings.target, resources.base)
             return LangChainTargetBot(name, target, settings.options, settings.input_key, settings.output_key)
         case HttpSettings():
-            return HttpBot(name, settings, workshop.environ)
+            return HttpBot(name, settings, resources.environ)
         case RecordedSettings():
-            return RecordedBot(name, open_recorded(workshop.base / settings.answers), settings.bot)
+            return RecordedBot(name, open_recorded(resources.base / settings.answers), settings.bot)
 
 
-def _faq(name: str, settings: FaqSettings, workshop: Workshop) -> FaqBot:
-    faq = read_faq(workshop.base / settings.entries)
+def _faq(name: str, settings: FaqSettings, resources: BotResources) -> FaqBot:
+    faq = read_faq(resources.base / settings.entries)
     return FaqBot(
         name,
         faq.entries,
         abstain=settings.abstain,
         min_similarity=settings.min_similarity,
         match=settings.match,
-        embedder=workshop.embedder,
+        embedder=resources.embedder,
         warnings=faq.warnings,
     )
 
 
-def _full_context(name: str, settings: FullContextSettings, workshop: Workshop) -> FullContextBot:
-    documents = workshop.knowledge().documents
+def _full_context(name: str, settings: FullContextSettings, resources: BotResources) -> FullContextBot:
+    documents = resources.knowledge().documents
     return FullContextBot(
         name,
         documents,
         knowledge_digest(documents),
-        _model(settings.model, workshop),
-        _template(settings, workshop),
+        _model(settings.model, resources),
+        _template(settings, resources),
         settings.overflow,
     )
 
 
-def _rag(name: str, settings: RagSettings, workshop: Workshop) -> RagBot:
-    documents = workshop.knowledge().documents
+def _rag(name: str, settings: RagSettings, resources: BotResources) -> RagBot:
+    documents = resources.knowledge().documents
     return RagBot(
         name,
         documents,
         knowledge_digest(documents),
-        _model(settings.model, workshop),
-        _template(settings, workshop),
-        workshop.embedder,
+        _model(settings.model, resources),
+        _template(settings, resources),
+        resources.embedder,
         settings,
-        index_folder(workshop.base, workshop.cache),
-        workshop.rerankers.named(settings.reranker) if settings.reranker else None,
-        None if settings.search_by else find_target(settings.retriever, workshop.base),
+        index_folder(resources.base, resources.cache),
+        resources.rerankers.named(settings.reranker) if settings.reranker else None,
+        None if settings.search_by else find_target(settings.retriever, resources.base),
     )
 
 
@@ -154,16 +154,16 @@ def index_folder(base: Path, cache: Path | None) -> Path | None:
     return cache / "indexes" / suite[:16]
 
 
-def _template(settings: FullContextSettings | RagSettings, workshop: Workshop) -> Template:
-    return load_template(settings.prompt and workshop.base / settings.prompt, settings.type)
+def _template(settings: FullContextSettings | RagSettings, resources: BotResources) -> Template:
+    return load_template(settings.prompt and resources.base / settings.prompt, settings.type)
 
 
-def _model(written: str, workshop: Workshop) -> ChatModel:
+def _model(written: str, resources: BotResources) -> ChatModel:
     """The model of a name under ``models``, or one given in place."""
-    settings = workshop.models.get(written)
+    settings = resources.models.get(written)
     if settings is None:
-        near = difflib.get_close_matches(written, workshop.models, n=1)
+        near = difflib.get_close_matches(written, resources.models, n=1)
         if near and ":" not in written and written != "extractive":
             raise InputError(f"there is no model {written!r} under `models`; did you mean {near[0]!r}?")
         settings = parse_model(written)
-    return open_chat_model(settings, workshop.embedder, workshop.base, workshop.environ, workshop.endpoints)
+    return open_chat_model(settings, resources.embedder, resources.base, resources.environ, resources.endpoints)

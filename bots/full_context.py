@@ -78,7 +78,7 @@ class FullContextBot:
         )
 
     def without(self, documents: frozenset[str], name: str | None = None) -> "FullContextBot":
-        """The same bot as if some documents were not there; see ``TakesKnowledge.without``."""
+        """The same bot as if some documents were not there; see ``ReducibleBot.without``."""
         reduced = copy(self)
         reduced.name = name or self.name
         reduced.documents = tuple(each for each in self.documents if each.id not in documents)

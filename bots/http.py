@@ -199,16 +199,16 @@ class HttpBot:
         status = received.status
         if status < 400:
             return
-        said = f"HTTP {status} {received.reason}".rstrip()
+        status_line = f"HTTP {status} {received.reason}".rstrip()
         if status in _PASSING:
             wait = received.retry_after
-            raise AttemptFailed(said, throttled=status == 429 or wait is not None, retry_after=wait)
+            raise AttemptFailed(status_line, throttled=status == 429 or wait is not None, retry_after=wait)
         quoted = self._quoted(received.text)
         if status in (401, 403):
-            raise BotMisconfigured(f"{self._place} does not let us in ({said}): {quoted} Check the headers.")
+            raise BotMisconfigured(f"{self._place} does not let us in ({status_line}): {quoted} Check the headers.")
         if status == 404:
-            raise BotMisconfigured(f"There is nothing at {self._place} ({said}): {quoted} Check the url.")
-        raise BotRefused(f"{self._place} refused the question ({said}): {quoted}")
+            raise BotMisconfigured(f"There is nothing at {self._place} ({status_line}): {quoted} Check the url.")
+        raise BotRefused(f"{self._place} refused the question ({status_line}): {quoted}")
 
     def _content(self, received: _Received) -> object:
         if not self._settings.answer and self._settings.contexts is None:

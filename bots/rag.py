@@ -10,7 +10,7 @@ from typing import Protocol
 
 from .. import InputError
 from ..knowledge import Document, Passage, PassageSearch, Reranker, Splitting
-from ..knowledge.models.reranker import NamedReranker
+from ..knowledge.models.reranker import FoundReranker
 from ..knowledge.retrieval.index import BulkEmbedder
 from ..knowledge.retrieval.search import candidates, reordered
 from ..metrics.declaration import exception_line
@@ -84,8 +84,6 @@ class Retrieval:
         return tuple(best), {**took, "rerank_ms": (time.perf_counter() - started) * 1000}
 
 
-__all__ = ["RagBot", "RetrievalEmbedder"]
-
 # Up to so many passages the embedded model works ahead on all, so that no question pays for being the first.
 _WORKED_AHEAD = 1000
 
@@ -109,7 +107,7 @@ class RagBot:
         embedder: RetrievalEmbedder,
         settings: RagSettings,
         folder: Path | None = None,
-        reranker: NamedReranker | None = None,
+        reranker: FoundReranker | None = None,
         retriever: Target | None = None,
     ) -> None:
         """Take the parts; nothing is loaded.
@@ -170,7 +168,7 @@ class RagBot:
         )
 
     def without(self, documents: frozenset[str], name: str | None = None) -> "RagBot":
-        """The same bot as if some documents were not there; see ``TakesKnowledge.without``.
+        """The same bot as if some documents were not there; see ``ReducibleBot.without``.
 
         A bot over the smaller knowledge would answer the same where retrieval is dense. Where words count, how rare
         they are stays that of all documents; and a retriever of the user's own may have nothing to put in the place of

@@ -4,7 +4,7 @@ from collections.abc import Callable, Coroutine
 from typing import Any, Generic, TypeVar
 from weakref import WeakSet
 
-from .chat.limits import Once
+from .chat.limits import SingleFlight
 
 T = TypeVar("T")
 
@@ -23,7 +23,7 @@ class SharedParts(Generic[T]):
         self._opens = opens
         self._closes = closes
         self._users: WeakSet[object] = WeakSet()
-        self._opening: Once[T] = Once()
+        self._opening: SingleFlight[T] = SingleFlight()
         self._opened: T | None = None
 
     def add(self, user: object) -> None:

@@ -13,7 +13,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ...metrics.text import sentences, stem
+from ...metrics.text import sentences as sentences_of
+from ...metrics.text import stem
 from ...metrics.tools import Embedded
 from .model import ChatRequest, Completion
 
@@ -184,7 +185,7 @@ class _Collector:
         if block.kind == "heading":
             self.topic = block.text
             return
-        for sentence in sentences(block.text):
+        for sentence in sentences_of(block.text):
             if any(map(str.isalnum, sentence)):
                 self._add_sentence(sentence)
 
@@ -196,8 +197,8 @@ class _Collector:
             return
         named = zip(cells[1:], (self.columns or cells)[1:], strict=False)
         rest = ", ".join(" ".join(filter(None, [column if self.columns else "", cell])) for cell, column in named)
-        if said := ": ".join(filter(None, [cells[0], rest])):
-            self.found.append(Sayable(_ended(said), self.topic))
+        if sentence := ": ".join(filter(None, [cells[0], rest])):
+            self.found.append(Sayable(_ended(sentence), self.topic))
 
     def _add_sentence(self, sentence: str) -> None:
         if sentence.endswith("?"):
@@ -235,8 +236,8 @@ def _listed(lead: str, items: list[str], topic: str) -> Iterator[Sayable]:
     elif not items:
         yield Sayable(lead, topic)
     elif len(lead) + sum(map(len, items)) <= LONGEST_LIST:
-        said = "; ".join(item.rstrip(" .;,") for item in items)
-        yield Sayable(f"{lead} {said}.", topic)
+        sentence = "; ".join(item.rstrip(" .;,") for item in items)
+        yield Sayable(f"{lead} {sentence}.", topic)
     else:
         yield from (Sayable(f"{lead} {_ended(item)}", topic) for item in items)
 
@@ -254,18 +255,18 @@ def _blocks(text: str) -> Iterator[_Block]:
     """Paragraphs (wrapped lines joined), list items, table rows and headings, in their order, without marks."""
     open_block: _Block | None = None
     for line in [*text.splitlines(), None]:
-        kind, said = _read_line(line) if line is not None else ("end", "")
+        kind, content = _read_line(line) if line is not None else ("end", "")
         if open_block and open_block.kind == "text" and (kind == "underline" or _is_title(open_block, kind)):
             open_block.kind = "heading"
         if open_block and open_block.kind == "row" and kind == "row rule":
             open_block.kind = "head"
         continues = kind == "text" and open_block is not None and open_block.kind in ("text", "item")
         if continues and open_block is not None:
-            open_block.text += f" {said}"
+            open_block.text += f" {content}"
             continue
         if open_block and (shown := without_marks(open_block.text)):
             yield _Block(open_block.kind, shown)
-        open_block = _Block(kind, said) if said and kind in ("text", "item", "row", "heading") else None
+        open_block = _Block(kind, content) if content and kind in ("text", "item", "row", "heading") else None
 
 
 def _is_title(block: _Block, next_line: str) -> bool:
@@ -316,7 +317,7 @@ class Ranked:
     """Sentences of one passage, ready to be compared with questions.
 
     Attributes:
-        said: the sentences.
+        sentences: the sentences.
         vectors: shape (n, dimensions), rows of unit length.
         topics: shape (t, dimensions), one row for each distinct topic.
         topic_of: shape (n,), the row of a sentence's topic; -1 where it has none.
@@ -325,7 +326,7 @@ class Ranked:
         whole: shape (n,), False for fragments.
     """
 
-    said: Sequence[Sayable]
+    sentences: Sequence[Sayable]
     vectors: NDArray[np.float32]
     topics: NDArray[np.float32]
     topic_of: NDArray[np.intp]
@@ -335,18 +336,21 @@ class Ranked:
 
 
 def index_sentences(
-    said: Sequence[Sayable], vectors: NDArray[np.float32], topics: Sequence[str], topic_vectors: NDArray[np.float32]
+    sentences: Sequence[Sayable],
+    vectors: NDArray[np.float32],
+    topics: Sequence[str],
+    topic_vectors: NDArray[np.float32],
 ) -> Ranked:
     """Put sentences and their vectors together with what is looked up for each question."""
     numbers = {topic: number for number, topic in enumerate(topics)}
     return Ranked(
-        said=said,
+        sentences=sentences,
         vectors=vectors,
         topics=topic_vectors,
-        topic_of=np.array([numbers.get(each.topic, -1) for each in said], dtype=np.intp),
-        places=_places(each.text for each in said),
-        topic_places=_places(each.topic for each in said),
-        whole=np.array([each.whole for each in said], dtype=bool),
+        topic_of=np.array([numbers.get(each.topic, -1) for each in sentences], dtype=np.intp),
+        places=_places(each.text for each in sentences),
+        topic_places=_places(each.topic for each in sentences),
+        whole=np.array([each.whole for each in sentences], dtype=bool),
     )
 
 
@@ -377,7 +381,7 @@ def score_sentences(
     scores -= FRAGMENT * ~np.concatenate([passage.whole for passage in passages])
     if in_order:
         bonus = [FIRST_PASSAGE / rank for rank in range(1, len(passages) + 1)]
-        scores += np.repeat(bonus, [len(passage.said) for passage in passages])
+        scores += np.repeat(bonus, [len(passage.sentences) for passage in passages])
     return scores
 
 
@@ -395,16 +399,16 @@ def _shared_words(words: set[str], passages: Sequence[Ranked], count: int) -> ND
     shared = np.zeros(count)
     total = 0.0
     for word in sorted(words):
-        said = np.zeros(count)
+        present = np.zeros(count)
         start = 0
         for passage in passages:
             if (under := passage.topic_places.get(word)) is not None:
-                said[under + start] = TOPIC_SHARE
+                present[under + start] = TOPIC_SHARE
             if (inside := passage.places.get(word)) is not None:
-                said[inside + start] = 1
-            start += len(passage.said)
-        weight = math.log(1 + count / (0.5 + np.count_nonzero(said)))
-        shared += weight * said
+                present[inside + start] = 1
+            start += len(passage.sentences)
+        weight = math.log(1 + count / (0.5 + np.count_nonzero(present)))
+        shared += weight * present
         total += weight
     return shared / total
 
@@ -479,7 +483,7 @@ class ExtractiveChat:
         """Answer from ``request.contexts``, following ``request.instructions``."""
         wanted = _read_once(request.instructions or request.system)
         passages = await self._rank([context.text for context in request.contexts])
-        if not any(len(passage.said) for passage in passages):
+        if not any(len(passage.sentences) for passage in passages):
             return Completion(text=wanted.refusal or "", abstained=True)
         asked = await self._embedder.embed_fresh([request.question])
         in_order = all(context.score is not None for context in request.contexts)
@@ -488,8 +492,8 @@ class ExtractiveChat:
         trace = {"best_score": round(best, 4)}
         if wanted.refusal is not None and best < REFUSAL_THRESHOLD:
             return Completion(text=wanted.refusal, abstained=True, trace=trace)
-        said = [each for passage in passages for each in passage.said]
-        chosen = _choose(said, scores, wanted.most_sentences or DEFAULT_SENTENCES)
+        sentences = [each for passage in passages for each in passage.sentences]
+        chosen = _choose(sentences, scores, wanted.most_sentences or DEFAULT_SENTENCES)
         return Completion(text=_worded(chosen, wanted), abstained=False, trace=trace)
 
     async def close(self) -> None:
@@ -509,19 +513,23 @@ class ExtractiveChat:
 
     async def _index(self, texts: Sequence[str]) -> Iterator[Ranked]:
         split = [sayable_sentences(text) for text in texts]
-        topics = [list(dict.fromkeys(each.topic for each in said if each.topic)) for said in split]
-        wanted = [each for said, named in zip(split, topics, strict=True) for each in (*(s.text for s in said), *named)]
+        topics = [list(dict.fromkeys(each.topic for each in sentences if each.topic)) for sentences in split]
+        wanted = [
+            each
+            for sentences, named in zip(split, topics, strict=True)
+            for each in (*(s.text for s in sentences), *named)
+        ]
         vectors = (await self._embedder.embed(wanted)).vectors if wanted else np.empty((0, 1), np.float32)
         return _indexed(split, topics, vectors)
 
     def _keep(self, text: str, ranked: Ranked) -> None:
         if text not in self._kept:
             self._kept[text] = ranked
-            self._kept_sentences += len(ranked.said)
+            self._kept_sentences += len(ranked.sentences)
         self._kept.move_to_end(text)
         while self._kept_sentences > MOST_SENTENCES_KEPT and len(self._kept) > 1:
             _, dropped = self._kept.popitem(last=False)
-            self._kept_sentences -= len(dropped.said)
+            self._kept_sentences -= len(dropped.sentences)
 
 
 def _indexed(
@@ -529,13 +537,13 @@ def _indexed(
 ) -> Iterator[Ranked]:
     """Give each text its part of the vectors: its sentences first, then its topics."""
     start = 0
-    for said, named in zip(split, topics, strict=True):
-        middle, end = start + len(said), start + len(said) + len(named)
-        yield index_sentences(said, vectors[start:middle], named, vectors[middle:end])
+    for sentences, named in zip(split, topics, strict=True):
+        middle, end = start + len(sentences), start + len(sentences) + len(named)
+        yield index_sentences(sentences, vectors[start:middle], named, vectors[middle:end])
         start = end
 
 
-def _choose(said: Sequence[Sayable], scores: NDArray[np.float64], most: int) -> list[str]:
+def _choose(sentences: Sequence[Sayable], scores: NDArray[np.float64], most: int) -> list[str]:
     """The best sentences in the order in which they stand in the contexts; overlapping passages repeat some."""
     best = int(scores.argmax())
     chosen = [best]
@@ -543,10 +551,10 @@ def _choose(said: Sequence[Sayable], scores: NDArray[np.float64], most: int) -> 
     for number in map(int, np.argsort(-scores, kind="stable")[: most * 8]):
         if len(chosen) == most or scores[number] < least:
             break
-        text = said[number].text
-        if not any(text in said[other].text or said[other].text in text for other in chosen):
+        text = sentences[number].text
+        if not any(text in sentences[other].text or sentences[other].text in text for other in chosen):
             chosen.append(number)
-    return [said[number].text for number in sorted(chosen)]
+    return [sentences[number].text for number in sorted(chosen)]
 
 
 def _worded(chosen: Sequence[str], wanted: Instructions) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 from ...metrics.judge.rendering import JudgeRequest
 from ..bot import BotMisconfigured
-from .limits import TurnedAway, Turnstile
+from .limits import RequestsStopped, Turnstile
 from .model import ChatModel, ChatRequest, Completion
 
 UNREACHABLE_LIMIT = 20  # calls in a row that could not reach the endpoint before no more are made
@@ -63,8 +63,8 @@ class ChatJudgeModel:
     def model_id(self) -> str:
         """Name, address and settings: all that changes what it says. A model of LangChain is made for that."""
         if self._id is None:
-            notify = {key: value for key, value in self.settings.items() if key not in _CHANGES_NOTHING}
-            self._id = f"{self.name} {json.dumps(notify, sort_keys=True, ensure_ascii=False, default=str)}"
+            shown = {key: value for key, value in self.settings.items() if key not in _CHANGES_NOTHING}
+            self._id = f"{self.name} {json.dumps(shown, sort_keys=True, ensure_ascii=False, default=str)}"
         return self._id
 
     def temperature(self, request: JudgeRequest) -> float | None:
@@ -94,13 +94,13 @@ class ChatJudgeModel:
         """Send the request.
 
         Raises:
-            BotMisconfigured: no request can succeed, or so many did not that no more are sent (``TurnedAway``).
+            BotMisconfigured: no request can succeed, or so many did not that no more are sent (``RequestsStopped``).
             BotRefused: this request was abstained.
             TimeoutError, ConnectionError: the endpoint did not answer after all attempts.
             Exception: whatever else a model of LangChain raises.
         """
         if self.problem:
-            raise TurnedAway(self.problem)
+            raise RequestsStopped(self.problem)
         self._under_way += 1
         if self._turnstile is None:
             self._most_under_way = max(self._most_under_way, self._under_way)
@@ -138,6 +138,6 @@ class ChatJudgeModel:
 
 def finish_reason(completion: Completion) -> str:
     """Why an answer ended, in OpenAI's words where they are known: ``stop``, ``length`` when it was cut off."""
-    notify = completion.trace.get("finish_reason") or completion.trace.get("stop_reason")
-    said = str(notify).lower() if notify else ""
-    return "length" if said in ("max_tokens", "max_output_tokens") else said
+    reason = completion.trace.get("finish_reason") or completion.trace.get("stop_reason")
+    name = str(reason).lower() if reason else ""
+    return "length" if name in ("max_tokens", "max_output_tokens") else name

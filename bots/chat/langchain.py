@@ -72,9 +72,9 @@ class LangChainChat:
     def settings(self) -> Mapping[str, object]:
         """The target, a digest of its code, and what the model tells of its provider, name and temperature."""
         # What LangChain itself shows of a model in traces: made to be seen, so without secrets.
-        notify = {name: value for name, value in self._open()._get_ls_params().items() if _is_plain(value)}
+        shown = {name: value for name, value in self._open()._get_ls_params().items() if _is_plain(value)}
         fixed = {"model": self.name, "code": self._target.digest, "context_tokens": self._context_tokens}
-        return fixed | notify
+        return fixed | shown
 
     async def prepare(self, texts: Sequence[str] = ()) -> None:  # noqa: ARG002 - nothing to work ahead on
         """Import the user's code and make the model."""
@@ -137,13 +137,13 @@ class LangChainChat:
 
     def _completion(self, message: "AIMessage", took_ms: float) -> Completion:
         text, thought = split_thinking(message.text)
-        notify = [block.get("reasoning", "") for block in message.content_blocks if block["type"] == "reasoning"]
+        thoughts = [block.get("reasoning", "") for block in message.content_blocks if block["type"] == "reasoning"]
         usage = message.usage_metadata
         tokens_in, tokens_out = counted(usage, "input_tokens"), counted(usage, "output_tokens")
         return Completion(
             text=text,
             usage=Usage(tokens_in, tokens_out, self._prices.cost(tokens_in, tokens_out) if self._prices else None),
-            reasoning="\n".join(part for part in (*notify, thought) if part) or None,
+            reasoning="\n".join(part for part in (*thoughts, thought) if part) or None,
             attempts_ms=(took_ms,),
             trace={name: value for name, value in message.response_metadata.items() if _is_plain(value)},
         )
@@ -154,8 +154,8 @@ def _messages(request: ChatRequest) -> "list[BaseMessage]":
 
     messages: list[BaseMessage] = [SystemMessage(request.system)] if request.system else []
     messages.append(HumanMessage(request.prompt))
-    for answered, notify in request.exchange:
-        messages += [AIMessage(answered), HumanMessage(notify)]
+    for answered, follow_up in request.exchange:
+        messages += [AIMessage(answered), HumanMessage(follow_up)]
     return messages
 
 

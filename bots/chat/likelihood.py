@@ -17,7 +17,7 @@ from ...knowledge.models.language_models import Continued, Likelihood, Stretch, 
 from ...metrics.score import ModelUnavailable
 from ..bot import BotMisconfigured, BotRefused
 from ..redaction import redacted, redacted_url
-from .limits import AttemptFailed, Attempts, Backoff, Exhausted, Once, TurnedAway, Turnstile
+from .limits import AttemptFailed, Attempts, Backoff, Exhausted, RequestsStopped, SingleFlight, Turnstile
 from .models import ChatModelSettings, endpoint_of
 from .openai import Endpoint, Endpoints, Meaning
 from .openai_client import counted, first_choice
@@ -42,18 +42,18 @@ _LEAST_BAD: Final = 1e-3  # above 0, from rounding
 class TooLong(Exception):  # noqa: N818 - an outcome of one request
     """The prompt is longer than the server reads. ``window``: how many tokens that are, where it says so."""
 
-    def __init__(self, notify: str) -> None:
-        super().__init__(notify)
-        found = _WINDOW.search(notify)
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+        found = _WINDOW.search(message)
         self.window = int(found[1]) if found else None
 
 
 class NoPromptLogprobs(BotMisconfigured):
     """The server answers requests, and tells nothing of the prompt's tokens."""
 
-    def __init__(self, notify: str) -> None:
+    def __init__(self, message: str) -> None:
         super().__init__(
-            f"The server can't say how likely a given text is ({notify}). These do: vLLM, SGLang, and "
+            f"The server can't say how likely a given text is ({message}). These do: vLLM, SGLang, and "
             f"llama-cpp-python's "
             "server started with '--logits_all true'; llama.cpp's own server, Ollama and OpenAI's models don't."
         )
@@ -104,15 +104,15 @@ def scoring_request(model: str, prompt: str | Sequence[int]) -> dict[str, object
     }
 
 
-def refusal(status: int, notify: str) -> Exception | None:
+def refusal(status: int, message: str) -> Exception | None:
     """What an error status means for a scoring request; None where it means what it always does."""
-    said = notify.lower()
+    lowered = message.lower()
     if status in (429, 401, 403):
         return None
-    if any(mark in said for mark in _TOO_LONG):
-        return TooLong(notify)
-    if any(mark in said for mark in _REFUSED):
-        return NoPromptLogprobs(notify)
+    if any(mark in lowered for mark in _TOO_LONG):
+        return TooLong(message)
+    if any(mark in lowered for mark in _REFUSED):
+        return NoPromptLogprobs(message)
     return None
 
 
@@ -128,7 +128,7 @@ def read_echo(answer: object, count: int | None = None) -> Echo:
         NoPromptLogprobs: it is a sound answer, and the prompt is not in it.
     """
     whole, choice = first_choice(answer)
-    tokens, logprobs = _notify(choice.get("logprobs"))
+    tokens, logprobs = _prompt_tokens(choice.get("logprobs"))
     read, written = (counted(whole.get("usage"), name) for name in ("prompt_tokens", "completion_tokens"))
     if count is None:
         count = len(tokens) - (GENERATED if written is None else written)
@@ -141,19 +141,19 @@ def read_echo(answer: object, count: int | None = None) -> Echo:
     return Echo(tokens[:count], logprobs[:count])
 
 
-def is_another_prompt(sent: Sequence[int], notify: Sequence[Token]) -> bool:
+def is_another_prompt(sent: Sequence[int], scored: Sequence[Token]) -> bool:
     """Whether the server scored other tokens than those it was sent, as far as it tells their numbers."""
-    return any(isinstance(token, int) and token != wanted for token, wanted in zip(notify, sent, strict=True))
+    return any(isinstance(token, int) and token != wanted for token, wanted in zip(scored, sent, strict=True))
 
 
-def _notify(said: object) -> tuple[tuple[Token, ...], tuple[float | None, ...]]:
+def _prompt_tokens(logprobs: object) -> tuple[tuple[Token, ...], tuple[float | None, ...]]:
     """Tokens and values, from lists side by side (OpenAI's completions) or entries (chat, llama.cpp)."""
-    if not isinstance(said, Mapping):
+    if not isinstance(logprobs, Mapping):
         return (), ()
-    if isinstance(said.get("content"), list):
-        entries = [entry if isinstance(entry, Mapping) else {} for entry in said["content"]]
+    if isinstance(logprobs.get("content"), list):
+        entries = [entry if isinstance(entry, Mapping) else {} for entry in logprobs["content"]]
         return tuple(_token(each) for each in entries), tuple(_number(each.get("logprob")) for each in entries)
-    names, values = said.get("tokens"), said.get("token_logprobs")
+    names, values = logprobs.get("tokens"), logprobs.get("token_logprobs")
     if not isinstance(names, list) or not isinstance(values, list) or len(names) != len(values):
         return (), ()
     return tuple(_named(name) for name in names), tuple(_number(value) for value in values)
@@ -201,17 +201,17 @@ def texts(text: str) -> dict[str, object]:
     return {"prompt": text, "add_special_tokens": False, "content": text, "add_special": False}
 
 
-def numbers(said: object) -> tuple[int, ...] | None:
+def numbers(answer: object) -> tuple[int, ...] | None:
     """Tokens out of an answer; None where there are no numbers of tokens."""
-    found = said.get("tokens") if isinstance(said, dict) else None
+    found = answer.get("tokens") if isinstance(answer, dict) else None
     if not isinstance(found, list) or not all(isinstance(each, int) for each in found):
         return None
     return tuple(found)
 
 
-def size_of(said: object, name: str) -> int | None:
+def size_of(answer: object, name: str) -> int | None:
     """A number of tokens, where it is told."""
-    value = said.get(name) if isinstance(said, dict) else None
+    value = answer.get(name) if isinstance(answer, dict) else None
     return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else None
 
 
@@ -275,7 +275,7 @@ class LikelihoodServer:
             max_attempts,
             backoff=backoff,
             sleep=sleep,
-            clean=lambda said: redact(endpoint.clean(said)),
+            clean=lambda text: redact(endpoint.clean(text)),
         )
         self._most = window
         self._extra = dict(extra or {})
@@ -285,9 +285,9 @@ class LikelihoodServer:
         self._plain = False  # whether fields that only some servers know are left out
         self._closed = False
         self._offer: Offer | None = None
-        self._offers: Once[Offer] = Once()
-        self._tokens: Once[tuple[Token, ...]] = Once(_TOKENS_KEPT)
-        self._echoes: Once[Echo] = Once(_ECHOES_KEPT)
+        self._offers: SingleFlight[Offer] = SingleFlight()
+        self._tokens: SingleFlight[tuple[Token, ...]] = SingleFlight(_TOKENS_KEPT)
+        self._echoes: SingleFlight[Echo] = SingleFlight(_ECHOES_KEPT)
 
     async def offer(self) -> Offer:
         """What the server offers; asked for once."""
@@ -298,8 +298,8 @@ class LikelihoodServer:
     async def window(self) -> int | None:
         """How many tokens of a text are read, places left for what stands before and behind; None when nobody says."""
         offer = await self.offer()
-        said = [size for size in (self._most, offer.window) if size]
-        return max(1, min(said) - GENERATED - offer.begins) if said else None
+        sizes = [size for size in (self._most, offer.window) if size]
+        return max(1, min(sizes) - GENERATED - offer.begins) if sizes else None
 
     def learn(self, window: int | None) -> None:
         """Take the server's word for its window, from a refusal, where it is less than what was known."""
@@ -338,11 +338,11 @@ class LikelihoodServer:
             echo.sum(1, len(echo.tokens))  # raises where one is missing
             return echo
 
-        def meaning(status: int, notify: str) -> Exception | None:
-            return refusal(status, self._redact(notify))
+        def meaning(status: int, message: str) -> Exception | None:
+            return refusal(status, self._redact(message))
 
-        def optional(status: int, notify: str) -> Exception | None:
-            return meaning(status, notify) or (_NotOffered() if status in _NOT_TAKEN else None)
+        def optional(status: int, message: str) -> Exception | None:
+            return meaning(status, message) or (_NotOffered() if status in _NOT_TAKEN else None)
 
         body = self._extra | scoring_request(self._endpoint.model, given)
         if not self._plain:
@@ -367,9 +367,9 @@ class LikelihoodServer:
     async def _find_out(self) -> Offer:
         model = {"model": self._endpoint.model}
         try:
-            said = await self._probe("/tokenize", model | texts(_PROBE))
-            if numbers(said):
-                size = size_of(said, "max_model_len")
+            answer = await self._probe("/tokenize", model | texts(_PROBE))
+            if numbers(answer):
+                size = size_of(answer, "max_model_len")
                 return Offer("vllm", size) if size else Offer("llama.cpp", await self._context_size())
             begun = await self._probe("/extras/tokenize", model | {"input": ""})
         except ModelUnavailable as error:  # nothing was ever heard of it
@@ -414,8 +414,8 @@ class LikelihoodServer:
         """How many tokens llama.cpp reads."""
         with contextlib.suppress(Exception):  # a courtesy of the server; whatever fails, it isn't known
             async with asyncio.timeout(self._timeout):
-                notify = await self._endpoint.open().get("/props")
-            return size_of(notify.get("default_generation_settings"), "n_ctx") if isinstance(notify, dict) else None
+                props = await self._endpoint.open().get("/props")
+            return size_of(props.get("default_generation_settings"), "n_ctx") if isinstance(props, dict) else None
         return None
 
     async def _ask(
@@ -427,10 +427,10 @@ class LikelihoodServer:
             return read(await self._endpoint.ask(body, self._timeout, path=path, meaning=meaning))
 
         if self.problem:
-            raise TurnedAway(self.problem)
+            raise RequestsStopped(self.problem)
         try:
             answer, _ = await self._attempts.until_answered(send)
-        except TurnedAway:
+        except RequestsStopped:
             raise
         except BotMisconfigured as error:
             raise self._stopped(error) from None
@@ -491,7 +491,7 @@ class ServerLanguageModel:
     def __init__(self, server: LikelihoodServer, model_id: str) -> None:
         self._server = server
         self._model_id = model_id
-        self._likelihoods: Once[Likelihood] = Once()
+        self._likelihoods: SingleFlight[Likelihood] = SingleFlight()
 
     @property
     def model_id(self) -> str:
@@ -517,7 +517,7 @@ class ServerLanguageModel:
         """
         return list(await asyncio.gather(*(self._once(text) for text in texts)))
 
-    def step_back(self) -> None:
+    def lower_priority(self) -> None:
         """Nothing to do: no work is done on this machine."""
 
     async def close(self) -> None:
@@ -663,14 +663,14 @@ def open_server_language_model(
 
 def _model_id(settings: ChatModelSettings, url: str) -> str:
     """All that may change values; what looks secret is hidden."""
-    notify = {"context_tokens": settings.context_tokens, "extra": redacted(settings.extra)}
-    said = json.dumps({name: value for name, value in notify.items() if value}, sort_keys=True, default=str)
-    return f"{settings.model} at {redacted_url(url)}" + (f" {said}" if said != "{}" else "")
+    fields = {"context_tokens": settings.context_tokens, "extra": redacted(settings.extra)}
+    options = json.dumps({name: value for name, value in fields.items() if value}, sort_keys=True, default=str)
+    return f"{settings.model} at {redacted_url(url)}" + (f" {options}" if options != "{}" else "")
 
 
-def _too_long(model: str, notify: str) -> str:
+def _too_long(model: str, message: str) -> str:
     return (
-        f"A text is too long for the model {model} ({notify}). Texts are cut where it is known how much the "
+        f"A text is too long for the model {model} ({message}). Texts are cut where it is known how much the "
         f"model reads: "
         "set context_tokens in its settings."
     )

@@ -18,7 +18,7 @@ from ..bot import BotMisconfigured
 T = TypeVar("T")
 
 
-class Once(Generic[T]):
+class SingleFlight(Generic[T]):
     """Does what is asked for under a key once while it goes on; the last results are kept.
 
     Args:
@@ -95,7 +95,7 @@ async def deadline(seconds: float | None) -> AsyncIterator[None]:
     """Give what is inside so many seconds of its own; None sets no limit.
 
     Raises:
-        TimeoutError: it took longer, waits in ``standing_still`` not counted.
+        TimeoutError: it took longer, waits in ``deadline_paused`` not counted.
     """
     async with asyncio.timeout(seconds) as limit:
         clock = _Clock(limit)
@@ -108,7 +108,7 @@ async def deadline(seconds: float | None) -> AsyncIterator[None]:
 
 
 @contextmanager
-def standing_still() -> Iterator[None]:
+def deadline_paused() -> Iterator[None]:
     """What is waited for in here is our doing, and does not count against the deadline around it."""
     clock = _CLOCK.get()
     if clock is None:
@@ -297,10 +297,10 @@ class Limiter:
     async def slot(self) -> AsyncIterator[Slot]:
         """Wait until a request may be sent; the place is given back at the end, come what may."""
         asked_at = self._clock()
-        with standing_still():
+        with deadline_paused():
             await self._enter()
         try:
-            with standing_still():
+            with deadline_paused():
                 while (quiet := self._open_at - self._clock()) > 0:
                     await self._sleep(quiet)
             now = self._clock()
@@ -356,7 +356,7 @@ class Limiter:
                 turn.set_result(None)
 
 
-class TurnedAway(BotMisconfigured):
+class RequestsStopped(BotMisconfigured):
     """The request was not sent, because one before it showed that none can succeed."""
 
 
@@ -392,7 +392,7 @@ class Turnstile:
 
     @asynccontextmanager
     async def slot(self) -> AsyncIterator[Slot]:
-        """Wait for a place here, then for one beyond; both waits are told. Raises TurnedAway once it is shut."""
+        """Wait for a place here, then for one beyond; both waits are told. Raises RequestsStopped once it is shut."""
         async with self._own.slot() as own:
             self._turn_away()
             if self._beyond is None:
@@ -404,7 +404,7 @@ class Turnstile:
 
     def _turn_away(self) -> None:
         if self.reason:
-            raise TurnedAway(self.reason)
+            raise RequestsStopped(self.reason)
 
     def succeeded(self) -> None:
         """See ``Limiter``."""
@@ -500,7 +500,7 @@ class Attempts:
         if failed.retry_after is not None:
             return  # the limiter holds the next attempt back, and everyone else's
         started = time.perf_counter()
-        with standing_still() if failed.throttled else contextlib.nullcontext():
+        with deadline_paused() if failed.throttled else contextlib.nullcontext():
             await self._sleep(self._backoff.wait(len(effort.failures)))
         if failed.throttled:
             effort.queue_ms += (time.perf_counter() - started) * 1000

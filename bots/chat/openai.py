@@ -18,7 +18,7 @@ from .openai_client import (
     TEMPERATURE,
     ChatReply,
     Client,
-    Manners,
+    EndpointCapabilities,
     Options,
     read_reply,
 )
@@ -86,7 +86,7 @@ class Endpoint:
         self.max_reply_mb = max_reply_mb
         self.model = model
         self.limiter = Limiter(concurrency)
-        self.manners = Manners()
+        self.manners = EndpointCapabilities()
         self.users = 0
         self._key = key
         self._key_name = key_name
@@ -149,13 +149,13 @@ class Endpoint:
 
         client = self.open()
         failure: Exception
-        notify, unknown = "", False
+        message, unknown = "", False
         try:
             async with asyncio.timeout(timeout):
                 return await client.complete(body, path)
         except openai.APIStatusError as error:
-            notify = self._notify(error)
-            own = meaning(error.status_code, notify) if meaning else None
+            message = self._message(error)
+            own = meaning(error.status_code, message) if meaning else None
             failure = own or self._failure(error, body, optional)
             unknown = error.status_code == 404 and own is None and not isinstance(failure, FieldRefused)
         except (AttemptFailed, EndpointFailed) as error:
@@ -168,11 +168,11 @@ class Endpoint:
         except (ValueError, RecursionError):
             failure = AttemptFailed("broken JSON")
         # Raised out here so that no exception of the client, which may quote the key, is chained to it.
-        raise await self._not_found(notify) if unknown else failure
+        raise await self._not_found(message) if unknown else failure
 
-    def clean(self, said: str) -> str:
+    def clean(self, text: str) -> str:
         """One short line of what the other side said, without the key that some servers quote."""
-        line = self._without_key(without_url_secrets(" ".join(said.split())))
+        line = self._without_key(without_url_secrets(" ".join(text.split())))
         return line if len(line) <= 300 else line[:299] + "…"
 
     def _failure(self, error: "APIStatusError", body: Mapping[str, object], optional: Collection[str]) -> Exception:
@@ -180,62 +180,62 @@ class Endpoint:
         failure = self._final(error, body)
         if not optional or _is_about_the_prompt(error):
             return failure
-        said = f"{error.param} {error.body}".lower()
+        text = f"{error.param} {error.body}".lower()
         if error.status_code in _NAMES_FIELD:
             for field in optional:
-                if any(mark in said for mark in _FIELD_MARKS[field]):
+                if any(mark in text for mark in _FIELD_MARKS[field]):
                     return FieldRefused(field, failure)
         return FieldRefused("", failure) if error.status_code in _MAY_MEAN_FIELD else failure
 
     def _final(self, error: "APIStatusError", body: Mapping[str, object]) -> Exception:
         """What it means when nothing can be left out of the request."""
-        code, notify = error.status_code, self._notify(error)
+        code, message = error.status_code, self._message(error)
         if error.code == "insufficient_quota" or code == 402:
-            return BotMisconfigured(f"The account at {self.place} has no credit left ({notify}).")
+            return BotMisconfigured(f"The account at {self.place} has no credit left ({message}).")
         if code in _PASSING:
             wait = read_retry_after(error.response.headers)
-            return AttemptFailed(notify, throttled=code == 429 or wait is not None, retry_after=wait)
+            return AttemptFailed(message, throttled=code == 429 or wait is not None, retry_after=wait)
         if code in (401, 403):
-            return BotMisconfigured(f"The endpoint {self.place} refused the API key ({notify}): {self._key_advice()}")
+            return BotMisconfigured(f"The endpoint {self.place} refused the API key ({message}): {self._key_advice()}")
         if code in (400, 413, 422):
-            return self._bad_request(error, body, notify)
-        return BotMisconfigured(f"The endpoint {self.place} is no use ({notify}). {_CHECK_URL}")
+            return self._bad_request(error, body, message)
+        return BotMisconfigured(f"The endpoint {self.place} is no use ({message}). {_CHECK_URL}")
 
-    def _bad_request(self, error: "APIStatusError", body: Mapping[str, object], notify: str) -> Exception:
+    def _bad_request(self, error: "APIStatusError", body: Mapping[str, object], message: str) -> Exception:
         marks = _marks(error)
         if error.status_code == 413 or any(mark in marks for mark in _TOO_LONG):
-            return BotRefused(f"The prompt is too long for the model {self.model} ({notify}).")
+            return BotRefused(f"The prompt is too long for the model {self.model} ({message}).")
         if any(mark in marks for mark in _FILTERED):
-            return BotRefused(f"The endpoint's content filter refused the request ({notify}).")
+            return BotRefused(f"The endpoint's content filter refused the request ({message}).")
         if error.code == _BROKE_FORMAT:
-            return AttemptFailed(notify)
+            return AttemptFailed(message)
         setting = error.param
         if setting is not None and setting in body and setting != "messages":
             return BotMisconfigured(
                 f"The endpoint {self.place} does not take {setting} = {body[setting]!r} "
-                f"for the model {self.model} ({notify}); change it in the model's settings."
+                f"for the model {self.model} ({message}); change it in the model's settings."
             )
-        return BotRefused(f"The endpoint {self.place} refused the request ({notify}).")
+        return BotRefused(f"The endpoint {self.place} refused the request ({message}).")
 
-    def _notify(self, error: "APIStatusError") -> str:
-        said = self.clean(error.message)
-        return f"HTTP {error.status_code}: {said}" if said else f"HTTP {error.status_code}"
+    def _message(self, error: "APIStatusError") -> str:
+        message = self.clean(error.message)
+        return f"HTTP {error.status_code}: {message}" if message else f"HTTP {error.status_code}"
 
     def _key_advice(self) -> str:
         if self._key is None:
             return f"the environment variable {self._key_name} is not set; put the key there."
         return f"check the key in the environment variable {self._key_name}."
 
-    async def _not_found(self, notify: str) -> BotMisconfigured:
+    async def _not_found(self, message: str) -> BotMisconfigured:
         """The sentence for a 404: what the endpoint said, and the nearest model that it offers."""
         offered = await self._offered()
         if self.model in offered or not offered:
             return BotMisconfigured(
-                f"The endpoint {self.place} found nothing for the model {self.model!r} ({notify}). {_CHECK_URL}"
+                f"The endpoint {self.place} found nothing for the model {self.model!r} ({message}). {_CHECK_URL}"
             )
         near = difflib.get_close_matches(self.model, offered, n=1)
         hint = f"did you mean {near[0]!r}?" if near else f"it offers {', '.join(offered[:5])}."
-        return BotMisconfigured(f"The endpoint {self.place} has no model {self.model!r} ({notify}); {hint}")
+        return BotMisconfigured(f"The endpoint {self.place} has no model {self.model!r} ({message}); {hint}")
 
     async def _offered(self) -> list[str]:
         """Names of the models that the endpoint lists; none when it does not tell."""
@@ -389,9 +389,9 @@ class OpenAIChat:
         messages = [{"role": "user", "content": _sendable(request.prompt)}]
         if request.system:
             messages.insert(0, {"role": "system", "content": _sendable(request.system)})
-        for answered, notify in request.exchange:
+        for answered, follow_up in request.exchange:
             messages.append({"role": "assistant", "content": _sendable(answered)})
-            messages.append({"role": "user", "content": _sendable(notify)})
+            messages.append({"role": "user", "content": _sendable(follow_up)})
         body: dict[str, object] = {"model": self._endpoint.model, "messages": messages, **self._parameters}
         return body | {"stream": True} if self._stream else body
 

@@ -52,20 +52,20 @@ def read_reply(body: object) -> ChatReply:
     if not isinstance(message, dict):
         raise AttemptFailed("an answer without choices")
     finish = choice.get("finish_reason")
-    said = plain_text(message.get("content"))
+    content = plain_text(message.get("content"))
     refusal = plain_text(message.get("refusal"))
-    if finish == "content_filter" and not said:
+    if finish == "content_filter" and not content:
         raise BotRefused("The endpoint's content filter held the answer back.")
     called = _called_tools(message)
-    if said is None and refusal is None and not called:
+    if content is None and refusal is None and not called:
         raise NoAnswer(_not_an_answer(message, finish))
-    text, thought = split_thinking(said) if said is not None else (refusal, None)
-    notify = plain_text(message.get("reasoning_content")) or plain_text(message.get("reasoning"))
+    text, thought = split_thinking(content) if content is not None else (refusal, None)
+    reasoning = plain_text(message.get("reasoning_content")) or plain_text(message.get("reasoning"))
     usage = whole.get("usage")
     trace = {name: whole[name] for name in _KEPT if whole.get(name)}
     return ChatReply(
         text=text,
-        reasoning="\n".join(part for part in (notify, thought) if part) or None,
+        reasoning="\n".join(part for part in (reasoning, thought) if part) or None,
         refused=bool(refusal),
         tokens_in=counted(usage, "prompt_tokens"),
         tokens_out=counted(usage, "completion_tokens"),
@@ -100,7 +100,7 @@ def first_choice(body: object) -> tuple[dict[str, Any], dict[str, Any]]:
     if not isinstance(body, dict):
         raise AttemptFailed(f"an answer that is no JSON object ({_shortened(body)})")
     if body.get("error"):
-        raise _notify_error(body["error"])
+        raise _error_in_body(body["error"])
     choices = body.get("choices")
     choice = choices[0] if isinstance(choices, list) and choices else None
     if not isinstance(choice, dict):
@@ -129,7 +129,7 @@ def split_thinking(text: str) -> tuple[str, str | None]:
     return answer.strip(), "\n".join(thought.strip() for thought in thoughts).strip() or None
 
 
-def _notify_error(error: object) -> AttemptFailed:
+def _error_in_body(error: object) -> AttemptFailed:
     """An error that came with status 200, as some gateways send it."""
     code = error.get("code") if isinstance(error, dict) else None
     message = error.get("message") if isinstance(error, dict) else error
@@ -157,7 +157,7 @@ def _shortened(found: object) -> str:
     return written if len(written) <= 200 else written[:199] + "…"
 
 
-_SAID = ("content", "reasoning_content", "reasoning", "refusal")
+_TEXT_FIELDS = ("content", "reasoning_content", "reasoning", "refusal")
 _END_PATIENCE = 1.0  # seconds for an endpoint to end a stream that it called done; its connection is good for more then
 
 
@@ -206,7 +206,7 @@ class StreamedAnswer:
     def __init__(self) -> None:
         self.is_done = False
         self._head: dict[str, object] = {}
-        self._said: dict[str, list[str]] = {name: [] for name in _SAID}
+        self._texts: dict[str, list[str]] = {name: [] for name in _TEXT_FIELDS}
         self._called: list[object] = []
         self._finish: object = None
         self._error: object = None
@@ -225,9 +225,9 @@ class StreamedAnswer:
         delta = choice.get("delta")
         if isinstance(delta, dict) and isinstance(called := delta.get("tool_calls"), list):
             self._called += called  # in pieces, as they come: that there were some explains a blank answer
-        for name in _SAID:
+        for name in _TEXT_FIELDS:
             if isinstance(delta, dict) and (piece := plain_text(delta.get(name))) is not None:
-                self._said[name].append(piece)
+                self._texts[name].append(piece)
 
     def body(self) -> dict[str, object]:
         """The answer as it would have come in one piece.
@@ -237,15 +237,15 @@ class StreamedAnswer:
         """
         if self._error:
             return {"error": self._error}
-        said = {name: "".join(pieces) for name, pieces in self._said.items() if pieces}
+        texts = {name: "".join(pieces) for name, pieces in self._texts.items() if pieces}
         if not (self.is_done or self._finish):
-            length = sum(map(len, said.values()))
+            length = sum(map(len, texts.values()))
             raise AttemptFailed(f"the stream broke off after {length} characters")
-        if said.get("refusal") and not said.get("content"):
-            said.pop(
+        if texts.get("refusal") and not texts.get("content"):
+            texts.pop(
                 "content", None
             )  # nothing was said before the refusal, though a first chunk often has a blank text
-        message: dict[str, object] = {"role": "assistant", "content": None, **said}
+        message: dict[str, object] = {"role": "assistant", "content": None, **texts}
         if self._called:
             message["tool_calls"] = self._called
         return {**self._head, "choices": [{"index": 0, "message": message, "finish_reason": self._finish}]}
@@ -257,7 +257,7 @@ STREAM_OPTIONS = "stream_options"
 _STRICT, _OBJECT, _PLAIN = range(3)  # how a JSON answer is asked for, from the most that an endpoint can do
 
 
-class Manners:
+class EndpointCapabilities:
     """What an endpoint was found to take and to refuse, by all requests that were sent to it."""
 
     def __init__(self) -> None:
@@ -310,7 +310,7 @@ class Options:
 
     def __init__(
         self,
-        manners: Manners,
+        manners: EndpointCapabilities,
         *,
         schema: Mapping[str, object] | None = None,
         temperature: float | None = None,
@@ -386,8 +386,8 @@ class Options:
 def _name_of(schema: Mapping[str, object]) -> str:
     """A name for the schema, in the letters that OpenAI allows: its title, or its properties."""
     properties = schema.get("properties")
-    said = schema.get("title") or "_".join(properties if isinstance(properties, Mapping) else ())
-    return re.sub(r"[^A-Za-z0-9_-]", "_", str(said))[:64] or "reply"
+    title = schema.get("title") or "_".join(properties if isinstance(properties, Mapping) else ())
+    return re.sub(r"[^A-Za-z0-9_-]", "_", str(title))[:64] or "reply"
 
 
 CHAT_COMPLETIONS = "chat/completions"
@@ -494,13 +494,13 @@ def _status_error(response: "httpx2.Response") -> "APIStatusError":
     """The error with its message alone; ``body`` has the whole of what was told."""
     from openai import APIStatusError
 
-    notify: object = response.text.strip()
+    content: object = response.text.strip()
     try:
-        notify = json.loads(response.text)
+        content = json.loads(response.text)
     except (ValueError, RecursionError):
         page = response.text.lstrip().startswith("<")  # of some gateway; nothing in it is for people
-        return APIStatusError("" if page else str(notify), response=response, body=notify)
-    error = notify.get("error", notify) if isinstance(notify, dict) else notify
+        return APIStatusError("" if page else str(content), response=response, body=content)
+    error = content.get("error", content) if isinstance(content, dict) else content
     message = error.get("message") if isinstance(error, dict) else error
     return APIStatusError(message if isinstance(message, str) else "", response=response, body=error)
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
-from ...bots import KnowingTargetBot, RagSettings, TakesKnowledge, TargetBot
+from ...bots import RagSettings, ReducibleBot, ReducibleTargetBot, TargetBot
 from ...knowledge import Knowledge
 from ...metrics import builtin_catalog
 from ...metrics.text import token_set
@@ -151,7 +151,7 @@ class Asked:
     problems: dict[str, str] = field(default_factory=dict)
 
 
-def knowing_bots(corpus: CorpusIndex, names: Collection[str], options: RunConfig) -> dict[str, TakesKnowledge]:
+def knowing_bots(corpus: CorpusIndex, names: Collection[str], options: RunConfig) -> dict[str, ReducibleBot]:
     """Those of the suite's bots whose documents can be taken away, made anew as in a run.
 
     No model is loaded; the code of the user's own bots is imported, to see whether it can leave documents out.
@@ -162,11 +162,11 @@ def knowing_bots(corpus: CorpusIndex, names: Collection[str], options: RunConfig
         local_models=options.local_models,
     )  # fmt: skip
     taking = (_taking(bot, corpus) if isinstance(bot, TargetBot) else bot for bot in built)
-    return {bot.name: bot for bot in taking if isinstance(bot, TakesKnowledge)}
+    return {bot.name: bot for bot in taking if isinstance(bot, ReducibleBot)}
 
 
 def _taking(bot: TargetBot, corpus: CorpusIndex) -> BuiltBot:
-    return KnowingTargetBot(bot, corpus.documents) if bot.takes_knowledge else bot
+    return ReducibleTargetBot(bot, corpus.documents) if bot.is_reducible else bot
 
 
 def ask_again(
@@ -243,13 +243,13 @@ def _by_variant(ablations: Iterable[Ablation]) -> Mapping[tuple[str, frozenset[s
     return questions
 
 
-def _reduced(bot: TakesKnowledge, documents: frozenset[str]) -> TakesKnowledge:
+def _reduced(bot: ReducibleBot, documents: frozenset[str]) -> ReducibleBot:
     name = variant_name(bot.name, documents, [document.id for document in bot.documents])
     return bot.without(documents, name=name)
 
 
 def _closing(
-    variants: Mapping[tuple[str, frozenset[str]], Variant], bots: Mapping[str, TakesKnowledge]
+    variants: Mapping[tuple[str, frozenset[str]], Variant], bots: Mapping[str, ReducibleBot]
 ) -> Iterable[Variant]:
     """The variants, the last of which closes the bots that they were made from: they share model and index."""
     *others, last = variants.values()
@@ -761,7 +761,7 @@ def _is_judged(corpus: CorpusIndex, metric: str, options: RunConfig) -> bool:
     return known is None or "judge" in {*known.needs, *known.optional}
 
 
-def _look(corpus: CorpusIndex, answer: Answer, bot: TakesKnowledge, repeats: int) -> Look:
+def _look(corpus: CorpusIndex, answer: Answer, bot: ReducibleBot, repeats: int) -> Look:
     ids = [document.id for document in bot.documents]
     known = frozenset(ids)
     gold_of = corpus.gold.get(answer.question)

@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import Final, Literal, NamedTuple
 
 from ...knowledge import Document
-from ...knowledge.documents.statements import Facing, Statement, facing, statements
+from ...knowledge.documents.statements import SimilarStatements, Statement, facing, statements
 from ...knowledge.documents.versions import family
 from ...metrics.judge.embedded.support import opposites
 from ...metrics.judge.embedded.wording import HEDGES, Word, Wording, wording
@@ -541,7 +541,7 @@ class Contradictions:
     warnings: tuple[str, ...] = ()
 
 
-Paired = tuple[Facing, Contradiction]
+Paired = tuple[SimilarStatements, Contradiction]
 
 
 def find_contradictions(

@@ -13,7 +13,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from ...bots import FullContextSettings, RagSettings, Workshop, build_bot
+from ...bots import BotResources, FullContextSettings, RagSettings, build_bot
 from ...knowledge import Document, EvidenceFinder, Knowledge, SharedVectors, read_knowledge
 from ...reports.analysis.findings import Against, BotChange, Change, Edit
 from ...reports.compare.comparable import pair
@@ -444,7 +444,7 @@ class _Bots:
         self._plan = plan
         self._changes = {change.document: change for change in plan.changes}
         self._made: dict[tuple[str, str], BuiltBot] = {}
-        self._workshop = Workshop(
+        self._workshop = BotResources(
             base=corpus.loaded.base,
             knowledge=lambda: Knowledge(corpus.documents),
             embedder=_OnceEmbedding(corpus.embedder),
@@ -458,11 +458,11 @@ class _Bots:
         """The bot for which the change of one document was not made, or UNCHANGED."""
         key = (bot, document)
         if key not in self._made:
-            change, workshop = self._changes.get(document), self._workshop
+            change, resources = self._changes.get(document), self._workshop
             if change is not None:
                 known = Knowledge(tuple(without_change(self._plan.corpus.documents, change, self._plan.old.documents)))
-                workshop = replace(workshop, knowledge=lambda: known)
-            built = build_bot(bot, self._plan.corpus.loaded.suite.bots[bot], workshop)
+                resources = replace(resources, knowledge=lambda: known)
+            built = build_bot(bot, self._plan.corpus.loaded.suite.bots[bot], resources)
             name = f"{bot} {'asked once more' if change is None else change.ablated}"
             self._made[key] = NamedBot(built, name.encode("utf-8", "backslashreplace").decode())
         return self._made[key]

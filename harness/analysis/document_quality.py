@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from ...bots import Context, index_folder
 from ...knowledge import RETRIEVERS, Document, PassageSearch, Question, Retriever, Splitting
-from ...knowledge.documents.copies import Copied, CopyFinder, PassagePrints, Stretch, words_of
+from ...knowledge.documents.copies import Copied, CopyFinder, PassageFingerprints, Stretch, words_of
 from ...knowledge.documents.legibility import Defect, Illegible, Repeated, illegible, repeated_lines
 from ...knowledge.documents.versions import Dated, Versions, find_versions
 from ...metrics.judge.embedded.language import languages
@@ -89,7 +89,7 @@ def stolen_ranks(corpus: CorpusIndex, answers: Answers | None) -> StolenRanks:
     if not from_answers:
         lists = list(_found(corpus))
     order = {document.id: place for place, document in enumerate(corpus.documents)}
-    prints = PassagePrints()
+    prints = PassageFingerprints()
     by_pair: defaultdict[Pair, Stolen] = defaultdict(Stolen)
     for key, contexts in lists:
         for first, second in _copies(contexts, prints):
@@ -101,7 +101,7 @@ def stolen_ranks(corpus: CorpusIndex, answers: Answers | None) -> StolenRanks:
     return StolenRanks(dict(by_pair), sum(len(contexts) for _, contexts in lists), len(lists), from_answers)
 
 
-def _copies(contexts: Sequence[Context], prints: PassagePrints) -> Iterator[Pair]:
+def _copies(contexts: Sequence[Context], prints: PassageFingerprints) -> Iterator[Pair]:
     """For each context that repeats one above it, the documents of both; parts of one passage are no copies."""
     for place, context in enumerate(contexts):
         for above in contexts[:place]:

@@ -140,9 +140,9 @@ class RunModels:
             with contextlib.suppress(Exception):
                 await tool.load()
 
-    def step_back(self) -> None:
+    def lower_priority(self) -> None:
         """Run only with what of the processors others leave: bots are timed, and no bot asks these models."""
-        self._pool.step_back()
+        self._pool.lower_priority()
 
     async def close(self) -> None:
         """Drop all models and connections."""

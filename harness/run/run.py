@@ -355,11 +355,11 @@ class _Sitting:
 
                 if passed := await require_check(self._store, evaluation.judging, evaluation.plan):
                     self._watcher.said(passed)
-            evaluation.models.step_back()
+            evaluation.models.lower_priority()
             for lack in evaluation.models.warnings(evaluation.plan):
                 self._watcher.said(lack)
             if evaluation.judging.is_language_model:
-                evaluation.embedder.step_back()
+                evaluation.embedder.lower_priority()
                 if "embedder" in evaluation.plan.needs:
                     evaluation.judging.prepare_beside(evaluation.embedder.load)
             await self._begun().work(self.bot_queues)

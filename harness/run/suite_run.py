@@ -249,10 +249,10 @@ def build_bots(
 
     Those that are ``given`` take the place of what the suite says, or bring documents of their own.
     """
-    from ...bots import Workshop, build_bot
+    from ...bots import BotResources, build_bot
 
     suite, base = loaded.suite, loaded.base
-    workshop = Workshop(
+    resources = BotResources(
         base=base,
         knowledge=knowledge or cache(lambda: _read_knowledge(loaded)),
         models=suite.models,
@@ -266,11 +266,11 @@ def build_bots(
     def built(name: str) -> BuiltBot:
         own = given.get(name)
         if own is None:
-            return build_bot(name, suite.bots[name], workshop)
+            return build_bot(name, suite.bots[name], resources)
         if own.bot is not None:
             return own.bot
         documents = own.knowledge and cache(lambda: _read(loaded.base, own.knowledge))
-        return build_bot(name, own.settings, replace(workshop, knowledge=documents) if documents else workshop)
+        return build_bot(name, own.settings, replace(resources, knowledge=documents) if documents else resources)
 
     return [built(name) for name in names]
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING
 
-from ...bots import KnowingTargetBot
+from ...bots import ReducibleTargetBot
 from ...reports.store.encoding import to_json
 from ...reports.store.run import ANALYSED, RowStatus
 from ...reports.store.run_results import OpenRun
@@ -162,7 +162,7 @@ def _bot_queues(whole: Evaluation, variants: Sequence[Variant], at_once: int) ->
                 items=items,
                 total=len(variant.questions) * whole.header.repeats,
                 concurrency=min(suites.concurrency, share),
-                fleeting=isinstance(variant.bot, KnowingTargetBot),  # hundreds, and who knows what each holds
+                fleeting=isinstance(variant.bot, ReducibleTargetBot),  # hundreds, and who knows what each holds
                 ready=asyncio.Lock(),
             )
 

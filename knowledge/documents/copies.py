@@ -371,7 +371,7 @@ def _stretch(first: Tokens, second: Tokens, run: tuple[int, int, int, int]) -> S
     )
 
 
-class PassagePrints:
+class PassageFingerprints:
     """Tells passages that are copies of one another; each distinct text is read once."""
 
     def __init__(self, least: float = 0.8) -> None:

@@ -106,7 +106,7 @@ _FEW: Final = 200  # statements among which no word counts as common
 _MOST_PAIRS: Final = 1_000_000  # that are compared, those that share most rare words
 
 
-class Facing(NamedTuple):
+class SimilarStatements(NamedTuple):
     """Two statements, by their places in the list, and the share of words that they have in common."""
 
     first: int
@@ -122,7 +122,7 @@ class Faced(NamedTuple):
         left_out: how many more share rare words and were not compared.
     """
 
-    pairs: list[Facing]
+    pairs: list[SimilarStatements]
     left_out: int
 
 
@@ -135,13 +135,13 @@ def facing(notify: Sequence[Statement], most: int = _MOST_PAIRS) -> Faced:
     """
     distinct, sets = _distinct(notify)
     pairs, left_out = _pairs(*_keys(_rarest(sets)), len(distinct), most)
-    found: list[Facing] = []
+    found: list[SimilarStatements] = []
     for first, second in pairs:
         one, other = sets[first], sets[second]
         common = len(one & other)
         shared = common / len(one | other)
         if shared >= LEAST_SHARED or (common >= 3 and common >= _LEAST_HELD * min(len(one), len(other))):
-            found.append(Facing(distinct[first], distinct[second], shared))
+            found.append(SimilarStatements(distinct[first], distinct[second], shared))
     return Faced(found, left_out)
 
 

@@ -181,7 +181,7 @@ class ModelThread(Generic[Opened]):
                 self._change.notify()
         return self._model
 
-    def step_back(self) -> None:
+    def lower_priority(self) -> None:
         """Let other threads go before, on systems where a thread can be told to (Linux)."""
         with self._change:
             self._steps_back = True
@@ -445,12 +445,12 @@ class BatchingEmbedder:
             np.concatenate([part.vectors for part in parts]), np.concatenate([part.truncated for part in parts])
         )
 
-    def step_back(self) -> None:
+    def lower_priority(self) -> None:
         """Embed only with what of the processors others leave, from now on: what is timed by others goes before.
 
         Bots that are being timed (``embed_fresh``) are served as before.
         """
-        self._thread.step_back()
+        self._thread.lower_priority()
 
     def close(self) -> None:
         """Stop after the batch in progress and hand the last vectors to the keeper. Calls that still wait fail."""

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ... import InputError
 from .loading import Place, load_model, load_tokenizer
 from .preparing import ALIGNSCORE_LABELS, config_of
-from .running import Forward, Item, LocalModel, Said, SequenceReader, Tokens, window_of
+from .running import Forward, Item, LocalModel, ModelOutput, SequenceReader, Tokens, window_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +52,9 @@ class PromptReader(SequenceReader):
 
     def _kept(self, text: str, source: str) -> list[int]:
         """Which tokens of too long a prompt are kept."""
-        notify = self._tokenizer(text, verbose=False, return_offsets_mapping=True)["offset_mapping"]
+        offsets = self._tokenizer(text, verbose=False, return_offsets_mapping=True)["offset_mapping"]
         begins = len(self._prompt.before)
-        return cached_tokens([end for _, end in notify], begins, begins + len(source), self.window)
+        return cached_tokens([end for _, end in offsets], begins, begins + len(source), self.window)
 
 
 class LoadedChecker:
@@ -70,9 +70,9 @@ class LoadedChecker:
         self._reader = reader
         self._supported = supported
 
-    def run(self, items: Sequence[Item]) -> list[Said]:
+    def run(self, items: Sequence[Item]) -> list[ModelOutput]:
         """The probability that the first text of each item supports the second."""
-        return self._reader.said(items, self._supported)
+        return self._reader.outputs(items, self._supported)
 
 
 def cached_tokens(ends: Sequence[int], source_begins: int, source_ends: int, window: int) -> list[int]:
@@ -253,9 +253,9 @@ class Checker(LocalModel[LoadedChecker]):
 
     async def check(self, pairs: Sequence[tuple[str, str]]) -> Checked:
         """How likely the first text of each pair supports the second. Raises InputError when it can't be loaded."""
-        said = await self.ask(pairs)
-        probabilities = np.array([one.values[0] for one in said], dtype=np.float32)
-        return Checked(probabilities, np.array([one.truncated for one in said], dtype=np.bool_))
+        outputs = await self.ask(pairs)
+        probabilities = np.array([one.values[0] for one in outputs], dtype=np.float32)
+        return Checked(probabilities, np.array([one.truncated for one in outputs], dtype=np.bool_))
 
     async def window(self) -> int:
         """How many tokens of a pair the model reads; loads it. Raises InputError when it can't be loaded."""

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .loading import Place, load_model, load_tokenizer
-from .running import Item, LoadedModel, LocalModel, Said, SequenceReader
+from .running import Item, LoadedModel, LocalModel, ModelOutput, SequenceReader
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -40,9 +40,9 @@ class LoadedClassifier:
         named = self._model.config.id2label
         self.labels = tuple(str(named.get(place, f"LABEL_{place}")) for place in range(self._model.config.num_labels))
 
-    def run(self, items: Sequence[Item]) -> list[Said]:
+    def run(self, items: Sequence[Item]) -> list[ModelOutput]:
         """The logits of each item."""
-        return self._reader.said(items, self._logits)
+        return self._reader.outputs(items, self._logits)
 
     def _logits(self, tokens: Mapping[str, Any]) -> NDArray[np.float32]:
         logits: NDArray[np.float32] = self._model(**tokens).logits.float().cpu().numpy()
@@ -68,7 +68,7 @@ class Classifier(LocalModel[Labelling]):
 
     async def classify(self, texts: Sequence[str]) -> Classified:
         """The logits of each text. Raises InputError when the model can't be loaded."""
-        said = await self.ask([(text,) for text in texts])
+        outputs = await self.ask([(text,) for text in texts])
         labels = (await self.load()).labels
-        logits = np.array([one.values for one in said], dtype=np.float32).reshape(len(said), len(labels))
-        return Classified(labels, logits, np.array([one.truncated for one in said], dtype=np.bool_))
+        logits = np.array([one.values for one in outputs], dtype=np.float32).reshape(len(outputs), len(labels))
+        return Classified(labels, logits, np.array([one.truncated for one in outputs], dtype=np.bool_))

@@ -15,7 +15,7 @@ from .embedding import refuse_foreign_code
 from .finding import ModelChoice, find
 from .hub import Hub
 from .loading import Place, load_model, load_tokenizer, own_window
-from .running import Item, LocalModel, Said, SequenceReader
+from .running import Item, LocalModel, ModelOutput, SequenceReader
 
 TOKENS_OF_A_PAIR: Final = 500  # that are read at most: SummaC's limit, so that all who ask share what was said
 _CALLED: Final = "entailment model"
@@ -50,9 +50,9 @@ class LoadedEntailment:
         self._reader = SequenceReader(self._model, load_tokenizer(place))
         self._reader.window = min(self._reader.window, window)
 
-    def run(self, items: Sequence[Item]) -> list[Said]:
+    def run(self, items: Sequence[Item]) -> list[ModelOutput]:
         """The three probabilities of each pair."""
-        return self._reader.said(items, self._probabilities)
+        return self._reader.outputs(items, self._probabilities)
 
     def _probabilities(self, tokens: Mapping[str, Any]) -> NDArray[np.float32]:
         logits = self._model(**tokens).logits.float().cpu().numpy().astype(np.float64)
@@ -69,9 +69,9 @@ class EntailmentModel(LocalModel[LoadedEntailment]):
         A model with one output gives its probability of support as entailment, the rest as neutral; one with two
         outputs gives the other as neutral. Raises InputError when the model can't be loaded.
         """
-        said = await self.ask(pairs)
-        values = np.array([one.values for one in said], dtype=np.float32).reshape(len(said), 3)
-        return Entailed(values, np.array([one.truncated for one in said], dtype=np.bool_))
+        outputs = await self.ask(pairs)
+        values = np.array([one.values for one in outputs], dtype=np.float32).reshape(len(outputs), 3)
+        return Entailed(values, np.array([one.truncated for one in outputs], dtype=np.bool_))
 
     async def probabilities(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
         """The probabilities of ``entailed`` alone, shape (n, 3)."""

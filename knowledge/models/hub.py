@@ -53,7 +53,7 @@ def file_hashes(folder: Path, environ: Mapping[str, str] = os.environ) -> dict[s
     return found
 
 
-def write_whole(path: Path, text: str) -> None:
+def write_atomically(path: Path, text: str) -> None:
     """Write a file that others may read at the same time: they see the old one or the new one, whole."""
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, beside = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
@@ -96,7 +96,7 @@ def _is_hash(value: object) -> bool:
 
 def _keep(kept: Path, found: Mapping[str, object]) -> None:
     with contextlib.suppress(OSError):  # a cache that can't be written costs time only
-        write_whole(kept, json.dumps(found))
+        write_atomically(kept, json.dumps(found))
 
 
 # While it loads, transformers puts functions of its own in the place of others, in the whole process, and afterwards

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ... import InputError
-from .loading import Marks, Place, load_config, load_model, load_tokenizer
-from .running import TOKENS_A_RUN, Item, LoadedModel, LocalModel, Said, padded, slices, window_of
+from .loading import Place, SpecialTokens, load_config, load_model, load_tokenizer
+from .running import TOKENS_A_RUN, Item, LoadedModel, LocalModel, ModelOutput, padded, slices, window_of
 
 
 class Completion(NamedTuple):
@@ -200,11 +200,11 @@ class CausalModel:
                 "comes next is. Name a causal model, such as distilbert/distilgpt2."
             )
         self.window = window_of(model, self._tokenizer, _WINDOW)
-        self._marks = Marks(self._tokenizer)
+        self._marks = SpecialTokens(self._tokenizer)
         self._device = model.device
         self._parts = take_apart(model)
 
-    def run(self, items: Sequence[Item]) -> list[Said]:
+    def run(self, items: Sequence[Item]) -> list[ModelOutput]:
         """For each item shape (2,): mean and count, both 0 where no token is scored."""
         completions = [Completion.of(item) for item in items]
         texts = self._tokens([completion.text for completion in completions])
@@ -302,9 +302,9 @@ def _reads_onwards(model: Any) -> bool:  # noqa: ANN401 - untyped library
     return bool(torch.allclose(whole[:-1], beginning, rtol=1e-3, atol=1e-3))
 
 
-def _said(stretches: Sequence[Stretch], sums: Sequence[float], truncated: bool) -> Said:
+def _said(stretches: Sequence[Stretch], sums: Sequence[float], truncated: bool) -> ModelOutput:
     count = sum(max(0, len(stretch.tokens) - stretch.scored) for stretch in stretches)
-    return Said(np.array([sum(sums) / max(1, count), count], dtype=np.float32), truncated)
+    return ModelOutput(np.array([sum(sums) / max(1, count), count], dtype=np.float32), truncated)
 
 
 NEEDS_PREFIX: Final = -1.0  # in place of the number of tokens, for an item without a prefix
@@ -329,9 +329,9 @@ class EncoderDecoder:
         self._tokenizer = load_tokenizer(place)
         self._model = load_model(place, "AutoModelForSeq2SeqLM")
         self.window = window_of(self._model, self._tokenizer, _SEQ2SEQ_WINDOW)
-        self._marks = Marks(self._tokenizer)
+        self._marks = SpecialTokens(self._tokenizer)
 
-    def run(self, items: Sequence[Item]) -> list[Said]:
+    def run(self, items: Sequence[Item]) -> list[ModelOutput]:
         """For each item shape (2,): mean and count; both 0 for a blank text, ``NEEDS_PREFIX`` without a prefix."""
         completions = [Completion.of(item) for item in items]
         read = [self._read(completion) for completion in completions]
@@ -345,7 +345,7 @@ class EncoderDecoder:
             means[chosen] = self._means([read[place][0] for place in chosen], [written[place][0] for place in chosen])
         counts = [len(written[place][0]) if one.prefix else NEEDS_PREFIX for place, one in enumerate(completions)]
         return [
-            Said(np.array([mean, count], dtype=np.float32), prefix[1] or text[1])
+            ModelOutput(np.array([mean, count], dtype=np.float32), prefix[1] or text[1])
             for mean, count, prefix, text in zip(means, counts, read, written, strict=True)
         ]
 
@@ -445,17 +445,17 @@ class LanguageModel(LocalModel[LoadedModel]):
         Raises:
             InputError: the model can't be loaded, or needs a prefix and one has none.
         """
-        said = await self.ask([_item(text) for text in texts])
-        return [self._likelihood(one) for one in said]
+        outputs = await self.ask([_item(text) for text in texts])
+        return [self._likelihood(one) for one in outputs]
 
-    def _likelihood(self, said: Said) -> Likelihood:
-        mean, tokens = said.values.tolist()
+    def _likelihood(self, output: ModelOutput) -> Likelihood:
+        mean, tokens = output.values.tolist()
         if tokens == NEEDS_PREFIX:
             raise InputError(
                 f"The model {self.model_id} reads one text and writes another (encoder and decoder), so it can't say "
                 "how likely a text is by itself. Name a causal model, such as distilbert/distilgpt2."
             )
-        return Likelihood(mean if tokens else nan, int(tokens), said.truncated)
+        return Likelihood(mean if tokens else nan, int(tokens), output.truncated)
 
 
 def _item(text: Continued) -> Completion:

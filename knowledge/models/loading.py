@@ -13,7 +13,7 @@ from .hub import ONE_LOAD
 from .preparing import tokenizer_files
 
 
-class Marks:
+class SpecialTokens:
     """Breaks a tokenizer's marks where they stand in a text: by a space in place of their first character.
 
     Tokenizers read ``[SEP]``, ``</s>`` or ``<|endoftext|>`` as their own marks wherever they stand, so that an answer
@@ -75,14 +75,14 @@ def load_model(place: Place, kind: str, **settings: Any) -> Any:  # noqa: ANN401
     has_safetensors = any(place.folder.glob("*.safetensors"))
     known: Mapping[str, Any] = {"use_safetensors": True} if has_safetensors else {"weights_only": True}
     wanted = {"dtype": torch.float32, "output_loading_info": True, **known, **settings}
-    model, notify = _loaded(place, getattr(transformers, kind), wanted)
+    model, report = _loaded(place, getattr(transformers, kind), wanted)
     if not _is_tied(model):  # only where something loads models beside ONE_LOAD: a bot of the user's own, say
         raise InputError(
             f"The {place.called} in {place.folder} was loaded while something else in this process loaded a model of "
             "transformers, which spoils both: run the same again, and have that load when it is made."
         )
-    if notify["missing_keys"]:  # transformers would go on with random ones
-        missing = ", ".join(sorted(notify["missing_keys"])[:3])
+    if report["missing_keys"]:  # transformers would go on with random ones
+        missing = ", ".join(sorted(report["missing_keys"])[:3])
         raise InputError(
             f"The {place.called} in {place.folder} has no weights for {missing}: it was not trained as "
             f"{type(model).__name__}."
@@ -152,8 +152,8 @@ def _loaded(place: Place, loader: Any, settings: Mapping[str, Any], of: str = ""
         try:
             return loader.from_pretrained(str(place.folder), local_files_only=True, trust_remote_code=False, **settings)
         except Exception as error:
-            said = str(error).strip().partition("\n")[0]  # what follows lists all that there could be
-            found = f"{type(error).__name__}: {said}"
+            message = str(error).strip().partition("\n")[0]  # what follows lists all that there could be
+            found = f"{type(error).__name__}: {message}"
             raise InputError(
                 f"The {of}{place.called} in {place.folder} can't be loaded by transformers: {found}"
             ) from error

@@ -102,7 +102,7 @@ class LocalModels:
             facade = getattr(import_module(module, __package__), asks)
             self._opened[key] = facade(opener, found.model_id, self._turn)
             if self._steps_back:
-                self._opened[key].step_back()
+                self._opened[key].lower_priority()
         return self._opened[key]
 
     def described(self) -> dict[str, dict[str, object]]:
@@ -130,11 +130,11 @@ class LocalModels:
         """Bring the model of a role here and prepare it. Raises InputError when it can't be had, see ``fetch``."""
         return fetch(self.settings_of(role), f"{role} model", self._hub, notify=self._notify)
 
-    def step_back(self) -> None:
+    def lower_priority(self) -> None:
         """Run only with what of the processors others leave, from now on; models that are asked for later too."""
         self._steps_back = True
         for model in self._opened.values():
-            model.step_back()
+            model.lower_priority()
 
     def close(self) -> None:
         """Stop after the batch in progress, or the loading, and drop all models. No other is loaded meanwhile."""
@@ -149,19 +149,19 @@ class LocalModels:
 
     def _described(self, role: str) -> dict[str, object]:
         settings, found = self.settings_of(role), self.found(role)
-        said: dict[str, object] = {"model": found.model_id, "device": settings.device, "threads": settings.threads}
+        described: dict[str, object] = {"model": found.model_id, "device": settings.device, "threads": settings.threads}
         if found.folder is None:
-            return said
+            return described
         with contextlib.suppress(OSError):  # it has gone since, or can't be read: said when the model is asked
             hashes = file_hashes(found.folder)
             if weights := {name: value for name, value in hashes.items() if Path(name).suffix in _WEIGHTS}:
-                said["sha256"] = weights
+                described["sha256"] = weights
             origin = found.folder / ORIGIN
             if origin.is_file():
-                said["made_from"] = json.loads(origin.read_text(encoding="utf-8"))["made_from"]
+                described["made_from"] = json.loads(origin.read_text(encoding="utf-8"))["made_from"]
         with contextlib.suppress(InputError):  # a device that isn't there is said when the model is asked
-            said["device"] = device_of(settings.device)
-        return said
+            described["device"] = device_of(settings.device)
+        return described
 
 
 class _Turn:

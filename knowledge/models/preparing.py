@@ -47,7 +47,7 @@ class Unprepared(Exception):  # noqa: N818 - said to the user as it stands, as a
 
 
 @dataclass(frozen=True, slots=True)
-class Beside:
+class Companion:
     """Another repository of the hub that holds what a model leaves out."""
 
     model: str
@@ -108,14 +108,14 @@ class Recipe:
 
     file: str
     convert: Callable[[Material], Converted]
-    beside: Beside | None = None
+    beside: Companion | None = None
 
 
-_FLAN: Final = Beside(
+_FLAN: Final = Companion(
     "google/flan-t5-base", "7bcac572ce56db69c1ea7c8af255c5d7c9672fc2", ("config.json", "tokenizer.json")
 )
 # The large model has the same tokenizer.
-_ROBERTA: Final = Beside("FacebookAI/roberta-base", "e2da8e2f811d1448a5b465c236feacd80ffbac7b", ("tokenizer.json",))
+_ROBERTA: Final = Companion("FacebookAI/roberta-base", "e2da8e2f811d1448a5b465c236feacd80ffbac7b", ("tokenizer.json",))
 
 
 def recipe_for(folder: Path, file: str = "") -> Recipe | None:
@@ -305,8 +305,6 @@ def _text(name: object) -> str:
     return name.decode() if isinstance(name, bytes) else str(name)
 
 
-__all__ = ["ORIGIN", "Source", "Unprepared", "prepared", "prepared_before"]
-
 _VERSION: Final = 1  # of what is written; another one is made again
 ORIGIN: Final = "proctor.json"  # in a folder that was prepared: what it was made from
 _ABANDONED_SECONDS: Final = 3600  # after which what was begun and never finished is cleared away
@@ -387,7 +385,7 @@ def _is_whole(target: Path) -> bool:
         return False
 
 
-def _folder_beside(beside: Beside, hub: Hub, goes_online: bool) -> Path:
+def _folder_beside(beside: Companion, hub: Hub, goes_online: bool) -> Path:
     found = hub.cached(beside.model, beside.revision, beside.files)
     if found is None and (goes_online or hub.reachable()):
         found = hub.download(beside.model, beside.revision, beside.files)

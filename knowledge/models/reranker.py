@@ -17,7 +17,7 @@ from .finding import ModelChoice, Notify, find, with_default
 from .hub import Hub
 from .loading import Place, load_model, load_tokenizer, own_window
 from .roles import ROLES
-from .running import Item, LocalModel, Said, SequenceReader
+from .running import Item, LocalModel, ModelOutput, SequenceReader
 
 ROLE: Final = ROLES["rerank"]
 TOKENS_OF_A_PAIR: Final = 512  # that are read at most, of a model that could read more
@@ -38,9 +38,9 @@ class LoadedReranker:
         self._reader = SequenceReader(self._model, load_tokenizer(place))
         self._reader.window = min(self._reader.window, window)
 
-    def run(self, items: Sequence[Item]) -> list[Said]:
+    def run(self, items: Sequence[Item]) -> list[ModelOutput]:
         """The score of each pair of question and passage."""
-        return self._reader.said(items, self._scores)
+        return self._reader.outputs(items, self._scores)
 
     def _scores(self, tokens: Mapping[str, Any]) -> NDArray[np.float32]:
         logits: NDArray[np.float32] = self._model(**tokens).logits.float().cpu().numpy()
@@ -60,12 +60,12 @@ class Reranker(LocalModel[LoadedReranker]):
             InputError: the model can't be loaded.
             ValueError: it says what is no number.
         """
-        said = await self.ask([(question, passage) for passage in passages], fresh=True)
-        return np.array([one.values[0] for one in said], dtype=np.float32)
+        outputs = await self.ask([(question, passage) for passage in passages], fresh=True)
+        return np.array([one.values[0] for one in outputs], dtype=np.float32)
 
 
 @dataclass(frozen=True, slots=True)
-class NamedReranker:
+class FoundReranker:
     """A reranker that was found and is not loaded.
 
     Attributes:
@@ -102,14 +102,14 @@ class Rerankers:
         self._open: WeakValueDictionary[str, Reranker] = WeakValueDictionary()
         self._found = cache(self._find)
 
-    def named(self, model: str) -> NamedReranker:
+    def named(self, model: str) -> FoundReranker:
         """A reranker by its folder, its name on the hub, or ``rerank`` for the one that takes that role.
 
         Raises:
             InputError: there is no such model, or it is not on this machine and can't be fetched.
         """
         place = self._found(model)
-        return NamedReranker(place.model_id, partial(self._taken, place))
+        return FoundReranker(place.model_id, partial(self._taken, place))
 
     def _taken(self, place: Place) -> Reranker:
         reranker = self._open.get(place.model_id)

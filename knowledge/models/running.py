@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from .batching import ModelThread, Request
 from .encoder import readable
-from .loading import Marks
+from .loading import SpecialTokens
 
 ITEMS_A_BATCH = 64
 CHARACTERS_A_BATCH = 8192  # full speed on one core, and short enough not to be waited for when a run is stopped
@@ -26,7 +26,7 @@ Item: TypeAlias = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class ModelOutput:
     """What a model says of one item.
 
     Attributes:
@@ -41,7 +41,7 @@ class Said:
 class LoadedModel(Protocol):
     """A model in memory; only its own thread calls it."""
 
-    def run(self, items: Sequence[Item]) -> Sequence[Said]:
+    def run(self, items: Sequence[Item]) -> Sequence[ModelOutput]:
         """What it says of each item, in their order; what is in the batch beside an item must not matter to it."""
         ...
 
@@ -93,7 +93,7 @@ class LocalModel(Generic[Loaded]):
         # Shielded, because the future is everybody's, and a cancelled caller would cancel it.
         return (await asyncio.shield(asyncio.wrap_future(self._thread.model()))).model
 
-    async def ask(self, items: Sequence[Item], *, fresh: bool = False) -> list[Said]:
+    async def ask(self, items: Sequence[Item], *, fresh: bool = False) -> list[ModelOutput]:
         """What the model says of each item, in their order.
 
         Args:
@@ -114,15 +114,15 @@ class LocalModel(Generic[Loaded]):
             request.done.result()  # raises what went wrong
         else:
             await asyncio.wrap_future(request.done)
-        said = [_unpacked(packed) for packed in request.packed]
+        outputs = [_unpacked(packed) for packed in request.packed]
         # Told to those who ask for it and not to all of its batch: NaN for one text is no fault of another's.
-        if not all(np.isfinite(one.values).all() for one in said):
+        if not all(np.isfinite(one.values).all() for one in outputs):
             raise ValueError(f"The model {self._model_id} returned what is no number (NaN or infinity).")
-        return said
+        return outputs
 
-    def step_back(self) -> None:
+    def lower_priority(self) -> None:
         """Run only with what of the processors others leave, from now on: what is timed by others goes before."""
-        self._thread.step_back()
+        self._thread.lower_priority()
 
     def close(self) -> None:
         """Stop after the batch in progress and drop the model. Calls that still wait fail."""
@@ -140,12 +140,12 @@ class _Packing(Generic[Loaded]):
     def run(self, texts: Sequence[str]) -> list[bytes]:
         items: list[Item] = [tuple(json.loads(text)) for text in texts]
         with self._turn:
-            said = self.model.run(items)
-        return [bytes([one.truncated]) + np.asarray(one.values, dtype="<f4").tobytes() for one in said]
+            outputs = self.model.run(items)
+        return [bytes([one.truncated]) + np.asarray(one.values, dtype="<f4").tobytes() for one in outputs]
 
 
-def _unpacked(packed: bytes) -> Said:
-    return Said(np.frombuffer(packed, dtype="<f4", offset=1).astype(np.float32, copy=False), bool(packed[0]))
+def _unpacked(packed: bytes) -> ModelOutput:
+    return ModelOutput(np.frombuffer(packed, dtype="<f4", offset=1).astype(np.float32, copy=False), bool(packed[0]))
 
 
 # Of a slice, padding counted in: what goes through a model at once. A core is busy with 500; more only takes memory.
@@ -163,7 +163,7 @@ Forward: TypeAlias = Callable[[Mapping[str, Any]], NDArray[np.float32]]
 
 
 class SequenceReader:
-    """Turns items of one text, or of two, into what a model takes; marks in a text are broken, see ``Marks``.
+    """Turns items of one text, or of two, into what a model takes; marks in a text are broken, see ``SpecialTokens``.
 
     Attributes:
         window: how many tokens of an item the model reads.
@@ -180,7 +180,7 @@ class SequenceReader:
                 would leave no token of the first. Otherwise the longer one loses its end, then both.
         """
         self.window = window_of(model, tokenizer)
-        self.marks = Marks(tokenizer)
+        self.marks = SpecialTokens(tokenizer)
         self._tokenizer = tokenizer
         self._keeps_second = keeps_second
         self._device = model.device
@@ -236,17 +236,17 @@ class SequenceReader:
             for name in tokens[0]
         }
 
-    def said(self, items: Sequence[Item], forward: Forward) -> list[Said]:
+    def outputs(self, items: Sequence[Item], forward: Forward) -> list[ModelOutput]:
         """What the model says of each item, in their order; ``forward`` has slices of items of about equal length."""
         import torch
 
         tokens, truncated = self.read(items)
-        found: dict[int, Said] = {}
+        found: dict[int, ModelOutput] = {}
         for places in slices([len(one["input_ids"]) for one in tokens]):
             with torch.inference_mode():
                 rows = forward(self.padded([tokens[place] for place in places]))
             for place, row in zip(places, rows, strict=True):
-                found[place] = Said(np.asarray(row, dtype=np.float32).reshape(-1), truncated[place])
+                found[place] = ModelOutput(np.asarray(row, dtype=np.float32).reshape(-1), truncated[place])
         return [found[place] for place in range(len(items))]
 
     def _tokens(self, items: Sequence[Item], **settings: Any) -> Any:  # noqa: ANN401 - untyped library

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ... import InputError
 from .loading import Place, load_model, load_tokenizer
-from .running import Item, LocalModel, Said, SequenceReader, Tokens, slices
+from .running import Item, LocalModel, ModelOutput, SequenceReader, Tokens, slices
 
 # What LettuceDetect's English models were trained to read (KRLabsOrg/LettuceDetect, MIT, lettucedetect/prompts): their
 # input format, not a prompt of ours. Other words would be a text of a kind that they have not seen.
@@ -99,23 +99,23 @@ class LoadedSpanDetector:
         """Load it. Raises InputError when the folder holds no such model."""
         self._model = load_model(place, "AutoModelForTokenClassification")
         self._tokenizer = load_tokenizer(place)
-        said = f"The {place.called} in {place.folder}"
+        detector = f"The {place.called} in {place.folder}"
         if self._model.config.num_labels != 2:
             labels = self._model.config.num_labels
-            raise InputError(f"{said} has {labels} labels for a token: two were wanted, supported and unsupported.")
+            raise InputError(f"{detector} has {labels} labels for a token: two were wanted, supported and unsupported.")
         if not self._tokenizer.is_fast:
-            raise InputError(f"{said} has a tokenizer that doesn't tell which characters a token stands for.")
+            raise InputError(f"{detector} has a tokenizer that doesn't tell which characters a token stands for.")
         self._reader = SequenceReader(self._model, self._tokenizer)
         self._reader.window = self.window = min(_WINDOW, self._reader.window)
 
-    def run(self, items: Sequence[Item]) -> list[Said]:
+    def run(self, items: Sequence[Item]) -> list[ModelOutput]:
         """How much of each answer was read, and its spans."""
         pairs = [self._pair(prompt, answer) for prompt, answer in items]
-        found: dict[int, Said] = {}
+        found: dict[int, ModelOutput] = {}
         for places in slices([len(pair.tokens["input_ids"]) for pair in pairs]):
             together = [pairs[place] for place in places]
             for place, pair, likely in zip(places, together, self._unsupported(together), strict=True):
-                found[place] = Said(_values(pair, likely), pair.truncated)
+                found[place] = ModelOutput(_values(pair, likely), pair.truncated)
         return [found[place] for place in range(len(items))]
 
     def _pair(self, prompt: str, answer: str) -> _Pair:
@@ -159,14 +159,14 @@ class SpanDetector(LocalModel[LoadedSpanDetector]):
     async def mark(self, answers: Sequence[Grounded]) -> list[Marked]:
         """The unsupported spans of each answer. Raises InputError when the model can't be loaded."""
         # Half characters are replaced one by one, so that each keeps its place.
-        said = await self.ask([(_prompt(one), _SURROGATE.sub("\ufffd", one.answer)) for one in answers])
-        return [_marked(one) for one in said]
+        outputs = await self.ask([(_prompt(one), _SURROGATE.sub("\ufffd", one.answer)) for one in answers])
+        return [_marked(one) for one in outputs]
 
 
-def _marked(said: Said) -> Marked:
-    read, *_ = said.values
-    spans = tuple(Span(int(start), int(end), float(sure)) for start, end, sure in said.values[1:].reshape(-1, 3))
-    return Marked(spans, int(read), said.truncated)
+def _marked(output: ModelOutput) -> Marked:
+    read, *_ = output.values
+    spans = tuple(Span(int(start), int(end), float(sure)) for start, end, sure in output.values[1:].reshape(-1, 3))
+    return Marked(spans, int(read), output.truncated)
 
 
 def _prompt(answer: Grounded) -> str:

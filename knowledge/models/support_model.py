@@ -26,7 +26,7 @@ from .packaged_encoder import (
     packaged_folder,
     pair_graph,
 )
-from .running import Item, LocalModel, Said
+from .running import Item, LocalModel, ModelOutput
 
 _WORD: Final = re.compile(r"\w+")
 _CUT: Final = re.compile(r"(?<=[.!?])[\"')\]]*\s+|\n+")
@@ -152,7 +152,7 @@ class LoadedSupport:
         self._session, self._arrays = _open_session(pair_graph(weights, _read_shape(folder / "config.json")), threads)
         self._tokens_of = cache(self._read)
 
-    def run(self, items: Sequence[Item]) -> list[Said]:
+    def run(self, items: Sequence[Item]) -> list[ModelOutput]:
         """What it says of each item: (``support``, question, claim, text) or (``correct``, question, answer, expected).
 
         Values of ``support``: probabilities that the text supports the claim, contradicts it, says neither. Values of
@@ -160,7 +160,7 @@ class LoadedSupport:
         """
         pairs = [self.pair(*item) for item in items]
         lengths = np.array([len(tokens) for tokens, _ in pairs], dtype=np.int64)
-        said: list[Said | None] = [None] * len(items)
+        outputs: list[ModelOutput | None] = [None] * len(items)
         for places in _runs(lengths, _TOKENS_A_RUN):
             inputs = _padded([pairs[place][0] for place in places], lengths[places])
             kinds = np.zeros_like(inputs["tokens"])
@@ -168,9 +168,9 @@ class LoadedSupport:
                 kinds[row, : lengths[place]] = pairs[place][1]
             logits = self._session.run(None, {**inputs, "kinds": kinds})[0][:, 0]
             for row, place in enumerate(places):
-                said[place] = Said(self._probabilities(items[place][0], logits[row]))
+                outputs[place] = ModelOutput(self._probabilities(items[place][0], logits[row]))
         self._tokens_of.cache_clear()
-        return [one for one in said if one is not None]
+        return [one for one in outputs if one is not None]
 
     def pair(self, task: str, question: str, claim: str, text: str) -> tuple[list[int], list[int]]:
         """Tokens of a pair and their kinds, see ``pair_tokens``; of a long text its best sentences are read."""
@@ -198,13 +198,13 @@ class SupportModel(LocalModel[LoadedSupport]):
 
     async def supports(self, pairs: Sequence[tuple[str, str, str]]) -> NDArray[np.float32]:
         """Of (question, claim, text): supported, contradicted, absent. Shape (n, 3), each row adding up to 1."""
-        said = await self.ask([(SUPPORT, *pair) for pair in pairs])
-        return np.array([one.values for one in said], dtype=np.float32).reshape(len(said), 3)
+        outputs = await self.ask([(SUPPORT, *pair) for pair in pairs])
+        return np.array([one.values for one in outputs], dtype=np.float32).reshape(len(outputs), 3)
 
     async def right(self, pairs: Sequence[tuple[str, str, str]]) -> NDArray[np.float32]:
         """Of (question, answer, expected): the probability that the answer is right. Shape (n,)."""
-        said = await self.ask([(CORRECT, *pair) for pair in pairs])
-        return np.array([one.values[0] for one in said], dtype=np.float32)
+        outputs = await self.ask([(CORRECT, *pair) for pair in pairs])
+        return np.array([one.values[0] for one in outputs], dtype=np.float32)
 
 
 def support_model_id() -> str:

@@ -585,10 +585,10 @@ def _answered(question: str, sentences: Sequence[Sentence]) -> Iterator[Placed]:
     bare = re.sub(r"^(?:Q(?:uestion)?\s*\d*\s*[:.)]|\d+[.)])\s*", "", question)
     if not _ASKS.match(bare) or _OF_READER.match(bare) or len(bare.split()) < 4 or not sentences:
         return
-    said = re.sub(r"^A(?:nswer)?\s*\d*\s*[:.)]\s*", "", " ".join(sentence.text for sentence in sentences))
-    if len(said) <= _MOST_ANSWERED and "?" not in said:
+    answer = re.sub(r"^A(?:nswer)?\s*\d*\s*[:.)]\s*", "", " ".join(sentence.text for sentence in sentences))
+    if len(answer) <= _MOST_ANSWERED and "?" not in answer:
         yield (
-            Asked(bare[:1].upper() + bare[1:], said, "question in the text", ""),
+            Asked(bare[:1].upper() + bare[1:], answer, "question in the text", ""),
             sentences[0].start,
             sentences[-1].end,
         )

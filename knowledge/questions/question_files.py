@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class KnowledgeAnalysis:
+class RowsSummary:
     """What one look at a file found.
 
     Attributes:
@@ -94,7 +94,7 @@ class Rows:
         for line, taken in islice(counting, self.limit):
             yield line, taken.id or maker.make(_content(taken), group(taken)), taken
 
-    def analysis(self, called: str) -> KnowledgeAnalysis:
+    def summary(self, called: str) -> RowsSummary:
         """Read every row once; ``called`` is what the rows are, for messages.
 
         Raises:
@@ -134,7 +134,7 @@ class Rows:
             given = hashes()
             given.extend(hash(key) for key, _ in self._keys(repeated_ids))
         self._refuse_repeats(repeated(given), repeated_ids)
-        return KnowledgeAnalysis(
+        return RowsSummary(
             len(texts),
             self._fingerprint_without_some(repeated_ids) if left_out else self._fingerprint(reading),
             {**provides, "text": with_text},
@@ -150,8 +150,8 @@ class Rows:
         for line, identity, taken in self.read(repeated_ids):
             yield (identity, self.group(taken)), line
 
-    def _refuse_repeats(self, label_errors: frozenset[int], repeated_ids: frozenset[int]) -> None:
-        clash = first_clash(self._keys(repeated_ids), label_errors) if label_errors else None
+    def _refuse_repeats(self, repeats: frozenset[int], repeated_ids: frozenset[int]) -> None:
+        clash = first_clash(self._keys(repeated_ids), repeats) if repeats else None
         if clash is None:
             return
         key, first, second = clash
@@ -171,7 +171,7 @@ class Rows:
 
     def _fingerprint(self, reading: Reading) -> str:
         if reading.digest is None:
-            raise ValueError("an analysis hashes what it reads")
+            raise ValueError("a summary hashes what it reads")
         if self.limit is not None and self.file.kind in ("json", "yaml"):  # these are read whole all the same
             reading.digest.update(f"\0first {self.limit}".encode())
         return reading.digest.hexdigest()
@@ -286,24 +286,24 @@ def open_questions(path: Path, limit: int | None = None, *, drafts: bool = False
 def questions_in(file: RowSource, limit: int | None = None, *, drafts: bool = False) -> QuestionSet:
     """The same of rows that are at hand, in a file or in memory."""
     rows = Rows(file, lambda: _reader(file), _no_group, limit, _counts if drafts else _why_left_out)
-    analysis = rows.analysis("questions")
+    summary = rows.summary("questions")
     return QuestionSet(
         path=file.path,
-        count=analysis.count,
-        fingerprint=analysis.fingerprint,
+        count=summary.count,
+        fingerprint=summary.fingerprint,
         warnings=(
-            *analysis.warnings,
-            *_drafts(rows, analysis),
-            *_repeats(rows, analysis),
-            *_unused_answers(rows, analysis),
+            *summary.warnings,
+            *_drafts(rows, summary),
+            *_repeats(rows, summary),
+            *_unused_answers(rows, summary),
         ),
-        has_expected=analysis.provides.get("expected", 0),
-        has_constraints=analysis.provides.get("constraints", 0),
-        has_evidence=analysis.provides.get("evidence", 0),
-        has_answerable=analysis.provides.get("answerable", 0),
+        has_expected=summary.provides.get("expected", 0),
+        has_constraints=summary.provides.get("constraints", 0),
+        has_evidence=summary.provides.get("evidence", 0),
+        has_answerable=summary.provides.get("answerable", 0),
         _rows=rows,
-        _repeated_ids=analysis.repeated_ids,
-        misspelt=analysis.misspelt,
+        _repeated_ids=summary.repeated_ids,
+        misspelt=summary.misspelt,
     )
 
 
@@ -342,34 +342,34 @@ def _why_left_out(taken: ReadRow) -> str:
     return "" if mark is None else DRAFT if mark is True else str(mark)
 
 
-def _drafts(rows: Rows, analysis: KnowledgeAnalysis) -> Iterator[str]:
-    waiting = analysis.left_out.get(DRAFT, 0)
+def _drafts(rows: Rows, summary: RowsSummary) -> Iterator[str]:
+    waiting = summary.left_out.get(DRAFT, 0)
     if waiting:
         path = rows.file.path
         left_out = f"1 draft in {path} is" if waiting == 1 else f"{waiting:,} drafts in {path} are"
         yield f"{left_out} left out; 'proctor questions review {path}' shows them."
 
 
-def _repeats(rows: Rows, analysis: KnowledgeAnalysis) -> Iterator[str]:
-    label_errors = analysis.repeated_texts
-    if not label_errors:
+def _repeats(rows: Rows, summary: RowsSummary) -> Iterator[str]:
+    repeats = summary.repeated_texts
+    if not repeats:
         return
-    texts = ((taken.text, line) for line, _, taken in rows.read(analysis.repeated_ids))
-    clash = first_clash(texts, label_errors)
+    texts = ((taken.text, line) for line, _, taken in rows.read(summary.repeated_ids))
+    clash = first_clash(texts, repeats)
     if clash:
         _, first, second = clash
-        asked = "1 question is" if len(label_errors) == 1 else f"{len(label_errors)} questions are"
+        asked = "1 question is" if len(repeats) == 1 else f"{len(repeats)} questions are"
         yield (
             f"{rows.file.path}: {asked} asked more than once, word for word, which gives more weight in every mean "
             f"(first: lines {first} and {second})."
         )
 
 
-def _unused_answers(rows: Rows, analysis: KnowledgeAnalysis) -> Iterator[str]:
+def _unused_answers(rows: Rows, summary: RowsSummary) -> Iterator[str]:
     """Warn where the expected answers seem to stand under a name that means recorded ones."""
-    if analysis.provides.get("expected"):
+    if summary.provides.get("expected"):
         return
-    _, _, taken = next(rows.read(analysis.repeated_ids))
+    _, _, taken = next(rows.read(summary.repeated_ids))
     key = next((key for key in taken.extra if key.strip().lower() == "answer"), None)
     if key and taken.extra[key]:
         yield (

@@ -117,20 +117,20 @@ def open_recorded(path: Path, limit: int | None = None) -> RecordedSet:
 def recorded_in(file: RowSource, limit: int | None = None) -> RecordedSet:
     """The same of rows that are at hand, in a file or in memory."""
     rows = Rows(file, lambda: _reader(file), _turn, limit)
-    analysis = rows.analysis("recorded answers")
+    summary = rows.summary("recorded answers")
     bots: Counter[str] = Counter()
-    for turn, count in analysis.groups.items():
+    for turn, count in summary.groups.items():
         bots[turn.bot if isinstance(turn, _Turn) else _DEFAULT_BOT] += count
     return RecordedSet(
         path=file.path,
-        count=analysis.count,
-        fingerprint=analysis.fingerprint,
-        warnings=analysis.warnings,
+        count=summary.count,
+        fingerprint=summary.fingerprint,
+        warnings=summary.warnings,
         bots=dict(bots),
-        has=analysis.provides,
+        has=summary.provides,
         _rows=rows,
-        _repeated_ids=analysis.repeated_ids,
-        misspelt=analysis.misspelt,
+        _repeated_ids=summary.repeated_ids,
+        misspelt=summary.misspelt,
     )
 
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 _SPACE = re.compile(r"[ \t\n\r]*")
-_LABEL_ERROR = re.compile(r"\\u(0000|d[89a-f])", re.IGNORECASE)  # an escaped NUL or surrogate, perhaps a lone one
+_SUSPICIOUS = re.compile(r"\\u(0000|d[89a-f])", re.IGNORECASE)  # an escaped NUL or surrogate, perhaps a lone one
 
 
 def json_line_rows(lines: Iterable[bytes], path: Path, reading: Reading) -> Iterator[tuple[int, Row]]:
@@ -61,7 +61,7 @@ def json_rows(content: bytes, path: Path, listed_under: tuple[str, ...], reading
     if "\0" in text:
         reading.note_repair(text.count("\n", 0, text.index("\0")) + 1)
         text = text.replace("\0", "\ufffd")
-    label_error = _LABEL_ERROR.search(text) is not None
+    is_suspicious = _SUSPICIOUS.search(text) is not None
     scanner = _Scanner(text, path)
     start = scanner.skip(0)
     if text.startswith("{", start):
@@ -72,7 +72,7 @@ def json_rows(content: bytes, path: Path, listed_under: tuple[str, ...], reading
     for begin, value in scanner.items(start):
         line += text.count("\n", counted, begin)
         counted = begin
-        row = repaired(value, line, reading) if label_error else value
+        row = repaired(value, line, reading) if is_suspicious else value
         if not isinstance(row, dict):
             raise not_a_row(path, line, row)
         yield line, row
@@ -528,8 +528,8 @@ class RowFile:
             found = [] if entry is None else entry.load()(self.path)
             rows = list(found)
         except Exception as error:  # the code of others may raise anything
-            said = f"its format {self.kind} ({FORMATS}) raised {type(error).__name__}: {error}"
-            raise InputError(f"{self.path} can't be read: {said}") from error
+            reason = f"its format {self.kind} ({FORMATS}) raised {type(error).__name__}: {error}"
+            raise InputError(f"{self.path} can't be read: {reason}") from error
         for number, row in enumerate(rows, 1):
             if not isinstance(row, dict):
                 raise not_a_row(self.path, number, row)

@@ -624,11 +624,11 @@ def repeated(hashes: "array[int]") -> frozenset[int]:
     return frozenset(ordered[1:][ordered[1:] == ordered[:-1]].tolist())
 
 
-def first_clash(keys: Iterable[tuple[Key, int]], label_errors: frozenset[int]) -> tuple[Key, int, int] | None:
+def first_clash(keys: Iterable[tuple[Key, int]], candidates: frozenset[int]) -> tuple[Key, int, int] | None:
     """The first key that comes twice, and both lines; None when only hashes were equal."""
     seen: dict[Key, int] = {}
     for key, line in keys:
-        if hash(key) in label_errors:
+        if hash(key) in candidates:
             if key in seen:
                 return key, seen[key], line
             seen[key] = line

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from ...bots import BotMisconfigured, BotRefused, ChatJudgeModel, Completion, TurnedAway
+from ...bots import BotMisconfigured, BotRefused, ChatJudgeModel, Completion, RequestsStopped
 from ...bots.chat.judge import finish_reason
 from ...metrics.declaration import exception_line
 from ...metrics.judge.rendering import JudgeReply, JudgeRequest
@@ -160,7 +160,7 @@ class JudgeCache:
         started = time.perf_counter()
         try:
             record.completion = self._cleaned(await model.complete(request))
-        except TurnedAway as error:  # it never was a call
+        except RequestsStopped as error:  # it never was a call
             self.paid -= 1
             return CachedCall(error=self._redact(str(error)))
         except Exception as error:  # noqa: BLE001 - a model of LangChain raises what it likes

@@ -9,7 +9,7 @@ from openai_server import OpenAIServer
 from proctor import InputError
 from proctor.bots.as_bot import BuiltBot
 from proctor.bots.bot import BotMisconfigured
-from proctor.bots.building import Workshop, build_bot
+from proctor.bots.building import BotResources, build_bot
 from proctor.bots.chat.models import ChatModelSettings
 from proctor.bots.settings import BotSettings
 from proctor.knowledge.documents.reading import read_knowledge
@@ -52,13 +52,13 @@ def settings(**given):
     return TypeAdapter(BotSettings).validate_python(given)
 
 
-def workshop(suite: Path, **more) -> Workshop:
+def resources(suite: Path, **more) -> BotResources:
     embedder = more.pop("embedder", None) or word_embedder()[0]
-    return Workshop(suite, lambda: read_knowledge([suite / "documents"], suite), embedder, **more)
+    return BotResources(suite, lambda: read_knowledge([suite / "documents"], suite), embedder, **more)
 
 
 def built(suite: Path, more=None, **given) -> BuiltBot:
-    return build_bot("mine", settings(**given), workshop(suite, **(more or {})))
+    return build_bot("mine", settings(**given), resources(suite, **(more or {})))
 
 
 def ask(bot: BuiltBot, question: str):

@@ -3,7 +3,7 @@
 import asyncio
 
 import pytest
-from proctor.bots.chat.limits import deadline, standing_still
+from proctor.bots.chat.limits import deadline, deadline_paused
 
 
 def test_time_is_up_when_it_is_up():
@@ -19,7 +19,7 @@ def test_our_own_waiting_does_not_count():
     async def run():
         async with deadline(0.1):
             for _ in range(3):
-                with standing_still():
+                with deadline_paused():
                     await asyncio.sleep(0.1)
             return "done"
 
@@ -29,7 +29,7 @@ def test_our_own_waiting_does_not_count():
 def test_after_the_waiting_the_time_that_was_left_runs_on():
     async def run():
         async with deadline(0.05):
-            with standing_still():
+            with deadline_paused():
                 await asyncio.sleep(0.1)
             await asyncio.sleep(10)
 
@@ -39,7 +39,7 @@ def test_after_the_waiting_the_time_that_was_left_runs_on():
 
 def test_waits_that_overlap_stop_the_clock_until_the_last_is_over():
     async def wait(seconds):
-        with standing_still():
+        with deadline_paused():
             await asyncio.sleep(seconds)
 
     async def run():
@@ -52,10 +52,10 @@ def test_waits_that_overlap_stop_the_clock_until_the_last_is_over():
 
 def test_without_a_limit_and_outside_of_one_nothing_happens():
     async def run():
-        with standing_still():
+        with deadline_paused():
             pass
         async with deadline(None):
-            with standing_still():
+            with deadline_paused():
                 return "done"
 
     assert asyncio.run(run()) == "done"
@@ -64,7 +64,7 @@ def test_without_a_limit_and_outside_of_one_nothing_happens():
 def test_a_task_that_outlives_the_question_may_still_wait():
     async def late():
         await asyncio.sleep(0.02)
-        with standing_still():
+        with deadline_paused():
             return "late"
 
     async def run():

@@ -4,7 +4,7 @@ import asyncio
 from pathlib import Path
 
 import pytest
-from proctor.bots.as_bot import KnowingTargetBot, LangChainTargetBot, TakesKnowledge, TargetBot
+from proctor.bots.as_bot import LangChainTargetBot, ReducibleBot, ReducibleTargetBot, TargetBot
 from proctor.bots.targets import find_target
 from proctor.knowledge.documents.document import Document
 
@@ -61,9 +61,9 @@ def answered(bot) -> str | None:
 @pytest.mark.parametrize("name", ["function", "Class", "thing", "chain"])
 def test_code_with_the_parameter_is_told_what_to_leave_out(folder, name):
     bot = target_bot(folder, name)
-    assert bot.takes_knowledge
-    whole = KnowingTargetBot(bot, DOCUMENTS)
-    assert isinstance(whole, TakesKnowledge)
+    assert bot.is_reducible
+    whole = ReducibleTargetBot(bot, DOCUMENTS)
+    assert isinstance(whole, ReducibleBot)
     assert (answered(whole), whole.identity, whole.documents) == (answered(bot), bot.identity, DOCUMENTS)
     once = whole.without(frozenset({"two.md"}), name="less")
     twice = once.without(frozenset({"one.md"}))
@@ -75,7 +75,7 @@ def test_code_with_the_parameter_is_told_what_to_leave_out(folder, name):
 
 
 def test_what_is_left_out_is_part_of_what_it_is_made_of(folder):
-    whole = KnowingTargetBot(target_bot(folder, "function"), DOCUMENTS)
+    whole = ReducibleTargetBot(target_bot(folder, "function"), DOCUMENTS)
     kinds = [frozenset(), {"one.md"}, {"two.md"}, {"one.md", "two.md"}]
     prints = [whole.without(frozenset(gone)).identity.fingerprint for gone in kinds]
     assert len(set(prints)) == 4
@@ -85,10 +85,10 @@ def test_what_is_left_out_is_part_of_what_it_is_made_of(folder):
 
 
 def test_options_are_handed_over_beside_it(folder):
-    bot = KnowingTargetBot(target_bot(folder, "Class", mark="! "), DOCUMENTS)
+    bot = ReducibleTargetBot(target_bot(folder, "Class", mark="! "), DOCUMENTS)
     assert answered(bot.without(frozenset({"one.md"}))) == "hm ! without ['one.md']"
 
 
 @pytest.mark.parametrize("name", ["deaf", "Deaf", "runnable", "number", "missing"])
 def test_other_code_takes_no_knowledge(folder, name):
-    assert not target_bot(folder, name).takes_knowledge
+    assert not target_bot(folder, name).is_reducible

@@ -10,7 +10,7 @@ import pytest
 import tiny_reranker
 from proctor import InputError
 from proctor.bots.bot import BotMisconfigured
-from proctor.bots.building import Workshop, build_bot, index_folder
+from proctor.bots.building import BotResources, build_bot, index_folder
 from proctor.bots.settings import BotSettings, RagSettings
 from proctor.knowledge.documents.document import Document
 from proctor.knowledge.documents.reading import Knowledge
@@ -121,14 +121,14 @@ class QuestionsOnly:
 def made(base, model=None, documents=DOCUMENTS, embedder=None, rerankers=None, **settings):
     settings = {"type": "rag", "chunk_size": 40, "chunk_overlap": 0, "top_k": 3} | settings
     knowledge = Knowledge(documents=documents)
-    workshop = Workshop(
+    resources = BotResources(
         base,
         lambda: knowledge,
         embedder or word_embedder()[0],
         cache=base / "cache",
         rerankers=rerankers or Rerankers(ModelChoice(str(model or base), device="cpu"), base),
     )
-    return build_bot("mine", TypeAdapter(BotSettings).validate_python(settings), workshop)
+    return build_bot("mine", TypeAdapter(BotSettings).validate_python(settings), resources)
 
 
 def ask(bot, *questions):

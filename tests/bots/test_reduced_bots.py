@@ -5,9 +5,9 @@ import tracemalloc
 from pathlib import Path
 
 import pytest
-from proctor.bots.as_bot import TakesKnowledge
+from proctor.bots.as_bot import ReducibleBot
 from proctor.bots.bot import KnowledgeDigests, knowledge_digest
-from proctor.bots.building import Workshop, build_bot
+from proctor.bots.building import BotResources, build_bot
 from proctor.bots.chat.model import Completion
 from proctor.bots.faq import FaqBot
 from proctor.bots.full_context import FullContextBot
@@ -243,9 +243,9 @@ def test_a_bot_that_was_never_prepared_closes_its_model():
 
 
 def test_which_bots_take_knowledge():
-    assert isinstance(rag(), TakesKnowledge)
-    assert isinstance(full(), TakesKnowledge)
-    assert not isinstance(FaqBot("faq", (), abstain="No."), TakesKnowledge)
+    assert isinstance(rag(), ReducibleBot)
+    assert isinstance(full(), ReducibleBot)
+    assert not isinstance(FaqBot("faq", (), abstain="No."), ReducibleBot)
 
 
 def test_a_bot_that_is_built_over_the_smaller_folder_answers_the_same(tmp_path: Path):
@@ -259,9 +259,9 @@ def test_a_bot_that_is_built_over_the_smaller_folder_answers_the_same(tmp_path: 
     for name in ("all", "fewer"):
         base = tmp_path / name
         knowledge = read_knowledge([base / "documents"], base)
-        workshop = Workshop(base, lambda found=knowledge: found, word_embedder()[0], cache=tmp_path / "cache")
+        resources = BotResources(base, lambda found=knowledge: found, word_embedder()[0], cache=tmp_path / "cache")
         settings = TypeAdapter(BotSettings).validate_python({"type": "rag", "chunk_size": 60, "chunk_overlap": 0})
-        built.append(build_bot("mine", settings, workshop))
+        built.append(build_bot("mine", settings, resources))
     gone = next(each.id for each in built[0].documents if each.id.endswith("parcels.md"))
     reduced = built[0].without(frozenset({gone}))
     assert reduced.identity.fingerprint == built[1].identity.fingerprint

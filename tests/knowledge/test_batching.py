@@ -284,7 +284,7 @@ def test_an_embedder_that_stepped_back_lets_others_go_before_but_not_those_that_
 
     async def scenario():
         await embedder.embed(["before"])
-        embedder.step_back()
+        embedder.lower_priority()
         found = await asyncio.gather(*(embedder.embed([f"after {number}"]) for number in range(5)))
         np.testing.assert_array_equal(found[3].vectors, [vector_of("after 3")])
         await embedder.embed_fresh(["timed"])

@@ -13,7 +13,7 @@ from proctor import InputError
 from proctor.knowledge.models.entailment import Entailed, EntailmentModel
 from proctor.knowledge.models.finding import ModelChoice
 from proctor.knowledge.models.pool import LocalModels
-from proctor.knowledge.models.running import Item, Said
+from proctor.knowledge.models.running import Item, ModelOutput
 from proctor.metrics import Facts, Score, Status, builtin_catalog
 from proctor.metrics.declaration import metric
 from proctor.metrics.judge.embedded.judge import EmbeddedJudge
@@ -229,9 +229,9 @@ class Counting:
     def __init__(self) -> None:
         self.pairs: Counter[Item] = Counter()
 
-    def run(self, items: Sequence[Item]) -> list[Said]:
+    def run(self, items: Sequence[Item]) -> list[ModelOutput]:
         self.pairs.update(items)
-        return [Said(np.array([0.9, 0.1, 0.0], dtype=np.float32)) for _ in items]
+        return [ModelOutput(np.array([0.9, 0.1, 0.0], dtype=np.float32)) for _ in items]
 
 
 def test_each_pair_is_run_once_for_both_scores_and_the_embedded_judge() -> None:

@@ -5,7 +5,7 @@ from contextlib import closing
 
 import pytest
 from proctor import InputError
-from proctor.bots.building import Workshop, build_bot
+from proctor.bots.building import BotResources, build_bot
 from proctor.harness.analysis.configurations import Retrieving, expand_grid, searches
 from proctor.harness.suite.settings import GridSettings
 from proctor.knowledge.documents.reading import read_knowledge
@@ -72,7 +72,7 @@ def of_bot(corpus, setting, questions):
     settings = type(corpus.present).model_validate(values)
     embedder, _ = word_embedder()
     knowledge = read_knowledge([corpus.loaded.base / "documents"])
-    bot = build_bot("rag", settings, Workshop(corpus.loaded.base, lambda: knowledge, embedder))
+    bot = build_bot("rag", settings, BotResources(corpus.loaded.base, lambda: knowledge, embedder))
 
     async def work():
         await bot.prepare()
@@ -154,7 +154,7 @@ def test_indexes_are_those_that_bots_open(tmp_path):
     embedder, encoder = word_embedder()
     knowledge = read_knowledge([tmp_path / "documents"])
     settings = type(corpus.present)(type="rag", chunk_size=80, chunk_overlap=0)
-    bot = build_bot("rag", settings, Workshop(corpus.loaded.base, lambda: knowledge, embedder, cache=corpus.cache))
+    bot = build_bot("rag", settings, BotResources(corpus.loaded.base, lambda: knowledge, embedder, cache=corpus.cache))
 
     async def work():
         await bot.prepare()

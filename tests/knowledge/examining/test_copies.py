@@ -3,7 +3,7 @@
 import random
 
 import pytest
-from proctor.knowledge.documents.copies import CopyFinder, PassagePrints
+from proctor.knowledge.documents.copies import CopyFinder, PassageFingerprints
 from proctor.knowledge.documents.document import Document
 
 WORDS = ["w" + "".join("abcdefghij"[int(digit)] for digit in str(number)) for number in range(4_000)]
@@ -91,7 +91,7 @@ def test_the_order_of_documents_decides_the_order_of_pairs() -> None:
 
 
 def test_passages_are_copies_where_most_of_the_shorter_stands_in_the_other() -> None:
-    prints = PassagePrints()
+    prints = PassageFingerprints()
     assert prints.are_copies(text(1, 50), f"{text(2, 30)} {text(1, 50)}")
     assert not prints.are_copies(text(1, 50), f"{text(1, 25)} {text(2, 50)}")
     assert not prints.are_copies("too short", "too short")

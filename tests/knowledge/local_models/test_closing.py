@@ -14,7 +14,7 @@ from proctor.knowledge.models.classifier import open_classifier
 from proctor.knowledge.models.finding import ModelChoice
 from proctor.knowledge.models.loading import Place
 from proctor.knowledge.models.pool import LocalModels
-from proctor.knowledge.models.running import LocalModel, Said
+from proctor.knowledge.models.running import LocalModel, ModelOutput
 from published_models import StockedHub
 
 
@@ -141,7 +141,7 @@ def test_a_model_that_waits_for_another_is_not_loaded_any_more_when_the_pool_is_
 def test_a_number_that_is_none_fails_those_who_asked_for_it_alone():
     class Broken:
         def run(self, items):
-            return [Said(np.array([np.nan if text == "bad" else len(text)], np.float32)) for (text,) in items]
+            return [ModelOutput(np.array([np.nan if text == "bad" else len(text)], np.float32)) for (text,) in items]
 
     model = LocalModel(Broken, "broken@1")
 
@@ -189,7 +189,7 @@ def test_a_cancelled_caller_leaves_the_batch_to_others(folder):
 @pytest.mark.skipif(not hasattr(os, "getpriority"), reason="threads have no priority of their own here")
 def test_models_asked_for_after_the_run_stepped_back_do_so_too(folder):
     models = LocalModels({"toxicity": ModelChoice(str(folder))}, StockedHub())
-    models.step_back()
+    models.lower_priority()
     before = set(threading.enumerate())
     asyncio.run(models.tool("toxicity").classify(["two"]))
     (thread,) = (one for one in threading.enumerate() if one not in before and one.name == "model")

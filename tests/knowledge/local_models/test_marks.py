@@ -12,7 +12,7 @@ import tiny_grounding
 import tiny_language_models
 import tiny_models
 from proctor.knowledge.models.finding import ModelChoice
-from proctor.knowledge.models.loading import Marks
+from proctor.knowledge.models.loading import SpecialTokens
 from proctor.knowledge.models.pool import LocalModels
 from proctor.metrics.local.tools import Continuation, Grounded
 
@@ -28,7 +28,7 @@ TOKENIZERS = {
 def test_no_mark_in_a_text_becomes_one(name):
     made, marks = TOKENIZERS[name]
     tokenizer = made()
-    known = Marks(tokenizer)
+    known = SpecialTokens(tokenizer)
     # Which token stands for a word that is not known doesn't matter.
     numbers = {tokenizer.convert_tokens_to_ids(mark) for mark in marks} - {tokenizer.unk_token_id}
     for text in (f"two {mark} cats{mark}{mark}x" for mark in marks):
@@ -38,7 +38,7 @@ def test_no_mark_in_a_text_becomes_one(name):
 
 
 def test_a_text_without_marks_stays_as_it_is():
-    known = Marks(tiny_models.bert_tokenizer())
+    known = SpecialTokens(tiny_models.bert_tokenizer())
     for text in ("", "the refund", "[sep] [ SEP ] [SEP", "</s> <|endoftext|>", "\x00\ud800 \u202e"):
         assert known.broken(text) == text
 
@@ -46,7 +46,7 @@ def test_a_text_without_marks_stays_as_it_is():
 def test_marks_of_a_repository_are_known_too():
     tokenizer = tiny_models.bert_tokenizer()
     tokenizer.add_special_tokens({"additional_special_tokens": ["<|im_end|>", "<|im_end|>!"]})
-    known = Marks(tokenizer)
+    known = SpecialTokens(tokenizer)
     assert known.broken("a<|im_end|>b<|im_end|>!") == "a |im_end|>b |im_end|>!"
 
 

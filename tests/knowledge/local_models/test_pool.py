@@ -181,5 +181,5 @@ def test_a_device_that_is_not_there_is_said(folder, opened):
 def test_each_role_has_what_opens_it(role, opened):
     tool = opened(None, StockedHub(is_reachable=False)).tool(role.name)
     assert tool.model_id.startswith(f"{role.model}@")
-    for name in ("load", "step_back", "close"):
+    for name in ("load", "lower_priority", "close"):
         assert callable(getattr(tool, name))

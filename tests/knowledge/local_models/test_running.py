@@ -10,7 +10,7 @@ import pytest
 from closing import closing
 from proctor import InputError
 from proctor.knowledge.models.classifier import Classifier
-from proctor.knowledge.models.running import LocalModel, Said
+from proctor.knowledge.models.running import LocalModel, ModelOutput
 
 
 class CountingModel:
@@ -37,7 +37,7 @@ class CountingModel:
         self.log.append((id(self), "out"))
         if any(self.poison in item for item in items):
             raise self.error
-        return [Said(np.array([len(text) for text in item], np.float32), len(item[0]) > 40) for item in items]
+        return [ModelOutput(np.array([len(text) for text in item], np.float32), len(item[0]) > 40) for item in items]
 
     @property
     def items(self):
@@ -291,7 +291,7 @@ def test_any_text_reaches_the_model_whole_but_for_half_characters(text):
 def test_values_of_any_size_come_back_as_they_were():
     class Wide:
         def run(self, items):
-            return [Said(np.arange(len(item[0]), dtype=np.float32) / 7, True) for item in items]
+            return [ModelOutput(np.arange(len(item[0]), dtype=np.float32) / 7, True) for item in items]
 
     model = model_of(Wide())
     first, second = asyncio.run(model.ask([("abc",), ("",)]))
@@ -323,7 +323,7 @@ def test_a_model_that_stepped_back_runs_after_others():
 
     loaded = Prioritised()
     model = model_of(loaded)
-    model.step_back()
+    model.lower_priority()
     asyncio.run(model.ask([("a",)]))
     assert loaded.niceness > os.getpriority(os.PRIO_PROCESS, 0)
     model.close()
