@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from proctor import InputError
 from proctor.knowledge import Evidence, Question, open_questions
 
-SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"
+SHARED = Path(__file__).resolve().parents[4] / "shared" / "data"
 
 
 def written(folder: Path, name: str, content: str | bytes) -> Path:

@@ -7,7 +7,7 @@ import pytest
 from proctor import InputError
 from proctor.knowledge import Question, Recorded, RecordedSet, open_recorded
 
-SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"
+SHARED = Path(__file__).resolve().parents[4] / "shared" / "data"
 
 
 def recorded(folder: Path, *rows: object, name: str = "r.jsonl") -> RecordedSet:
