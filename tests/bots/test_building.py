@@ -162,7 +162,7 @@ def test_knowledge_that_is_too_long_for_a_model_stops_before_the_run(suite: Path
 
 
 @pytest.mark.parametrize(
-    ("given", "told"),
+    ("given", "message"),
     [
         ({"type": "faq", "entries": "fqa.csv"}, r"Bot mine: .*Did you mean .*faq\.csv"),
         ({"type": "rag", "prompt": "promt.md"}, r"Bot mine: .*Did you mean .*prompt\.md"),
@@ -177,29 +177,29 @@ def test_knowledge_that_is_too_long_for_a_model_stops_before_the_run(suite: Path
         ({"type": "http", "url": "http://h/", "answer": "a."}, r"Bot mine: answer 'a\.' has an empty part"),
     ],
 )
-def test_mistakes_are_named_with_the_bot_and_the_nearest_right_thing(suite: Path, given, notify):
+def test_mistakes_are_named_with_the_bot_and_the_nearest_right_thing(suite: Path, given, message):
     models = {"small": ChatModelSettings(model="openai:test-model", base_url="http://127.0.0.1:9/v1")}
-    with pytest.raises(InputError, match=notify):
+    with pytest.raises(InputError, match=message):
         built(suite, {"models": models}, **given)
 
 
 @pytest.mark.parametrize(
-    ("target", "told"),
+    ("target", "message"),
     [
         ("my_bot.py:anwser", r"Bot mine: my_bot\.py:anwser: there is no anwser in it; did you mean answer\?"),
         ("my_bot.py:BOT_NUMBER", "a bot must be a function"),
         ("my_bot.py:Picky", "Bot mine: my_bot.py:Picky could not be made: TypeError: .*missing 1 required"),
     ],
 )
-def test_code_that_holds_no_bot_stops_the_bot(suite: Path, target: str, notify: str):
+def test_code_that_holds_no_bot_stops_the_bot(suite: Path, target: str, message: str):
     picky = "class Picky:\n    def __init__(self, needed): ...\n    def reply(self, question): ...\n"
     (suite / "my_bot.py").write_text(f"{BOT}\nBOT_NUMBER = 3\n{picky}")
-    with pytest.raises(BotMisconfigured, match=notify):
+    with pytest.raises(BotMisconfigured, match=message):
         ask(built(suite, type="python", target=target), "q")
 
 
 @pytest.mark.parametrize(
-    ("given", "told"),
+    ("given", "message"),
     [
         ({"type": "rga"}, "does not match any of the expected tags"),
         ({"type": "faq", "entries": "f.csv", "min_similarty": 0.3}, "Extra inputs are not permitted"),
@@ -208,8 +208,8 @@ def test_code_that_holds_no_bot_stops_the_bot(suite: Path, target: str, notify: 
         ({"type": "rag", "top_k": 0}, "greater than or equal to 1"),
     ],
 )
-def test_settings_are_checked(given, notify):
-    with pytest.raises(ValidationError, match=notify):
+def test_settings_are_checked(given, message):
+    with pytest.raises(ValidationError, match=message):
         settings(**given)
 
 

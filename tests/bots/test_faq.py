@@ -181,7 +181,7 @@ def test_faq_files_of_every_kind_are_read(tmp_path: Path, name: str, text: str |
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("question,answer\nWhere?,Here\nWho?,\n", r"faq\.csv:3: `answer` is blank\."),
         ("question,answer\n ,Here\n", r"faq\.csv:2: `question` is blank\."),
@@ -193,8 +193,8 @@ def test_faq_files_of_every_kind_are_read(tmp_path: Path, name: str, text: str |
         (b"question,answer\nWo?,Stra\xdfe\n", r"faq\.csv:2: .* is not UTF-8"),
     ],
 )
-def test_mistakes_in_a_faq_file_are_named_with_their_line(tmp_path: Path, text: str | bytes, notify: str):
-    with pytest.raises(InputError, match=notify):
+def test_mistakes_in_a_faq_file_are_named_with_their_line(tmp_path: Path, text: str | bytes, message: str):
+    with pytest.raises(InputError, match=message):
         read_faq(write(tmp_path, "faq.csv", text))
 
 

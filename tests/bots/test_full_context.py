@@ -92,10 +92,10 @@ def test_what_is_too_long_stops_before_the_run_with_both_sizes():
     documents = [Document(f"{n}.md", "x" * 4000) for n in range(10)]
     with pytest.raises(BotMisconfigured) as stopped:
         asyncio.run(full(Listener(8000, max_tokens=500), documents).prepare())
-    notify = str(stopped.value)
-    assert notify.startswith("Bot full: the 10 documents make a prompt of about 10,0")
-    assert "listener takes 8,000, of which 7,500 are left for the prompt." in notify
-    assert "overflow: truncate" in notify
+    message = str(stopped.value)
+    assert message.startswith("Bot full: the 10 documents make a prompt of about 10,0")
+    assert "listener takes 8,000, of which 7,500 are left for the prompt." in message
+    assert "overflow: truncate" in message
 
 
 def test_what_just_fits_is_asked():

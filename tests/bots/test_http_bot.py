@@ -217,7 +217,7 @@ def test_a_refused_question_is_refused_once(status):
 
 
 @pytest.mark.parametrize(
-    ("settings", "kind", "told"),
+    ("settings", "kind", "message"),
     [
         ({"answer": "anser"}, LookupError, r"has no 'anser' at the top; did you mean 'answer'\? \(answer: anser\)"),
         ({"answer": "data.text"}, LookupError, "no 'text' under 'data'; there is inner"),
@@ -225,13 +225,13 @@ def test_a_refused_question_is_refused_once(status):
         ({"contexts": "answer"}, TypeError, "contexts must be a list of passages, not a str"),
     ],
 )
-def test_an_answer_that_is_elsewhere_is_a_sentence(settings, kind, notify):
+def test_an_answer_that_is_elsewhere_is_a_sentence(settings, kind, message):
     async def handle(request):
         return web.json_response({"answer": "x", "data": {"inner": 1}})
 
     raised = failure(handle, **settings)
     assert isinstance(raised, kind)
-    with pytest.raises(kind, match=notify):
+    with pytest.raises(kind, match=message):
         raise raised
 
 
@@ -274,7 +274,7 @@ def test_addresses_are_shown_without_secrets():
 
 
 @pytest.mark.parametrize(
-    ("settings", "told"),
+    ("settings", "message"),
     [
         ({"url": "ftp://host"}, "must begin with http"),
         ({"url": "http://host", "body": {"q": "fixed"}}, "would never see the question"),
@@ -283,8 +283,8 @@ def test_addresses_are_shown_without_secrets():
         ({"url": "http://host", "anwser": "x"}, "Extra inputs"),
     ],
 )
-def test_settings_that_make_no_sense_are_refused(settings, notify):
-    with pytest.raises(ValidationError, match=notify):
+def test_settings_that_make_no_sense_are_refused(settings, message):
+    with pytest.raises(ValidationError, match=message):
         HttpSettings(type="http", **settings)
 
 

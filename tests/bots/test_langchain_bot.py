@@ -116,15 +116,15 @@ def test_documents_that_a_chain_passes_on_are_its_contexts():
 
 
 @pytest.mark.parametrize(
-    ("output", "options", "told"),
+    ("output", "options", "message"),
     [
         (3, {}, "the chain gave a int"),
         ({"anser": "x"}, {}, "none of the keys answer, .* it has anser"),
         ({"answer": "x"}, {"output_key": "reply"}, "no key 'reply' .* it has answer"),
     ],
 )
-def test_outputs_without_an_answer_are_a_sentence(output, options, notify):
-    with pytest.raises(TypeError, match=notify):
+def test_outputs_without_an_answer_are_a_sentence(output, options, message):
+    with pytest.raises(TypeError, match=message):
         ask(as_bot(RunnableLambda(lambda question: output), options=options), "q")
 
 

@@ -191,7 +191,7 @@ def test_replies_are_made_of_what_bots_return(given, reply):
 
 
 @pytest.mark.parametrize(
-    ("given", "told"),
+    ("given", "message"),
     [
         (3, "a bot must return a text, .* this one returned a int"),
         (["x"], "this one returned a list"),
@@ -205,8 +205,8 @@ def test_replies_are_made_of_what_bots_return(given, reply):
         ({"answer": "x", "tokens_in": "3"}, "returned a str as tokens_in"),
     ],
 )
-def test_anything_else_is_a_sentence(given, notify):
-    with pytest.raises(TypeError, match=notify):
+def test_anything_else_is_a_sentence(given, message):
+    with pytest.raises(TypeError, match=message):
         as_reply(given)
 
 

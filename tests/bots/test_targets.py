@@ -82,7 +82,7 @@ def test_missing_things_are_named_with_the_nearest(folder: Path):
 
 
 @pytest.mark.parametrize(
-    ("code", "told"),
+    ("code", "message"),
     [
         ("x = 1\nraise ValueError('no luck')\n", r"failed with ValueError: no luck \(.*bot\.py, line 2\)"),
         ("import sys\n\nsys.exit(3)\n", r"failed with SystemExit: 3 \(.*bot\.py, line 3\)"),
@@ -90,8 +90,8 @@ def test_missing_things_are_named_with_the_nearest(folder: Path):
         ("import not_installed_anywhere\n", r"failed with ModuleNotFoundError: .*not_installed_anywhere"),
     ],
 )
-def test_a_failing_import_says_where(folder: Path, code: str, notify: str):
+def test_a_failing_import_says_where(folder: Path, code: str, message: str):
     (folder / "bot.py").write_text(code)
-    with pytest.raises(InputError, match=notify):
+    with pytest.raises(InputError, match=message):
         find_target("bot.py:answer", folder).load()
     assert not any(name.startswith("bot_") for name in sys.modules)

@@ -27,7 +27,8 @@ def proctor(*arguments: object, folder: Path, env: Mapping[str, str] | None = No
 def plugin_options() -> list[str]:
     """How a session of pytest gets the plugin where the package is not installed but only on the path."""
     installed = importlib.metadata.entry_points(group="pytest11").names
-    return [] if "proctor" in installed else ["-p", "proctor.harness.pytest_plugin"]
+    is_loaded = "proctor" in installed and not os.environ.get("PYTEST_DISABLE_PLUGIN_AUTOLOAD")
+    return [] if is_loaded else ["-p", "proctor.harness.pytest_plugin"]
 
 
 def pytest_session(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:

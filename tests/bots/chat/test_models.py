@@ -96,10 +96,10 @@ def test_a_model_in_place():
     ],
 )
 def test_mistakes_are_told(settings, said):
-    notify = mistake(**settings)
-    assert said in notify
+    message = mistake(**settings)
+    assert said in message
     if "word" in str(settings):
-        assert "base_url must be the bare address" in notify
+        assert "base_url must be the bare address" in message
 
 
 def test_openai_parameters_are_sent_only_when_set():

@@ -41,8 +41,8 @@ def test_sends_the_headers_that_openais_own_client_would():
     with Listening() as server:
         complete(server, {})
         library = AsyncOpenAI(api_key=KEY, base_url=server.url)
-    notify = library.default_headers.items()
-    wanted = {name: value for name, value in notify if isinstance(value, str) and name != "X-Stainless-Async"}
+    headers = library.default_headers.items()
+    wanted = {name: value for name, value in headers if isinstance(value, str) and name != "X-Stainless-Async"}
     assert wanted["User-Agent"].startswith("AsyncOpenAI")
     assert {name: server.headers.get(name) for name in wanted} == wanted
     assert server.headers["Authorization"] == f"Bearer {KEY}"

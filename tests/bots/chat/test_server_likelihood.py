@@ -208,18 +208,18 @@ def test_the_model_is_named_without_secrets():
     model = open_server_language_model(
         ChatModelSettings(model="openai:qwen", **given), {"OPENAI_API_KEY": KEY}, Endpoints()
     )
-    notify = '{"context_tokens": 99, "extra": {"api_key": "***", "priority": 1}}'
-    assert model.model_id == f"openai:qwen at http://127.0.0.1:1/v1 {notify}"
+    message = '{"context_tokens": 99, "extra": {"api_key": "***", "priority": 1}}'
+    assert model.model_id == f"openai:qwen at http://127.0.0.1:1/v1 {message}"
 
 
 @pytest.mark.parametrize(
-    ("given", "told"),
+    ("given", "message"),
     [
         ({"model": "extractive"}, "'extractive' can't say how likely"),
         ({"model": "openai:x", "temperature": 0.5}, "temperature means nothing"),
         ({"model": "openai:x", "stream": True}, "stream means nothing"),
     ],
 )
-def test_settings_of_other_models_are_refused(given, notify):
-    with pytest.raises(InputError, match=notify):
+def test_settings_of_other_models_are_refused(given, message):
+    with pytest.raises(InputError, match=message):
         open_server_language_model(ChatModelSettings(**given), {})

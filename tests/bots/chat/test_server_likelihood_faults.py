@@ -37,13 +37,13 @@ REFUSALS = [
 ]
 
 
-@pytest.mark.parametrize(("mode", "options", "told"), REFUSALS)
-def test_a_server_without_prompt_logprobs_is_named_and_left_alone(mode, options, notify, folder):
+@pytest.mark.parametrize(("mode", "options", "message"), REFUSALS)
+def test_a_server_without_prompt_logprobs_is_named_and_left_alone(mode, options, message, folder):
     with LogprobServer(folder, mode, **options) as server:
 
         async def use(model):
             for _ in range(30):
-                with pytest.raises(InputError, match=f"can't say how likely a given text is .*{notify}.* vLLM"):
+                with pytest.raises(InputError, match=f"can't say how likely a given text is .*{message}.* vLLM"):
                     await model.likelihoods([PREFIXED])
             return model.problem
 
@@ -63,8 +63,8 @@ def test_what_waits_is_not_sent_once_nothing_can_go_well(folder):
 
 
 def test_other_tokens_than_those_sent_are_not_taken_for_them(folder):
-    notify = [f"token_id:{number + 1}" for number in numbers("the refund period")]
-    logprobs = {"tokens": notify, "token_logprobs": [None, *[-1.0] * (len(notify) - 1)]}
+    message = [f"token_id:{number + 1}" for number in numbers("the refund period")]
+    logprobs = {"tokens": message, "token_logprobs": [None, *[-1.0] * (len(message) - 1)]}
     fault = Fault("raw", body=json.dumps({"choices": [{"logprobs": logprobs}]}))
     with (
         LogprobServer(folder, faults=lambda call: fault if "echo" in call.body else None) as server,
@@ -74,20 +74,20 @@ def test_other_tokens_than_those_sent_are_not_taken_for_them(folder):
 
 
 @pytest.mark.parametrize(
-    ("value", "error", "told"),
+    ("value", "error", "message"),
     [
         (None, InputError, "without their log-probabilities"),
         (math.nan, ModelUnavailable, "log-probabilities that are none"),
         (0.5, ModelUnavailable, "log-probabilities that are none"),
     ],
 )
-def test_values_that_are_missing_or_none_are_not_taken_for_values(value, error, notify, folder):
+def test_values_that_are_missing_or_none_are_not_taken_for_values(value, error, message, folder):
     count = len(numbers("the refund period"))
     logprobs = {"tokens": ["a"] * count, "token_logprobs": [None, *[value] * (count - 1)]}
     fault = Fault("raw", body=json.dumps({"choices": [{"logprobs": logprobs}]}))
     with (
         LogprobServer(folder, faults=lambda call: fault if "echo" in call.body else None) as server,
-        pytest.raises(error, match=notify),
+        pytest.raises(error, match=message),
     ):
         said(server, [Continuation("the refund period")])
 
@@ -191,9 +191,9 @@ def test_what_a_server_quotes_is_cleaned(folder):
                 await model.likelihoods(TEXTS[:1])
             return str(raised.value)
 
-        notify = with_model(server, use, redact=lambda said: said.replace("hunter-2222", "$PASSWORD"), max_attempts=1)
-    assert KEY not in notify
-    assert "password $PASSWORD" in notify
+        message = with_model(server, use, redact=lambda said: said.replace("hunter-2222", "$PASSWORD"), max_attempts=1)
+    assert KEY not in message
+    assert "password $PASSWORD" in message
 
 
 def test_equal_texts_in_flight_are_asked_about_once_and_no_more_than_so_many_at_once(folder):

@@ -57,13 +57,13 @@ def test_what_is_stale_is_told_and_stays_without_a_span() -> None:
     """What a question is marked by is not another thing because a document was edited."""
     good, stale = Evidence("help/returns.md", "refund"), Evidence("help/returns.md", "no such words", 3, 16)
     gone, blank = Evidence("help/gone.md", "refund"), Evidence("help/gone.md", "", 2, 9)
-    groups, notify = located((stale, good), (gone, blank), (blank,))
+    groups, given = located((stale, good), (gone, blank), (blank,))
     unplaced = Evidence("help/returns.md", "no such words")
     assert groups[0][0] == unplaced
     assert [[(one.quote, one.start is None) for one in group] for group in groups] == [
         [("no such words", True), ("refund", False)], [("refund", True)],
     ]  # fmt: skip
-    assert notify == (stale, gone, blank, blank)
+    assert given == (stale, gone, blank, blank)
 
 
 def test_evidence_without_a_quote_is_taken_as_it_is() -> None:
@@ -101,7 +101,7 @@ def test_the_longest_of_several_ids_is_meant() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "told", "span"),
+    ("text", "given", "span"),
     [
         ("Delivery costs", (25, 39), (25, 39)),  # as it was told, though it stands earlier as well
         ("Delivery costs", (20, 34), (25, 39)),  # the nearest, where something else stands at that place
@@ -113,8 +113,8 @@ def test_the_longest_of_several_ids_is_meant() -> None:
         (" ", (None, None), None),
     ],
 )
-def test_places_of_passages(text: str, notify: tuple[int | None, int | None], span: tuple[int, int] | None) -> None:
-    assert finder().place("help/delivery.md", text, *notify) == ("help/delivery.md", span and Span(*span))
+def test_places_of_passages(text: str, given: tuple[int | None, int | None], span: tuple[int, int] | None) -> None:
+    assert finder().place("help/delivery.md", text, *given) == ("help/delivery.md", span and Span(*span))
 
 
 def test_a_passage_of_an_unknown_document_keeps_what_was_told() -> None:

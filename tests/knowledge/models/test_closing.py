@@ -111,10 +111,10 @@ def test_closing_while_the_model_loads_fails_those_who_wait(loads_first):
 
 
 def test_a_model_that_waits_for_another_is_not_loaded_any_more_when_the_pool_is_closed(folder):
-    notify, begun, go_on = [], threading.Event(), threading.Event()
+    messages, begun, go_on = [], threading.Event(), threading.Event()
 
     def tell(sentence):
-        notify.append(sentence)
+        messages.append(sentence)
         begun.set()
         assert go_on.wait(20)
 
@@ -135,7 +135,7 @@ def test_a_model_that_waits_for_another_is_not_loaded_any_more_when_the_pool_is_
         return await asyncio.gather(*asked, return_exceptions=True)
 
     assert [type(found) for found in asyncio.run(scenario())] == [RuntimeError, RuntimeError]
-    assert len(notify) == 1
+    assert len(messages) == 1
 
 
 def test_a_number_that_is_none_fails_those_who_asked_for_it_alone():

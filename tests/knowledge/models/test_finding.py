@@ -98,10 +98,10 @@ def test_a_name_without_an_owner_has_the_one_that_is_given(folder):
 
 
 def test_to_fetch_asks_for_the_newest(folder):
-    hub, notify = StockedHub({MODEL: folder}, here={MODEL}), []
-    assert fetch(ModelChoice(MODEL), "toxicity model", hub, notify=notify.append).folder == folder
+    hub, messages = StockedHub({MODEL: folder}, here={MODEL}), []
+    assert fetch(ModelChoice(MODEL), "toxicity model", hub, notify=messages.append).folder == folder
     assert hub.downloads == [MODEL]
-    assert notify == [f"Downloading the toxicity model {MODEL}@{COMMIT[:12]}."]
+    assert messages == [f"Downloading the toxicity model {MODEL}@{COMMIT[:12]}."]
 
 
 @pytest.mark.parametrize(

@@ -68,11 +68,11 @@ def without_tokenizer(folder):
 
 
 def with_empty_vocabulary(folder):
-    notify = json.loads((folder / "tokenizer.json").read_text("utf-8"))
-    notify["model"]["vocab"] = notify["model"]["vocab"][:3] if isinstance(notify["model"]["vocab"], list) else {}
-    if "merges" in notify["model"]:
-        notify["model"]["merges"] = []
-    (folder / "tokenizer.json").write_text(json.dumps(notify), "utf-8")
+    content = json.loads((folder / "tokenizer.json").read_text("utf-8"))
+    content["model"]["vocab"] = content["model"]["vocab"][:3] if isinstance(content["model"]["vocab"], list) else {}
+    if "merges" in content["model"]:
+        content["model"]["merges"] = []
+    (folder / "tokenizer.json").write_text(json.dumps(content), "utf-8")
 
 
 FAULTS = {
@@ -205,9 +205,9 @@ def test_code_that_comes_with_a_model_is_never_run(built, tmp_path, role):
     names = ("AutoConfig", "AutoModelForSequenceClassification", "AutoModelForCausalLM", "AutoModelForSeq2SeqLM")
     config["auto_map"] = dict.fromkeys((*names, "AutoModelForTokenClassification"), "own.Own")
     (folder / "config.json").write_text(json.dumps(config))
-    notify = json.loads((folder / "tokenizer_config.json").read_text())
-    notify["auto_map"] = {"AutoTokenizer": ["own.Own", "own.Own"]}
-    (folder / "tokenizer_config.json").write_text(json.dumps(notify))
+    content = json.loads((folder / "tokenizer_config.json").read_text())
+    content["auto_map"] = {"AutoTokenizer": ["own.Own", "own.Own"]}
+    (folder / "tokenizer_config.json").write_text(json.dumps(content))
     try:
         asked(role, folder)
     except InputError as error:

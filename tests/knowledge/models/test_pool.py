@@ -51,9 +51,9 @@ def opened():
 
 
 def test_roles_of_one_model_share_it(folder, opened):
-    notify = []
+    messages = []
     same = ModelChoice(str(folder))
-    models = opened({"toxicity": same, "fairness_bias": same}, StockedHub(), notify.append)
+    models = opened({"toxicity": same, "fairness_bias": same}, StockedHub(), messages.append)
     toxicity, bias = models.tool("toxicity"), models.tool("fairness_bias")
     assert toxicity is bias
 
@@ -61,7 +61,7 @@ def test_roles_of_one_model_share_it(folder, opened):
         return await asyncio.gather(toxicity.classify(["two cats"]), bias.classify(["two cats sleep"]))
 
     assert [said.logits.shape for said in asyncio.run(ask())] == [(1, 2), (1, 2)]
-    assert notify == [f"Loading the toxicity model {toxicity.model_id}."]
+    assert messages == [f"Loading the toxicity model {toxicity.model_id}."]
 
 
 def test_another_device_or_kind_is_another_model(folder, opened):

@@ -81,11 +81,11 @@ def test_the_bias_model_has_the_labels_of_its_page(tensorflow):
 def test_hhem_is_the_classifier_that_its_own_code_wraps(hhem, cache):
     published, flan, plain = hhem
     hub = StockedHub({HHEM: published, FLAN: flan}, here={HHEM})
-    notify = []
-    found = find(ModelChoice(HHEM, COMMIT), "hallucination model", hub, notify=notify.append)
+    messages = []
+    found = find(ModelChoice(HHEM, COMMIT), "hallucination model", hub, notify=messages.append)
     assert (found.model_id, found.source, hub.downloads) == (f"{HHEM}@{COMMIT[:12]}", published, [FLAN])
     assert made(cache) == [f"vectara--hallucination_evaluation_model@{COMMIT}"]
-    assert "once" in notify[0]
+    assert "once" in messages[0]
     kind = "AutoModelForTokenClassification"
     np.testing.assert_allclose(logits(found.folder, kind), logits(plain, kind), atol=1e-6)
     config = json.loads((found.folder / "config.json").read_text())
@@ -120,14 +120,14 @@ def test_a_folder_of_the_users_is_made_ready_too(alignscore, tmp_path):
 def test_it_is_made_once_and_again_when_it_is_not_whole(hhem):
     published, flan, _ = hhem
     hub = StockedHub({HHEM: published, FLAN: flan}, here={HHEM, FLAN})
-    notify = []
-    first = find(ModelChoice(HHEM, COMMIT), "model", hub, notify=notify.append)
-    assert find(ModelChoice(HHEM, COMMIT), "model", hub, notify=notify.append) == first
-    assert len(notify) == 1
+    messages = []
+    first = find(ModelChoice(HHEM, COMMIT), "model", hub, notify=messages.append)
+    assert find(ModelChoice(HHEM, COMMIT), "model", hub, notify=messages.append) == first
+    assert len(messages) == 1
     (first.folder / "proctor.json").write_text('{"version": 0}')
     (first.folder / "stray").touch()
-    assert find(ModelChoice(HHEM, COMMIT), "model", hub, notify=notify.append) == first
-    assert len(notify) == 2
+    assert find(ModelChoice(HHEM, COMMIT), "model", hub, notify=messages.append) == first
+    assert len(messages) == 2
     assert not (first.folder / "stray").exists()
 
 

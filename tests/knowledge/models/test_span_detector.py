@@ -155,8 +155,8 @@ def test_passages_and_question_are_put_as_in_training(folder):
     with_question, without = marked(folder, asked, Answered(asked.contexts, " ", asked.answer))
     for found, prompt in ((with_question, trained), (without, summed)):
         (wanted,) = opened(folder).run([(prompt, asked.answer)])
-        notify = [[one.start, one.end, one.confidence] for one in found.spans]
-        np.testing.assert_allclose(notify, spans_of(wanted), atol=1e-5)
+        spans = [[one.start, one.end, one.confidence] for one in found.spans]
+        np.testing.assert_allclose(spans, spans_of(wanted), atol=1e-5)
         assert found.read == len(asked.answer)
         assert found.truncated == wanted.truncated
     assert with_question.spans != without.spans

@@ -57,10 +57,10 @@ def test_a_word_document_of_a_gigabyte_is_passed_over_with_a_sentence(tmp_path):
         for _ in range(300):
             member.write(b" " * (1 << 20))
     try:
-        notify = " ".join(read_knowledge([tmp_path]).warnings)
+        message = " ".join(read_knowledge([tmp_path]).warnings)
     except InputError as error:
-        notify = str(error)
-    assert "bomb.docx was skipped: it unpacks into more than 256 MB" in notify
+        message = str(error)
+    assert "bomb.docx was skipped: it unpacks into more than 256 MB" in message
 
 
 @pytest.mark.parametrize("name", ["q.jsonl.gz", "q.yaml.gz", "q.json.gz", "q.csv.gz"])
