@@ -108,7 +108,7 @@ def _source(run: ReportedRun) -> list[object]:
 
 
 def _are_current(run: ReportedRun) -> bool:
-    return bool(run.store.query("SELECT findings_of = ? FROM runs WHERE id = ?", [_key(run), run.id])[0][0])
+    return bool(run.store.query("SELECT findings_key = ? FROM runs WHERE id = ?", [_key(run), run.id])[0][0])
 
 
 def _keep(run: ReportedRun, found: Findings) -> None:
@@ -118,7 +118,7 @@ def _keep(run: ReportedRun, found: Findings) -> None:
         connection.execute(f"DELETE FROM {table} WHERE run_id = ?", [run.id])
     _insert(connection, "problems", PROBLEM_COLUMNS, [_problem_columns(run, each) for each in found.problems])
     _insert(connection, "insights", INSIGHT_COLUMNS, [_insight_columns(run, each) for each in found.insights])
-    connection.execute("UPDATE runs SET findings_of = ? WHERE id = ?", [_key(run), run.id])
+    connection.execute("UPDATE runs SET findings_key = ? WHERE id = ?", [_key(run), run.id])
     connection.execute("COMMIT")
 
 

@@ -10,14 +10,14 @@ from typing import Protocol
 
 from ... import InputError
 from ...metrics.declaration import exception_line
-from ...reports.store.claims import Claims
+from ...reports.store.leases import Leases
 from ...reports.store.run import Row
 from ...reports.store.run_results import OpenRun, RunResults
 from ...reports.store.writer import RowWriter
 from .asking import ask, give
 from .interrupts import settle
 from .isolation import EndedEarly, apart
-from .queues import PAUSE, BotQueue, Stopper, Todo, Waiting, claim_key, close, shared_todo, stretch, todo
+from .queues import PAUSE, BotQueue, Stopper, Todo, Waiting, close, lease_key, shared_todo, stretch, todo
 from .scoring import Scorer
 
 BLOCK = 32  # questions that a serial bot queue asks before it scores them
@@ -57,7 +57,7 @@ class Engine:
     own_only: bool = False
     stopper: Stopper | None = None
     queues_at_once: int | None = None
-    claims: Claims | None = None
+    leases: Leases | None = None
 
     async def work(self, bot_queues: Sequence[BotQueue]) -> None:
         """Run the serial bot queues one after another, then the others side by side, ``queues_at_once`` of them.
@@ -146,9 +146,9 @@ class Engine:
                 group.create_task(worker())
 
     def _todo(self, bot_queue: BotQueue) -> Iterator[Work]:
-        if self.claims is None:
+        if self.leases is None:
             return todo(bot_queue, self.run_results, self.run, self.own_only)
-        return shared_todo(bot_queue, self.run_results, self.run, self.own_only, self.claims)
+        return shared_todo(bot_queue, self.run_results, self.run, self.own_only, self.leases)
 
     def _complete(self, bot_queue: BotQueue, rows: int) -> None:
         bot_queue.kept += rows
@@ -222,8 +222,8 @@ class Engine:
 
     def _finish(self, bot_queue: BotQueue, row: Row) -> None:
         bot_queue.scored += 1
-        if self.claims is not None:
-            self.writer.done(claim_key(row))
+        if self.leases is not None:
+            self.writer.done(lease_key(row))
         self.watcher.advanced(bot_queue, row)
         if (calls := self.scorer.judge_calls) is not None:
             self.watcher.judged(*calls)

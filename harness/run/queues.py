@@ -14,14 +14,14 @@ from typing import NamedTuple, Protocol
 from ...bots import Bot, Reply
 from ...knowledge import Question
 from ...metrics import Score
-from ...reports.store.claims import Claim, ClaimKey, Claims
 from ...reports.store.encoding import question_fingerprint
+from ...reports.store.leases import Lease, LeaseKey, Leases
 from ...reports.store.run import Row
 from ...reports.store.run_results import CachedScore, OpenRun, RunResults
 from .isolation import apart
 
 CHUNK = 256  # questions looked up at once; the work list itself is streamed
-LEAST_CLAIMED = 16  # questions claimed at once: each time is a transaction, and what one has, another has not
+LEAST_LEASED = 16  # questions leased at once: each lease is a transaction, and other programs leave them alone
 PAUSE = 0.2  # seconds between two looks at what other programs are at work on
 
 
@@ -30,7 +30,7 @@ class Item(NamedTuple):
 
     question: Question
     repeat: int
-    ask: bytes
+    question_hash: bytes
     reply: Reply | None = None
     latency_ms: float | None = None
     position: int | None = None
@@ -112,18 +112,18 @@ def todo(bot_queue: BotQueue, run_results: RunResults, run: OpenRun, own_only: b
 
 
 def shared_todo(
-    bot_queue: BotQueue, run_results: RunResults, run: OpenRun, own_only: bool, claims: Claims
+    bot_queue: BotQueue, run_results: RunResults, run: OpenRun, own_only: bool, leases: Leases
 ) -> Iterator[Todo | Waiting | None]:
-    """The same where other programs may be at work: what is given out is claimed.
+    """The same where other programs may share the database: what is given out is leased.
 
-    What another is at work on comes last. It is ``LATER`` until it is done, and complete, or until its claim lapses.
+    What another program works on comes last. It is ``LATER`` until it is done, and complete, or until its lease lapses.
     """
     items, left = _placed(bot_queue), list[Item]()
-    size = max(LEAST_CLAIMED, 2 * bot_queue.concurrency)
+    size = max(LEAST_LEASED, 2 * bot_queue.concurrency)
     while chunk := list(itertools.islice(items, CHUNK)):
         pairs = list(zip(chunk, _looked_up(bot_queue, run_results, run, own_only, chunk), strict=True))
         for start in range(0, len(pairs), size):
-            yield from _claimed(claims, pairs[start : start + size], left, again=False)
+            yield from _leased(leases, pairs[start : start + size], left, again=False)
     looked_at = float("-inf")
     while left:
         if time.monotonic() - looked_at < PAUSE:
@@ -132,7 +132,7 @@ def shared_todo(
         chunk, left = left[:CHUNK], left[CHUNK:]
         theirs = list[Item]()
         pairs = list(zip(chunk, _looked_up(bot_queue, run_results, run, own_only, chunk), strict=True))
-        yield from _claimed(claims, pairs, theirs, again=True)
+        yield from _leased(leases, pairs, theirs, again=True)
         left += theirs
         looked_at = time.monotonic() if theirs else looked_at
 
@@ -143,26 +143,26 @@ def _placed(bot_queue: BotQueue) -> Iterator[Item]:
         yield item if item.position is not None else item._replace(position=place)
 
 
-def _claimed(
-    claims: Claims, pairs: Sequence[tuple[Item, Todo | None]], theirs: list[Item], *, again: bool
+def _leased(
+    leases: Leases, pairs: Sequence[tuple[Item, Todo | None]], theirs: list[Item], *, again: bool
 ) -> Iterator[Todo | None]:
     """What is ours of some work; what others are at work on is put among ``theirs``."""
     wanted = [(item, work) for item, work in pairs if work is not None]
-    taken = claims.take([claim_key(work.row) for _, work in wanted], again) if wanted else []
+    taken = leases.take([lease_key(work.row) for _, work in wanted], again) if wanted else []
     came = dict(zip((id(work) for _, work in wanted), taken, strict=True))
     for item, work in pairs:
         match came.get(id(work)) if work is not None else None:
-            case Claim.THEIRS:
+            case Lease.THEIRS:
                 theirs.append(item)
-            case Claim.DONE if work is not None and not work.row.kept:
+            case Lease.DONE if work is not None and not work.row.kept:
                 yield None  # asked in this run a moment ago, and failed
             case _:
                 yield work
 
 
-def claim_key(row: Row) -> ClaimKey:
-    """Under which a row is claimed."""
-    return ClaimKey(row.bot_id, row.ask, row.repeat)
+def lease_key(row: Row) -> LeaseKey:
+    """The key under which a row is leased."""
+    return LeaseKey(row.bot_id, row.question_hash, row.repeat)
 
 
 def _looked_up(
@@ -175,7 +175,7 @@ def _looked_up(
             item.question,
             bot_queue.bot_id,
             item.repeat,
-            item.ask,
+            item.question_hash,
             reply=item.reply,
             latency_ms=item.latency_ms,
             position=item.position or 0,
@@ -205,7 +205,7 @@ def _kept(
     bot_queue: BotQueue, run_results: RunResults, run: OpenRun, chunk: Sequence[Item], own_only: bool
 ) -> dict[int, _Cached]:
     """The answers that need not be asked for, by their place in the chunk."""
-    replies = run_results.cached_replies(bot_queue.bot_id, list({item.ask for item in chunk}))
+    replies = run_results.cached_replies(bot_queue.bot_id, list({item.question_hash for item in chunk}))
     if not replies:
         return {}
     fingerprints = [question_fingerprint(item.question) for item in chunk]
@@ -215,7 +215,7 @@ def _kept(
     for place, item in enumerate(chunk):
         question_id = known.get(fingerprints[place])
         mine = None if question_id is None else own.get((question_id, item.repeat))
-        reply = mine if mine or own_only else replies.get((item.ask, item.repeat))
+        reply = mine if mine or own_only else replies.get((item.question_hash, item.repeat))
         if reply is not None:
             kept[place] = _Cached(reply.reply_id, reply.latency_ms, question_id, mine is not None)
     return kept

@@ -32,9 +32,9 @@ from ...metrics.evaluators import RATES
 from ...metrics.score import Reason
 from ...reports.models_in_use import families
 from ...reports.report import Findings, keep_findings
-from ...reports.store.claims import Claims
 from ...reports.store.database import Store
 from ...reports.store.judge_calls import link_cached_calls
+from ...reports.store.leases import Leases
 from ...reports.store.run import EARLY_STOP, RunHeader, RunMetric
 from ...reports.store.run_results import OpenRun, RunResults
 from ...reports.store.run_scores import keep_run_scores
@@ -336,7 +336,7 @@ class _Sitting:
         self._evaluation, self._store, self._watcher = evaluation, store, watcher
         self._run_results = RunResults(store)
         self._writer: RowWriter | None = None
-        self._claims: Claims | None = None
+        self._leases: Leases | None = None
         self._status = "stopped"
         self._left_out: Mapping[str, object] | None = None
 
@@ -399,8 +399,8 @@ class _Sitting:
             evaluation.models,
             heard,
         )
-        self._claims = claims = Claims(store, run.id, own_only)
-        writer.claims_of(claims.owner)
+        self._leases = leases = Leases(store, run.id, own_only)
+        writer.keep_leases(leases.owner)
         return Engine(
             run,
             self._run_results,
@@ -411,7 +411,7 @@ class _Sitting:
             own_only,
             stopper,
             evaluation.queues_at_once,
-            claims,
+            leases,
         )
 
     def end(self) -> None:
@@ -428,8 +428,8 @@ class _Sitting:
         finally:
             evaluation.vector_cache.close()
             evaluation.judging.vector_cache.close()
-            if self._claims is not None:
-                self._claims.leave()
+            if self._leases is not None:
+                self._leases.leave()
             self._run_results.end(self.run, self._status, self.problems, self._new_manifest())
 
     def _new_manifest(self) -> Mapping[str, object] | None:

@@ -217,13 +217,13 @@ def tag_of(store: Store, run_ids: Sequence[int]) -> str:
 def tag_of_all(store: Store) -> str:
     """What changes with any run of the database."""
     running = [int(run_id) for (run_id,) in store.query("SELECT id FROM runs WHERE status = 'running'")]
-    every = store.query("SELECT id, status, finished_at, findings_of FROM runs")
+    every = store.query("SELECT id, status, finished_at, findings_key FROM runs")
     return _tagged([every, _calibrated(store), [_marks_of_run(store, run_id) for run_id in running]])
 
 
 def _marks_of_run(store: Store, run_id: int) -> object:
     """Its rows and scores are counted while it goes on only: afterwards they don't change before it goes on again."""
-    ended = store.query("SELECT id, status, finished_at, findings_of FROM runs WHERE id = ?", [run_id])
+    ended = store.query("SELECT id, status, finished_at, findings_key FROM runs WHERE id = ?", [run_id])
     counts = (_rows(store, run_id), _scores(store, run_id)) if ended and ended[0][1] == "running" else ()
     return [ended, counts, _calibrated(store), store.query("SELECT MAX(id) FROM analyses WHERE run_id = ?", [run_id])]
 

@@ -3,7 +3,7 @@
 import difflib
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -345,6 +345,7 @@ def _figure(bound: float) -> str:
 _SECRET = ("key", "token", "secret", "password", "headers", "authorization", "options", "body")
 _NUMBER = re.compile(r"[-+]?\d+(\.\d*)?([eE][-+]?\d+)?")
 _OWN_WORDS = ("value_error", "assertion_error")
+RENAMED = {"survey": "analysis", "decline": "abstain"}  # keys of Proctor 0.1
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -375,14 +376,14 @@ def mistake(document: PlacedYaml, path: KeyPath, says: str) -> Mistake:
 
 
 def mistakes(error: ValidationError, document: PlacedYaml, schema: Schema) -> list[Mistake]:
-    """Every mistake that the model found, each told once and in our own words."""
+    """Every mistake that the model found, each once and in our own words."""
     walk = Walk(schema, document.values)
     found = [(walk.to(details["loc"]), details) for details in error.errors(include_url=False, include_context=True)]
     reported: dict[tuple[KeyPath, str], Mistake] = {}
     for spot, details in found:
         if not _is_shadowed(spot, details["type"], [other for other, _ in found]):
-            notify = _tell(spot, details)
-            reported[notify.path, notify.says] = mistake(document, notify.path, notify.says)
+            refusal = _refusal(spot, details)
+            reported[refusal.path, refusal.says] = mistake(document, refusal.path, refusal.says)
     return list(reported.values())
 
 
@@ -395,26 +396,33 @@ def _is_shadowed(spot: Spot, kind: str, others: Sequence[Spot]) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class _Notify:
+class _Refusal:
     path: KeyPath
     says: str
 
 
-def _tell(spot: Spot, details: Mapping[str, Any]) -> _Notify:
+def _refusal(spot: Spot, details: Mapping[str, Any]) -> _Refusal:
     """The path and the sentence of one refusal."""
     match details["type"]:
         case "extra_forbidden":
-            return _Notify(spot.path, f"there is no such key{nearest(str(spot.path[-1]), spot.keys, 'the keys are')}")
+            return _Refusal(spot.path, _unknown_key(str(spot.path[-1]), spot.keys))
         case "missing" if spot.path and isinstance(spot.path[-1], str):
-            return _Notify(spot.path[:-1], _missing(str(spot.path[-1]), spot.nodes))
+            return _Refusal(spot.path[:-1], _missing(str(spot.path[-1]), spot.nodes))
         case "union_tag_not_found":
-            return _Notify(spot.path, f"the key type is missing; wanted one of {', '.join(spot.tags)}")
+            return _Refusal(spot.path, f"the key type is missing; wanted one of {', '.join(spot.tags)}")
         case "union_tag_invalid":
             given = spot.value.get("type") if isinstance(spot.value, dict) else None
-            return _Notify((*spot.path, "type"), _not_one_of(given, spot.tags))
+            return _Refusal((*spot.path, "type"), _not_one_of(given, spot.tags))
         case "value_error" | "assertion_error":
-            return _Notify(spot.path, str(details["ctx"]["error"]))
-    return _Notify(spot.path, mismatch(spot))
+            return _Refusal(spot.path, str(details["ctx"]["error"]))
+    return _Refusal(spot.path, mismatch(spot))
+
+
+def _unknown_key(key: str, known: Collection[str]) -> str:
+    name = RENAMED.get(key)
+    if name in known:
+        return f"this key is called {name} since Proctor 0.2"
+    return f"there is no such key{nearest(key, known, 'the keys are')}"
 
 
 def _missing(key: str, nodes: Sequence[Schema]) -> str:

@@ -305,7 +305,7 @@ def overridden_grid(grid: GridSettings, given: Sequence[str]) -> GridSettings:
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         key = str(first["loc"][0])
-        raise InputError(f"--grid {key}={','.join(changed[key])}: {_notify(first)}.") from error
+        raise InputError(f"--grid {key}={','.join(changed[key])}: {_sentence(first)}.") from error
 
 
 def _read(given: str) -> tuple[str, list[str]]:
@@ -326,7 +326,7 @@ def _example(key: str) -> str:
     return ",".join(str(one) for one in kept if one) or "MODEL"
 
 
-def _notify(found: Mapping[str, object]) -> str:
+def _sentence(found: Mapping[str, object]) -> str:
     context = found.get("ctx")
     if isinstance(context, Mapping) and isinstance(context.get("error"), ValueError):
         return str(context["error"])

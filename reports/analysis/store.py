@@ -94,7 +94,7 @@ def _keep_grid(connection: sqlite3.Connection, analysis_id: int, grid: Grid) -> 
         cursor = connection.execute(
             "INSERT INTO analysis_configurations (analysis_id, position, name, splitter, chunk_size, "
             "chunk_overlap, retriever,"
-            " top_k, embedder, reranker, min_score, passages, bots, is_present, is_recommended, retrieve_ms_p50,"
+            " top_k, embedder, reranker, min_score, passages, bots, is_current, is_recommended, retrieve_ms_p50,"
             " retrieve_ms_p95) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             [
                 analysis_id, position, name, setting.splitter, setting.chunk_size, setting.chunk_overlap,
@@ -174,7 +174,7 @@ def _documents(analysis: KnowledgeAnalysis) -> Iterator[tuple[object, ...]]:
 
 def _findings(analysis: KnowledgeAnalysis) -> Iterator[tuple[object, ...]]:
     quality_checked = () if analysis.dataset_quality is None else analysis.dataset_quality.findings
-    parts = (("gaps", analysis.gaps.findings), ("inside", analysis.inside), ("dataset_quality", quality_checked))
+    parts = (("gaps", analysis.gaps.findings), ("documents", analysis.inside), ("questions", quality_checked))
     found: list[tuple[str, Finding]] = [(part, one) for part, findings in parts for one in findings]
     for place, (part, one) in enumerate(found):
         yield (

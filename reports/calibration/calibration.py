@@ -291,7 +291,7 @@ def save_calibrations(
         values = {
             "run_id": run_id, "bot_id": bot_ids[each.bot] if each.bot is not None else None, "metric_id": metric_id,
             "judge": judge, "population": each.population, "measure": each.measure, "labels": each.labels,
-            "others": each.others, "is_random": int(each.is_random), "agreement": agreement,
+            "unlabelled": each.others, "is_random": int(each.is_random), "agreement": agreement,
             "kappa": each.confusion.kappa, "sensitivity": sensitivity, "specificity": specificity,
             "judge_mean": each.judge_mean, "people_mean": each.people.mean, "corrected": each.corrected.mean,
             "ci_low": each.corrected.low, "ci_high": each.corrected.high, "details": to_json(calibration_object(each)),

@@ -128,7 +128,7 @@ def run_lines(
     """
     conditions, values = _conditions(suite, aside)
     lines = store.query(
-        "SELECT id, suite, started_at, finished_at, manifest, findings_of IS NOT NULL FROM runs"
+        "SELECT id, suite, started_at, finished_at, manifest, findings_key IS NOT NULL FROM runs"
         f" WHERE {conditions} ORDER BY id DESC LIMIT ? OFFSET ?",
         [*values, most, skip],
     )

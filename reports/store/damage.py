@@ -55,7 +55,7 @@ def _broken(connection: sqlite3.Connection) -> Iterator[str]:
 
 def _json_columns() -> Iterator[tuple[str, str]]:
     """Columns that hold JSON by the contract of the schema."""
-    from .datasette import schema_texts
+    from .schema import schema_texts
 
     for table in schema_texts():
         if not table.is_view:

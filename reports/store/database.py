@@ -1,4 +1,4 @@
-"""The report database: opened, brought up to date, and asked what it keeps already."""
+"""The report database: opened, brought up to date, read and written in transactions."""
 
 from __future__ import annotations
 
@@ -16,10 +16,12 @@ from ... import InputError
 from ...bots import redactor
 
 MOST_BOUND = 900  # values in a statement: SQLite's oldest limit is 999
-PATIENCE = 60.0  # seconds for which we wait for another program to let go of the database
+PATIENCE = 60.0  # seconds to wait for another program to release the database
 PAUSE = 0.01  # seconds between two tries where SQLite itself does not wait
 MEMORY = ":memory:"  # in place of a file
-opened: dict[Path, None] = {}  # what this program has opened, in order: looked at when something can't be explained
+opened: dict[
+    Path, None
+] = {}  # what this program has opened, in order: checked for damage when an error has no other explanation
 
 
 class StoreError(InputError):
@@ -30,23 +32,23 @@ def explain(path: Path, error: sqlite3.Error) -> StoreError:
     """The sentence for an error of SQLite, with what a user can do about it."""
     text = str(error)
     advice = {
-        "disk is full": "Free some space and run the same command again: all that was committed is kept.",
+        "disk is full": "Free some space and run the same command again: all that was committed is safe.",
         "readonly database": "Give --db a file in a folder that you may write to.",
         "unable to open": "Give --db a file in a folder that exists and that you may write to.",
         "not a database": "Give --db another file; this one is left as it is.",
         "malformed": "Restore it from a copy, or give --db another file.",
-        "locked": "Another program has held it for longer than a minute; close that program and run again.",
+        "locked": "Another program has locked it for longer than a minute; close that program and run again.",
         "decode to utf-8": "It is damaged: restore it from a copy, or give --db another file.",
         "no such column": "Its tables are not as Proctor made them: restore it from a copy, or give --db another file.",
         "no such table": "Its tables are not as Proctor made them: restore it from a copy, or give --db another file.",
-        "disk i/o error": "Check the disk, then run the same command again: all that was committed is kept.",
+        "disk i/o error": "Check the disk, then run the same command again: all that was committed is safe.",
     }
     hint = next((words for part, words in advice.items() if part in text.lower()), "")
     return StoreError(f"{path}: the database says: {text}. {hint}".rstrip())
 
 
 class Connection(sqlite3.Connection):
-    """The border through which all is written: no secret passes it, whatever it stands in.
+    """The connection through which everything is written; secrets are taken out of every text.
 
     Attributes:
         redact: takes secrets out of a text; to begin with, those of the environment.
@@ -70,7 +72,7 @@ class Connection(sqlite3.Connection):
 
 
 def connect(path: Path, any_thread: bool = False, redact: Callable[[str], str] | None = None) -> Connection:
-    """A connection with foreign keys on and a patient lock; for one thread, unless the caller locks it himself.
+    """A connection with foreign keys on and a long lock timeout; for one thread, unless the caller locks it.
 
     ``redact`` takes secrets out of all that is written; left out, those of the environment.
     """
@@ -84,7 +86,7 @@ def connect(path: Path, any_thread: bool = False, redact: Callable[[str], str] |
 
 
 def file_name(path: Path) -> str:
-    """What SQLite is told: never anything that it takes for a URI, as it does with ``file:x.db``."""
+    """The name given to SQLite: never anything that it takes for a URI, as it does with ``file:x.db``."""
     return MEMORY if str(path) == MEMORY else str(path.absolute())
 
 
@@ -224,8 +226,8 @@ def _bring_up_to_date(path: Path, connection: sqlite3.Connection) -> None:
 def _write_ahead(connection: sqlite3.Connection) -> None:
     """Switch to the write-ahead log, with the patience of any other statement.
 
-    The switch reads before it writes. Of two who have read and want to write, one must let go, so SQLite tells the
-    second at once that the database is locked, whatever its timeout; it is the one that tries again.
+    The switch reads before it writes. Of two programs that have read and want to write, one must give up, so SQLite
+    refuses the second at once, whatever its timeout; that one tries again.
     """
     end = time.monotonic() + PATIENCE
     while True:
@@ -244,8 +246,8 @@ def _is_busy(error: sqlite3.Error) -> bool:
 
 
 def pending(path: Path, connection: sqlite3.Connection) -> bool:
-    """Whether tables are missing; raises StoreError for a file that is not ours to change."""
-    from .schema import migrations
+    """Whether tables are missing; raises StoreError for a file that this version can't use."""
+    from .schema import FIRST_OF_0_1, migrations
 
     names = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
     if not names:
@@ -261,6 +263,12 @@ def pending(path: Path, connection: sqlite3.Connection) -> bool:
             "SELECT name FROM _sqlite_migrations WHERE migration_set = ?", [migrations.name]
         )
     }
+    if FIRST_OF_0_1 in done:
+        raise StoreError(
+            f"{path} was written by Proctor 0.1. Its tables have other names in this version (surveys are analyses, "
+            "declined is abstained) and are not converted. Give --db a new file and run the suite again; 0.1 can still "
+            "read the old one."
+        )
     if newer := sorted(done - known):
         raise StoreError(
             f"{path} was written by a newer Proctor (it has {newer[-1]}, which this version does not know). "

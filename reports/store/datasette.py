@@ -1,46 +1,16 @@
-"""Datasette: titles, descriptions and canned queries for whoever asks the report database by SQL."""
+"""Datasette: titles, descriptions and canned queries for reading the report database with SQL."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
 from dataclasses import dataclass
-from importlib.resources import files
 from typing import Final
 
 from .run import LATEST_FIRST
-
-_HEADING: Final = re.compile(r"^## (\w+)( \(view\))?$", re.MULTILINE)
-_COLUMN: Final = re.compile(r"^\| (\w+) \| (.+) \|$")
-
-
-@dataclass(frozen=True, slots=True)
-class TableText:
-    """A table or view as the contract describes it; ``columns`` is by name, without the marks of Markdown."""
-
-    name: str
-    is_view: bool
-    description: str
-    columns: dict[str, str]
-
-
-def schema_texts() -> list[TableText]:
-    """All tables and views, in the order of the contract."""
-    return list(parsed_schema((files(__package__) / "SCHEMA.md").read_text("utf-8")))
-
-
-def parsed_schema(markdown: str) -> Iterator[TableText]:
-    """The tables of a page that has a heading, a few sentences and a table of columns for each."""
-    parts = _HEADING.split(markdown)[1:]
-    for name, view, body in zip(parts[::3], parts[1::3], parts[2::3], strict=True):
-        lines = body.strip().splitlines()
-        start = next((place for place, line in enumerate(lines) if line.startswith("|")), len(lines))
-        found = (_COLUMN.match(line) for line in lines[start:])
-        columns = {match[1]: _plain(match[2]) for match in found if match and match[1] != "column"}
-        yield TableText(name, bool(view), _plain(" ".join(lines[:start])), columns)
+from .schema import TableText, schema_texts
 
 
 def _plain(text: str) -> str:
+    """Without the marks of Markdown."""
     return text.replace("`", "").strip()
 
 
@@ -108,7 +78,7 @@ ORDER BY one.passed IS NOT other.passed DESC, ABS(one.value - other.value) DESC,
         ("run", "metric", "bot_a", "bot_b"),
     ),
     CannedQuery(
-        "judge_of_row", "What a judge said of a row",
+        "judge_of_row", "What a judge replied about a row",
         f"Each call with its request, reply and reasoning. {_BLANK} Name the question; bot blank: every bot.",
         f"""SELECT bot, repeat, call, vote, judge, reply, reasoning, problem, error, request, prompt, asked_at
 FROM judge_log
@@ -118,7 +88,7 @@ ORDER BY bot, repeat, call_id""",
     ),
     CannedQuery(
         "most_retrieved", "The most retrieved passages",
-        f"Passages that stand in many contexts: what the retriever always finds helps nobody. {_BLANK}",
+        f"Passages in many contexts: what the retriever finds for every question rarely helps. {_BLANK}",
         f"""SELECT passages.document, passages.start, passages."end", COUNT(*) AS times,
     COUNT(DISTINCT run_rows.question_id) AS questions, ROUND(AVG(contexts.rank), 1) AS mean_rank, passages.text
 FROM run_rows JOIN runs ON runs.id = run_rows.run_id JOIN bots ON bots.id = run_rows.bot_id
@@ -148,7 +118,7 @@ GROUP BY metric, bot, status, reason ORDER BY rows DESC, metric, bot""",
     ),
     CannedQuery(
         "cost_by_run", "Tokens and cost by run and bot",
-        "What the bots used in each run, the latest first; n is the number of rows that tell it.",
+        "What the bots used in each run, the latest first; n is the number of rows that report it.",
         """SELECT runs.name AS run, runs.suite, bots.name AS bot, COUNT(*) AS rows, SUM(tokens_in) AS tokens_in,
     SUM(tokens_out) AS tokens_out, ROUND(SUM(cost), 6) AS cost, COUNT(cost) AS cost_n,
     ROUND(AVG(CASE replies.status WHEN 'answered' THEN latency_ms END)) AS mean_latency_ms
@@ -158,7 +128,7 @@ GROUP BY runs.id, bots.id ORDER BY runs.id DESC, bots.name""",
     ),
     CannedQuery(
         "judge_cost_by_run", "Calls, tokens and cost of judges by run",
-        "What each run paid for its judge; what was kept from an earlier run was not paid again.",
+        "What each run paid for its judge; cached replies cost nothing.",
         """SELECT runs.name AS run, judge, call, COUNT(*) AS calls, SUM(tokens_in) AS tokens_in,
     SUM(tokens_out) AS tokens_out, ROUND(SUM(cost), 6) AS cost, SUM(judge_calls.problem IS NOT NULL) AS unreadable,
     SUM(judge_calls.error IS NOT NULL) AS failed
@@ -229,7 +199,7 @@ FROM measured JOIN bots ON bots.id = bot_id ORDER BY run_id DESC, bots.name""",
     CannedQuery(
         "analysis_findings", "What is missing and wrong in documents and questions",
         "Findings of 'proctor knowledge', the worst first. Leave analysis blank for the latest.",
-        f"""SELECT severity, part, kind, what, action, score, questions, places
+        f"""SELECT severity, part, kind, what, action, score, questions, locations
 FROM analysis_findings WHERE analysis_id = {_ANALYSIS}
 ORDER BY CASE severity WHEN 'high' THEN 0 WHEN 'medium' THEN 1 ELSE 2 END, position""",
         ("analysis",),
@@ -237,16 +207,17 @@ ORDER BY CASE severity WHEN 'high' THEN 0 WHEN 'medium' THEN 1 ELSE 2 END, posit
     CannedQuery(
         "analysis_documents", "What each document does",
         "The cards of 'proctor knowledge', the worst document first. Leave analysis blank for the latest.",
-        f"""SELECT document, title, questions, only_support, retrieved, needed, wrong, marked, caused, carried, unused,
+        f"""SELECT document, title, questions, only_support, retrieved, needed, wrong, graded, failures_attributed,
+    successes_attributed, unused,
     tokens, language FROM analysis_documents WHERE analysis_id = {_ANALYSIS} ORDER BY position""",
         ("analysis",),
     ),
     CannedQuery(
-        "analysis_configurations", "Ways to cut and search the documents",
-        "Every setting of the grid with its means. Leave analysis blank for the latest; blank: every metric.",
+        "analysis_configurations", "Configurations of chunking and retrieval",
+        "Every configuration of the grid with its means. Leave analysis blank for the latest; blank: every metric.",
         f"""SELECT metric, of, name, mean, low, high, difference, difference_low, difference_high, p_value, questions,
-    is_present, is_recommended, retrieve_ms_p50
-FROM analysis_configurations JOIN analysis_configuration_metrics ON setting_id = analysis_configurations.id
+    is_current, is_recommended, retrieve_ms_p50
+FROM analysis_configurations JOIN analysis_configuration_metrics ON configuration_id = analysis_configurations.id
 WHERE analysis_id = {_ANALYSIS} AND (:metric = '' OR metric = :metric)
 ORDER BY metric, of DESC, mean DESC, position""",
         ("analysis", "metric"),
@@ -272,7 +243,7 @@ def datasette_metadata(database: str) -> dict[str, object]:
         tables[name] = {**tables.get(name, {}), "hidden": True}
     return {
         "title": "Proctor",
-        "description": "Runs of chat bots, with their answers, scores and what judges said. Only to be looked at.",
+        "description": "Runs of chat bots, with their answers, scores and what judges said. Read only.",
         "databases": {
             database: {
                 "title": "The report database",
@@ -288,8 +259,8 @@ def datasette_metadata(database: str) -> dict[str, object]:
 def _table(text: TableText) -> dict[str, object]:
     made: dict[str, object] = {
         "title": f"{text.name} (view)" if text.is_view else text.name,
-        "description": text.description,
-        "columns": text.columns,
+        "description": _plain(text.description),
+        "columns": {name: _plain(meaning) for name, meaning in text.columns.items()},
     }
     if text.name in LABELS:
         made["label_column"] = LABELS[text.name]

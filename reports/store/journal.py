@@ -245,17 +245,17 @@ def _record(line: list[Any]) -> CallRecord:
 def _answer_line(position: int, columns: AnswerColumns) -> str:
     """As ``_row`` reads it; bytes stand as hex."""
     fingerprint, *question = columns.question
-    bot_id, ask, *reply = columns.reply
+    bot_id, question_hash, *reply = columns.reply
     contexts = [(_hex(passage[0]), passage[1:], score) for passage, score in columns.contexts]
-    values = (position, _hex(fingerprint), question, bot_id, _hex(ask), reply, contexts)
+    values = (position, _hex(fingerprint), question, bot_id, _hex(question_hash), reply, contexts)
     return to_json({"answer": values})
 
 
 def _row(values: list[Any]) -> Row:
-    position, fingerprint, question, bot_id, ask, reply, contexts = values
+    position, fingerprint, question, bot_id, question_hash, reply, contexts = values
     passages = [((bytes.fromhex(key), *passage), score) for key, passage, score in contexts]
     columns = AnswerColumns(
-        (bytes.fromhex(fingerprint), *question), (bot_id, bytes.fromhex(ask), *reply), tuple(passages)
+        (bytes.fromhex(fingerprint), *question), (bot_id, bytes.fromhex(question_hash), *reply), tuple(passages)
     )
     return found_row(position, columns)
 
@@ -271,7 +271,7 @@ def _remove(path: Path) -> None:
 
 
 def _lock(descriptor: int, patiently: bool = False) -> bool | None:
-    """Claim a file for as long as this program has it open; False when another one has it, None where nobody can."""
+    """Lock a file for as long as this program has it open; False when another one has it, None where nobody can."""
     if sys.platform == "win32":
         return True  # there, a file that is open can't be removed or renamed
     import fcntl
@@ -294,6 +294,6 @@ def _is_over(path: Path) -> bool:
         return False
     with path.open("rb") as file:
         state = os.fstat(file.fileno())
-        # One that is empty may be of a program that is about to claim it.
+        # One that is empty may be of a program that is about to take it.
         is_ours = _lock(file.fileno()) if state.st_size else None
         return time.time() - state.st_mtime > FORGOTTEN if is_ours is None else is_ours

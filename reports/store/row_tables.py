@@ -13,7 +13,7 @@ from .encoding import context_columns, question_columns, to_json
 from .run import Row, RowStatus
 
 REPLY_COLUMNS = (
-    "id, bot_id, ask, repeat, status, answer, error, abstained, retrieved, latency_ms, queue_ms, attempts_ms,"
+    "id, bot_id, question_hash, repeat, status, answer, error, abstained, retrieved, latency_ms, queue_ms, attempts_ms,"
     " in_flight, tokens_in, tokens_out, cost, reasoning, trace, asked_at"
 )
 NOTHING = Reply(None)
@@ -25,7 +25,7 @@ def reply_columns(row: Row) -> tuple[object, ...]:
     return (
         row.reply_id,
         row.bot_id,
-        row.ask,
+        row.question_hash,
         row.repeat,
         row.status.value,
         reply.answer,
@@ -88,11 +88,12 @@ def answer_columns(row: Row) -> AnswerColumns:
 
 def found_row(position: int, columns: AnswerColumns) -> Row:
     """A row as another program left it: enough of it to be written."""
-    bot_id, ask, repeat = columns.reply[:3]
-    assert isinstance(bot_id, int) and isinstance(ask, bytes) and isinstance(repeat, int)  # noqa: S101, PT018 - ours
+    bot_id, question_hash, repeat = columns.reply[:3]
+    assert isinstance(bot_id, int) and isinstance(repeat, int)  # noqa: S101, PT018 - ours
+    assert isinstance(question_hash, bytes)  # noqa: S101
     question = Question(str(columns.question[1]), str(columns.question[2]))
     return Row(
-        question, bot_id, repeat, ask, RowStatus.ANSWERED, Reply(None), asked_at=str(columns.reply[-1]),
+        question, bot_id, repeat, question_hash, RowStatus.ANSWERED, Reply(None), asked_at=str(columns.reply[-1]),
         position=position, columns=columns,
     )  # fmt: skip
 
@@ -119,7 +120,7 @@ class RowTables:
         missing = [
             row
             for row in found.rows
-            if not connection.execute(THERE, (row.bot_id, row.ask, row.repeat, row.asked_at)).fetchone()
+            if not connection.execute(THERE, (row.bot_id, row.question_hash, row.repeat, row.asked_at)).fetchone()
         ]
         self.write(connection, found.run_id, missing)
 

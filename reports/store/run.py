@@ -50,7 +50,7 @@ class Row:
     question: Question
     bot_id: int
     repeat: int
-    ask: bytes
+    question_hash: bytes
     status: RowStatus = RowStatus.ANSWERED
     reply: Reply | None = None
     error: str = ""

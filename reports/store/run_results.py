@@ -182,15 +182,20 @@ class RunResults:
             )
 
     def cached_replies(self, bot_id: int, asks: Sequence[bytes]) -> dict[tuple[bytes, int], CachedReply]:
-        """Answered replies of a bot by (ask, repeat), the newest of each."""
+        """Answered replies of a bot by (question_hash, repeat), the newest of each."""
         kept: dict[tuple[bytes, int], CachedReply] = {}
         for part in _parts(asks):
             lines = self._store.query(
-                "SELECT ask, repeat, id, latency_ms FROM replies WHERE bot_id = ? AND status = 'answered'"
-                f" AND ask IN ({marks(part)}) ORDER BY id",
+                "SELECT question_hash, repeat, id, latency_ms FROM replies WHERE bot_id = ? AND status = 'answered'"
+                f" AND question_hash IN ({marks(part)}) ORDER BY id",
                 [bot_id, *part],
             )
-            kept.update({(ask, repeat): CachedReply(reply_id, latency) for ask, repeat, reply_id, latency in lines})
+            kept.update(
+                {
+                    (question_hash, repeat): CachedReply(reply_id, latency)
+                    for question_hash, repeat, reply_id, latency in lines
+                }
+            )
         return kept
 
     def question_ids(self, fingerprints: Sequence[bytes]) -> dict[bytes, int]:

@@ -14,11 +14,11 @@ from typing import NamedTuple
 from ...bots import redactor
 from ...metrics.declaration import exception_line
 from ...metrics.score import Score
-from .claims import BEAT, ClaimKey, beat, mark_done
 from .database import StoreError, connect, explain, insert_many, transaction
 from .encoding import to_json
 from .journal import CallJournal, left_calls
 from .judge_calls import CachedCall, CallRecord, FoundCalls, RowCalls, write_calls, write_links
+from .leases import BEAT, LeaseKey, beat, mark_done
 from .row_tables import FoundRows, RowTables
 from .run import Row
 
@@ -38,7 +38,7 @@ class _Vectors(NamedTuple):
 
 
 class _Done(NamedTuple):
-    key: ClaimKey
+    key: LeaseKey
 
 
 Work = _Done | Row | FoundRows | FoundCalls | _Scored | _Vectors | CallRecord | RowCalls
@@ -124,12 +124,12 @@ class RowWriter:
         if calls:
             self._put(RowCalls(row, calls))
 
-    def claims_of(self, owner: str) -> None:
-        """Give signs of life for this claimant from now on."""
+    def keep_leases(self, owner: str) -> None:
+        """Send heartbeats for the leases of this program from now on."""
         self._owner = owner
 
-    def done(self, key: ClaimKey) -> None:
-        """What was claimed under this key is finished: its scores were given before."""
+    def done(self, key: LeaseKey) -> None:
+        """What was leased under this key is finished: its scores were given before."""
         self._put(_Done(key))
 
     def flush(self) -> None:
@@ -220,7 +220,9 @@ class RowWriter:
         if any(isinstance(item, (Row, _Scored, RowCalls)) for item in work):
             changed.add(self._run_id)
         for run_id in changed:  # what was found holds no longer
-            connection.execute("UPDATE runs SET findings_of = NULL WHERE id = ? AND findings_of IS NOT NULL", [run_id])
+            connection.execute(
+                "UPDATE runs SET findings_key = NULL WHERE id = ? AND findings_key IS NOT NULL", [run_id]
+            )
         for left in [item for item in work if isinstance(item, FoundRows)]:
             self._rows.write_found(connection, left)
         self._rows.write(connection, self._run_id, [item for item in work if isinstance(item, Row)])

@@ -71,7 +71,7 @@ def main() -> None:
         start = time.perf_counter()
         summary = summarise(store, run_id)
         between = time.perf_counter()
-        store.connection.execute("UPDATE runs SET findings_of = NULL")
+        store.connection.execute("UPDATE runs SET findings_key = NULL")
         found = keep_findings(store, run_id, summary)
         store.close()
         print(f"{'of it: summary':<20}{between - start:>8.1f}")

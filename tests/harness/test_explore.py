@@ -14,7 +14,8 @@ from urllib.parse import quote, urlencode
 import pytest
 from page_books import PageBook, page_book
 from proctor.reports.analysis.store import store_analysis
-from proctor.reports.store.datasette import QUERIES, CannedQuery, datasette_metadata, parsed_schema, schema_texts
+from proctor.reports.store.datasette import QUERIES, CannedQuery, datasette_metadata
+from proctor.reports.store.schema import parsed_schema, schema_texts
 from served import Server, digest, served
 from survey_books import full_survey
 
@@ -82,16 +83,14 @@ def test_metadata_have_every_table_view_and_column_of_the_database(book: PageBoo
     assert tables["runs"]["description"] == "One pass of a suite."
 
 
-def test_the_contract_is_read_as_it_stands() -> None:
-    page = "# Title\n\nText.\n\n## one\n\nFirst `a`.\nSecond.\n\n| column | meaning |\n|---|---|\n| id | `b` |c| |\n"
-    one, other = parsed_schema(page + "\n## two (view)\n\n| column | meaning |\n|---|---|\n| x | y |\n")
-    assert (one.name, one.is_view, one.description, one.columns) == (
-        "one",
-        False,
-        "First a. Second.",
-        {"id": "b |c|"},
-    )
-    assert (other.name, other.is_view, other.description, other.columns) == ("two", True, "", {"x": "y"})
+def test_comments_in_the_schema_are_its_descriptions() -> None:
+    one = "-- First `a`.\n-- Second.\nCREATE TABLE one (\n    id INTEGER, -- `b` -- c\n    UNIQUE (id)\n);"
+    two = "CREATE VIEW two AS SELECT\n    one.id + 1 AS x -- y\nFROM one;"
+    table, view = parsed_schema((one, two))
+    assert (table.name, table.is_view, table.description, table.columns) == (
+        "one", False, "First `a`. Second.", {"id": "`b` -- c"},
+    )  # fmt: skip
+    assert (view.name, view.is_view, view.description, view.columns) == ("two", True, "", {"x": "y"})
     assert len(schema_texts()) > 20
 
 

@@ -146,9 +146,9 @@ def test_a_stopped_run_is_told_as_far_as_it_went(tmp_path):
     write_suite(tmp_path, NOTING.format(delay=0))
     proctor("run", "suite.yaml", "--limit", "2", folder=tmp_path)
     connection = sqlite3.connect(tmp_path / "proctor.db")
-    connection.execute("UPDATE runs SET status = 'stopped', findings_of = NULL")
+    connection.execute("UPDATE runs SET status = 'stopped', findings_key = NULL")
     connection.commit()
     connection.close()
     page = proctor("report", "--markdown", "-", folder=tmp_path).stdout
     assert "(stopped)" in page and "2 questions" in page
-    assert count(tmp_path / "proctor.db", "SELECT COUNT(*) FROM runs WHERE findings_of IS NULL") == 1  # only read
+    assert count(tmp_path / "proctor.db", "SELECT COUNT(*) FROM runs WHERE findings_key IS NULL") == 1  # only read

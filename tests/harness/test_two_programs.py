@@ -31,7 +31,7 @@ def test_together_they_ask_each_question_once(tmp_path, metrics):
     database = tmp_path / "proctor.db"
     assert lines(database, "SELECT COUNT(*) FROM answers") == [(110,)]
     assert lines(database, "SELECT DISTINCT n_ok FROM leaderboard") == [(110,)]
-    assert lines(database, "SELECT owner FROM claimants UNION ALL SELECT owner FROM claims") == []
+    assert lines(database, "SELECT owner FROM workers UNION ALL SELECT owner FROM leases") == []
 
 
 def test_what_failed_is_not_asked_by_the_other_and_is_asked_by_a_later_run(tmp_path):

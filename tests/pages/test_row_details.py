@@ -159,7 +159,7 @@ def test_marks_count_as_javascript_counts(book: Book) -> None:
     quote = "Refunds take 14 days."
     question = Question("a", "How long?", evidence=((Evidence("a.md", quote),),))
     made = row(book.run, "left", "a", contexts=(Context(f"\U0001f6b2 So: {quote}", "a.md", score=0.123456),))
-    made.question, made.ask = question, ask_key(question)
+    made.question, made.question_hash = question, ask_key(question)
     book.put(made)
     notify = details_of(book)["a"]["rows"]["left"]["0"]
     ((passage, score, marks),) = notify["contexts"]
@@ -333,6 +333,8 @@ def test_a_row_of_a_kept_answer_has_all_that_its_first_run_has(tmp_path: Path) -
         )
         book.writer.flush()
         with contextlib.closing(Book(tmp_path / "proctor.db", metrics=(MATCH,), fresh=True)) as later:
-            kept = Row(first.question, later.run.bot_ids["left"], 0, first.ask, reply_id=first.reply_id, kept=True)
+            kept = Row(
+                first.question, later.run.bot_ids["left"], 0, first.question_hash, reply_id=first.reply_id, kept=True
+            )
             later.writer.row(kept)
             assert details_of(later) == details(columns_of(opened_run(book.store, book.run.id)))

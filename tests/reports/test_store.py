@@ -7,6 +7,7 @@ from proctor.metrics.score import Score, Status
 from proctor.reports.store.database import MOST_BOUND, Store, StoreError, insert_many
 from proctor.reports.store.run_results import RunResults
 from report_rows import Book, header, ok, row
+from typed import proctor
 
 
 def test_a_new_file_gets_all_tables_and_opens_again(tmp_path):
@@ -28,6 +29,31 @@ def test_a_database_of_a_newer_version_is_left_alone(tmp_path):
     connection.close()
     with pytest.raises(StoreError, match=r"newer Proctor \(it has m999_future"):
         Store.open(path)
+
+
+def test_a_database_of_version_0_1_gets_a_sentence_and_is_left_alone(tmp_path):
+    path = tmp_path / "proctor.db"
+    with sqlite3.connect(path) as connection:
+        connection.executescript(
+            """CREATE TABLE runs (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
+            CREATE TABLE surveys (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, run_id INTEGER);
+            CREATE TABLE replies (id INTEGER PRIMARY KEY, bot_id INTEGER, answer TEXT, declined INTEGER);
+            INSERT INTO replies (bot_id, answer, declined) VALUES (1, 'I do not know.', 1);
+            CREATE TABLE _sqlite_migrations (
+                id INTEGER PRIMARY KEY, migration_set TEXT, name TEXT, applied_at TEXT);
+            INSERT INTO _sqlite_migrations (migration_set, name, applied_at) VALUES
+                ('proctor', 'm001_runs_bots_questions', '2026-01-01'), ('proctor', 'm002_replies', '2026-01-01'),
+                ('proctor', 'm016_surveys', '2026-01-01'), ('proctor', 'm018_claims', '2026-01-01');"""
+        )
+    connection.close()
+    before = path.read_bytes()
+    for command in (("run", "sample", "--bots", "faq"), ("report",), ("compare", "previous", "latest")):
+        done = proctor(*command, "--db", "proctor.db", folder=tmp_path)
+        assert done.returncode == 2, command
+        sentence = " ".join(done.stderr.split())
+        assert "proctor.db was written by Proctor 0.1." in sentence
+        assert "declined is abstained" in sentence and "Give --db a new file and run the suite again" in sentence
+    assert path.read_bytes() == before
 
 
 def test_a_foreign_database_is_left_alone(tmp_path):
@@ -86,13 +112,15 @@ def test_kept_replies_and_scores_are_found_by_content(tmp_path):
     book = Book(tmp_path / "kept.db")
     answered = book.put(row(book.run, "left", "q1"), ok("exact_match", 1.0))
     book.writer.close()
-    kept = book.run_results.cached_replies(answered.bot_id, [answered.ask])
-    assert {key: kept_reply.reply_id for key, kept_reply in kept.items()} == {(answered.ask, 0): answered.reply_id}
+    kept = book.run_results.cached_replies(answered.bot_id, [answered.question_hash])
+    assert {key: kept_reply.reply_id for key, kept_reply in kept.items()} == {
+        (answered.question_hash, 0): answered.reply_id
+    }
     done = book.run_results.scored([answered.reply_id])
     assert done == {(answered.reply_id, answered.question_id): {book.run.metric_ids["exact_match"]}}
     links = book.run_results.linked(book.run, answered.bot_id, [answered.question_id])
     assert {key: link.reply_id for key, link in links.items()} == {(answered.question_id, 0): answered.reply_id}
-    assert book.run_results.cached_replies(book.run.bot_ids["right"], [answered.ask]) == {}
+    assert book.run_results.cached_replies(book.run.bot_ids["right"], [answered.question_hash]) == {}
     book.store.close()
 
 

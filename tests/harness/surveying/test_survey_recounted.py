@@ -105,7 +105,7 @@ def test_every_count_of_the_cards_is_one_of_rows(made):
     assert len(rows) == 2 * len(ASKED)
     holding = {(one.question, one.document) for one in analysis.coverage if one.holds}
     assert {key for key, _ in holding} == asked.keys() - {"boats"}
-    kept = made.query("SELECT document, retrieved, tokens, wrong, marked FROM analysis_documents ORDER BY position")
+    kept = made.query("SELECT document, retrieved, tokens, wrong, graded FROM analysis_documents ORDER BY position")
     assert [tuple(line) for line in kept] == [
         (card.document, card.retrieved, card.tokens, card.wrong, card.marked) for card in analysis.documents
     ]

@@ -54,27 +54,26 @@ def test_every_part_has_its_lines(store, table):
 
 def test_the_lines_say_what_the_records_say(store):
     store_analysis(store, full_survey())
-    assert store.query("SELECT name, is_present, is_recommended FROM analysis_configurations") == [
+    assert store.query("SELECT name, is_current, is_recommended FROM analysis_configurations") == [
         ("recursive 400/80, dense, k 4", 1, 0),
         ("sentences 500/80, bm25, k 4", 0, 0),
         ("recursive 600/80, hybrid, k 4", 0, 1),
     ]
-    assert store.query("SELECT document, questions, wrong, caused FROM analysis_documents WHERE position = 0") == [
-        ("a.md", 1, 5, 3)
-    ]
-    assert store.query("SELECT gold, telling, in_subset FROM analysis_questions ORDER BY position") == [
+    assert store.query(
+        "SELECT document, questions, wrong, failures_attributed FROM analysis_documents WHERE position = 0"
+    ) == [("a.md", 1, 5, 3)]
+    assert store.query("SELECT gold, discriminates, in_subset FROM analysis_questions ORDER BY position") == [
         ("evidence", 1, 1),
         ("support", 0, 0),
         ("stale", None, 0),
         ("unsupported", None, 0),
     ]
-    differences = (
-        "SELECT difference FROM analysis_configuration_metrics WHERE metric = 'evidence_recall' ORDER BY setting_id"
-    )
+    differences = "SELECT difference FROM analysis_configuration_metrics WHERE metric = 'evidence_recall'"
+    differences += " ORDER BY configuration_id"
     assert [line for (line,) in store.query(differences)] == [None, 0.1, 0.2]
     of_answers = "SELECT difference, difference_low, p_value FROM analysis_configuration_metrics WHERE of = 'answer'"
     (last,) = full_survey().grid.settings[-1].answers_against.values()
-    assert store.query(f"{of_answers} ORDER BY setting_id") == [
+    assert store.query(f"{of_answers} ORDER BY configuration_id") == [
         (None, None, None), (last.mean, last.low, last.p_value),
     ]  # fmt: skip
 
