@@ -50,7 +50,7 @@ LINK_ANEW = (
     "ON CONFLICT DO UPDATE SET reply_id = excluded.reply_id,"
     " position = MIN(IFNULL(position, excluded.position), excluded.position)"
 )
-THERE = "SELECT 1 FROM replies WHERE bot_id = ? AND ask = ? AND repeat = ? AND asked_at = ?"
+THERE = "SELECT 1 FROM replies WHERE bot_id = ? AND question_hash = ? AND repeat = ? AND asked_at = ?"
 MOST_PASSAGES = 100_000  # whose ids are remembered
 
 Columns = tuple[object, ...]

@@ -174,7 +174,7 @@ def test_answers_that_a_killed_program_left_are_kept_whole_and_once(tmp_path, bo
     assert len(journals(tmp_path)) == 2
     book.writer.find_left_calls()
     assert answers(book) == [(1, 3, "What of a?", "so", '{"steps": [1, "\ufffd"]}', "one,two")]
-    columns = "bot_id, ask, repeat, status, retrieved, tokens_in, cost, asked_at, latency_ms"
+    columns = "bot_id, question_hash, repeat, status, retrieved, tokens_in, cost, asked_at, latency_ms"
     left = book.store.query(f"SELECT {columns} FROM replies")
     again = row(book.run, "left", "a", "so", contexts=(context("one"), context("two")), repeat=1)
     again.reply = made.reply
