@@ -48,21 +48,21 @@ def test_every_key_is_read_a_value_or_a_list(loaded):
 @pytest.mark.parametrize(
     ("analysis", "says"),
     [
-        ("analysis: {grid: {top_k: [0]}}", "4:25: analysis.grid.top_k.0: got 0, wanted"),
-        ("analysis: {grid: {top_k: []}}", "4:17: analysis.grid.top_k: got an empty list"),
-        ("analysis: {grid: {chunk_size: [300, '5']}}", "4:35: analysis.grid.chunk_size.1: got "),
+        ("analysis: {grid: {top_k: [0]}}", "4:27: analysis.grid.top_k.0: got 0, wanted"),
+        ("analysis: {grid: {top_k: []}}", "4:19: analysis.grid.top_k: got an empty list"),
+        ("analysis: {grid: {chunk_size: [300, '5']}}", "4:37: analysis.grid.chunk_size.1: got "),
         ("analysis: {grid: {chunk_size: 5}}", "analysis.grid.chunk_size"),
         ("analysis: {grid: {retriever: dens}}", "analysis.grid.retriever: 'dens' is no retriever; did you mean dense?"),
-        ("analysis: {grid: {retriever: [bm25, dens]}}", "4:35: analysis.grid.retriever.1: 'dens' is no retriever"),
+        ("analysis: {grid: {retriever: [bm25, dens]}}", "4:37: analysis.grid.retriever.1: 'dens' is no retriever"),
         ("analysis: {grid: {splitter: [recursiv]}}", "did you mean recursive?"),
         (
             "analysis: {grid: {chunksize: 3}}",
-            "4:17: analysis.grid.chunksize: there is no such key; did you mean chunk_",
+            "4:19: analysis.grid.chunksize: there is no such key; did you mean chunk_",
         ),
-        ("analysis: {rank_by: recall}", "4:10: analysis.rank_by: got 'recall', wanted one of evidence_recall"),
-        ("analysis: {best: -1}", "4:10: analysis.best: got -1"),
-        ("analysis: {max_tokens: 0}", "4:10: analysis.max_tokens: got 0"),
-        ("analysis: {metric: ''}", "4:10: analysis.metric"),
+        ("analysis: {rank_by: recall}", "4:12: analysis.rank_by: got 'recall', wanted one of evidence_recall"),
+        ("analysis: {best: -1}", "4:12: analysis.best: got -1"),
+        ("analysis: {max_tokens: 0}", "4:12: analysis.max_tokens: got 0"),
+        ("analysis: {metric: ''}", "4:12: analysis.metric"),
         ("analysis: [grid]", "4:1: analysis: got a list"),
     ],
 )
@@ -70,6 +70,22 @@ def test_a_mistake_is_told_with_its_line(loaded, analysis, says):
     with pytest.raises(InputError) as refused:
         loaded(analysis)
     assert says in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("lines", "says"),
+    [
+        ("survey: {best: 1}", "suite.yaml:4:1: survey: this key is called analysis since Proctor 0.2"),
+        (
+            "  f: {type: faq, entries: questions.csv, decline: No.}",
+            "4:42: bots.f.decline: this key is called abstain since Proctor 0.2",
+        ),
+    ],
+)
+def test_a_key_of_version_0_1_gets_its_new_name(loaded, lines, says):
+    with pytest.raises(InputError) as refused:
+        loaded(lines)
+    assert str(refused.value).endswith(says)
 
 
 def test_the_editor_is_told_what_every_key_means():

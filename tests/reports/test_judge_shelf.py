@@ -479,10 +479,10 @@ import asyncio, sys
 from pathlib import Path
 sys.path.insert(0, {support!r})
 from openai_asking import endpoint
-from proctor.bots.judge_model import ChatJudgeModel
-from proctor.bots.openai_chat import OpenAIChat
+from proctor.bots.chat.judge import ChatJudgeModel
+from proctor.bots.chat.openai import OpenAIChat
 from proctor.metrics.judge.requests import JudgeRequest
-from proctor.reports.judging.judge_shelf import CallNotes, JudgeCache, CachedModel
+from proctor.reports.store.judge_cache import CallNotes, JudgeCache, CachedModel
 from report_rows import Book
 
 async def run():
