@@ -148,10 +148,10 @@ def _move(scratch: Path, folder: Path) -> list[Path]:
     return files
 
 
-def ask_command(
+def ask(
     suite: Annotated[Path, typer.Argument(metavar="SUITE.yaml", help="The suite, or 'sample'.")],
     bot: Annotated[str, typer.Argument(metavar="BOT", help="The name of one of its bots.")],
-    question: Annotated[str, typer.Argument(metavar="QUESTION", help="What to ask_command.")],
+    question: Annotated[str, typer.Argument(metavar="QUESTION", help="What to ask.")],
     as_json: Json = False,
 ) -> None:
     """Ask one bot one question. Shows the answer with its contexts and timing; nothing is kept."""

@@ -1,4 +1,4 @@
-"""What all commands share: options, exit codes, where reports are written, and how commands end when interrupted."""
+"""What all commands share: options, exit codes, output files, and interrupts."""
 
 from __future__ import annotations
 
@@ -24,27 +24,29 @@ UNABLE: Final = 1  # a bot or the judge could not work at all
 WRONG_INPUT: Final = 2
 BROKEN: Final = 70  # a fault of ours (EX_SOFTWARE): 1 would say that a bot became worse
 INTERRUPTED: Final = 130
-STOPPED: Final = "Stopped. All that was answered is kept; the same command goes on from there."
+STOPPED: Final = "Stopped. All answers so far are stored; run the same command again to continue."
 
-Database = Annotated[Path, typer.Option("--db", metavar="FILE", help="The SQLite file that keeps everything.")]
+Database = Annotated[Path, typer.Option("--db", metavar="FILE", help="The SQLite file with all results.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout, and nothing else there.")]
 Rows = Annotated[
     Path | None, typer.Option("--rows", metavar="FILE", help="Also write a JSON line for each row and metric.")
 ]
-Fresh = Annotated[bool, typer.Option("--fresh", help="Ask everything again, whatever is kept.")]
+Fresh = Annotated[bool, typer.Option("--fresh", help="Ignore cached answers, scores and judge calls.")]
 Judge = Annotated[
     str,
     typer.Option(
         "--judge",
         metavar="MODEL",
-        help="Who grades, in place of the suite's judge: openai:NAME, langchain:file.py:name, a name under models, "
-        "or embedded.",
+        help="The judge to use instead of the suite's: openai:NAME, langchain:file.py:name, a name under models, or "
+        "embedded.",
     ),
 ]
 JudgeUrl = Annotated[
     str,
     typer.Option(
-        "--judge-url", metavar="URL", help="Where that judge is, such as http://127.0.0.1:8000/v1; key: OPENAI_API_KEY."
+        "--judge-url",
+        metavar="URL",
+        help="The judge's endpoint, as http://127.0.0.1:8000/v1; key: OPENAI_API_KEY.",
     ),
 ]
 LocalModel = Annotated[
@@ -52,22 +54,20 @@ LocalModel = Annotated[
     typer.Option(
         "--local-model",
         metavar="ROLE=MODEL",
-        help="Another local model for a role, such as toxicity=./folder; `proctor models` lists roles. Repeatable.",
+        help="A different local model for a role, such as toxicity=./folder; `proctor models` lists roles. Repeatable.",
     ),
 ]
-Plan = Annotated[
-    bool, typer.Option("--plan", help="Only say how many requests, tokens and how much money it would take.")
-]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Only estimate requests, tokens and cost; nothing is asked.")]
 
 
 @contextlib.contextmanager
 def interruptible(sentence: str) -> Iterator[None]:
-    """End with a sentence and exit code 130 on Ctrl-C, and on SIGTERM as well."""
+    """On Ctrl-C or SIGTERM, print a sentence and exit with code 130."""
     before = signal.signal(signal.SIGTERM, _interrupt)
     try:
         yield
     except KeyboardInterrupt:
-        for each in (signal.SIGINT, signal.SIGTERM):  # we are ending: who asks again has nothing to gain
+        for each in (signal.SIGINT, signal.SIGTERM):  # we are ending already
             signal.signal(each, signal.SIG_IGN)
         atexit.register(leave_at_once, os.getpid())
         complain(sentence)
@@ -78,9 +78,10 @@ def interruptible(sentence: str) -> Iterator[None]:
 
 
 def leave_at_once(process: int) -> None:
-    """End at once after an interrupt. Threads that bots and models left at work would be torn down under their feet,
-    and libraries in C++ abort the whole program then.
-    """  # noqa: D205 - one sentence that needs two lines
+    """End the process at once after an interrupt.
+
+    Threads of bots and models are still running; a normal exit would tear them down, and C++ libraries then abort.
+    """
     if os.getpid() != process:
         return
     for stream in (sys.stdout, sys.stderr):
@@ -90,15 +91,15 @@ def leave_at_once(process: int) -> None:
 
 
 def _interrupt(*_: object) -> None:
-    """As Ctrl-C does, even where that is ignored: a script begins so what it leaves in the background."""
+    """Act like Ctrl-C, even where it is ignored, as in background jobs of a script."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.raise_signal(signal.SIGINT)
 
 
 @contextlib.contextmanager
-def judged_by_someone_fit() -> Iterator[None]:
-    """End with exit code 1 where the judge fails its check, or can't be reached for it."""
+def judge_fit() -> Iterator[None]:
+    """Exit with code 1 if the judge fails its check or can't be reached."""
     from ..run.judge_check import JudgeUnfit
 
     try:
@@ -109,14 +110,14 @@ def judged_by_someone_fit() -> Iterator[None]:
 
 
 def complain(sentence: str) -> None:
-    """Say on stderr what is wrong."""
+    """Print an error or warning to stderr."""
     from ...reports.text import printable_lines
 
     typer.echo(f"proctor: {printable_lines(_without_secrets(sentence))}", err=True)
 
 
 def say(sentence: str) -> None:
-    """Say on stderr what takes long, in a pipe as well: whoever downloads gigabytes should know."""
+    """Print progress of long work, such as downloads, to stderr, also in a pipe."""
     from ...reports.text import printable
 
     typer.echo(printable(_without_secrets(sentence)), err=True)
@@ -134,7 +135,7 @@ ARCHIVE: Final = "--zip"
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """Where a report is to be written: None for what is not wanted, ``-`` for stdout.
+    """The output files of a report: None for none, ``-`` for stdout.
 
     Attributes:
         html: the page.
@@ -169,16 +170,16 @@ class Wanted:
 
     @property
     def takes_stdout(self) -> bool:
-        """Whether something is written there, so that nothing else may be."""
+        """Whether an output goes to stdout, so that nothing else may."""
         return STDOUT in self.files.values()
 
     @property
     def is_page_unnamed(self) -> bool:
-        """Whether the page is wanted and takes its name from the run: where nothing else is wanted, or to be shown."""
+        """Whether to write the page under the run's name: with --open, or when no other output is named."""
         return self.html is None and (self.open or not (self.files or self.csv or self.github))
 
     def with_page(self, names: Iterable[str], database: Path) -> Wanted:
-        """The page in the current folder, named by these names, where it has no name yet.
+        """Name the page after these names, in the current folder, if it has no name yet.
 
         Raises:
             InputError: it can't be written there.
@@ -191,13 +192,13 @@ class Wanted:
         return made
 
     def check(self, in_use: Mapping[Path, str]) -> None:
-        """See that everything can be written, before a long run is read.
+        """Check that everything can be written, before a long run is read.
 
         Args:
-            in_use: resolved paths of what is read, each with what names it.
+            in_use: resolved paths of the inputs, each with the option that names it.
 
         Raises:
-            InputError: a place can't be written, or two outputs want the same one.
+            InputError: a file can't be written, or two outputs name the same one.
         """
         for option, place, kind in ((ARCHIVE, self.zip, "file"), ("--csv", self.csv, "folder")):
             if place == STDOUT:
@@ -223,7 +224,7 @@ def _both(options: Collection[str]) -> str:
 
 @contextlib.contextmanager
 def opened(path: Path, stdout: TextIO) -> Iterator[BinaryIO]:
-    """The file that is there whole when the block ends, or stdout for ``-``."""
+    """A file that appears complete when the block ends, or stdout for ``-``."""
     if path != STDOUT:
         with whole_file(path) as file:
             yield file
@@ -234,7 +235,7 @@ def opened(path: Path, stdout: TextIO) -> Iterator[BinaryIO]:
 
 
 def write_text(path: Path | None, text: Iterable[bytes], what: str, stdout: TextIO) -> Iterator[str]:
-    """Write pieces where they are wanted; the sentence that says so, none for stdout or for what is not wanted."""
+    """Write an output if wanted, and yield a sentence that says so; none for stdout."""
     if path is None:
         return
     with opened(path, stdout) as file:
@@ -244,7 +245,7 @@ def write_text(path: Path | None, text: Iterable[bytes], what: str, stdout: Text
 
 
 def write_page(wanted: Wanted, page: Iterable[bytes], stdout: TextIO, browse: Browse | None = None) -> Iterator[str]:
-    """Write the page where it is wanted, show it where that is wanted, and say what was written and how to open it."""
+    """Write the page and open it, if wanted, and yield a sentence on what was written and how to open it."""
     path = wanted.html
     if path is None:
         return
@@ -254,11 +255,11 @@ def write_page(wanted: Wanted, page: Iterable[bytes], stdout: TextIO, browse: Br
         return
     wrote = f"Wrote {printable(str(path))} ({_size(path)})"
     if not wanted.open:
-        yield f"{wrote}: open it in any browser, here or elsewhere; --open does so at once."
+        yield f"{wrote}: open it in any browser; --open opens it for you."
     elif shown_in_browser(path.resolve().as_uri(), browse):
         yield f"{wrote} and opened it in the browser."
     else:
-        yield f"{wrote}; there is no browser here: copy the file to a machine that has one, it needs no network."
+        yield f"{wrote}; no browser was found: copy the file to a machine that has one; it needs no network."
 
 
 def _size(path: Path) -> str:

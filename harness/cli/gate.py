@@ -1,4 +1,4 @@
-"""``gate`` and ``baseline``: whether a change made bots worse, and what later runs are compared with."""
+"""``gate`` and ``baseline``: whether a change made bots worse than stored scores."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ from ..suite.mistakes import nearest
 from ..suite.suite_file import NAME
 from .compare import broken
 from .console import TableConsole, own_stdout, write_json
-from .conventions import Database, Fresh, Json, Judge, JudgeUrl, LocalModel, complain, interruptible, say
+from .conventions import STOPPED, Database, Fresh, Json, Judge, JudgeUrl, LocalModel, complain, interruptible, say
 from .report import write_step
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 
 
 def explained_parts(explained: Explained) -> Iterator[RenderableType]:
-    """What caused the differences, bot by bot: the table, then a sentence for each metric."""
+    """What caused the differences, bot by bot: the table, then a sentence per metric."""
     for attribution in explained.attributions:
         if attribution.ranked:
             yield attribution_table(attribution)
@@ -86,7 +86,7 @@ LONGEST: Final = 160  # characters of an answer
 
 
 def gate_table(result: GateResult) -> RenderableType:
-    """Bot by bot: metrics, thresholds, latency, the questions that got worse; then what was saved and the verdict."""
+    """Bot by bot: metrics, thresholds, latency, the questions that got worse; then savings and the verdict."""
     report = result.report
     parts: list[RenderableType] = [_title(report), Text(printable(result.took), overflow="fold")]
     parts.append(Text(printable(f"Compared with {report.baseline}, run {report.baseline_run}."), overflow="fold"))
@@ -104,14 +104,14 @@ def gate_table(result: GateResult) -> RenderableType:
     if result.saved is not None:
         parts += [Text(printable(line), overflow="fold") for line in saved_lines(result.saved)]
     if report.exit_code == WRONG:
-        parts.append(Text("If what can't be compared was meant to change, write the baseline anew: proctor baseline"))
+        parts.append(Text("If the change was intended, write a new baseline: proctor baseline"))
     word = MEANING[report.exit_code]
     parts.append(Text.assemble("Verdict: ", (word, STYLES[word]), f" (exit code {report.exit_code})"))
     return Group(*parts)
 
 
 def saved_lines(saved: Savings) -> Iterator[str]:
-    """What was asked, what was not asked again, and what that had cost."""
+    """What was asked, what was cached, and what that saved."""
     if saved.asked:
         asked = ", ".join(f"{bot} {count(number, 'question')}" for bot, number in saved.asked.items())
         yield f"Asked {asked}."
@@ -120,14 +120,11 @@ def saved_lines(saved: Savings) -> Iterator[str]:
     if saved.kept:
         bots = " and ".join(saved.kept)
         yield (
-            f"Saved: {count(sum(saved.kept.values()), 'answer')} of {bots} kept, "
+            f"Saved: {count(sum(saved.kept.values()), 'answer')} of {bots} cached, "
             f"{words.kept(saved.seconds, saved.cost)}."
         )
     if saved.judge_calls or saved.judge_calls_cached:
-        yield (
-            f"The judge was sent {count(saved.judge_calls, 'request')};"
-            f" {saved.judge_calls_cached:,} kept from before or shared."
-        )
+        yield (f"The judge got {count(saved.judge_calls, 'request')}; {saved.judge_calls_cached:,} cached or shared.")
 
 
 def _title(report: GateReport) -> Text:
@@ -170,7 +167,7 @@ def _cells(found: MetricVerdict) -> Iterator[Text]:
 def _sentences(bot: BotVerdict, rule: GateRule) -> Iterator[tuple[str, str]]:
     """What the figures mean, what is missing, thresholds and latency."""
     if not bot.metrics:
-        yield "There is nothing to compare: no gated metric has a value on both sides.", STYLES["not comparable"]
+        yield "There is nothing to compare: no gated metric has a value in both runs.", STYLES["not comparable"]
     passed = [each for each in bot.metrics if each.outcome == "not worse"]
     for sentence in dict.fromkeys(each.sentence for each in passed):
         yield f"{', '.join(each.metric for each in passed if each.sentence == sentence)}: {sentence}", ""
@@ -207,7 +204,7 @@ def _beside(bot: BotVerdict) -> Iterator[tuple[str, str]]:
 
 
 def _same_reason(one: MetricVerdict, other: MetricVerdict) -> bool:
-    """Whether two metrics can't be compared for the same reason, which is told once."""
+    """Whether two metrics can't be compared for the same reason, so that it is printed once."""
     return one.outcome == other.outcome == "not comparable" and one.sentence == other.sentence
 
 
@@ -232,7 +229,7 @@ STDOUT = Path("-")
 
 @dataclass(frozen=True, slots=True)
 class GateOutputs:
-    """Where the result goes; None for a file that is not wanted, ``-`` for Markdown on stdout."""
+    """Where the result goes; None for no file, ``-`` for Markdown on stdout."""
 
     as_json: bool = False
     junit: Path | None = None
@@ -240,10 +237,10 @@ class GateOutputs:
     github: bool = False
 
     def check(self, in_use: Mapping[Path, str]) -> None:
-        """See that everything can be written, before anything is asked.
+        """Check that everything can be written, before anything is asked.
 
         Args:
-            in_use: resolved paths of what is read, each with what names it.
+            in_use: resolved paths of the inputs, each with the option that names it.
 
         Raises:
             InputError: a file can't be written, or two outputs want stdout.
@@ -251,7 +248,7 @@ class GateOutputs:
         if self.as_json and self.markdown == STDOUT:
             raise InputError("--json and --markdown - both want stdout; give one of them a file.")
         if self.junit == STDOUT:
-            raise InputError("--junit wants the name of a file; '-' is for --markdown.")
+            raise InputError("--junit wants a file name; '-' is for --markdown.")
         taken = dict(in_use)
         for option, path in (("--junit", self.junit), ("--markdown", self.markdown)):
             if path is not None and path != STDOUT:
@@ -334,7 +331,7 @@ SUITES = (".yaml", ".yml")
 
 @dataclass(frozen=True, slots=True)
 class Asking:
-    """Options of the run; they mean nothing for a run that is only looked at."""
+    """Options of the run; they don't apply to a finished run."""
 
     limit: int | None = None
     repeat: int | None = None
@@ -373,7 +370,7 @@ def read_margins(given: Sequence[str]) -> dict[str, float]:
 
 
 def read_scope(given: str) -> Scope | None:
-    """The scope that was typed; None for none. Raises InputError where there is no such scope."""
+    """The scope as typed; None for none. Raises InputError for an unknown one."""
     if given:
         for scope in get_args(Scope):
             if given == scope:
@@ -383,7 +380,7 @@ def read_scope(given: str) -> Scope | None:
 
 
 def gate_and_show(subject: str | None, options: GateOptions, asking: Asking, outputs: GateOutputs) -> int:
-    """Hold the run or look at the run, show the verdicts, and return the exit code.
+    """Run the suite or open the run, show the verdicts, and return the exit code.
 
     Raises:
         InputError: something can't be used; nothing was decided.
@@ -393,7 +390,7 @@ def gate_and_show(subject: str | None, options: GateOptions, asking: Asking, out
     result: GateResult | None = None
     try:
         with own_stdout() as stdout:
-            result = _looked_at(subject, options, asking) if suite is None else _held(suite, options, asking)
+            result = _gate_run(subject, options, asking) if suite is None else _gate_suite(suite, options, asking)
             show_gate(result, outputs, stdout, os.environ)
     except BrokenPipeError:  # such as of `| head`: click would end with 1, which says that a bot regressed
         if result is None:
@@ -402,7 +399,7 @@ def gate_and_show(subject: str | None, options: GateOptions, asking: Asking, out
 
 
 def _in_use(subject: str | None, suite: Path | None, options: GateOptions) -> dict[Path, str]:
-    """Files that are read, and that no output may take the place of."""
+    """Input files, which no output may overwrite."""
     named = [(find_file(options.baseline)[0], "--baseline"), (suite, "the suite")]
     if suite is None and subject is not None:
         named.append((find_file(subject)[0], "the run"))
@@ -410,25 +407,25 @@ def _in_use(subject: str | None, suite: Path | None, options: GateOptions) -> di
     return files | {options.database.resolve(): "--db"}
 
 
-def _looked_at(subject: str | None, options: GateOptions, asking: Asking) -> GateResult:
+def _gate_run(subject: str | None, options: GateOptions, asking: Asking) -> GateResult:
     if asking.given:
         what = subject or "the latest run"
         raise InputError(
-            f"{', '.join(asking.given)}: nothing is asked when {what} is looked at. Give the suite instead, "
-            "whose run is made first."
+            f"{', '.join(asking.given)}: {what} is finished, so nothing is asked. Give the suite instead, which is run "
+            "first."
         )
     return gate_cached(subject or LATEST, options)
 
 
 def _suite(subject: str | None) -> Path | None:
-    """The suite that is meant; None where a run is."""
+    """The suite that was named; None for a run."""
     if subject is None:
         return Path(NAME) if Path(NAME).is_file() else None
     path = Path(subject)
     return path if path.suffix.lower() in SUITES or path.is_dir() else None
 
 
-def _held(suite: Path, options: GateOptions, asking: Asking) -> GateResult:
+def _gate_suite(suite: Path, options: GateOptions, asking: Asking) -> GateResult:
     from ..gate.attribution import explained
     from ..gate.gate import gate_suite
     from ..run.judge_check import JudgeUnfit
@@ -446,38 +443,38 @@ def _held(suite: Path, options: GateOptions, asking: Asking) -> GateResult:
     with watching() as watcher:
         notify = say if isinstance(watcher, Silent) else watcher.said
         try:
-            held = gate_suite(loaded, run, options, os.environ, watcher, notify, asking.early_stop)
+            finished = gate_suite(loaded, run, options, os.environ, watcher, notify, asking.early_stop)
         except JudgeUnfit as unfit:  # 1 would say that a bot regressed
             raise InputError(str(unfit)) from None
-    show_warnings(held.outcome)
-    _complain(held.outcome)
+    show_warnings(finished.outcome)
+    _complain(finished.outcome)
     if not asking.attribute:
-        return held.result
+        return finished.result
     causes = explained(
-        held.result.report, loaded, run, options.database, os.environ, watching, say, asking.old_knowledge
+        finished.result.report, loaded, run, options.database, os.environ, watching, say, asking.old_knowledge
     )
-    return replace(held.result, explained=causes)
+    return replace(finished.result, explained=causes)
 
 
 def _check_attribution(asking: Asking) -> None:
-    """See that the old documents are there, before anything is asked."""
+    """Check that the old documents exist, before anything is asked."""
     if asking.old_knowledge is not None:
         if not asking.attribute:
-            raise InputError("--old-knowledge is for --attribute alone; give both.")
+            raise InputError("--old-knowledge needs --attribute.")
         existing(asking.old_knowledge, "the folder with the documents of the baseline")
 
 
 def _complain(outcome: Outcome) -> None:
-    """What went wrong in the run; the values that it cost are counted as missing."""
+    """Print what went wrong in the run; lost values count as missing."""
     for bot, problem in outcome.problems.items():
         complain(f"{bot}: {problem}")
     if outcome.judge_problem:
         complain(outcome.judge_problem)
     if outcome.unmeasured:
-        complain(f"No answer has a value of {named(outcome.unmeasured)}: the problems of the run say why.")
+        complain(f"No answer has a value for {named(outcome.unmeasured)}; the problems of the run say why.")
 
 
-def keep_baseline(
+def save_baseline(
     text: str | None, database: Path, out: Path, bots: Collection[str], metrics: Collection[str], answers: bool
 ) -> str:
     """Write a baseline file, and return a sentence about it.
@@ -487,9 +484,9 @@ def keep_baseline(
     """
     path, name = split_file(text) if text else (None, "")
     if path is not None and path.suffix.lower() in (*SUITES, ".json"):
-        raise InputError(f"{path} is no database. A baseline is made of a run: 'proctor run' holds one.")
+        raise InputError(f"{path} is not a database. A baseline is made from a run: start with 'proctor run'.")
     if out == Path("-"):
-        raise InputError("--out wants the name of a file: 'proctor gate' reads it, and stdout says what was written.")
+        raise InputError("--out wants a file name, since 'proctor gate' reads the file.")
     database = path or database
     check_file(out, "--out", {database.resolve(): "--db"})
     with contextlib.closing(Store.open(database, create=False)) as store:
@@ -498,7 +495,7 @@ def keep_baseline(
         choice = BaselineChoice(bots or None, metrics or None, answers)
         run = write_baseline(store, run_id, out, choice)
     if run.status != "finished":
-        complain(f"Run {run.run} did not finish ({run.status}): questions that it did not reach are not in {out}.")
+        complain(f"Run {run.run} did not finish ({run.status}): {out} misses the questions that were not asked.")
     table = next(iter(run.tables.values()))
     scored = len(metrics) or len(table.columns)
     return printable(
@@ -521,12 +518,10 @@ def _check(store: Store, run_id: int, bots: Collection[str], metrics: Collection
             raise InputError(f"Run {run.run} has no metric {metric}{nearest(metric, columns, 'it has')}.")
 
 
-Bots = Annotated[
-    list[str] | None, typer.Option("--bot", metavar="NAME", help="Gate only this bot; it must be there. Repeatable.")
-]
+Bots = Annotated[list[str] | None, typer.Option("--bot", metavar="NAME", help="Gate only this bot. Repeatable.")]
 Margins = Annotated[
     list[str] | None,
-    typer.Option("--margin", metavar="METRIC=0.02", help="How much worse a metric may become; it is gated."),
+    typer.Option("--margin", metavar="METRIC=0.02", help="How much worse a metric may become; also gates it."),
 ]
 Metrics = Annotated[
     list[str] | None,
@@ -534,10 +529,11 @@ Metrics = Annotated[
 ]
 Scopes = Annotated[
     str,
-    typer.Option("--scope", metavar="these|like_these", help="Worse on these questions, or on questions like them?"),
+    typer.Option("--scope", metavar="these|like_these", help="Decide for these questions, or for questions like them."),
 ]
 Confirm = Annotated[
-    int | None, typer.Option("--confirm", min=0, metavar="N", help="Ask again what changed, N times at most; 0: never.")
+    int | None,
+    typer.Option("--confirm", min=0, metavar="N", help="Ask changed answers again, N times at most."),
 ]
 Baseline = Annotated[
     str,
@@ -545,7 +541,7 @@ Baseline = Annotated[
         "--baseline",
         "-b",
         metavar="X",
-        help="A file of 'proctor baseline', a run, previous, FILE.db, or another bot.",
+        help="A file from 'proctor baseline', a run, previous, FILE.db, or another bot.",
     ),
 ]
 EarlyStop = Annotated[
@@ -555,7 +551,7 @@ Attribute = Annotated[
     bool,
     typer.Option(
         "--attribute",
-        help="Say which of several changes cost the points: what stands between then and now is asked, too.",
+        help="Find out which of several changes caused the loss, by running versions in between.",
     ),
 ]
 OldKnowledge = Annotated[
@@ -568,8 +564,8 @@ def gate(
         str | None,
         typer.Argument(
             metavar="[SUITE.yaml|RUN|FILE.db]",
-            help="A suite, whose run is made first, or a run that is only looked at; left out, suite.yaml in this "
-            "folder when there is one, else the latest run.",
+            help="A suite, which is run first, or a finished run; by default suite.yaml in this folder, else the "
+            "latest run.",
         ),
     ] = None,
     baseline: Baseline = "",
@@ -579,7 +575,7 @@ def gate(
     margin: Margins = None,
     scope: Scopes = "",
     confirm: Confirm = None,
-    flips: Annotated[int, typer.Option("--flips", min=0, metavar="N", help="Name N questions that got worse.")] = 3,
+    flips: Annotated[int, typer.Option("--flips", min=0, metavar="N", help="Show N questions that got worse.")] = 3,
     limit: Annotated[int | None, typer.Option(min=1, metavar="N", help="Ask only the first N questions.")] = None,
     repeat: Annotated[int | None, typer.Option(min=1, metavar="N", help="Ask each question N times.")] = None,
     concurrency: Annotated[int | None, typer.Option(min=1, metavar="N", help="Questions in flight.")] = None,
@@ -597,7 +593,9 @@ def gate(
     ] = None,
     github: Annotated[bool, typer.Option("--github", help="Annotations and step summary of GitHub Actions.")] = False,
 ) -> None:
-    """Say whether a change made bots worse than a baseline, by the primary metric.
+    """Check whether a change made bots worse than a baseline.
+
+    By the primary metric, or those of --metric.
 
     Exit code: 0 not worse, 1 regressed, 2 wrong input, 3 undecided, 4 too much missing, 5 below a threshold.
     """
@@ -612,14 +610,14 @@ def gate(
         limit, repeat, concurrency, fresh, judge, judge_url, models, early_stop, attribute, old_knowledge
     )  # fmt: skip
     outputs = GateOutputs(as_json, junit, markdown, github)
-    with interruptible("Stopped. All that was answered is kept; the same command goes on from there."):
+    with interruptible(STOPPED):
         raise typer.Exit(gate_and_show(subject, options, asking, outputs))
 
 
 def baseline(
     run: Annotated[
         str | None,
-        typer.Argument(metavar="[RUN|FILE.db]", help="The run's name or its beginning; left out, the latest."),
+        typer.Argument(metavar="[RUN|FILE.db]", help="The run's name or its beginning; by default the latest."),
     ] = None,
     database: Database = Path("proctor.db"),
     out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="Where to write it.")] = Path(
@@ -629,11 +627,11 @@ def baseline(
     metric: Annotated[
         list[str] | None, typer.Option("--metric", "-m", metavar="ID", help="Only this metric. Repeatable.")
     ] = None,
-    no_answers: Annotated[bool, typer.Option("--no-answers", help="Leave out what the bots said.")] = False,
+    no_answers: Annotated[bool, typer.Option("--no-answers", help="Leave out the answers.")] = False,
 ) -> None:
     """Write a run's scores to a small file for 'proctor gate'.
 
-    It is JSON, to be committed with the prompts.
+    It is JSON; commit it with the prompts.
     """
     with interruptible("Stopped. Nothing was written."):
-        typer.echo(keep_baseline(run, database, out, tuple(bot or ()), tuple(metric or ()), not no_answers))
+        typer.echo(save_baseline(run, database, out, tuple(bot or ()), tuple(metric or ()), not no_answers))

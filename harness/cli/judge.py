@@ -31,7 +31,7 @@ from ..run.suite_run import suite_evaluation
 from ..suite.settings import CheckSettings
 from ..suite.suite_file import LoadedSuite
 from .console import write_json
-from .conventions import DONE, UNABLE, Database, Json, Judge, JudgeUrl, interruptible, judged_by_someone_fit
+from .conventions import DONE, UNABLE, Database, Json, Judge, JudgeUrl, interruptible, judge_fit
 
 MOST_WRONG = 8  # wrong verdicts that are shown; the rest are in --json
 LONGEST = 300  # characters of a text or reply
@@ -311,7 +311,7 @@ def judge_check(
     from ..suite.suite_file import load_named
     from .console import own_stdout
 
-    with interruptible(STOPPED), judged_by_someone_fit(), own_stdout() as stdout:
+    with interruptible(STOPPED), judge_fit(), own_stdout() as stdout:
         report = check_suite(load_named(suite), judge, judge_url, repeats, every, database, os.environ)
         show_check(report, as_json, stdout)
     raise typer.Exit(UNABLE if report.missed else DONE)

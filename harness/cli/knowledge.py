@@ -41,14 +41,14 @@ from .conventions import (
     STOPPED,
     UNABLE,
     Database,
+    DryRun,
     Json,
     Judge,
     JudgeUrl,
     LocalModel,
-    Plan,
     complain,
     interruptible,
-    judged_by_someone_fit,
+    judge_fit,
     say,
 )
 
@@ -364,7 +364,7 @@ def knowledge(
     judge: Judge = "",
     judge_url: JudgeUrl = "",
     local_model: LocalModel = None,
-    plan: Plan = False,
+    plan: DryRun = False,
     database: Database = Path("proctor.db"),
     as_json: Json = False,
     html: Html = None,
@@ -400,7 +400,7 @@ def _analysis(suite: Path | None, options: AnalysisOptions, database: Path, as_j
     from .run import watching
 
     _check_page(html, database)
-    with interruptible(STOPPED), judged_by_someone_fit(), own_stdout() as stdout:
+    with interruptible(STOPPED), judge_fit(), own_stdout() as stdout:
         loaded = load_named(suite)
         with contextlib.closing(Store.open(database)) as store:
             made = analyse_suite(loaded, options, store, os.environ, watching, say)

@@ -1,4 +1,4 @@
-"""Command line: the commands that a person types, and the exit code that a build server reads."""
+"""The command line: all commands, and the exit codes that a build server reads."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from ... import InputError, __version__
-from .ask import ask_command, init, metrics, report
+from .ask import ask, init, metrics, report
 from .compare import compare
 from .conventions import BROKEN, WRONG_INPUT, complain
 from .gate import baseline, gate
@@ -27,13 +27,13 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
-    help="Put chat bots through the same run: ask, time, score, keep, compare.",
+    help="Evaluate chat bots: ask, time, score, compare.",
 )
 for command in (
     init,
     run,
     score,
-    ask_command,
+    ask,
     report,
     view,
     explore,
@@ -68,7 +68,7 @@ def _root(
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
-    """Only the options that stand before a command."""
+    """Options before a command."""
 
 
 def main() -> None:
@@ -91,5 +91,5 @@ def main() -> None:
             complain(damaged)
             sys.exit(WRONG_INPUT)
         sys.excepthook(*sys.exc_info())
-        complain("This is a fault of Proctor. What was answered is kept.")
+        complain("This is a bug in Proctor. All answers so far are stored.")
         sys.exit(BROKEN)

@@ -17,7 +17,7 @@ from ...knowledge import storable
 from ...reports.text import printable
 from ..drafting import PASSAGE
 from .console import write_json
-from .conventions import DONE, UNABLE, Database, Fresh, Json, JudgeUrl, Plan, complain, interruptible, say
+from .conventions import DONE, UNABLE, Database, DryRun, Fresh, Json, JudgeUrl, complain, interruptible, say
 
 if TYPE_CHECKING:
     from ...knowledge import Question
@@ -266,7 +266,7 @@ def draft(
         ),
     ] = "",
     judge_url: JudgeUrl = "",
-    only_planned: Plan = False,
+    only_planned: DryRun = False,
     seed: Annotated[
         int | None, typer.Option("--seed", min=0, metavar="N", help="Draw among the drafts that could be made.")
     ] = None,

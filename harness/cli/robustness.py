@@ -37,7 +37,7 @@ from ...reports.robustness.robustness import BotRobustness, IntensityCurve, Metr
 from ...reports.text import printable
 from ..perturb import Perturbed
 from .console import write_json
-from .conventions import DONE, UNABLE, Database, Json, Judge, JudgeUrl, complain, interruptible, judged_by_someone_fit
+from .conventions import DONE, UNABLE, Database, Json, Judge, JudgeUrl, complain, interruptible, judge_fit
 
 if TYPE_CHECKING:
     from ...knowledge.perturbations.perturbations import Recipe
@@ -392,7 +392,7 @@ def perturb(
     """Perturb questions on purpose: typos, synonyms, negations. Each variant says what must become of the answer."""
     from .console import own_stdout
 
-    with interruptible(STOPPED), judged_by_someone_fit(), own_stdout() as stdout:
+    with interruptible(STOPPED), judge_fit(), own_stdout() as stdout:
         if listed:
             show_kinds(stdout, as_json)
             return

@@ -1,4 +1,4 @@
-"""``run`` and ``score``: ask bots or take recorded answers, and show what came out."""
+"""``run`` and ``score``: ask bots or take recorded answers, score them, and print the leaderboard."""
 
 from __future__ import annotations
 
@@ -36,16 +36,16 @@ from .conventions import (
     STOPPED,
     UNABLE,
     Database,
+    DryRun,
     Fresh,
     Json,
     Judge,
     JudgeUrl,
     LocalModel,
-    Plan,
     Rows,
     complain,
     interruptible,
-    judged_by_someone_fit,
+    judge_fit,
     say,
 )
 from .models import model_object
@@ -64,11 +64,11 @@ DATABASE: Final = Path("proctor.db")  # where every command looks when --db name
 
 
 def next_steps(outcome: Outcome, suite: Path | None) -> list[tuple[str, str]]:
-    """The commands that are worth most after this run, each with what it is for.
+    """The most useful next commands after this run, each with its purpose.
 
     Args:
-        outcome: what came of the run.
-        suite: the suite as it was typed; None where none was, or where recorded answers were scored.
+        outcome: the result of the run.
+        suite: the suite as typed; None for the sample or for recorded answers.
     """
     return list(islice(_steps(outcome, suite), MOST))
 
@@ -77,7 +77,7 @@ def _steps(outcome: Outcome, suite: Path | None) -> Iterator[tuple[str, str]]:
     bots = [_quoted(bot.name) for bot in outcome.summary.bots]
     if outcome.unable:
         again = f"proctor run {_quoted(suite)}" if suite else "proctor run"
-        yield again, "once the set-up is fixed: only what is missing is asked"
+        yield again, "after fixing the set-up: asks only what is missing"
     run = f" {outcome.summary.run}" if outcome.kept else ""
     yield f"proctor report{run}{_database(outcome)} --open", "the page: which bot is best, how sure, and every answer"
     if len(bots) > 1:
@@ -86,13 +86,13 @@ def _steps(outcome: Outcome, suite: Path | None) -> Iterator[tuple[str, str]]:
         yield _baseline(outcome, suite)
     yield _worst(outcome), "the worst rows (any SQLite tool will do)"
     if suite is None:
-        yield "proctor init my-suite", "a copy of the sample suite, to be made your own"
+        yield "proctor init my-suite", "a copy of the sample suite to edit"
     else:
         yield f'proctor ask {_quoted(suite)} {bots[0]} "..."', "one answer, with its contexts"
 
 
 def _comparison(outcome: Outcome) -> tuple[str, str]:
-    """The two bots that lead by the primary metric; those without a value come last, ties in the suite's order."""
+    """Compare the two best bots by the primary metric; bots without a value come last, ties in the suite's order."""
     primary = outcome.summary.primary
     sign = -1 if primary is not None and primary.column.better == "higher" else 1
     values = {bot.name: bot.metrics[primary.name].mean if primary else None for bot in outcome.summary.bots}
@@ -115,7 +115,7 @@ def _baseline(outcome: Outcome, suite: Path) -> tuple[str, str]:
     run = f" {outcome.summary.run}" if outcome.kept else ""
     write = f"proctor baseline{run}{_database(outcome)} --out {file}"
     gate = f"proctor gate {_quoted(suite)}{_database(outcome)} --baseline {file}"
-    return write, f"keeps these scores; after a change of prompt or documents: {gate}"
+    return write, f"stores these scores; after a change of prompt or documents: {gate}"
 
 
 def _worst(outcome: Outcome) -> str:
@@ -127,7 +127,7 @@ def _worst(outcome: Outcome) -> str:
 
 
 def _run(outcome: Outcome) -> str:
-    """What goes before a bot's name: nothing where the run was begun just now, and so is the latest."""
+    """The prefix of a bot's name: empty if the run is the latest."""
     return f"{outcome.summary.run}:" if outcome.kept else ""
 
 
@@ -141,7 +141,7 @@ def _quoted(text: object) -> str:
 
 @contextlib.contextmanager
 def watching() -> Iterator[Watcher]:
-    """Progress bars on stderr where somebody watches, else a line every ten seconds."""
+    """Progress bars on stderr in a terminal, else a line every ten seconds."""
     console = Console(emoji=False, stderr=True)
     if not console.is_terminal:
         with ProgressLines(sys.stderr) as lines:
@@ -152,18 +152,18 @@ def watching() -> Iterator[Watcher]:
 
 
 def show_warnings(outcome: Outcome) -> None:
-    """Warnings on stderr, each once."""
+    """Print each warning once, to stderr."""
     for warning in dict.fromkeys(outcome.warnings):
         sys.stderr.write(f"proctor: {printable(warning)}\n")
 
 
 def show_json(outcome: Outcome, stdout: TextIO, more: Mapping[str, object] | None = None) -> None:
-    """One object on stdout, in UTF-8 whatever the locale; ``more`` stands beside what the run came to."""
+    """One object on stdout, in UTF-8 whatever the locale; ``more`` is merged into it."""
     write_json({**outcome_object(outcome), **(more or {})}, stdout)
 
 
 def outcome_object(outcome: Outcome) -> dict[str, object]:
-    """What a run came to, for machines."""
+    """The result of a run as a JSON object."""
     made: dict[str, object] = as_object(outcome.summary)
     return made | {
         "database": str(outcome.database),
@@ -178,7 +178,7 @@ def outcome_object(outcome: Outcome) -> dict[str, object]:
 
 
 def show_outcome(outcome: Outcome, suite: Path | None, rows: Path | None, stdout: TextIO) -> None:
-    """The leaderboard, where everything is kept, and what to type next."""
+    """Print the leaderboard, the database and the next commands."""
     console = Console(emoji=False, highlight=False, file=stdout)
     width = console.width if console.is_terminal else 80
     console.print(leaderboard(outcome.summary, width), width=width)
@@ -188,14 +188,14 @@ def show_outcome(outcome: Outcome, suite: Path | None, rows: Path | None, stdout
     for line in (*_what_is_wrong(outcome), *_what_happened(outcome), *_what_was_judged(outcome.judge)):
         console.print(line, markup=False, soft_wrap=True)
     if rows:
-        console.print(f"Every score is a line of {rows}.", markup=False, soft_wrap=True)
+        console.print(f"Wrote every score to {rows}, one line each.", markup=False, soft_wrap=True)
     console.print("\nNext:", markup=False)
     for command, purpose in next_steps(outcome, suite):
         console.print(f"  {command}\n      {purpose}", markup=False, soft_wrap=True)
 
 
 def _why_rows_failed(outcome: Outcome) -> Iterator[RenderableType]:
-    """What the problems say of rows without an answer: each cause, with an example and what to do."""
+    """Rows without an answer grouped by cause, with an example and what to do."""
     failures = [problem for problem in outcome.findings.problems if problem.metric == ERROR_RATE]
     if not failures:
         return
@@ -208,7 +208,7 @@ def _why_rows_failed(outcome: Outcome) -> Iterator[RenderableType]:
 
 def _what_is_wrong(outcome: Outcome) -> Iterator[str]:
     problems = outcome.findings.problems
-    others = [problem for problem in problems if problem.metric != ERROR_RATE]  # those are told above
+    others = [problem for problem in problems if problem.metric != ERROR_RATE]  # shown above
     if not others:
         return
     which = "the first: " if len(problems) == len(others) else "the first of the others: "
@@ -218,28 +218,28 @@ def _what_is_wrong(outcome: Outcome) -> Iterator[str]:
 def _what_happened(outcome: Outcome) -> Iterator[str]:
     database = outcome.database
     if outcome.complete:
-        yield f"Everything was kept already: {count(outcome.kept, 'answer')} in {database}. Nothing was asked."
+        yield f"Everything was cached: {count(outcome.kept, 'answer')} in {database}. Nothing was asked."
         return
     if outcome.scored and not outcome.asked:
         scored = count(outcome.scored, "answer")
-        yield f"Scored {scored} in {outcome.seconds:.1f} s; nothing was asked. Everything is in {database}."
+        yield f"Scored {scored} in {outcome.seconds:.1f} s; nothing was asked. Results are in {database}."
         return
-    kept = f", {outcome.kept:,} kept from before" if outcome.kept else ""
-    yield f"Asked {count(outcome.asked, 'question')}{kept}, in {outcome.seconds:.1f} s. Everything is in {database}."
+    kept = f", {outcome.kept:,} cached" if outcome.kept else ""
+    yield f"Asked {count(outcome.asked, 'question')}{kept}, in {outcome.seconds:.1f} s. Results are in {database}."
 
 
 def _what_was_judged(judge: Judging) -> Iterator[str]:
     calls = judge.vector_cache
     if not calls.paid and not calls.kept:
         return
-    kept = f", {calls.kept:,} kept from before or shared" if calls.kept else ""
+    kept = f", {calls.kept:,} cached or shared" if calls.kept else ""
     cost = "" if calls.cost is None else f"; cost {calls.cost:.4f}"
     failed = f", {calls.failed:,} of them failed" if calls.failed else ""
-    yield f"The judge {printable(judge.name)} was sent {count(calls.paid, 'request')}{failed}{kept}{cost}."
+    yield f"The judge {printable(judge.name)} got {count(calls.paid, 'request')}{failed}{kept}{cost}."
 
 
 def judge_object(outcome: Outcome) -> dict[str, object]:
-    """The judge for machines: who it was, and what this pass asked of it."""
+    """The judge of this run and its calls, for JSON."""
     judge, calls = outcome.judge, outcome.judge.vector_cache
     return {
         "name": judge.name,
@@ -305,7 +305,7 @@ def _amount_object(amount: Amount) -> dict[str, object]:
 
 def _lines(made: CostEstimate) -> Iterator[str]:
     answers = f"{count(made.rows, 'answer')} of bots to {count(made.questions, 'question')}"
-    yield from _folded(f"{printable(made.suite)}: {answers}, {made.to_ask:,} of them to be asked for")
+    yield from _folded(f"{printable(made.suite)}: {answers}, {made.to_ask:,} of them to ask")
     yield from _folded(_judging(made))
     if made.total.requests:
         yield ""
@@ -314,14 +314,14 @@ def _lines(made: CostEstimate) -> Iterator[str]:
         yield from _amounts("judge", made.calls)
         if made.check.requests:
             yield _figures("self-test of the judge", made.check)
-        yield _figures("all", made.total)
+        yield _figures("total", made.total)
     if made.shares and made.calls:
         yield ""
-        yield _row("what each metric adds", "requests", "tokens in", "tokens out", "cost")
+        yield _row("added by each metric", "requests", "tokens in", "tokens out", "cost")
         yield from _shares(made.shares)
     if made.models:
         yield ""
-        yield "models of metrics"
+        yield "local models"
         for model in made.models:
             yield from _folded(_model(model), "  ")
     yield ""
@@ -333,20 +333,20 @@ def _judging(made: CostEstimate) -> str:
     if not made.judge:
         return "No metric asks a judge."
     if made.is_embedded:
-        return "The judge is embedded: no requests, no money."
+        return "The judge is embedded: no requests, no cost."
     per_row, per_question = made.planned
     plan = f"{count(per_row, 'request')} a row and {per_question:,} a question"
-    return f"Judge {printable(made.judge)}: {plan}; {made.to_score:,} answers to be judged"
+    return f"Judge {printable(made.judge)}: {plan}; {made.to_score:,} answers to judge"
 
 
 def _model(model: ListedModel) -> str:
     size = "" if model.megabytes is None else f", {model.megabytes:,} MB"
     if model.is_served:
-        where = "a server runs it"
+        where = "on a server"
     elif model.trouble:
         where = model.trouble
     else:
-        where = f"{'here' if model.is_here else 'not here'}{size}"
+        where = f"{'downloaded' if model.is_here else 'not downloaded'}{size}"
     return f"{model.role} {printable(model.model_id)}: {printable(where)}; for {named(model.metrics)}"
 
 
@@ -358,7 +358,7 @@ def _amounts(title: str, amounts: Mapping[str, Amount]) -> Iterator[str]:
 
 
 def _shares(shares: Sequence[Share]) -> Iterator[str]:
-    """A line for each that adds something, and one for all that share the same calls and add nothing."""
+    """A line for each metric that adds calls, and one for all that only share calls."""
     free: dict[tuple[str, ...], list[str]] = {}
     for share in shares:
         if share.amount.requests:
@@ -385,19 +385,18 @@ def _row(name: str, *cells: str) -> str:
 def _assumptions(made: CostEstimate) -> Iterator[str]:
     if made.total.requests:
         yield (
-            f"Reckoned with {CHARACTERS_A_TOKEN} characters a token, as in English; replies without reasoning; without "
-            "repeated attempts, repairs of unreadable replies and what is kept of earlier calls."
+            f"Estimated with {CHARACTERS_A_TOKEN} characters a token, as in English; without reasoning, retries, "
+            "repairs of unreadable replies and cached calls."
         )
     if made.assumed:
         yield (
-            "Answers that are not there yet are taken to be as long as the expected ones, and contexts as long as the "
-            f"bots' settings have it ({CHUNKS} of {CHUNK_SIZE} characters for bots of your own). What bots of your own "
-            "spend is not known."
+            "Missing answers are taken as long as the expected ones, and contexts as long as the bots' settings "
+            f"say ({CHUNKS} of {CHUNK_SIZE} characters for your own bots). The cost of your own bots is not known."
         )
     if made.unpriced and made.total.cost is not None:
-        yield f"The cost leaves out {', '.join(made.unpriced)}: no price_in and price_out are given."
+        yield f"The cost leaves out {', '.join(made.unpriced)}: no price_in and price_out given."
     if made.total.requests and made.total.cost is None:
-        yield "For money, give price_in and price_out (of a million tokens) of each model under `models`."
+        yield "For the cost, give price_in and price_out (per million tokens) of each model under `models`."
     yield "Nothing was asked."
 
 
@@ -414,9 +413,9 @@ def _folded(sentence: str, indent: str = "") -> Iterator[str]:
 def repeat_run(
     run: PerturbedRun | None, first: Outcome, store: Store, environ: Mapping[str, str], say: Callable[[str], None]
 ) -> tuple[Outcome | None, str]:
-    """Hold the run of the perturbed questions; None where there is none, or where the first one came to nothing.
+    """Run the perturbed questions; None if there are none or the first run failed.
 
-    Beside it stands why a judge could not write questions that it should have; blank where it could.
+    Also returns why the judge could not write questions; blank if it could.
     """
     if run is None or first.judge_problem or len(first.unable) == len(first.summary.bots):
         return None, ""
@@ -425,8 +424,8 @@ def repeat_run(
         return hold(evaluation, store, watcher), run.written.problem
 
 
-def found_robust(first: Outcome, second: Outcome, store: Store) -> Robustness:
-    """How the answers to perturbed questions compare with those to the questions themselves."""
+def compare_robustness(first: Outcome, second: Outcome, store: Store) -> Robustness:
+    """Robustness: the answers to perturbed questions compared with those to the original ones."""
     from ...reports.compare.scores import run_tables
     from ...reports.robustness.robustness import robustness
 
@@ -435,24 +434,24 @@ def found_robust(first: Outcome, second: Outcome, store: Store) -> Robustness:
 
 
 def show_again(first: Outcome, second: Outcome, store: Store, stdout: TextIO) -> None:
-    """What the second run asked, and the tables of robustness."""
+    """Print what the second run asked, and the robustness tables."""
     from .robustness import show_robustness
 
-    kept = f", {second.kept:,} kept from before" if second.kept else ""
+    kept = f", {second.kept:,} cached" if second.kept else ""
     asked = f"asked {count(second.asked, 'question')}{kept}, in {second.seconds:.1f} s"
     stdout.write(f"\n{printable(second.summary.suite)}, run {printable(second.summary.run)}: {asked}.\n\n")
-    show_robustness(found_robust(first, second, store), stdout)
+    show_robustness(compare_robustness(first, second, store), stdout)
 
 
 def again_object(first: Outcome, second: Outcome | None, store: Store) -> dict[str, object]:
-    """The second run for machines; nothing where there was none."""
+    """The second run for JSON; empty if there was none."""
     if second is None:
         return {}
     from ...reports.export.robustness import robustness_object
 
     return {
         "perturbed": outcome_object(second),
-        "robustness": robustness_object(found_robust(first, second, store)),
+        "robustness": robustness_object(compare_robustness(first, second, store)),
     }
 
 
@@ -464,41 +463,42 @@ if TYPE_CHECKING:
 
 def run(
     suite: Annotated[
-        Path | None, typer.Argument(metavar="[SUITE.yaml]", help="The suite; left out, the sample that ships with us.")
+        Path | None,
+        typer.Argument(metavar="[SUITE.yaml]", help="The suite; by default the packaged sample."),
     ] = None,
     database: Database = Path("proctor.db"),
     bots: Annotated[str, typer.Option(metavar="A,B", help="Only these bots of the suite.")] = "",
     limit: Annotated[int | None, typer.Option(min=1, metavar="N", help="Only the first N questions.")] = None,
     repeat: Annotated[int | None, typer.Option(min=1, metavar="N", help="Ask each question N times.")] = None,
     concurrency: Annotated[
-        int | None, typer.Option(min=1, metavar="N", help="Questions in flight at each bot, and calls to the judge.")
+        int | None, typer.Option(min=1, metavar="N", help="Questions in flight per bot, and calls to the judge.")
     ] = None,
     fresh: Fresh = False,
     latency_run: Annotated[
         bool,
         typer.Option(
             "--latency-run",
-            help="One question at a time, bot after bot: the cleanest latency. Answers of other runs do not count.",
+            help="One question at a time, one bot after the other, without cached answers: the cleanest latency.",
         ),
     ] = False,
     judge: Judge = "",
     judge_url: JudgeUrl = "",
     local_model: LocalModel = None,
-    plan: Plan = False,
+    dry_run: DryRun = False,
     perturb: Annotated[
-        bool, typer.Option("--perturb/--no-perturb", help="With the perturbed questions that the suite wants.")
+        bool, typer.Option("--perturb/--no-perturb", help="Also run the perturbed questions of the suite.")
     ] = True,
     rows: Rows = None,
     as_json: Json = False,
 ) -> None:
-    """Ask the bots of a suite, and score what they say. Shows the leaderboard; what is kept is not asked again."""
+    """Run a suite: ask its bots and score the answers. Prints the leaderboard; cached answers are not asked again."""
     from ..run.run_config import RunConfig
     from ..run.suite_run import suite_evaluation
     from ..suite.suite_file import load_named
 
     names = tuple(name.strip() for name in bots.split(",") if name.strip())
     options = RunConfig(
-        names, limit, repeat, concurrency, fresh, latency_run, judge, judge_url, tuple(local_model or ()), plan
+        names, limit, repeat, concurrency, fresh, latency_run, judge, judge_url, tuple(local_model or ()), dry_run
     )
 
     loaded = cache(lambda: load_named(suite))
@@ -509,16 +509,16 @@ def run(
     def again() -> PerturbedRun | None:
         return _perturbed(loaded(), options) if perturb else None
 
-    if plan:
-        _show_plan(make, database, as_json, again)
+    if dry_run:
+        _show_dry_run(make, database, as_json, again)
     else:
-        _hold(make, database, rows, as_json, suite, again)
+        _run_and_show(make, database, rows, as_json, suite, again)
 
 
 def score(
-    recorded: Annotated[Path, typer.Argument(metavar="RECORDED.jsonl", help="Answers that were given elsewhere.")],
+    recorded: Annotated[Path, typer.Argument(metavar="RECORDED.jsonl", help="Recorded answers, one per line.")],
     metrics: Annotated[
-        str, typer.Option(metavar="ID,ID", help="Metrics or evaluators; left out, those that fit what is recorded.")
+        str, typer.Option(metavar="ID,ID", help="Metrics or evaluators; by default those that fit the recorded fields.")
     ] = "",
     option: Annotated[
         list[str] | None,
@@ -529,18 +529,16 @@ def score(
     ] = None,
     metric_file: Annotated[
         list[Path] | None,
-        typer.Option("--metric-file", metavar="FILE.py", help="Metrics of your own, named like others. Repeatable."),
+        typer.Option("--metric-file", metavar="FILE.py", help="A file with metrics of your own. Repeatable."),
     ] = None,
-    primary: Annotated[
-        str, typer.Option(metavar="ID", help="The metric by which the run is read; left out, one is chosen.")
-    ] = "",
+    primary: Annotated[str, typer.Option(metavar="ID", help="The primary metric; by default one is chosen.")] = "",
     database: Database = Path("proctor.db"),
     concurrency: Annotated[int | None, typer.Option(min=1, metavar="N", help="Calls to the judge in flight.")] = None,
     fresh: Fresh = False,
     judge: Judge = "",
     judge_url: JudgeUrl = "",
     local_model: LocalModel = None,
-    plan: Plan = False,
+    dry_run: DryRun = False,
     rows: Rows = None,
     as_json: Json = False,
 ) -> None:
@@ -551,21 +549,21 @@ def score(
     ids = [name.strip() for name in metrics.split(",") if name.strip()] or None
     options = RunConfig(
         metrics=ids, judge=judge, judge_url=judge_url, concurrency=concurrency, fresh=fresh, primary=primary,
-        local_models=tuple(local_model or ()), metric_files=tuple(metric_file or ()), only_planned=plan,
+        local_models=tuple(local_model or ()), metric_files=tuple(metric_file or ()), only_planned=dry_run,
         options=tuple(option or ()),
     )  # fmt: skip
 
     def make(notify: Notify) -> Evaluation:
         return recorded_evaluation(recorded, options, os.environ, notify)
 
-    if plan:
-        _show_plan(make, database, as_json)
+    if dry_run:
+        _show_dry_run(make, database, as_json)
     else:
-        _hold(make, database, rows, as_json, None)
+        _run_and_show(make, database, rows, as_json, None)
 
 
 def _perturbed(loaded: LoadedSuite, options: RunConfig) -> PerturbedRun | None:
-    """The run of perturbed questions that a suite wants; None where it wants none."""
+    """The run of a suite's perturbed questions; None if it has none."""
     if loaded.suite.perturb is None:
         return None
     from ..perturb import perturbed_run
@@ -573,14 +571,14 @@ def _perturbed(loaded: LoadedSuite, options: RunConfig) -> PerturbedRun | None:
     return perturbed_run(loaded, options, os.environ)
 
 
-def _nothing_again() -> None:
-    """Answers on file can't be given to other questions."""
+def _no_perturbations() -> None:
+    """Recorded answers have no perturbed questions."""
 
 
-def _hold(
-    make: Maker, database: Path, rows: Path | None, as_json: bool, suite: Path | None, again: Again = _nothing_again
+def _run_and_show(
+    make: Maker, database: Path, rows: Path | None, as_json: bool, suite: Path | None, again: Again = _no_perturbations
 ) -> None:
-    """Hold a run and show what came of it, and the one of perturbed questions after it."""
+    """Run and print the result, then the same for the perturbed questions."""
     from ...reports.export.tables import write_row_lines
     from ...reports.files import check_file
     from ...reports.models_in_use import named
@@ -590,13 +588,13 @@ def _hold(
     from .progress import Silent
 
     if rows == Path("-"):
-        raise InputError("--rows wants the name of a file: stdout holds the leaderboard, or the object of --json.")
+        raise InputError("--rows wants a file name: stdout is for the leaderboard or --json.")
     if rows:
         check_file(rows, "--rows", {database.resolve(): "--db"})
-    with interruptible(STOPPED), judged_by_someone_fit(), own_stdout() as stdout, contextlib.ExitStack() as opened:
+    with interruptible(STOPPED), judge_fit(), own_stdout() as stdout, contextlib.ExitStack() as opened:
         with watching() as watcher:
             evaluation = make(say if isinstance(watcher, Silent) else watcher.said)
-            perturbed = again()  # what it wants and can't have is told before anything is asked
+            perturbed = again()  # mistakes are reported before anything is asked
             store = opened.enter_context(contextlib.closing(Store.open(database)))
             outcome = hold(evaluation, store, watcher)
         if rows:
@@ -605,10 +603,10 @@ def _hold(
         if outcome.judge_problem:
             complain(outcome.judge_problem)
         if outcome.unmeasured:
-            complain(f"No answer has a value of {named(outcome.unmeasured)}: the problems of the run say why.")
+            complain(f"No answer has a value for {named(outcome.unmeasured)}; the problems of the run say why.")
         if not as_json:
             show_outcome(outcome, suite, rows, stdout)
-            stdout.flush()  # what is known stays on the screen, whatever becomes of the second run
+            stdout.flush()  # stays on the screen even if the second run fails
         second, unwritten = repeat_run(perturbed, outcome, store, os.environ, say)
         if second is not None:
             show_warnings(second)
@@ -616,13 +614,13 @@ def _hold(
             show_json(outcome, stdout, again_object(outcome, second, store))
         elif second is not None:
             show_again(outcome, second, store, stdout)
-    lacking = outcome.unable or outcome.judge_problem or outcome.unmeasured
-    lacking_again = unwritten or (second is not None and (second.unable or second.judge_problem))
-    raise typer.Exit(UNABLE if lacking or lacking_again else DONE)
+    failed = outcome.unable or outcome.judge_problem or outcome.unmeasured
+    failed_again = unwritten or (second is not None and (second.unable or second.judge_problem))
+    raise typer.Exit(UNABLE if failed or failed_again else DONE)
 
 
-def _show_plan(make: Maker, database: Path, as_json: bool, again: Again = _nothing_again) -> None:
-    """Say what a run would ask, and the one of perturbed questions after it; nothing is asked, loaded or kept."""
+def _show_dry_run(make: Maker, database: Path, as_json: bool, again: Again = _no_perturbations) -> None:
+    """Print the cost estimate of a run and of its perturbed questions; nothing is asked, loaded or stored."""
     from ...reports.leaderboard import count
     from ..run.estimate import cost_estimate
     from .console import own_stdout, write_json
@@ -641,8 +639,8 @@ def _show_plan(make: Maker, database: Path, as_json: bool, again: Again = _nothi
         stdout.write("\n")
         show_estimate(second, stdout, as_json)
         if run.to_write:
-            stdout.write(f"{count(run.to_write, 'request')} to the judge will write questions, unless they are kept.\n")
+            stdout.write(f"{count(run.to_write, 'request')} to the judge to write questions, unless cached.\n")
 
 
 def _silent(sentence: str) -> None:
-    """Nobody watches."""
+    """Print no progress."""

@@ -423,7 +423,7 @@ def test_one_bot_is_asked_one_question(tmp_path, monkeypatch):
     write_suite(tmp_path, NOTING.format(delay=0))
     assert proctor.ask("mine", "What is 7", suite="suite.yaml").answer == "It is 7"
     assert not (tmp_path / "proctor.db").exists()
-    with pytest.raises(proctor.InputError, match=r"told gave no answer \(raised\): .*KeyError"):
+    with pytest.raises(proctor.InputError, match=r"notify gave no answer \(raised\): .*KeyError"):
         proctor.ask(notify, "What else?")
     with pytest.raises(proctor.InputError, match=r"The question is blank"):
         proctor.ask(notify, " ")

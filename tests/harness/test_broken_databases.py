@@ -24,7 +24,7 @@ READING = (
     ("abstain",),
     ("baseline", "--out", "made.json"),
     ("run", "suite.yaml"),
-    ("run", "suite.yaml", "--plan"),
+    ("run", "suite.yaml", "--dry-run"),
 )
 
 
@@ -87,7 +87,7 @@ LOOKING = (
     ("report", "--markdown", "-"),
     ("compare", "previous", "latest"),
     ("report", "--json", "-"),
-    ("run", "suite.yaml", "--plan"),
+    ("run", "suite.yaml", "--dry-run"),
 )
 
 

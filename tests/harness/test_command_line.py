@@ -18,7 +18,7 @@ from typed import proctor
         (["score", "empty.jsonl", "--metrics", "exact_match"], "empty.jsonl"),
         (["ask", "suite.yaml", "mine", "  "], "The question is blank"),
         (["init", "."], "suite.yaml"),
-        (["run", "suite.yaml", "--rows", "-"], "--rows wants the name of a file"),
+        (["run", "suite.yaml", "--rows", "-"], "--rows wants a file name"),
     ],
 )
 def test_wrong_input_is_a_sentence_and_exit_code_two(tmp_path, arguments, words):
@@ -33,13 +33,13 @@ def test_wrong_input_is_a_sentence_and_exit_code_two(tmp_path, arguments, words)
 
 def test_a_fault_of_ours_is_shown_in_full_and_never_reads_as_a_verdict():
     code = (
-        "import sys; from proctor.harness import cli; cli.app.command('broken')(lambda: 1 / 0); "
+        "import sys; from proctor.harness.cli import main as cli; cli.app.command('broken')(lambda: 1 / 0); "
         "sys.argv = ['proctor', 'broken']; cli.main()"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.returncode == 70
     assert "ZeroDivisionError" in done.stderr
-    assert done.stderr.endswith("proctor: This is a fault of Proctor. What was answered is kept.\n")
+    assert done.stderr.endswith("proctor: This is a bug in Proctor. All answers so far are stored.\n")
 
 
 def test_a_wrong_option_is_exit_code_two(tmp_path):
@@ -79,7 +79,7 @@ def test_the_leaderboard_fits_and_says_where_things_are(tmp_path):
     assert "exact_match" in board and "mine" in board
     assert "proctor.db" in done.stdout and "proctor ask suite.yaml mine" in done.stdout
     again = proctor("run", "suite.yaml", folder=tmp_path)
-    assert "Everything was kept already: 5 answers in proctor.db. Nothing was asked." in again.stdout
+    assert "Everything was cached: 5 answers in proctor.db. Nothing was asked." in again.stdout
 
 
 RECORDED = [
@@ -113,6 +113,7 @@ def test_recorded_answers_are_scored_without_a_bot(tmp_path):
     assert bots["x"]["metrics"]["exact_match"] | {"ci_low": 0, "ci_high": 0} == {
         "mean": 1.0, "ci_low": 0, "ci_high": 0, "n_ok": 2, "n_not_applicable": 1, "n_failed": 0,
         "n_parse_failure": 0, "reasons": {"expected_missing": 1},
+        "ci_untold": "2 questions are too few: an interval takes 5",
     }  # fmt: skip
     assert bots["y"]["metrics"]["exact_match"]["mean"] == 0.0
     assert bots["x"]["latency_ms"]["p50"] == 120
@@ -154,7 +155,7 @@ def test_recorded_answers_are_scored_by_metrics_of_ones_own(tmp_path):
         assert (done.returncode, said in done.stderr) == (2, True)
 
 
-def test_all_metrics_that_are_none_are_told_at_once(tmp_path):
+def test_all_unknown_metrics_are_named_at_once(tmp_path):
     write_suite(tmp_path, NOTING.format(delay=0), metrics=["exact_mach", "rouge_l", "blue"])
     done = proctor("run", "suite.yaml", folder=tmp_path)
     assert done.returncode == 2
@@ -163,7 +164,7 @@ def test_all_metrics_that_are_none_are_told_at_once(tmp_path):
     ]  # fmt: skip
 
 
-def test_ask_shows_one_answer_and_keeps_nothing(tmp_path):
+def test_ask_shows_one_answer_and_stores_nothing(tmp_path):
     write_suite(tmp_path, NOTING.format(delay=0))
     done = proctor("ask", "suite.yaml", "mine", "What is 7", folder=tmp_path)
     assert done.returncode == 0, done.stderr

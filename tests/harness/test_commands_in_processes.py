@@ -26,7 +26,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (["gate", "-b", "previous"], 1, "Verdict: regressed (exit code 1)"),
         (["gate", "-b", "previous", "--bot", "faq", "--json"], 0, '"verdict": "not worse"'),
         (["gate", "-b", "previous", "--margin", "faq"], 2, "wanted METRIC=NUMBER"),
-        (["baseline", "--out", "-"], 2, "wants the name of a file"),
+        (["baseline", "--out", "-"], 2, "wants a file name"),
         (["compare", "previous", "latest", "--json"], 0, '"exact_match"'),
         (["plan", "--metric", "exact_match", "--delta", "0.05"], 0, "exact_match"),
         (["rank"], 0, "faq"),

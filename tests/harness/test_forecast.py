@@ -1,4 +1,4 @@
-"""What ``--plan`` says before anything is asked, held against what a server then counts."""
+"""What ``--dry-run`` says before anything is asked, held against what a server then counts."""
 
 import json
 import os
@@ -115,7 +115,7 @@ def test_a_bot_with_a_language_model_is_reckoned_as_well(tmp_path):
 def test_the_page_fits_and_nothing_is_asked_or_made(tmp_path):
     with JudgeServer() as server:
         suite_with_judge(tmp_path, server, 5, judge="embedded", metrics=[*EVERYTHING, "exact_match"])
-        arguments = ["run", "suite.yaml", "--plan", "--judge", "small", "--judge-url", server.url]
+        arguments = ["run", "suite.yaml", "--dry-run", "--judge", "small", "--judge-url", server.url]
         done = proctor(*arguments, folder=tmp_path, env={**os.environ, "OPENAI_API_KEY": "none"})
         assert done.returncode == 0, done.stderr
         assert max(map(len, done.stdout.splitlines())) <= 80
@@ -137,7 +137,7 @@ def test_the_self_test_of_the_judge_is_foreseen_until_it_is_kept(tmp_path):
         check = {"model": "small", "votes": 3, "check": {"repeats": 3}}
         suite_with_judge(tmp_path, server, 2, judge=check, metrics=[{"sexism": {"check_contexts": False}}])
         made = cost_estimate(suite_evaluation(load_suite(tmp_path), RunConfig(), {}), tmp_path / "proctor.db")
-        page = proctor("run", "suite.yaml", "--plan", folder=tmp_path).stdout
+        page = proctor("run", "suite.yaml", "--dry-run", folder=tmp_path).stdout
         assert server.calls == []
         run(tmp_path)
         assert len(server.calls) == made.check.requests + made.calls["sexism"].requests == made.total.requests
@@ -171,9 +171,9 @@ def test_critics_of_which_some_are_asked_about_alone_are_all_foreseen(tmp_path, 
 
 def test_the_embedded_judge_takes_no_requests(tmp_path):
     record(tmp_path, 2)
-    done = proctor("score", "recorded.jsonl", "--plan", "--metrics", "faithfulness", folder=tmp_path)
+    done = proctor("score", "recorded.jsonl", "--dry-run", "--metrics", "faithfulness", folder=tmp_path)
     assert done.returncode == 0, done.stderr
-    assert "The judge is embedded: no requests, no money." in done.stdout
+    assert "The judge is embedded: no requests, no cost." in done.stdout
 
 
 def test_a_plan_leaves_the_database_as_it_is(tmp_path):

@@ -154,7 +154,7 @@ def test_a_run_is_never_held_against_itself(tmp_path):
         (["-b", "previous", "--margin", "exact_match=nan"], "wanted METRIC=NUMBER"),
         (["-b", "previous", "--fresh", "--limit", "3"], "--limit, --fresh: nothing is asked"),
         (["-b", "previous", "--json", "--markdown", "-"], "both want stdout"),
-        (["-b", "previous", "--junit", "-"], "--junit wants the name of a file"),
+        (["-b", "previous", "--junit", "-"], "--junit wants a file name"),
         (["-b", "previous", "--junit", "nowhere/x.xml"], "the folder nowhere does not exist"),
         (["-b", "previous", "--junit", "x", "--markdown", "x"], "is given for --junit already"),
         (["-b", "previous", "--junit", "proctor.db"], "is given for --db already"),
@@ -226,8 +226,8 @@ def test_a_baseline_holds_what_is_asked_for(tmp_path):
     assert all("answer" not in row for question in made["questions"] for row in question["rows"]["rag"])
     for wrong, says in (
         (["2099"], "is no run of"), (["--bot", "rug"], "Did you mean rag?"), (["-m", "recal"], "did you mean recall?"),
-        (["b.json"], "is no database"), (["--out", "proctor.db"], "--db"), (["--out", "no/b.json"], "does not exist"),
-        (["--out", "-"], "wants the name of a file"),
+        (["b.json"], "not a database"), (["--out", "proctor.db"], "--db"), (["--out", "no/b.json"], "does not exist"),
+        (["--out", "-"], "wants a file name"),
     ):  # fmt: skip
         done = proctor("baseline", *wrong, folder=tmp_path)
         assert (done.returncode, says in done.stderr) == (2, True), done.stderr

@@ -127,7 +127,7 @@ def test_other_documents_are_held_against_those_of_the_suite(tmp_path):
         (("--against", "nowhere"), "nowhere"),
         (("--against", "documents", "--no-answers"), "--against compares answers"),
         (("--grid", "chunk_sise=3"), "chunk_size"),
-        (("--plan", "--metric", "nothing"), "nothing"),
+        (("--dry-run", "--metric", "nothing"), "nothing"),
     ],
 )
 def test_what_can_t_be_is_told_in_a_sentence(tmp_path, arguments, said):
@@ -139,11 +139,11 @@ def test_what_can_t_be_is_told_in_a_sentence(tmp_path, arguments, said):
 
 def test_a_plan_asks_nobody(tmp_path):
     suite = write_knowledge_suite(tmp_path)
-    done = proctor("knowledge", suite, "--plan", "--most-calls", 7, folder=tmp_path)
+    done = proctor("knowledge", suite, "--dry-run", "--most-calls", 7, folder=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "At most 7 answers more for blame" in done.stdout
     assert not (tmp_path / "proctor.db").exists()
-    whole = json.loads(proctor("knowledge", suite, "--plan", "--json", folder=tmp_path).stdout)
+    whole = json.loads(proctor("knowledge", suite, "--dry-run", "--json", folder=tmp_path).stdout)
     assert whole["analysis"]["grid"] == 15
 
 

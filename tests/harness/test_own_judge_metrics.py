@@ -106,7 +106,7 @@ def test_metrics_of_ones_own_ask_the_judge(tmp_path):
 def test_the_plan_counts_their_requests(tmp_path):
     with JudgeServer() as server:
         own_suite(tmp_path, server)
-        done = proctor("run", "suite.yaml", "--plan", "--json", folder=tmp_path)
+        done = proctor("run", "suite.yaml", "--dry-run", "--json", folder=tmp_path)
         assert done.returncode == 0, done.stderr
         plan = json.loads(done.stdout)
         assert server.calls == []

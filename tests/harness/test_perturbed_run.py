@@ -106,11 +106,11 @@ def test_a_fragile_bot_is_shown_as_one(tmp_path):
 
 def test_the_plan_counts_both_runs_and_asks_nothing(tmp_path):
     write_suite(tmp_path, NOTING.format(delay=0), QUESTIONS, perturb=TYPOS)
-    made = outcome(tmp_path, "--plan")
+    made = outcome(tmp_path, "--dry-run")
     assert (made["rows"], made["perturbed"]["rows"], made["perturbed"]["questions_to_write"]) == (8, 15, 0)
     assert asked(tmp_path) == []
     outcome(tmp_path)
-    made = outcome(tmp_path, "--plan")
+    made = outcome(tmp_path, "--dry-run")
     assert (made["rows_to_ask"], made["perturbed"]["rows_to_ask"]) == (0, 0)
 
 
@@ -130,7 +130,7 @@ def with_judge(folder, server, perturb):
 def test_what_a_judge_wrote_is_kept_and_asked_for_once(tmp_path):
     with OpenAIServer(writing) as server:
         with_judge(tmp_path, server, JUDGED)
-        plan = outcome(tmp_path, "--plan")
+        plan = outcome(tmp_path, "--dry-run")
         assert (plan["perturbed"]["rows"], plan["perturbed"]["questions_to_write"], len(server.calls)) == (9, 6, 0)
         first = outcome(tmp_path)
         assert (first["perturbed"]["asked"], len(server.calls)) == (9, 6)

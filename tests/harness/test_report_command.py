@@ -118,7 +118,7 @@ def browsing(seen: list[str], finds: bool = True):
 def test_a_machine_without_a_browser_gets_a_sentence(folder):
     wanted = Wanted(html=folder / "p.html", open=True)
     (said,) = report_run(folder / "proctor.db", None, wanted, sys.stdout, {}, browsing([], finds=False))
-    assert "there is no browser here" in said
+    assert "no browser was found" in said
     assert is_page(folder / "p.html")
 
 

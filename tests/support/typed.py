@@ -26,15 +26,16 @@ def proctor(*arguments: object, folder: Path, env: Mapping[str, str] | None = No
 
 def plugin_options() -> list[str]:
     """How a session of pytest gets the plugin where the package is not installed but only on the path."""
-    installed = importlib.metadata.entry_points(group="pytest11").names
-    is_loaded = "proctor" in installed and not os.environ.get("PYTEST_DISABLE_PLUGIN_AUTOLOAD")
-    return [] if is_loaded else ["-p", "proctor.harness.pytest_plugin"]
+    plugin = "proctor.harness.pytest_plugin"
+    installed = {entry.value for entry in importlib.metadata.entry_points(group="pytest11")}
+    is_loaded = plugin in installed and not os.environ.get("PYTEST_DISABLE_PLUGIN_AUTOLOAD")
+    return [] if is_loaded else ["-p", plugin]
 
 
 def pytest_session(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
     """Run a session of pytest on the tests of a folder; its modules are forgotten afterwards.
 
-    Within a session it would answer for what the outer one left to the collector of garbage: it is told nothing of it.
+    Within a session it would answer for what the outer one left to the collector of garbage: it hears nothing of it.
     """
     silent = ["-p", "no:unraisableexception", "-p", "no:threadexception"]
     options = ["-q", "--import-mode=importlib", "--capture=sys", *silent, "--rootdir", str(folder), *arguments]

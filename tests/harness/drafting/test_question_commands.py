@@ -154,7 +154,7 @@ def test_a_model_writes_drafts_whose_quotes_are_located_and_is_not_asked_twice(t
     with_suite(tmp_path)
     with OpenAIServer(writing, key=KEY) as server:
         asked = ("draft", "suite.yaml", "--judge", "openai:test-model", "--judge-url", server.url, "--json")
-        notify = json.loads(run(tmp_path, *asked, "--plan").stdout)
+        notify = json.loads(run(tmp_path, *asked, "--dry-run").stdout)
         assert (notify["calls"], notify["drafts"], len(server.calls)) == (2, [], 0)
         assert notify["tokens_in"] > 400
         assert not list(tmp_path.glob("drafts*")) and not list(tmp_path.glob("*.db"))
