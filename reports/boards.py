@@ -99,7 +99,7 @@ class BoolBoard(_Weak):
 
 @dataclass(frozen=True, slots=True)
 class ClassificationRow:
-    """Accuracy, precision, recall and F1 of one bot, and how often it said what for which label.
+    """Accuracy, precision, recall and F1 of one bot, and its confusion matrix.
 
     ``confusion`` is None where the matrix has more than ``MOST_CELLS``.
     """

@@ -1,4 +1,4 @@
-"""Insights: what is worth knowing of a run beside its problems: who is best, what is hard, who is fast or cheap."""
+"""Insights: what is worth knowing about a run besides its problems: who is best, what is hard, who is fast or cheap."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ InsightType = Literal[
     "best_bot", "most_accurate", "least_accurate", "most_difficult_case", "best_retrieval", "worst_retrieval",
     "least_grounded", "allow_list", "fastest", "slowest", "cheapest", "most_expensive",
 ]  # fmt: skip
-TOTALLED = ("latency_ms", "cost")  # the fastest and the cheapest are told apart by totals
+TOTALLED = ("latency_ms", "cost")  # the fastest and the cheapest are compared by totals
 MOST_ALLOWED = 5  # entries of an allow-list that an insight names; of more it counts the rest
 EXCERPT = 300  # characters of a question or sentence that an insight repeats
 
@@ -197,7 +197,7 @@ WHERE run_id = :run AND bots.name IN (SELECT value FROM json_each(:bots)) GROUP 
 
 
 def _allow_list(run: ReportedRun, evaluator: RunEvaluator) -> Iterator[Insight]:
-    """What an allow-list hid from a check, for each bot: whoever reads a pass should know what was let through."""
+    """What an allow-list hid from a check, for each bot: a reader of a pass should know what was let through."""
     metric = f"{family_of(evaluator)}.passes"
     if metric != "pii_leakage.passes" or metric not in run.columns:
         return

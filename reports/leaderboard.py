@@ -94,7 +94,7 @@ def primary_first(summary: Summary) -> list[MetricColumn]:
 
 
 def _is_void(column: MetricColumn, summary: Summary) -> bool:
-    """Whether it has no value and need not say so: nothing was read, no contexts checked, or all is said above."""
+    """Whether it has no value and needs no note: nothing was read, no contexts checked, or another note has said it."""
     cells = [bot.metrics[column.name] for bot in summary.bots]
     if any(cell.mean is not None for cell in cells):
         return False

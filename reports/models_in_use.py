@@ -110,7 +110,7 @@ class ModelInUse:
 
 
 def named(metrics: tuple[str, ...]) -> str:
-    """Some metrics by name, and how many there are beside.
+    """Some metrics by name, and how many more there are.
 
     >>> named(("a", "b.passes", "b.failures", "c", "d", "e"))
     'a, b, c, d and 1 more'

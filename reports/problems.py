@@ -275,7 +275,7 @@ class _Lack(NamedTuple):
 
 
 def _lacking(run: ReportedRun, bot: BotSummary) -> Sequence[_Lack]:
-    """What a bot's metrics lack, each once: a model that several evaluators want is told as one.
+    """What a bot's metrics are missing, each once: a model that several evaluators want is reported once.
 
     Messages of a judge or server may differ from row to row, so of these an evaluator has one at most.
     """
@@ -303,7 +303,7 @@ def _unavailable(run: ReportedRun, bot: BotSummary, lack: _Lack) -> Problem:
 
 
 def _quoted(said: str) -> str:
-    """What a metric said, behind a colon; the sentence goes on to its full stop."""
+    """A metric's message after a colon, without its full stop."""
     return f": {said[:_MOST_SAID].rstrip('.')}" if said else ""
 
 
@@ -532,7 +532,7 @@ def _missed_thresholds(run: ReportedRun) -> Iterator[Problem]:
 
 
 def _is_unread(cell: MetricSummary | None) -> bool:
-    """Whether nothing that the judge said could be read: a rate over such rows says nothing of the bot."""
+    """Whether none of the judge's replies could be read: a rate over such rows says nothing about the bot."""
     return cell is not None and not cell.n_ok and cell.n_parse_failure > 0
 
 

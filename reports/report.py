@@ -1,4 +1,4 @@
-"""Report: all that is told of a run: its boards, problems and insights, worked out once and kept."""
+"""Report: everything about a run, its boards, problems and insights, computed once and cached."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Findings:
 
 
 def findings_of(run: ReportedRun) -> Findings:
-    """Those that are kept; worked out anew where rows came since, without keeping them."""
+    """The cached ones; computed anew where rows were added since, and then not cached."""
     return _load(run) if _are_current(run) else _work_out(run)
 
 
@@ -88,7 +88,7 @@ def _work_out(run: ReportedRun) -> Findings:
     return Findings(problems_of(run), insights_of(run))
 
 
-RULES = "5"  # changed with the rules of problems and insights, so that kept ones are worked out again
+RULES = "5"  # changed with the rules of problems and insights, so that cached ones are computed again
 
 
 def _key(run: ReportedRun) -> str:

@@ -225,7 +225,7 @@ LIMIT 1"""
 
 
 def first_error(run: ReportedRun, bot: str, metric: str) -> str:
-    """What a metric said when it broke off, on one line; empty where nothing is on record."""
+    """The message of a metric that failed, on one line; blank where there is none."""
     arguments = {"run": run.id, "bot": run.bot_ids[bot], "metric": run.metric_ids[metric]}
     lines = run.store.query(FIRST_ERROR, arguments)
     return " ".join(str(lines[0][0]).split()) if lines else ""

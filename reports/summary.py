@@ -132,7 +132,7 @@ def find_run(store: Store, name: str | None = None) -> tuple[int, str]:
     if name is None or name == LATEST:
         lines = store.query(f"SELECT id, name FROM runs ORDER BY {LATEST_FIRST} LIMIT 1")
         if not lines:
-            raise StoreError(f"{store.path} holds no run yet. 'proctor run' makes one.")
+            raise StoreError(f"{store.path} has no run yet. 'proctor run' makes one.")
     else:
         lines = store.query("SELECT id, name FROM runs WHERE SUBSTR(name, 1, LENGTH(?)) = ?", [name, name])
         if len(lines) != 1:

@@ -322,7 +322,7 @@ def _unchanged(comparisons: tuple[Comparison, ...]) -> Iterator[str]:
     bots = [each.candidate.bot for each in comparisons if each.same_answers]
     if bots:
         runs = f"runs {comparisons[0].baseline.run} and {comparisons[0].candidate.run}"
-        yield f"{', '.join(bots)}: the same kept answers in {runs}, so there is nothing to compare."
+        yield f"{', '.join(bots)}: the same cached answers in {runs}, so there is nothing to compare."
 
 
 def _next(comparisons: list[Comparison], shown: Shown) -> Iterator[tuple[str, str]]:

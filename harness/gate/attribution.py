@@ -39,7 +39,7 @@ from ..suite.suite_file import LoadedSuite
 
 @dataclass(frozen=True, slots=True)
 class BotRecord:
-    """A bot as it was: its identity without anything secret, and the run in which it stood."""
+    """A bot as it was: its identity without anything secret, and the run that it was part of."""
 
     run: str
     name: str
@@ -47,7 +47,7 @@ class BotRecord:
 
 
 def read_record(store: Store, run_id: int, bot: str) -> BotRecord:
-    """The record of a bot of a run. Raises InputError where the run has no such bot."""
+    """The record of a bot in a run. Raises InputError where the run has no such bot."""
     ((run,),) = store.query("SELECT name FROM runs WHERE id = ?", [run_id])
     found = store.query(
         "SELECT kind, model, embedded, settings, prompts, parts, models FROM run_bots JOIN bots ON bots.id = bot_id"
@@ -68,7 +68,7 @@ def _mapping(text: str) -> Mapping[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class Attribution:
-    """What caused the difference between a bot and what it was.
+    """What caused the difference between a bot and its baseline.
 
     Attributes:
         bot: its name.
@@ -76,7 +76,7 @@ class Attribution:
         candidate_run: the run in which it is as now.
         changes: by factor, the change in words.
         effects: by metric, those first that moved most.
-        configurations: how many were held between the two.
+        configurations: how many were run between the two.
         asked: questions that were asked for it.
     """
 
@@ -134,9 +134,9 @@ class Attribution:
             verb, noun = ("cost", "lost") if is_loss else ("brought", "gained")
         first, *others = sorted(found.effects, key=lambda each: -way * each.difference.mean)
         of_all = f"of the {abs(whole):.2f} {noun} in {found.column.name}"
-        said = [f"{self._change(first)} {verb} {spread(first.difference, way)} {of_all}"]
-        said += [f"{self._change(each)} {spread(each.difference, way)}" for each in others]
-        return "; ".join(said)
+        lines = [f"{self._change(first)} {verb} {spread(first.difference, way)} {of_all}"]
+        lines += [f"{self._change(each)} {spread(each.difference, way)}" for each in others]
+        return "; ".join(lines)
 
     def _change(self, effect: Effect) -> str:
         return self.changes[effect.factor]
@@ -144,17 +144,17 @@ class Attribution:
 
 @dataclass(frozen=True, slots=True)
 class Explained:
-    """What caused the differences; ``notes`` are sentences about bots of which it can't be told."""
+    """What caused the differences; ``notes`` are sentences about bots without an attribution."""
 
     attributions: tuple[Attribution, ...] = ()
     notes: tuple[str, ...] = ()
 
     @property
     def sentences(self) -> list[str]:
-        """What caused what, and of what it can't be told."""
-        said = [f"{each.bot}: {line}." for each in self.attributions for line in each.lines]
+        """What caused what, and for which bots it is unknown."""
+        lines = [f"{each.bot}: {line}." for each in self.attributions for line in each.lines]
         asked = sum(each.asked for each in self.attributions)
-        return [*said, *([f"To find that out {asked:,} questions were asked."] if asked else []), *self.notes]
+        return [*lines, *([f"To find that out {asked:,} questions were asked."] if asked else []), *self.notes]
 
     @property
     def as_object(self) -> dict[str, object]:
@@ -212,7 +212,7 @@ def factors_between(record: BotRecord, now: Identity, has_old_documents: bool) -
     if old.kind != now.kind:
         raise InputError(
             f"{record.name} was a {old.kind} bot in run {record.run} and is a {now.kind} bot now: "
-            "nothing stands between the two, so no single change can be blamed."
+            "nothing stands between the two, so the difference can't be attributed to a single change."
         )
     found = [
         Factor(PROMPT, "the prompt" if old.prompts != now.prompts else ""),
@@ -256,7 +256,7 @@ def model_of(identity: Identity) -> dict[str, Any]:
     """The chat model with its parameters, without where it is and what our own code does."""
     notify = identity.settings.get("model")
     model = dict(notify) if isinstance(notify, Mapping) else {}
-    if "code" in model:  # all else is told by code that is not in the record
+    if "code" in model:  # all else depends on code that is not in the record
         return _some(model, ("model", "context_tokens"))
     return {name: value for name, value in model.items() if name not in AROUND_MODEL and not _hides(value)}
 
@@ -356,7 +356,7 @@ MOST_FACTORS = 4
 
 @dataclass(frozen=True)
 class AttributionPlan:
-    """What is to be held to take a difference apart.
+    """The configurations to run to explain a difference.
 
     Attributes:
         loaded: the suite as it stands now.
@@ -385,19 +385,19 @@ class AttributionPlan:
 
     @property
     def between(self) -> tuple[frozenset[str], ...]:
-        """What is new in each configuration to be held: neither the baseline itself nor the bot as it is now."""
+        """What is new in each configuration to run, without the baseline and the bot as it is now."""
         sets = [new for new in subsets(self.names) if len(new) < len(self.names)]
         return tuple(new for new in sets if new or self.around is not None)
 
     def questions(self, store: Store, keys: Collection[str] | None = None) -> int:
-        """How many questions would be asked, of those with some keys or of all; answers that are kept are free."""
+        """How many questions would be asked, of those with some keys or of all; cached answers are free."""
         repeats = self.options.repeat or self.loaded.suite.repeat
         questions = open_questions(self.loaded.base / self.loaded.suite.questions, self.options.limit)
         asks = [ask_key(question) for question in questions if keys is None or question.id in keys]
         return sum(missing_answers(store, self.bot, self.identity(new), asks, repeats) for new in self.between)
 
     def sentence(self, store: Store, keys: Collection[str] | None = None) -> str:
-        """What it takes, to be said before anything is asked."""
+        """What it will cost, for the user to read before anything is asked."""
         changed = "; ".join(factor.change for factor in (*self.factors, *([self.around] if self.around else [])))
         count, asked = len(self.between), self.questions(store, keys)
         if not count:
@@ -407,8 +407,8 @@ class AttributionPlan:
 
     def worded(self, new: frozenset[str]) -> str:
         """A configuration in words: ``prompt as before, retrieval as now``."""
-        said = [f"{name} as {'now' if name in new else 'before'}" for name in self.names]
-        return ", ".join(said) or "settings as before"
+        lines = [f"{name} as {'now' if name in new else 'before'}" for name in self.names]
+        return ", ".join(lines) or "settings as before"
 
     def identity(self, new: frozenset[str]) -> Identity:
         """What the bot of a configuration is made of."""

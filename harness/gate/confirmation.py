@@ -55,7 +55,7 @@ class _Quiet:
         """Nothing is drawn."""
 
     def said(self, sentence: str) -> None:
-        """What the first run said need not be said again."""
+        """Ignores messages: the first run has shown them."""
 
 
 @dataclass(frozen=True, slots=True)

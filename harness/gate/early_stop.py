@@ -124,10 +124,10 @@ class EarlyResult:
 
 def word_of(words: Iterable[Word]) -> Word:
     """The verdict of a bot from those of its metrics."""
-    said: Sequence[Word] = list(words)
-    if "regressed" in said:
+    found: Sequence[Word] = list(words)
+    if "regressed" in found:
         return "regressed"
-    return "not worse" if said and all(word == "not worse" for word in said) else "undecided"
+    return "not worse" if found and all(word == "not worse" for word in found) else "undecided"
 
 
 def _duration(seconds: float) -> str:

@@ -98,7 +98,7 @@ def settled(text: str, database: Path, suite: str, run: str | None) -> str:
     if not found:
         there = f" Name one of the others: {', '.join(names[:MOST_NAMED])}." if names else ""
         of_suite, relation = (f" of the suite {suite!r}", "before") if word == PREVIOUS else ("", "besides")
-        raise InputError(f"{database} holds no run{of_suite} {f'{relation} {run}' if run else 'yet'}.{there}")
+        raise InputError(f"{database} has no run{of_suite} {f'{relation} {run}' if run else 'yet'}.{there}")
     return f"{found[0]}:{bot}" if bot else found[0]
 
 
@@ -199,7 +199,7 @@ WHERE runs.name = :run GROUP BY run_rows.bot_id ORDER BY run_bots.position"""
 
 @dataclass(frozen=True, slots=True)
 class Savings:
-    """What a run asked, and what it found kept.
+    """What a run asked, and what it took from the cache.
 
     Attributes:
         asked: answers that were asked for now, by bot.
@@ -219,7 +219,7 @@ class Savings:
 
 
 def savings(store: Store, outcome: Outcome, began: str) -> Savings:
-    """What a pass that began at a time (as the database writes it) asked and kept."""
+    """What a pass that began at a time (as the database writes it) asked and took from the cache."""
     lines = store.query(ROWS, {"began": began, "run": outcome.summary.run})
     costs = [cost for *_, cost in lines if cost is not None]
     calls = outcome.judge.vector_cache
@@ -288,7 +288,7 @@ class GateResult:
 
 
 def gate_cached(text: str, options: GateOptions) -> GateResult:
-    """Look at a run that is kept; nothing is asked.
+    """Judge a stored run; nothing is asked.
 
     Args:
         text: a run, its beginning, ``latest``, a database file, each with a bot after a colon; or a bot of the latest.
@@ -441,8 +441,9 @@ def suite_baseline(given: str, settings: GateSettings, folder: Path) -> str:
         if (folder / text[:end]).is_file():
             return f"{_from_here(folder / text[:end])}{text[end:]}"
     if text.lower().endswith(".json"):
-        said = "which the suite names as gate.baseline. 'proctor baseline' writes it."
-        raise InputError(f"There is no {folder / text}, {said}")
+        raise InputError(
+            f"There is no {folder / text}, which the suite names as gate.baseline. 'proctor baseline' writes it."
+        )
     return text
 
 
@@ -454,7 +455,7 @@ def _from_here(path: Path) -> str:
 
 @dataclass(frozen=True, slots=True)
 class FinishedGate:
-    """A gate with the run that was held for it."""
+    """A gate and the run that was made for it."""
 
     result: GateResult
     outcome: Outcome
@@ -464,15 +465,15 @@ def gate_suite(
     loaded: LoadedSuite, run: RunConfig, options: GateOptions, environ: Mapping[str, str], watcher: Watcher,
     notify: Callable[[str], None] | None = None, early_stop: bool = False,
 ) -> FinishedGate:  # fmt: skip
-    """Hold a suite's run, and decide whether its bots became worse. What is kept is not asked again.
+    """Run a suite, and decide whether its bots became worse. Cached answers are not asked again.
 
     Args:
         loaded: the suite.
         run: what the command line changes about it.
         options: what is gated; its bots go before those of ``gate.bots``.
         environ: where keys are looked up.
-        watcher: told of the progress.
-        notify: told a sentence when a local model is loaded.
+        watcher: is notified of the progress.
+        notify: called with a sentence when a local model is loaded.
         early_stop: ask in random order, and stop when every verdict is certain.
 
     Raises:
@@ -483,7 +484,7 @@ def gate_suite(
     gated = options.bots or settings.bots
     chosen_bots(gated, list(loaded.suite.bots))  # refuses what the suite does not have
     if text not in loaded.suite.bots:
-        split_file(text)  # a file that is not there is told before everything is read
+        split_file(text)  # a missing file is reported before everything is read
     evaluation = suite_evaluation(loaded, replace(run, bots=_asked(gated, text, loaded)), environ, notify)
     _check_margins(loaded, evaluation, options)
     with contextlib.closing(Store.open(options.database)) as store:

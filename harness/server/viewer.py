@@ -96,7 +96,7 @@ def _check_there(path: Path) -> None:
     if not path.is_file():
         raise StoreError(f"There is no database {path}. 'proctor run --db {path}' makes one.")
     if path.stat().st_size == 0:
-        raise StoreError(f"{path} is empty: it holds no run yet. 'proctor run --db {path}' makes one.")
+        raise StoreError(f"{path} is empty: it has no run yet. 'proctor run --db {path}' makes one.")
 
 
 def _check_tables(path: Path, connection: sqlite3.Connection) -> None:

@@ -1,4 +1,4 @@
-"""Baseline: the scores of a run as a small JSON file that is committed beside the prompts."""
+"""Baseline: the scores of a run as a small JSON file that is committed next to the prompts."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def read_baseline(path: Path) -> RunTables:
 
 
 def read_states(path: Path) -> dict[str, BotState]:
-    """What the bots of a baseline file were made of; none of a file that was written before it said so."""
+    """What the bots of a baseline file were made of; empty for a file of an older version."""
     states = {}
     for bot in _parsed(path).get("bots", ()):
         settings, prompts = bot.get("settings"), bot.get("prompts")
@@ -153,7 +153,7 @@ def _case(line: Mapping[str, Any]) -> Case:
 
 @dataclass(frozen=True, slots=True)
 class _Answers:
-    """What the bot said, as far as the file holds it."""
+    """The bot's answers, as far as the file has them."""
 
     rows: Mapping[str, Sequence[Mapping[str, Any] | None]]
 
@@ -224,7 +224,7 @@ def _number(value: object) -> float | None:
     return float(value)
 
 
-LONGEST_ANSWER: Final = 500  # characters of an answer that are kept
+LONGEST_ANSWER: Final = 500  # characters of an answer that are stored
 # What a comparison tells of a manifest, and what a gate reads of it.
 SETTINGS: Final = (
     "primary", "suite_hash", "questions", "limit", "repeat", "concurrency", "latency_run", "seed", "embedder", "judge",

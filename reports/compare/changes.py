@@ -122,7 +122,7 @@ def part_changes(baseline: BotState, candidate: BotState) -> Iterator[PartChange
     for name, before, after in differing(baseline.parts, candidate.parts):
         yield PartChange("part", name, before, after)
     for name, before, after in differing(baseline.models, candidate.models):
-        if (before, after) != (baseline.model, candidate.model):  # else it is told above
+        if (before, after) != (baseline.model, candidate.model):  # else it is listed above
             yield PartChange("revision", name, before, after)
 
 

@@ -78,7 +78,7 @@ def paired_latency(pairing: Pairing, seed: int = 0) -> LatencyDifference | None:
 
 ALPHA: Final = 0.05
 Correction = Literal["holm", "bh"]
-Verdict = Literal["better", "worse", "higher", "lower", "no difference shown", "the same", "cannot be told"]
+Verdict = Literal["better", "worse", "higher", "lower", "no difference shown", "the same", "not estimable"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +149,7 @@ class MetricComparison:
     missing: Missing
     holm: float | None = None
     bh: float | None = None
-    verdict: Verdict = "cannot be told"
+    verdict: Verdict = "not estimable"
     bounds: tuple[float, float] | None = None
     pass_to_fail: int | None = None
     fail_to_pass: int | None = None
@@ -176,7 +176,7 @@ class MetricComparison:
         if self.verdict == "the same":
             return f"the same on all {found.questions:,} questions" + self._range(", so the true one lies")
         if found.low is None or found.high is None:
-            return f"cannot be told: {found.no_interval}"
+            return f"not estimable: {found.no_interval}"
         if self.verdict == "no difference shown":
             after = " after correction" if found.low > 0 or found.high < 0 else ""
             return f"no difference shown{after}: between {self.shown(found.low)} and {self.shown(found.high)}"
@@ -252,7 +252,7 @@ def _verdict(found: MetricComparison, correct: Correction) -> Verdict:
     if not _changed(found):
         return "the same"
     if difference.low is None or difference.high is None or p_value is None:
-        return "cannot be told"
+        return "not estimable"
     if p_value > ALPHA or difference.low <= 0 <= difference.high:
         return "no difference shown"
     rose = difference.mean > 0
@@ -404,7 +404,7 @@ def _other_speed(baseline: Mapping[str, object], candidate: Mapping[str, object]
         shown = ["one" if many is None else str(many) for many in crowd]
         yield f"Latency is not comparable: {shown[0]} in flight on the first side, {shown[1]} on the second."
     if baseline.get("machine") and candidate.get("machine") and baseline["machine"] != candidate["machine"]:
-        yield "Latency is hardly comparable: the runs were held on different machines."
+        yield "Latency is hardly comparable: they were run on different machines."
 
 
 def _counted_times(repeats: int) -> str:

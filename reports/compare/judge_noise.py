@@ -13,7 +13,7 @@ from ...metrics.evaluators import RATES
 from ..statistics.variance import majority_variance
 from ..store.database import Store
 
-FEWEST: Final = 5  # second verdicts, or answers with votes, below which nothing is said
+FEWEST: Final = 5  # second verdicts, or answers with votes, below which there is no estimate
 UNKNOWN: Final = "unknown: needs votes or the same answers judged twice"
 
 # Answers of the bot to questions of the run that are there more than once with a value, from the same contexts, in
@@ -154,7 +154,7 @@ def _details(store: Store, ids: Mapping[str, int], metric: str) -> list[tuple[An
 
 
 def _items(details: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """All that stands in lists of the details: claims, chunks, findings."""
+    """All items of the lists in the details: claims, chunks, findings."""
     return [item for found in details.values() if isinstance(found, list) for item in found if isinstance(item, dict)]
 
 

@@ -54,7 +54,7 @@ STEADY: Final = (
 
 
 def groups(comparison: Comparison) -> Iterator[tuple[str, str, tuple[MetricComparison, ...]]]:
-    """The metrics by what became of them: a kind (``better``, ``worse``, ``open``), a heading, and the metrics.
+    """The metrics by verdict: a kind (``better``, ``worse``, ``open``), a heading, and the metrics.
 
     The primary metric comes first, in a group of its own where there are others.
     """
@@ -65,7 +65,7 @@ def groups(comparison: Comparison) -> Iterator[tuple[str, str, tuple[MetricCompa
         ("other", f"{name} differs, and neither is better", ("higher", "lower")),
         ("open", "no difference shown", ("no difference shown",)),
         ("open", "the same on every question", ("the same",)),
-        ("open", "cannot be told", ("cannot be told",)),
+        ("open", "not estimable", ("not estimable",)),
     )
     if first is not None:
         kind, heading = next((kind, heading) for kind, heading, verdicts in headings if first.verdict in verdicts)
@@ -93,11 +93,11 @@ def headline(comparison: Comparison) -> str:
     )
     better, worse = ([each for each in directed if each.verdict == word] for word in ("better", "worse"))
     if comparison.same_answers:
-        return "The same kept answers on both sides: nothing to compare."
+        return "The same cached answers on both sides: nothing to compare."
     if not comparison.metrics:
         return "No metric can be compared."
     if not directed:
-        return "None of the metrics has a better and a worse side."
+        return "None of the metrics has a direction that is better."
     parts = [f"{verdict} on {len(found)}" for verdict, found in (("better", better), ("worse", worse)) if found]
     whole = count(len(directed), "metric")
     if not parts:
@@ -110,7 +110,7 @@ def headline(comparison: Comparison) -> str:
 def asked(comparison: Comparison) -> str:
     """What the comparison rests on: questions, clusters, answers."""
     noun = cluster_noun(comparison.cluster)
-    alone = comparison.clusters == comparison.questions  # every question is its own, so that nothing is to be told
+    alone = comparison.clusters == comparison.questions  # every question is its own cluster: nothing to add
     clusters = "" if alone else f" from {count(comparison.clusters, noun)}"
     repeats = comparison.baseline.repeats, comparison.candidate.repeats
     times = f", asked {repeats[0]} times" if repeats[0] == repeats[1] > 1 else ""
@@ -244,8 +244,8 @@ def missing_notes(comparison: Comparison) -> list[str]:
 
 def _missing_note(found: MetricComparison, comparison: Comparison) -> str:
     missing, baseline, candidate = found.missing, comparison.baseline.name, comparison.candidate.name
-    lacking = ((baseline, missing.baseline_reasons), (candidate, missing.candidate_reasons))
-    why = "; ".join(f"{name} {_reasons(reasons)}" for name, reasons in lacking if reasons)
+    without = ((baseline, missing.baseline_reasons), (candidate, missing.candidate_reasons))
+    why = "; ".join(f"{name} {_reasons(reasons)}" for name, reasons in without if reasons)
     whole = f"{missing.both:,} of {comparison.questions:,}"
     return f"{found.column.name}: {whole} questions on both sides ({why}).{_bounds(found)}"
 
@@ -295,7 +295,7 @@ def _less(width: float) -> str:
 
 
 def refused_groups(comparison: Comparison, most: int = 6) -> list[tuple[str, str]]:
-    """Names of metrics that are not compared, and why; those with the same reason stand together."""
+    """Names of metrics that are not compared, and why; those with the same reason together."""
     together: dict[str, list[str]] = {}
     for name, why in comparison.refused.items():
         together.setdefault(why, []).append(name)

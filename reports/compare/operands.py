@@ -34,7 +34,7 @@ def _not_known(_bot: str, _metric: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Operand:
-    """One side of a comparison.
+    """One of the two operands of a comparison.
 
     Attributes:
         run: the tables of the run; of one bot alone where the user named one.
@@ -43,7 +43,7 @@ class Operand:
         of_run: names of its metrics that are figures of a whole run, and so have nothing to pair.
         is_baseline: it comes from a baseline file, whose figures are rounded.
         judge_noise: variance of one verdict by bot and metric, as far as it can be known.
-        source: the database, open as long as the side is, and the key of the run in it; None for a baseline file.
+        source: the database, open as long as the operand is, and the key of the run in it; None for a baseline file.
     """
 
     run: RunTables
@@ -72,9 +72,9 @@ class Operand:
 
 @contextlib.contextmanager
 def open_operand(text: str, database: Path, bots: Collection[str] | None = None) -> Iterator[Operand]:
-    """Open what a user named; its database stays open until the end of the ``with``, for the answers.
+    """Open what a user named; its database stays open until the ``with`` ends, as answers are read late.
 
-    A side is ``BOT`` (of the latest run of the database), ``RUN[:BOT]`` (a name, its beginning, ``latest`` or
+    An operand is ``BOT`` (of the latest run of the database), ``RUN[:BOT]`` (a name, its beginning, ``latest`` or
     ``previous``), ``FILE.db[:RUN][:BOT]`` (left out, the latest run), or ``FILE.json[:BOT]`` (a baseline file).
 
     Args:
@@ -101,7 +101,7 @@ def split_file(text: str) -> tuple[Path | None, str]:
     """
     if not text.strip():
         raise InputError(
-            "A side is empty. Name a bot, a run, or a file: 'rag', 'latest:rag', 'proctor.db', 'base.json'."
+            "An operand is empty. Name a bot, a run, or a file: 'rag', 'latest:rag', 'proctor.db', 'baseline.json'."
         )
     path, rest = find_file(text)
     if path is not None:
@@ -180,7 +180,7 @@ def _listed_files(folder: Path, words: str) -> str:
 
 def _opened(path: Path) -> Store:
     if path.is_file() and path.stat().st_size == 0:  # opening it would fill it with tables
-        raise InputError(f"{path} is empty: it holds no run yet. 'proctor run --db {path}' makes one.")
+        raise InputError(f"{path} is empty: it has no run yet. 'proctor run --db {path}' makes one.")
     return Store.open(path, create=False)
 
 
@@ -196,7 +196,7 @@ def _from_baseline(path: Path, bot: str) -> Operand:
 
 
 def operand_in(store: Store, text: str, wanted: Collection[str] | None = None) -> Operand:
-    """The side that a text without a file names in an open database; see ``open_operand``."""
+    """The operand that a text without a file names in an open database; see ``open_operand``."""
     runs = all_runs(store)
     run, bot = named_operand(store, text, runs)
     tables = run_tables(store, run[0], wanted if bot is None else {bot})
@@ -215,7 +215,7 @@ def all_runs(store: Store) -> list[Found]:
     """All runs, the latest first."""
     lines = store.query(f"SELECT id, name FROM runs ORDER BY {LATEST_FIRST}")
     if not lines:
-        raise InputError(f"{store.path} holds no run yet. 'proctor run' makes one.")
+        raise InputError(f"{store.path} has no run yet. 'proctor run' makes one.")
     return [(int(run_id), str(name)) for run_id, name in lines]
 
 
@@ -260,7 +260,7 @@ def _previous(store: Store, runs: Sequence[Found]) -> Found:
     )
     if not lines:
         others = f" There are runs of other suites: {_listed(runs[1:])}." if len(runs) > 1 else ""
-        raise InputError(f"{store.path} holds no run of this suite before the latest, {runs[0][1]}.{others}")
+        raise InputError(f"{store.path} has no run of this suite before the latest, {runs[0][1]}.{others}")
     return int(lines[0][0]), str(lines[0][1])
 
 
@@ -308,7 +308,7 @@ class Matched:
 
 
 def match_bots(baseline: Operand, candidate: Operand, bots: Sequence[str] = ()) -> Matched:
-    """Match the bots of two sides.
+    """Match the bots of two operands.
 
     A bot that the user named on one side is compared with the one named on the other; where only one side names a bot,
     with that of the same name, or the only one there. Two whole runs are compared bot by bot, by name.
@@ -326,7 +326,7 @@ def match_bots(baseline: Operand, candidate: Operand, bots: Sequence[str] = ()) 
     if not pairs:
         ours, theirs = (", ".join(operand.run.tables) or "none" for operand in (baseline, candidate))
         raise InputError(
-            f"No bot stands on both sides: run {baseline.run.run} has {ours}; run {candidate.run.run} has {theirs}. "
+            f"No bot is in both: run {baseline.run.run} has {ours}; run {candidate.run.run} has {theirs}. "
             f"Name two, as in {_example(baseline)} {_example(candidate)}."
         )
     _refuse_itself(baseline, candidate, pairs)
@@ -344,7 +344,7 @@ def _wanted(baseline: Operand, candidate: Operand, bots: Sequence[str]) -> set[s
     known = [*dict.fromkeys([*baseline.run.tables, *candidate.run.tables])]
     for bot in bots:
         if bot not in known:
-            raise InputError(unknown_bot(bot, "either side", known))
+            raise InputError(unknown_bot(bot, "either of the two", known))
     return set(bots)
 
 
@@ -365,7 +365,7 @@ def _pairs(baseline: Operand, candidate: Operand) -> list[tuple[str, str]]:
 
 
 def _refuse_itself(baseline: Operand, candidate: Operand, pairs: Sequence[tuple[str, str]]) -> None:
-    """A bot of a run is the same as itself, which nobody wants to be told by a table."""
+    """A bot of a run is the same as itself, so a table of it says nothing."""
     if baseline.run.run != candidate.run.run or any(one != other for one, other in pairs):
         return
     bots = [*dict.fromkeys([*([baseline.bot] if baseline.bot else []), *(baseline.states or baseline.run.tables)])]

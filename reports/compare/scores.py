@@ -26,7 +26,7 @@ from ..summary import MetricColumn, metric_columns
 Figures = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 
-# What stands in ``ScoreTable.statuses``: a place in this list, or ABSENT where the row has no score of the metric.
+# What ``ScoreTable.statuses`` contains: a place in this list, or ABSENT where the row has no score of the metric.
 STATUSES: Final = ("ok", "not_applicable", "parse_failure", "bot_error", "error")
 ABSENT: Final = -1
 CODES: Final = {status: code for code, status in enumerate(STATUSES)}
@@ -178,7 +178,7 @@ class RunTables:
 
 
 def with_failures_wrong(table: ScoreTable, metric: str) -> ScoreTable:
-    """The table with the worst value of a metric for every answer that failed outright: whoever asked has no answer.
+    """The table with the worst value of a metric for every answer that failed outright: the user has no answer.
 
     Nothing is done for a metric that has no worst value. Of a similarity, which may be below 0, it is 0.
     """
@@ -216,7 +216,7 @@ def passes(column: MetricColumn, values: Figures) -> Flags:
 
 @dataclass(frozen=True, slots=True)
 class Mean:
-    """A mean with its 95 % interval, or why that can't be told."""
+    """A mean with its 95 % interval, or why there is none."""
 
     value: float
     low: float | None
@@ -369,7 +369,7 @@ def _columns(store: Store, run_id: int, wanted: Collection[str] | None) -> dict[
 
 
 def case_of(question: Question) -> Case:
-    """A question as comparisons see it, before it stands in any run."""
+    """A question as comparisons see it, before it is part of a run."""
     columns: tuple[Any, ...] = question_columns(question)[1:]
     return _case(*columns)
 

@@ -44,7 +44,7 @@ def failures(bot: BotVerdict) -> str:
 
 
 def other_scope(found: MetricVerdict, scope: Scope) -> str:
-    """What is said of the other question than the one that decides; blank where nothing is."""
+    """The verdict on the scope that does not decide; blank where there is none."""
     if found.these is None or found.like_these is None or found.column is None or found.outcome == "unchanged":
         return ""
     if scope == "these":
@@ -131,7 +131,7 @@ def asked_again(flip: GateFlip) -> str:
 
 
 def answers(flip: GateFlip) -> Iterator[tuple[str, str]]:
-    """What was said before and what is said now."""
+    """The answers before and now."""
     yield "before", "(not on record)" if flip.baseline_answer is None else flip.baseline_answer or "(nothing)"
     if not flip.candidate_answered:
         yield "now", "(no answer)"
@@ -140,7 +140,7 @@ def answers(flip: GateFlip) -> Iterator[tuple[str, str]]:
 
 
 def kept(seconds: float, cost: float | None) -> str:
-    """What kept answers had cost when they were asked."""
+    """What the cached answers cost when they were asked."""
     money = "" if cost is None else f" and cost {cost:.4f}"
     return f"which had taken {milliseconds(seconds * 1000)}{money}"
 

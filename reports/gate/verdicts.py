@@ -275,7 +275,7 @@ def sentence_of(
     if gain is None:
         return "no question has a value on both sides"
     if gain.low is None or gain.high is None:
-        return f"{gain.no_interval}, so how far the figures reach can't be told"
+        return f"{gain.no_interval}, so there is no interval"
     if outcome == "not worse":
         return f"a loss of {margin:g} is ruled out"
     among = f" after Holm over {count(tests, 'metric')}" if tests > 1 else ""
@@ -288,7 +288,7 @@ def sentence_of(
 
 
 def these_sentence(found: OnThese, margin: float, column: MetricColumn) -> str:
-    """What is said of these very questions, and why."""
+    """The verdict on these very questions, and why."""
     if not found.worse + found.better:
         return f"no value changed on these {count(found.questions, 'question')}"
     moved = f"{found.worse:,} of {found.questions:,} worse, {found.better:,} better"
@@ -621,7 +621,7 @@ def _of_rows(
 ) -> ThresholdVerdict:
     values, statuses = candidate.values[column.name], candidate.statuses[column.name]
     there = np.isfinite(values)
-    lacking = int((candidate.asked & ~there & (statuses != STATUSES.index("not_applicable"))).sum())
+    without_value = int((candidate.asked & ~there & (statuses != STATUSES.index("not_applicable"))).sum())
     rows = int(there.sum())
     mean, low, high = _threshold_mean(candidate, column, there) if rows else (None, None, None)
     ends = (mean, mean) if on_these else (low, high)
@@ -629,10 +629,11 @@ def _of_rows(
     reached = "no value at all" if mean is None else f"{shown(mean, column)}"
     reach = "" if low is None or high is None else f" ({shown(low, column)} to {shown(high, column)})"
     says = f"{reached}{reach}, {_wanted(column, threshold)}"
-    if outcome == "met" and lacking > missing * (rows + lacking):
+    if outcome == "met" and without_value > missing * (rows + without_value):
         outcome = "undecided"
         says = (
-            f"{says}; {count(lacking, 'row')} of {rows + lacking:,} have no value, more than the {missing:.0%} that may"
+            f"{says}; {count(without_value, 'row')} of {rows + without_value:,} have no value, more than the"
+            f" {missing:.0%} that may"
         )
     return ThresholdVerdict(column.name, outcome, threshold, mean, low, high, rows, says)
 
@@ -703,7 +704,7 @@ def latency_verdict(pairing: Pairing, rule: GateRule) -> LatencyVerdict:
     """
     if pairing.same_answers:
         outcome: Outcome | None = "unchanged" if rule.latency is not None else None
-        return LatencyVerdict(outcome, rule.latency, None, "the times of the answers that were kept")
+        return LatencyVerdict(outcome, rule.latency, None, "the times of cached answers")
     found = paired_latency(pairing, rule.seed)
     if found is None:
         failed = (
@@ -789,7 +790,7 @@ class GateFlip:
 
 @dataclass(frozen=True, slots=True)
 class _Falling:
-    """How far a metric fell, by question: above 0 is worse, in parts of its range; NaN where it can't be told."""
+    """How far a metric fell, by question: above 0 is worse, in parts of its range; NaN where there is no value."""
 
     column: MetricColumn
     baseline: Figures

@@ -260,8 +260,13 @@ def _open(best: str, rival: str, found: MetricComparison) -> Iterator[Part]:
         yield from (Part(rival, "bot"), Part(" is better where both have one"))
     elif found.verdict == "the same":
         yield from (Part(best, "bot"), Part(" and "), Part(rival, "bot"), Part(" score the same on each question"))
-    elif found.verdict == "cannot be told":
-        yield from (Part("It cannot be told whether "), Part(best, "bot"), Part(" is better than "), Part(rival, "bot"))
+    elif found.verdict == "not estimable":
+        yield from (
+            Part("It cannot be estimated whether "),
+            Part(best, "bot"),
+            Part(" is better than "),
+            Part(rival, "bot"),
+        )
     else:
         yield from (Part("No difference is shown between "), Part(best, "bot"), Part(" and "), Part(rival, "bot"))
     yield from (*_on(found), Part("."))

@@ -70,7 +70,7 @@ def _confidence(store: Store, run: str, table: ScoreTable) -> Confidence | None:
     notify = np.isfinite(made).sum(axis=(1, 2))
     if not notify.any():
         return None
-    place = int(np.argmax(notify == notify.max()))  # what is told of most rows; of equals the plainest
+    place = int(np.argmax(notify == notify.max()))  # the most frequent; of equals the simplest
     ((floor,),) = store.query(SETTING, [run, table.bot])
     name = (*KEYS, RETRIEVER)[place]
     known = floor if name == "similarity" and isinstance(floor, (int, float)) else None

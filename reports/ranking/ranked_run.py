@@ -304,7 +304,7 @@ def _leading(ranked: Mapping[str, RankedMetric], primary: str) -> list[str]:
 def _of_quality(name: str) -> str:
     if name in OPERATIONAL:
         raise InputError(
-            f"{name} is what an answer takes, not how good it is; it stands on the frontier beside each metric of"
+            f"{name} is what an answer takes, not how good it is; it is on the frontier next to each metric of"
             " quality, and 'proctor compare' tests it."
         )
     return name
@@ -470,7 +470,7 @@ def abstained_run(
     if all(each is None for each in notify):
         raise InputError(
             f"No question of run {run.run} says whether it can be answered. Give questions 'answerable: false' where"
-            " the documents don't hold the answer, and true where they do, and run again: answers are kept."
+            " the documents don't hold the answer, and true where they do, and run again: answers are cached."
         )
     rule = _rule(run, metric, threshold)
     taken = costs or Costs()
@@ -478,7 +478,7 @@ def abstained_run(
     made = {bot: abstention(each, rule, taken, codes) for bot, each in run.tables.items()}
     found = {bot: each for bot, each in made.items() if each is not None}
     if not found:
-        raise InputError(f"Run {run.run}: no row can be told right from wrong by {rule.sentence}.")
+        raise InputError(f"Run {run.run}: no row can be graded right or wrong by {rule.sentence}.")
     sure = confidences(run)
     return AbstainedRun(
         run=run,

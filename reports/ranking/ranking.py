@@ -144,7 +144,7 @@ class Ranking:
 
     @property
     def order(self) -> list[int]:
-        """Places of the bots from best to worst; of those that tie, first comes whoever has the better odds."""
+        """Places of the bots from best to worst; of ties, the one with the better odds first."""
         return sorted(range(len(self.bots)), key=lambda bot: (self.ranks[bot], self.expected[bot], bot))
 
     @property

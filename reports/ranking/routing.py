@@ -313,7 +313,7 @@ def _thresholds(sure: Figures) -> Figures:
 
 
 def _seen(tried: Figures, sure: Figures) -> Flags:
-    """Which thresholds can be told from these questions: their own confidences, and always or never keeping an answer.
+    """The thresholds to try on these questions: their own confidences, and always or never keeping an answer.
 
     A threshold in a gap between two of them would only be a guess.
     """
@@ -337,7 +337,7 @@ def _folds(clusters: int, seed: int) -> NDArray[np.intp]:
 
 
 def _latency(first: ScoreTable, second: ScoreTable, places: NDArray[np.intp], kept: Flags) -> float | None:
-    """Median over rows: the first bot is asked each time, the second too where its answer is not kept.
+    """Median over rows: the first bot is asked each time, the second too where the first's answer is not used.
 
     Where the first one failed or timed out, the time until then is spent all the same.
     """

@@ -110,7 +110,7 @@ class _Said:
 
 
 def word_overlap(first: str, second: str) -> float:
-    """F1 of the words of two texts, each as often as it stands there (as SQuAD counts, with its articles kept).
+    """F1 of the words of two texts, each as often as it occurs (as SQuAD counts, but with articles).
 
     >>> round(word_overlap("within 14 days", "Within 14 days, always."), 3)
     0.857

@@ -232,7 +232,7 @@ def has_perturbations(store: Store, run_id: int) -> bool:
 
 
 def source_run(store: Store, run_id: int) -> int | None:
-    """The run that holds the questions of which a run holds perturbations; itself when both stand in one.
+    """The run with the original questions of a perturbed run; the run itself when it has both.
 
     Of several it is the latest of the same suite with all of its bots in the same state, else the latest of it.
     """
@@ -247,7 +247,7 @@ def source_run(store: Store, run_id: int) -> int | None:
 
 
 def perturbed_run(store: Store, run_id: int) -> int | None:
-    """The run that holds perturbations of a run's questions; itself when both stand in one.
+    """The run with perturbations of a run's questions; the run itself when it has both.
 
     Of several it is the latest of the same suite with all of its bots in the same state, else the latest of it.
     """

@@ -1,4 +1,4 @@
-"""Robustness: what becomes of a bot's answers and scores when its questions are perturbed or asked again."""
+"""Robustness: how a bot's answers and scores change when its questions are perturbed or asked again."""
 
 from __future__ import annotations
 
@@ -574,7 +574,7 @@ def _columns(
         if column.threshold != other[name].threshold:
             warnings.append(
                 f"{name} has the threshold {column.threshold} in run {base.run} and {other[name].threshold} in run"
-                f" {after.run}; both sides are held to the first."
+                f" {after.run}; both are compared by the first."
             )
         found.append(column)
     return found

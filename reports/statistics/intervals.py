@@ -237,7 +237,7 @@ _NOTHING = 1e-18  # variance, as a share of the mean square, that is only roundi
 
 @dataclass(frozen=True, slots=True)
 class MeanInterval:
-    """Where the mean of a population lies, or why that can't be told.
+    """The interval of a population's mean, or why there is none.
 
     Attributes:
         low: lower end; None where it can't be told.

@@ -394,7 +394,7 @@ def _differences(baseline: Figures, candidate: Figures, questions: int) -> Figur
             f" these are {len(baseline)}, {len(candidate)} and {questions}"
         )
     if not (np.isfinite(baseline).all() and np.isfinite(candidate).all()):
-        raise ValueError("baseline and candidate must be finite: leave out questions that lack a value on either side")
+        raise ValueError("baseline and candidate must be finite: leave out questions without a value on either side")
     values = np.asarray(candidate, np.float64) - baseline
     return np.where(np.abs(values) <= EQUAL * np.maximum(np.abs(baseline), np.abs(candidate)), 0.0, values)
 

@@ -145,7 +145,7 @@ def _means(values: Figures) -> Figures:
 
 
 def _repeats(values: Figures) -> float:
-    """The harmonic mean of the values of a question, which is what the noise of means goes by."""
+    """The harmonic mean of the values of a question, which determines the noise of means."""
     counts = np.count_nonzero(~np.isnan(values), axis=1)
     return float(len(counts) / (1 / counts).sum()) if len(counts) else 1.0
 

@@ -68,7 +68,7 @@ def test_two_runs_are_compared_bot_by_bot(evaluations):
     assert "small: down in two runs" in done.stdout
     assert "candidate is worse on 2 of 2 metrics." in done.stdout
     assert "changed: code changed" in done.stdout
-    assert "steady: the same kept answers in runs" in done.stdout
+    assert "steady: the same cached answers in runs" in done.stdout
     assert "small: steady" not in done.stdout
 
 
@@ -156,7 +156,7 @@ def test_no_database_and_an_empty_one(tmp_path):
     (tmp_path / "proctor.db").touch()
     done = proctor("compare", "a", "b", folder=tmp_path)
     assert done.returncode == 2
-    assert "holds no run yet" in done.stderr
+    assert "has no run yet" in done.stderr
     assert (tmp_path / "proctor.db").stat().st_size == 0
 
 
@@ -168,7 +168,7 @@ def test_one_question_and_hostile_names_break_nothing(tmp_path):
     assert done.returncode == 0, done.stderr
     assert "\x1b" not in done.stdout
     assert "[red]a" in done.stdout
-    assert "cannot be told" in done.stdout
+    assert "not estimable" in done.stdout
 
 
 def test_with_repeats_the_sources_of_noise_are_told_apart(tmp_path):
@@ -197,7 +197,7 @@ def test_names_stay_what_they_are(tmp_path):
         bots = [ToldBot("a:b:", right_below(20)), ToldBot("c", right_below(10), version)]
         held(tmp_path / "proctor.db", bots, QUESTIONS, METRICS)
     done = proctor("compare", "previous", "latest", folder=tmp_path)
-    assert "a:b:: the same kept answers" in done.stdout, done.stderr
+    assert "a:b:: the same cached answers" in done.stdout, done.stderr
     assert "proctor compare a:b: c " in proctor("compare", "a:b:", "c", folder=tmp_path).stdout
 
 

@@ -307,7 +307,7 @@ def test_the_latest_run_is_the_one_before_the_exam_however_often_the_gate_is_rep
     assert proctor("run", "suite.yaml", folder=tmp_path).returncode == 0
     (first,) = [name for (name,) in lines(tmp_path / "proctor.db", "SELECT name FROM runs")]
     done = proctor("gate", "suite.yaml", "-b", "latest", folder=tmp_path)
-    assert (done.returncode, f"holds no run besides {first}" in done.stderr) == (2, True)
+    assert (done.returncode, f"has no run besides {first}" in done.stderr) == (2, True)
     done = proctor("gate", "suite.yaml", "-b", first, folder=tmp_path)  # who names it knows what it is
     assert (done.returncode, "nothing changed since then" in " ".join(done.stdout.split())) == (0, True)
     (tmp_path / "bot.py").write_text(BETTER.format(delay=0))

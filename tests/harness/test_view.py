@@ -202,7 +202,7 @@ def test_a_taken_port_is_told_and_the_next_one_found() -> None:
     ("made", "says"),
     [
         (None, "There is no database nothing.db. 'proctor run --db nothing.db' makes one."),
-        (b"", "nothing.db is empty: it holds no run yet."),
+        (b"", "nothing.db is empty: it has no run yet."),
         (b"no database at all, but long enough to be one" * 30, "file is not a database"),
     ],
 )

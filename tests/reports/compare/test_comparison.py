@@ -207,7 +207,7 @@ def test_one_cluster_names_the_way_out():
     tables = [made(bot, {"recall": v}, asked=cases(40, ["d"] * 40)) for bot, v in (("faq", LOW), ("rag", HIGH))]
     found = compared(*tables)
     assert "--cluster none" in found.warnings[0]
-    assert found.metrics[0].verdict == "cannot be told"
+    assert found.metrics[0].verdict == "not estimable"
     assert compared(*tables, asked=Asked(cluster="none")).metrics[0].verdict == "better"
 
 

@@ -41,7 +41,7 @@ def test_two_runs_of_one_bot_each_are_compared_under_any_name():
 @pytest.mark.parametrize(
     ("baseline", "candidate", "bots", "words"),
     [
-        (operand("a", "b"), operand("c", "d", run="run-2"), [], "No bot stands on both sides"),
+        (operand("a", "b"), operand("c", "d", run="run-2"), [], "No bot is in both"),
         (operand("x", bot="x"), operand("a", "b", run="run-2"), [], "Name two, as in run-1:x run-2:a"),
         (operand("faq", "rag"), operand("faq", "rag", run="run-2"), ["rga"], "Did you mean rag?"),
         (operand("rag", bot="rag"), operand("rag", bot="rag"), [], "Both sides are the same, bot rag of run run-1"),

@@ -92,13 +92,13 @@ def test_no_change_at_all_is_the_same_and_not_certain():
 def test_one_cluster_tells_nothing():
     found = compare_metric(paired([0.0, 0.1, 0.2], [0.5, 0.6, 0.9], documents=["d"] * 3), "recall", 0.0, 0)
     (found,) = correct_all([found], "holm")
-    assert found.verdict == "cannot be told"
+    assert found.verdict == "not estimable"
     assert (found.holm, found.difference.low) == (None, None)
     assert "all 3 questions come from one document" in found.sentence("rag")
 
 
 def test_one_question_tells_nothing():
-    assert one([0.0], [1.0]).verdict == "cannot be told"
+    assert one([0.0], [1.0]).verdict == "not estimable"
 
 
 def test_corrections_are_over_the_metrics_in_which_something_changed():

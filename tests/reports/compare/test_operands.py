@@ -90,8 +90,8 @@ def test_the_one_table_of_a_side(database):
         ("nowhere.db:latest:rag", "There is no file nowhere.db."),
         ("folder/nowhere", "There is no file folder/nowhere"),
         ("nowhere.json:rag", "There is no file nowhere.json."),
-        ("", "A side is empty"),
-        ("   ", "A side is empty"),
+        ("", "An operand is empty"),
+        ("   ", "An operand is empty"),
         (":", "There is no bot"),
         ("x" * 5000, "is neither a bot"),
         ("a\0b", "is neither a bot"),
@@ -134,7 +134,7 @@ def test_a_database_without_runs_says_so(tmp_path):
     from proctor.reports.store.database import Store
 
     Store.open(tmp_path / "p.db").close()
-    with pytest.raises(InputError, match="holds no run yet"), open_operand("latest", tmp_path / "p.db"):
+    with pytest.raises(InputError, match="has no run yet"), open_operand("latest", tmp_path / "p.db"):
         pass
 
 
