@@ -481,7 +481,7 @@ sys.path.insert(0, {support!r})
 from openai_asking import endpoint
 from proctor.bots.chat.judge import ChatJudgeModel
 from proctor.bots.chat.openai import OpenAIChat
-from proctor.metrics.judge.requests import JudgeRequest
+from proctor.metrics.judge.rendering import JudgeRequest
 from proctor.reports.store.judge_cache import CallNotes, JudgeCache, CachedModel
 from report_rows import Book
 
