@@ -44,7 +44,7 @@ class BuiltBot(Bot, Protocol):
         ...
 
     async def close(self) -> None:
-        """Give back connections, threads and memory."""
+        """Release connections, threads and memory."""
         ...
 
 
@@ -109,7 +109,7 @@ def _own_name(given: object) -> str:
 
 
 def _identity(given: object, options: Mapping[str, object]) -> Identity:
-    """What can be told of a thing in memory: its source, and what it holds as it writes itself.
+    """What is known of an object in memory: its source, and the ``repr`` of what it contains.
 
     What its code calls is not seen, nor what hides behind a ``repr`` without content.
     """
@@ -169,7 +169,7 @@ def _written(held: object) -> str:
 
 @runtime_checkable
 class ReducibleBot(BuiltBot, Protocol):
-    """A bot of which there can be one without some documents, at no other cost than that of its answers."""
+    """A bot that can be copied without some of its documents; only its answers cost anything."""
 
     @property
     def documents(self) -> tuple[Document, ...]:
@@ -184,7 +184,7 @@ class ReducibleBot(BuiltBot, Protocol):
         closing a reduced bot takes nothing from the others, and the one that all come from has to be closed too.
 
         Args:
-            documents: ids of those that are taken out; ids of none are no fault.
+            documents: ids of those that are taken out; unknown ids are ignored.
             name: what it is called; left out, like this one.
         """
         ...
@@ -194,7 +194,7 @@ WITHOUT: Final = "without"  # parameter of code that can leave documents out
 
 
 class TargetBot:
-    """A bot behind a target: its identity is a hash of the file, so that a run that is kept never imports it.
+    """A bot behind a target: its identity is a hash of the file, so that a cached run never imports it.
 
     What the file imports is not seen: after a change there, ask again with ``--fresh``.
     """
@@ -213,7 +213,7 @@ class TargetBot:
         return self._inner.warnings if self._inner else ()
 
     async def prepare(self) -> None:
-        """Import the user's code and prepare what it holds.
+        """Import the user's code and prepare the bot in it.
 
         Raises:
             BotMisconfigured: it can't be imported, made, or is no bot.
@@ -249,7 +249,7 @@ class TargetBot:
         try:
             found = self._target.load()
         except InputError:
-            return False  # who asks it is told why
+            return False  # asking it raises the reason
         asked = getattr(found, "reply", found) if not inspect.isclass(found) else found
         try:
             return WITHOUT in inspect.signature(asked).parameters  # type: ignore[arg-type]  # else a TypeError
@@ -257,7 +257,7 @@ class TargetBot:
             return False
 
     def leaving_out(self, documents: frozenset[str], name: str) -> Self:
-        """The same bot under a name, whose code is told which documents to leave out, by their ids."""
+        """The same bot under another name; its code gets the ids of the documents to leave out."""
         other = copy(self)
         other.name = name
         other._inner = None
@@ -318,7 +318,7 @@ class LangChainTargetBot(TargetBot):
 class ReducibleTargetBot:
     """A bot of the user's whose code has a parameter ``without``: ids of the documents of the suite to leave out.
 
-    Each bot without some documents calls or makes that code anew; what is dear to make is its own to keep.
+    Each reduced bot calls or makes that code again; the code itself should cache what is expensive.
 
     Attributes:
         name: the bot's name in reports.
@@ -328,7 +328,7 @@ class ReducibleTargetBot:
     def __init__(
         self, bot: TargetBot, documents: tuple[Document, ...], gone: frozenset[str] = frozenset(), name: str = ""
     ) -> None:
-        """``bot`` as it stands in the suite; ``documents`` are all of the suite."""
+        """``bot`` as the suite has it; ``documents`` are all documents of the suite."""
         self.name = name or bot.name
         self.documents = tuple(each for each in documents if each.id not in gone)
         self._whole, self._all, self._gone = bot, documents, gone

@@ -11,12 +11,12 @@ from typing import Protocol, runtime_checkable
 from .. import InputError, ProctorError
 from ..knowledge import Document
 
-MOST_USED = 10**12  # tokens of an answer, or its cost: what is told beyond is a fault of the backend
+MOST_USED = 10**12  # tokens of an answer, or its cost: larger figures are a fault of the backend
 
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """A passage that a bot had before it when it answered, as it was retrieved.
+    """A passage that the bot answered from, as it was retrieved.
 
     ``start`` and ``end`` are characters in the document, ``score`` is the retriever's own (higher is nearer).
     """
@@ -37,7 +37,7 @@ class Usage:
     cost: float | None = None
 
     def sound(self) -> "tuple[Usage, dict[str, str]]":
-        """The figures that can be true, and by name what was told in place of the others: ``cost`` inf or below 0."""
+        """The plausible figures, and by name the reported values of the others: ``cost`` inf or below 0."""
         reported = {"tokens_in": self.tokens_in, "tokens_out": self.tokens_out, "cost": self.cost}
         wrong = {name: _shown(value) for name, value in reported.items() if not _can_be_true(value)}
         return (replace(self, **dict.fromkeys(wrong)) if wrong else self), wrong
@@ -63,7 +63,7 @@ class Reply:
         contexts: passages in the bot's order; None when the bot has no retriever, empty when it found nothing.
         usage: tokens and cost, where the backend reports them.
         reasoning: the model's reasoning trace, where the server gives one.
-        abstained: True when the bot says itself that it does not answer; None when it does not tell.
+        abstained: True when the bot itself says that it does not answer; None when it does not say.
         queue_ms: milliseconds spent waiting in *our* limits, not counted in the bot's latency.
         attempts_ms: milliseconds of each attempt at the backend, failed ones first; empty when not known.
         trace: anything else worth keeping; must be JSON-able.
@@ -81,7 +81,7 @@ class Reply:
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """What a bot is made of: while it stays equal, its kept answers hold. Never holds a secret.
+    """What a bot is made of: while it stays equal, its cached answers are valid. Contains no secret.
 
     Attributes:
         kind: the type in the suite file (``faq``, ``rag``, ...).
@@ -111,7 +111,7 @@ class Identity:
 
 @runtime_checkable
 class Bot(Protocol):
-    """Anything with a name that answers a question. It is handed the text alone, never the expected answer.
+    """Anything with a name that answers a question. It gets the text alone, never the expected answer.
 
     A bot may also have ``identity: Identity``, ``async prepare() -> None`` (called once, before the clock starts)
     and ``async close() -> None``.
@@ -128,7 +128,7 @@ class Bot(Protocol):
 
 
 class BotRefused(ProctorError):  # noqa: N818 - an outcome of a question, not a programming error
-    """The endpoint abstained this one question (content filter, bad request); the row is kept as refused."""
+    """The endpoint refused this one question (content filter, bad request); its row gets the status refused."""
 
 
 class BotMisconfigured(InputError):  # noqa: N818 - as above

@@ -34,7 +34,7 @@ from .targets import find_target
 
 
 class ReadKnowledge(Protocol):
-    """What is needed of the knowledge."""
+    """The part of the knowledge that bots need."""
 
     @property
     def documents(self) -> Sequence[Document]:
@@ -44,14 +44,14 @@ class ReadKnowledge(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class BotResources:
-    """What bots are built with; shared by all bots of a suite.
+    """What bots are built from; shared by all bots of a suite.
 
     Attributes:
         base: the suite's folder; paths in settings are relative to it.
-        knowledge: gives the documents; called by the bots that need them, so it should remember.
+        knowledge: gives the documents; called by each bot that needs them, so it should cache.
         embedder: for retrieval, embedded FAQ matching and the extractive model.
         models: chat models by the names that the suite gives them.
-        cache: folder in which indexes are kept; None keeps them in memory only.
+        cache: folder for indexes; None keeps them in memory only.
         environ: where ``$NAME`` and API keys are looked up.
         endpoints: shared, so that models behind one address share its limits and connections.
         rerankers: shared, so that each is loaded once.
@@ -71,7 +71,7 @@ def build_bot(name: str, settings: BotSettings, resources: BotResources) -> Buil
     """Make a bot; files are read and checked, but no model and no index is loaded before ``prepare``.
 
     Raises:
-        InputError: a file, a prompt, a target or the name of a model can't be used; the message names the bot.
+        InputError: a file, a prompt, a target or a model name can't be used; the message names the bot.
     """
     try:
         return _build(name, settings, resources)
@@ -140,7 +140,7 @@ def _rag(name: str, settings: RagSettings, resources: BotResources) -> RagBot:
 
 
 def index_folder(base: Path, cache: Path | None) -> Path | None:
-    """Where bots of a suite keep the vectors of their passages; None where nothing is kept.
+    """Where bots of a suite cache the vectors of their passages; None where nothing is cached.
 
     A folder for each suite, so that suites with other documents don't overwrite each other's index.
 

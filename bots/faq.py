@@ -23,7 +23,7 @@ _SAME = 1e-6  # cosines of equal texts differ by less, wherever in the matrix th
 
 @dataclass(frozen=True, slots=True)
 class FaqEntry:
-    """A question that was foreseen, and its answer."""
+    """A stored question and its answer."""
 
     question: str
     answer: str
@@ -46,16 +46,16 @@ class FreshEmbedder(Protocol):
         ...
 
     async def embed(self, texts: Sequence[str]) -> Embedded:
-        """Vectors of the texts; known ones are remembered."""
+        """Vectors of the texts; known ones come from the cache."""
         ...
 
     async def embed_fresh(self, texts: Sequence[str]) -> Embedded:
-        """Vectors of the texts, worked out now."""
+        """Vectors of the texts, computed now."""
         ...
 
 
 class LexicalIndex:
-    """Cosine of binary token vectors: for each token the entries that hold it, so a question touches only those.
+    """Cosine of binary token vectors: for each token the entries that contain it, so a question touches only those.
 
     Counts are whole numbers and are compared as a fraction, so that equal cosines are equal and ties go to
     the first entry. Source: the metric ``faq_similarity``.
@@ -103,7 +103,7 @@ class EmbeddingIndex:
 
 
 class FaqBot:
-    """Says the stored answer, or abstains below ``min_similarity``; no language model takes part.
+    """Gives the stored answer, or abstains below ``min_similarity``; no language model takes part.
 
     It has no retriever, so its replies have no contexts; the matched question and its similarity are in the trace.
     """
@@ -158,7 +158,7 @@ class FaqBot:
             self._embedding = EmbeddingIndex((await self._embedder.embed(questions)).vectors)
 
     async def reply(self, question: str) -> Reply:
-        """The best entry's answer, or the abstaining sentence; a question without any word is abstained."""
+        """The best entry's answer, or the abstaining sentence; it abstains on a question without any word."""
         match = await self._best(question)
         if match is None:
             return Reply(self._abstain, abstained=True, trace={"similarity": 0.0})
@@ -169,7 +169,7 @@ class FaqBot:
         return Reply(entry.answer, abstained=False, trace=trace)
 
     async def close(self) -> None:
-        """Nothing is held."""
+        """Nothing to release."""
 
     async def _best(self, question: str) -> Match | None:
         if self._lexical is None and self._embedding is None:
@@ -199,7 +199,7 @@ def read_faq(path: Path) -> FaqFile:
     """Read a FAQ file: columns or keys ``question`` and ``answer``; others are ignored.
 
     Raises:
-        InputError: the file can't be read, holds no entry, or an entry misses its question or answer; with the line.
+        InputError: the file can't be read, holds no entry, or an entry has no question or no answer; with the line.
     """
     reading = Reading()
     entries: list[FaqEntry] = []

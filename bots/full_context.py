@@ -106,7 +106,7 @@ class FullContextBot:
         return await answer_from(self._model, self._template, question, packed.contexts, packed.rendered, packed.trace)
 
     async def close(self) -> None:
-        """Close the model where no other bot has use for it."""
+        """Close the model when no other bot uses it."""
         self._is_prepared = False
         self._packs.cache_clear()
         await self._shared.leave(self)
@@ -153,7 +153,7 @@ class FullContextBot:
 
 
 async def _nothing() -> None:
-    """Bots with other documents have nothing in common but their model, which is open from the start."""
+    """Reduced bots share only the model, which is open from the start."""
 
 
 def _tokens(text: str) -> int:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def look_up(value: object, path: str) -> object:
-    """What stands at a path: keys and numbers separated by dots; ``*`` goes through a list; empty is the whole.
+    """The value at a path: keys and numbers separated by dots; ``*`` goes through a list; empty is everything.
 
     Raises:
         LookupError: there is nothing; the message says how far the path leads and what is there.
@@ -90,7 +90,7 @@ class HttpBot:
         *,
         backoff: Backoff | None = None,
     ) -> None:
-        """``environ`` holds the values of ``$NAME`` in address and headers."""
+        """``environ`` has the values of ``$NAME`` in address and headers."""
         check_path(settings.answer, "answer")
         check_path(settings.contexts or "", "contexts")
         self.name = name
@@ -146,7 +146,7 @@ class HttpBot:
 
         Raises:
             BotMisconfigured: the address, or who we are, is not accepted.
-            BotRefused: the server abstained this question.
+            BotRefused: the server refused this question.
             EndpointFailed, EndpointTimedOut: no attempt went well, or what came is too large or from elsewhere.
             LookupError, TypeError: answer or contexts are not where the settings say.
         """

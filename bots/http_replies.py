@@ -1,4 +1,4 @@
-"""What comes back over HTTP: read to a limit, and never asked for at an origin that nobody named."""
+"""HTTP replies: read up to a size limit, and never requested from an origin that nobody configured."""
 
 import contextlib
 from collections.abc import AsyncIterator, Mapping
@@ -26,14 +26,14 @@ async def answered(
     data: bytes | None = None,
     headers: Mapping[str, str] | None = None,
 ) -> "AsyncIterator[aiohttp.ClientResponse]":
-    """Send a request and give what came back; redirects are followed as long as they stay with who was asked.
+    """Send a request and give what came back; redirects are followed as long as they stay at the same origin.
 
     Args:
         session: that sends; it is left open.
         method: of HTTP.
         address: where to.
         data: the body.
-        headers: beside those of the session.
+        headers: in addition to those of the session.
 
     Raises:
         EndpointFailed: a redirect leads to another origin, where neither body nor headers are sent.

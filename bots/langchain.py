@@ -38,7 +38,7 @@ class LangChainRetriever:
         For these it is asked for more where it has a ``k`` or ``search_kwargs``, as retrievers of LangChain do; of one
         that gives no more, nothing moves up.
 
-        A Document of LangChain is told by its metadata: ``source`` is the document's id or its path, ``start_index``
+        A LangChain Document is located by its metadata: ``source`` is the document's id or its path, ``start_index``
         where it begins; else its text is looked for in that document. One of an unknown source stays as it is.
 
         Raises:
@@ -188,7 +188,7 @@ class LangChainBot:
             identity: what it is made of.
             input_key: None hands over the text; ``messages`` one user message, for agents; any other key
                 a mapping with the question under it.
-            output_key: where the answer stands in a mapping; None tries the usual names.
+            output_key: the key of the answer in a mapping; None tries the usual names.
         """
         self.name = name
         self.identity = identity
@@ -202,7 +202,7 @@ class LangChainBot:
         _catcher_class()
 
     async def reply(self, question: str) -> Reply:
-        """Invoke the chain. Raises TypeError when its output holds no answer, and whatever the chain raises."""
+        """Invoke the chain. Raises TypeError when its output has no answer, and whatever the chain raises."""
         catcher = _catcher_class()()
         output = await self._runnable.ainvoke(self._input(question), config={"callbacks": [catcher]})
         contexts: tuple[Context, ...] | None = tuple(catcher.contexts) if catcher.retrieved else None
@@ -212,7 +212,7 @@ class LangChainBot:
         return Reply(answer, contexts, Usage(tokens_in=catcher.tokens_in, tokens_out=catcher.tokens_out))
 
     async def close(self) -> None:
-        """Nothing is held."""
+        """Nothing to release."""
 
     def _input(self, question: str) -> object:
         if self._input_key is None:

@@ -25,7 +25,7 @@ class Template:
     Attributes:
         text: the template, with ``{context}`` and ``{question}`` in it.
         source: the file it came from.
-        warnings: sentences about things in braces that are sent as they stand.
+        warnings: sentences about other names in braces, which are sent unchanged.
     """
 
     text: str
@@ -46,7 +46,7 @@ def load_template(path: Path | None, built_in: str) -> Template:
         built_in: name of the built-in template: ``rag`` or ``full_context``.
 
     Raises:
-        InputError: the file can't be read, misses a placeholder or holds a misspelt one.
+        InputError: the file can't be read, lacks a placeholder or has a misspelt one.
     """
     if path is None:
         path = _BUILT_IN / f"{built_in}.md"
@@ -101,7 +101,7 @@ def render_context(context: Context, number: int, title: str = "") -> str:
 
 
 def render_contexts(contexts: Sequence[Context], titles: Mapping[str, str]) -> str:
-    """Passages as they stand in the prompt, in their order.
+    """Passages as the prompt shows them, in their order.
 
     Args:
         contexts: the passages.

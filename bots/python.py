@@ -25,7 +25,7 @@ class Ran:
 
 
 class _Once:
-    """Something that only one of two threads can have: list.pop is atomic."""
+    """A flag that only one of two threads can claim: list.pop is atomic."""
 
     __slots__ = ("_left",)
 
@@ -146,7 +146,7 @@ class _Pool:
                 self.jobs.put(None)
 
     def _take_in(self) -> None:
-        self._waking = False  # before looking: whoever delivers from here on wakes the loop again
+        self._waking = False  # before looking: later deliveries wake the loop again
         while self._done:
             job = self._done.popleft()
             if not job.future.done():

@@ -205,7 +205,7 @@ class RagBot:
         return await answer_from(self._model, self._template, question, contexts, rendered, took)
 
     async def close(self) -> None:
-        """Forget the passages, and close the model where no other bot has use for it."""
+        """Drop the passages, and close the model when no other bot uses it."""
         self._retrieval = None
         await self._shared.leave(self)
 
@@ -231,7 +231,7 @@ class RagBot:
         return Retrieval(finder, reranker)
 
     def _opened(self) -> tuple[Finder, list[str]]:
-        """What finds, and the passages on which the model shall work ahead."""
+        """The finder, and the passages that the model prepares ahead."""
         if (retriever := self._settings.search_by) is not None:
             search = PassageSearch.open(retriever, self.documents, self._splitting, self._embedder, self._folder)
             return SearchFinder(search, self._embedder), self._ahead(search.passages)

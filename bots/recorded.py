@@ -1,4 +1,4 @@
-"""The recorded bot: answers that were written down elsewhere, found again by their question."""
+"""The recorded bot: answers that were recorded elsewhere, looked up by their question."""
 
 from .. import InputError
 from ..knowledge import Recorded, RecordedSet
@@ -6,9 +6,9 @@ from .bot import Context, Identity, Reply, Usage
 
 
 class RecordedBot:
-    """Says what another bot said; nothing is asked. The answers of one bot are held in memory.
+    """Gives the recorded answers of another bot; nothing is asked. They are kept in memory.
 
-    A bot is not told which repeat it is asked for, so of several recorded repeats the first counts.
+    A bot does not know which repeat it is asked for, so the first of several recorded repeats counts.
     The recorded latency is the one attempt of the reply.
     """
 

@@ -1,4 +1,4 @@
-"""Redaction: what is kept and shown, with secrets taken out: by the names they stand under, and by their values."""
+"""Redaction: takes secrets out of what is stored and shown, by their names and by their values."""
 
 import base64
 import html
@@ -42,7 +42,7 @@ def redacted(settings: object) -> object:
 
 
 def without_addresses(written: str) -> str:
-    """What an object writes of itself, without its place in memory, which is another in every process."""
+    """The ``repr`` of an object without its memory address, which differs in every process."""
     return _ADDRESS.sub("", written)
 
 
@@ -86,7 +86,7 @@ def _url_secrets(url: str) -> list[str]:
 
 
 def literal_secrets(settings: object) -> Iterator[str]:
-    """Every secret that stands in settings itself: under a secret-sounding name, or in an address."""
+    """Every secret that is written in settings: under a secret-sounding name, or in an address."""
     match settings:
         case Mapping():
             for name, value in settings.items():
@@ -130,7 +130,7 @@ class _Values:
     def __init__(self, secrets: Mapping[str, str]) -> None:
         self._secrets = secrets
         spelt = {spelling: shown for value, shown in secrets.items() for spelling in _spellings(value)}
-        # Of two that begin alike, no end is left standing.
+        # Of two that begin alike, no end is left over.
         self._spelt = sorted(spelt.items(), key=lambda pair: len(pair[0]), reverse=True)
         self._parts = [
             (value, re.compile(rf"(?<!\w){re.escape(value)}(?!\w)"), shown)

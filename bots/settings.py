@@ -1,4 +1,4 @@
-"""Settings of the bots, as they stand in the suite file under ``bots``."""
+"""Settings of the bots, as written in the suite file under ``bots``."""
 
 import difflib
 import re
@@ -49,12 +49,12 @@ _Retriever = Annotated[str, BeforeValidator(_known_retriever, json_schema_input_
 
 
 class Settings(BaseModel):
-    """What every bot may be told."""
+    """Settings that every bot has."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     timeout: float = Field(
-        120, gt=0, description="Seconds that a question may take; after that the row is kept as timed out."
+        120, gt=0, description="Seconds that a question may take; after that the row gets the status timed out."
     )
     concurrency: int | None = Field(
         None, ge=1, description="Questions in flight at this bot; left out, the suite's own."
@@ -185,11 +185,11 @@ class HttpSettings(Settings):
     )
     answer: str = Field(
         "answer",
-        description="Where the answer stands in the JSON reply, such as `choices.0.message.content`; "
+        description="Where the answer is in the JSON reply, such as `choices.0.message.content`; "
         "empty when the whole reply is the answer.",
     )
     contexts: str | None = Field(
-        None, description="Where the list of contexts stands in the reply; `*` goes through a list."
+        None, description="Where the list of contexts is in the reply; `*` goes through a list."
     )
     max_attempts: int = Field(4, ge=1, description="Attempts at one question when the server fails.")
     max_reply_mb: float = Field(MOST_MB, gt=0, description="MB of a reply, unpacked, at most; what is larger fails.")

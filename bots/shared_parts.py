@@ -10,11 +10,11 @@ T = TypeVar("T")
 
 
 class SharedParts(Generic[T]):
-    """Parts that are opened once for all bots that use them. Bots that were dropped count no longer.
+    """Parts that are opened once for all bots that use them. Bots that were garbage-collected do not count.
 
     Args:
-        opens: opens the parts; its failure is that of everybody who waits for it, and the next one tries again.
-        closes: gives back what is open and what was never opened.
+        opens: opens the parts; a failure is raised to all who wait for it, and the next call tries again.
+        closes: releases what is open and what was never opened.
     """
 
     def __init__(
@@ -41,7 +41,7 @@ class SharedParts(Generic[T]):
         return opened
 
     async def leave(self, user: object) -> None:
-        """This bot needs the parts no longer: nobody who is left, they are closed."""
+        """This bot no longer needs the parts: they are closed when it was the last."""
         if user not in self._users:
             return
         self._users.discard(user)

@@ -1,4 +1,4 @@
-"""Paths: where a path that a user gave leads, and the folder for what can be made again."""
+"""Paths: checks paths that users give, and names the cache folder."""
 
 import difflib
 import os
@@ -10,7 +10,7 @@ from .. import InputError
 
 
 def cache_folder(environ: Mapping[str, str], platform: str = sys.platform) -> Path:
-    """The folder for caches; it may not exist yet, and losing it costs time only.
+    """The folder for caches; it may not exist yet, and can be deleted at any time.
 
     ``PROCTOR_CACHE`` wins; else ``proctor`` in ``LOCALAPPDATA`` on Windows, in ``XDG_CACHE_HOME`` elsewhere, or in
     ``~/.cache``. A relative ``XDG_CACHE_HOME`` is ignored, as the XDG base directory specification asks.

@@ -1,4 +1,4 @@
-"""ExtractiveChat: the embedded chat model, which answers with the best sentences of the context it was given."""
+"""ExtractiveChat: the embedded chat model, which answers with the best sentences of its context."""
 
 import hashlib
 import math
@@ -127,11 +127,11 @@ LONGEST_LIST = 800  # characters of a list that are said together with its intro
 
 @dataclass(frozen=True, slots=True)
 class Sayable:
-    """A sentence, or a list with its introduction, that can stand in an answer.
+    """A sentence, or a list with its introduction, that can be part of an answer.
 
     Attributes:
-        text: what is said.
-        topic: the heading or the question in the text under which it stands; not part of what is said.
+        text: what the answer would say.
+        topic: the heading or the question above it in the text; not part of the answer.
         whole: False when it has no proper end or beginning, as at the edge of a passage.
     """
 
@@ -147,7 +147,7 @@ class _Block:
 
 
 def sayable_sentences(text: str) -> list[Sayable]:
-    r"""Split a passage into what can be said of it.
+    r"""Split a passage into sentences that can be part of an answer.
 
     Headings, and sentences that end with a question mark, are not answers: they become the topic of what
     follows. A sentence that ends with a colon is joined with the list after it, or else with the next sentence.
@@ -367,7 +367,7 @@ def score_sentences(
         question: the question.
         vector: its embedding, of unit length.
         passages: what to rank.
-        in_order: whether the passages stand in the order in which a retriever ranked them.
+        in_order: whether the passages are in the order of a retriever.
 
     Returns:
         Shape (number of sentences in all passages,), in their order; about 0 to 1, higher is better.
@@ -426,9 +426,9 @@ def _content_words(text: str) -> list[str]:
 
 
 DEFAULT_SENTENCES = 2
-# A further sentence is said only when it scores nearly as well as the best one.
+# A further sentence is added only when it scores nearly as well as the best one.
 NEARLY_AS_GOOD = 0.7
-# Below this best score the refusal of the prompt is said, where it has one. On CLAPNQ it lets 88 % of the answerable
+# Below this best score the answer is the refusal of the prompt, if it has one. On CLAPNQ it lets 88 % of the answerable
 # questions through and stops 67 % of the unanswerable ones, whose passage is about the right thing and yet without
 # the answer (area under the ROC curve 0.85; MiniLM); of questions with a foreign passage it stops 99.7 % (XQuAD).
 REFUSAL_THRESHOLD = 0.36
@@ -438,7 +438,7 @@ CLOSING = "I am happy to help further."
 
 
 class SentenceEmbedder(Protocol):
-    """What is needed of the embedder."""
+    """The part of an embedder that the model needs."""
 
     @property
     def model_id(self) -> str:
@@ -455,7 +455,7 @@ class SentenceEmbedder(Protocol):
 
 
 class ExtractiveChat:
-    """Picks sentences, and writes none. Of the prompt it follows what ``read_instructions`` finds there.
+    """Picks sentences, and writes none. It follows the parts of the prompt that ``read_instructions`` finds.
 
     Sentences come from the contexts only, never from the question or the instructions. The same request always
     gives the same answer.
@@ -497,7 +497,7 @@ class ExtractiveChat:
         return Completion(text=_worded(chosen, wanted), abstained=False, trace=trace)
 
     async def close(self) -> None:
-        """Forget the sentences that were kept."""
+        """Clear the cache of sentences."""
         self._kept.clear()
         self._kept_sentences = 0
 
@@ -544,7 +544,7 @@ def _indexed(
 
 
 def _choose(sentences: Sequence[Sayable], scores: NDArray[np.float64], most: int) -> list[str]:
-    """The best sentences in the order in which they stand in the contexts; overlapping passages repeat some."""
+    """The best sentences in their order in the contexts; overlapping passages repeat some."""
     best = int(scores.argmax())
     chosen = [best]
     least = scores[best] * NEARLY_AS_GOOD
@@ -569,5 +569,5 @@ def _read_once(template: str) -> Instructions:
 
 @lru_cache(maxsize=1)
 def _rules_digest() -> str:
-    """SHA-256 over the code that picks: whatever changes in it, answers are asked for again."""
+    """SHA-256 over the code that picks sentences: after any change answers are asked for again."""
     return hashlib.sha256(Path(__file__).read_bytes()).hexdigest()

@@ -1,4 +1,4 @@
-"""ChatJudgeModel: a chat model that grades, no longer asked when nothing can come of it."""
+"""ChatJudgeModel: a chat model that grades, and is not asked again once no request can succeed."""
 
 import json
 from collections.abc import Mapping
@@ -10,13 +10,13 @@ from .model import ChatModel, ChatRequest, Completion
 
 UNREACHABLE_LIMIT = 20  # calls in a row that could not reach the endpoint before no more are made
 LEAST_IN_LINE = 8  # requests that wait before a model counts as busy, so that a quick one is never without
-_CHANGES_NOTHING = ("model", "context_tokens")  # settings that are told already, or that a judge has no use for
+_CHANGES_NOTHING = ("model", "context_tokens")  # settings that are in the name, or that a judge does not use
 
 
 class ChatJudgeModel:
     """Sends judge requests to a chat model.
 
-    A set-up that can't answer anything (a wrong key, an unknown model), or an endpoint that is gone, is found out
+    A set-up that can't answer anything (a wrong key, an unknown model), or an endpoint that is gone, is detected
     once: from then on ``problem`` says what it is, and no further request is sent.
 
     Args:
@@ -37,7 +37,7 @@ class ChatJudgeModel:
         self._unreachable = 0
 
     def stop(self, problem: str) -> None:
-        """Ask nothing more, also not what waits at the turnstile; the first problem counts."""
+        """Send no more requests, also none that wait at the turnstile; the first problem is reported."""
         self.problem = self.problem or problem
         if self._turnstile is not None:
             self._turnstile.shut(self.problem)
@@ -49,7 +49,7 @@ class ChatJudgeModel:
 
     @property
     def left_in_line(self) -> int:
-        """How many more requests should be put in line: as many may wait as can be under way, more would be in vain."""
+        """How many more requests to queue: as many may wait as can be in flight; more would gain nothing."""
         if self._turnstile is None:
             return LEAST_IN_LINE
         return max(self._turnstile.places, LEAST_IN_LINE) - self._turnstile.waiting
@@ -87,7 +87,7 @@ class ChatJudgeModel:
         await self._model.prepare()
 
     async def close(self) -> None:
-        """Give back connections and memory."""
+        """Release connections and memory."""
         await self._model.close()
 
     async def complete(self, request: JudgeRequest) -> Completion:
@@ -95,7 +95,7 @@ class ChatJudgeModel:
 
         Raises:
             BotMisconfigured: no request can succeed, or so many did not that no more are sent (``RequestsStopped``).
-            BotRefused: this request was abstained.
+            BotRefused: this request was refused.
             TimeoutError, ConnectionError: the endpoint did not answer after all attempts.
             Exception: whatever else a model of LangChain raises.
         """

@@ -1,4 +1,4 @@
-"""LangChainChat: any LangChain chat model behind the seam of ours."""
+"""LangChainChat: any LangChain chat model behind our ``ChatModel`` interface."""
 
 import asyncio
 import json
@@ -62,7 +62,7 @@ class LangChainChat:
 
     @property
     def context_tokens(self) -> int | None:
-        """As it was set, or what the model's profile says; None when neither tells."""
+        """As configured, or from the model's profile; None when neither says."""
         if self._context_tokens is not None:
             return self._context_tokens
         profile = self._open().profile or {}
@@ -70,7 +70,7 @@ class LangChainChat:
 
     @property
     def settings(self) -> Mapping[str, object]:
-        """The target, a digest of its code, and what the model tells of its provider, name and temperature."""
+        """The target, a digest of its code, and the provider, name and temperature that the model reports."""
         # What LangChain itself shows of a model in traces: made to be seen, so without secrets.
         shown = {name: value for name, value in self._open()._get_ls_params().items() if _is_plain(value)}
         fixed = {"model": self.name, "code": self._target.digest, "context_tokens": self._context_tokens}
@@ -103,7 +103,7 @@ class LangChainChat:
             return self._completion(message, (time.perf_counter() - started) * 1000)
         except TimeoutError:
             raise TimeoutError(f"{self.name} gave no answer within {self._timeout:g} s.") from None
-        except Exception as error:  # any client's own kinds, told apart by the status that they carry
+        except Exception as error:  # any client's own classes; their status tells them apart
             status = getattr(error, "status_code", None)
             if status not in (401, 403, 404):
                 raise

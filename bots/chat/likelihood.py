@@ -25,10 +25,10 @@ from .openai_client import counted, first_choice
 COMPLETIONS: Final = "completions"
 GENERATED: Final = 1  # tokens that are written behind a prompt: servers differ in what they make of none at all
 
-# No token is put before a text, and tokens are told by number; most servers pass over fields that they don't know.
+# No token is put before a text, and tokens are given by number; most servers ignore unknown fields.
 VLLM_FIELDS: Final[Mapping[str, object]] = {"add_special_tokens": False, "return_tokens_as_token_ids": True}
 
-# A token as servers name it: its number, or where they don't tell that, its text.
+# A token as servers name it: its number, or where they don't give that, its text.
 Token: TypeAlias = int | str
 
 _NUMBERED: Final = re.compile(r"token_id:(\d+)")
@@ -49,7 +49,7 @@ class TooLong(Exception):  # noqa: N818 - an outcome of one request
 
 
 class NoPromptLogprobs(BotMisconfigured):
-    """The server answers requests, and tells nothing of the prompt's tokens."""
+    """The server answers requests, but gives no log-probabilities of the prompt's tokens."""
 
     def __init__(self, message: str) -> None:
         super().__init__(
@@ -76,7 +76,7 @@ class Echo:
         """Of the log-probabilities of the tokens from ``start`` to ``end``.
 
         Raises:
-            NoPromptLogprobs: one of them was not told.
+            NoPromptLogprobs: one of them is missing.
             AttemptFailed: one is no log-probability.
         """
         scored = self.logprobs[start:end]
@@ -124,7 +124,7 @@ def read_echo(answer: object, count: int | None = None) -> Echo:
         count: how many tokens the prompt has, where that is known.
 
     Raises:
-        AttemptFailed: an error told with status 200, no choices, or something else altogether.
+        AttemptFailed: an error with status 200, no choices, or something else.
         NoPromptLogprobs: it is a sound answer, and the prompt is not in it.
     """
     whole, choice = first_choice(answer)
@@ -132,7 +132,7 @@ def read_echo(answer: object, count: int | None = None) -> Echo:
     read, written = (counted(whole.get("usage"), name) for name in ("prompt_tokens", "completion_tokens"))
     if count is None:
         count = len(tokens) - (GENERATED if written is None else written)
-        # A token that begins a text may be counted though it is not told.
+        # A token that begins a text may be counted though it is not listed.
         is_whole = count > 0 and (read is None or count >= read - 1)
     else:
         is_whole = count <= len(tokens) <= count + GENERATED
@@ -142,7 +142,7 @@ def read_echo(answer: object, count: int | None = None) -> Echo:
 
 
 def is_another_prompt(sent: Sequence[int], scored: Sequence[Token]) -> bool:
-    """Whether the server scored other tokens than those it was sent, as far as it tells their numbers."""
+    """Whether the server scored other tokens than those it was sent, as far as it gives their numbers."""
     return any(isinstance(token, int) and token != wanted for token, wanted in zip(scored, sent, strict=True))
 
 
@@ -210,7 +210,7 @@ def numbers(answer: object) -> tuple[int, ...] | None:
 
 
 def size_of(answer: object, name: str) -> int | None:
-    """A number of tokens, where it is told."""
+    """A number of tokens, where it is given."""
     value = answer.get(name) if isinstance(answer, dict) else None
     return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else None
 
@@ -235,7 +235,7 @@ class _NotOffered(Exception):  # noqa: N818 - an outcome of one request
 
 
 class LikelihoodServer:
-    """Finds out what the server offers at the first call; what can't work is found out once and asked no more.
+    """Detects what the server offers at the first call; what can't work is detected once and not asked again.
 
     Errors of all methods: BotMisconfigured when no request can succeed (wrong key, unknown model, a server without
     prompt log-probabilities), from then on without sending any; ModelUnavailable when there was no answer.
@@ -246,7 +246,7 @@ class LikelihoodServer:
         max_attempts: attempts that may fail before a request is given up.
         concurrency: requests under way at most.
         window: how many tokens a prompt and an answer may take together; None for what the server says.
-        extra: further fields of scoring requests, sent as they stand.
+        extra: further fields of scoring requests, sent as they are.
         redact: takes secrets out of what the server says.
         backoff: waits between attempts.
         sleep: waits for some seconds.
@@ -302,7 +302,7 @@ class LikelihoodServer:
         return max(1, min(sizes) - GENERATED - offer.begins) if sizes else None
 
     def learn(self, window: int | None) -> None:
-        """Take the server's word for its window, from a refusal, where it is less than what was known."""
+        """Take the window from the server's refusal, where it is smaller than what was known."""
         if window and self._offer is not None and window < (self._offer.window or sys.maxsize):
             self._offer = replace(self._offer, window=window)
 
@@ -357,7 +357,7 @@ class LikelihoodServer:
         self._endpoint.open()
 
     async def close(self) -> None:
-        """Give up what goes on, and leave the endpoint; the last user closes its connections."""
+        """Cancel what is in flight, and leave the endpoint; the last user closes its connections."""
         for under_way in (self._offers, self._tokens, self._echoes):
             under_way.cancel()
         if not self._closed:
@@ -372,7 +372,7 @@ class LikelihoodServer:
                 size = size_of(answer, "max_model_len")
                 return Offer("vllm", size) if size else Offer("llama.cpp", await self._context_size())
             begun = await self._probe("/extras/tokenize", model | {"input": ""})
-        except ModelUnavailable as error:  # nothing was ever heard of it
+        except ModelUnavailable as error:  # it never answered
             self._stop(str(error))
             raise
         if begun is None:
@@ -393,13 +393,13 @@ class LikelihoodServer:
             found = numbers(answer)
             if found is None:
                 raise AttemptFailed("no tokens in place of a text")
-            # The token that begins every text is not told with values, wherever it stands.
+            # The token that begins every text comes without values, wherever it is.
             return tuple(token for token in found if token != found[0]) if kind == "llama-cpp-python" else found
 
         return await self._ask(path, {"model": self._endpoint.model} | fields, read)
 
     async def _probe(self, path: str, body: Mapping[str, object]) -> object:
-        """What is said at a path; None when there is nothing."""
+        """The answer at a path; None when there is nothing."""
 
         def meaning(status: int, _: str) -> Exception | None:
             return _NotOffered() if status in _NOT_OFFERED else None
@@ -421,7 +421,7 @@ class LikelihoodServer:
     async def _ask(
         self, path: str, body: Mapping[str, object], read: Callable[[object], T], meaning: Meaning | None = None
     ) -> T:
-        """Send until it goes well; what shows that nothing can go well stops all that comes."""
+        """Send until it succeeds; an answer that shows that no request can succeed stops all later ones."""
 
         async def send() -> T:
             return read(await self._endpoint.ask(body, self._timeout, path=path, meaning=meaning))
@@ -447,7 +447,7 @@ class LikelihoodServer:
         return BotMisconfigured(self.problem)
 
     def _stop(self, problem: str) -> None:
-        """Ask nothing more, also not what waits at the turnstile; the first problem counts."""
+        """Send no more requests, also none that wait at the turnstile; the first problem is reported."""
         self.problem = self.problem or problem
         self._turnstile.shut(self.problem)
 
@@ -473,7 +473,7 @@ _TAKEN: Final = (
 
 
 class ServerLanguageModel:
-    """A language model behind a server; the same value as the model would give here, where it can be had.
+    """A language model behind a server; the same value as a local model gives, where the server allows it.
 
     Where the server takes prompts as tokens (vLLM, SGLang, llama.cpp), prefix and completion are tokenized each by
     itself, without special tokens, and put together, and what is too long is cut, just as by a model on this machine
@@ -512,7 +512,7 @@ class ServerLanguageModel:
         """How likely each completion is, in their order.
 
         Raises:
-            InputError: no request can succeed: wrong key, unknown model, a server that tells no such thing.
+            InputError: no request can succeed: wrong key, unknown model, a server without prompt log-probabilities.
             ModelUnavailable: the server gave no answer, or refused this text.
         """
         return list(await asyncio.gather(*(self._once(text) for text in texts)))
@@ -521,7 +521,7 @@ class ServerLanguageModel:
         """Nothing to do: no work is done on this machine."""
 
     async def close(self) -> None:
-        """Give up what goes on, and give back the connections."""
+        """Cancel what is in flight, and give back the connections."""
         self._likelihoods.cancel()
         await self._server.close()
 

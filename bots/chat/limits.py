@@ -19,7 +19,7 @@ T = TypeVar("T")
 
 
 class SingleFlight(Generic[T]):
-    """Does what is asked for under a key once while it goes on; the last results are kept.
+    """Runs the work of a key once while it is in flight; the last results are cached.
 
     Args:
         keep: how many results.
@@ -31,7 +31,7 @@ class SingleFlight(Generic[T]):
         self._under_way: dict[Hashable, asyncio.Task[T]] = {}
 
     async def get(self, key: Hashable, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
-        """The result of the work under this key, begun unless it goes on already; raises what the work raises."""
+        """The result of the work of this key, started unless it is in flight; raises what the work raises."""
         if key in self._kept:
             self._kept.move_to_end(key)
             return self._kept[key]
@@ -40,11 +40,11 @@ class SingleFlight(Generic[T]):
             task = asyncio.create_task(work())
             self._under_way[key] = task
             task.add_done_callback(lambda done: self._end(key, done))
-        # Shielded, because the work is everybody's, and a cancelled caller would cancel it.
+        # Shielded, because callers share the work, and a cancelled caller would cancel it.
         return await asyncio.shield(task)
 
     def cancel(self) -> None:
-        """Give up all that goes on."""
+        """Cancel all work in flight."""
         for task in self._under_way.values():
             task.cancel()
 
@@ -147,12 +147,12 @@ class EndpointTimedOut(Exhausted, TimeoutError):  # noqa: N818 - as above
 
 
 class AttemptFailed(Exception):  # noqa: N818 - an outcome of one attempt; the next one may go well
-    """One attempt failed in a way that may pass.
+    """One attempt failed, and the next may succeed.
 
     Attributes:
-        throttled: the endpoint said that we ask too much.
+        throttled: the endpoint answered that we send too many requests.
         timed_out: the attempt ran into its time limit.
-        retry_after: seconds for which the endpoint wants quiet, where it says so.
+        retry_after: seconds for which the endpoint asks us to wait, where it says so.
     """
 
     def __init__(
@@ -218,17 +218,17 @@ def _number(written: str | None) -> float | None:
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """Leave to send one request: seconds waited for it, and when it was given (on the limiter's clock)."""
+    """Permission to send one request: seconds waited for it, and when it was given (on the limiter's clock)."""
 
     waited: float
     given_at: float
 
 
 class Gate(Protocol):
-    """Whatever lets requests through, and is told how they went."""
+    """Anything that lets requests through, and learns how they went."""
 
     def slot(self) -> AbstractAsyncContextManager[Slot]:
-        """Wait until a request may be sent; the place is given back at the end, come what may."""
+        """Wait until a request may be sent; the place is always released at the end."""
         ...
 
     def succeeded(self) -> None:
@@ -236,7 +236,7 @@ class Gate(Protocol):
         ...
 
     def throttled(self, slot: Slot, retry_after: float | None = None) -> None:
-        """The endpoint said 429, and perhaps for how many seconds it wants quiet."""
+        """The endpoint answered 429, perhaps with the seconds to wait."""
         ...
 
 
@@ -246,7 +246,7 @@ class Limiter:
     Additive increase, multiplicative decrease, as in congestion control (Chiu and Jain 1989): a 429 halves
     what is under way, a full window of good answers adds one, up to the ceiling that the user configured.
     The 429s of one burst count once: a request that was sent before the last cut says nothing new.
-    A Retry-After holds back every request to the endpoint, not only the one that was told.
+    A Retry-After delays every request to the endpoint, not only the one that got it.
 
     Args:
         ceiling: requests under way at most, at the start and ever.
@@ -280,7 +280,7 @@ class Limiter:
 
     @property
     def in_flight(self) -> int:
-        """Requests under way, those included that hold their place while the endpoint wants quiet."""
+        """Requests under way, including those that wait for a Retry-After to end."""
         return self._in_flight
 
     @property
@@ -289,13 +289,13 @@ class Limiter:
         return len(self._waiting)
 
     def lower_ceiling(self, ceiling: int) -> None:
-        """Two bots share the endpoint: the more careful setting holds for both."""
+        """Two bots share the endpoint: the lower limit applies to both."""
         self._ceiling = min(self._ceiling, ceiling)
         self._limit = min(self._limit, self._ceiling)
 
     @asynccontextmanager
     async def slot(self) -> AsyncIterator[Slot]:
-        """Wait until a request may be sent; the place is given back at the end, come what may."""
+        """Wait until a request may be sent; the place is always released at the end."""
         asked_at = self._clock()
         with deadline_paused():
             await self._enter()
@@ -320,11 +320,11 @@ class Limiter:
             self._let_in()
 
     def throttled(self, slot: Slot, retry_after: float | None = None) -> None:
-        """The endpoint said 429.
+        """The endpoint answered 429.
 
         Args:
             slot: what the request was sent with.
-            retry_after: seconds for which the endpoint wants quiet, where it says so.
+            retry_after: seconds for which the endpoint asks us to wait, where it says so.
         """
         now = self._clock()
         if retry_after is not None:
@@ -361,9 +361,9 @@ class RequestsStopped(BotMisconfigured):
 
 
 class Turnstile:
-    """Lets at most so many requests of one kind through at a time, leaving room for others, and none once it is shut.
+    """Limits the requests of one kind in flight, leaving room for others; lets none through once it is shut.
 
-    What the endpoint says of one kind holds for all: it is handed on to the endpoint's own limiter.
+    What the endpoint answers counts for all kinds: it is passed on to the endpoint's own limiter.
 
     Args:
         places: requests under way at most; a limiter that several turnstiles share, for so many through all of them.
@@ -392,7 +392,7 @@ class Turnstile:
 
     @asynccontextmanager
     async def slot(self) -> AsyncIterator[Slot]:
-        """Wait for a place here, then for one beyond; both waits are told. Raises RequestsStopped once it is shut."""
+        """Wait for a place here, then at the endpoint's limiter; both waits count. Raises RequestsStopped once shut."""
         async with self._own.slot() as own:
             self._turn_away()
             if self._beyond is None:
@@ -417,12 +417,12 @@ class Turnstile:
             self._beyond.throttled(slot, retry_after)
 
 
-THROTTLED_PATIENCE = 3  # a 429 says "later", not "no": it is borne so many times as often as a failure
+THROTTLED_PATIENCE = 3  # a 429 says "later", not "no": it is retried so many times as often as a failure
 
 
 @dataclass(slots=True)
 class Effort:
-    """What one question has taken so far: our own waiting, each attempt, and what went wrong."""
+    """The state of one request: our own waiting, each attempt, and what went wrong."""
 
     queue_ms: float = 0.0
     attempts_ms: list[float] = field(default_factory=list)
@@ -456,7 +456,7 @@ class Attempts:
         self._sleep = sleep
 
     async def until_answered(self, send: Callable[[], Awaitable[T]]) -> tuple[T, Effort]:
-        """Send until it goes well.
+        """Send until it succeeds.
 
         Args:
             send: makes one attempt; raises AttemptFailed when another one may go well.

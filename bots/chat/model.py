@@ -1,4 +1,4 @@
-"""ChatModel, ChatRequest and Completion: the one seam through which bots talk to a model that writes."""
+"""ChatModel, ChatRequest and Completion: the interface through which bots talk to a language model."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,7 +17,7 @@ class ChatRequest:
 
     Attributes:
         schema: JSON schema that the answer should follow, strictly where the model's server can hold it to that.
-        exchange: what was said after the prompt: pairs of what the model answered and what it was told then.
+        exchange: what was said after the prompt: pairs of the model's answer and our next message.
         temperature: in place of the model's own, for this request; None leaves that.
     """
 
@@ -33,10 +33,10 @@ class ChatRequest:
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """What a chat model said, and what it took.
+    """What a chat model answered, and what it cost.
 
     ``queue_ms`` is time spent waiting in our own limits; ``attempts_ms`` has one figure for each attempt. ``trace``
-    has whatever else was told, such as ``finish_reason``.
+    has whatever else was returned, such as ``finish_reason``.
     """
 
     text: str | None
@@ -72,7 +72,7 @@ class ChatModel(Protocol):
         ...
 
     async def prepare(self, texts: Sequence[str] = ()) -> None:
-        """Load what is needed and work ahead on texts that many prompts will hold; before the clock starts."""
+        """Load what is needed and work ahead on texts that many prompts will contain; before the clock starts."""
         ...
 
     async def complete(self, request: ChatRequest) -> Completion:
@@ -80,11 +80,11 @@ class ChatModel(Protocol):
 
         Raises:
             BotMisconfigured: wrong key, unknown model: no request can succeed.
-            BotRefused: this request was abstained.
+            BotRefused: this request was refused.
             TimeoutError, ConnectionError: the endpoint did not answer after all attempts.
         """
         ...
 
     async def close(self) -> None:
-        """Give back connections and memory."""
+        """Release connections and memory."""
         ...

@@ -68,9 +68,7 @@ class ChatModelSettings(BaseModel):
     )
     price_in: float | None = Field(None, ge=0, description="Price of a million tokens of prompt.")
     price_out: float | None = Field(None, ge=0, description="Price of a million tokens of answer.")
-    extra: dict[str, Any] = Field(
-        default_factory=dict, description="Further fields of the request, sent as they stand."
-    )
+    extra: dict[str, Any] = Field(default_factory=dict, description="Further fields of the request, sent as they are.")
 
     @property
     def kind(self) -> str:
@@ -144,7 +142,7 @@ def open_chat_model(
     """Make a chat model; nothing is loaded or sent before its ``prepare``.
 
     Args:
-        settings: as they stand in the suite file.
+        settings: as written in the suite file.
         embedder: for the extractive model.
         base: the suite's folder, from which a ``langchain:`` target is found.
         environ: where API keys are looked up, and ``OPENAI_BASE_URL`` when no address is given.

@@ -31,7 +31,7 @@ OPENAI_URL = "https://api.openai.com/v1"
 _PASSING = frozenset({408, 409, 425, 429, *range(500, 600)} - {501, 505})
 _TOO_LONG = ("context length", "context_length", "context window", "maximum context", "too many tokens")
 _FILTERED = ("content_filter", "content filter", "content_policy", "content policy", "content management")
-# An endpoint that is told to hold the model to JSON, and finds that it did not: the next attempt may go well.
+# The endpoint was asked to enforce JSON, and the model broke it: the next attempt may succeed.
 _BROKE_FORMAT = "json_validate_failed"
 _NAMES_FIELD = frozenset({400, 404, 415, 422, 500, 501})  # a status that says so when the message names the field
 _MAY_MEAN_FIELD = frozenset({400, 422, 501})  # a status that may be about a field without saying so
@@ -40,13 +40,13 @@ _FIELD_MARKS = {
     TEMPERATURE: ("temperature",),
     STREAM_OPTIONS: ("stream_options", "include_usage"),
 }
-# What an error status and what was told with it mean for a request; None for what they always mean.
+# What an error status and its message mean for a request; None for their usual meaning.
 Meaning: TypeAlias = Callable[[int, str], Exception | None]
 _CHECK_URL = "Check base_url, which usually ends in /v1, and the name of the model."
 
 
 class FieldRefused(Exception):  # noqa: N818 - an outcome of one request; it may go well with less
-    """The endpoint refused a request, for all one can tell because of an optional field.
+    """The endpoint refused a request, probably because of an optional field.
 
     Attributes:
         field: the field that it named; blank when it named none.
@@ -60,7 +60,7 @@ class FieldRefused(Exception):  # noqa: N818 - an outcome of one request; it may
 
 
 class Endpoint:
-    """Where requests go. Its key is used and never told: not in messages, not in ``repr``.
+    """Where requests go. Its key is never shown: not in messages, not in ``repr``.
 
     Args:
         url: the base URL, usually ending in ``/v1``.
@@ -86,7 +86,7 @@ class Endpoint:
         self.max_reply_mb = max_reply_mb
         self.model = model
         self.limiter = Limiter(concurrency)
-        self.manners = EndpointCapabilities()
+        self.capabilities = EndpointCapabilities()
         self.users = 0
         self._key = key
         self._key_name = key_name
@@ -133,7 +133,7 @@ class Endpoint:
             timeout: seconds for the whole attempt.
             optional: fields of the body that can be left out.
             path: where the request goes, see ``Client.complete``.
-            meaning: told of an error status first; what it gives is raised.
+            meaning: gets an error status first; what it returns is raised.
 
         Returns:
             The answer's JSON, not looked at.
@@ -142,7 +142,7 @@ class Endpoint:
             AttemptFailed: it may go better next time.
             FieldRefused: it may go better without one of the optional fields.
             BotMisconfigured: no request can succeed: wrong key, unknown model, refused setting.
-            BotRefused: this request is abstained: too long, or filtered.
+            BotRefused: this request is refused: too long, or filtered.
         """
         import aiohttp
         import openai
@@ -161,7 +161,7 @@ class Endpoint:
         except (AttemptFailed, EndpointFailed) as error:
             failure = type(error)(str(error))
         except aiohttp.ClientError as error:
-            # The client under openai calls a dropped connection a timeout: the deepest cause tells the truth.
+            # The client under openai calls a dropped connection a timeout: the deepest cause is the real one.
             failure = AttemptFailed(f"connection failed ({self.clean(_deepest(error))})")
         except TimeoutError:
             failure = AttemptFailed(f"no answer within {timeout:g} s", timed_out=True)
@@ -238,7 +238,7 @@ class Endpoint:
         return BotMisconfigured(f"The endpoint {self.place} has no model {self.model!r} ({message}); {hint}")
 
     async def _offered(self) -> list[str]:
-        """Names of the models that the endpoint lists; none when it does not tell."""
+        """Names of the models that the endpoint lists; none when it lists none."""
         try:
             async with asyncio.timeout(5):
                 return await self.open().models()
@@ -398,7 +398,7 @@ class OpenAIChat:
     def _options(self, request: ChatRequest) -> Options:
         """What of the request may be refused; a field that the user configured in ``extra`` is sent as it stands."""
         return Options(
-            self._endpoint.manners,
+            self._endpoint.capabilities,
             schema=None if RESPONSE_FORMAT in self._parameters else request.schema,
             temperature=request.temperature,
             usage=self._stream and STREAM_OPTIONS not in self._parameters,

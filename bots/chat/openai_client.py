@@ -43,7 +43,7 @@ def read_reply(body: object) -> ChatReply:
     """Read a body as it came from JSON; one that is no chat completion counts as a failed attempt.
 
     Raises:
-        AttemptFailed: an error told with status 200, no choices, or something else altogether.
+        AttemptFailed: an error with status 200, no choices, or something else.
         NoAnswer: its content is no text, and neither a refusal nor calls of tools explain that.
         BotRefused: the content filter cut the answer off before it began.
     """
@@ -74,7 +74,7 @@ def read_reply(body: object) -> ChatReply:
 
 
 def _called_tools(message: Mapping[str, object]) -> list[object]:
-    """The tools that the model called, as it told them."""
+    """The tools that the model called, as it named them."""
     called = message.get("tool_calls")
     if isinstance(called, list) and called:
         return called
@@ -95,7 +95,7 @@ def first_choice(body: object) -> tuple[dict[str, Any], dict[str, Any]]:
     """A body as it came from JSON, and the first of its choices.
 
     Raises:
-        AttemptFailed: an error told with status 200, no choices, or something else altogether.
+        AttemptFailed: an error with status 200, no choices, or something else.
     """
     if not isinstance(body, dict):
         raise AttemptFailed(f"an answer that is no JSON object ({_shortened(body)})")
@@ -147,7 +147,7 @@ def plain_text(content: object) -> str | None:
 
 
 def counted(usage: object, name: str) -> int | None:
-    """A number of tokens of an answer's usage, where it is told and can be true."""
+    """A number of tokens of an answer's usage, where it is given and plausible."""
     value = usage.get(name) if isinstance(usage, dict) else None
     return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MOST_USED else None
 
@@ -302,7 +302,7 @@ class Options:
     what went well, so that a request that fails for another reason teaches it nothing.
 
     Args:
-        manners: of the endpoint.
+        capabilities: of the endpoint.
         schema: what the answer should follow.
         temperature: in place of the configured one.
         usage: whether a streamed answer is to end with its tokens.
@@ -310,21 +310,21 @@ class Options:
 
     def __init__(
         self,
-        manners: EndpointCapabilities,
+        capabilities: EndpointCapabilities,
         *,
         schema: Mapping[str, object] | None = None,
         temperature: float | None = None,
         usage: bool = False,
     ) -> None:
-        self._manners = manners
+        self._capabilities = capabilities
         self._schema = schema
         self._name = _name_of(schema) if schema is not None else ""
-        self._format = manners.format_for(self._name) if schema is not None else _PLAIN
+        self._format = capabilities.format_for(self._name) if schema is not None else _PLAIN
         self._temperature = temperature
         self._asked = {
             field for field, asked in ((TEMPERATURE, temperature is not None), (STREAM_OPTIONS, usage)) if asked
         }
-        self._sent = {field for field in self._asked if manners.takes(field)}
+        self._sent = {field for field in self._asked if capabilities.takes(field)}
         self._left_out: set[str] = set()
 
     @property
@@ -358,7 +358,7 @@ class Options:
             False when there is nothing that the refusal can be about.
         """
         if not field:
-            doubtful = [each for each in sorted(self.fields) if not self._manners.is_known_to_take(each)]
+            doubtful = [each for each in sorted(self.fields) if not self._capabilities.is_known_to_take(each)]
             if not doubtful:
                 return False
             field = doubtful[0]
@@ -372,15 +372,15 @@ class Options:
         return True
 
     def settle(self) -> None:
-        """The request went well: tell the endpoint's manners."""
+        """The request succeeded: remember what the endpoint takes."""
         for field in self.fields - self._left_out:
             if field != RESPONSE_FORMAT or self._format == _STRICT:
-                self._manners.took(field)
+                self._capabilities.took(field)
         for field in self._left_out:
             if field == RESPONSE_FORMAT:
-                self._manners.settled_for(self._name, self._format)
+                self._capabilities.settled_for(self._name, self._format)
             else:
-                self._manners.refused(field)
+                self._capabilities.refused(field)
 
 
 def _name_of(schema: Mapping[str, object]) -> str:
@@ -398,7 +398,7 @@ class Client:
 
     Building a request by the library, and handing it down through its HTTP client, takes four times as much of a
     processor as sending it by aiohttp, which is under both: thousands of judge calls feel that. So the library makes
-    the headers once, and errors are told in its exceptions.
+    the headers once, and errors are raised as its exceptions.
     """
 
     def __init__(self, url: str, key: str | None, most_mb: float = MOST_MB) -> None:
@@ -438,7 +438,7 @@ class Client:
         return [str(each["id"]) for each in listed["data"]]  # type: ignore[index]
 
     async def get(self, path: str) -> object:
-        """What the endpoint tells at a path, see ``complete``; raises whatever goes wrong."""
+        """What the endpoint answers at a path, see ``complete``; raises whatever goes wrong."""
         return await self._ask("GET", path)
 
     async def _ask(self, method: str, path: str, written: bytes | None = None, is_stream: bool = False) -> object:
@@ -491,7 +491,7 @@ def _content(content: bytes, kind: str) -> object:
 
 
 def _status_error(response: "httpx2.Response") -> "APIStatusError":
-    """The error with its message alone; ``body`` has the whole of what was told."""
+    """The error with its message alone; ``body`` has all of it."""
     from openai import APIStatusError
 
     content: object = response.text.strip()

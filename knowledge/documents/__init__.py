@@ -1,1 +1,1 @@
-"""Documents."""
+"""Documents: reading them, and what they share, repeat or replace."""

@@ -1,4 +1,4 @@
-"""Copies: which documents say the same word by word, wholly or in part, and where."""
+"""Copies: which documents share text word for word, wholly or in part, and where."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def words_of(text: str) -> list[str]:
 
 
 def lines_of(text: str) -> Iterator[tuple[int, int]]:
-    """Where the lines of a text stand, without blanks at their ends; blank lines are left out."""
+    """The spans of the lines of a text, without blanks at their ends; blank lines are left out."""
     start = 0
     for line in text.split("\n"):
         bare = line.strip()

@@ -1,4 +1,4 @@
-"""Evidence located: where quotes, and passages that a bot retrieved, stand in the documents as they are now."""
+"""Evidence locations: where quotes and retrieved passages are in the current documents."""
 
 import bisect
 import re
@@ -23,7 +23,7 @@ class Span(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Located:
-    """A question whose evidence has its spans in today's documents, and the pieces that don't stand there."""
+    """A question whose evidence has its spans in the current documents, and the evidence that is not there."""
 
     question: Question
     stale: tuple[Evidence, ...] = ()
@@ -64,35 +64,35 @@ class EvidenceFinder:
         return self._page(document) is not None
 
     def place(self, document: str, text: str, start: int | None, end: int | None) -> tuple[str, Span | None]:
-        """The id and span of a passage of which a bot tells the document, the text and perhaps the span.
+        """The id and span of a passage, from the document, the text and perhaps the span that a bot gives.
 
-        The span that is told counts when that text stands there, or stands nowhere; else the nearest place of the
-        text. A document may be named by the end of its path or by a longer path. The span is None when it can't be
-        told, and the name stays as it is when there is no such document.
+        The given span counts when that text is there, or nowhere; else the nearest place of the text. A document may be
+        named by the end of its path or by a longer path. The span is None when it can't be found, and the name stays
+        as it is when there is no such document.
         """
-        notify = None if start is None or end is None else Span(start, end)
+        given = None if start is None or end is None else Span(start, end)
         page = self._page(document)
         if page is None:
-            return document, notify
-        if notify is not None and page.text[notify.start : notify.end] == text:
-            return page.id, notify
+            return document, given
+        if given is not None and page.text[given.start : given.end] == text:
+            return page.id, given
         spans = self._spans(page.id, text)
         if spans:
-            return page.id, _nearest(spans, notify)
-        return page.id, notify if notify is not None and notify.end <= len(page.text) else None
+            return page.id, _nearest(spans, given)
+        return page.id, given if given is not None and given.end <= len(page.text) else None
 
     def _members(self, evidence: Evidence) -> Iterator[Evidence]:
         page = self._page(evidence.document)
         if page is None:
             return
-        notify = None if evidence.start is None or evidence.end is None else Span(evidence.start, evidence.end)
+        given = None if evidence.start is None or evidence.end is None else Span(evidence.start, evidence.end)
         if not evidence.quote.strip():
-            if notify is None or notify.start < len(page.text):
-                end = None if notify is None else min(notify.end, len(page.text))
+            if given is None or given.start < len(page.text):
+                end = None if given is None else min(given.end, len(page.text))
                 yield Evidence(page.id, "", evidence.start, end)
             return
         spans = self._spans(page.id, evidence.quote)
-        for span in [_nearest(spans, notify)] if spans and notify else spans:
+        for span in [_nearest(spans, given)] if spans and given else spans:
             yield Evidence(page.id, evidence.quote, *span)
 
     def _unplaced(self, evidence: Evidence) -> list[Evidence]:
@@ -161,5 +161,5 @@ def _occurrences(text: str, piece: str) -> Iterator[int]:
         at = text.find(piece, at + len(piece))
 
 
-def _nearest(spans: tuple[Span, ...], notify: Span | None) -> Span:
-    return spans[0] if notify is None else min(spans, key=lambda span: abs(span.start - notify.start))
+def _nearest(spans: tuple[Span, ...], given: Span | None) -> Span:
+    return spans[0] if given is None else min(spans, key=lambda span: abs(span.start - given.start))

@@ -239,7 +239,7 @@ def _first_date(document: Document) -> tuple[bool, str, tuple[int, ...]]:
 
 
 def _versions(first: Document, second: Document, alike: float, *, by_name: bool) -> Versions | None:
-    """Which is the older one: by their dates, else by a word such as *old* in one name; None where nothing tells."""
+    """Which is the older one: by their dates, else by a word such as *old* in one name; None when nothing says."""
     dates = compared_dates(first, second)
     if dates is not None:
         one, other = dates

@@ -1,4 +1,4 @@
-"""Batching: one thread a model, texts of all rows in flight gathered into batches, each embedded once."""
+"""Batching: one thread per model; texts of all rows in flight are batched, and each is embedded once."""
 
 import asyncio
 import contextlib
@@ -21,11 +21,11 @@ from numpy.typing import NDArray
 from ..retrieval.index import BulkEmbedder
 from .encoder import Embedded, Encoder
 
-_ENTRY_OVERHEAD = 250  # bytes of Python objects around one kept vector
+_ENTRY_OVERHEAD = 250  # bytes of Python objects around one cached vector
 
 
 class VectorMemory:
-    """Least recently used first out. Not for several threads at once: who owns it guards it."""
+    """Least recently used first out. Not thread-safe: its owner guards it."""
 
     def __init__(self, most_bytes: int) -> None:
         self._most_bytes = most_bytes
@@ -33,14 +33,14 @@ class VectorMemory:
         self._kept: OrderedDict[bytes, bytes] = OrderedDict()
 
     def get(self, key: bytes) -> bytes | None:
-        """What is kept under the key, which counts as a use."""
+        """The value cached under the key; this counts as a use."""
         packed = self._kept.get(key)
         if packed is not None:
             self._kept.move_to_end(key)
         return packed
 
     def put(self, key: bytes, packed: bytes) -> None:
-        """Keep it, and drop what was used longest ago where there is no room."""
+        """Cache it, and drop what was used longest ago where there is no room."""
         replaced = self._kept.pop(key, None)
         if replaced is not None:
             self._bytes -= len(replaced) + _ENTRY_OVERHEAD
@@ -52,14 +52,14 @@ class VectorMemory:
 
 
 class VectorKeeper(Protocol):
-    """Keeps what models say from one run to the next; called from the model's thread only."""
+    """Stores model outputs between runs; called from the model's thread only."""
 
     def load(self, model_id: str, keys: list[bytes]) -> dict[bytes, bytes]:
-        """What is kept of these texts; a key that is not kept is left out."""
+        """What is cached of these texts; a key that is not cached is left out."""
         ...
 
     def save(self, model_id: str, items: list[tuple[bytes, bytes]]) -> None:
-        """Keep these; a key that is kept already may come again, with the same bytes."""
+        """Store these; a key that is stored already may come again, with the same bytes."""
         ...
 
 
@@ -196,7 +196,7 @@ class ModelThread(Generic[Opened]):
             self._thread.join()
         closed = RuntimeError(_CLOSED)
         self._fail([*self._arrived, *self._looked_up, *self._sorted], closed)
-        opened, self._model = self._model, Future()  # whoever still holds this object no longer holds the model
+        opened, self._model = self._model, Future()  # so that what still refers to this object does not keep the model
         self._model.set_exception(closed)
         if not opened.done():
             opened.set_exception(closed)
@@ -293,7 +293,7 @@ class ModelThread(Generic[Opened]):
             return
         try:
             self._model.set_result(self._open_model())
-        except BaseException as error:  # noqa: BLE001 - every caller is told, now and later
+        except BaseException as error:  # noqa: BLE001 - every caller gets it, now and later
             self._model.set_exception(error)
 
     def _run_batch(self, batch: list[_Job]) -> None:
@@ -446,7 +446,7 @@ class BatchingEmbedder:
         )
 
     def lower_priority(self) -> None:
-        """Embed only with what of the processors others leave, from now on: what is timed by others goes before.
+        """Run at low CPU priority from now on, so that timed work of others goes first.
 
         Bots that are being timed (``embed_fresh``) are served as before.
         """
@@ -466,7 +466,7 @@ class BatchingEmbedder:
         return _unpacked(request.packed)
 
     async def _dimensions(self) -> int:
-        # Shielded, because the future is everybody's, and a cancelled caller would cancel it.
+        # Shielded, because callers share the future, and a cancelled caller would cancel it.
         return (await asyncio.shield(asyncio.wrap_future(self._thread.model()))).encoder.dimensions
 
 

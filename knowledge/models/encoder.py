@@ -1,4 +1,4 @@
-"""Encoder: what turns texts into unit vectors, one call at a time; and what it gives back."""
+"""Encoder: turns texts into unit vectors, one call at a time."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

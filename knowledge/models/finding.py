@@ -1,4 +1,4 @@
-"""Finding: where a local model lies, by its folder or its name on the hub, and what it is called from then on."""
+"""Finding: locates a local model by its folder or its name on the hub, and gives it an id."""
 
 import re
 from collections.abc import Callable
@@ -74,7 +74,7 @@ def find(
         hub: where named models come from.
         owner: of models that are named without one.
         hint: ends the message about a name that can't be one.
-        notify: told a sentence before a download and before what takes long after it.
+        notify: gets a sentence before a download and before what takes long after it.
 
     Raises:
         InputError: the name can't be one, or the hub was reached and has no such model.

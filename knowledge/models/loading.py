@@ -14,7 +14,7 @@ from .preparing import tokenizer_files
 
 
 class SpecialTokens:
-    """Breaks a tokenizer's marks where they stand in a text: by a space in place of their first character.
+    """Breaks a tokenizer's special tokens in a text: a space replaces their first character.
 
     Tokenizers read ``[SEP]``, ``</s>`` or ``<|endoftext|>`` as their own marks wherever they stand, so that an answer
     with such a word in it could end itself, or begin a source of its own. Bots do write them: models leak them. To

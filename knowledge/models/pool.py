@@ -1,4 +1,4 @@
-"""LocalModels: the models of a run by the roles that they take; each is loaded once, when it is first asked."""
+"""LocalModels: the models of a run by role; each is loaded once, when it is first used."""
 
 import contextlib
 import json
@@ -63,7 +63,7 @@ class LocalModels:
     Args:
         settings: which model takes a role; roles that are left out have their default.
         hub: where named models come from.
-        notify: told a sentence when a model is downloaded, prepared or loaded; the last from the model's thread.
+        notify: gets a sentence when a model is downloaded, prepared or loaded; the last from the model's thread.
     """
 
     def __init__(
@@ -131,7 +131,7 @@ class LocalModels:
         return fetch(self.settings_of(role), f"{role} model", self._hub, notify=self._notify)
 
     def lower_priority(self) -> None:
-        """Run only with what of the processors others leave, from now on; models that are asked for later too."""
+        """Run at low CPU priority from now on; models that are asked for later too."""
         self._steps_back = True
         for model in self._opened.values():
             model.lower_priority()
@@ -181,7 +181,7 @@ class _Turn:
         self._lock.release()
 
     def close(self) -> None:
-        """Give nobody a turn any more."""
+        """Let no further model run."""
         self._is_closed = True
 
 

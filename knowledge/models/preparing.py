@@ -24,7 +24,7 @@ _TOKENIZERS: Final = (
 
 
 def config_of(folder: Path) -> Mapping[str, Any]:
-    """What stands in ``config.json``; empty where there is none that can be read."""
+    """The content of ``config.json``; empty where there is none that can be read."""
     try:
         found = json.loads((folder / "config.json").read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -42,7 +42,7 @@ TENSORFLOW_FILE: Final = "tf_model.h5"
 _OUTPUTS: Final = {"d4data/bias-detection-model": ("Non-biased", "Biased")}
 
 
-class Unprepared(Exception):  # noqa: N818 - said to the user as it stands, as an InputError or in its place
+class Unprepared(Exception):  # noqa: N818 - shown to the user as it is, as an InputError or in its place
     """A model is here, but can't be made ready; says why in a sentence."""
 
 
@@ -339,7 +339,7 @@ def prepared(
     Args:
         source: the model; it must be on this machine.
         hub: where a tokenizer comes from that the model doesn't bring.
-        notify: told a sentence before what takes long.
+        notify: gets a sentence before what takes long.
         makes: whether it is made where it isn't there yet.
         goes_online: whether the hub is tried for what is missing even when a quick probe finds no way to it.
         environ: names the cache folder.

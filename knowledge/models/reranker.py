@@ -1,4 +1,4 @@
-"""Reranker: says how well a passage answers a question, any cross-encoder of transformers trained for it."""
+"""Reranker: scores how well a passage answers a question, with any cross-encoder of transformers."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -85,7 +85,7 @@ class Rerankers:
             the others as well, for which a revision is not known.
         base: the folder that relative paths start from.
         hub: where named models come from.
-        notify: told a sentence when a model is downloaded or prepared.
+        notify: gets a sentence when a model is downloaded or prepared.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""Roles: what local models are wanted for, and which model takes each role where none is named."""
+"""Roles: what local models are used for, and the default model of each role."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -19,7 +19,7 @@ from .loading import SpecialTokens
 
 ITEMS_A_BATCH = 64
 CHARACTERS_A_BATCH = 8192  # full speed on one core, and short enough not to be waited for when a run is stopped
-_MEMORY_BYTES = 16 << 20  # of what models said: a number or three for each item
+_MEMORY_BYTES = 16 << 20  # of model outputs: a number or three for each item
 
 # What a model is asked about at once: a text, a pair, or more texts that belong together.
 Item: TypeAlias = tuple[str, ...]
@@ -27,7 +27,7 @@ Item: TypeAlias = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class ModelOutput:
-    """What a model says of one item.
+    """The output of a model for one item.
 
     Attributes:
         values: shape (k,), float32; k and what each number means are the model's own. NaN or infinity is an error.
@@ -42,7 +42,7 @@ class LoadedModel(Protocol):
     """A model in memory; only its own thread calls it."""
 
     def run(self, items: Sequence[Item]) -> Sequence[ModelOutput]:
-        """What it says of each item, in their order; what is in the batch beside an item must not matter to it."""
+        """Its output for each item, in their order; the other items of the batch must not change it."""
         ...
 
 
@@ -52,7 +52,7 @@ Loaded = TypeVar("Loaded", bound=LoadedModel)
 class LocalModel(Generic[Loaded]):
     """A model that many callers ask at once, from any event loop; it runs on a thread of its own.
 
-    An item is looked at once: what was said of it is kept in memory. A batch that fails fails those who wait for it,
+    An item is run once: its output is cached in memory. A batch that fails fails those who wait for it,
     and a model that can't be opened fails every call with the same exception. Nothing is loaded before the first call.
     """
 
@@ -90,11 +90,11 @@ class LocalModel(Generic[Loaded]):
 
     async def load(self) -> Loaded:
         """The model, opened now if it was not; to be looked at, not to be run. Raises what opening raises."""
-        # Shielded, because the future is everybody's, and a cancelled caller would cancel it.
+        # Shielded, because callers share the future, and a cancelled caller would cancel it.
         return (await asyncio.shield(asyncio.wrap_future(self._thread.model()))).model
 
     async def ask(self, items: Sequence[Item], *, fresh: bool = False) -> list[ModelOutput]:
-        """What the model says of each item, in their order.
+        """The model's output for each item, in their order.
 
         Args:
             items: what it is asked about.
@@ -115,13 +115,13 @@ class LocalModel(Generic[Loaded]):
         else:
             await asyncio.wrap_future(request.done)
         outputs = [_unpacked(packed) for packed in request.packed]
-        # Told to those who ask for it and not to all of its batch: NaN for one text is no fault of another's.
+        # Raised to its own callers and not to the whole batch: NaN for one text is no fault of the others.
         if not all(np.isfinite(one.values).all() for one in outputs):
             raise ValueError(f"The model {self._model_id} returned what is no number (NaN or infinity).")
         return outputs
 
     def lower_priority(self) -> None:
-        """Run only with what of the processors others leave, from now on: what is timed by others goes before."""
+        """Run at low CPU priority from now on, so that timed work of others goes first."""
         self._thread.lower_priority()
 
     def close(self) -> None:
@@ -130,7 +130,7 @@ class LocalModel(Generic[Loaded]):
 
 
 class _Packing(Generic[Loaded]):
-    """A loaded model whose words are packed: a byte for truncated, then float32 in little-endian order."""
+    """A loaded model whose outputs are packed: a byte for truncated, then float32 in little-endian order."""
 
     def __init__(self, open_model: Callable[[], Loaded], turn: AbstractContextManager[object]) -> None:
         self._turn = turn
@@ -237,7 +237,7 @@ class SequenceReader:
         }
 
     def outputs(self, items: Sequence[Item], forward: Forward) -> list[ModelOutput]:
-        """What the model says of each item, in their order; ``forward`` has slices of items of about equal length."""
+        """The model's output for each item, in their order; ``forward`` has slices of items of about equal length."""
         import torch
 
         tokens, truncated = self.read(items)

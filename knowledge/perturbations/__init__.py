@@ -1,1 +1,1 @@
-"""Perturbations."""
+"""Perturbations: questions in other words, with typing errors or a changed meaning."""

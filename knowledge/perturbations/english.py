@@ -1,4 +1,4 @@
-"""English: word forms, synonyms, antonyms and function words that perturbations go by."""
+"""English: word forms, synonyms, antonyms and function words for perturbations."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Perturbations: every kind with what must become of the answer, and the perturbed questions they make."""
+"""Perturbations: every kind with the expected effect on the answer, and the questions they make."""
 
 import difflib
 from collections import Counter
@@ -240,7 +240,7 @@ def perturbed(
     Args:
         questions: sources; those that are variants themselves are passed over.
         recipe: what is made.
-        tally: told of everything.
+        tally: counts everything.
         written: what a judge wrote, for the kinds that need one.
     """
     for question in questions:

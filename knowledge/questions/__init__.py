@@ -1,1 +1,1 @@
-"""Questions."""
+"""Questions: files of questions and recorded answers, drafts from documents, and editing."""

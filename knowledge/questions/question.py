@@ -8,7 +8,7 @@ Constraint = str | tuple[str, ...]
 PERTURBS = "perturbs"  # the key of ``extra`` under which a question says of which other one it was made, and how
 DRAFT = "draft"  # the key of ``extra`` of a question that is none yet: True, REJECTED or MOVED
 REJECTED = "rejected"  # a person wants none of it; it stays, so that it is not drafted again
-MOVED = "moved"  # a person accepted it, and it stands in another file now
+MOVED = "moved"  # a person accepted it, and it is in another file now
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +23,7 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """One case of a question set. ``line`` is where it stands in its file, for messages; it is not content.
+    """One case of a question set. ``line`` is its line in the file, for messages; it is not content.
 
     Attributes:
         id: unique in its set; made from the content where the file gives none.

@@ -51,7 +51,7 @@ class RowsSummary:
         provides: how many rows have each of the things that fields fill.
         groups: how many rows each group has.
         repeated_ids: hashes of the made ids that more than one row would get.
-        repeated_texts: hashes of the question texts that stand in more than one row.
+        repeated_texts: hashes of the question texts that are in more than one row.
         left_out: how many rows were left out, by why.
         warnings: sentences for the user.
         misspelt: by what it should fill, a key that is not known.

@@ -1,1 +1,1 @@
-"""Retrieval."""
+"""Retrieval: splitting documents, indexing passages and searching them."""

@@ -97,7 +97,7 @@ _REMEMBERED: Final = 8  # sets of documents; a mask is a byte for each passage
 
 
 class DocumentPlaces:
-    """Where the passages of each document stand in a list of passages."""
+    """The positions of each document's passages in a list of passages."""
 
     def __init__(self, passages: Sequence[Passage]) -> None:
         """Note the documents; one may have its passages in several places."""

@@ -1,4 +1,4 @@
-"""ModelSettings and open_chat_model: what a suite may say of a model, and what it gets."""
+"""ModelChoice and open_chat_model: what a suite may say of a model, and what it gets."""
 
 import asyncio
 from pathlib import Path

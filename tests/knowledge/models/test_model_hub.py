@@ -15,7 +15,7 @@ FETCH = """
 import sys
 from pathlib import Path
 from proctor import InputError
-from proctor.knowledge.model_hub import HuggingFaceHub
+from proctor.knowledge.models.hub import HuggingFaceHub
 if limit := int(sys.argv[5]):
     import resource
     resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))

@@ -3,6 +3,7 @@
 import asyncio
 import hashlib
 import json
+import os
 import subprocess
 import sys
 
@@ -160,7 +161,7 @@ def test_presence_loads_no_large_library(tmp_path):
         "assert not any(models.presence(role).folder for role in ROLES)\n"
         "print([name for name in ('torch', 'transformers', 'huggingface_hub', 'onnxruntime') if name in sys.modules])\n"
     )
-    environ = {"HF_HOME": str(tmp_path), "PROCTOR_CACHE": str(tmp_path)}
+    environ = {**os.environ, "HF_HOME": str(tmp_path), "PROCTOR_CACHE": str(tmp_path)}
     ran = subprocess.run([sys.executable, "-c", code], env=environ, capture_output=True, text=True, check=True)
     assert ran.stdout == "[]\n"
 

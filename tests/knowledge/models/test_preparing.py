@@ -229,8 +229,8 @@ def test_a_full_disk_leaves_nothing_half_written(tensorflow, tmp_path, cache):
         (bare / name).write_bytes((tensorflow / name).read_bytes())
     code = (
         "import resource, sys; resource.setrlimit(resource.RLIMIT_FSIZE, (5000, 5000))\n"
-        "from proctor.knowledge.models.finding import ModelSettings, find\n"
-        "print(find(ModelSettings(sys.argv[1]), 'bias model').trouble)"
+        "from proctor.knowledge.models.finding import ModelChoice, find\n"
+        "print(find(ModelChoice(sys.argv[1]), 'bias model').trouble)"
     )
     ran = subprocess.run([sys.executable, "-c", code, str(bare)], capture_output=True, text=True, check=True)
     assert "can't be written to" in ran.stdout
@@ -261,8 +261,8 @@ def test_what_was_never_finished_is_cleared_away(tensorflow, cache):
 def test_without_h5py_it_is_said_what_to_install(tensorflow):
     code = (
         "import sys; sys.modules['h5py'] = None\n"
-        "from proctor.knowledge.models.finding import ModelSettings, find\n"
-        "print(find(ModelSettings(sys.argv[1]), 'bias model').trouble)"
+        "from proctor.knowledge.models.finding import ModelChoice, find\n"
+        "print(find(ModelChoice(sys.argv[1]), 'bias model').trouble)"
     )
     ran = subprocess.run([sys.executable, "-c", code, str(tensorflow)], capture_output=True, text=True, check=True)
     assert "pip install 'proctor[convert]'" in ran.stdout
