@@ -83,7 +83,7 @@ class Entailment(Protocol):
 
 
 class SupportModel(Protocol):
-    """The model of our own that says whether a text supports a claim, and an answer is right; asked in batches."""
+    """The model of our own that says whether a text supports a claim; asked in batches."""
 
     @property
     def model_id(self) -> str:
@@ -92,8 +92,4 @@ class SupportModel(Protocol):
 
     async def supports(self, pairs: Sequence[tuple[str, str, str]]) -> NDArray[np.float32]:
         """Of (question, claim, text): supported, contradicted, absent. Shape (n, 3), each row adding up to 1."""
-        ...
-
-    async def right(self, pairs: Sequence[tuple[str, str, str]]) -> NDArray[np.float32]:
-        """Of (question, answer, expected): the probability that the answer is right. Shape (n,)."""
         ...

@@ -360,18 +360,23 @@ def open_judging(
 def _embedded(
     settings: JudgeSettings, embedder: BatchingEmbedder, base: Path, local_models: RunModels | None
 ) -> Judging:
+    from ...knowledge.models.support_model import open_support_model
     from ...metrics.judge.embedded.judge import EmbeddedJudge
 
-    model = open_entailment(settings, base)
-    if model is None:
-        judge = JudgeThread(EmbeddedJudge(embedder))
-        return Judging(settings, embedded=judge, load_embedded=embedder.load, close_embedded=judge.close)
-    if local_models is not None:
-        model = local_models.shared(model)
-    judge = JudgeThread(EmbeddedJudge(embedder, model))
+    support = open_support_model()
+    support.step_back()  # bots that are being timed go before
+    entailment = open_entailment(settings, base)
+    if entailment is not None and local_models is not None:
+        entailment = local_models.shared(entailment)
+    judge = JudgeThread(EmbeddedJudge(embedder, entailment, support))
+
+    async def load() -> None:
+        await asyncio.gather(embedder.load(), support.load())
 
     def close() -> None:
         judge.close()
-        model.close()
+        support.close()
+        if entailment is not None:
+            entailment.close()
 
-    return Judging(settings, embedded=judge, load_embedded=embedder.load, close_embedded=close)
+    return Judging(settings, embedded=judge, load_embedded=load, close_embedded=close)

@@ -67,8 +67,8 @@ def ranked(query: str, texts: Sequence[str]) -> list[int]:
     wanted = sorted(stem for stem in _stems(query) if stem in having)
     weight = {stem: math.log(1 + len(texts) / (having[stem] + 0.5)) + 0.1 for stem in wanted}
     left = dict(weight)
-    order: list[int] = []
     rest = list(range(len(texts)))
+    order: list[int] = []
     while rest and len(order) < _MOST:
         best = max(rest, key=lambda place: (_gain(bags[place], wanted, left, weight), -place))
         order.append(best)
@@ -189,8 +189,8 @@ class LoadedSupport:
     def _probabilities(self, task: str, logits: NDArray[np.float32]) -> NDArray[np.float32]:
         chosen = logits[3:] / self._temperatures[1] if task == CORRECT else logits[:3] / self._temperatures[0]
         odds = np.exp(chosen - chosen.max())
-        shares: NDArray[np.float32] = (odds / odds.sum()).astype(np.float32)
-        return shares
+        likely: NDArray[np.float32] = (odds / odds.sum()).astype(np.float32)
+        return likely
 
 
 class SupportModel(LocalModel[LoadedSupport]):

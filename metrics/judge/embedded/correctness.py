@@ -2,17 +2,17 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
 from typing import Final, NamedTuple
 
 import numpy as np
 
-from ...tools import Embedder, Entailment, SupportModel
+from ...tools import Embedder, Entailment
 from ..calls import CompareClaims
 from ..verdicts import Agreement, Verdict
-from .support import Vectors, combining, evidence, log_odds_of, negated, opposites, vectors_of
+from .support import Vectors, evidence, negated, opposites, vectors_of
 from .wording import (
     ORDINALS,
     QUANTITIES,
@@ -340,9 +340,7 @@ class Compared:
     carrying: tuple[Match | None, ...]
 
 
-async def agree(
-    call: CompareClaims, embedder: Embedder, entailment: Entailment | None = None, model: SupportModel | None = None
-) -> Agreement:
+async def agree(call: CompareClaims, embedder: Embedder, entailment: Entailment | None = None) -> Agreement:
     """Decide which claims of the answer the expected answer supports, and which expected claims the answer covers.
 
     An expected claim is covered when a sentence of the answer, or the answer as a whole, says it. A claim of the answer
@@ -350,7 +348,7 @@ async def agree(
     expected is a phrase (a name, a date) and the answer has it, the answer's other sentences can't be checked against
     it: they count as supported unless they have another figure, an opposite or a negation in its place.
     """
-    compared = await compare(call, embedder, entailment, model)
+    compared = await compare(call, embedder, entailment)
     is_point = _is_point(call, compared.covering)
     found = zip(compared.supporting, compared.carrying, strict=True)
     return Agreement(
@@ -359,10 +357,8 @@ async def agree(
     )
 
 
-async def compare(
-    call: CompareClaims, embedder: Embedder, entailment: Entailment | None = None, model: SupportModel | None = None
-) -> Compared:
-    """Match each claim with the texts of the other side; one call of each model."""
+async def compare(call: CompareClaims, embedder: Embedder, entailment: Entailment | None = None) -> Compared:
+    """Match each claim with the texts of the other side; one call of either model."""
     answer = _texts(call.answer_claims, call.answer)
     expected = _texts(call.expected_claims, call.expected)
     claims = [wording(claim) for claim in call.answer_claims]
@@ -371,9 +367,6 @@ async def compare(
     carrying = [[Pair(wanted, claim) for wanted in _near_claims(claim, expected) if claim.words] for claim in claims]
     every = [pair for row in (*covering, *supporting, *carrying) for pair in row]
     found = await _matched(every, wording(call.question), embedder, entailment)
-    if model is not None:
-        said = [pair for row in (*covering, *carrying) for pair in row]  # each an expected claim and the answer's text
-        found = await _weighed_by(model, call.question, found, said)
     best = [tuple(_best(row, found) for row in rows) for rows in (covering, supporting, carrying)]
     return Compared(*best)
 
@@ -405,18 +398,6 @@ async def _matched(
     added = await _entailed(distinct, entailment) if entailment else {}
     matches = (_match(pair, question, vectors, added.get((pair.claim.text, pair.text.text), 0.0)) for pair in distinct)
     return {(one.pair.claim.text, one.pair.text.text): one for one in matches}
-
-
-async def _weighed_by(model: SupportModel, question: str, found: Found, said: Sequence[Pair]) -> Found:
-    """With what the support model says: how likely an answer that is expected so is right."""
-    pairs = list(dict.fromkeys((pair.claim.text, pair.text.text) for pair in said))
-    right: Iterable[float] = await model.right([(question, text, claim) for claim, text in pairs]) if pairs else []
-    weights = combining()["correct"]
-    made = dict(found)
-    for pair, likely in zip(pairs, right, strict=True):
-        added = weights["bias"] + weights["model"] * log_odds_of(float(likely))
-        made[pair] = replace(found[pair], log_odds=weights["wording"] * found[pair].log_odds + added)
-    return made
 
 
 def _embedded(pair: Pair) -> Iterator[str]:

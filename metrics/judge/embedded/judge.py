@@ -160,7 +160,7 @@ class EmbeddedJudge:
             case CheckExpected():
                 return await self._check_expected(call)
             case CompareClaims():
-                return await agree(call, self._embedder, self._entailment, self._model)
+                return await agree(call, self._embedder, self._entailment)
             case Label() if call.prompt == "language_mismatch":
                 return await same_language(call)
             case ReverseQuestions():

@@ -455,7 +455,7 @@ def combined(found: Mapping[str, float]) -> float:
 def combining() -> Mapping[str, Mapping[str, float]]:
     """Log-odds for each unit of what is combined: ``combining.json``, fitted by ``tests/benchmarks/prove_judge.py``.
 
-    ``support`` weighs what ``combined_signals`` names, ``correct`` the odds by an answer's wording and by the model.
+    ``support`` weighs what ``combined_signals`` names.
     """
     weights: dict[str, dict[str, float]] = json.loads(_COMBINING.read_text(encoding="utf-8"))
     return weights

@@ -2,8 +2,10 @@
 
 from pathlib import Path
 
+import numpy as np
 import torch
-from proctor.knowledge.models.packaged_encoder import packaged_folder
+from proctor.knowledge.models.packaged_encoder import _read_weights, packaged_folder
+from proctor.knowledge.models.support_model import merged
 from safetensors.torch import load_file
 from torch import nn
 from torch.nn import functional
@@ -81,6 +83,22 @@ def names_of(layer: int) -> dict[str, list[str]]:
 
 
 def load(path: Path) -> Network:
+    """A checkpoint of ``train.py``, or the adapters that ship, to go on from."""
     network = packaged_network()
-    network.load_state_dict(torch.load(path)["net"])
+    network.load_state_dict(torch.load(path)["net"] if path.suffix == ".pt" else _unpacked(path, network))
     return network
+
+
+def _unpacked(path: Path, network: Network) -> dict[str, torch.Tensor]:
+    weights, _ = merged(_read_weights(packaged_folder() / "model.safetensors"), path)
+    found = {name: torch.from_numpy(np.array(value, np.float32)) for name, value in weights.items()}
+    state = network.state_dict()
+    state["pos.weight"] = found["embeddings.position_embeddings.weight"]
+    state["kind.weight"] = found["embeddings.kinds.weight"]
+    for end in ("weight", "bias"):
+        state[f"norm.{end}"] = found[f"embeddings.LayerNorm.{end}"]
+        state[f"support.{end}"], state[f"correct.{end}"] = found[f"heads.{end}"][:3], found[f"heads.{end}"][3:]
+        for layer in range(LAYERS):
+            for ours, theirs in names_of(layer).items():
+                state[f"{ours}.{end}"] = torch.cat([found[f"{one}.{end}"] for one in theirs])
+    return state

@@ -1,8 +1,8 @@
 """Trains the support model on the processor's cores, in pieces if need be.
 
 Run: python tests/benchmarks/training/pool.py pool.pickle
-     python tests/benchmarks/training/train.py pool.pickle OUT --minutes 60 [--from OUT/last.pt] [--without-in-domain]
-     python tests/benchmarks/training/adapters.py OUT/last.pt proctor/knowledge/support_model.npz
+     python tests/benchmarks/training/train.py pool.pickle OUT --minutes 60 [--from FILE] [--without-in-domain]
+     python tests/benchmarks/training/adapters.py OUT/last.pt proctor/knowledge/models/support_model.npz
 
 Each worker has a core, batches and Adam moments of its own; the weights are shared without locks (Hogwild), so two
 trainings of the same seeds agree in their figures but not in every digit. With ``--workers 1`` they do, where
@@ -132,7 +132,7 @@ def main():
     parser.add_argument("--minutes", type=float, default=60)
     parser.add_argument("--steps", type=int, default=0, help="of each worker, in place of minutes")
     parser.add_argument("--workers", type=int, default=CONFIG["workers"])
-    parser.add_argument("--from", dest="first", type=Path, help="weights to go on from")
+    parser.add_argument("--from", dest="first", type=Path, help="checkpoint or adapters to go on from")
     parser.add_argument(
         "--without-in-domain", action="store_true", help="leave out what shares a source with a dev set"
     )

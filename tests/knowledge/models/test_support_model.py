@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 import tiny_models
 from proctor.knowledge.models.packaged_encoder import BertShape, _open_session, _padded, pair_graph
-from proctor.knowledge.models.support_model import best_sentences, merged, pair_tokens, pieces, ranked
+from proctor.knowledge.models.support_model import LoadedSupport, best_sentences, merged, pair_tokens, pieces, ranked
 
 CLS, SEP, MARK = 101, 102, 1
 
@@ -90,3 +90,20 @@ def test_the_graph_of_pairs_is_the_library_s_bert_with_heads_on_its_first_vector
             ).last_hidden_state[0].numpy()  # fmt: skip
         wanted = weights["heads.weight"] @ np.concatenate([states[0], states.mean(axis=0)]) + weights["heads.bias"]
         np.testing.assert_allclose(found[row, 0], wanted, atol=1e-4)
+
+
+@pytest.mark.weights
+def test_the_model_says_what_a_passage_says():
+    model = LoadedSupport()
+    passage = "Marie Curie was born in Warsaw in 1867. She won the Nobel Prize in Physics in 1903. " * 3
+    claims = ["Marie Curie was born in Warsaw.", "Marie Curie was born in Paris."]
+    items = [("support", "", claim, passage) for claim in claims]
+    items.append(("correct", "Where was Marie Curie born?", "in Warsaw", "Warsaw, Poland"))
+    items.append(("correct", "Where was Marie Curie born?", "in Paris", "Warsaw, Poland"))
+    said = [one.values for one in model.run(items)]
+    assert [int(one.argmax()) for one in said] == [0, 1, 0, 1]
+    for one in said:
+        assert one.sum() == pytest.approx(1, abs=1e-6)
+    # What is in the batch beside an item does not matter to it.
+    for item, one in zip(items, said, strict=True):
+        np.testing.assert_allclose(model.run([item])[0].values, one, atol=1e-6)
