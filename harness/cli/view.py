@@ -26,10 +26,10 @@ def view(database: Looked = Path("proctor.db"), port: Port = None, is_opened: Op
     Only this machine can reach it, and nothing can be changed.
     """
     from ..server.serving import bound_socket, serve
-    from ..server.viewer import left_as_found, looked_at
+    from ..server.viewer import left_as_found, snapshot
 
     with interruptible(ENDED), left_as_found(database):
-        with looked_at(database):
+        with snapshot(database):
             pass  # a mistake is told before anything is opened
         serve(database, bound_socket(port), lambda address: _ready(address, is_opened))
 
@@ -37,10 +37,10 @@ def view(database: Looked = Path("proctor.db"), port: Port = None, is_opened: Op
 def explore(database: Looked = Path("proctor.db"), port: Port = None, is_opened: Open = False) -> None:
     """Ask the database anything, in Datasette. Tables explained, queries ready; needs the extra 'explore'."""
     from ..server.datasette import explore_database
-    from ..server.viewer import left_as_found, looked_at
+    from ..server.viewer import left_as_found, snapshot
 
     with interruptible(ENDED), left_as_found(database):
-        with looked_at(database):
+        with snapshot(database):
             pass
         explore_database(database, port, lambda address: _ready(address, is_opened))
 

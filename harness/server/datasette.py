@@ -1,4 +1,4 @@
-"""Exploring: Datasette over the report database, with our metadata, as a program of its own."""
+"""Datasette over the report database, with our metadata, as a separate process."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from ... import InputError
 from ...reports.store.datasette import datasette_metadata
 from .serving import LOOPBACK, bound_socket
 
-PATIENCE: Final = 60.0  # seconds for it to begin
+START_TIMEOUT: Final = 60.0  # seconds
 SETTINGS: Final = {
     "default_cache_ttl": "0",  # a run may be going on
     "default_page_size": "50",
@@ -33,22 +33,22 @@ SETTINGS: Final = {
 
 
 def explore_database(database: Path, port: int | None, ready: Callable[[str], None]) -> None:
-    """Run Datasette until it ends, or a KeyboardInterrupt; it can only read.
+    """Run Datasette, read-only, until it ends or a KeyboardInterrupt.
 
     Args:
-        database: what is explored.
-        port: where, or None for the first free one from ours on.
-        ready: told the address as soon as somebody may come.
+        database: the file to explore.
+        port: the port, or None for the default or the next free one.
+        ready: called with the address once it answers.
 
     Raises:
-        InputError: the extra is not installed, the port is taken, or Datasette does not begin.
+        InputError: the extra is not installed, the port is taken, or Datasette does not start.
     """
     _check_installed()
     with bound_socket(port) as listening:
         number = listening.getsockname()[1]
     with tempfile.TemporaryDirectory(prefix="proctor-explore-") as folder:
         log = Path(folder) / "log.txt"
-        with _started(_command(database, number, _filled(Path(folder), database)), log) as process:
+        with _started(_command(database, number, _with_plugin(Path(folder), database)), log) as process:
             _wait_until_open(process, number, log)
             ready(f"http://{LOOPBACK}:{number}/{quote(database.stem, safe='')}")
             if process.wait():
@@ -64,8 +64,8 @@ def _check_installed() -> None:
         ) from error
 
 
-def _filled(folder: Path, database: Path) -> Path:
-    """The folder with the metadata and, in a folder of its own, our plugin."""
+def _with_plugin(folder: Path, database: Path) -> Path:
+    """The folder with the metadata and, in a subfolder, our plugin."""
     (folder / "metadata.json").write_bytes(orjson.dumps(datasette_metadata(database.stem)))
     (folder / "plugins").mkdir()
     with as_file(files(__package__) / "host_guard.py") as plugin:
@@ -83,9 +83,9 @@ def _command(database: Path, port: int, folder: Path) -> list[str]:
 
 @contextlib.contextmanager
 def _started(command: list[str], log: Path) -> Iterator[subprocess.Popen[bytes]]:
-    """The program, which is ended when the ``with`` is left, however that comes."""
+    """The process; it ends with the ``with`` block, whatever happens."""
     with log.open("wb") as out:
-        # Its stdin stays open as long as this program lives: that is how our plugin sees the end of it.
+        # Its stdin closes when this program ends: our plugin waits for that.
         process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=out, stderr=out)  # noqa: S603 - ours
     try:
         yield process
@@ -99,16 +99,16 @@ def _started(command: list[str], log: Path) -> Iterator[subprocess.Popen[bytes]]
 
 
 def _wait_until_open(process: subprocess.Popen[bytes], port: int, log: Path) -> None:
-    end = time.monotonic() + PATIENCE
+    end = time.monotonic() + START_TIMEOUT
     while time.monotonic() < end:
         if process.poll() is not None:
-            raise InputError(f"Datasette did not begin: {_last_line(log)}")
+            raise InputError(f"Datasette did not start: {_last_line(log)}")
         with contextlib.suppress(OSError), socket.create_connection((LOOPBACK, port), 1.0):
             return
         time.sleep(0.05)
-    raise InputError(f"Datasette did not begin within {PATIENCE:.0f} seconds: {_last_line(log)}")
+    raise InputError(f"Datasette did not start within {START_TIMEOUT:.0f} seconds: {_last_line(log)}")
 
 
 def _last_line(log: Path) -> str:
     lines = log.read_text("utf-8", "replace").strip().splitlines()
-    return lines[-1] if lines else "it said nothing."
+    return lines[-1] if lines else "it printed nothing."

@@ -1,4 +1,4 @@
-"""Host guard: a plugin of Datasette that answers this machine alone, who only reads, and while it is wanted."""
+"""Host guard: a Datasette plugin that answers only this machine, only reads, and ends with its parent."""
 
 from __future__ import annotations
 
@@ -17,35 +17,35 @@ Send = Callable[[Message], Awaitable[None]]
 App = Callable[[Message, Receive, Send], Awaitable[None]]
 
 NAMES = ("127.0.0.1", "localhost", "[::1]")
-# What Datasette shows comes from itself alone; its own pages have scripts and styles in them.
+# Datasette loads nothing from elsewhere; its own pages have inline scripts and styles.
 POLICY = (
     "default-src 'self'; script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline'; img-src 'self' data:;"
     " frame-ancestors 'none'; form-action 'self'; base-uri 'none'"
 )
-SAID = ((b"content-security-policy", POLICY.encode()), (b"referrer-policy", b"no-referrer"))
+SECURITY_HEADERS = ((b"content-security-policy", POLICY.encode()), (b"referrer-policy", b"no-referrer"))
 
 
 @hookimpl  # type: ignore[untyped-decorator, unused-ignore]
 def asgi_wrapper() -> Callable[[App], App]:
-    """What Datasette puts around its application."""
+    """The hook by which Datasette wraps its application."""
     return guarded
 
 
 @hookimpl  # type: ignore[untyped-decorator, unused-ignore]
 def startup() -> None:
-    """What Datasette does before it answers."""
+    """The hook that Datasette calls before it answers."""
     threading.Thread(target=_end_with_parent, args=(sys.stdin.fileno(),), daemon=True).start()
 
 
 def _end_with_parent(stdin: int) -> None:
-    """End when the program that began us has ended, however that came: its end of our stdin is closed then."""
-    while os.read(stdin, 1024):  # not by the stream, which a thread may not hold when Python ends
+    """End when the parent process has ended: its end of our stdin is closed then."""
+    while os.read(stdin, 1024):  # not sys.stdin.read, whose lock would block the exit of Python
         pass
     os.kill(os.getpid(), signal.SIGTERM)
 
 
 def guarded(app: App) -> App:
-    """The application for requests that name this machine; others are refused."""
+    """The application behind a check of the Host header: other hosts are refused."""
 
     async def answer(scope: Message, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -56,23 +56,23 @@ def guarded(app: App) -> App:
         if host not in {f"{name}:{port}" for name in NAMES}:
             await _refuse(send, 403, f"This server answers as 127.0.0.1:{port} only.")
         elif scope["method"] not in ("GET", "HEAD"):
-            await _refuse(send, 405, "This server only shows what is there: GET or HEAD.")
+            await _refuse(send, 405, "This server is read-only: use GET or HEAD.")
         else:
-            await app(scope, receive, _telling(send))
+            await app(scope, receive, _with_headers(send))
 
     return answer
 
 
-def _telling(send: Send) -> Send:
-    async def tell(message: Message) -> None:
+def _with_headers(send: Send) -> Send:
+    async def send_with_headers(message: Message) -> None:
         if message["type"] == "http.response.start":
-            message = {**message, "headers": [*message.get("headers", ()), *SAID]}
+            message = {**message, "headers": [*message.get("headers", ()), *SECURITY_HEADERS]}
         await send(message)
 
-    return tell
+    return send_with_headers
 
 
 async def _refuse(send: Send, status: int, sentence: str) -> None:
-    headers = [(b"content-type", b"text/plain; charset=utf-8"), *SAID]
+    headers = [(b"content-type", b"text/plain; charset=utf-8"), *SECURITY_HEADERS]
     await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": f"{sentence}\n".encode()})

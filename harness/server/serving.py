@@ -1,4 +1,4 @@
-"""Serving: a viewer on a port of this machine alone, until somebody ends it."""
+"""Serving: the viewer on a loopback port, until a KeyboardInterrupt."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ if TYPE_CHECKING:
     from aiohttp import web
 
 LOOPBACK: Final = "127.0.0.1"
-PORT: Final = 8765  # where none was asked for; the next free one where it is taken
+PORT: Final = 8765  # the default; the next free one where it is taken
 TRIES: Final = 50
-AT_ONCE: Final = 4  # requests that are answered at the same time; each reads the database in a thread of its own
-PARTING: Final = 0.2  # seconds for answers that are on their way when somebody ends it
+AT_ONCE: Final = 4  # concurrent requests; each reads the database in its own thread
+SHUTDOWN_TIMEOUT: Final = 0.2  # seconds for requests in progress at the end
 
 
 def bound_socket(port: int | None) -> socket.socket:
     """A socket at a port of this machine.
 
     Args:
-        port: the one that was asked for; None for ours or the next that is free, 0 for any.
+        port: the requested one; None for the default or the next free one, 0 for any.
 
     Raises:
-        InputError: the port can't be had.
+        InputError: the port is not available.
     """
     candidates = range(PORT, PORT + TRIES) if port is None else [port]
     for candidate in candidates:
@@ -45,27 +45,27 @@ def bound_socket(port: int | None) -> socket.socket:
         except OSError as error:
             made.close()
             if port is not None:
-                raise InputError(_not_had(port, error)) from error
+                raise InputError(_unavailable(port, error)) from error
         else:
             return made
     raise InputError(f"No port from {PORT} to {PORT + TRIES - 1} is free. Give --port N, or --port 0 for any.")
 
 
-def _not_had(port: int, error: OSError) -> str:
+def _unavailable(port: int, error: OSError) -> str:
     if error.errno == errno.EADDRINUSE:
         return f"Port {port} is taken by another program. Give another --port, or none for the next free one."
     if error.errno == errno.EACCES:
-        return f"Port {port} is not for everybody to use. Give --port a number above 1023, or none."
-    return f"Port {port} can't be had: {(error.strerror or str(error)).lower()}."
+        return f"Port {port} needs special rights. Give --port a number above 1023, or none."
+    return f"Port {port} is not available: {(error.strerror or str(error)).lower()}."
 
 
 def serve(database: Path, listening: socket.socket, ready: Callable[[str], None]) -> None:
-    """Answer until a KeyboardInterrupt.
+    """Answer requests until a KeyboardInterrupt.
 
     Args:
-        database: what is shown.
+        database: the file to show.
         listening: where it is served.
-        ready: told the address as soon as somebody may come.
+        ready: called with the address once it answers.
     """
     port = listening.getsockname()[1]
     viewer = Viewer(database, hosts_of(port))
@@ -73,7 +73,7 @@ def serve(database: Path, listening: socket.socket, ready: Callable[[str], None]
 
 
 def hosts_of(port: int) -> set[str]:
-    """The names by which a browser may call a server at a port of this machine."""
+    """The Host headers that name a server at a port of this machine."""
     names = (LOOPBACK, "localhost", "[::1]")
     return {f"{name}:{port}" for name in names} | ({*names} if port == 80 else set())
 
@@ -89,7 +89,7 @@ async def _serve(viewer: Viewer, listening: socket.socket, ready: Callable[[], N
         return web.Response(status=answer.status, body=answer.body, headers=answer.headers)
 
     server = web.Server(handle, access_log=None, logger=_silent())
-    runner = web.ServerRunner(server, handle_signals=False, shutdown_timeout=PARTING)
+    runner = web.ServerRunner(server, handle_signals=False, shutdown_timeout=SHUTDOWN_TIMEOUT)
     await runner.setup()
     try:
         await web.SockSite(runner, listening).start()
@@ -100,28 +100,25 @@ async def _serve(viewer: Viewer, listening: socket.socket, ready: Callable[[], N
 
 
 async def _answered(viewer: Viewer, asked: Request) -> Answer:
-    """The answer, worked out in a thread that the end of the program does not wait for, as that of a pool would be."""
+    """The answer from a daemon thread, which does not delay the end of the program (a pool would)."""
     loop = asyncio.get_running_loop()
     done: asyncio.Future[Answer] = loop.create_future()
 
-    def tell(answer: Answer) -> None:
-        if not done.done():  # whoever asked may have gone
+    def deliver(answer: Answer) -> None:
+        if not done.done():  # the request may be cancelled
             done.set_result(answer)
 
     def work() -> None:
         answer = viewer.answer(asked)
-        with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits any longer
-            loop.call_soon_threadsafe(tell, answer)
+        with contextlib.suppress(RuntimeError):  # the loop is closed
+            loop.call_soon_threadsafe(deliver, answer)
 
     threading.Thread(target=work, name="viewer", daemon=True).start()
     return await done
 
 
 def _silent() -> logging.Logger:
-    """A log for what is no HTTP or breaks off: it gets an answer, and is nothing for the terminal of our user.
-
-    A fault of ours is told by the viewer.
-    """
+    """A logger that drops messages about bad or broken-off requests; the viewer prints real failures."""
     logger = logging.getLogger(__name__)
     logger.addHandler(logging.NullHandler())
     logger.propagate = False

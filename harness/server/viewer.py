@@ -1,4 +1,4 @@
-"""Viewer: answers what a browser asks about a database by pages and their data, and changes nothing."""
+"""Viewer: answers the requests of a browser with pages and data of a database, read-only."""
 
 from __future__ import annotations
 
@@ -27,31 +27,31 @@ from ...reports.pages.pair_page import pair_page
 from ...reports.pages.row_index import data_block
 from ...reports.pages.rows import Column, columns_of, opened_run
 from ...reports.pages.run_page import run_page
-from ...reports.pages.runs_page import Wanted, expected_rows, run_address, runs_page, trouble_page
+from ...reports.pages.runs_page import RunChoice, expected_rows, run_address, runs_page, trouble_page
 from ...reports.report import make_report
 from ...reports.store.damage import damage_behind
 from ...reports.store.database import Store, StoreError, connect, connect_to_read, explain, marks, pending
 from ...reports.summary import Summary, find_run, summarise
 
-PATIENCE: Final = 5.0  # seconds for which a reader waits for a program that lets nobody read
+LOCK_TIMEOUT: Final = 5.0  # seconds to wait for a program that has locked the database
 
 
 @contextlib.contextmanager
-def looked_at(path: Path, patience: float = PATIENCE) -> Iterator[Store]:
-    """The database as it is at one moment, even while a run goes on; nothing can be written to it.
+def snapshot(path: Path, timeout: float = LOCK_TIMEOUT) -> Iterator[Store]:
+    """A read-only snapshot of the database, even while a run goes on.
 
-    A database of an older Proctor is refused, not brought up to date: whoever only looks changes nothing.
+    A database of an older Proctor is refused, not migrated: a reader changes nothing.
 
     Args:
         path: the file.
-        patience: seconds to wait for a program that lets nobody read.
+        timeout: seconds to wait for a program that has locked the database.
 
     Raises:
         StoreError: it is not there, can't be read, or its tables are those of an older or newer Proctor.
     """
     _check_there(path)
     try:
-        connection = connect_to_read(path, patience)
+        connection = connect_to_read(path, timeout)
     except sqlite3.Error as error:
         raise _explained(path, error) from error
     try:
@@ -66,9 +66,9 @@ def looked_at(path: Path, patience: float = PATIENCE) -> Iterator[Store]:
 
 @contextlib.contextmanager
 def left_as_found(path: Path) -> Iterator[None]:
-    """Take away what SQLite put beside the database while it was looked at; not what others need or left there.
+    """Remove the empty -wal and -shm files that SQLite leaves when a database was only read.
 
-    Whoever may write and is the last to close a database takes its empty log and index away; who only reads may not.
+    Only a connection that may write removes them when it is the last to close. Files that were there before stay.
     """
     log = _log(path)
     was_there = log.exists()
@@ -86,13 +86,13 @@ def _log(path: Path) -> Path:
 
 def _explained(path: Path, error: sqlite3.Error) -> StoreError:
     if "locked" in str(error):
-        return StoreError(f"{path}: another program holds it and lets nobody read just now. Look again in a while.")
+        return StoreError(f"{path}: another program has locked it. Try again in a while.")
     return explain(path, error)
 
 
 def _check_there(path: Path) -> None:
     if path.is_dir():
-        raise StoreError(f"{path} is a folder; a database was wanted.")
+        raise StoreError(f"{path} is a folder, not a database.")
     if not path.is_file():
         raise StoreError(f"There is no database {path}. 'proctor run --db {path}' makes one.")
     if path.stat().st_size == 0:
@@ -102,8 +102,8 @@ def _check_there(path: Path) -> None:
 def _check_tables(path: Path, connection: sqlite3.Connection) -> None:
     if pending(path, connection):
         raise StoreError(
-            f"{path} was made by an older Proctor and misses some tables; looking at it does not add them. "
-            f"Bring it up to date first: proctor report --db {path} --markdown -"
+            f"{path} was made by an older Proctor and misses some tables; viewing does not add them. "
+            f"Migrate it first: proctor report --db {path} --markdown -"
         )
 
 
@@ -112,63 +112,63 @@ Made = TypeVar("Made")
 MOST_BYTES: Final = 128 * 1024**2
 
 
-class Cached(Generic[Made]):
-    """Things by a key that changes with all that they were made of; the one that lay longest goes first.
+class LruCache(Generic[Made]):
+    """A thread-safe cache that drops the least recently used values.
 
     Args:
-        most: how much is kept, by the measure of ``size``.
-        size: how much a thing takes; left out, each counts as one.
+        most: how much it stores, by the measure of ``size``.
+        size: how much a value takes; left out, each counts as one.
     """
 
     def __init__(self, most: int, size: Callable[[Made], int] = lambda _: 1) -> None:
         self._most = most
         self._size = size
         self._total = 0
-        self._things: OrderedDict[Hashable, Made] = OrderedDict()
-        self._turns: dict[Hashable, threading.Lock] = {}  # of what is being made
+        self._values: OrderedDict[Hashable, Made] = OrderedDict()
+        self._making: dict[Hashable, threading.Lock] = {}  # of values in the making
         self._lock = threading.Lock()
 
     def get(self, key: Hashable, make: Callable[[], Made]) -> Made:
-        """The thing of that key, made where it is not there; what ``make`` raises is not kept.
+        """The value of a key, made when it is missing; exceptions of ``make`` are not cached.
 
-        Whoever wants what another is making waits for it: a reader who loads a slow page again costs nothing.
+        A second thread waits for a value in the making, so reloading a slow page costs nothing.
         """
         with self._lock:
-            if key in self._things:
+            if key in self._values:
                 return self._found(key)
-            turn = self._turns.setdefault(key, threading.Lock())
+            turn = self._making.setdefault(key, threading.Lock())
         with turn:
             with self._lock:
-                if key in self._things:
+                if key in self._values:
                     return self._found(key)
             try:
                 made = make()
                 with self._lock:
-                    self._keep(key, made)
+                    self._store(key, made)
             finally:
                 with self._lock:
-                    self._turns.pop(key, None)
+                    self._making.pop(key, None)
         return made
 
     def _found(self, key: Hashable) -> Made:
-        self._things.move_to_end(key)
-        return self._things[key]
+        self._values.move_to_end(key)
+        return self._values[key]
 
-    def _keep(self, key: Hashable, made: Made) -> None:
-        if key not in self._things:  # it may be, where a first try was in vain and two others began
-            self._things[key] = made
+    def _store(self, key: Hashable, made: Made) -> None:
+        if key not in self._values:  # two threads may make it after a first failure
+            self._values[key] = made
             self._total += self._size(made)
-        while self._total > self._most and len(self._things) > 1:
-            _, gone = self._things.popitem(last=False)
+        while self._total > self._most and len(self._values) > 1:
+            _, gone = self._values.popitem(last=False)
             self._total -= self._size(gone)
 
 
 class State(TypedDict):
-    """What a page is told of its runs.
+    """The state of runs for a page that follows them.
 
-    ``tag`` changes when there is something new to show; ``rows`` and ``expected`` are those of the runs that go on,
-    or of all where none does; ``expected`` is None where that is not known. ``silence`` is the seconds since anything
-    was written to the database: a run that was killed goes on for its status, but writes nothing.
+    ``tag`` changes when there is something new to show; ``rows`` and ``expected`` count the runs in progress, or all
+    where none is; ``expected`` is None where it is not known. ``silence`` is the seconds since the last write to the
+    database: a killed run keeps the status ``running`` but writes nothing.
     """
 
     tag: str
@@ -196,7 +196,7 @@ def state_of(store: Store, run_ids: Sequence[int]) -> State:
 
 
 def _silence(path: Path) -> int:
-    """Seconds since the database was last written to, by whomever."""
+    """Seconds since the database was last written to."""
     log = Path(f"{path}-wal")
     written = [each.stat() for each in (path, log) if each.exists()]
     last = max((each.st_mtime for each in written if each.st_size), default=time.time())
@@ -204,25 +204,25 @@ def _silence(path: Path) -> int:
 
 
 def state_of_all(store: Store) -> State:
-    """The state of a database: of the runs that go on, and of the list of all."""
+    """The state of a database: of the runs in progress, and of the list of all."""
     running = [int(run_id) for (run_id,) in store.query("SELECT id FROM runs WHERE status = 'running'")]
     return {**state_of(store, running), "tag": tag_of_all(store)}
 
 
 def tag_of(store: Store, run_ids: Sequence[int]) -> str:
-    """What changes with the rows, scores, findings, calibrations and analyses of some runs."""
+    """A tag that changes with the rows, scores, findings, calibrations and analyses of some runs."""
     return _tagged([_marks_of_run(store, run_id) for run_id in run_ids])
 
 
 def tag_of_all(store: Store) -> str:
-    """What changes with any run of the database."""
+    """A tag that changes with any run of the database."""
     running = [int(run_id) for (run_id,) in store.query("SELECT id FROM runs WHERE status = 'running'")]
     every = store.query("SELECT id, status, finished_at, findings_key FROM runs")
     return _tagged([every, _calibrated(store), [_marks_of_run(store, run_id) for run_id in running]])
 
 
 def _marks_of_run(store: Store, run_id: int) -> object:
-    """Its rows and scores are counted while it goes on only: afterwards they don't change before it goes on again."""
+    """Rows and scores are counted only while it runs: afterwards they do not change."""
     ended = store.query("SELECT id, status, finished_at, findings_key FROM runs WHERE id = ?", [run_id])
     counts = (_rows(store, run_id), _scores(store, run_id)) if ended and ended[0][1] == "running" else ()
     return [ended, counts, _calibrated(store), store.query("SELECT MAX(id) FROM analyses WHERE run_id = ?", [run_id])]
@@ -253,10 +253,10 @@ HTML: Final = "text/html; charset=utf-8"
 JSON: Final = "application/json"
 TEXT: Final = "text/plain; charset=utf-8"
 NOTHING: Final = "default-src 'none'"
-WORTH_PACKING: Final = 1_000  # bytes
-FAST: Final = 4  # of nine levels: the way is short, so time counts more than size
+LEAST_COMPRESSED: Final = 1_000  # bytes
+GZIP_LEVEL: Final = 4  # of 9: on loopback, time counts more than size
 
-# Said with every answer: nobody frames, guesses, keeps or reads it from elsewhere.
+# Sent with every answer: no framing, sniffing, caching or reading from other origins.
 HEADERS: Final = {
     "X-Content-Type-Options": "nosniff",
     "Cache-Control": "no-store",
@@ -268,14 +268,14 @@ HEADERS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What was asked.
+    """A request.
 
     Attributes:
         method: such as GET.
-        host: to whom the browser believes to speak.
-        path: as it was sent, each part still percent-encoded.
-        query: what stands after the question mark.
-        takes_gzip: whether the answer may be packed.
+        host: the Host header.
+        path: as sent, still percent-encoded.
+        query: the parameters after the question mark.
+        takes_gzip: whether the answer may be compressed.
     """
 
     method: str
@@ -287,7 +287,7 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What is given: status, content and its kind, what the content may do, and headers of this answer alone."""
+    """An answer: status, body, content type, content security policy, and further headers."""
 
     status: int
     body: bytes
@@ -308,30 +308,30 @@ def html(page: Page, status: int = 200) -> Answer:
 
 
 def trouble(status: int, title: str, sentence: str) -> Answer:
-    """A page that says why there is no other."""
+    """An error page with a sentence."""
     return html(trouble_page(title, sentence), status)
 
 
 def refusal(status: int, sentence: str, **more: str) -> Answer:
-    """A sentence for whoever is no reader of ours."""
+    """A refusal as plain text."""
     return Answer(status, f"{sentence}\n".encode(), TEXT, more=more)
 
 
 def redirection(address: str) -> Answer:
-    """To another address of this server."""
+    """A redirect to another address of this server."""
     return Answer(302, b"", TEXT, more={"Location": address})
 
 
-def packed_for(request: Request, answer: Answer) -> Answer:
-    """The answer in gzip where the browser takes that and it is worth it."""
-    if not request.takes_gzip or len(answer.body) < WORTH_PACKING:
+def compressed_for(request: Request, answer: Answer) -> Answer:
+    """The answer in gzip where the browser accepts it and the body is long enough."""
+    if not request.takes_gzip or len(answer.body) < LEAST_COMPRESSED:
         return answer
     more = {**answer.more, "Content-Encoding": "gzip", "Vary": "Accept-Encoding"}
-    return Answer(answer.status, gzip.compress(answer.body, FAST, mtime=0), answer.kind, answer.policy, more)
+    return Answer(answer.status, gzip.compress(answer.body, GZIP_LEVEL, mtime=0), answer.kind, answer.policy, more)
 
 
 class ColumnKey(NamedTuple):
-    """What a column is made of, to be kept while its database is closed and opened again."""
+    """The keys of a column, cached while its database is closed."""
 
     name: str
     origin: int
@@ -340,20 +340,20 @@ class ColumnKey(NamedTuple):
 
 
 def compared_runs(store: Store, baseline: str, candidate: str) -> list[int]:
-    """The keys of the runs of both sides; one where both are of one run.
+    """The keys of the runs of both operands; one where both are of one run.
 
     Raises:
-        InputError: no such run or bot. Files are not sides here: whoever has the address may not choose any.
+        InputError: no such run or bot. Files are no operands here: an address must not open files.
     """
     runs = all_runs(store)
     return list(dict.fromkeys(named_operand(store, text, runs)[0][0] for text in (baseline, candidate)))
 
 
 def paired_in(store: Store, baseline: str, candidate: str) -> PairedRuns:
-    """Both sides, compared.
+    """Both operands, compared.
 
     Raises:
-        InputError: no such run or bot, or nothing of both can be compared.
+        InputError: no such run or bot, or nothing can be compared.
     """
     return paired_runs(operand_in(store, baseline), operand_in(store, candidate))
 
@@ -375,25 +375,24 @@ MOST_PAIRS: Final = 100
 Route = Callable[[Store, Request, dict[str, str]], Answer]
 
 
-class NotThereError(InputError):
-    """What was asked for is not in the database; the sentence names the nearest that is."""
+class NotFoundError(InputError):
+    """The run or page does not exist; the sentence names the nearest that does."""
 
 
 class Viewer:
-    """Answers requests about one database, from whatever thread; each sees it as it is at one moment.
+    """Answers requests about one database, from any thread; each request sees one snapshot.
 
     Args:
-        database: the file, which may come, grow and go.
-        hosts: the names by which the server may be called; a page of somebody else who had his own name lead
-            here is refused by them.
+        database: the file; it may appear, grow and be removed.
+        hosts: accepted Host headers; they stop DNS rebinding by foreign pages.
     """
 
     def __init__(self, database: Path, hosts: Collection[str]) -> None:
         self._database = database
         self._hosts = frozenset(hosts)
-        self._answers: Cached[Answer] = Cached(MOST_BYTES, lambda answer: len(answer.body))
-        self._summaries: Cached[Summary] = Cached(MOST_SUMMARIES)
-        self._pairs: Cached[tuple[ColumnKey, ...]] = Cached(MOST_PAIRS)
+        self._answers: LruCache[Answer] = LruCache(MOST_BYTES, lambda answer: len(answer.body))
+        self._summaries: LruCache[Summary] = LruCache(MOST_SUMMARIES)
+        self._pairs: LruCache[tuple[ColumnKey, ...]] = LruCache(MOST_PAIRS)
         self._routes: list[tuple[re.Pattern[str], Route]] = [
             (re.compile(pattern), route)
             for pattern, route in (
@@ -409,15 +408,15 @@ class Viewer:
         ]
 
     def answer(self, request: Request) -> Answer:
-        """The answer, whatever is asked and whatever goes wrong."""
+        """The answer to any request; failures are answers too."""
         if request.host.lower() not in self._hosts:
             return refusal(403, f"This server answers as {min(self._hosts)} only.")
         if request.method not in ("GET", "HEAD"):
-            return refusal(405, "This server only shows what is there: GET or HEAD.", Allow="GET, HEAD")
+            return refusal(405, "This server is read-only: use GET or HEAD.", Allow="GET, HEAD")
         try:
-            return packed_for(request, self._routed(request))
-        except NotThereError as error:
-            return trouble(404, "Not there", str(error))
+            return compressed_for(request, self._routed(request))
+        except NotFoundError as error:
+            return trouble(404, "Not found", str(error))
         except StoreError as error:
             return trouble(500, "The database can't be read", str(error))
         except InputError as error:
@@ -426,28 +425,28 @@ class Viewer:
             if damaged := damage_behind(error):
                 return trouble(500, "The database can't be read", damaged)
             traceback.print_exc()
-            return trouble(500, "A fault of Proctor", "This page could not be made; the terminal says why.")
+            return trouble(500, "Error in Proctor", "This page could not be made; the terminal says why.")
 
     def _routed(self, request: Request) -> Answer:
         for pattern, route in self._routes:
             if found := pattern.fullmatch(request.path):
                 parts = {name: unquote(part) for name, part in found.groupdict().items()}
-                with looked_at(self._database) as store:
+                with snapshot(self._database) as store:
                     return route(store, request, parts)
-        raise NotThereError(f"There is no page {unquote(request.path)} here.")
+        raise NotFoundError(f"There is no page {unquote(request.path)} here.")
 
     def _summary(self, store: Store, run_id: int) -> Summary:
         return self._summaries.get((run_id, tag_of(store, [run_id])), lambda: summarise(store, run_id))
 
     def _list(self, store: Store, request: Request, _: dict[str, str]) -> Answer:
         tag = tag_of_all(store)
-        wanted = _wanted(request)
+        choice = _run_choice(request)
 
         def made() -> Answer:
-            page = runs_page(store, wanted, self._summary)
+            page = runs_page(store, choice, self._summary)
             return html(replace(page, settings={**page.settings, "tag": tag}))
 
-        return self._answers.get((wanted, tag), made)
+        return self._answers.get((choice, tag), made)
 
     def _list_state(self, store: Store, _request: Request, _: dict[str, str]) -> Answer:
         return _json(state_of_all(store))
@@ -499,11 +498,11 @@ class Viewer:
         return _block(opened_columns(store, keys), parts["block"])
 
 
-def _wanted(request: Request) -> Wanted:
+def _run_choice(request: Request) -> RunChoice:
     query = request.query
     number = query.get("page", "1")
     page = int(number) if re.fullmatch(r"[0-9]{1,6}", number) else 1
-    return Wanted(
+    return RunChoice(
         query.get("suite", ""), query.get("metric", ""), page, query.get("baseline", ""), query.get("candidate", "")
     )
 
@@ -522,7 +521,7 @@ def _found(store: Store, name: str) -> tuple[int, str]:
     except StoreError as error:
         if error.__cause__:  # of SQLite's
             raise
-        raise NotThereError(str(error)) from None
+        raise NotFoundError(str(error)) from None
 
 
 def _block(columns: Sequence[Column], name: str) -> Answer:
@@ -535,5 +534,5 @@ def _json(state: object) -> Answer:
 
 
 def _live(page: Page) -> Page:
-    """The page with what makes it follow its run."""
+    """The page with the scripts that make it follow its run."""
     return replace(page, scripts=(*page.scripts, "live/redrawing", "live/live"), styles=(*page.styles, "runs"))

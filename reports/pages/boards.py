@@ -1,4 +1,4 @@
-"""Boards: every figure of a run by bot, and what is behind the means: spread, latency, tags and documents."""
+"""Boards: every figure of a run by bot, with distributions, latency, and breakdowns by tag and document."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ LINE: Final = np.dtype([("metric", "i8"), ("question", "i8"), ("value", "f8"), (
 
 @dataclass(frozen=True, slots=True)
 class RowScores:
-    """One metric of one bot, a place for each row of which it says anything.
+    """The scores of one metric of one bot, one entry per row.
 
     Attributes:
-        questions: keys of the questions in the database; a question stands there once for each repeat.
+        questions: keys of the questions in the database, once for each repeat.
         values: NaN where there is none.
-        is_unreadable: whether that is because the judge could not be read.
+        is_unreadable: whether the reason is a judge reply that could not be parsed.
     """
 
     questions: NDArray[np.int64]
@@ -48,7 +48,7 @@ class RowScores:
 
     @property
     def known(self) -> NDArray[np.float64]:
-        """The values that there are."""
+        """The values without the missing ones."""
         return self.values[np.isfinite(self.values)]
 
     @property
@@ -61,7 +61,7 @@ ScoreValues = dict[tuple[str, str], RowScores]
 
 
 def score_values(run: ReportedRun) -> ScoreValues:
-    """By bot and metric, for the metrics of the run that have a value for each row."""
+    """Scores by bot and metric, for the row metrics of the run."""
     return {key: scores for bot in run.bot_ids for key, scores in _of_bot(run, bot)}
 
 
@@ -98,16 +98,16 @@ class GroupMean:
         mean: None where the bot has no value there.
         low, high: 95 % interval; None with fewer than two questions (or, of a tag, two documents).
         questions: with a value.
-        away: how far it is from the bot's mean over all questions.
-        stray: ``worse`` or ``better`` (``apart`` without a direction) where that mean is outside the interval.
+        difference: from the bot's mean over all questions.
+        outlier: ``worse`` or ``better`` (``different`` without a direction) where that mean is outside the interval.
     """
 
     mean: float | None
     low: float | None
     high: float | None
     questions: int
-    away: float | None
-    stray: str = ""
+    difference: float | None
+    outlier: str = ""
 
     @property
     def is_small(self) -> bool:
@@ -152,7 +152,7 @@ class _Groups:
         names: of the groups.
         members: place of a question, one for each group that it is in.
         codes: place in ``names`` for each member.
-        clusters: by question, which of them hang together within a group.
+        clusters: by question, its cluster within a group.
     """
 
     kind: Kind
@@ -163,10 +163,10 @@ class _Groups:
 
     @property
     def parts_questions(self) -> bool:
-        """Whether they tell more than a mean over all questions does."""
+        """Whether a breakdown by them adds anything to the mean over all questions."""
         return len(self.names) > 1 or 0 < len(self.members) < len(self.clusters)
 
-    def holds(self, group: int) -> NDArray[np.bool_]:
+    def contains(self, group: int) -> NDArray[np.bool_]:
         """By question, whether it is in a group."""
         found = np.zeros(len(self.clusters), np.bool_)
         found[self.members[self.codes == group]] = True
@@ -189,7 +189,7 @@ class _BotRows:
 
 
 def breakdowns(run: ReportedRun, scores: ScoreValues, bots: Sequence[str], leading: str = "") -> list[MetricBreakdowns]:
-    """By the metric that tells of rows in each evaluator; none where questions have neither tags nor documents.
+    """Breakdowns by the row metric of each evaluator; none where questions have neither tags nor documents.
 
     Args:
         run: the run.
@@ -221,7 +221,7 @@ def _columns(run: ReportedRun) -> Iterable[tuple[RunEvaluator, MetricColumn]]:
 
 
 def _groups(lines: Sequence[tuple[int, str, str]]) -> Iterable[_Groups]:
-    """Tags, whose questions hang together by document, and documents, in which each question is its own."""
+    """Tags, with questions clustered by document, and documents, with each question its own cluster."""
     own = np.arange(len(lines))
     documents = [document or place for place, (_, _, document) in enumerate(lines)]
     numbers = {document: number for number, document in enumerate(dict.fromkeys(documents))}
@@ -240,7 +240,7 @@ def _grouped(kind: Kind, pairs: Sequence[tuple[int, str]], clusters: Codes) -> _
 def _bot_rows(
     run: ReportedRun, bot: str, column: MetricColumn, scores: RowScores | None, ids: NDArray[np.int64]
 ) -> _BotRows:
-    """The mean of a rate counts rows that can't be read as rows on which the thing did not happen."""
+    """Unparsable rows count as 0 in the mean of a rate."""
     overall = run.bot(bot).metrics[column.name].mean
     if scores is None:
         return _BotRows(None, np.empty(0), np.empty(0, np.intp), np.empty(0, np.intp))
@@ -269,14 +269,14 @@ def _breakdown(
 
 
 def _means(groups: _Groups, rows: _BotRows) -> Figures:
-    """The mean of each group; NaN without a value, and where too much of the judge can't be read."""
+    """The mean of each group; NaN without a value, and with too many parse failures of the judge."""
     size = len(groups.clusters)
     total = groups.sums(np.bincount(rows.questions, rows.values, size))
     count = groups.sums(np.bincount(rows.questions, minlength=size))
     unreadable = groups.sums(np.bincount(rows.unreadable, minlength=size))
-    notify = (count > 0) & (unreadable <= PARSE_FAILURE_TOLERANCE * (count + unreadable))
+    is_known = (count > 0) & (unreadable <= PARSE_FAILURE_TOLERANCE * (count + unreadable))
     means = np.full(len(groups.names), np.nan)
-    means[notify] = total[notify] / count[notify]
+    means[is_known] = total[is_known] / count[is_known]
     return means
 
 
@@ -286,7 +286,7 @@ def _questions(groups: _Groups, rows: _BotRows) -> Figures:
 
 
 def _worst_first(column: MetricColumn, away: Figures, counts: Figures) -> tuple[list[int], int]:
-    """Groups of some size first, by how much the bot falls short that falls short most there; ties by name.
+    """Large groups first, by the greatest shortfall of any bot; ties by name.
 
     Returns:
         The groups, and how many of them, the last ones, are small.
@@ -303,7 +303,7 @@ def _worst_first(column: MetricColumn, away: Figures, counts: Figures) -> tuple[
 
 
 def _group_mean(groups: _Groups, group: int, column: MetricColumn, rows: _BotRows) -> GroupMean:
-    is_member = groups.holds(group)
+    is_member = groups.contains(group)
     inside = is_member[rows.questions]
     values, questions = rows.values[inside], rows.questions[inside]
     count = len(np.unique(questions))
@@ -312,8 +312,8 @@ def _group_mean(groups: _Groups, group: int, column: MetricColumn, rows: _BotRow
         return GroupMean(None, None, None, count, None)
     mean = clustered_mean(values, groups.clusters[questions], column.low, column.high)
     away = mean.value - rows.overall
-    stray = _stray(away, column) if _is_outside(rows.overall, mean) else ""
-    return GroupMean(mean.value, mean.low, mean.high, count, away, stray)
+    outlier = _outlier(away, column) if _is_outside(rows.overall, mean) else ""
+    return GroupMean(mean.value, mean.low, mean.high, count, away, outlier)
 
 
 def _is_outside(overall: float, mean: Mean) -> bool:
@@ -322,9 +322,9 @@ def _is_outside(overall: float, mean: Mean) -> bool:
     return not mean.low - ROUNDING <= overall <= mean.high + ROUNDING
 
 
-def _stray(away: float, column: MetricColumn) -> str:
+def _outlier(away: float, column: MetricColumn) -> str:
     if column.better == "neither":
-        return "apart"
+        return "different"
     return "better" if (away > 0) == (column.better == "higher") else "worse"
 
 
@@ -416,17 +416,17 @@ def _cell(count: int, total: int, *, is_right: bool) -> ConfusionCell:
 
 
 def _cut(matrix: ConfusionMatrix, labels: int, others: int) -> str:
-    said = []
+    parts = []
     if labels < len(matrix.labels):
-        said.append(f"the {labels} commonest of {len(matrix.labels):,} labels")
+        parts.append(f"the {labels} commonest of {len(matrix.labels):,} labels")
     if others < (strange := len(matrix.columns) - len(matrix.labels)):
-        said.append(f"the {others} commonest of {strange:,} answers that are no label")
-    return f"Shown are {' and '.join(said)}." if said else ""
+        parts.append(f"the {others} commonest of {strange:,} answers that are no label")
+    return f"Shown are {' and '.join(parts)}." if parts else ""
 
 
 BINS: Final = 20
-LONG_TAIL: Final = 3.0  # times from the least value to the 98th percentile: what goes further needs equal factors
-CLOSE: Final = 1e-9  # of a bin: a value this much below an edge stands on it, whatever rounding made of it
+LONG_TAIL: Final = 3.0  # times the distance from the least value to the 98th percentile; beyond it bins are logarithmic
+CLOSE: Final = 1e-9  # of a bin: a value this close below an edge counts as on it: rounding
 
 
 @dataclass(frozen=True, slots=True)
@@ -480,7 +480,7 @@ class MetricDistributions:
 
     @property
     def limit(self) -> float | None:
-        """Where values that pass are parted from those that don't; None without a threshold."""
+        """The border between passing and failing values; None without a threshold."""
         threshold = self.column.threshold
         if threshold is None or self.column.better == "neither" or not self.bins.is_whole:
             return None if self.column.better == "neither" else threshold
@@ -490,15 +490,15 @@ class MetricDistributions:
 def distributions(run: ReportedRun, scores: ScoreValues, bots: Sequence[str]) -> list[MetricDistributions]:
     """The metrics of rows that have a value for some bot, in the order of the evaluators.
 
-    Of a boolean evaluator only what ranks the bots: its other rates say the same of a row in other words.
+    Of a boolean evaluator only the primary metric: its other rates repeat it.
     """
     found = []
     for evaluator, name in metrics_once(run):
         there = {bot: scores[bot, name] for bot in bots if (bot, name) in scores}
         known = {bot: own.known for bot, own in there.items()}
         column = run.columns[name]
-        is_notified = column.level == "row" and (evaluator.board != "bool" or name == evaluator.primary)
-        if is_notified and any(len(values) for values in known.values()):
+        is_shown = column.level == "row" and (evaluator.board != "bool" or name == evaluator.primary)
+        if is_shown and any(len(values) for values in known.values()):
             bins = bins_for(np.concatenate(list(known.values())), column.low, column.high)
             own_bots = tuple(_distribution(run, bot, column, bins, own) for bot, own in there.items())
             found.append(MetricDistributions(evaluator, column, bins, own_bots))
@@ -577,10 +577,10 @@ class HeatCell:
     Attributes:
         bot: its name.
         cell: the figure with its counts.
-        text: the figure rounded, but never so far that it seems to be beyond its threshold; empty without one.
+        text: the figure, rounded without crossing its threshold; empty without a figure.
         heat: shade from 0 (worst bot) to 10 (best); None without a value.
         is_missed: whether the figure misses the threshold of its metric.
-        asks: what the list of questions is asked for to show the rows behind it, worst first.
+        filters: of the list of questions, to show the rows behind it, worst first.
     """
 
     bot: str
@@ -588,7 +588,7 @@ class HeatCell:
     text: str
     heat: int | None
     is_missed: bool
-    asks: dict[str, str]
+    filters: dict[str, str]
 
     @property
     def missing(self) -> int:
@@ -633,7 +633,7 @@ class Heatmap:
 
 
 def heatmap(report: Report) -> Heatmap:
-    """The heatmap over all boards; of a boolean evaluator only what ranks the bots, its rates have a board."""
+    """The heatmap over all boards; of a boolean evaluator only the primary metric, its rates have their own board."""
     bots = _best_first(report)
     groups = [HeatGroup(board.evaluator, _lines(board, bots)) for board in report.boards]
     empty = {line.column.name: line for group in groups for line in group.lines if line.is_empty}
@@ -658,7 +658,7 @@ def board_cells(board: Board, row: AnyRow) -> tuple[HeatCell, ...]:
 
 
 def boards_with_values(boards: Sequence[Board], kind: type[BoolBoard] | type[ClassificationBoard]) -> list[Board]:
-    """The boards of a kind on which some bot has a figure."""
+    """The boards of a kind on which at least one bot has a figure."""
     return [
         board for board in boards
         if isinstance(board, kind) and any(cell.value is not None for row in board.rows for cell in row.cells)
@@ -680,10 +680,10 @@ def _heat_cell(board: Board, bot: str, column: MetricColumn, cell: Cell) -> Heat
     is_missed = misses(cell.value, column.of_suite)
     text = "" if cell.value is None else figure_apart(cell.value, column)
     heat = None if cell.position is None else int(cell.position * SHADES + 0.5)
-    return HeatCell(bot, cell, text, heat, is_missed, _asks(board, bot, column, cell))
+    return HeatCell(bot, cell, text, heat, is_missed, _filters(board, bot, column, cell))
 
 
-def _asks(board: Board, bot: str, column: MetricColumn, cell: Cell) -> dict[str, str]:
+def _filters(board: Board, bot: str, column: MetricColumn, cell: Cell) -> dict[str, str]:
     """Rows are sorted by a metric of rows; figures of a whole run have none, but those of labels do."""
     if column.level == "row":
         rest = {"show": "missing"} if cell.value is None else {"sort": "value"}
@@ -698,12 +698,12 @@ SELECT status = 'answered', latency_ms, IFNULL(in_flight, 1) FROM run_rows JOIN 
 WHERE run_id = ? AND run_rows.bot_id = ? AND latency_ms IS NOT NULL"""
 PERCENTILE_LINE: Final = np.dtype([("is_answered", "?"), ("latency", "f8"), ("in_flight", "i8")])
 PERCENTILES: Final = (50, 75, 90, 95, 99)
-FEWEST_IN_CROWD: Final = 5  # rows from which a percentile of a part is told
+FEWEST_IN_LOAD: Final = 5  # rows that a percentile of a part needs at least
 
 
 @dataclass(frozen=True, slots=True)
-class Crowd:
-    """The answered rows with from ``least`` to ``most`` in flight: how many, and how long they took (ms)."""
+class Load:
+    """The answered rows with ``least`` to ``most`` requests in flight: how many, and their latency (ms)."""
 
     least: int
     most: int
@@ -723,10 +723,10 @@ class BotLatency:
         percentiles: by ``PERCENTILES``; empty without an answered row.
         p25: for the middle half of a drawing.
         p5: for its lower end.
-        median_in_flight, most_in_flight: how many were under way at once when a row began.
-        crowds: a part with few in flight and one with many; empty where there are no two parts of some size.
-        censored: the percentiles when failed rows count as lasting at least as long as they did; None where so many
-            failed that it can't be told. Empty where none failed.
+        median_in_flight, most_in_flight: requests that were running when a row began.
+        loads: low and high load; empty unless both have enough rows.
+        censored: percentiles with failed rows as censored (they take at least as long as they ran); None where too many
+            failed. Empty where none failed.
     """
 
     bot: str
@@ -737,7 +737,7 @@ class BotLatency:
     p5: float | None
     median_in_flight: float
     most_in_flight: int
-    crowds: tuple[Crowd, ...]
+    loads: tuple[Load, ...]
     censored: tuple[float | None, ...]
 
 
@@ -755,21 +755,21 @@ def _latencies_of_bot(run: ReportedRun, bot: str, failed: int) -> BotLatency:
     return BotLatency(
         bot=bot, answered=len(answered), failed=failed, percentiles=tuple(percentiles), p25=p25, p5=p5,
         median_in_flight=float(np.median(answered["in_flight"])), most_in_flight=int(answered["in_flight"].max()),
-        crowds=crowds(answered["latency"], answered["in_flight"]), censored=_censored(rows) if failed else (),
+        loads=loads(answered["latency"], answered["in_flight"]), censored=_censored(rows) if failed else (),
     )  # fmt: skip
 
 
-def crowds(latencies: Figures, in_flight: NDArray[np.int64]) -> tuple[Crowd, ...]:
-    """Rows with few in flight and rows with many, parted in the middle of what there was."""
+def loads(latencies: Figures, in_flight: NDArray[np.int64]) -> tuple[Load, ...]:
+    """Rows at low and at high load, split at the middle of the loads seen."""
     middle = (in_flight.min() + in_flight.max()) / 2
-    parts = [which for which in (in_flight <= middle, in_flight > middle) if which.sum() >= FEWEST_IN_CROWD]
+    parts = [which for which in (in_flight <= middle, in_flight > middle) if which.sum() >= FEWEST_IN_LOAD]
     if len(parts) < 2:
         return ()
     made = []
     for which in parts:
         p50, p95 = (float(each) for each in np.percentile(latencies[which], [50, 95]))
         there = in_flight[which]
-        made.append(Crowd(int(there.min()), int(there.max()), int(which.sum()), p50, p95))
+        made.append(Load(int(there.min()), int(there.max()), int(which.sum()), p50, p95))
     return tuple(made)
 
 
@@ -780,11 +780,11 @@ def _censored(rows: NDArray[np.void]) -> tuple[float | None, ...]:
 
 @dataclass(frozen=True, slots=True)
 class BotHistogram:
-    """The values of one bot: drawn, and in a sentence; ``chart`` is None without a value."""
+    """The values of one bot as a chart and a sentence; ``chart`` is None without a value."""
 
     bot: str
     chart: Histogram | None
-    words: str
+    summary: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -811,15 +811,15 @@ def histograms(metric: MetricDistributions, places: Sequence[str]) -> MetricHist
 
 def _bot_histogram(metric: MetricDistributions, each: Distribution, place: int, most: int) -> BotHistogram:
     column = metric.column
-    words = _words(each, column)
+    summary = _distribution_summary(each, column)
     if not each.known:
-        return BotHistogram(each.bot, None, words)
+        return BotHistogram(each.bot, None, summary)
     chart = Histogram(
-        title=f"{column.name} of {each.bot}", description=words, edges=metric.bins.edges, counts=each.counts,
+        title=f"{column.name} of {each.bot}", description=summary, edges=metric.bins.edges, counts=each.counts,
         series=place, label=_label(column, is_log=metric.bins.is_log), reference=metric.limit,
         is_log=metric.bins.is_log, most=most,
     )  # fmt: skip
-    return BotHistogram(each.bot, chart, words)
+    return BotHistogram(each.bot, chart, summary)
 
 
 def _label(column: MetricColumn, *, is_log: bool) -> Callable[[float], str] | None:
@@ -828,22 +828,22 @@ def _label(column: MetricColumn, *, is_log: bool) -> Callable[[float], str] | No
     return (lambda value: f"{value:.3g}") if is_log else None
 
 
-def _words(each: Distribution, column: MetricColumn) -> str:
+def _distribution_summary(each: Distribution, column: MetricColumn) -> str:
     """Mean with interval, median, how many miss the threshold, how many rows have no value."""
-    said = []
+    parts = []
     if (mean := each.summary.mean) is not None:
         low, high = each.summary.ci_low, each.summary.ci_high
         interval = "" if low is None or high is None else f" ({figure(low, column)} to {figure(high, column)})"
-        said.append(f"mean {figure(mean, column)}{interval}")
+        parts.append(f"mean {figure(mean, column)}{interval}")
     if each.median is not None:
-        said.append(f"median {figure(each.median, column)}")
+        parts.append(f"median {figure(each.median, column)}")
     default = "the default of " if column.threshold_is_default else ""
     if each.failing is not None and column.threshold is not None and each.known:
-        said.append(f"{each.failing:,} of {each.known:,} miss {default}{figure(column.threshold, column)}")
+        parts.append(f"{each.failing:,} of {each.known:,} miss {default}{figure(column.threshold, column)}")
     else:
-        said.append(count(each.known, "value"))
-    said.append(f"{each.missing:,} missing ({each.missing_share:.0%})" if each.missing else "none missing")
-    return "; ".join(said)
+        parts.append(count(each.known, "value"))
+    parts.append(f"{each.missing:,} missing ({each.missing_share:.0%})" if each.missing else "none missing")
+    return "; ".join(parts)
 
 
 def latency_chart(latencies: Sequence[BotLatency]) -> DotIntervals | None:
@@ -852,9 +852,9 @@ def latency_chart(latencies: Sequence[BotLatency]) -> DotIntervals | None:
     if not lines:
         return None
     scale = interval_scale(lines, label=milliseconds, is_log=True)
-    said = "; ".join(f"{line.name}: {line.figures}" for line in lines)
+    parts = "; ".join(f"{line.name}: {line.figures}" for line in lines)
     return DotIntervals(
-        title="Latency of answered rows by bot", description=said, x=scale, lines=lines,
+        title="Latency of answered rows by bot", description=parts, x=scale, lines=lines,
         x_title="time to the answer, logarithmic",
     )  # fmt: skip
 

@@ -183,7 +183,7 @@ class Histogram:
 
     Attributes:
         title: of what, and whose.
-        description: the same as a sentence or two, for those who don't see it.
+        description: the same as a sentence or two, for screen readers.
         edges: rising, one more than there are counts; of equal factors where ``is_log``.
         counts: of the rows between two edges.
         series: number of its colour.
@@ -289,7 +289,7 @@ class Line:
         series: number of its colour and shape; None for a plain dot in the colour of the tone.
         inner: an interval within, drawn thick, as the middle half.
         href: where the name leads.
-        note: told when it is pointed at.
+        note: shown on hover.
     """
 
     name: str
@@ -306,7 +306,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class DrawnLine:
-    """A line with its places, None for what it has not, and as much of its name as there is room for."""
+    """A line with its places, None for missing values, and as much of its name as fits."""
 
     line: Line
     name: str
@@ -330,7 +330,7 @@ class DotIntervals:
 
     Attributes:
         title: what is shown.
-        description: the same as a sentence or two, for those who don't see it.
+        description: the same as a sentence or two, for screen readers.
         x: the axis, from ``interval_scale``.
         lines: from top to bottom.
         reference: a value with a line down all rows, such as no difference; None for none.
@@ -412,7 +412,7 @@ LINE_HEIGHT = FONT_SIZE * 1.25
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """A value of a series at a place; ``note`` is told when it is pointed at, ``href`` is where it leads."""
+    """A value of a series at a place; ``note`` is shown on hover, ``href`` is its link."""
 
     value: float
     low: float | None = None
@@ -470,11 +470,11 @@ class Lines:
 
     Attributes:
         title: what is shown.
-        description: the same as a sentence or two, for those who don't see it.
+        description: the same as a sentence or two, for screen readers.
         places: what is written below, such as the dates of runs.
         series: its lines.
         y_title: what is measured, with its direction.
-        limits: what values there can be at all.
+        limits: of possible values.
         label: how a value is written.
         reference: a value with a line across, such as a threshold; None for none.
         width, height: of the drawing.
@@ -623,7 +623,7 @@ class Point:
         low, high: ends of the interval of ``y``; None where there is none.
         series: number of its colour and shape.
         on_frontier: whether no other is at least as good in both and better in one.
-        note: told when it is pointed at.
+        note: shown on hover.
     """
 
     name: str
@@ -697,7 +697,7 @@ class Scatter:
 
     Attributes:
         title: what is shown against what.
-        description: the same as a sentence or two, for those who don't see it.
+        description: the same as a sentence or two, for screen readers.
         x, y: its axes.
         x_title, y_title: what they measure, with unit and direction.
         points: in any order.

@@ -10,7 +10,6 @@ from typing import Final
 from markupsafe import Markup
 
 from ..analysis import messages
-from ..analysis import messages as words
 from ..analysis.findings import Covered, Finding, Grid, KnowledgeAnalysis
 from ..analysis.messages import advice, beyond_budget, conclusions
 from . import configurations_chart
@@ -23,17 +22,17 @@ ROW: Final = 15.0
 LABEL: Final = 190.0
 WIDEST: Final = 900.0
 STATES: Final = {
-    "found": "holds the answer, and a bot read it",
-    "holds": "holds the answer",
-    "missed": "holds the answer, and no bot read it",
-    "wrong": "was read for a wrong answer, and doesn't hold it",
-    "idle": "was read, and doesn't hold it",
+    "found": "has the answer, and a bot retrieved it",
+    "supports": "has the answer",
+    "missed": "has the answer, and no bot retrieved it",
+    "wrong": "was retrieved for a wrong answer, and does not have the answer",
+    "unused": "was retrieved, and does not have the answer",
 }
 
 
 @dataclass(frozen=True, slots=True)
 class MapCell:
-    """A document and a question that have to do with each other, and its place."""
+    """A document and a question that are related, and the place of their mark."""
 
     state: str
     x: float
@@ -87,7 +86,7 @@ class CoverageMap:
 
 
 def coverage_map(analysis: KnowledgeAnalysis) -> CoverageMap | None:
-    """The map of an analysis; None where no question and document have to do with each other.
+    """The map of an analysis; None where no question and document are related.
 
     Questions stand in the order of the documents that hold their answer, so that what is found lies on a diagonal.
     """
@@ -109,7 +108,7 @@ def coverage_map(analysis: KnowledgeAnalysis) -> CoverageMap | None:
         for one in drawn if one.question in columns
     )  # fmt: skip
     found = Counter(_state(one, is_read) for one in analysis.coverage)
-    counts = {state: found[state] for state in STATES if is_read != (state == "holds") and (is_read or found[state])}
+    counts = {state: found[state] for state in STATES if is_read != (state == "supports") and (is_read or found[state])}
     return CoverageMap(rows, cells, len(columns), len(analysis.documents) - len(documents), step, counts)
 
 
@@ -126,17 +125,17 @@ def _columns(analysis: KnowledgeAnalysis, drawn: Sequence[Covered], places: dict
 
 def _state(one: Covered, is_read: bool) -> str:
     if one.holds and not is_read:
-        return "holds"
+        return "supports"
     if one.holds:
         return "found" if one.retrieved_by else "missed"
-    return "wrong" if one.wrong_for else "idle"
+    return "wrong" if one.wrong_for else "unused"
 
 
 OPEN: Final = 5  # findings of a kind that are shown at once
 CARDS: Final = 24  # cards of documents that are shown at once
 MOST_CARDS: Final = 300
-MOST_ANSWERS: Final = 200  # wrong answers with what became of them
-MOST_QUESTION_FINDINGS: Final = 1000  # lines of the audit
+MOST_ANSWERS: Final = 200  # wrong answers with their causes
+MOST_QUESTION_FINDINGS: Final = 1000  # lines of the dataset quality
 MOST_DOCUMENT_FINDINGS: Final = 1000  # lines of the table of documents
 MOST_ATTRIBUTED: Final = 100  # documents
 MOST_TOPICS: Final = 100
@@ -168,20 +167,19 @@ def knowledge_section(analysis: KnowledgeAnalysis, has_rows: bool = True) -> Mar
         analysis: what was found.
         has_rows: whether the page has the rows of the analysis's run, so that a question leads to its row.
     """
-    is_read = words.is_read(analysis)
+    is_read = messages.is_read(analysis)
     return render(
         "analysis.html.j2",
         analysis=analysis,
-        words=words,
-        meanings=messages,
+        messages=messages,
         advice=advice,
         beyond_budget=beyond_budget,
         conclusions=list(conclusions(analysis)),
         gaps=grouped(analysis.gaps.findings),
         inside=grouped(analysis.inside),
-        quality_checked=grouped(() if analysis.dataset_quality is None else analysis.dataset_quality.findings),
-        chart=None if analysis.grid is None else configurations_chart.settings_chart(analysis.grid),
-        grids=configurations_chart,
+        quality=grouped(() if analysis.dataset_quality is None else analysis.dataset_quality.findings),
+        chart=None if analysis.grid is None else configurations_chart.grid_chart(analysis.grid),
+        charts=configurations_chart,
         grid_meanings=() if analysis.grid is None else _of_grid(analysis.grid),
         card_meanings=tuple(_of_cards(is_read, is_attributed=analysis.attribution is not None)),
         is_read=is_read,
@@ -208,18 +206,19 @@ def card_address(place: int) -> str:
 
 
 def _of_grid(grid: Grid) -> tuple[tuple[str, str], ...]:
-    """What the columns of the settings say."""
-    notify = [
+    """What the columns of the configurations mean."""
+    measured = [
         (name, messages.OF_SETTINGS[name])
         for name in configurations_chart.metric_names(grid)
         if name in messages.OF_SETTINGS
     ]
-    now = ("against now", f"difference of {grid.metric} to the setting as it is now, over the same questions")
-    return (now, *notify, ("ms p50, p95", "median and 95th percentile of the time to search, in milliseconds"))
+    difference = f"difference of {grid.metric} from the current configuration, over the same questions"
+    current = ("against current", difference)
+    return (current, *measured, ("ms p50, p95", "median and 95th percentile of the time to search, in milliseconds"))
 
 
 def _of_cards(is_read: bool, is_attributed: bool) -> Iterator[tuple[str, str]]:
-    """What the figures of the cards say."""
+    """What the figures of the cards mean."""
     yield "holds answers", messages.HOLDS
     yield "only here", messages.ONLY
     if is_read:
@@ -235,10 +234,10 @@ def _of_cards(is_read: bool, is_attributed: bool) -> Iterator[tuple[str, str]]:
 def grouped(findings: Sequence[Finding]) -> list[FindingGroup]:
     """Findings by kind, the worst kind and the worst of each first."""
     by_kind: dict[str, list[Finding]] = {}
-    for finding in words.worst_first(findings):
+    for finding in messages.worst_first(findings):
         by_kind.setdefault(finding.kind, []).append(finding)
     return [
-        FindingGroup(kind, words.KINDS[found[0].kind], tuple(found[:OPEN]), tuple(found[OPEN:]), _action(found))
+        FindingGroup(kind, messages.KINDS[found[0].kind], tuple(found[:OPEN]), tuple(found[OPEN:]), _action(found))
         for kind, found in by_kind.items()
     ]
 

@@ -1,4 +1,4 @@
-"""Manifest: all that a run was made of, and the command that repeats it."""
+"""Manifest: everything that went into a run, and the command that repeats it."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from .templating import render
 
 
 def metric_meanings(run: ReportedRun) -> dict[str, str]:
-    """By name of a metric its sentence; those without one are left out."""
+    """What each metric measures, by name; metrics without a sentence are left out."""
     ids = {number: name for name, number in run.metric_ids.items()}
     lines = run.store.query("SELECT id, summary FROM metrics")
     return {ids[number]: summary.strip() for number, summary in lines if number in ids and summary.strip()}
@@ -68,20 +68,20 @@ def _lines(value: object, indent: str) -> Iterator[str]:
 
 
 def _entry(head: str, value: object, indent: str) -> Iterator[str]:
-    """A key or a dash with what stands behind it or below."""
+    """A key or a dash with its value, on the same line or below."""
     if isinstance(value, Mapping | list | tuple) and value:
         yield head
         yield from _lines(value, f"{indent}  ")
     elif isinstance(value, str) and _is_block(value):
-        kept = "" if value.endswith("\n") else "-"
-        yield f"{head} |{kept}"
+        chomping = "" if value.endswith("\n") else "-"
+        yield f"{head} |{chomping}"
         yield from (f"{indent}  {line}" if line else "" for line in _cut(value).removesuffix("\n").split("\n"))
     else:
         yield f"{head} {_scalar(value)}"
 
 
 def _is_block(text: str) -> bool:
-    """Whether it can stand as lines of its own; in quotes otherwise."""
+    """Whether it can be a block of lines; otherwise it is quoted."""
     lines = text.removesuffix("\n").split("\n")
     return len(lines) > 1 and bool(lines[-1]) and not text.startswith((" ", "\n")) and not re.search(r"[\r\t]", text)
 
@@ -112,24 +112,24 @@ ORIGINS: Final[Mapping[str, str]] = {
     "server": "on a server", "hub": "local, from the hub", "folder": "local, from a folder",
 }  # fmt: skip
 
-NATURES: Final[Mapping[str, str]] = {"chat": "language model", "embedder": "embedding model"}
+MODEL_KINDS: Final[Mapping[str, str]] = {"chat": "language model", "embedder": "embedding model"}
 
 
 @dataclass(frozen=True, slots=True)
 class ModelOfRun:
-    """A model that took part.
+    """A model that the run used.
 
     Attributes:
         id: name and revision, with the settings that are part of it.
         used_for: what it did.
-        nature: what it is or where it ran, as far as the run tells.
-        embedded: whether it is no language model, but comes with Proctor.
-        settings: what it was told beside, as lines; blank where there is nothing.
+        kind: what it is or where it ran, as far as it is known.
+        embedded: whether it comes with Proctor and is no language model.
+        settings: further settings, as lines; blank where there are none.
     """
 
     id: str
     used_for: str
-    nature: str = ""
+    kind: str = ""
     embedded: bool = False
     settings: str = ""
 
@@ -141,7 +141,7 @@ def models_of_run(report: Report) -> list[ModelOfRun]:
 
 
 def _once(models: Iterable[ModelOfRun]) -> Iterator[ModelOfRun]:
-    """One that is used for several things stands there once."""
+    """Each model once, with all its uses."""
     same: dict[ModelOfRun, list[str]] = {}
     for model in models:
         same.setdefault(replace(model, used_for=""), []).append(model.used_for)
@@ -157,7 +157,8 @@ def _of_bots(report: Report) -> Iterator[ModelOfRun]:
             roles.setdefault((role, model, bot.embedded), []).append(bot.name)
     for (role, model, embedded), bots in roles.items():
         is_chat = role == "chat"
-        yield ModelOfRun(model, f"{role} of {', '.join(bots)}", NATURES.get(role, ""), embedded=is_chat and embedded)
+        used_for = f"{role} of {', '.join(bots)}"
+        yield ModelOfRun(model, used_for, MODEL_KINDS.get(role, ""), embedded=is_chat and embedded)
 
 
 def _judge(report: Report) -> Iterator[ModelOfRun]:
@@ -172,24 +173,24 @@ def _judge(report: Report) -> Iterator[ModelOfRun]:
     asked = settings.get("models")
     if not isinstance(asked, list) or not asked:
         name = str(settings.get("model_id") or settings.get("name"))
-        yield ModelOfRun(name, graded, "" if embedded else NATURES["chat"], embedded)
+        yield ModelOfRun(name, graded, "" if embedded else MODEL_KINDS["chat"], embedded)
         return
     for model in asked:
         made = mapping_in(model)
         yield ModelOfRun(
-            str(made.get("name")), graded, NATURES["chat"], embedded, settings=_model_lines(made.get("settings"))
+            str(made.get("name")), graded, MODEL_KINDS["chat"], embedded, settings=_model_lines(made.get("settings"))
         )
 
 
 def _embedder(report: Report) -> Iterator[ModelOfRun]:
     if model := mapping_in(report.manifest.get("settings")).get("embedder"):
-        yield ModelOfRun(str(model), "embedder of the metrics", NATURES["embedder"])
+        yield ModelOfRun(str(model), "embedder of the metrics", MODEL_KINDS["embedder"])
 
 
 def _local(report: Report) -> Iterator[ModelOfRun]:
-    notify = mapping_in(mapping_in(report.manifest.get("settings")).get("local_models"))
+    settings = mapping_in(mapping_in(report.manifest.get("settings")).get("local_models"))
     for model in report.run.summary.local_models:
-        origin = str(mapping_in(notify.get(model.role)).get("from", ""))
+        origin = str(mapping_in(settings.get(model.role)).get("from", ""))
         runs = "not here: its metrics have no value" if model.is_absent else ORIGINS.get(origin, "")
         licence = f", licence {model.licence}" if model.licence else ""
         yield ModelOfRun(model.model_id, f"{model.role}: {', '.join(families(model.metrics))}", f"{runs}{licence}")
@@ -199,23 +200,23 @@ def _model_lines(settings: object) -> str:
     return settings_text(redacted(settings)) if settings else ""
 
 
-HOLDING: Final = ("run", "score", "gate")  # commands that run a suite
-# What a suite has that says nothing of it, by the option that changes it.
+RUN_COMMANDS: Final = ("run", "score", "gate")  # commands that run a suite
+# Defaults of a suite, by the option that changes them.
 OPTIONS: Final[Mapping[str, int]] = {"repeat": 1, "concurrency": 16}
 _REQUIREMENT: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 _VARIABLE: Final = re.compile(r"(?:[A-Za-z]+ )?\$\{?([A-Za-z_]\w*)\}?")  # such as "Bearer $KEY"
-# What was downloaded may name the machine that it was built for; the registry knows only the public part.
+# A local version (+cpu) names the build; package registries know only the public part.
 _LOCAL_VERSION: Final = re.compile(r"\+.*")
 
 
 @dataclass(frozen=True, slots=True)
 class RepeatCommand:
-    """What to type, ready to be copied.
+    """What to type to repeat a run.
 
     Attributes:
-        command: one line for a shell; blank where the manifest does not tell.
-        is_typed: whether that is what was typed; it is put together from the settings otherwise.
-        packages: one line that brings the same versions; blank where they are not known.
+        command: one line for a shell; blank where the manifest does not say.
+        is_typed: whether this was typed; otherwise it is rebuilt from the settings.
+        packages: one line that installs the same versions; blank where they are not known.
         variables: names of the environment variables that the suite refers to.
         notes: sentences about what the command needs and does.
     """
@@ -228,7 +229,7 @@ class RepeatCommand:
 
 
 def repeat_command(manifest: Mapping[str, Any], suite: str) -> RepeatCommand:
-    """What holds a run again; ``suite`` is its name, which tells what a run was made for."""
+    """The command that repeats a run; the name of its ``suite`` tells what a run was made for."""
     settings = mapping_in(manifest.get("settings"))
     typed = _typed(manifest.get("command"))
     words = typed or list(_rebuilt(settings))
@@ -239,14 +240,16 @@ def repeat_command(manifest: Mapping[str, Any], suite: str) -> RepeatCommand:
 
 
 def _typed(command: object) -> list[str]:
-    """What was typed, with no secret; empty where something else than the program held the run."""
-    if not isinstance(command, Sequence) or isinstance(command, str) or len(command) < 2 or command[1] not in HOLDING:
+    """What was typed, without secrets; empty where the run was not started by the program."""
+    if not isinstance(command, Sequence) or isinstance(command, str) or len(command) < 2:
+        return []
+    if command[1] not in RUN_COMMANDS:
         return []
     return ["proctor", *redacted_command(map(str, command[1:]))]
 
 
 def _rebuilt(settings: Mapping[str, Any]) -> Iterator[str]:
-    """The command that does what was done from Python or in a test."""
+    """The command that repeats what was started from Python or a test."""
     if recorded := settings.get("recorded"):
         yield from ("proctor", "score", str(recorded))
         return
@@ -277,20 +280,20 @@ def _packages(manifest: Mapping[str, Any]) -> str:
 
 def _notes(words: Sequence[str], is_typed: bool, suite: str) -> Iterator[str]:
     if not is_typed:
-        yield "The run was not held by this command but from Python or a test: it is put together from the settings."
-    yield "Relative paths start in the folder where it is typed."
+        yield "The run was started from Python or a test; this command is rebuilt from its settings."
+    yield "Relative paths start at the folder where you type it."
     if suite.endswith(PERTURBED):
-        yield "It holds the run of the questions as they are first, and then this one, of the perturbed questions."
+        yield "It runs the original questions first, and then the perturbed questions of this run."
     if suite.endswith(BETWEEN):
-        yield "This run stands between two others, to explain their difference; the command holds all of them."
+        yield "This run explains the difference between two others; the command repeats all of them."
     if suite.endswith(ANALYSED):
-        yield "This run was held by 'proctor knowledge', to see what documents and settings do; it holds all of them."
+        yield "This run is part of 'proctor knowledge'; the command repeats the whole analysis."
     if suite.endswith(CONFIRMED):
-        yield "This run asks again what changed, to tell a change from noise; the command holds the gate as a whole."
+        yield "This run asks changed questions again, to tell a change from noise; the command repeats the whole gate."
     if "--fresh" not in words:
-        yield "What the database has already is not asked again; with --fresh everything is."
+        yield "Answers that the database has are reused; --fresh asks everything again."
     if any(HIDDEN in word for word in words):
-        yield f"{HIDDEN} stands for a secret that was typed and is not kept here."
+        yield f"{HIDDEN} replaces a secret that was typed; secrets are never stored."
 
 
 def _variables(value: object, name: str = "") -> Iterator[str]:
@@ -315,7 +318,7 @@ ENDED: Final[Mapping[str, str]] = {"finished": "good", "running": "doubt", "stop
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """One thing that is known of a run: what, in words, and a hash or name that is to be read letter by letter."""
+    """One fact about a run: a name, words, and a hash or name in code type."""
 
     name: str
     words: str
@@ -324,11 +327,11 @@ class Fact:
 
 
 def manifest_section(report: Report, prefix: str = "", heading: str = "Manifest") -> Markup:
-    """The section; it holds no secret.
+    """The section; it contains no secret.
 
     Args:
         report: the run.
-        prefix: begins the id of each of its elements, so that a page can hold the manifests of two runs.
+        prefix: begins the id of each of its elements, so that a page can show the manifests of two runs.
         heading: what it is called on the page.
     """
     manifest = report.manifest
@@ -339,7 +342,7 @@ def manifest_section(report: Report, prefix: str = "", heading: str = "Manifest"
         prefix=prefix,
         heading=heading,
         again=again,
-        facts=[*_of_run(report), *_of_questions(report, settings), *_of_making(manifest, again)],
+        facts=[*_of_run(report), *_of_questions(report, settings), *_of_setup(manifest, again)],
         models=models_of_run(report),
         bots=[_bot(bot, report) for bot in report.bots],
         documents=_documents(settings),
@@ -374,16 +377,16 @@ def _of_questions(report: Report, settings: Mapping[str, Any]) -> Iterator[Fact]
         "Questions", f"{number:,}{limit}" if isinstance(number, int) else str(number), str(asked.get("hash", ""))
     )
     if "repeat" in settings:
-        yield Fact("Each asked", "once" if settings["repeat"] == 1 else f"{settings['repeat']} times")
+        yield Fact("Repeats", "1, each question asked once" if settings["repeat"] == 1 else str(settings["repeat"]))
     if settings.get("latency_run"):
-        yield Fact("In flight", "one question at a time, bot after bot (latency run)")
+        yield Fact("Concurrency", "one question at a time, bot after bot (latency run)")
     elif "concurrency" in settings:
-        yield Fact("In flight", f"up to {settings['concurrency']} questions at each bot that is not embedded")
+        yield Fact("Concurrency", f"up to {settings['concurrency']} questions at once per bot that is not embedded")
     if "seed" in settings:
         yield Fact("Seed", str(settings["seed"]))
 
 
-def _of_making(manifest: Mapping[str, Any], again: RepeatCommand) -> Iterator[Fact]:
+def _of_setup(manifest: Mapping[str, Any], again: RepeatCommand) -> Iterator[Fact]:
     settings = mapping_in(manifest.get("settings"))
     if settings.get("suite_file"):
         text_hash = str(settings.get("suite_hash", ""))
@@ -392,7 +395,7 @@ def _of_making(manifest: Mapping[str, Any], again: RepeatCommand) -> Iterator[Fa
     if settings.get("recorded"):
         yield Fact("Recorded answers", str(settings["recorded"]), str(settings.get("hash", "")))
     if again.variables:
-        yield Fact("Environment", "the suite takes values from these variables", ", ".join(again.variables))
+        yield Fact("Environment", "variables that the suite reads", ", ".join(again.variables))
     python = f"Python {manifest['python']}" if manifest.get("python") else "Python of an unknown version"
     yield Fact("Proctor", f"{manifest.get('proctor', 'of an unknown version')}, {python}")
     machine = mapping_in(manifest.get("machine"))
@@ -401,12 +404,12 @@ def _of_making(manifest: Mapping[str, Any], again: RepeatCommand) -> Iterator[Fa
         cores = [count(machine["cores"], "core")] if isinstance(machine.get("cores"), int) else []
         yield Fact("Machine", ", ".join([" ".join(parts), *cores]))
     if manifest.get("attribution"):
-        yield Fact("Made to explain", "", settings_text(manifest["attribution"]))
+        yield Fact("Attribution", "", settings_text(manifest["attribution"]))
 
 
 @cache
 def _sample_hash() -> str:
-    """Of the text of the suite that a run without one is held by."""
+    """Of the sample suite, which a run without a suite uses."""
     sample = files(f"{__package__.partition('.')[0]}.knowledge") / "samples" / "help_centre" / "suite.yaml"
     return hashlib.sha256(sample.read_bytes()).hexdigest()
 
@@ -446,7 +449,7 @@ def _metric(column: MetricColumn) -> dict[str, str]:
 
 
 def moment(written: str) -> str:
-    """A date of the database as people read it: to the second, in UTC.
+    """A date of the database for people: to the second, in UTC.
 
     >>> moment("2026-11-21T17:51:38.123456+00:00")
     '2026-11-21 17:51:38 UTC'

@@ -1,4 +1,4 @@
-"""Overview: what a decision-maker sees first: the verdict, the leaderboard, what quality costs, what is wrong."""
+"""Overview: the verdict, the leaderboard, quality against latency and cost, problems and insights."""
 
 from __future__ import annotations
 
@@ -47,11 +47,11 @@ def pieces_of(name: str) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """A bot at the head of its column; ``nature`` is its model, or its kind where it has none."""
+    """A bot at the head of its column; ``model`` is its kind where it has no model."""
 
     name: str
     embedded: bool
-    nature: str
+    model: str
     problem: str
     shape: str
     colour: str
@@ -84,7 +84,7 @@ class Cell:
         mark: ``met`` or ``missed`` where there is a threshold, ``bad`` for what should not be.
         notes: which rows have no value and why; other small print.
         missing: where the rows without a value are, or blank.
-        corrected: what people would find, or blank.
+        corrected: the mean corrected by human labels, or blank.
         bar: a drawing of the mean and its interval.
     """
 
@@ -101,7 +101,7 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A metric, or what an answer takes, of all bots.
+    """A metric, or latency, cost and the like, of all bots.
 
     Attributes:
         name: of the metric.
@@ -129,7 +129,7 @@ class Line:
 
 
 def operation_lines(bots: Sequence[BotSummary]) -> Iterator[Line]:
-    """What answers take, and how many there are none of."""
+    """Latency, cost and tokens of answers, and how many rows failed or abstained."""
     yield _least("latency p50", bots, {bot.name: bot.latency.p50 for bot in bots if bot.latency})
     yield _least("latency p95", bots, {bot.name: bot.latency.p95 for bot in bots if bot.latency})
     yield Line("failed", tuple(map(_failed, bots)))
@@ -143,7 +143,7 @@ def operation_lines(bots: Sequence[BotSummary]) -> Iterator[Line]:
 
 def _least(name: str, bots: Sequence[BotSummary], values: Mapping[str, float]) -> Line:
     least = min(values.values(), default=0.0)
-    is_told_apart = len(set(values.values())) > 1
+    differ = len(set(values.values())) > 1
     cells = []
     for bot in bots:
         if bot.name not in values or bot.latency is None:
@@ -151,7 +151,7 @@ def _least(name: str, bots: Sequence[BotSummary], values: Mapping[str, float]) -
             continue
         crowd = f"up to {bot.latency.in_flight} in flight" if bot.latency.in_flight > 1 else "one at a time"
         href = rows_address(bot=bot.name, sort="latency")
-        is_least = is_told_apart and values[bot.name] == least
+        is_least = differ and values[bot.name] == least
         cells.append(Cell(milliseconds(values[bot.name]), crowd, href, is_least))
     return Line(name, tuple(cells), ARROWS["lower"], "lower is better")
 
@@ -202,12 +202,12 @@ class Group:
 
 
 @dataclass(frozen=True, slots=True)
-class Standings:
+class LeaderboardTable:
     """The leaderboard: bots from left to right, the best first.
 
     Attributes:
         headings: the bots.
-        first: the primary metrics, the one that leads first, and no more than can be taken in.
+        first: the primary metrics, the one that leads first, and no more than ``MOST_OPEN``.
         operations: latency, failures, tokens and cost.
         groups: all other metrics by evaluator.
         others: how many metrics these are.
@@ -224,15 +224,15 @@ class Standings:
         return sum(len(group.lines) for group in self.groups)
 
 
-def standings_of(
+def leaderboard_table(
     run: ReportedRun, order: Sequence[str], leading: str, metrics: Sequence[str], meanings: Mapping[str, str]
-) -> Standings:
+) -> LeaderboardTable:
     """The leaderboard of a run.
 
     Args:
         run: the run.
         order: bots by their rank, the best first; those that are not in it come last.
-        leading: the metric that the verdict rests on; blank where there is none.
+        leading: the metric that the verdict uses; blank where there is none.
         metrics: those that are shown.
         meanings: what metrics measure, by name.
     """
@@ -245,7 +245,7 @@ def standings_of(
     for evaluator, name in metrics_once(run):
         if name in shown and name not in first:
             groups.setdefault(evaluator.title, []).append(_line(run, run.columns[name], bots, meanings.get(name, "")))
-    return Standings(
+    return LeaderboardTable(
         headings=tuple(_heading(bot, series[bot.name]) for bot in bots),
         first=tuple(_line(run, run.columns[name], bots, meanings.get(name, "")) for name in first),
         operations=tuple(operation_lines(bots)),
@@ -254,7 +254,7 @@ def standings_of(
 
 
 def _first(run: ReportedRun, leading: str, shown: Sequence[str]) -> list[str]:
-    """Primary metrics, those first that say most directly who is right; of many, those that a bot has missed."""
+    """Primary metrics, the most direct ones first; of many, those whose threshold a bot misses."""
     means = {
         each.primary: [mean for bot in run.bots if (mean := run.mean(bot, each.primary)) is not None]
         for each in run.evaluators if each.primary in shown
@@ -271,8 +271,8 @@ def _first(run: ReportedRun, leading: str, shown: Sequence[str]) -> list[str]:
 
 
 def _heading(bot: BotSummary, number: int) -> Heading:
-    nature = bot.kind if bot.embedded else bot.model or bot.kind
-    return Heading(bot.name, bot.embedded, nature, bot.problem or "", shape(number), colour(number))
+    model = bot.kind if bot.embedded else bot.model or bot.kind
+    return Heading(bot.name, bot.embedded, model, bot.problem or "", shape(number), colour(number))
 
 
 def _line(run: ReportedRun, column: MetricColumn, bots: Sequence[BotSummary], meaning: str) -> Line:
@@ -285,7 +285,7 @@ def _line(run: ReportedRun, column: MetricColumn, bots: Sequence[BotSummary], me
 
 
 def _with_common_notes(run: ReportedRun, line: Line) -> Line:
-    """What is missing from all bots alike is told once, beside the metric; who has no value at all says so itself."""
+    """Missing values that all bots share are noted once, beside the metric; a bot without any value says so itself."""
     notes = {cell.notes for cell in line.cells}
     if len(line.cells) < 2 or len(notes) > 1 or notes == {""} or any(cell.text == NONE for cell in line.cells):
         return line
@@ -297,13 +297,13 @@ def _with_common_notes(run: ReportedRun, line: Line) -> Line:
 def _cell(run: ReportedRun, column: MetricColumn, bot: BotSummary, is_best: bool, ends: tuple[float, float]) -> Cell:
     found = bot.metrics[column.name]
     address = rows_address(bot=bot.name, metric=column.name, sort="value") if has_rows(run, column.name) else ""
-    lacking = rows_address(bot=bot.name, metric=column.name, show="missing") if address else ""
+    missing_href = rows_address(bot=bot.name, metric=column.name, show="missing") if address else ""
     without = _without(found, bot)
     if found.mean is None:
         return Cell(
             NONE,
             notes=without or "no rows",
-            missing=lacking if found.reasons else "",
+            missing=missing_href if found.reasons else "",
             corrected=_corrected(found, column),
         )
     interval = ""
@@ -314,7 +314,7 @@ def _cell(run: ReportedRun, column: MetricColumn, bot: BotSummary, is_best: bool
         mark = "missed" if misses(found.mean, column) else "met"
     return Cell(
         figure_apart(found.mean, column.of_suite), interval, address, is_best, mark, without,
-        lacking if without else "", _corrected(found, column), _bar(found, column, ends),
+        missing_href if without else "", _corrected(found, column), _bar(found, column, ends),
     )  # fmt: skip
 
 
@@ -323,11 +323,11 @@ def _without(found: MetricSummary, bot: BotSummary) -> str:
     if found.n_ok >= bot.rows:
         return ""
     reasons = sorted(found.reasons.items(), key=lambda item: -item[1])
-    notify = [
+    named = [
         f"{number:,} {reason.replace('_', ' ') or 'without a reason'}" for reason, number in reasons[:MOST_REASONS]
     ]
     rest = sum(number for _, number in reasons[MOST_REASONS:])
-    why = ", ".join([*notify, *([f"{rest:,} other"] if rest else [])])
+    why = ", ".join([*named, *([f"{rest:,} other"] if rest else [])])
     return f"{found.n_ok:,} of {bot.rows:,}{f': {why}' if why else ''}"
 
 
@@ -366,7 +366,7 @@ def _at(value: float, ends: tuple[float, float]) -> float:
 DIRECTIONS: Mapping[str, str] = {"higher": "higher is better", "lower": "lower is better"}
 
 
-def offer_charts(detail: InDetail, series: Mapping[str, int]) -> tuple[Scatter, ...]:
+def tradeoff_charts(detail: InDetail, series: Mapping[str, int]) -> tuple[Scatter, ...]:
     """A chart of latency and one of cost, each where it tells two bots or more apart.
 
     Args:
@@ -388,7 +388,7 @@ def money(value: float) -> str:
 
 
 def _chart(
-    detail: InDetail, series: Mapping[str, int], burden: str, taken: Callable[[Offer], float | None],
+    detail: InDetail, series: Mapping[str, int], axis: str, taken: Callable[[Offer], float | None],
     write: Callable[[float], str], *, is_log: bool,
 ) -> Scatter | None:  # fmt: skip
     column = detail.metric.column
@@ -396,11 +396,11 @@ def _chart(
     found = [(offer.bot, x) for offer in detail.offers if (x := taken(offer)) is not None]
     if len({x for _, x in found}) < 2:
         return None
-    unbeaten = _unbeaten([(bot, x, means[bot].value) for bot, x in found], column)
+    optimal = _pareto_optimal([(bot, x, means[bot].value) for bot, x in found], column)
     points = tuple(
         Point(
-            bot, x, means[bot].value, means[bot].low, means[bot].high, series[bot], bot in unbeaten,
-            _note(bot, write(x), means[bot].value, column, bot in unbeaten),
+            bot, x, means[bot].value, means[bot].low, means[bot].high, series[bot], bot in optimal,
+            _note(bot, write(x), means[bot].value, column, bot in optimal),
         )
         for bot, x in found
     )  # fmt: skip
@@ -410,48 +410,49 @@ def _chart(
         log_scale(across, *x_range(), label=write) if is_log else linear_scale(across, *x_range(), (0.0, None), most=5)
     )
     return Scatter(
-        title=f"{column.name} against {burden}",
+        title=f"{column.name} against {axis}",
         description=f"{' '.join(point.note for point in points)}",
         x=x_axis,
         y=linear_scale(heights, *y_range(), (column.low, column.high)),
-        x_title="median latency, log scale; left is better" if is_log else f"{burden} of an answer; left is better",
+        x_title="median latency, log scale; left is better" if is_log else f"{axis} of an answer; left is better",
         y_title=f"{column.name}, {DIRECTIONS[column.better]}",
         points=points,
         is_lower_better=column.better == "lower",
     )
 
 
-def _unbeaten(found: Sequence[tuple[str, float, float]], column: MetricColumn) -> set[str]:
-    """Bots than which none is at least as good in both and better in one."""
+def _pareto_optimal(found: Sequence[tuple[str, float, float]], column: MetricColumn) -> set[str]:
+    """The Pareto frontier: no other bot is at least as good in both and better in one."""
     sign = 1.0 if column.better == "lower" else -1.0
-    burdens = {bot: (x, sign * y) for bot, x, y in found}
+    axiss = {bot: (x, sign * y) for bot, x, y in found}
     return {
         bot
-        for bot, mine in burdens.items()
-        if not any(theirs != mine and theirs[0] <= mine[0] and theirs[1] <= mine[1] for theirs in burdens.values())
+        for bot, mine in axiss.items()
+        if not any(theirs != mine and theirs[0] <= mine[0] and theirs[1] <= mine[1] for theirs in axiss.values())
     }
 
 
-def _note(bot: str, taken: str, mean: float, column: MetricColumn, is_unbeaten: bool) -> str:
-    rest = "no other bot is better in both" if is_unbeaten else "another bot is better in both, or as good in one"
+def _note(bot: str, taken: str, mean: float, column: MetricColumn, is_pareto_optimal: bool) -> str:
+    rest = "no other bot is better in both" if is_pareto_optimal else "another bot is better in both, or as good in one"
     return f"{bot}: {column.name} {figure(mean, column)} at {taken}; {rest}."
 
 
-def about_offers(detail: InDetail) -> str:
-    """What the charts rest on."""
+def about_tradeoffs(detail: InDetail) -> str:
+    """What the charts are computed from."""
     shared = detail.metric.shared
     beaten = [offer for offer in detail.offers if offer.dominated_by]
-    rest = f"{count(len(shared.values), 'question')} that {'both' if len(shared.bots) == 2 else 'all'} have a value on"
-    said = (
-        f"{detail.metric.column.name} over the {rest}, with 95 % intervals; time over all rows, of which those that"
-        " timed out count as longer; cost over those with an answer. Filled marks and the dashed line: no other bot is"
+    bots = "both" if len(shared.bots) == 2 else "all"
+    rest = f"{count(len(shared.values), 'question')} on which {bots} bots have a value"
+    basis = (
+        f"{detail.metric.column.name} over the {rest}, with 95 % intervals; latency over all rows, timeouts counted as"
+        " longer; cost over answered rows. Filled marks and the dashed line: the Pareto frontier, where no other bot is"
         " better in both."
     )
     if not beaten:
-        return said
-    notify = ", ".join(f"{offer.bot} (by {offer.dominated_by[0]})" for offer in beaten[:6])
+        return basis
+    dominated = ", ".join(f"{offer.bot} (by {offer.dominated_by[0]})" for offer in beaten[:6])
     more = f" and {len(beaten) - 6} more" if len(beaten) > 6 else ""
-    return f"{said} Behind in all that was measured, perhaps by chance: {notify}{more}."
+    return f"{basis} Dominated in everything measured, perhaps by chance: {dominated}{more}."
 
 
 MOST_INSIGHTS = 6
@@ -462,30 +463,32 @@ EVERY = {1: "the only bot", 2: "both bots"}
 
 
 @dataclass(frozen=True, slots=True)
-class Notify:
-    """An insight, or several in one; ``quoted`` is the question or sentence that it is about, ``href`` leads to it."""
+class InsightLine:
+    """One insight, or several merged; ``quoted`` is the question or sentence that it is about, ``href`` links to it."""
 
     text: str
     quoted: str = ""
     href: str = ""
 
 
-def insight_list(run: ReportedRun, insights: Sequence[Insight]) -> tuple[tuple[Notify, ...], tuple[Notify, ...]]:
+def insight_list(
+    run: ReportedRun, insights: Sequence[Insight]
+) -> tuple[tuple[InsightLine, ...], tuple[InsightLine, ...]]:  # fmt: skip
     """The insights that are shown, and those that are folded.
 
-    The questions that are hardest come first, because there is something to read there; who is best by which metric
-    stands in the leaderboard and comes last, in one line for each bot.
+    The hardest questions come first, because they are worth reading; the best bot by metric is in the leaderboard
+    already and comes last, in one line for each bot.
     """
     hardest = [each for each in insights if each.type == HARDEST and each.metric not in OPERATIONAL]
     best = [each for each in insights if each.type in BEST]
     rest = [each for each in insights if each not in hardest and each not in best]
-    notify = (*_hardest(run, hardest), *(_notify(run, each) for each in rest), *_best(run, best))
-    most = MOST_INSIGHTS if len(notify) > MOST_INSIGHTS + 1 else len(notify)
-    return notify[:most], notify[most:]
+    lines = (*_hardest(run, hardest), *(_insight_line(run, each) for each in rest), *_best(run, best))
+    most = MOST_INSIGHTS if len(lines) > MOST_INSIGHTS + 1 else len(lines)
+    return lines[:most], lines[most:]
 
 
-def _hardest(run: ReportedRun, insights: Sequence[Insight]) -> Iterator[Notify]:
-    """A question that is the hardest by several metrics is told once; the one of most metrics first."""
+def _hardest(run: ReportedRun, insights: Sequence[Insight]) -> Iterator[InsightLine]:
+    """A question that is the hardest by several metrics is listed once; the one of most metrics first."""
     together: dict[str, list[Insight]] = {}
     for insight in insights:
         together.setdefault(str(insight.details["question_id"]), []).append(insight)
@@ -496,21 +499,21 @@ def _hardest(run: ReportedRun, insights: Sequence[Insight]) -> Iterator[Notify]:
             who = EVERY.get(failed, f"all {failed} bots") if failed == bots else f"{failed} of {bots} bots"
             by.setdefault(who, []).append(each.metric or "")
         failures = "; ".join(f"by {who} on {_names(metrics)}" for who, metrics in by.items())
-        first = _notify(run, found[0])
-        yield Notify(f"Hardest question, failed {failures}: {question}.", first.quoted, first.href)
+        first = _insight_line(run, found[0])
+        yield InsightLine(f"Hardest question, failed {failures}: {question}.", first.quoted, first.href)
 
 
-def _best(run: ReportedRun, insights: Sequence[Insight]) -> Iterator[Notify]:
-    """By how many metrics each bot has the best mean; those on which several tie are counted alone."""
+def _best(run: ReportedRun, insights: Sequence[Insight]) -> Iterator[InsightLine]:
+    """On how many metrics each bot has the best mean; ties are counted apart."""
     by_bot: dict[str, list[str]] = {bot.name: [] for bot in run.bots}
     for each in insights:
         if each.bot:
             by_bot[each.bot].append(each.metric or "")
     for bot, metrics in sorted(by_bot.items(), key=lambda item: -len(item[1])):
         if metrics:
-            yield Notify(f"{bot} has the best mean on {count(len(metrics), 'metric')}: {_names(metrics)}.")
+            yield InsightLine(f"{bot} has the best mean on {count(len(metrics), 'metric')}: {_names(metrics)}.")
     if tied := [each.metric or "" for each in insights if not each.bot]:
-        yield Notify(f"Several bots tie for the best mean on {count(len(tied), 'metric')}: {_names(tied)}.")
+        yield InsightLine(f"Several bots tie for the best mean on {count(len(tied), 'metric')}: {_names(tied)}.")
 
 
 def _names(names: Sequence[str]) -> str:
@@ -522,16 +525,16 @@ def _number_of(values: object) -> int:
     return len(values) if isinstance(values, Sequence) else 0
 
 
-def _notify(run: ReportedRun, insight: Insight) -> Notify:
+def _insight_line(run: ReportedRun, insight: Insight) -> InsightLine:
     details = insight.details
     quoted = str(details.get("question") or details.get("sentence") or "")
     metric = insight.metric if insight.metric and has_rows(run, insight.metric) else ""
     if "question_id" in details:
         repeat = details.get("repeat")
         key = RowKey(str(details["question_id"]), repeat if isinstance(repeat, int) else 0)
-        return Notify(insight.text, quoted, open_address(key, insight.bot or "", metric))
+        return InsightLine(insight.text, quoted, open_address(key, insight.bot or "", metric))
     href = rows_address(bot=insight.bot or "", metric=metric, sort="value") if metric and insight.bot else ""
-    return Notify(insight.text, quoted, href)
+    return InsightLine(insight.text, quoted, href)
 
 
 MOST_PROBLEMS = 6  # lines of one action that are shown at once
@@ -540,8 +543,8 @@ TONES = {"high": "bad", "medium": "doubt", "low": ""}
 
 
 @dataclass(frozen=True, slots=True)
-class Sufferer:
-    """A bot that has a problem: what was found of it, or blank, and where its rows are, or blank."""
+class AffectedBot:
+    """A bot that has a problem: the figure, or blank, and the address of its rows, or blank."""
 
     problem: Problem
     bot: str
@@ -550,23 +553,23 @@ class Sufferer:
 
 
 @dataclass(frozen=True, slots=True)
-class Listed:
+class ProblemLine:
     """One problem of one bot or several.
 
     Attributes:
-        what: what is wrong, without the bots that have it where ``sufferers`` name them.
-        sufferers: the bots, in the order of their problems; their names are blank where ``what`` names the bot.
+        what: what is wrong, without the bots where ``affected`` names them.
+        affected: the bots, in the order of their problems; their names are blank where ``what`` names the bot.
         rows: names and addresses of the worst rows, where one bot has it.
     """
 
     what: str
-    sufferers: tuple[Sufferer, ...]
+    affected: tuple[AffectedBot, ...]
     rows: tuple[tuple[str, str], ...]
 
     @property
     def severity(self) -> str:
         """How bad it is: the same for all bots of a line."""
-        return self.sufferers[0].problem.severity
+        return self.affected[0].problem.severity
 
     @property
     def tone(self) -> str:
@@ -576,38 +579,38 @@ class Listed:
     @property
     def row_count(self) -> int:
         """How many rows of all bots are behind it."""
-        return sum(each.problem.row_count for each in self.sufferers)
+        return sum(each.problem.row_count for each in self.affected)
 
 
 @dataclass(frozen=True, slots=True)
-class Advised:
-    """Problems for which the same is to be done; ``folded`` are those beyond the first few."""
+class ProblemGroup:
+    """Problems with the same action; ``folded`` are those beyond the first few."""
 
     action: str
-    shown: tuple[Listed, ...]
-    folded: tuple[Listed, ...]
+    shown: tuple[ProblemLine, ...]
+    folded: tuple[ProblemLine, ...]
 
 
-def problem_list(run: ReportedRun, problems: Sequence[Problem]) -> tuple[Advised, ...]:
+def problem_list(run: ReportedRun, problems: Sequence[Problem]) -> tuple[ProblemGroup, ...]:
     """The problems in their order, the worst first, but those with the same action after the first of them."""
     alike: dict[str, dict[tuple[str, str], list[Problem]]] = {}
     for problem in problems:
         lines = alike.setdefault(problem.action, {})
         lines.setdefault((problem.severity, _without_bot(run, problem)), []).append(problem)
     return tuple(
-        Advised(action, *_cut([_listed(run, what, found) for (_, what), found in lines.items()]))
+        ProblemGroup(action, *_cut([_listed(run, what, found) for (_, what), found in lines.items()]))
         for action, lines in alike.items()
     )
 
 
-def _cut(found: Sequence[Listed]) -> tuple[tuple[Listed, ...], tuple[Listed, ...]]:
+def _cut(found: Sequence[ProblemLine]) -> tuple[tuple[ProblemLine, ...], tuple[ProblemLine, ...]]:
     """Those shown and those folded; a fold of one is not worth its place."""
     most = MOST_PROBLEMS if len(found) > MOST_PROBLEMS + 1 else len(found)
     return tuple(found[:most]), tuple(found[most:])
 
 
 def _without_bot(run: ReportedRun, problem: Problem) -> str:
-    """What is wrong, so that it reads the same for every bot that has it."""
+    """What is wrong, in words that are the same for every bot."""
     if _found(problem):
         return f"{problem.metric}, wanted {bound(run.columns[problem.metric or ''], problem.threshold)}"
     prefix = f"{problem.bot}: "
@@ -619,22 +622,22 @@ def _is_of_bot(problem: Problem) -> bool:
 
 
 def _found(problem: Problem) -> str:
-    """The figure that misses its threshold, told as the sentence of the problem does; else blank."""
+    """The figure that misses its threshold, as the problem's sentence has it; else blank."""
     if problem.value is None or problem.threshold is None or not _is_of_bot(problem):
         return ""
     text = apart(problem.value, problem.threshold)
     return text if problem.what.startswith(f"{problem.bot}: {problem.metric} is {text},") else ""
 
 
-def _listed(run: ReportedRun, what: str, problems: Sequence[Problem]) -> Listed:
-    sufferers = tuple(
-        Sufferer(
+def _listed(run: ReportedRun, what: str, problems: Sequence[Problem]) -> ProblemLine:
+    affected = tuple(
+        AffectedBot(
             problem, (problem.bot or "") if _is_of_bot(problem) else "", _found(problem),
             _address(run, problem),
         )
         for problem in problems
     )  # fmt: skip
-    return Listed(what, sufferers, _rows(run, problems[0]) if len(problems) == 1 else ())
+    return ProblemLine(what, affected, _rows(run, problems[0]) if len(problems) == 1 else ())
 
 
 def _rows(run: ReportedRun, problem: Problem) -> tuple[tuple[str, str], ...]:
@@ -660,7 +663,7 @@ def overview_section(report: Report) -> Markup:
     series = {bot.name: number for number, bot in enumerate(run.bots)}
     insights, more_insights = insight_list(run, report.findings.insights)
     meanings, metric = metric_meanings(run), _metric(report, leading)
-    charts = offer_charts(leading.detail, series) if leading else ()
+    charts = tradeoff_charts(leading.detail, series) if leading else ()
     return render(
         "overview.html.j2",
         verdict=verdict_of(summary, leading),
@@ -668,10 +671,10 @@ def overview_section(report: Report) -> Markup:
         metric=metric,
         meaning=meanings.get(metric, ""),
         why=_why(report, metric),
-        standings=standings_of(run, _order(leading), metric, report.metrics, meanings),
+        leaderboard=leaderboard_table(run, _order(leading), metric, report.metrics, meanings),
         charts=charts,
-        burdens=[chart.title.rpartition(" ")[2] for chart in charts],
-        about_charts=about_offers(leading.detail) if leading else "",
+        chart_axes=[chart.title.rpartition(" ")[2] for chart in charts],
+        about_charts=about_tradeoffs(leading.detail) if leading else "",
         notes=_notes(report),
         counted=counted(report.findings.problems),
         problems=problem_list(run, report.findings.problems),
@@ -689,7 +692,7 @@ def _order(leading: Leading | None) -> list[str]:
 
 
 def _metric(report: Report, leading: Leading | None) -> str:
-    """The metric that the verdict rests on; blank where there is none."""
+    """The metric that the verdict uses; blank where there is none."""
     if leading is not None:
         return leading.detail.metric.column.name
     primary = report.run.summary.primary
@@ -697,15 +700,15 @@ def _metric(report: Report, leading: Leading | None) -> str:
 
 
 def _why(report: Report, metric: str) -> str:
-    """Why the verdict rests on that metric."""
+    """Why the verdict uses that metric."""
     primary = report.run.summary.primary
     if primary is None or not metric or primary.name == metric:
         return primary.why if primary else ""
-    return f"{primary.why} The bots can't be ranked by it, so {metric} is told here."
+    return f"{primary.why} The bots can't be ranked by it, so {metric} is shown here."
 
 
 def _basis(report: Report) -> str:
-    """What everything below rests on."""
+    """How many questions, bots and rows the page is computed from."""
     summary = report.run.summary
     rows = sum(bot.rows for bot in summary.bots)
     basis = [count(summary.questions, "question"), count(len(summary.bots), "bot"), count(rows, "row")]
@@ -715,8 +718,8 @@ def _basis(report: Report) -> str:
 def _notes(report: Report) -> list[str]:
     """What the signs and figures of the leaderboard mean, and which models stand behind them."""
     summary = report.run.summary
-    notify = (*about_intervals(summary), *about_corrections(summary))
-    notes = [f"{sentence[0].upper()}{sentence[1:]}." for sentence in notify]
+    about = (*about_intervals(summary), *about_corrections(summary))
+    notes = [f"{sentence[0].upper()}{sentence[1:]}." for sentence in about]
     if any(bot.embedded for bot in summary.bots):
         notes.append("No LLM: answers come from an embedded model that only picks sentences or entries.")
     if summary.judge is not None:

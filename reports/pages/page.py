@@ -1,4 +1,4 @@
-"""Page: sections put together to one HTML file that asks for nothing, or served in parts."""
+"""Page: sections as one offline HTML file, or served with their data in blocks."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from markupsafe import Markup
 from .templating import render
 
 LEVEL: Final = 6
-AHEAD: Final = 6  # blocks that wait for being compressed or written
+AHEAD: Final = 6  # blocks that wait to be compressed or written
 # 85 characters that come one after the other, but for "<", which could end the script.
 _DIGITS: Final = np.frombuffer(bytes(range(0x28, 0x7D)).replace(b"<", b"}"), np.uint8)
 
@@ -53,13 +53,13 @@ def in_base_85(data: bytes) -> bytes:
     >>> in_base_85(bytes(4)), in_base_85(bytes([255]) * 4), in_base_85(b"a")
     (b'(((((', b'z?^4(', b'G6')
     """
-    lacking = -len(data) % 4
-    words = np.frombuffer(data + bytes(lacking), ">u4").astype(np.uint32)
+    padding = -len(data) % 4
+    words = np.frombuffer(data + bytes(padding), ">u4").astype(np.uint32)
     digits = np.empty((len(words), 5), np.uint8)
     for place in range(4, -1, -1):
         words, digits[:, place] = np.divmod(words, np.uint32(85))
     text = _DIGITS[digits].tobytes()
-    return text[: len(text) - lacking]
+    return text[: len(text) - padding]
 
 
 def embedded_json(value: object) -> Markup:
@@ -104,8 +104,8 @@ class Page:
         scripts: names of files in ``scripts/`` beyond the shared ones, such as ``list/rows``, in the order in which
             they are to run.
         styles: names of files in ``styles/`` beyond the shared ones.
-        settings: what scripts are told (JSON); ``{"blocks": "/runs/x/data/"}`` for a page that a server gives its
-            data, nothing for one that carries them.
+        settings: for the scripts (JSON); ``{"blocks": "/runs/x/data/"}`` for a page that loads its data
+            from a server, nothing for a file with its data.
     """
 
     title: str

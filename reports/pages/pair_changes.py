@@ -1,4 +1,4 @@
-"""Pair changes: two runs bot by bot with their comparisons, and the words and figures of what changed."""
+"""Pair changes: two runs bot by bot with their comparisons, as lines, sentences and charts of a page."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from ..compare import messages as words
+from ..compare import messages
 from ..compare.changes import ChangedRow, ChangedRows
 from ..compare.comparison import ALPHA, Asked, Comparison, MetricComparison, Pair, compare_bots
 from ..compare.operands import Operand
@@ -63,7 +63,7 @@ class PairedRuns:
 
     @property
     def has_both(self) -> bool:
-        """Whether the answers of both sides are at hand."""
+        """Whether the full answers of both runs are available."""
         return None not in self.reports
 
 
@@ -128,14 +128,14 @@ def _columns(pair: Pair, reports: tuple[Report | None, Report | None], is_only: 
 
 
 def _change(comparison: Comparison) -> tuple[int, float]:
-    """How much there is to tell: verdicts, then the largest effect."""
+    """How much changed: significant verdicts, then the largest effect."""
     directed = [each for each in comparison.metrics if each.column.better != "neither"]
     firm = sum(each.verdict in ("better", "worse") for each in directed)
     return firm, max((abs(each.difference.effect or 0.0) for each in directed), default=0.0)
 
 
 TONES: Final = {"better": "good", "worse": "bad"}
-MOST_SENTENCES: Final = 6  # verdicts that are told in words; the table has all
+MOST_SENTENCES: Final = 6  # verdicts as sentences; the table has all
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,8 +172,8 @@ class RowLine:
 
 
 def metric_groups(pair: BotPair, comparison: Comparison) -> Iterator[tuple[str, list[MetricLine]]]:
-    """The metrics by what became of them, as ``proctor compare`` has them: a heading with its lines."""
-    for _, heading, found in words.groups(comparison):
+    """The metrics by verdict, as in ``proctor compare``: a heading with its lines."""
+    for _, heading, found in messages.groups(comparison):
         yield heading, [metric_line(each, pair, comparison) for each in found]
 
 
@@ -184,8 +184,8 @@ def metric_line(found: MetricComparison, pair: BotPair, comparison: Comparison) 
     shows = {"lost": "lost", "gained": "gained", "all": "", "missing": "missing"}
     return MetricLine(
         name=column.name, arrow=ARROWS[column.better].strip(), baseline=figure(found.baseline_mean, column),
-        candidate=figure(found.candidate_mean, column), difference=words.signed(difference.mean, column),
-        interval=words.interval(difference.low, difference.high, column), p=words.p_value(adjusted),
+        candidate=figure(found.candidate_mean, column), difference=messages.signed(difference.mean, column),
+        interval=messages.interval(difference.low, difference.high, column), p=messages.p_value(adjusted),
         is_significant=adjusted is not None and adjusted <= ALPHA,
         effect="-" if difference.effect is None else f"{difference.effect:.2f}",
         counts=" / ".join(f"{number:,}" for number in found.wins_ties_losses),
@@ -204,11 +204,11 @@ def _link(pair: BotPair, metric: str, show: str = "", opened: str = "") -> str:
 
 
 def sentences(comparison: Comparison) -> list[tuple[str, str, str]]:
-    """The firm verdicts in words, what is worse first: tone, metric, sentence."""
+    """The significant verdicts as sentences, worse first: tone, metric, sentence."""
     name = comparison.candidate.name
     firm = [each for verdict in ("worse", "better") for each in comparison.metrics if each.verdict == verdict]
-    notify = [(TONES[each.verdict], each.column.name, each.sentence(name)) for each in firm]
-    return notify[:MOST_SENTENCES]
+    verdicts = [(TONES[each.verdict], each.column.name, each.sentence(name)) for each in firm]
+    return verdicts[:MOST_SENTENCES]
 
 
 def tone(comparison: Comparison) -> str:
@@ -219,7 +219,7 @@ def tone(comparison: Comparison) -> str:
 
 def forest(comparison: Comparison) -> DotIntervals | None:
     """The differences with their intervals on one axis: of metrics between -1 and 1 that changed on any question."""
-    shared = [each for _, _, found in words.groups(comparison) for each in found if _is_drawn(each)]
+    shared = [each for _, _, found in messages.groups(comparison) for each in found if _is_drawn(each)]
     lines = [_forest_line(each) for each in shared]
     if not lines:
         return None
@@ -240,18 +240,16 @@ def _is_drawn(found: MetricComparison) -> bool:
 def _forest_line(found: MetricComparison) -> Line:
     column, difference = found.column, found.difference
     verdict = found.verdict if found.verdict in TONES else ""
-    shown = f"{words.signed(difference.mean, column)} {verdict}".strip()
-    notify = f"{column.name}: {shown} {words.interval(difference.low, difference.high, column)}"
+    shown = f"{messages.signed(difference.mean, column)} {verdict}".strip()
+    note = f"{column.name}: {shown} {messages.interval(difference.low, difference.high, column)}"
     name = f"{column.name} {ARROWS[column.better]}".strip()
-    return Line(
-        name, difference.mean, difference.low, difference.high, shown, TONES.get(found.verdict, ""), note=notify
-    )
+    return Line(name, difference.mean, difference.low, difference.high, shown, TONES.get(found.verdict, ""), note=note)
 
 
 def changed_lines(
     pair: BotPair, comparison: Comparison, rows: ChangedRows
 ) -> list[tuple[str, list[RowLine]]]:  # fmt: skip
-    """The questions that fell and rose most by a metric, each under its heading."""
+    """The questions that lost and gained most by a metric, by heading."""
     name = comparison.candidate.name
     made = ((f"Where {name} lost most", rows.losses), (f"Where {name} gained most", rows.gains))
     return [(heading, [_row(pair, comparison, rows.metric, row) for row in found]) for heading, found in made if found]
@@ -260,12 +258,12 @@ def changed_lines(
 def _row(pair: BotPair, comparison: Comparison, metric: str, row: ChangedRow) -> RowLine:
     column = next(each.column for each in comparison.metrics if each.column.name == metric)
     href = _link(pair, metric, opened=row.key)
-    flip = words.flip_words(row.flip).strip()
+    flip = messages.flip_words(row.flip).strip()
     return RowLine(row, figure(row.baseline_value, column), figure(row.candidate_value, column), flip, href)
 
 
 def first_metric(comparison: Comparison) -> str | None:
-    """The metric by which its questions are shown first: the primary one, else the one in which most happened."""
+    """The metric by which its questions are shown first: the primary one, else the one that changed most."""
     if comparison.of_primary is not None:
         return comparison.of_primary.column.name
     return comparison.rows[0].metric if comparison.rows else None

@@ -1,4 +1,4 @@
-"""Pair page: two runs, or two bots, as one page: what came out, each question, what was changed."""
+"""Pair page: two runs or two bots compared: changed results, each question, changed setup."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ Kind = Literal["same", "gone", "come"]
 LONGEST: Final = 50_000  # characters of a text that are compared; more than a prompt that a model reads
 AROUND: Final = 3  # lines that are shown around a change
 MOST_WORDS: Final = 1_500  # of a block of lines in which words are looked for; the work grows with the square
-ALIKE: Final = 0.3  # share of words in common below which lines are other lines, and not the same ones perturbed
+ALIKE: Final = 0.3  # share of common words below which two lines are unrelated, not edits of each other
 WORDS: Final = re.compile(r"\w+|\s|[^\w\s]")
 
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A part of a line; ``changed`` where its words differ from those of the other side."""
+    """A part of a line; ``changed`` where its words differ from the other text."""
 
     text: str
     changed: bool = False
@@ -116,12 +116,13 @@ def _emphasised(old: Sequence[str], new: Sequence[str]) -> tuple[list[Pieces], l
     found = difflib.SequenceMatcher(None, words[0], words[1], autojunk=False)
     if _common(words[0], found) < ALIKE * max(_count(words[0]), _count(words[1])):
         return plain[0], plain[1]
-    kept: list[list[bool]] = [[False] * len(words[0]), [False] * len(words[1])]
+    common: list[list[bool]] = [[False] * len(words[0]), [False] * len(words[1])]
     for start, other, size in found.get_matching_blocks():
         ends = (start + size, other + size) == (len(words[0]), len(words[1]))
         if ends or start == other == 0 or _count(words[0][start : start + size]):
-            kept[0][start : start + size] = kept[1][other : other + size] = [True] * size  # blanks alone part nothing
-    return list(_lines(words[0], kept[0])), list(_lines(words[1], kept[1]))
+            # Blanks alone do not separate two changes.
+            common[0][start : start + size] = common[1][other : other + size] = [True] * size
+    return list(_lines(words[0], common[0])), list(_lines(words[1], common[1]))
 
 
 def _common(words: Sequence[str], found: difflib.SequenceMatcher[str]) -> int:
@@ -133,17 +134,17 @@ def _count(words: Sequence[str]) -> int:
     return sum(word[0].isalnum() for word in words)
 
 
-def _lines(words: Sequence[str], kept: Sequence[bool]) -> Iterator[Pieces]:
+def _lines(words: Sequence[str], common: Sequence[bool]) -> Iterator[Pieces]:
     """The words of a block as its lines again, neighbours of one kind joined."""
     pieces: list[Piece] = []
-    for word, is_cached in [*zip(words, kept, strict=True), ("\n", True)]:
+    for word, is_common in [*zip(words, common, strict=True), ("\n", True)]:
         if word == "\n":
             yield tuple(pieces)
             pieces = []
-        elif pieces and pieces[-1].changed != is_cached:
-            pieces[-1] = Piece(pieces[-1].text + word, not is_cached)
+        elif pieces and pieces[-1].changed != is_common:
+            pieces[-1] = Piece(pieces[-1].text + word, not is_common)
         else:
-            pieces.append(Piece(word, not is_cached))
+            pieces.append(Piece(word, not is_common))
 
 
 LONGEST_VALUE: Final = 600  # characters of a setting
@@ -195,13 +196,13 @@ class TextDifference:
 
 @dataclass(frozen=True, slots=True)
 class BotOrigin:
-    """What of a pair of bots is not the same.
+    """What differs between the setups of two bots.
 
     Attributes:
         title: of the pair.
-        is_known: whether both sides say what their bots are made of.
+        is_known: whether both runs record the setup of their bots.
         texts: prompts.
-        values: all else.
+        values: everything else.
     """
 
     title: str
@@ -211,13 +212,13 @@ class BotOrigin:
 
     @property
     def is_same(self) -> bool:
-        """Whether it is known that nothing differs."""
+        """Whether both setups are known and equal."""
         return self.is_known and not self.texts and not self.values
 
 
 @dataclass(frozen=True, slots=True)
 class QuestionOrigin:
-    """Which questions are not the same; lists are cut, counts are not."""
+    """Which questions differ; the page cuts the lists, not the counts."""
 
     baseline_only: tuple[str, ...]
     candidate_only: tuple[str, ...]
@@ -228,7 +229,7 @@ class QuestionOrigin:
 
 
 def bot_origins(pairs: PairedRuns) -> Iterator[BotOrigin]:
-    """For each pair of bots, what of them is not the same."""
+    """What differs between the setups of each pair of bots."""
     for pair in pairs.pairs:
         states = pairs.baseline.states.get(pair.bots[0]), pairs.candidate.states.get(pair.bots[1])
         if states[0] is None or states[1] is None:
@@ -257,8 +258,8 @@ def text_difference(name: str, baseline: object, candidate: object) -> TextDiffe
     shown = [(each or "")[:LONGEST] for each in texts]
     is_cut = any(len(each or "") > LONGEST for each in texts)
     found = tuple(stretches(shown[0], shown[1]))
-    kept = [None if text is None else part for text, part in zip(texts, shown, strict=True)]
-    return TextDifference(name, kept[0], kept[1], found, is_cut)
+    limited = [None if text is None else part for text, part in zip(texts, shown, strict=True)]
+    return TextDifference(name, limited[0], limited[1], found, is_cut)
 
 
 def _part(change: PartChange) -> ValueLine:
@@ -283,7 +284,7 @@ def _written(value: object) -> str | None:
 
 
 def question_origin(pairs: PairedRuns) -> QuestionOrigin | None:
-    """Which questions are not the same; None where nothing was compared, so that no question has a partner."""
+    """Which questions differ; None where nothing was compared, so no question is paired."""
     pair = next((each for each in pairs.pairs if each.comparison), None)
     if pair is None or pair.comparison is None:
         return None
@@ -303,12 +304,10 @@ def _perturbation(pairs: PairedRuns, pair: BotPair, key: str) -> TextDifference:
 
 
 def run_origins(pairs: PairedRuns) -> Iterator[tuple[str, list[ValueLine]]]:
-    """What surrounded the runs and is not the same, under headings."""
+    """What differs around the bots (documents, judge, software, machine), by heading."""
     baseline, candidate = pairs.baseline, pairs.candidate
     groups = [_groups(operand.run.manifest) for operand in (baseline, candidate)]
-    if (
-        baseline.is_baseline or candidate.is_baseline
-    ):  # it holds a part of the manifest only, and the rest is no difference
+    if baseline.is_baseline or candidate.is_baseline:  # it has only a part of the manifest; the rest is no difference
         groups = [_common_settings(*groups), _common_settings(*reversed(groups))]
     for title in groups[0]:
         if found := [value_line(*each) for each in differing(groups[0][title], groups[1][title])]:
@@ -322,14 +321,14 @@ def _groups(manifest: Mapping[str, object]) -> dict[str, dict[str, object]]:
     suite = {
         name: value for name, value in mapping_in(settings.get("suite")).items() if name not in {"bots", "metrics"}
     }
-    held = {name: value for name, value in settings.items() if name not in ELSEWHERE}
+    others = {name: value for name, value in settings.items() if name not in ELSEWHERE}
     command = manifest.get("command")
     typed = {"command": " ".join(map(str, command))} if isinstance(command, list) else {}
     code = {name: manifest[name] for name in ("proctor", "python") if name in manifest}
     return {
         "Documents": dict(mapping_in(mapping_in(settings.get("documents")).get("each"))),
         "Judge": flat(mapping_in(settings.get("judge"))),
-        "How it was run": {**flat(held), **flat({"suite": suite}), **typed},
+        "How it was run": {**flat(others), **flat({"suite": suite}), **typed},
         "Software": {**code, **mapping_in(manifest.get("packages"))},
         "Machine": flat(mapping_in(manifest.get("machine"))),
     }
@@ -339,12 +338,13 @@ def _common_settings(
     groups: Mapping[str, Mapping[str, object]], others: Mapping[str, Mapping[str, object]]
 ) -> dict[str, dict[str, object]]:
     return {
-        title: {name: value for name, value in held.items() if name in others[title]} for title, held in groups.items()
+        title: {name: value for name, value in values.items() if name in others[title]}
+        for title, values in groups.items()
     }
 
 
 def _metrics(baseline: Operand, candidate: Operand) -> Iterator[ValueLine]:
-    """The metrics that only one side measured, or in another version or with another threshold."""
+    """Metrics that only one run measured, or in another version or with another threshold."""
     old, new = (_columns(operand) for operand in (baseline, candidate))
     for name in {**old, **new}:
         before, after = old.get(name), new.get(name)
@@ -368,7 +368,7 @@ def _settings(operand: Operand) -> Mapping[str, Any]:
 
 
 def is_unchanged(pairs: PairedRuns) -> bool:
-    """Whether nothing of what is known differs between the two sides."""
+    """Whether nothing on record differs between the two."""
     bots = all(each.is_same for each in bot_origins(pairs))
     asked = [each.comparison for each in pairs.pairs]
     return bots and all(_asked_the_same(each) for each in asked) and not list(run_origins(pairs))
@@ -412,10 +412,10 @@ def pair_page(pairs: PairedRuns, settings: Mapping[str, object] | None = None) -
 
     Args:
         pairs: from ``paired_runs``, both sides still open.
-        settings: what a server tells the page, see ``Page``; left out for a file that carries its data.
+        settings: of a served page, see ``Page``; left out for a file with its data.
     """
-    notify = {**_page_settings(pairs), **(settings or {})}
-    return Page(_title(pairs), _subtitle(pairs), tuple(_sections(pairs)), SCRIPTS, STYLES, notify)
+    merged = {**_page_settings(pairs), **(settings or {})}
+    return Page(_title(pairs), _subtitle(pairs), tuple(_sections(pairs)), SCRIPTS, STYLES, merged)
 
 
 def _title(pairs: PairedRuns) -> str:
@@ -433,7 +433,7 @@ def _subtitle(pairs: PairedRuns) -> str:
 
 def _sections(pairs: PairedRuns) -> Iterator[Section]:
     changes = render(
-        "pair_changes.html.j2", pairs=pairs, words=messages, shown_as=pair_changes,
+        "pair_changes.html.j2", pairs=pairs, messages=messages, figures=pair_changes,
         texts=brief_texts(pairs), is_two_runs=pairs.baseline.run.run != pairs.candidate.run.run,
     )  # fmt: skip
     yield Section("changes", "Changes", changes)
@@ -450,7 +450,7 @@ def _sections(pairs: PairedRuns) -> Iterator[Section]:
 
 
 def _manifests(pairs: PairedRuns) -> Markup:
-    """Of both sides; once where both are of one run. A baseline file has none to run again by."""
+    """The manifests of both; one where both are of one run. A baseline file has none."""
     first, second = pairs.reports
     made = Markup("")
     if first is not None and first is second:
@@ -465,7 +465,7 @@ def _manifests(pairs: PairedRuns) -> Markup:
 
 
 def _page_settings(pairs: PairedRuns) -> dict[str, object]:
-    """What scripts are told: which columns belong together, and by which metric to begin."""
+    """Settings for the scripts: which columns belong together, and the first metric."""
     if not pairs.has_both:
         return {"pair": False}
     listed, place = [], 0

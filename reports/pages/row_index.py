@@ -33,8 +33,8 @@ from .rows import (
     short,
 )
 
-LONGEST_INDEXED: Final = 2_000  # characters of a text that the index holds; the opened question has more
-SHORTEST: Final = 60  # the least to which texts are cut in a run with very many rows
+LONGEST_INDEXED: Final = 2_000  # characters of a text in the index; the opened question has more
+SHORTEST: Final = 60  # texts are never cut shorter, however many rows there are
 TEXTS: Final = 24_000_000  # bytes of all answers
 STATUSES: Final = ("answered", "raised", "timed_out", "refused")
 PASSED, FAILED, UNKNOWN = np.frombuffer(b"10-", np.uint8)
@@ -78,7 +78,7 @@ class _Asked:
 
     Attributes:
         questions: as they are read.
-        turns: which one a question is of those that have its key, from the last: it may be corrected between passes.
+        turns: number of a question among those with its key, from the last: it may be corrected between passes.
     """
 
     questions: Mapping[int, Sequence[Any]]
@@ -93,7 +93,7 @@ class RowIndex:
         content: what is written, but for what the file leaves out.
         longest: characters of an answer that it holds.
         ids: for each case its question id by origin.
-        trouble: for each case how much is wrong with it: failed rows above missing values above failed thresholds.
+        trouble: for each case a weight: failed rows above missing values above missed thresholds.
     """
 
     content: dict[str, object]
@@ -102,7 +102,7 @@ class RowIndex:
     trouble: Integers
 
     def worst_first(self, place: int) -> list[int]:
-        """The question ids of an origin, by its place in ``ids``, those first that somebody will look for."""
+        """The question ids of an origin, by its place in ``ids``, the ones with most trouble first."""
         worst: dict[int, int] = {}
         for ids, trouble in zip(self.ids, self.trouble.tolist(), strict=True):
             question = ids[place]
@@ -130,15 +130,15 @@ def row_index(columns: Sequence[Column], most: int = TEXTS) -> RowIndex:
     trouble = np.zeros(len(cases), np.int64)
     metrics = row_metrics(columns)
     reasons: dict[str, int] = {}
-    notify = []
+    by_column = []
     for column, rows, place in zip(columns, read, places, strict=True):
         scores = _scores(column, metrics, reasons, place, trouble)
-        notify.append({**_replies(rows, place, trouble, longest), **scores})
+        by_column.append({**_replies(rows, place, trouble, longest), **scores})
     ids, about = _case_columns(cases, asked, longest)
     content: dict[str, object] = {
         "columns": [_about(column) for column in columns],
         "metrics": [_metric(columns, name) for name in metrics],
-        "statuses": STATUSES, "longest": longest, "cases": {**about, "ids": ids}, "rows": notify,
+        "statuses": STATUSES, "longest": longest, "cases": {**about, "ids": ids}, "rows": by_column,
         "reasons": list(reasons),
     }  # fmt: skip
     return RowIndex(content, longest, ids, trouble)
@@ -257,7 +257,7 @@ def _replies(
 def _scores(
     column: Column, metrics: Sequence[str], reasons: dict[str, int], places: Mapping[Row, int], trouble: Integers
 ) -> dict[str, object]:
-    """Values, whether they pass, and why there are none; what passes is told by the value as it is, not as rounded."""
+    """Values, whether they pass, and why there are none; passing is judged by the unrounded value."""
     run = column.run
     missing: list[dict[str, int]] = [{} for _ in metrics]
     number = {run.metric_ids[name]: place for place, name in enumerate(metrics) if name in run.columns}
@@ -270,7 +270,7 @@ def _scores(
         trouble[case] += (status != "not_applicable") << 16
     judged = [_judged(line, run.columns.get(name)) for line, name in zip(values, metrics, strict=True)]
     trouble += sum((line == FAILED for line in judged), start=np.zeros_like(trouble))
-    return {"values": list(_short_all(values)), "passed": [_notify(line) for line in judged], "missing": missing}
+    return {"values": list(_short_all(values)), "passed": [_outcome_text(line) for line in judged], "missing": missing}
 
 
 def _values(column: Column, number: Mapping[int, int], places: Mapping[Row, int], shape: tuple[int, int]) -> Floats:
@@ -294,12 +294,12 @@ def _values(column: Column, number: Mapping[int, int], places: Mapping[Row, int]
 
 
 def _is_mere_default(metric: MetricColumn) -> bool:
-    """Whether nobody set its threshold; a check that says yes or no passes by what it is."""
+    """Whether its threshold is only a default; a yes-or-no check needs no threshold."""
     return metric.threshold_is_default and metric.aggregate != "rate"
 
 
 def _judged(values: Floats, metric: MetricColumn | None) -> Outcomes:
-    """What ``metrics.score.passed`` says of each value; nothing by a threshold that nobody set."""
+    """Whether each value passes, as ``metrics.score.passed`` has it; unknown by a default threshold."""
     outcomes = np.full(len(values), UNKNOWN)
     if metric is None or metric.threshold is None or metric.better == "neither" or _is_mere_default(metric):
         return outcomes
@@ -309,7 +309,7 @@ def _judged(values: Floats, metric: MetricColumn | None) -> Outcomes:
     return outcomes
 
 
-def _notify(outcomes: Outcomes) -> str:
+def _outcome_text(outcomes: Outcomes) -> str:
     return outcomes.tobytes().decode("ascii")
 
 
@@ -405,15 +405,15 @@ EVERYTHING: Final = Limits(None, *[1 << 60] * 3)
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """What is carried of one kind: which keys, and how many others are not."""
+    """What a file contains of one kind: which keys, and how many others it leaves out."""
 
     wanted: Wanted = all_of_them
     left_out: int = 0
 
 
 @dataclass(frozen=True, slots=True)
-class Carried:
-    """What a file holds of the details, passages and judge calls of one run."""
+class FileContents:
+    """Which details, passages and judge calls of one run a file contains."""
 
     details: Part = Part()
     passages: Part = Part()
@@ -448,14 +448,14 @@ SELECT DISTINCT run_rows.question_id, passage_id FROM run_rows
 JOIN contexts ON contexts.reply_id = run_rows.reply_id WHERE {OF_RUN} ORDER BY run_rows.question_id, contexts.rank"""
 
 
-def carried(
+def file_contents(
     columns: Sequence[Column], worst_first: Sequence[int], limits: Limits, room: int | None = None, indexed: int = 0
-) -> Carried:
-    """Choose what a file holds.
+) -> FileContents:
+    """Choose what a file contains.
 
     Args:
         columns: of one run.
-        worst_first: all its question ids; what is carried is taken in this order.
+        worst_first: all its question ids; they are taken in this order.
         limits: of the file.
         room: bytes of the file for what is chosen here; None for as many as the limits allow.
         indexed: as of ``detail_block``.
@@ -471,7 +471,7 @@ def carried(
     order = worst_first
     if sum(sizes["passages"].values()) > most["passages"]:
         order = _passages_of(columns, worst_first)
-    return Carried(
+    return FileContents(
         _part(sizes["details"], worst_first, most["details"]),
         _part(sizes["passages"], order, most["passages"]),
         _part(sizes["calls"], worst_first, most["calls"]),
@@ -500,16 +500,16 @@ def _part(sizes: Mapping[int, int], order: Iterable[int], most: int) -> Part:
     """All of them where they fit; else the first in this order, one that is too large being passed over."""
     if sum(sizes.values()) <= most:
         return Part()
-    kept: set[int] = set()
+    chosen: set[int] = set()
     for key in order:
         if (size := sizes.get(key, 0)) and size <= most:
-            kept.add(key)
+            chosen.add(key)
             most -= size
-    return Part(_among(kept), len(sizes) - len(kept))
+    return Part(_among(chosen), len(sizes) - len(chosen))
 
 
-def _among(kept: Collection[int]) -> Wanted:
-    return lambda key: key in kept
+def _among(chosen: Collection[int]) -> Wanted:
+    return lambda key: key in chosen
 
 
 Block = Callable[[Sequence[Column], int, Wanted], bytes]
@@ -534,27 +534,27 @@ def data_blocks(columns: Sequence[Column], limits: Limits = Limits()) -> Iterato
     room = None
     if limits.file is not None and runs:
         room = limits.file - in_file(index.written({part: [] for part in PARTS})) // len(runs)
-    kept = [
-        carried(own, index.worst_first(place), limits, room, index.longest) for place, own in enumerate(runs)
+    chosen = [
+        file_contents(own, index.worst_first(place), limits, room, index.longest) for place, own in enumerate(runs)
     ]  # fmt: skip
-    yield "rows", index.written({part: [getattr(each, part).left_out for each in kept] for part in PARTS})
+    yield "rows", index.written({part: [getattr(each, part).left_out for each in chosen] for part in PARTS})
     longest = index.longest
     del index  # as large as the run
-    for own, part in zip(runs, kept, strict=True):
+    for own, part in zip(runs, chosen, strict=True):
         yield from _blocks_of(own, part, longest)
 
 
-def _blocks_of(own: Sequence[Column], kept: Carried, longest: int) -> Iterator[tuple[str, bytes]]:
+def _blocks_of(own: Sequence[Column], contents: FileContents, longest: int) -> Iterator[tuple[str, bytes]]:
     origin = own[0].origin
     for number in block_numbers(own):
-        yield f"details-{origin}-{number}", detail_block(own, number, kept.details.wanted, longest)
-        calls = call_block(own, number, kept.calls.wanted)
+        yield f"details-{origin}-{number}", detail_block(own, number, contents.details.wanted, longest)
+        calls = call_block(own, number, contents.calls.wanted)
         if calls != NO_CALLS:
             yield f"calls-{origin}-{number}", calls
     prompts = prompt_block(own)
     if prompts != b"{}":
         yield f"prompts-{origin}-0", prompts
-    needed = {passage for passage in passage_ids(own) if kept.passages.wanted(passage)}
+    needed = {passage for passage in passage_ids(own) if contents.passages.wanted(passage)}
     for number in sorted({passage // PASSAGES_A_BLOCK for passage in needed}):
         yield f"passages-{origin}-{number}", passage_block(own, number, needed.__contains__)
 

@@ -66,7 +66,7 @@ Json: TypeAlias = Any  # what JSON may hold: lists and objects of it
 
 LONGEST: Final = 50_000  # characters of a text that a page shows; the database has the whole
 LONGEST_WITHIN: Final = 2_000  # of a text inside JSON that is too long as a whole
-# The value of a key: within a text, a backslash stands before the quote.
+# The value of a key; within a text the quote is escaped.
 _LONG_NUMBER: Final = re.compile(r'":(-?\d{1,9}\.\d{5,}(?:[eE][-+]?\d{1,3})?)(?=[,}])')
 
 
@@ -143,7 +143,7 @@ def _shortened(value: Json) -> Json:
 
 
 class RunOfColumns(Protocol):
-    """What the data of a page needs to know of a run; a ``ReportedRun`` is one."""
+    """What the data of a page needs of a run; a ``ReportedRun`` is one."""
 
     @property
     def store(self) -> Store:
@@ -195,7 +195,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class OpenedRun:
-    """A run that nothing was added up of, for a server that is asked for one block of it."""
+    """A run without summaries, for a server that sends one block of it."""
 
     store: Store
     id: int
@@ -248,7 +248,7 @@ def bots_of(columns: Sequence[Column]) -> list[int]:
 
 
 def block_numbers(columns: Sequence[Column]) -> list[int]:
-    """Numbers of the blocks of a run that hold any question."""
+    """Numbers of the blocks of a run that contain any question."""
     run, bots = columns[0].run, bots_of(columns)
     lines = run.store.query(
         f"SELECT DISTINCT question_id / ? FROM run_rows WHERE run_id = ? AND bot_id IN ({marks(bots)}) ORDER BY 1",
@@ -330,9 +330,9 @@ def prompt_block(columns: Sequence[Column], _number: int = 0, _wanted: Wanted = 
     return orjson.dumps({str(key): {"name": name, **cut("text", text)} for key, name, text in lines})
 
 
-def _call(request: int, notify: Sequence[Any]) -> dict[str, object]:
-    """A call without the keys that have nothing to say."""
-    call, judge, vote, prompt, exchange, reply, reasoning, error, problem, *plain = notify
+def _call(request: int, line: Sequence[Any]) -> dict[str, object]:
+    """A judge call without its empty keys."""
+    call, judge, vote, prompt, exchange, reply, reasoning, error, problem, *plain = line
     made: dict[str, object] = {
         "call": call, "judge": judge, "vote": vote, "prompt": prompt, "request": request, **cut("reply", reply),
         **cut("reasoning", reasoning), **cut("error", error), **cut("problem", problem),
@@ -343,14 +343,14 @@ def _call(request: int, notify: Sequence[Any]) -> dict[str, object]:
     return {name: value for name, value in made.items() if value is not None}
 
 
-COVERAGE: Final = 0.5  # the share of a place that a passage must hold to hold it, as for the metrics of retrieval
+COVERAGE: Final = 0.5  # share of a piece of evidence that a passage must contain, as for the retrieval metrics
 
 Groups = tuple[tuple[Evidence, ...], ...]
 Mark = tuple[int, int, int]  # start and end in the passage's text as JavaScript counts, and place of the group
 
 
 class PassagePlace(NamedTuple):
-    """A passage: the document that it is said to be from, perhaps its span there, and its text."""
+    """A passage: its document, perhaps its span there, and its text."""
 
     document: str
     start: int | None
@@ -360,11 +360,11 @@ class PassagePlace(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class GoldMarks:
-    """What a passage holds of the gold evidence.
+    """The gold evidence in a passage.
 
     Attributes:
         marks: where it lies in the text, sorted and apart; where groups overlap, the first keeps the characters.
-        groups: places of the groups of which it holds a member, at least half of it.
+        groups: places of the groups with a member of which the passage contains at least half.
     """
 
     marks: tuple[Mark, ...]
@@ -374,8 +374,8 @@ class GoldMarks:
 def gold_marks(evidence: Groups, passage: PassagePlace, longest: int) -> GoldMarks:
     """Find the gold evidence in a passage: by its span, else by its quote.
 
-    The span that a passage is said to have counts when the quote does stand there; a quote is found letter for letter,
-    else with any run of white space as one blank. Evidence without either is held by any passage of its document.
+    The span of a passage counts when the quote is really there; a quote is found verbatim, else with any run of white
+    space as one blank. Evidence without either is contained in every passage of its document.
 
     Args:
         evidence: groups of places; any member of a group will do.
@@ -383,21 +383,21 @@ def gold_marks(evidence: Groups, passage: PassagePlace, longest: int) -> GoldMar
         longest: characters of the text that are shown; there are no marks beyond.
     """
     spans: list[tuple[int, int, int]] = []
-    held: set[int] = set()
+    found_groups: set[int] = set()
     for group, members in enumerate(evidence):
         for member in members:
             found = _found(member, passage)
             if found is not None:
                 spans.append((*found, group))
                 if _is_enough(member, passage, *found):
-                    held.add(group)
+                    found_groups.add(group)
             elif _is_document(member) and _same_document(member.document, passage.document):
-                held.add(group)
-    return GoldMarks(tuple(_as_javascript_counts(passage.text, _apart(spans), longest)), frozenset(held))
+                found_groups.add(group)
+    return GoldMarks(tuple(_as_javascript_counts(passage.text, _apart(spans), longest)), frozenset(found_groups))
 
 
 def gold_ranks(groups: int, contexts: Sequence[GoldMarks]) -> list[int | None]:
-    """For each group of evidence the rank, from 1, of the first context that holds it; None where none does."""
+    """For each group of evidence the rank, from 1, of the first context that contains it; None where none does."""
     return [
         next((rank for rank, context in enumerate(contexts, 1) if group in context.groups), None)
         for group in range(groups)
@@ -455,7 +455,7 @@ def _is_enough(member: Evidence, passage: PassagePlace, first: int, last: int) -
 
 @lru_cache(4_096)
 def _same_document(one: str, other: str) -> bool:
-    """Whether two names mean one document: a loader notes the path as it saw it, and people the end of it."""
+    """Whether two names mean one document: a loader records the full path, people write the end of it."""
     one, other = (name.replace("\\", "/").removeprefix("./") for name in (one, other))
     return one == other or (bool(one and other) and (one.endswith(f"/{other}") or other.endswith(f"/{one}")))
 
@@ -542,8 +542,8 @@ PASSAGES = f"""
 SELECT id, document, start, "end", text FROM passages WHERE id IN (
     SELECT contexts.passage_id FROM run_rows JOIN contexts ON contexts.reply_id = run_rows.reply_id WHERE {OF_BLOCK})"""
 
-# A score with a value and nothing to say of it stands in the index alone. Details are not joined to scores: that would
-# look for those of every score.
+# A score with a value and no details is in the index alone. Details are not joined to scores: that would look up the
+# details of every score.
 MISSING = f"""
 SELECT scores.reply_id, scores.question_id, scores.metric_id, scores.status, scores.reason FROM run_rows
 JOIN scores ON scores.reply_id = run_rows.reply_id AND scores.question_id = run_rows.question_id
@@ -567,14 +567,14 @@ def detail_block(columns: Sequence[Column], number: int, wanted: Wanted = all_of
         columns: of one run.
         number: of the block: the question id, divided by ``QUESTIONS_A_BLOCK``.
         wanted: tells of a question id whether it is to be in the block.
-        indexed: characters of an answer that the index beside it holds, which are not said twice; 0 where there may be
-            another index by the time this block is read.
+        indexed: characters of an answer that the index contains, which are not repeated here; 0 where the index may
+            have changed by the time this block is read.
     """
     asked = BlockQuery(columns, number)
-    kept = {line[0]: line for line in asked.lines(QUESTIONS) if wanted(line[0])}
-    made = {question: _question(line) for question, line in kept.items()}
+    questions = {line[0]: line for line in asked.lines(QUESTIONS) if wanted(line[0])}
+    made = {question: _question(line) for question, line in questions.items()}
     contexts = RowContexts(
-        {question: line[5] for question, line in kept.items()}, asked.lines(PASSAGES),
+        {question: line[5] for question, line in questions.items()}, asked.lines(PASSAGES),
         _grouped((reply, (passage, score)) for reply, passage, score, _ in asked.lines(CONTEXTS)),
     )  # fmt: skip
     scores = _scores(columns[0].run.metric_ids, asked.lines(MISSING), asked.lines(DETAILS))
@@ -592,7 +592,7 @@ def detail_block(columns: Sequence[Column], number: int, wanted: Wanted = all_of
 
 
 def passage_ids(columns: Sequence[Column]) -> list[int]:
-    """The passages that the answers of a run rest on."""
+    """The passages that the answers of a run used."""
     run, bots = columns[0].run, bots_of(columns)
     lines = run.store.query(
         "SELECT DISTINCT passage_id FROM run_rows JOIN contexts ON contexts.reply_id = run_rows.reply_id"
@@ -649,13 +649,13 @@ def _grouped(pairs: Iterable[tuple[int, Any]]) -> dict[int, list[Any]]:
 def _scores(
     metrics: Mapping[str, int], missing: Sequence[Sequence[Any]], details: Sequence[Sequence[Any]]
 ) -> dict[tuple[int, int], dict[str, Any]]:
-    """What there is to say of the scores of each reply to each question, by metric; other runs may have other ones."""
+    """Status, reason and details of the scores of each reply to each question, by metric."""
     names = {key: name for name, key in metrics.items()}
     found: defaultdict[tuple[int, int], dict[str, Any]] = defaultdict(dict)
     for reply, question, metric, status, reason in missing:
         if metric in names:
-            notify = {"status": status, "reason": reason} if reason else {"status": status}
-            found[reply, question][names[metric]] = notify
+            entry = {"status": status, "reason": reason} if reason else {"status": status}
+            found[reply, question][names[metric]] = entry
     for reply, question, metric, text in details:
         if metric in names:
             of_row, name = found[reply, question], names[metric]

@@ -1,4 +1,4 @@
-"""Run page: a run as one page: overview, boards, questions, manifest; and a knowledge analysis as one."""
+"""Run page: a run as one page with overview, boards, questions and manifest; a knowledge analysis as a page."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from .row_index import Limits, data_blocks
 from .rows import columns_of
 from .templating import render
 
-# What shows an opened question; it stands before the list, which calls it.
+# What shows an opened question; before the list, which calls it.
 DETAIL_SCRIPTS: Final = (
     "page/long_text", "page/left_out", "page/unfolding", "page/outcomes",
     "detail/marks", "detail/nearest", "detail/words", "detail/value", "detail/items", "detail/claims",
     "detail/evidence", "detail/context", "detail/contexts", "detail/calls", "detail/scores", "detail/answer",
     "detail/detail",
 )  # fmt: skip
-# In the order in which they are to run; what shows an opened question (``questionDetail``) has to stand before them.
+# In loading order, after the scripts that show an opened question (``questionDetail``).
 LIST_SCRIPTS: Final = (
     "list/rows", "pair/choice", "list/filter", "list/order", "list/search", "list/cells", "list/lines",
     "list/controls", "list/opening", "list/keys", "list/table", "list/notes", "list/questions",
@@ -46,7 +46,7 @@ def run_page(report: Report, settings: Mapping[str, object] | None = None) -> Pa
 
     Args:
         report: the run, whose store is still open.
-        settings: what a server tells the page, see ``Page``; left out for a file that carries its data.
+        settings: of a served page, see ``Page``; left out for a file with its data.
     """
     summary = report.run.summary
     analysis = analysis_of_run(report.run.store, report.run.id)
@@ -63,7 +63,7 @@ def run_page(report: Report, settings: Mapping[str, object] | None = None) -> Pa
 
 
 def _begins_with(summary: Summary) -> dict[str, object]:
-    """What scripts are told: the metric by which the questions are shown first."""
+    """Settings for the scripts: the metric by which the questions are shown first."""
     return {"metric": summary.primary.name} if summary.primary else {}
 
 
@@ -81,7 +81,7 @@ KNOWLEDGE_STYLES = ("boards", "analysis")
 
 
 def knowledge_page(analysis: KnowledgeAnalysis) -> Page:
-    """The page; on it nothing leads to rows of a run."""
+    """The page of an analysis; it has no links to rows."""
     subtitle = f"Analysis {analysis.analysis}, {analysis.finished_at[:16].replace('T', ' ')} UTC"
     section = Section("knowledge", "Knowledge", knowledge_section(analysis, has_rows=False))
     return Page(analysis.suite, subtitle, (section,), (), KNOWLEDGE_STYLES)

@@ -22,7 +22,7 @@ from .templating import render
 
 PER_PAGE: Final = 50
 
-Summaries = Callable[[Store, int], Summary]  # works a summary out, or has it at hand
+Summaries = Callable[[Store, int], Summary]  # computes a summary or takes it from a cache
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +41,8 @@ class RunLine:
         questions: different questions.
         bots: in the order of the suite.
         lead: the primary metric; None where it has none.
-        why: why it is that; blank where there is none.
-        problems: how many of each severity; None while they are not worked out.
+        why: why this metric; blank where there is none.
+        problems: how many of each severity; None until they are computed.
         judge: who graded; None where no metric asks a judge.
     """
 
@@ -72,9 +72,9 @@ class RunLine:
         return best_bots(self.lead, self.bots) if self.lead else set()
 
     @property
-    def is_aside(self) -> bool:
-        """Whether it was held to explain or to shake other runs, and is none that people look for."""
-        return is_aside(self.suite)
+    def is_helper(self) -> bool:
+        """Whether it is a helper run, made to explain or confirm other runs."""
+        return is_helper(self.suite)
 
     @property
     def is_running(self) -> bool:
@@ -101,19 +101,19 @@ def comparison_address(baseline: str, candidate: str) -> str:
     return f"/compare?{urlencode({'baseline': baseline, 'candidate': candidate})}"
 
 
-def is_aside(suite: str) -> bool:
-    """Whether runs of the suite explain, perturb or analysis those of another."""
+def is_helper(suite: str) -> bool:
+    """Whether runs of the suite are helpers: they explain, perturb, confirm or analyse runs of another suite."""
     return suite.endswith(ASIDE)
 
 
 def suites(store: Store) -> dict[str, int]:
-    """The suites with their number of runs, that of the latest run first; those that stand aside are left out."""
+    """The suites with their number of runs, the latest first; helper runs are left out."""
     lines = store.query("SELECT suite, COUNT(*) FROM runs GROUP BY suite ORDER BY MAX(id) DESC")
-    return {str(suite): int(number) for suite, number in lines if not is_aside(str(suite))}
+    return {str(suite): int(number) for suite, number in lines if not is_helper(str(suite))}
 
 
 def run_lines(
-    store: Store, suite: str | None = None, *, aside: bool = False, skip: int = 0, most: int = PER_PAGE,
+    store: Store, suite: str | None = None, *, helpers: bool = False, skip: int = 0, most: int = PER_PAGE,
     summary_of: Summaries = summarise,
 ) -> list[RunLine]:  # fmt: skip
     """The runs, the latest first.
@@ -121,12 +121,12 @@ def run_lines(
     Args:
         store: the open database.
         suite: only of this one.
-        aside: those that stand aside, in place of all others.
+        helpers: helper runs instead of all others.
         skip: how many to leave out at the beginning.
-        most: how many to tell at most.
+        most: how many to list at most.
         summary_of: what gives their summaries.
     """
-    conditions, values = _conditions(suite, aside)
+    conditions, values = _conditions(suite, helpers)
     lines = store.query(
         "SELECT id, suite, started_at, finished_at, manifest, findings_key IS NOT NULL FROM runs"
         f" WHERE {conditions} ORDER BY id DESC LIMIT ? OFFSET ?",
@@ -135,19 +135,19 @@ def run_lines(
     return [_line(store, summary_of(store, line[0]), *line) for line in lines]
 
 
-def count_runs(store: Store, suite: str | None = None, *, aside: bool = False) -> int:
+def count_runs(store: Store, suite: str | None = None, *, helpers: bool = False) -> int:
     """How many ``run_lines`` there are in all."""
-    conditions, values = _conditions(suite, aside)
+    conditions, values = _conditions(suite, helpers)
     return int(store.query(f"SELECT COUNT(*) FROM runs WHERE {conditions}", values)[0][0])
 
 
-def _conditions(suite: str | None, aside: bool) -> tuple[str, list[object]]:
+def _conditions(suite: str | None, helpers: bool) -> tuple[str, list[object]]:
     ends = f"({' OR '.join(['suite LIKE ?'] * len(ASIDE))})"
     values: list[object] = [f"%{end}" for end in ASIDE]
-    condition = ends if aside else f"NOT {ends}"
+    condition = ends if helpers else f"NOT {ends}"
     if suite is None:
         return condition, values
-    if aside:
+    if helpers:
         return f"suite IN ({marks(ASIDE)})", [suite + end for end in ASIDE]
     return f"{condition} AND suite = ?", [*values, suite]
 
@@ -184,7 +184,7 @@ def _problems(store: Store, run_id: int) -> dict[str, int]:
 
 
 def run_operands(store: Store, most: int) -> list[RunOperand]:
-    """The latest runs, those that stand aside too, with their bots."""
+    """The latest runs with their bots, helper runs included."""
     bots: dict[int, list[str]] = {}
     lines = store.query("SELECT id, name, suite FROM runs ORDER BY id DESC LIMIT ?", [most])
     oldest = lines[-1][0] if lines else 0
@@ -229,7 +229,7 @@ class Point:
         place: of the run in the trend, from 0.
         version: of the metric.
         summary: the figure, its interval and how many rows it rests on.
-        is_changed: the bot is made otherwise than in its last run before (settings, prompts, documents or models).
+        is_changed: its settings, prompts, documents or models differ from its run before.
     """
 
     place: int
@@ -377,21 +377,21 @@ def _description(trend: Trend) -> str:
         if not found:
             continue
         (first, before), (last, after) = found[0], found[-1]
-        notify = figure(after, trend.column)
+        values = figure(after, trend.column)
         if first.place != last.place and first.version == last.version:
-            notify = f"from {figure(before, trend.column)} to {notify}"
-        parts.append(f"{bot}: {notify}")
+            values = f"from {figure(before, trend.column)} to {values}"
+        parts.append(f"{bot}: {values}")
     return "; ".join(parts) or "No run has a value."
 
 
 SETTINGS: Final = {"blocks": "/", "state": "/state"}
 MOST_OPERANDS: Final = 200  # runs that can be chosen by hand; the address takes any
-MOST_ASIDE: Final = 50
+MOST_HELPERS: Final = 50
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
-    """What a reader has chosen; blank for what is left to us.
+class RunChoice:
+    """What a reader has chosen; blank for the default.
 
     Attributes:
         suite: only runs of this one.
@@ -409,11 +409,11 @@ class Wanted:
 
 
 @dataclass(frozen=True, slots=True)
-class Leaf:
+class RunListing:
     """One page of the list."""
 
     lines: list[RunLine]
-    aside: list[RunLine]
+    helpers: list[RunLine]
     number: int
     total: int
 
@@ -439,7 +439,7 @@ class Leaf:
         return made
 
 
-def runs_page(store: Store, wanted: Wanted, summary_of: Summaries = summarise) -> Page:
+def runs_page(store: Store, wanted: RunChoice, summary_of: Summaries = summarise) -> Page:
     """The page of all runs of a database.
 
     Args:
@@ -449,13 +449,13 @@ def runs_page(store: Store, wanted: Wanted, summary_of: Summaries = summarise) -
     """
     known = suites(store)
     suite = wanted.suite if wanted.suite in known else ""
-    leaf = _leaf(store, suite or None, wanted.page, summary_of)
+    listing = _listing(store, suite or None, wanted.page, summary_of)
     sections = (
-        Section("runs", "Runs", render("runs.html.j2", leaf=leaf, suites=known, suite=suite)),
+        Section("runs", "Runs", render("runs.html.j2", listing=listing, suites=known, suite=suite)),
         Section("trend", "Trend", _trend_body(store, wanted, known, suite, summary_of)),
-        Section("compare", "Compare", _compare_body(store, wanted, leaf)),
+        Section("compare", "Compare", _compare_body(store, wanted, listing)),
     )
-    subtitle = f"{store.path.name}: {count(leaf.total, 'run')}"
+    subtitle = f"{store.path.name}: {count(listing.total, 'run')}"
     return Page(
         "Runs",
         subtitle + (f" of {suite}" if suite else ""),
@@ -466,15 +466,15 @@ def runs_page(store: Store, wanted: Wanted, summary_of: Summaries = summarise) -
     )
 
 
-def _leaf(store: Store, suite: str | None, page: int, summary_of: Summaries) -> Leaf:
+def _listing(store: Store, suite: str | None, page: int, summary_of: Summaries) -> RunListing:
     total = count_runs(store, suite)
     number = min(max(page, 1), max(1, -(-total // PER_PAGE)))
     lines = run_lines(store, suite, skip=(number - 1) * PER_PAGE, summary_of=summary_of)
-    aside = run_lines(store, suite, aside=True, most=MOST_ASIDE, summary_of=summary_of) if number == 1 else []
-    return Leaf(lines, aside, number, total)
+    helpers = run_lines(store, suite, helpers=True, most=MOST_HELPERS, summary_of=summary_of) if number == 1 else []
+    return RunListing(lines, helpers, number, total)
 
 
-def _trend_body(store: Store, wanted: Wanted, known: dict[str, int], chosen: str, summary_of: Summaries) -> Markup:
+def _trend_body(store: Store, wanted: RunChoice, known: dict[str, int], chosen: str, summary_of: Summaries) -> Markup:
     suite = chosen or next(iter(known), "")
     metrics = trend_metrics(store, suite)
     metric = wanted.metric if wanted.metric in metrics else _lead(store, suite, metrics, summary_of)
@@ -496,9 +496,9 @@ def _breaks(trend: Trend) -> list[str]:
     return [trend.runs[place].name for place in trend.breaks]
 
 
-def _compare_body(store: Store, wanted: Wanted, leaf: Leaf) -> Markup:
+def _compare_body(store: Store, wanted: RunChoice, listing: RunListing) -> Markup:
     """The form, with the two latest runs of one suite chosen where the reader has chosen none."""
-    baseline, candidate = _first_choice(leaf)
+    baseline, candidate = _first_choice(listing)
     operands = run_operands(store, MOST_OPERANDS)
     return render(
         "runs_compare.html.j2",
@@ -508,11 +508,11 @@ def _compare_body(store: Store, wanted: Wanted, leaf: Leaf) -> Markup:
     )
 
 
-def _first_choice(leaf: Leaf) -> tuple[str, str]:
-    if not leaf.lines:
+def _first_choice(listing: RunListing) -> tuple[str, str]:
+    if not listing.lines:
         return "", ""
-    candidate = leaf.lines[0]
-    before = next((line for line in leaf.lines[1:] if line.suite == candidate.suite), None)
+    candidate = listing.lines[0]
+    before = next((line for line in listing.lines[1:] if line.suite == candidate.suite), None)
     if before:
         return before.name, candidate.name
     first, last = ([f"{candidate.name}:{bot.name}" for bot in candidate.bots] * 2)[:2] if candidate.bots else ("", "")

@@ -1,4 +1,4 @@
-"""Verdict: which bot leads on the primary metric, by how much, how surely, and what it takes."""
+"""Verdict: which bot leads on the primary metric, by how much, how sure that is, and at what latency and cost."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ CLUSTER = "source"  # what keeps questions together, as for the intervals of the
 
 
 @dataclass(frozen=True, slots=True)
-class Against:
+class RivalComparison:
     """The leader against one rival, on the questions that both have a value on; each is compared alone."""
 
     rival: str
@@ -38,16 +38,16 @@ class Leading:
     """Who leads on the metric that ``proctor rank`` would take.
 
     Attributes:
-        detail: the bots ranked by it, and what each takes in time and money.
+        detail: the bots ranked by it, with the latency and cost of each.
         leader: the one that leads; None where several tie.
-        against: the leader against the next best, and against whoever is likeliest to be the best in its stead.
-        doubts: what makes it weaker than it looks, in sentences.
+        against: the leader against the next best, and against the bot most likely to be best instead.
+        caveats: what weakens it, in sentences.
     """
 
     detail: InDetail
     leader: str | None
-    against: tuple[Against, ...]
-    doubts: tuple[str, ...]
+    against: tuple[RivalComparison, ...]
+    caveats: tuple[str, ...]
 
 
 def leading_of(run: ReportedRun) -> Leading | None:
@@ -66,7 +66,7 @@ def leading_of(run: ReportedRun) -> Leading | None:
 
 
 def _choices(run: ReportedRun) -> Iterator[Sequence[str]]:
-    """The metrics to choose from: the named one; those that say who is right; the first that has values; any."""
+    """Metrics to choose from: the named one; the direct measures of rightness; the first with values; any."""
     valued = [name for name in of_quality(run.columns) if sum(bot.metrics[name].n_ok > 0 for bot in run.bots) > 1]
     direct = [name for name in RIGHTNESS if name in valued]
     primary = run.summary.primary
@@ -82,10 +82,10 @@ def _compared(tables: RunTables, detail: InDetail) -> Leading:
     rivals = dict.fromkeys([ranking.bots[ranking.order[1]], lead.rival])
     pairings = {rival: pair(tables.tables[rival], tables.tables[lead.bot], CLUSTER) for rival in rivals}
     found = ((rival, _comparison(pairing, shared.column.name)) for rival, pairing in pairings.items())
-    against = tuple(Against(rival, comparison) for rival, comparison in found if comparison)
+    against = tuple(RivalComparison(rival, comparison) for rival, comparison in found if comparison)
     operand = Operand(tables)
-    said = [sentence for pairing in pairings.values() for sentence in doubts(operand, operand, pairing)]
-    return Leading(detail, lead.bot, against, (*dict.fromkeys(said), *left_out))
+    weak = [sentence for pairing in pairings.values() for sentence in doubts(operand, operand, pairing)]
+    return Leading(detail, lead.bot, against, (*dict.fromkeys(weak), *left_out))
 
 
 def _comparison(pairing: Pairing, metric: str) -> MetricComparison | None:
@@ -96,12 +96,12 @@ def _comparison(pairing: Pairing, metric: str) -> MetricComparison | None:
 def _left_out(shared: SharedQuestions) -> Iterator[str]:
     name = shared.column.name
     if shared.without:
-        yield f"Not ranked, for want of any value of {name}: {', '.join(shared.without)}."
+        yield f"Not ranked, because they have no value of {name}: {', '.join(shared.without)}."
     if shared.dropped:
-        lacking = ", ".join(f"{bot} on {number:,}" for bot, number in shared.lacking.items())
+        missing = ", ".join(f"{bot} on {number:,}" for bot, number in shared.lacking.items())
         yield (
-            f"The ranking rests on {count(len(shared.values), 'question')}; left out: {shared.dropped:,} on which not"
-            f" every bot has a value of {name} (none: {lacking})."
+            f"The ranking uses {count(len(shared.values), 'question')}; left out: {shared.dropped:,} on which not"
+            f" every bot has a value of {name} (missing: {missing})."
         )
 
 
@@ -117,31 +117,31 @@ class Part:
     role: str = ""
 
 
-Words = tuple[Part, ...]
+Sentence = tuple[Part, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What a run says to whoever has ten seconds.
+    """The result of a run in a few sentences.
 
     Attributes:
         tone: whether a difference is ``shown`` (of a lone bot: no threshold missed), ``open``, or ``none`` can be told.
         sentence: the one that counts.
-        surety: how sure it is; empty where there is nothing to be sure of.
-        price: what the bots that it names take in time and money; empty where that is not known.
-        doubts: what makes it weaker than it looks.
+        certainty: how sure it is; empty where there is nothing to be sure of.
+        cost: latency and cost of the bots that it names; empty where they are not known.
+        caveats: what weakens it.
     """
 
     tone: Tone
-    sentence: Words
-    surety: Words = ()
-    price: Words = ()
-    doubts: tuple[str, ...] = ()
+    sentence: Sentence
+    certainty: Sentence = ()
+    cost: Sentence = ()
+    caveats: tuple[str, ...] = ()
 
     @property
     def text(self) -> str:
-        """All of it but the doubts, as plain text."""
-        sentences = (self.sentence, self.surety, self.price)
+        """Everything but the caveats, as plain text."""
+        sentences = (self.sentence, self.certainty, self.cost)
         return " ".join("".join(part.text for part in words) for words in sentences if words)
 
 
@@ -154,11 +154,11 @@ def verdict_of(summary: Summary, leading: Leading | None) -> Verdict:
     """
     answered = [bot for bot in summary.bots if bot.rows > bot.failed]
     if not any(bot.rows for bot in summary.bots):
-        return Verdict("none", _words("No question has been asked yet."), doubts=tuple(_state(summary)))
+        return Verdict("none", _plain("No question has been asked yet."), caveats=tuple(_state(summary)))
     if not answered:
-        rows = sum(bot.rows for bot in summary.bots)
+        failed = count(sum(bot.rows for bot in summary.bots), "row")
         who = f"{summary.bots[0].name} gave no" if len(summary.bots) == 1 else "No bot gave an"
-        return Verdict("none", _words(f"{who} answer: all {count(rows, 'row')} failed."), doubts=tuple(_state(summary)))
+        return Verdict("none", _plain(f"{who} answer: all {failed} failed."), caveats=tuple(_state(summary)))
     if len(summary.bots) == 1:
         return _alone(summary, summary.bots[0])
     if leading is None:
@@ -166,29 +166,29 @@ def verdict_of(summary: Summary, leading: Leading | None) -> Verdict:
     return _ranked(summary, leading)
 
 
-def _words(text: str) -> Words:
+def _plain(text: str) -> Sentence:
     return (Part(text),)
 
 
 def _alone(summary: Summary, bot: BotSummary) -> Verdict:
-    doubts, price = tuple(_state(summary)), tuple(_bots_price(bot))
+    caveats, cost = tuple(_state(summary)), tuple(_bot_cost(bot))
     column = summary.primary.column if summary.primary else None
     found = bot.metrics[column.name] if column else None
     if column is None or found is None or found.mean is None:
         nothing = (Part(bot.name, "bot"), Part(" has no value of any metric that says how good its answers are."))
-        return Verdict("none", nothing, price=price, doubts=doubts)
+        return Verdict("none", nothing, cost=cost, caveats=caveats)
     columns = {column.name: column.of_suite for column in summary.metrics}
     sentence = [
         Part(bot.name, "bot"), Part(" reaches "), Part(figure_apart(found.mean, column.of_suite), "figure"),
         Part(" on "), Part(column.name, "metric"),
     ]  # fmt: skip
-    surety: Words = ()
+    certainty: Sentence = ()
     if found.ci_low is not None and found.ci_high is not None:
         low, high = figure(found.ci_low, column), figure(found.ci_high, column)
-        surety = _words(f"95 % interval {low} to {high} over {count(found.n_ok, 'row')}.")
+        certainty = _plain(f"95 % interval {low} to {high} over {count(found.n_ok, 'row')}.")
     is_missed = any(misses(metric.mean, columns[name]) for name, metric in bot.metrics.items())
     tone: Tone = "open" if is_missed else "shown"
-    return Verdict(tone, (*sentence, *_thresholds(bot, columns[column.name], columns)), surety, price, doubts)
+    return Verdict(tone, (*sentence, *_thresholds(bot, columns[column.name], columns)), certainty, cost, caveats)
 
 
 def _thresholds(bot: BotSummary, leading: MetricColumn, columns: dict[str, MetricColumn]) -> Iterator[Part]:
@@ -211,40 +211,40 @@ def _unranked(summary: Summary) -> Verdict:
             none = "there is no question on which all bots that have values of a metric have one"
         what = f"Nothing says which bot is better: {none}."
     else:
-        what = "Nothing says which bot is better: no metric of this run has a better and a worse side."
-    return Verdict("none", _words(what), doubts=tuple(_state(summary)))
+        what = "Nothing says which bot is better: no metric of this run has a direction."
+    return Verdict("none", _plain(what), caveats=tuple(_state(summary)))
 
 
 def _ranked(summary: Summary, leading: Leading) -> Verdict:
     detail, best = leading.detail, leading.leader
     column, ranking = detail.metric.column, detail.metric.ranking
     offers = {offer.bot: offer for offer in detail.offers}
-    doubts = tuple(_state(summary, leading.doubts))
+    caveats = tuple(_state(summary, leading.caveats))
     if best is None or not leading.against:
         fastest = sorted((offers[name] for name in ranking.winners), key=lambda offer: offer.latency_ms or math.inf)
-        price = _prices(fastest[:2])
-        return Verdict("open", _tied(ranking, column), price=tuple(price), doubts=(*doubts, *leading.doubts))
+        cost = _costs(fastest[:2])
+        return Verdict("open", _tied(ranking, column), cost=tuple(cost), caveats=(*caveats, *leading.caveats))
     (rival, found), *others = [(each.rival, each.found) for each in leading.against]
     bots = {bot.name: bot for bot in summary.bots}
-    own = (*_own_doubts(bots[best], column), *leading.doubts, *_other_means(bots[best], bots[rival], found))
+    own = (*_leader_caveats(bots[best], column), *leading.caveats, *_other_means(bots[best], bots[rival], found))
     is_shown = all(each.found.verdict == "better" for each in leading.against)
     return Verdict(
         tone="shown" if is_shown else "open",
         sentence=tuple((_better if found.verdict == "better" else _open)(best, rival, found)),
-        surety=(*_interval(found), *_others(others), *_odds(best, ranking)),
-        price=tuple(_prices([offers[best], offers[rival]])),
-        doubts=(*doubts, *own),
+        certainty=(*_interval(found), *_others(others), *_odds(best, ranking)),
+        cost=tuple(_costs([offers[best], offers[rival]])),
+        caveats=(*caveats, *own),
     )
 
 
 def _others(others: Sequence[tuple[str, MetricComparison]]) -> Iterator[Part]:
-    """What comes out against bots that have a worse mean than the next best, but more to say for them."""
+    """Comparisons with bots that have a lower mean than the next best but are likelier to be best."""
     for rival, found in others:
-        notify = figure(found.baseline_mean, found.column)
+        mean = figure(found.baseline_mean, found.column)
         if found.verdict == "better":
-            yield from (Part("It is better than "), Part(rival, "bot"), Part(f" ({notify}) too. "))
+            yield from (Part("It is better than "), Part(rival, "bot"), Part(f" ({mean}) too. "))
         else:
-            yield from (Part("Against "), Part(rival, "bot"), Part(f" ({notify}) no difference is shown. "))
+            yield from (Part("Against "), Part(rival, "bot"), Part(f" ({mean}) no difference is shown. "))
 
 
 def _better(best: str, rival: str, found: MetricComparison) -> Iterator[Part]:
@@ -280,10 +280,10 @@ def _on(found: MetricComparison) -> Iterator[Part]:
 
 
 def _interval(found: MetricComparison) -> Iterator[Part]:
-    """Between which ends the true difference is; told without a sign where it is shown."""
+    """The interval of the difference; without signs where the difference is significant."""
     by = found.difference
     if by.low is None or by.high is None:
-        yield Part("All questions come from one source, so that no interval can be worked out. ")
+        yield Part("All questions come from one source, so there is no interval. ")
         return
     ends = [abs(by.low), abs(by.high)] if found.verdict == "better" else [by.low, by.high]
     low, high = (_end(end, found) for end in sorted(ends))
@@ -291,7 +291,7 @@ def _interval(found: MetricComparison) -> Iterator[Part]:
     what = (
         "The true difference lies between"
         if found.verdict == "better"
-        else "The true difference may be anything between"
+        else "The true difference may lie anywhere between"
     )
     yield Part(f"{what} {low} and {high} (95 % interval{tested}). ")
 
@@ -304,12 +304,12 @@ def _end(value: float, found: MetricComparison) -> str:
 
 def _odds(best: str, ranking: Ranking) -> Iterator[Part]:
     odds = float(ranking.best[ranking.bots.index(best)])
-    notify = "over 99 %" if odds > 0.995 else f"{odds * 100:.0f} %"
+    percent = "over 99 %" if odds > 0.995 else f"{odds * 100:.0f} %"
     yield from (Part(best, "bot"), Part(f" is the best of the {len(ranking.bots)} bots with a probability of "))
-    yield from (Part(notify, "figure"), Part("."))
+    yield from (Part(percent, "figure"), Part("."))
 
 
-def _tied(ranking: Ranking, column: MetricColumn) -> Words:
+def _tied(ranking: Ranking, column: MetricColumn) -> Sentence:
     winners = ranking.winners
     mean = as_measured(float(max(ranking.means)), column)
     everybody = "All bots tie" if len(winners) == len(ranking.bots) > MOST_NAMED else ""
@@ -330,18 +330,18 @@ def _listed(names: tuple[str, ...]) -> list[Part]:
     return [*parts, Part(f" and {count(more, 'other bot')}")] if more > 0 else parts
 
 
-def _prices(offers: list[Offer]) -> Iterator[Part]:
-    """What an answer of the first takes, and of the others."""
-    yield from _price_words([(offer.bot, offer.latency_ms, offer.cost) for offer in offers])
+def _costs(offers: list[Offer]) -> Iterator[Part]:
+    """Latency and cost of an answer, bot by bot."""
+    yield from _cost_parts([(offer.bot, offer.latency_ms, offer.cost) for offer in offers])
 
 
-def _bots_price(bot: BotSummary) -> Iterator[Part]:
+def _bot_cost(bot: BotSummary) -> Iterator[Part]:
     cost = bot.cost / bot.cost_rows if bot.cost is not None and bot.cost_rows else None
-    yield from _price_words([(bot.name, bot.latency.p50 if bot.latency else None, cost)])
+    yield from _cost_parts([(bot.name, bot.latency.p50 if bot.latency else None, cost)])
 
 
-def _price_words(prices: Sequence[tuple[str, float | None, float | None]]) -> Iterator[Part]:
-    known = [price for price in prices if price[1] is not None or price[2] is not None]
+def _cost_parts(costs: Sequence[tuple[str, float | None, float | None]]) -> Iterator[Part]:
+    known = [each for each in costs if each[1] is not None or each[2] is not None]
     for place, (bot, latency_ms, cost) in enumerate(known):
         yield from (Part("; one of " if place else "An answer of "), Part(bot, "bot"))
         if latency_ms is not None:
@@ -349,14 +349,14 @@ def _price_words(prices: Sequence[tuple[str, float | None, float | None]]) -> It
         if cost is not None:
             yield Part(" and costs " if latency_ms is not None else " costs ")
             yield Part(f"{cost:.2g}" if cost else "nothing", "figure")
-    notify = ["median time"] if any(price[1] is not None for price in known) else []
-    notify += ["mean cost"] if any(price[2] is not None for price in known) else []
-    if notify:
-        yield Part(f" ({', '.join(notify)}).")
+    kinds = ["median time"] if any(each[1] is not None for each in known) else []
+    kinds += ["mean cost"] if any(each[2] is not None for each in known) else []
+    if kinds:
+        yield Part(f" ({', '.join(kinds)}).")
 
 
-def _own_doubts(bot: BotSummary, column: MetricColumn) -> Iterator[str]:
-    """What is wrong with the bot that leads, though it leads."""
+def _leader_caveats(bot: BotSummary, column: MetricColumn) -> Iterator[str]:
+    """Problems of the leading bot."""
     if misses(bot.metrics[column.name].mean, column.of_suite):
         yield f"{bot.name} leads, but misses the threshold of {bound(column)}."
     if bot.failed:
@@ -364,18 +364,18 @@ def _own_doubts(bot: BotSummary, column: MetricColumn) -> Iterator[str]:
 
 
 def _other_means(best: BotSummary, rival: BotSummary, found: MetricComparison) -> Iterator[str]:
-    """Why the leaderboard has other means, where it has."""
+    """Why the leaderboard shows other means, where it does."""
     column = found.column
     means = [bot.metrics[column.name].mean for bot in (best, rival)]
-    notify = [None if mean is None else figure(mean, column) for mean in means]
-    if notify != [figure(found.candidate_mean, column), figure(found.baseline_mean, column)]:
+    shown = [None if mean is None else figure(mean, column) for mean in means]
+    if shown != [figure(found.candidate_mean, column), figure(found.baseline_mean, column)]:
         yield (
             f"These means are over the {count(found.difference.questions, 'question')} on which both bots have a value;"
-            " those of the leaderboard are over whatever rows each bot has."
+            " those of the leaderboard are over all rows of each bot."
         )
 
 
-def _state(summary: Summary, said: tuple[str, ...] = ()) -> Iterator[str]:
-    """That the run is not finished, unless that is said already."""
-    if summary.status != "finished" and not any("not complete" in each for each in said):
-        yield f"Run {summary.run} is not complete ({summary.status}): figures rest on what was asked so far."
+def _state(summary: Summary, known: tuple[str, ...] = ()) -> Iterator[str]:
+    """That the run is not finished, unless a caveat says so already."""
+    if summary.status != "finished" and not any("not complete" in each for each in known):
+        yield f"Run {summary.run} is not complete ({summary.status}): figures cover what was asked so far."

@@ -58,7 +58,7 @@ def test_json_markdown_and_page_open_on_it_and_say_why(notify):
     page = proctor("report", "--html", "-", folder=folder).stdout
     overview = read_html(page).one(id="overview")
     assert overview.one("p", class_="primary").text.startswith(why)
-    (line, *_) = overview.one("table", class_="standings").all("th", scope="row")
+    (line, *_) = overview.one("table", class_="leaderboard").all("th", scope="row")
     assert line.text.startswith(metric)
     assert f'"metric":"{metric}"' in page.replace(": ", ":")
 

@@ -15,7 +15,7 @@ from gated_runs import keep_run
 from page_books import PageBook, page_book, report_of
 from proctor import InputError
 from proctor.harness.server.serving import PORT, bound_socket
-from proctor.harness.server.viewer import Cached, Request, Viewer, looked_at
+from proctor.harness.server.viewer import LruCache, Request, Viewer, snapshot
 from proctor.reports.analysis.store import store_analysis
 from proctor.reports.pages.row_index import data_blocks
 from proctor.reports.pages.rows import columns_of
@@ -222,7 +222,7 @@ def test_without_a_database_nothing_begins_and_nothing_is_made(
 
 
 def test_a_folder_is_no_database(tmp_path: Path) -> None:
-    with pytest.raises(StoreError, match="is a folder"), looked_at(tmp_path):
+    with pytest.raises(StoreError, match="is a folder"), snapshot(tmp_path):
         pass
 
 
@@ -231,7 +231,7 @@ def test_another_programs_database_is_refused(tmp_path: Path) -> None:
     connection = sqlite3.connect(path)
     connection.execute("CREATE TABLE things (id)")
     connection.close()
-    with pytest.raises(StoreError, match="of some other program"), looked_at(path):
+    with pytest.raises(StoreError, match="of some other program"), snapshot(path):
         pass
 
 
@@ -241,19 +241,19 @@ def test_an_older_database_is_not_brought_up_to_date_by_looking(tmp_path: Path) 
     connection.execute("CREATE TABLE _sqlite_migrations (id INTEGER PRIMARY KEY, migration_set, name, applied_at)")
     connection.close()
     before = digest(path)
-    with pytest.raises(StoreError, match="older Proctor") as refused, looked_at(path):
+    with pytest.raises(StoreError, match="older Proctor") as refused, snapshot(path):
         pass
     assert digest(path) == before
     done = typed.proctor(*str(refused.value).split("proctor ")[-1].split(), folder=tmp_path)
     assert "holds no run yet" in done.stderr  # now that it has its tables
-    with looked_at(path) as store:
+    with snapshot(path) as store:
         assert store.query("SELECT COUNT(*) FROM runs") == [(0,)]
 
 
 def test_nothing_can_be_written_through_it(tmp_path: Path) -> None:
     path = tmp_path / "proctor.db"
     keep_run(path, {"x": {"exact_match": [1.0]}})
-    with looked_at(path) as store, pytest.raises(StoreError, match="readonly"):
+    with snapshot(path) as store, pytest.raises(StoreError, match="readonly"):
         store.query("DELETE FROM scores")
 
 
@@ -264,7 +264,7 @@ def test_where_no_log_may_stand_beside_it_it_is_read_all_the_same(tmp_path: Path
     alone.parent.mkdir()
     shutil.copy(path, alone)
     (alone.parent / "proctor.db-shm").mkdir()  # SQLite can't make its index there, as on a read-only disk
-    with looked_at(alone) as store:
+    with snapshot(alone) as store:
         assert store.query("SELECT COUNT(*) FROM runs") == [(1,)]
 
 
@@ -313,12 +313,12 @@ def test_a_database_without_runs_says_how_to_make_one(tmp_path: Path, ask: Calla
     assert ask("/compare", baseline="a", candidate="b")[0] == 400
 
 
-def test_what_is_kept_is_made_once_and_the_oldest_goes_first() -> None:
+def test_a_cached_value_is_made_once_and_the_least_recent_goes_first() -> None:
     made: list[str] = []
-    kept: Cached[str] = Cached(7, len)
+    cache: LruCache[str] = LruCache(7, len)
 
     def thing(text: str) -> str:
-        return kept.get(text, lambda: made.append(text) or text)  # type: ignore[func-returns-value]
+        return cache.get(text, lambda: made.append(text) or text)  # type: ignore[func-returns-value]
 
     assert [thing(text) for text in ("aaa", "bbb", "aaa", "ccc", "bbb", "aaa")]
     assert made == ["aaa", "bbb", "ccc", "bbb", "aaa"]

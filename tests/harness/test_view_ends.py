@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 from gated_runs import keep_run
-from proctor.harness.server.viewer import Cached, Request, Viewer, looked_at
+from proctor.harness.server.viewer import LruCache, Request, Viewer, snapshot
 from proctor.reports.store.database import StoreError
 from served import served
 from suites import PROGRAM
@@ -128,9 +128,9 @@ def test_a_program_that_lets_nobody_read_is_told(path: Path) -> None:
     with closing(sqlite3.connect(path, isolation_level=None)) as holder:
         holder.execute("PRAGMA locking_mode = EXCLUSIVE")
         holder.execute("UPDATE runs SET suite = suite")
-        with pytest.raises(StoreError, match="lets nobody read just now"), looked_at(path, 0.05):
+        with pytest.raises(StoreError, match="lets nobody read just now"), snapshot(path, 0.05):
             pass
-    with looked_at(path) as store:
+    with snapshot(path) as store:
         assert store.query("SELECT COUNT(*) FROM runs") == [(1,)]
 
 
@@ -146,7 +146,7 @@ def test_a_run_that_was_killed_long_ago_is_known_by_its_silence(path: Path) -> N
 
 
 def test_who_wants_what_another_is_making_waits_for_it() -> None:
-    kept: Cached[str] = Cached(10)
+    cache: LruCache[str] = LruCache(10)
     made, begun, release = [], threading.Event(), threading.Event()
 
     def make() -> str:
@@ -156,13 +156,13 @@ def test_who_wants_what_another_is_making_waits_for_it() -> None:
         return "page"
 
     got: list[str] = []
-    threads = [threading.Thread(target=lambda: got.append(kept.get("key", make))) for _ in range(3)]
+    threads = [threading.Thread(target=lambda: got.append(cache.get("key", make))) for _ in range(3)]
     threads[0].start()
     assert begun.wait(30)
     for thread in threads[1:]:
         thread.start()
     time.sleep(0.1)  # in which they would begin to make it as well
-    assert kept.get("other", lambda: "at once") == "at once"
+    assert cache.get("other", lambda: "at once") == "at once"
     release.set()
     for thread in threads:
         thread.join(30)
@@ -170,15 +170,15 @@ def test_who_wants_what_another_is_making_waits_for_it() -> None:
 
 
 def test_what_could_not_be_made_is_tried_again() -> None:
-    kept: Cached[str] = Cached(10)
+    cache: LruCache[str] = LruCache(10)
 
     def fail() -> str:
         raise StoreError("not now")
 
     for _ in range(2):
         with pytest.raises(StoreError, match="not now"):
-            kept.get("key", fail)
-    assert kept.get("key", lambda: "page") == "page"
+            cache.get("key", fail)
+    assert cache.get("key", lambda: "page") == "page"
 
 
 def test_what_a_script_left_in_the_background_is_ended_by_sigterm(path: Path) -> None:

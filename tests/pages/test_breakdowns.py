@@ -130,12 +130,16 @@ def test_a_documents_interval_is_over_its_questions_and_a_tags_over_its_document
 
 def test_a_group_strays_where_the_overall_mean_is_outside_its_interval(tmp_path: Path) -> None:
     values = {"bad": [0.0, 0.1] * 4, "good": [0.9, 1.0] * 4, "fair": [0.1, 0.9] * 4}
-    made = {line.name: line.means[0].stray for line in part(broken_down(tmp_path / "p.db", values), "document").lines}
+    made = {line.name: line.means[0].outlier for line in part(broken_down(tmp_path / "p.db", values), "document").lines}
     assert made == {"bad": "worse", "good": "better", "fair": ""}
     lower = part(broken_down(tmp_path / "q.db", values, TOXIC), "document")
-    assert {line.name: line.means[0].stray for line in lower.lines} == {"bad": "better", "good": "worse", "fair": ""}
+    assert {line.name: line.means[0].outlier for line in lower.lines} == {"bad": "better", "good": "worse", "fair": ""}
     neither = part(broken_down(tmp_path / "r.db", values, LENGTH), "document")
-    assert {line.name: line.means[0].stray for line in neither.lines} == {"bad": "apart", "good": "apart", "fair": ""}
+    assert {line.name: line.means[0].outlier for line in neither.lines} == {
+        "bad": "different",
+        "good": "different",
+        "fair": "",
+    }
 
 
 def test_what_a_judge_could_not_read_counts_against_a_rate_and_never_in_a_mean(tmp_path: Path) -> None:

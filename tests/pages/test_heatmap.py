@@ -103,13 +103,13 @@ def test_rows_without_a_value_are_counted(heat: Heatmap) -> None:
 
 def test_metrics_without_any_value_stand_apart(heat: Heatmap) -> None:
     assert [empty.column.name for empty in heat.empty] == ["faithfulness"]
-    assert heat.empty[0].cells[0].asks == {"bot": "a", "metric": "faithfulness", "show": "missing"}
+    assert heat.empty[0].cells[0].filters == {"bot": "a", "metric": "faithfulness", "show": "missing"}
     assert all(line.column.name != "faithfulness" for group in heat.groups for line in group.lines)
 
 
 def test_a_cell_asks_for_its_rows_and_a_figure_of_the_run_for_what_is_behind_it(heat: Heatmap) -> None:
-    assert line(heat, "toxicity").cells[1].asks == {"bot": "b", "metric": "toxicity", "sort": "value"}
-    assert line(heat, "bot_error_rate").cells[1].asks == {"bot": "b", "show": "errors"}
+    assert line(heat, "toxicity").cells[1].filters == {"bot": "b", "metric": "toxicity", "sort": "value"}
+    assert line(heat, "bot_error_rate").cells[1].filters == {"bot": "b", "show": "errors"}
 
 
 def test_one_bot_is_neutral(tmp_path: Path) -> None:
@@ -138,7 +138,7 @@ def test_figures_of_labels_ask_for_the_rows_by_their_correctness(tmp_path: Path)
         book.writer.close()
         _of_run(book, "a", "accuracy", 1.0)
         found = heatmap(make_report(book.store, book.run.id))
-    assert line(found, "accuracy").cells[0].asks == {"bot": "a", "metric": "row_correct", "sort": "value"}
+    assert line(found, "accuracy").cells[0].filters == {"bot": "a", "metric": "row_correct", "sort": "value"}
 
 
 def test_a_run_without_bots_or_metrics_has_an_empty_heatmap(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from proctor.reports.pages.boards import PERCENTILES, BotLatency, Crowd, crowds, latency_percentiles
+from proctor.reports.pages.boards import PERCENTILES, BotLatency, Load, latency_percentiles, loads
 from proctor.reports.reported_run import open_reported
 from proctor.reports.store.run import RowStatus
 from report_rows import Book, row
@@ -59,11 +59,11 @@ def test_a_bot_that_never_answered_has_no_percentiles(tmp_path: Path) -> None:
 def test_few_and_many_in_flight_are_parted_in_the_middle() -> None:
     in_flight = np.array([1, 2, 3, 4, 4, 5, 6, 7, 7, 7])
     durations = np.array([10.0, 11, 12, 13, 14, 20, 21, 22, 23, 24])
-    low, high = crowds(durations, in_flight)
-    assert low == Crowd(1, 4, 5, 12.0, pytest.approx(13.8))
-    assert high == Crowd(5, 7, 5, 22.0, pytest.approx(23.8))
+    low, high = loads(durations, in_flight)
+    assert low == Load(1, 4, 5, 12.0, pytest.approx(13.8))
+    assert high == Load(5, 7, 5, 22.0, pytest.approx(23.8))
 
 
 def test_there_are_no_two_parts_where_one_is_too_small_or_all_are_alike() -> None:
-    assert crowds(np.arange(10.0), np.full(10, 8)) == ()
-    assert crowds(np.arange(10.0), np.array([1, 1, 1, 1, 8, 8, 8, 8, 8, 8])) == ()
+    assert loads(np.arange(10.0), np.full(10, 8)) == ()
+    assert loads(np.arange(10.0), np.array([1, 1, 1, 1, 8, 8, 8, 8, 8, 8])) == ()

@@ -70,7 +70,7 @@ def tree_of(report: Report) -> Element:
 
 def body_cells(tree: Element) -> dict[tuple[str, str], Element]:
     found: dict[tuple[str, str], Element] = {}
-    for table in tree.all("table", class_="standings"):
+    for table in tree.all("table", class_="leaderboard"):
         bots = [each.text for each in table.one("thead").all("bdi", class_="bot")]
         for body in table.all("tbody"):
             for line in body.all("tr"):
@@ -172,12 +172,12 @@ def test_some_missing_values_are_counted_with_their_reasons(report: Report) -> N
 
 
 def test_bots_without_a_language_model_say_so(report: Report) -> None:
-    heads = tree_of(report).all("table", class_="standings")[0].one("thead").all("th")
+    heads = tree_of(report).all("table", class_="leaderboard")[0].one("thead").all("th")
     assert {head.one("bdi", class_="bot").text: "no LLM" in head.text for head in heads} == {
         bot.name: bot.embedded for bot in report.run.bots
     }
     assert report.run.summary.judge is not None
-    assert report.run.summary.judge.name in tree_of(report).one(class_="standings-notes").text
+    assert report.run.summary.judge.name in tree_of(report).one(class_="leaderboard-notes").text
 
 
 def test_the_metric_and_the_leader_are_those_of_the_ranking(report: Report) -> None:
@@ -204,7 +204,7 @@ def test_the_verdict_has_the_figures_of_the_comparison(tmp_path: Path) -> None:
     assert f"between {by.low:.2f} and {by.high:.2f} (95 % interval, p {p_value(found.holm)})" in verdict.text
     assert "right is the best of the 2 bots with a probability of over 99 %." in verdict.text
     assert "An answer of right takes 20 ms; one of left takes 20 ms (median time)." in verdict.text
-    assert "right leads, but misses the threshold of at least 1." in verdict.doubts
+    assert "right leads, but misses the threshold of at least 1." in verdict.caveats
 
 
 def test_the_next_best_is_named_and_whoever_may_be_best_instead(tmp_path: Path) -> None:
@@ -254,7 +254,7 @@ def test_what_is_not_known_is_not_said(tmp_path: Path) -> None:
     with reported(tmp_path, {"left": [3.0], "right": [4.0]}, metrics=(LENGTH,), status="stopped") as report:
         verdict = said(report)
         assert verdict.text == "Nothing says which bot is better: no metric of this run has a better and a worse side."
-        assert "is not complete (stopped)" in verdict.doubts[0]
+        assert "is not complete (stopped)" in verdict.caveats[0]
 
 
 def test_bots_with_values_on_other_questions_are_not_ranked(tmp_path: Path) -> None:
@@ -270,8 +270,8 @@ def test_of_many_bots_it_is_not_said_that_no_two_can_be_compared(tmp_path: Path)
 
 def test_questions_that_only_some_bots_answered_are_counted(tmp_path: Path) -> None:
     with reported(tmp_path, {"left": [1.0] * 9 + [None], "right": [0.0] * 10}) as report:
-        doubts = said(report).doubts
-    assert any("The ranking rests on 9 questions; left out: 1" in doubt for doubt in doubts)
+        doubts = said(report).caveats
+    assert any("The ranking uses 9 questions; left out: 1" in doubt for doubt in doubts)
 
 
 def test_a_run_without_a_question_has_a_page(tmp_path: Path) -> None:
@@ -374,7 +374,7 @@ def test_a_question_that_is_hardest_by_several_metrics_is_told_once(tmp_path: Pa
 
 def test_what_all_bots_lack_alike_is_told_once(tmp_path: Path) -> None:
     with reported(tmp_path, {"one": [1.0, None], "two": [0.0, None]}) as found:
-        line = tree_of(found).one("table", class_="standings").all("tbody")[0].all("tr")[0]
+        line = tree_of(found).one("table", class_="leaderboard").all("tbody")[0].all("tr")[0]
     head = line.all("th")[0]
     assert "1 of 2: 1 expected missing" in head.text
     assert "show=missing" in head.one("a").attributes["href"]
@@ -397,7 +397,7 @@ def test_a_decision_maker_with_a_phone_sees_the_verdict_and_the_leaderboard(
         file.writelines(run_file(report))
     page.open(written, width=390, height=844)
     place = "return document.querySelector(arguments[0]).getBoundingClientRect().toJSON()"
-    verdict, table = (page.run(place, each) for each in (".verdict .sentence", "table.standings"))
+    verdict, table = (page.run(place, each) for each in (".verdict .sentence", "table.leaderboard"))
     assert verdict["top"] >= 0
     assert verdict["bottom"] < 844
     assert verdict["right"] <= 390

@@ -10,7 +10,7 @@ from urllib.parse import quote
 import pytest
 from browser import Shown
 from gated_runs import MATCH, keep_run
-from proctor.harness.server.viewer import looked_at
+from proctor.harness.server.viewer import snapshot
 from proctor.reports.pages.runs_page import (
     Wanted,
     comparison_address,
@@ -82,7 +82,7 @@ def test_a_line_tells_what_a_run_is(path: Path) -> None:
         status="stopped",
         manifest=settings,
     )
-    with looked_at(path) as store:
+    with snapshot(path) as store:
         (line,) = run_lines(store)
     assert (line.name, line.suite, line.status, line.rows, line.expected) == (name, "run", "stopped", 4, 24)
     assert (line.lead.name if line.lead else None, line.best, line.problems) == ("exact_match", {"faq"}, None)
@@ -98,7 +98,7 @@ def test_helper_runs_stand_aside(path: Path) -> None:
     names = [keep_run(path, {"rag": {"exact_match": [1.0]}}) for _ in range(4)]
     change(path, "UPDATE runs SET suite = suite || ? WHERE name = ?", BETWEEN, names[1])
     change(path, "UPDATE runs SET suite = suite || ? WHERE name = ?", PERTURBED, names[2])
-    with looked_at(path) as store:
+    with snapshot(path) as store:
         assert [line.name for line in run_lines(store)] == [names[3], names[0]]
         assert [line.name for line in run_lines(store, "run", aside=True)] == [names[2], names[1]]
         assert (count_runs(store), count_runs(store, aside=True), suites(store)) == (2, 2, {"run": 2})
@@ -108,7 +108,7 @@ def test_helper_runs_stand_aside(path: Path) -> None:
 
 def test_a_trend_has_the_means_and_counts_of_sql(path: Path) -> None:
     names = measured(path)
-    with looked_at(path) as store:
+    with snapshot(path) as store:
         trend = trend_of(store, "run", "exact_match")
         assert trend
         found = {
@@ -126,7 +126,7 @@ def test_a_trend_has_the_means_and_counts_of_sql(path: Path) -> None:
 
 def test_only_values_of_one_version_are_joined(path: Path) -> None:
     measured(path)
-    with looked_at(path) as store:
+    with snapshot(path) as store:
         trend = trend_of(store, "run", "exact_match")
     assert trend
     assert (trend.versions, trend.breaks) == (("v1", "v2"), (3,))
@@ -144,7 +144,7 @@ def test_a_threshold_without_a_direction_is_no_line_in_a_trend(path: Path) -> No
     for better in ("higher", "neither"):
         metric = RunMetric("answer_length", better, better, 0.0, None, 4.0)
         keep_run(path, {"rag": {"answer_length": [3.0, 5.0]}}, [metric])
-        with looked_at(path) as store:
+        with snapshot(path) as store:
             suite = next(iter(suites(store)))
             trend = trend_of(store, suite, "answer_length")
         assert trend
@@ -154,7 +154,7 @@ def test_a_threshold_without_a_direction_is_no_line_in_a_trend(path: Path) -> No
 
 def test_a_metric_that_no_run_has_has_no_trend(path: Path) -> None:
     measured(path)
-    with looked_at(path) as store:
+    with snapshot(path) as store:
         assert trend_of(store, "run", "nothing") is None
         assert trend_of(store, "nothing", "exact_match") is None
         page = runs_page(store, Wanted(suite="nothing", metric="nothing", page=99))
@@ -167,7 +167,7 @@ def test_a_changed_bot_is_marked(path: Path) -> None:
                  " FROM bots WHERE name = 'rag'")  # fmt: skip
     change(path, "UPDATE run_bots SET bot_id = (SELECT id FROM bots WHERE fingerprint = 'other')"
                  " WHERE run_id = 2 AND bot_id = (SELECT id FROM bots WHERE name = 'rag' ORDER BY id)")  # fmt: skip
-    with looked_at(path) as store:
+    with snapshot(path) as store:
         trend = trend_of(store, "run", "exact_match")
     assert trend
     assert [point.is_changed for point in trend.bots["rag"]] == [False, True, True, False]

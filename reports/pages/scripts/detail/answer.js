@@ -26,7 +26,7 @@ function askedElement(view) {
       return make("div", { class: "expected" }, longText(text, { ranges: [...judged, ...near, ...shared] }));
     });
     const title = make("p", { class: "part-title" }, texts.length > 1 ? "Expected: any of" : "Expected");
-    const none = index.cases.answerable[place] === 0 ? "No answer: the knowledge doesn't hold one." : "No expected answer is given.";
+    const none = index.cases.answerable[place] === 0 ? "No answer: the documents don't have one." : "No expected answer is given.";
     expected.replaceChildren(title, ...(drawn.length ? drawn : [make("p", { class: "quiet" }, none)]));
     if (from) pointOut(expected, note, from);
   }
@@ -43,7 +43,7 @@ function askedFacts({ question, index, place }) {
   const perturbed = question.extra?.perturbs;
   if (perturbed !== undefined) {
     const other = said(typeof perturbed === "string" ? perturbed : JSON.stringify(perturbed));
-    parts.push(make("span", { class: "label" }, "rewords another question: ", other));
+    parts.push(make("span", { class: "label" }, "perturbation of ", other));
   }
   for (const tag of cases.tags[place] ?? []) parts.push([make("span", { class: "label" }, said(cases.tag_names[tag]))]);
   return between(parts, " \u00b7 ");
@@ -55,7 +55,7 @@ function constraintList(constraints) {
     return between(members.map((member) => said(String(member), { class: "wanted-text" })), " or ");
   });
   return make("p", { class: "small" },
-    make("span", { class: "quiet" }, "The answer must hold: "), between(words, "; "), constraints.length > 50 ? ` and ${constraints.length - 50} more` : "");
+    make("span", { class: "quiet" }, "The answer must contain: "), between(words, "; "), constraints.length > 50 ? ` and ${constraints.length - 50} more` : "");
 }
 
 function evidenceGroups(groups) {

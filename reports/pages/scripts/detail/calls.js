@@ -7,13 +7,13 @@ function callsElement(side) {
   return foldedPart("Raw judge calls", async () => {
     const { column, view } = side;
     const number = Math.floor(side.questionId / QUESTIONS_A_BLOCK);
-    const [held, prompts] = await Promise.all([block(`calls-${column.origin}-${number}`), block(`prompts-${column.origin}-0`)]);
-    const calls = held?.questions?.[side.questionId]?.[column.name]?.[view.repeat] ?? [];
+    const [found, prompts] = await Promise.all([block(`calls-${column.origin}-${number}`), block(`prompts-${column.origin}-0`)]);
+    const calls = found?.questions?.[side.questionId]?.[column.name]?.[view.repeat] ?? [];
     if (!calls.length && view.index.left_out?.calls?.[column.origin]) {
       return leftOut("the judge calls of some questions");
     }
     if (!calls.length) return make("p", { class: "quiet" }, "No judge was asked about this row.");
-    const draw = (call) => make("li", {}, callElement(call, held.requests, prompts ?? {}));
+    const draw = (call) => make("li", {}, callElement(call, found.requests, prompts ?? {}));
     return someOf(calls, "call", draw, { holder: make("ol", { class: "plain" }) });
   });
 }
@@ -60,12 +60,12 @@ function callFigures({ latency_ms: latency, tokens_in: tokensIn, tokens_out: tok
   if (typeof latency === "number") parts.push(milliseconds(latency));
   if (Number.isInteger(tokensIn) || Number.isInteger(tokensOut)) parts.push(`${tokenWords(tokensIn)} in, ${tokenWords(tokensOut)} out`);
   if (typeof cost === "number") parts.push(`cost ${shortNumber(cost)}`);
-  if (paid === 0 || paid === false) parts.push("kept from before");
+  if (paid === 0 || paid === false) parts.push("cached");
   return parts.join(" \u00b7 ");
 }
 
 function tokenWords(count) {
-  return Number.isInteger(count) ? `${count.toLocaleString("en")} tokens` : "tokens not told";
+  return Number.isInteger(count) ? `${count.toLocaleString("en")} tokens` : "tokens not reported";
 }
 
 /** Time, tokens and cost of an answer as facts; what is not known is said to be so. */
@@ -73,7 +73,7 @@ function timingElement(row) {
   const attempts = Array.isArray(row.attempts_ms) ? row.attempts_ms : [];
   const facts = {
     Latency: typeof row.latency_ms === "number" ? milliseconds(row.latency_ms) : null,
-    "Waited for its turn": row.queue_ms ? milliseconds(row.queue_ms) : null,
+    "Queue time": row.queue_ms ? milliseconds(row.queue_ms) : null,
     Attempts: attempts.length > 1 ? attempts.slice(0, 20).map(milliseconds).join(", ") : null,
     "In flight at once": row.in_flight,
     "Tokens in": row.tokens_in?.toLocaleString("en"),
@@ -81,8 +81,8 @@ function timingElement(row) {
     Cost: row.cost === null || row.cost === undefined ? null : shortNumber(row.cost),
     Asked: row.asked_at && `${shown(row.asked_at).slice(0, 19).replace("T", " ")} UTC`,
   };
-  const told = Object.entries(facts).filter(([, value]) => value !== null && value !== undefined && value !== "");
-  return make("dl", { class: "detail-facts" }, told.map(([name, value]) => make("div", {}, make("dt", {}, name), make("dd", {}, String(value)))));
+  const known = Object.entries(facts).filter(([, value]) => value !== null && value !== undefined && value !== "");
+  return make("dl", { class: "detail-facts" }, known.map(([name, value]) => make("div", {}, make("dt", {}, name), make("dd", {}, String(value)))));
 }
 
 /** How a bot came to its answer: time, tokens, reasoning, trace and the judge's calls. */

@@ -48,7 +48,7 @@ class ContextLine {
     this.#marked = { start, end };
     this.#unfold(true);
     this.redraw();
-    this.#tell(words, null);
+    this.#showNote(words, null);
   }
 
   unmark() {
@@ -61,12 +61,12 @@ class ContextLine {
   /** Brings it into sight and moves the focus to it; `from` is where the reader came from, and may go back to. */
   goTo(words, from) {
     this.#unfold(true);
-    if (words || !this.#note.hidden) this.#tell(words ?? this.#note.querySelector("mark").textContent, from);
+    if (words || !this.#note.hidden) this.#showNote(words ?? this.#note.querySelector("mark").textContent, from);
     (this.#body.querySelector("mark.nearest") ?? this.element).scrollIntoView({ block: "center" });
     this.element.focus({ preventScroll: true });
   }
 
-  #tell(words, from) {
+  #showNote(words, from) {
     this.#returnTo = from ?? this.#returnTo;
     tellMarked(this.#note, words, this.#returnTo);
   }

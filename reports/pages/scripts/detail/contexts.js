@@ -59,7 +59,7 @@ class ContextList {
    * of all when it is told from where; with no rank it looks in all of the first contexts, and marks one sentence.
    */
   async mark(text, ranks, note, from) {
-    this.element.querySelector(".told")?.remove();
+    this.element.querySelector(".context-message")?.remove();
     for (const line of this.#lines.values()) line.unmark();
     const marking = ++this.#marked;
     const named = this.#known(ranks);
@@ -67,7 +67,7 @@ class ContextList {
     const texts = await Promise.all(searched.map((rank) => this.#text(rank)));
     if (marking !== this.#marked) return;
     const best = nearestSentence(text, texts);
-    if (!best && !named.length) return this.#tell("No sentence of the contexts shares a word with the claim.");
+    if (!best && !named.length) return this.#show("No sentence of the contexts shares a word with the claim.");
     const line = await this.#draw(best ? searched[best.text] : named[0]);
     for (const [place, rank] of named.entries()) {
       const own = nearestSentence(text, [texts[place]]);
@@ -98,9 +98,9 @@ class ContextList {
     return this.#lines.get(rank);
   }
 
-  #tell(sentence) {
+  #show(sentence) {
     announce(sentence);
-    this.element.prepend(make("p", { class: "told doubt small" }, sentence));
+    this.element.prepend(make("p", { class: "context-message doubt small" }, sentence));
   }
 }
 
@@ -110,10 +110,10 @@ function contextCount({ row, view }) {
   if (!count && (row.retrieved === null || row.retrieved === undefined)) return make("p", { class: "quiet" }, "This bot has no retriever.");
   if (!count) return make("p", { class: "bad" }, "The retriever found nothing.");
   const missed = (row.gold ?? []).flatMap((rank, group) => (rank === null ? [group] : []));
-  const told = missed.map((group) => {
+  const notes = missed.map((group) => {
     const evidence = view.question.evidence?.[group]?.[0] ?? {};
     return make("p", { class: "small bad" }, `${SIGNS.bad} Gold evidence not retrieved: `, said(evidence.quote || evidence.document || `group ${group + 1}`));
   });
   const cut = row.retrieved > count ? `, of ${row.retrieved.toLocaleString("en")} retrieved` : "";
-  return make("div", {}, make("p", { class: "quiet small" }, counted(count, "context") + cut), told);
+  return make("div", {}, make("p", { class: "quiet small" }, counted(count, "context") + cut), notes);
 }

@@ -19,8 +19,8 @@ async function questionDetail(index, place, focus = {}) {
 async function openedView(index, place, focus) {
   const ids = index.cases.ids[place];
   const entries = await Promise.all(ids.map(async (id, origin) => {
-    const held = id === null ? null : await block(`details-${origin}-${Math.floor(id / QUESTIONS_A_BLOCK)}`);
-    return held?.[id] ?? null;
+    const found = id === null ? null : await block(`details-${origin}-${Math.floor(id / QUESTIONS_A_BLOCK)}`);
+    return found?.[id] ?? null;
   }));
   const question = entries.findLast((entry) => entry);
   if (!question) return null;
@@ -61,12 +61,12 @@ function sideOf(view, column, at) {
 }
 
 /** All scores of a row by metric: their values and why there is none stand in the index, what there is to say of them in the details. */
-function allScoresOf(index, place, at, told) {
+function allScoresOf(index, place, at, details) {
   const { values, missing } = index.rows[at];
   return new Map(index.metrics.flatMap(({ name }, number) => {
     const value = values[number]?.[place] ?? null;
     const reason = index.reasons[missing[number]?.[place]];
-    const own = Object.hasOwn(told, name) ? told[name] : null;
+    const own = Object.hasOwn(details, name) ? details[name] : null;
     return value === null && reason === undefined && !own ? [] : [[name, { status: value === null ? "not_applicable" : "ok", reason, ...own, value }]];
   }));
 }
@@ -75,8 +75,8 @@ function allScoresOf(index, place, at, told) {
 function worstMetric({ all, index }) {
   const rank = ({ name }) => {
     const fails = all.some((side) => side.passed(name) === "0");
-    const tells = all.some(({ row }) => allItems(row.scores.get(name), { name }).length);
-    return (fails ? 1 : 0) + (tells ? 2 : 0);
+    const hasItems = all.some(({ row }) => allItems(row.scores.get(name), { name }).length);
+    return (fails ? 1 : 0) + (hasItems ? 2 : 0);
   };
   return [...index.metrics].sort((one, other) => rank(other) - rank(one))[0]?.name ?? null;
 }

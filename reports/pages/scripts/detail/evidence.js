@@ -78,8 +78,8 @@ function drawnPart(key, value, context) {
 }
 
 function quietWords(quiet) {
-  const told = quiet.filter(([key, value]) => !(key === "truncated" && value === false));
-  return between(told.map(([key, value]) => [`${keyWords(key)}: `, simpleElement(value)]), " \u00b7 ");
+  const shownKeys = quiet.filter(([key, value]) => !(key === "truncated" && value === false));
+  return between(shownKeys.map(([key, value]) => [`${keyWords(key)}: `, simpleElement(value)]), " \u00b7 ");
 }
 
 function titled(title, ...parts) {

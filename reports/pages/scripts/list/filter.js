@@ -5,8 +5,8 @@ const SHOWN_CASES = {
   failed: "Failed",
   missing: "Without a value",
   errors: "Without an answer",
-  abstained: "Declined",
-  apart: "Bots disagree",
+  abstained: "Abstained",
+  disagree: "Bots disagree",
 };
 const SHOWN_OF_PAIRS = { lost: "Lost", gained: "Gained", changed: "Value changed", answers: "Answer changed" };
 const QUESTION_PARAMETERS = ["pair", "bot", "metric", "show", "reason", "q", "tag", "document", "sort", "open", "at"];
@@ -88,7 +88,7 @@ function showTest(rows, state, show) {
     missing: () => scored(some((column, place) => rows.isMissing(column, metric, place))),
     errors: () => some((column, place) => rows.failure(column, place) !== null),
     abstained: () => some((column, place) => rows.abstained(column, place)),
-    apart: () => scored((place) => areApart(rows, metric, place)),
+    disagree: () => scored((place) => doDisagree(rows, metric, place)),
     lost: () => turned("1", "0"),
     gained: () => turned("0", "1"),
     changed: () => scored((place) => inBoth(rows, place) && !Object.is(rows.values(0, metric)[place], rows.values(1, metric)[place])),
@@ -96,7 +96,7 @@ function showTest(rows, state, show) {
   }[show]();
 }
 
-function areApart(rows, metric, place) {
+function doDisagree(rows, metric, place) {
   const outcomes = rows.everyColumn.map((column) => rows.outcome(column, metric, place));
   return outcomes.includes("0") && outcomes.includes("1");
 }

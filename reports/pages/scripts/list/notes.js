@@ -2,7 +2,7 @@
 
 /** Notes as elements; `change` is told which filter to leave out. */
 function questionNotes(rows, state, order, places, tests, change) {
-  const notes = state.unknown.map(([noun, name]) => make("p", { class: "doubt" }, `This page has no ${noun} `, said(clipped(name, 80)), "; it is left out."));
+  const notes = state.unknown.map(([noun, name]) => make("p", { class: "doubt" }, `This page has no ${noun} `, said(clipped(name, 80)), "; it is ignored."));
   const missing = leftOutNote(rows.index);
   if (missing) notes.push(missing);
   if (!rows.count) notes.push(make("p", {}, "There are no rows yet."));
@@ -21,7 +21,7 @@ function nothingFound(rows, state, order, tests, change) {
     make("li", {}, make("button", { type: "button", on: { click: () => change(name === "show" ? { show: "", reason: "" } : { [name]: "" }) } },
       "Leave out ", filterInWords(name, state), ` (${count.toLocaleString("en")})`)));
   return make("div", { class: "question-nothing" }, make("p", {}, "Nothing found."),
-    offered.length ? make("ul", {}, offered) : make("p", { class: "quiet" }, "No filter hides all of it alone: clear them."));
+    offered.length ? make("ul", {}, offered) : make("p", { class: "quiet" }, "No single filter hides everything: clear them all."));
 }
 
 function filterInWords(name, { named }) {

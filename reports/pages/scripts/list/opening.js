@@ -37,7 +37,7 @@ class QuestionOpening {
   #offer(fill) {
     this.#news?.remove();
     const button = make("button", { type: "button", on: { click: fill } }, "Show it");
-    this.#news = make("p", { class: "doubt", role: "status" }, "There is more to this question by now. ", button);
+    this.#news = make("p", { class: "doubt", role: "status" }, "This question has new results. ", button);
     this.#holder.prepend(this.#news);
   }
 

@@ -1,7 +1,7 @@
 /* Questions: the list of all cases in step with the address: read when it is first looked at, or when there is time. */
 
 const TYPED_MS = 250; // without a key until the address follows what was typed
-const SAID_MS = 500;
+const ANNOUNCED_MS = 500;
 
 class Questions {
   #index = null;
@@ -94,11 +94,11 @@ class Questions {
 
   #fail(error) {
     const isOld = !(globalThis.DecompressionStream && Map.groupBy && String.prototype.toWellFormed);
-    const told = isOld ? ["This browser is too old to read the questions of this page: a newer one can."]
+    const message = isOld ? ["This browser is too old to read the questions of this page: a newer one can."]
       : [`The questions of this page can't be read: ${shown(error.message)}. `,
         settings.blocks ? "Is proctor view still running?" : "proctor report writes the page anew."];
     const again = make("button", { type: "button", on: { click: readAnew } }, "Try again");
-    this.element.replaceChildren(make("p", { class: "bad", role: "alert" }, told), ...(settings.blocks && !isOld ? [again] : []));
+    this.element.replaceChildren(make("p", { class: "bad", role: "alert" }, message), ...(settings.blocks && !isOld ? [again] : []));
     this.element.removeAttribute("aria-busy");
   }
 
@@ -136,7 +136,7 @@ class Questions {
     this.#now = { rows, state, places, words, tests, key };
     this.table.draw(this.#now, count);
     this.controls.show(rows, state);
-    this.#tell(isGrown);
+    this.#announceCount(isGrown);
     anchor();
     if (!isGrown) this.#reveal(state, before);
   }
@@ -161,15 +161,15 @@ class Questions {
   }
 
   /** How many there are, for eyes at once and for ears when typing rests; and what to do when there are none. */
-  #tell(isGrown) {
+  #announceCount(isGrown) {
     const { rows, state, places, tests } = this.#now;
     const noun = rows.hasRepeats ? "row" : "question";
     const isAll = places.length === rows.count;
     const sentence = isAll ? counted(rows.count, noun) : `${places.length.toLocaleString("en")} of ${counted(rows.count, noun)}`;
     byId("question-count").textContent = sentence;
     byId("question-notes").replaceChildren(...questionNotes(rows, state, this.#ordered(state), places, tests, (values) => this.#change(values)));
-    clearTimeout(this.#timers.said);
-    if (this.isSeen && !isGrown) this.#timers.said = setTimeout(() => announce(places.length ? sentence : `Nothing found. ${sentence}`), SAID_MS);
+    clearTimeout(this.#timers.announced);
+    if (this.isSeen && !isGrown) this.#timers.announced = setTimeout(() => announce(places.length ? sentence : `Nothing found. ${sentence}`), ANNOUNCED_MS);
   }
 
   /** Tells how many lines are still to be drawn, and draws more when the last one comes near. */

@@ -83,13 +83,13 @@ function tellAway() {
   liveLine.hidden = false;
   liveLine.replaceChildren(
     make("span", { class: "label doubt" }, "not connected"),
-    "What is shown stays. When proctor view is started again on the same port, this page goes on by itself.",
+    "What is shown stays. When proctor view is started again on the same port, this page updates again by itself.",
   );
 }
 
 function tellStuck() {
   liveLine.hidden = false;
-  liveLine.replaceChildren(make("span", { class: "label doubt" }, "stopped"), "This page can't follow any longer: load it again.");
+  liveLine.replaceChildren(make("span", { class: "label doubt" }, "stopped"), "This page can no longer update itself: reload it.");
 }
 
 function nextWait() {

@@ -51,7 +51,7 @@ function cutPlace(text, characters, lines) {
  * where they have only the beginning of it; `ranges` are marks.
  */
 function longText(text, { ranges = [], length = null, characters = FIRST_CHARACTERS, lines = FIRST_LINES } = {}) {
-  const holder = make("div", { class: "told-text" });
+  const holder = make("div", { class: "long-text" });
   function draw(mostCharacters, mostLines) {
     const end = cutPlace(text, mostCharacters, mostLines);
     holder.replaceChildren(markedText(text.slice(0, end), ranges));

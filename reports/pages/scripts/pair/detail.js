@@ -49,10 +49,10 @@ function scoreChange(index, metric, number, place) {
 /** What is to be said of the answers; their words are compared beside the answer of candidate. */
 function answerChange(sides, names) {
   const [baseline, candidate] = sides.map(({ answer }) => answer ?? null);
-  const told = (...parts) => [make("p", {}, parts)];
-  if (baseline === null && candidate === null) return told("No answer on either side.");
-  if (baseline === null || candidate === null) return told("Only ", said(names[baseline === null ? 1 : 0]), " has an answer.");
-  return baseline === candidate ? told("The same answer, word for word.") : [];
+  const message = (...parts) => [make("p", {}, parts)];
+  if (baseline === null && candidate === null) return message("No answer on either side.");
+  if (baseline === null || candidate === null) return message("Only ", said(names[baseline === null ? 1 : 0]), " has an answer.");
+  return baseline === candidate ? message("The same answer, word for word.") : [];
 }
 
 /** The retrieved passages side by side; nothing where neither side has any. */
@@ -64,8 +64,8 @@ async function chunkChanges(columns, sides, names) {
   const gained = pairs.filter((pair) => !pair.baseline).length;
   const lost = pairs.filter((pair) => !pair.candidate).length;
   const moved = pairs.filter((pair) => pair.baseline && pair.candidate && pair.baseline.rank !== pair.candidate.rank).length;
-  const told = gained + lost + moved
+  const counts = gained + lost + moved
     ? `${gained} gained, ${lost} lost, ${moved} moved in rank, ${pairs.length - gained - lost - moved} in their place.`
     : "The same passages in the same order.";
-  return [make("h5", {}, "Retrieved passages"), make("p", { class: "pair-counts" }, told), chunkTable(pairs, names)];
+  return [make("h5", {}, "Retrieved passages"), make("p", { class: "pair-counts" }, counts), chunkTable(pairs, names)];
 }
