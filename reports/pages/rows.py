@@ -176,7 +176,7 @@ class Column:
     """A bot as one column of a page.
 
     Attributes:
-        name: what it is called on the page: the bot, or ``baseline`` and ``candidate`` where one bot stands twice.
+        name: on the page: the bot, or ``baseline`` and ``candidate`` where a bot is compared with itself.
         origin: place of its run among the runs of the page.
         run: its run, its database still open.
         bot: its name in that run.

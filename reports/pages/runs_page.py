@@ -397,8 +397,8 @@ class RunChoice:
         suite: only runs of this one.
         metric: whose trend is shown.
         page: of the list, from 1.
-        baseline: the side that a comparison begins with.
-        candidate: the side that is compared with it.
+        baseline: of a comparison.
+        candidate: of a comparison.
     """
 
     suite: str = ""

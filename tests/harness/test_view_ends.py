@@ -128,7 +128,7 @@ def test_a_program_that_lets_nobody_read_is_told(path: Path) -> None:
     with closing(sqlite3.connect(path, isolation_level=None)) as holder:
         holder.execute("PRAGMA locking_mode = EXCLUSIVE")
         holder.execute("UPDATE runs SET suite = suite")
-        with pytest.raises(StoreError, match="lets nobody read just now"), snapshot(path, 0.05):
+        with pytest.raises(StoreError, match="another program has locked it"), snapshot(path, 0.05):
             pass
     with snapshot(path) as store:
         assert store.query("SELECT COUNT(*) FROM runs") == [(1,)]
@@ -145,7 +145,7 @@ def test_a_run_that_was_killed_long_ago_is_known_by_its_silence(path: Path) -> N
         assert b'"silence":0' in viewer.answer(Request("GET", "here", "/state")).body
 
 
-def test_who_wants_what_another_is_making_waits_for_it() -> None:
+def test_a_second_thread_waits_for_a_value_in_the_making() -> None:
     cache: LruCache[str] = LruCache(10)
     made, begun, release = [], threading.Event(), threading.Event()
 
@@ -169,7 +169,7 @@ def test_who_wants_what_another_is_making_waits_for_it() -> None:
     assert (got, len(made)) == (["page"] * 3, 1)
 
 
-def test_what_could_not_be_made_is_tried_again() -> None:
+def test_a_failure_is_not_cached() -> None:
     cache: LruCache[str] = LruCache(10)
 
     def fail() -> str:

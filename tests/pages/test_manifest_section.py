@@ -81,10 +81,10 @@ def test_everything_that_decides_a_run_is_in_it(found):
     for words in (
         "proctor run 'my suites/suite.yaml' --db runs.db", "pip install torch==2.13.0 numpy==2.4.6", "Seed 42",
         "0.1.0, Python 3.11.7", "Linux 6.1 x86_64, 2 cores", "suite.yaml " + "ab" * 32, "1,097 " + "cd" * 32,
-        "Each asked 2 times", "MY_KEY, HTTP_KEY", "1,200 documents, all together " + "ef" * 32, "a.md " + "01" * 32,
+        "Repeats 2", "MY_KEY, HTTP_KEY", "1,200 documents, combined hash " + "ef" * 32, "a.md " + "01" * 32,
         "And 1,198 more documents.", "openai:judge", "3 votes a verdict", "temperature: 0", "mini@1",
         "bleu : no expected answers", "the knowledge has two files of one name", found.run.summary.run,
-        "torch 2.13.0+cpu", "What the database has already is not asked again",
+        "torch 2.13.0+cpu", "Answers that the database has are reused",
     ):  # fmt: skip
         assert words in text, words
     for bot in found.bots:
@@ -150,7 +150,7 @@ def test_texts_of_others_stay_texts(found):
 def test_old_and_foreign_manifests_are_told_as_far_as_they_go(found):
     for manifest in ({}, {"proctor": 1, "settings": [], "packages": None, "command": "x"}, {"settings": {"judge": {}}}):
         text = Read(str(manifest_section(replace(found, manifest=manifest)))).text
-        assert "The run does not tell how it was held." in text
+        assert "The manifest does not record the command of this run." in text
     assert "Python of an unknown version" in text
 
 
@@ -199,7 +199,7 @@ def test_packages_of_odd_names_are_not_installed():
 def test_runs_that_stand_for_others_say_so():
     notes = " ".join(repeat_command(MANIFEST, "help (perturbed)").notes)
     assert "of the perturbed questions" in notes
-    assert "to explain their difference" in " ".join(repeat_command(MANIFEST, "help (attribution)").notes)
+    assert "explains the difference" in " ".join(repeat_command(MANIFEST, "help (attribution)").notes)
     assert "--fresh" not in " ".join(repeat_command({"command": ["proctor", "run", "--fresh"]}, "help").notes)
 
 

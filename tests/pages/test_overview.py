@@ -253,7 +253,7 @@ def test_one_bot_alone_is_held_to_its_thresholds(tmp_path: Path) -> None:
 def test_what_is_not_known_is_not_said(tmp_path: Path) -> None:
     with reported(tmp_path, {"left": [3.0], "right": [4.0]}, metrics=(LENGTH,), status="stopped") as report:
         verdict = said(report)
-        assert verdict.text == "Nothing says which bot is better: no metric of this run has a better and a worse side."
+        assert verdict.text == "Nothing says which bot is better: no metric of this run has a direction."
         assert "is not complete (stopped)" in verdict.caveats[0]
 
 

@@ -113,7 +113,7 @@ def test_a_small_change_of_a_prompt_stands_with_the_verdict(page: Shown, book: P
     wanted = "Say \"I don't know.\" when the passages don't tell."
     assert [line.removeprefix("added:").strip() for line in added] == [wanted]
     assert not page.texts("#changes .pair-brief tr:not(.come)"), "what is the same stands under What was changed"
-    assert "at two times" in page.text("#changes caption:not(.unseen)")
+    assert "at different times" in page.text("#changes caption:not(.unseen)")
 
 
 def test_a_great_change_of_a_prompt_is_left_to_its_own_part(page: Shown, tmp_path: Path) -> None:
@@ -127,7 +127,7 @@ def test_a_great_change_of_a_prompt_is_left_to_its_own_part(page: Shown, tmp_pat
 
 def test_two_bots_of_one_run_were_timed_together(page: Shown, book: PageBook, tmp_path: Path) -> None:
     page.open(write(tmp_path / "page.html", f"{book.head}:rag", f"{book.head}:full_context", book.path))
-    assert "at two times" not in page.run("return document.getElementById('changes').textContent")
+    assert "at different times" not in page.run("return document.getElementById('changes').textContent")
 
 
 @pytest.mark.parametrize(
@@ -226,7 +226,7 @@ def test_chunks_gained_lost_and_moved(page: Shown) -> None:
         ["three", None, "lost"],
         [None, "twice", "gained"],
         ["twice", None, "lost"],
-        ["old", "edited", "kept, other words"],
+        ["old", "edited", "same rank, other words"],
     ]
 
 
@@ -234,7 +234,7 @@ def test_equal_chunks_are_counted_one_by_one(page: Shown) -> None:
     chunk = {"document": "a.md", "start": 0, "end": 4, "text": "same", "score": 1}
     baseline, candidate = [chunk | {"rank": 1}], [chunk | {"rank": 1}, chunk | {"rank": 2}]
     code = "return pairedChunks(...arguments[0]).map((pair) => chunkChange(pair).words);"
-    assert told_by_scripts(page, CHUNK_SCRIPTS, code, [baseline, candidate]) == ["kept", "gained"]
+    assert told_by_scripts(page, CHUNK_SCRIPTS, code, [baseline, candidate]) == ["same rank", "gained"]
 
 
 def test_retrieved_passages_are_compared_on_the_page(page: Shown, book: PageBook, tmp_path: Path) -> None:
@@ -301,9 +301,9 @@ def test_questions_that_are_not_the_same_are_named(page: Shown, tmp_path: Path) 
     page.open(write(tmp_path / "page.html", "previous", "latest", database))
     page.run("location.hash = '#origins'")
     asked = page.text("#origins")
-    assert "Asked in baseline alone: 1" in asked
-    assert "Asked in candidate alone: 1" in asked
-    assert "Of another wording: 1" in asked
+    assert "Asked only in the baseline: 1" in asked
+    assert "Asked only in the candidate: 1" in asked
+    assert "With another wording: 1" in asked
     assert page.texts("#origins .pair-text .come .line") == ["added:\nIn other words, q2?"]
 
 
@@ -333,7 +333,7 @@ def test_runs_of_which_nothing_was_changed_say_so(page: Shown, tmp_path: Path) -
     page.open(write(tmp_path / "page.html", "previous", "latest", database))
     page.run("location.hash = '#origins'")
     page.wait("return !document.querySelector('#origins').hidden")
-    assert page.text("#origins p").startswith("Nothing that is on record")
+    assert page.text("#origins p").startswith("Nothing on record")
 
 
 def test_bots_of_different_kinds_in_one_run(page: Shown, book: PageBook, tmp_path: Path) -> None:
@@ -366,7 +366,7 @@ def test_a_baseline_file_says_what_it_cannot_show(page: Shown, book: PageBook, t
     assert rows_of(page, ".pair-metrics tbody tr:not(.pair-group)")
     page.run("location.hash = '#questions'")
     page.wait("return document.querySelectorAll('.question-line').length > 10")
-    assert "those of the other side alone" in page.text("#questions")
+    assert "only the questions of the other run" in page.text("#questions")
     page.run("location.hash = '#origins'")
     page.wait("return !document.querySelector('#origins').hidden")
     notify = page.text("#origins")

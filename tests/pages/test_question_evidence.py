@@ -23,7 +23,7 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("hit_rate", ("✓ found", "✗ not retrieved", "never found")),
         ("judge_relevance", ("Half of it.", "0.5, 0.7", "50 % of the votes agree")),
         ("leak.passes", ("✗ email", "a@…", "characters", "Context 2")),
-        ("leak.failures", ("as kept with leak.passes", "✗ email")),
+        ("leak.failures", ("stored with leak.passes", "✗ email")),
         ("own", ("Deep", "Three\nnone", "Yes\nyes", "any thing", "not a list")),
         ("rouge_l", ("No value. The metric itself failed.", "no such thing", "ValueError")),
         ("claim_precision", ("The answer claims nothing that could be checked.",)),

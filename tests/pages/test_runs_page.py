@@ -194,7 +194,7 @@ def test_a_metric_is_chosen_and_its_trend_shown(path: Path, watched) -> None:
     _, shown = watched()
     shown.click("nav.views a[href='#trend']")
     assert "exact_match" in shown.text("#trend h2")
-    assert "became another version" in shown.text("#trend")
+    assert "The version of the metric changed" in shown.text("#trend")
     shown.run("document.querySelector('#trend-metric').value = 'answer_length'")
     shown.click("#trend button[type=submit]")
     shown.wait("return location.search.includes('metric=answer_length') && document.readyState === 'complete'")

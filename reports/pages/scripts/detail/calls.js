@@ -1,4 +1,4 @@
-/* Calls: what a judge was asked about a row and what it said, raw; and how the bot came to its answer. */
+/* Calls: raw requests and replies of the judge for a row, and timing, reasoning and trace of the answer. */
 
 const QUESTIONS_A_BLOCK = 50;
 
@@ -68,7 +68,7 @@ function tokenWords(count) {
   return Number.isInteger(count) ? `${count.toLocaleString("en")} tokens` : "tokens not reported";
 }
 
-/** Time, tokens and cost of an answer as facts; what is not known is said to be so. */
+/** Time, tokens and cost of an answer; unknown ones are left out. */
 function timingElement(row) {
   const attempts = Array.isArray(row.attempts_ms) ? row.attempts_ms : [];
   const facts = {
@@ -85,7 +85,7 @@ function timingElement(row) {
   return make("dl", { class: "detail-facts" }, known.map(([name, value]) => make("div", {}, make("dt", {}, name), make("dd", {}, String(value)))));
 }
 
-/** How a bot came to its answer: time, tokens, reasoning, trace and the judge's calls. */
+/** Time, tokens, reasoning and trace of an answer, and the judge's calls. */
 function makingElement(side) {
   const { row } = side;
   const trace = row.trace && row.trace !== "{}" ? row.trace : null;

@@ -36,10 +36,10 @@ function canFollow(item, side) {
 function claimFacts(item, side) {
   const { given, ranks, verdict } = item;
   const parts = [make("span", { class: `verdict-words ${verdict.tone}` }, verdict.words)];
-  const holds = verdict.name && given[verdict.name] === true;
+  const isSupported = verdict.name && given[verdict.name] === true;
   if (ranks.length) parts.push(contextWords(item));
   else if (item.against === "contexts" && item.of !== "contexts" && side.row.contexts.length && verdict.name) {
-    parts.push(holds ? "no single context named" : "no context supports it");
+    parts.push(isSupported ? "no single context named" : "no context supports it");
   }
   if (typeof given.probability === "number") parts.push(`probability ${given.probability.toFixed(2)}`);
   if (typeof given.agreement === "number") parts.push(agreementWords(given.agreement));
@@ -59,7 +59,7 @@ function contextWords({ ranks, of, given }) {
   return typeof given.context === "number" ? `nearest to ${named}` : `supported by ${named}`;
 }
 
-/** Goes from a claim to the sentence that bears on it, in whichever text it was held against. */
+/** Goes from a claim to the sentence that bears on it, in the text that it was compared with. */
 async function followClaim(item, side, button) {
   const { against, text } = item;
   side.answer.draw(against === "answer" || item.of === "answer" ? text : null, against === "answer" ? button : null);

@@ -56,7 +56,7 @@ class ContextList {
 
   /**
    * Opens the contexts with these ranks, marks in each the sentence that is nearest to a text, and goes to the nearest
-   * of all when it is told from where; with no rank it looks in all of the first contexts, and marks one sentence.
+   * of all when `from` is given; with no rank it looks in all of the first contexts, and marks one sentence.
    */
   async mark(text, ranks, note, from) {
     this.element.querySelector(".context-message")?.remove();

@@ -15,7 +15,7 @@ async function questionDetail(index, place, focus = {}) {
   return detail;
 }
 
-/** What is to be drawn; null where the file has none of it. */
+/** The data of the detail; null where the file does not have them. */
 async function openedView(index, place, focus) {
   const ids = index.cases.ids[place];
   const entries = await Promise.all(ids.map(async (id, origin) => {
@@ -38,7 +38,7 @@ async function openedView(index, place, focus) {
   return view;
 }
 
-/** A file does not say twice what stands in the index: latencies, and answers that are there whole. */
+/** Files do not repeat what is in the index: latencies, and answers that are complete there. */
 function fillFromIndex(index, place, entries) {
   const repeat = index.cases.repeat[place];
   for (const [at, { origin, name }] of index.columns.entries()) {
@@ -60,7 +60,7 @@ function sideOf(view, column, at) {
   };
 }
 
-/** All scores of a row by metric: their values and why there is none stand in the index, what there is to say of them in the details. */
+/** All scores of a row by metric: values and reasons come from the index, details from the block. */
 function allScoresOf(index, place, at, details) {
   const { values, missing } = index.rows[at];
   return new Map(index.metrics.flatMap(({ name }, number) => {
@@ -71,7 +71,7 @@ function allScoresOf(index, place, at, details) {
   }));
 }
 
-/** The metric that tells most when none was asked for: one that fails and has claims, one that has claims, one that fails. */
+/** The most informative metric when none was chosen: one that fails and has claims, one that has claims, one that fails. */
 function worstMetric({ all, index }) {
   const rank = ({ name }) => {
     const fails = all.some((side) => side.passed(name) === "0");

@@ -36,7 +36,7 @@ function evidenceOf(name, metric, side, view) {
   if (score.details_length) {
     parts.push(make("p", { class: "quiet" }, tooLong("the details", score.details_length)));
   }
-  if (score.borrowed) parts.push(make("p", { class: "quiet small" }, "What was found, as kept with ", said(score.borrowed), ":"));
+  if (score.borrowed) parts.push(make("p", { class: "quiet small" }, "Details, stored with ", said(score.borrowed), ":"));
   parts.push(detailParts(score.details ?? {}, { side, metric, view }));
   return make("div", { class: "evidence" }, parts);
 }

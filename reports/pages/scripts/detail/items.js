@@ -13,7 +13,7 @@ const ITEM_LISTS = {
   questions: ["questions", "Questions that the answer would answer"],
 };
 const ITEM_TEXTS = ["claim", "sentence", "question", "text"];
-// Their claims are held against the expected answer, though the verdict is called as where contexts are asked.
+// Their claims are compared with the expected answer, though the verdict has the name of a check of contexts.
 const AGAINST_EXPECTED = new Set(["answer_correctness", "claim_precision", "claim_f1", "noise_sensitivity"]);
 
 /** The items of a list of details as {text, of, against, ranks, verdict, given}; null where it is no such list. */
@@ -40,7 +40,7 @@ function ranksOf(item) {
   return [...new Set([...named, ...single].filter((rank) => Number.isInteger(rank) && rank > 0))].sort((one, other) => one - other);
 }
 
-/** Which text an item was held against: there its evidence is to be found. */
+/** The text that an item was compared with: there its evidence is. */
 function againstWhat(key, of, verdict, metric, given) {
   if (of === "questions") return "question";
   if (key === "FN" || verdict === "covered" || verdict === "used") return "answer";
@@ -77,7 +77,7 @@ function verdictRanges(text, of, score, metric) {
   return ranges;
 }
 
-/** Findings that tell where they stand, as ranges. */
+/** Findings with a place, as ranges. */
 function foundSpans(text, findings, usual) {
   if (!Array.isArray(findings)) return [];
   const given = findings.slice(0, MOST_MARKS).map((finding) => {

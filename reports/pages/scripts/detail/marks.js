@@ -1,4 +1,4 @@
-/* Marks: where they stand in a text as JavaScript counts it, and what is said above it. */
+/* Marks: their places in a text in JavaScript units, and the note above it. */
 
 /** Ranges that count characters, as the data has them, as ranges of the units that JavaScript counts. */
 function inUnits(text, ranges) {

@@ -60,7 +60,7 @@ function searchedSentences(texts) {
   return found;
 }
 
-/** Where the words of a text stand that are among others, as ranges; words of one or two letters tell nothing. */
+/** Where the words of a text stand that are among others, as ranges; words of one or two letters are ignored. */
 function sharedWords(text, others) {
   const found = [];
   for (const { segment, index, isWordLike } of wordCutter.segment(text)) {

@@ -67,7 +67,7 @@ function verdictOf(item, metric) {
   return { tone: "doubt", words: "no verdict" };
 }
 
-/** A figure of a sentence is on the scale of its metric, so the threshold of that tells whether it is a good one. */
+/** A figure of a sentence is on the scale of its metric, so its threshold decides whether it is good. */
 function likelihood(value, metric) {
   if (!metric || metric.threshold === null || metric.better === "neither") return { tone: "doubt" };
   return { tone: (metric.better === "higher" ? value >= metric.threshold : value <= metric.threshold) ? "good" : "bad" };
@@ -82,7 +82,7 @@ function agreementWords(share) {
   return `${Math.round(100 * share)} % of the votes agree`;
 }
 
-// Keys of details whose words alone would not tell what they are.
+// Titles of details whose keys do not explain themselves.
 const KEY_WORDS = {
   any_chunk: "Share that a single context supports", by_document: "Matched by document only", factual_f1: "F1 of the claims",
   similarity: "Similarity of the texts", retrieved: "Contexts retrieved", more: "Findings left out", times: "Times said", piece: "Repeated piece",

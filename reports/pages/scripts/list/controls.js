@@ -6,7 +6,7 @@ const NO_FILTERS = Object.fromEntries(QUESTION_FILTERS.map((name) => [name, ""])
 class QuestionControls {
   #offered = [];
 
-  /** `change` is told of new values by their names, and whether they are still being typed. */
+  /** `change` is called with new values by name, and whether they are still being typed. */
   constructor(form, change) {
     this.form = form;
     this.change = change;

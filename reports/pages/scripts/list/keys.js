@@ -7,16 +7,16 @@ function isTyping({ target }) {
 }
 
 /**
- * Letters alone can be switched off: whoever speaks to the browser, or hits keys by accident, would set them off. Where
+ * Letters alone can be switched off: speech input or accidental keys would trigger them. Where
  * the switch is not shown they are off.
  */
 function letterKeys(button) {
   let isOn = remembered("proctor-letters") !== "off";
-  const tell = () => (button.textContent = `Letter keys: ${isOn ? "on" : "off"}`);
-  tell();
+  const showState = () => (button.textContent = `Letter keys: ${isOn ? "on" : "off"}`);
+  showState();
   button.addEventListener("click", () => {
     isOn = !isOn;
-    tell();
+    showState();
     remember("proctor-letters", isOn ? "on" : "off");
   });
   return () => isOn && button.checkVisibility();

@@ -1,11 +1,11 @@
-/* Lines: one line per case: the question, where the searched words stand, and a cell for each bot. */
+/* Lines: one line per case: the question, matches of the search, and a cell for each bot. */
 
 const TEXT_LENGTH = 260; // about two lines on a wide screen
 const SNIPPET_LENGTH = 110;
 const MOST_SNIPPETS = 2;
 const MOST_TAGS = 5;
 
-/** The row of a case; `isOpen` tells whether what is below it is shown. */
+/** The row of a case; `isOpen` when its detail is shown below. */
 function questionLine(rows, state, place, words, isOpen) {
   return make("tr", { role: "row", class: isOpen ? "question-line open" : "question-line", "data-place": place },
     make("th", { role: "rowheader", scope: "row" },
@@ -31,7 +31,7 @@ function lineAbout(rows, place, words) {
     documents[place] ? said(clipped(documents[place], 60)) : null);
 }
 
-/** Where words stand that the question and its key don't show: in what was expected, or what a bot said. */
+/** Searched words outside the question and its key: in expected answers or answers. */
 function lineSnippets(rows, place, words) {
   const { text, key, expected } = rows.cases;
   const seen = spacedAlike(`${text[place]}\n${key[place]}`);

@@ -1,6 +1,6 @@
-/* Notes: what the reader is told above the list: what the page doesn't know, and what hides everything. */
+/* Notes above the list: unknown names in the address, and filters that hide everything. */
 
-/** Notes as elements; `change` is told which filter to leave out. */
+/** Notes as elements; `change` is called with the filter to remove. */
 function questionNotes(rows, state, order, places, tests, change) {
   const notes = state.unknown.map(([noun, name]) => make("p", { class: "doubt" }, `This page has no ${noun} `, said(clipped(name, 80)), "; it is ignored."));
   const missing = leftOutNote(rows.index);

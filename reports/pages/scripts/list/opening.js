@@ -1,4 +1,4 @@
-/* Opening: the detail of the one line that is open, made once and kept while the lines around it change. */
+/* Opening: the detail of the one line that is open, made once, and reused while the lines around it change. */
 
 class QuestionOpening {
   #key = "";
@@ -7,7 +7,7 @@ class QuestionOpening {
   #row = null;
   #holder = null;
   #news = null;
-  filled = null; // kept when the detail stands
+  filled = null; // resolved when the detail is drawn
 
   /** The row with the detail of the open case; made anew when the case, the focus or its data are others. */
   row(rows, state) {
@@ -33,7 +33,7 @@ class QuestionOpening {
     this.#row = this.#holder = this.#news = null;
   }
 
-  /** Who reads, or marks text, is told that there is more, and sees it when he likes. */
+  /** A reader in the middle of it gets a note about new results, and a button. */
   #offer(fill) {
     this.#news?.remove();
     const button = make("button", { type: "button", on: { click: fill } }, "Show it");
@@ -68,7 +68,7 @@ function isInUse(element) {
   return element.contains(document.activeElement) || hasSelection(element);
 }
 
-/** What tells whether a case has got more answers or values since. */
+/** A key that changes when a case gets more answers or values. */
 function whatIsThere(rows, place) {
   return rows.index.rows.map(({ status, values }) => [status[place], values.filter((list) => list[place] !== null).length]);
 }

@@ -84,7 +84,7 @@ class Questions {
     this.#order = { key: null, places: null };
   }
 
-  /** When the search is ready; never, where the texts are damaged, and then that is told. */
+  /** When the search is ready; where the texts are damaged an error is shown instead. */
   #prepared() {
     return this.#search.prepare().catch((error) => {
       this.#fail(error);
@@ -102,7 +102,7 @@ class Questions {
     this.element.removeAttribute("aria-busy");
   }
 
-  /** Another address: ours is drawn, any other is none of our business. */
+  /** Another address: ours is drawn, others are ignored. */
   #follow(place) {
     clearTimeout(this.#timers.typed);
     if (!this.isSeen || place.view === "main") return;
@@ -160,7 +160,7 @@ class Questions {
     return this.#order.places;
   }
 
-  /** How many there are, for eyes at once and for ears when typing rests; and what to do when there are none. */
+  /** How many there are: shown at once, announced when typing pauses; and what to do when there are none. */
   #announceCount(isGrown) {
     const { rows, state, places, tests } = this.#now;
     const noun = rows.hasRepeats ? "row" : "question";
@@ -172,7 +172,7 @@ class Questions {
     if (this.isSeen && !isGrown) this.#timers.announced = setTimeout(() => announce(places.length ? sentence : `Nothing found. ${sentence}`), ANNOUNCED_MS);
   }
 
-  /** Tells how many lines are still to be drawn, and draws more when the last one comes near. */
+  /** Shows how many lines are left, and draws more when the last one comes near. */
   #drew() {
     const rest = this.#now.places.length - this.table.drawn;
     const button = byId("question-more");
@@ -180,7 +180,7 @@ class Questions {
     button.parentElement.dataset.left = rest > 0 ? `${rest.toLocaleString("en")} more, which are not drawn yet, are not on paper.` : "";
     button.textContent = `Show ${Math.min(rest, LINES_AT_ONCE)} more (${rest.toLocaleString("en")} left)`;
     this.#bottom.disconnect();
-    if (rest > 0) this.#bottom.observe(button.parentElement); // anew, so that it tells of one that is still near
+    if (rest > 0) this.#bottom.observe(button.parentElement); // observe again, so it fires when the button is still near
   }
 
   /** New values of fields; what is being typed shows at once, and comes to the address when typing rests. */

@@ -35,7 +35,7 @@ class QuestionRows {
     return this.index.rows[column].status[place] !== null;
   }
 
-  /** "1" for a value that passes, "0" for one that fails, "-" where that can't be said. */
+  /** "1" for a value that passes, "0" for one that fails, "-" where it is unknown. */
   outcome(column, metric, place) {
     return this.index.rows[column].passed[metric][place];
   }

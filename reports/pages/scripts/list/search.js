@@ -92,11 +92,11 @@ function foundRanges(text, words) {
     }
   }
   ranges.sort(([one], [other]) => one - other);
-  return ranges.reduce((kept, [start, end]) => {
-    const last = kept.at(-1);
+  return ranges.reduce((merged, [start, end]) => {
+    const last = merged.at(-1);
     if (last && start <= last[1]) last[1] = Math.max(last[1], end);
-    else kept.push([start, end]);
-    return kept;
+    else merged.push([start, end]);
+    return merged;
   }, []);
 }
 

@@ -16,14 +16,14 @@ class QuestionTable {
   #columns = 0;
   drawn = 0;
 
-  /** `open` is told of a case (-1 for none) and the column that was clicked, `sort` of a bot's name, `drew` that there are more lines. */
+  /** `open` is called with a case (-1 for none) and the clicked column, `sort` with a bot's name, `drew` when there are more lines. */
   constructor(element, { open, sort, drew }) {
     this.element = element;
     this.drew = drew;
     this.sort = sort;
     element.addEventListener("click", (event) => {
       const line = event.target.closest(".question-line");
-      if (!line || !getSelection().isCollapsed) return; // whoever marks text to copy it opens nothing
+      if (!line || !getSelection().isCollapsed) return; // selecting text opens nothing
       const cell = event.target.closest("td[data-column]");
       const isOpen = line.classList.contains("open") && !cell;
       open(isOpen ? -1 : Number(line.dataset.place), cell ? Number(cell.dataset.column) : -1);
@@ -35,7 +35,7 @@ class QuestionTable {
   draw(now, count = LINES_AT_ONCE) {
     this.#now = now;
     const { rows, state, places, words } = now;
-    const kept = keptFocus(this.element);
+    const restoreFocus = savedFocus(this.element);
     const at = state.open < 0 ? -1 : places.indexOf(state.open);
     this.#pinned = state.open >= 0 && (at < 0 || at >= FURTHEST_DRAWN);
     const wanted = this.#pinned ? count : Math.max(count, at + 1);
@@ -51,7 +51,7 @@ class QuestionTable {
     this.element.style.setProperty("--columns", this.#columns);
     this.element.replaceChildren(...(places.length || this.#pinned ? [table] : []));
     this.#fit();
-    kept(this.element);
+    restoreFocus(this.element);
     clearTimeout(this.#later);
     if (this.element.ariaBusy === "true") requestAnimationFrame(() => (this.#later = setTimeout(() => this.#append(this.#wanted))));
   }
@@ -146,7 +146,7 @@ function captionOf(rows, state) {
 }
 
 /** Remembers what has the focus in an element; what it returns gives it back once the lines are drawn anew. */
-function keptFocus(element) {
+function savedFocus(element) {
   const focused = document.activeElement;
   if (!element.contains(focused) || focused === element) return () => {};
   const place = focused.matches(".question-opener") ? focused.closest("tr").dataset.place : null;

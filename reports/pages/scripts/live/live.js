@@ -1,4 +1,4 @@
-/* Live: a page that a server gives follows what goes on: it says how far a run is, and asks for itself anew. */
+/* Live: a served page follows its run: it shows the progress and reloads itself. */
 
 const OFTEN = 2_000; // milliseconds between two questions to the server while a run goes on
 const SELDOM = 15_000; // where nothing goes on, and the longest wait for a server that is away

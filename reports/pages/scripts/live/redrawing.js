@@ -32,13 +32,13 @@ function redrawSection(here, fresh) {
   const html = fresh.innerHTML;
   if (drawnBefore.get(here.id) === html || hasSelection(here)) return; // marked text is left until the next time
   drawnBefore.set(here.id, html);
-  const kept = keptPlace(here);
+  const place = savedPlace(here);
   here.replaceChildren(...[...fresh.childNodes].map((node) => document.adoptNode(node)));
-  putBack(here, kept);
+  restorePlace(here, place);
   here.dispatchEvent(new Event("redrawn", { bubbles: true }));
 }
 
-function keptPlace(section) {
+function savedPlace(section) {
   const focused = section.contains(document.activeElement) ? document.activeElement : null;
   return {
     open: new Map([...section.querySelectorAll("details")].map((each, place) => [detailsName(each, place), each.open])),
@@ -48,7 +48,7 @@ function keptPlace(section) {
   };
 }
 
-function putBack(section, { open, scrolled, chosen, focused }) {
+function restorePlace(section, { open, scrolled, chosen, focused }) {
   for (const [place, each] of section.querySelectorAll("details").entries()) each.open = open.get(detailsName(each, place)) ?? each.open;
   for (const [place, each] of section.querySelectorAll(".scroll").entries()) each.scrollLeft = scrolled[place] ?? 0;
   for (const [id, value] of chosen) if (byId(id)) byId(id).value = value;

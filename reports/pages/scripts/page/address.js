@@ -1,4 +1,4 @@
-/* Address: what is being looked at, kept in the part of the address after the hash, so that it can be sent to others. */
+/* Address: the state of the page in the hash of its address, so that links can be shared. */
 
 const addressListeners = [];
 

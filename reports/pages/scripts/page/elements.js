@@ -2,7 +2,7 @@
 
 /**
  * An element with attributes and children; false, null and undefined are left out, true is a bare attribute. Only what
- * is told to those who hear the page says true and false in words.
+ * is read by screen readers gets true and false as words.
  */
 function make(name, attributes = {}, ...children) {
   const element = document.createElement(name);

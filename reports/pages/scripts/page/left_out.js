@@ -1,15 +1,15 @@
-/* Left out: what is said in the place of something that the data have not, or have only the beginning of. */
+/* Left out: notes in the place of missing or cut data. */
 
 function cutSentence(text, length) {
   return `Cut here: the page has the first ${[...text].length.toLocaleString("en")} of ${length.toLocaleString("en")} characters; the database has the whole.`;
 }
 
-/** What is said where the data have nothing of something, because it was too long even without its texts. */
+/** A note for something that was too long for the page even without its texts. */
 function tooLong(what, length) {
   return `Too long for this page: ${what}, ${length.toLocaleString("en")} characters; the database has the whole.`;
 }
 
-/** What is said in the place of something that the data have not. */
+/** A note in the place of missing data. */
 function leftOut(what) {
   if (settings.blocks) return make("p", { class: "quiet" }, `The database has ${what} no longer, or not yet.`);
   return make("p", { class: "quiet" }, `This file leaves out ${what}, because it would be too large; `, make("code", {}, "proctor view"), " and ", make("code", {}, "proctor report --whole"), " have it all.");

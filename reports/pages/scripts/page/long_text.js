@@ -11,18 +11,18 @@ const MORE_LINES = 1000;
  */
 function markedText(text, ranges, attributes = {}) {
   const whole = make("bdi", { dir: "auto", ...attributes });
-  const kept = ranges
+  const apart = ranges
     .map((range) => ({ ...range, start: Math.max(range.start, 0), end: Math.min(range.end, text.length) }))
     .filter(({ start, end }) => start < end)
     .sort((one, other) => one.start - other.start);
-  const edges = [...new Set([0, text.length, ...kept.flatMap(({ start, end }) => [start, end])])].sort((one, other) => one - other);
+  const edges = [...new Set([0, text.length, ...apart.flatMap(({ start, end }) => [start, end])])].sort((one, other) => one - other);
   let open = [];
   let next = 0;
   for (const [place, edge] of edges.slice(0, -1).entries()) {
     open = open.filter(({ end }) => end > edge);
-    for (; next < kept.length && kept[next].start === edge; next += 1) {
-      open.push(kept[next]);
-      if (kept[next].tag) whole.append(make("span", { class: `mark-tag ${kept[next].kind}` }, kept[next].tag));
+    for (; next < apart.length && apart[next].start === edge; next += 1) {
+      open.push(apart[next]);
+      if (apart[next].tag) whole.append(make("span", { class: `mark-tag ${apart[next].kind}` }, apart[next].tag));
     }
     whole.append(markedPiece(shown(text.slice(edge, edges[place + 1])), open));
   }

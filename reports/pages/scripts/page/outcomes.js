@@ -1,15 +1,15 @@
-/* Outcomes: how statuses, thresholds, values and the reasons for none are said, and the sign for passed or failed. */
+/* Outcomes: words for statuses, thresholds, values and missing values, and the sign for passed or failed. */
 
 const SIGNS = { good: "\u2713", bad: "\u2717", doubt: "?" };
 const OUTCOMES = { 1: "good", 0: "bad" };
 const OUTCOME_WORDS = { good: "passes", bad: "fails" };
 
-/** A value with the sign that tells whether it passes. */
+/** A value with its sign for passed or failed. */
 function scoreWords(value, metric, outcome) {
   return [figureApart(value, metric), outcomeSign(outcome)];
 }
 
-/** The sign for passed ("1") or failed ("0"), in words for those who hear the page; nothing where that can't be said. */
+/** The sign for passed ("1") or failed ("0"), in words for screen readers; nothing where it is unknown. */
 function outcomeSign(outcome) {
   const tone = OUTCOMES[outcome];
   if (!tone) return null;

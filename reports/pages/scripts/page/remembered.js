@@ -1,4 +1,4 @@
-/* Remembered: the reader's choices, which outlive the page where the browser keeps anything for it. */
+/* Remembered: the reader's choices, stored by the browser where it allows that. */
 
 function remembered(name) {
   try {
@@ -12,6 +12,6 @@ function remember(name, value) {
   try {
     localStorage.setItem(name, value);
   } catch {
-    /* a page that may keep nothing works all the same */
+    /* storage may be refused; the page works without it */
   }
 }

@@ -37,7 +37,7 @@ function rounded(value, decimals) {
   return value < 0 || Object.is(value, -0) ? `-${text}` : text;
 }
 
-/** A number in two digits that tell something, as Python's ".2g" writes it. */
+/** A number in two significant digits, as Python's ".2g" writes it. */
 function inTwoDigits(value) {
   const [, exponent] = value.toExponential(1).split("e");
   const unit = 10 ** (exponent - 1);

@@ -22,7 +22,7 @@ async function readAnew() {
   await Promise.all(growthListeners.map((listener) => listener()));
 }
 
-/** What a server has; a failure is not kept, as the next time the server may answer. */
+/** A block from the server; failures are not cached, so the next try may succeed. */
 async function served(name) {
   try {
     const reply = await fetch(settings.blocks + name + (settings.query ?? ""), { signal: AbortSignal.timeout(LONGEST_WAIT) });
@@ -43,7 +43,7 @@ async function carried(name) {
   const element = byId(`block-${name}`);
   if (!element) return null;
   const bytes = decoded(element.textContent);
-  element.remove(); // the text is as large as all that it holds
+  element.remove(); // frees the memory of its text
   const opened = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
   return new Response(opened).json();
 }

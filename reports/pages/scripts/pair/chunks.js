@@ -33,13 +33,13 @@ function pairedChunks(baseline, candidate) {
   return pairs.sort((one, other) => place(one) - place(other));
 }
 
-/** What became of a chunk: a tone, a sign and words. */
+/** How a chunk changed: a tone, a sign and words. */
 function chunkChange({ baseline, candidate }) {
   if (!baseline) return { tone: "good", sign: "+", words: "gained" };
   if (!candidate) return { tone: "bad", sign: "\u2212", words: "lost" };
-  const perturbed = baseline.text !== candidate.text && baseline.text !== null && candidate.text !== null ? ", other words" : "";
-  if (baseline.rank === candidate.rank) return { tone: "", sign: "", words: `kept${perturbed}` };
-  return { tone: "", sign: baseline.rank > candidate.rank ? "\u2191" : "\u2193", words: `${baseline.rank > candidate.rank ? "up" : "down"} from ${baseline.rank}${perturbed}` };
+  const otherText = baseline.text !== candidate.text && baseline.text !== null && candidate.text !== null ? ", other words" : "";
+  if (baseline.rank === candidate.rank) return { tone: "", sign: "", words: `same rank${otherText}` };
+  return { tone: "", sign: baseline.rank > candidate.rank ? "\u2191" : "\u2193", words: `${baseline.rank > candidate.rank ? "up" : "down"} from ${baseline.rank}${otherText}` };
 }
 
 /** The table of the chunks of both sides, in the order of candidate; `names` are what the sides are called. */

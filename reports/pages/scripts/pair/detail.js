@@ -46,7 +46,7 @@ function scoreChange(index, metric, number, place) {
   return { line, order: crossed ? 0 : rose ? 1 : 2 };
 }
 
-/** What is to be said of the answers; their words are compared beside the answer of candidate. */
+/** A note on the answers; their words are compared beside the answer of candidate. */
 function answerChange(sides, names) {
   const [baseline, candidate] = sides.map(({ answer }) => answer ?? null);
   const message = (...parts) => [make("p", {}, parts)];

@@ -14,7 +14,7 @@ function wordDifferenceElement(before, after) {
   return make("div", {}, make("p", { class: "quiet small" }, why), drawn);
 }
 
-/** `parts` in order: same and gone make up `before`, same and come make up `after`; `isCoarse` where words tell nothing. */
+/** `parts` in order: same and gone make up `before`, same and come make up `after`; `isCoarse` where the texts have too little in common. */
 function wordsCompared(before, after) {
   const old = wordsOf(before);
   const now = wordsOf(after);
@@ -22,10 +22,10 @@ function wordsCompared(before, after) {
   const end = commonEnd(old, now, start);
   const [left, right] = [old, now].map((words) => words.slice(start, words.length - end));
   const matched = matchedWords(left, right);
-  const kept = matched?.filter(([place]) => isWord(left[place])).length ?? 0;
+  const common = matched?.filter(([place]) => isWord(left[place])).length ?? 0;
   const most = Math.max(...[left, right].map((words) => words.filter(isWord).length));
   const ends = old.slice(0, start).filter(isWord).length + old.slice(old.length - end).filter(isWord).length;
-  const isCoarse = left.length > 0 && right.length > 0 && (!matched || kept + ends < LEAST_ALIKE * (most + ends));
+  const isCoarse = left.length > 0 && right.length > 0 && (!matched || common + ends < LEAST_ALIKE * (most + ends));
   const parts = [
     { kind: "same", text: old.slice(0, start).join("") },
     ...alternating(left, right, isCoarse ? [] : matched),

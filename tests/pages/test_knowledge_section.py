@@ -14,7 +14,7 @@ from proctor.reports.analysis.findings import (
     KnowledgeAnalysis,
 )
 from proctor.reports.analysis.store import store_analysis
-from proctor.reports.pages.configurations_chart import metric_names, settings_chart
+from proctor.reports.pages.configurations_chart import metric_names, grid_chart
 from proctor.reports.pages.knowledge import (
     CARDS,
     METRICS,
@@ -61,7 +61,7 @@ def address(book: PageBook) -> str:
     return file.as_uri()
 
 
-def test_only_a_run_with_a_survey_has_the_part(book: PageBook) -> None:
+def test_only_a_run_with_an_analysis_has_the_part(book: PageBook) -> None:
     with closing(book.store()) as store:
         ids = {
             name: [section.id for section in run_page(report_of(store, name)).sections]
@@ -88,11 +88,11 @@ def test_a_question_of_a_finding_leads_to_its_row(page: Shown, address: str) -> 
     assert page.text(".question-line.open .question-key") == "return-cost"
 
 
-def test_a_document_that_is_to_blame_leads_to_its_card_which_is_unfolded(page: Shown, address: str) -> None:
+def test_an_attributed_document_leads_to_its_card_which_is_unfolded(page: Shown, address: str) -> None:
     page.open(f"{address}#knowledge")
     card = "[...document.querySelectorAll('.analysis-card')].find((each) => each.textContent.includes('The last'))"
     assert page.run(f"return {card}.checkVisibility()") is False
-    page.click("#knowledge [aria-label='Documents by what they caused'] a[href*='part=document']")
+    page.click("#knowledge [aria-label='Attribution by document'] a[href*='part=document']")
     page.wait(f"return {card}.checkVisibility() && document.activeElement === {card}")
     assert page.run(f"const box = {card}.getBoundingClientRect(); return box.top > -1 && box.top < innerHeight")
 
@@ -109,7 +109,7 @@ def test_the_part_is_never_wider_than_the_window(page: Shown, address: str, widt
     assert page.run("return document.documentElement.scrollWidth - innerWidth") == 0
 
 
-def test_a_survey_without_anything_says_so() -> None:
+def test_an_analysis_without_findings_says_so() -> None:
     shown = knowledge_section(KnowledgeAnalysis("20261121-093000-1f2e", "shop", "", "", "", {}))
     assert "Nothing stands out." in shown
     assert "<h3" not in shown
@@ -135,7 +135,7 @@ def test_many_findings_of_a_kind_are_folded_and_the_worst_are_shown() -> None:
 
 
 def test_the_chart_marks_the_present_and_the_recommended_setting() -> None:
-    chart = settings_chart(grid(20))
+    chart = grid_chart(grid(20))
     assert chart is not None
     assert [line.name for line in chart.lines if line.tone] == [
         "sentences 2300/80, bm25, k 4 (take)",
@@ -151,7 +151,7 @@ def test_a_grid_without_values_has_no_chart() -> None:
     empty = dataclasses.replace(
         bare, settings=(dataclasses.replace(bare.settings[0], metrics={}),), recommendation=None
     )
-    assert settings_chart(empty) is None
+    assert grid_chart(empty) is None
     assert "How to cut and search" in knowledge_section(dataclasses.replace(full_survey(), grid=empty))
 
 
@@ -162,10 +162,10 @@ def test_metrics_stand_in_one_order_the_grids_own_first() -> None:
 def test_the_map_says_what_holds_and_what_was_read() -> None:
     found = coverage_map(full_survey())
     assert found is not None
-    assert found.counts == {"found": 1, "missed": 1, "wrong": 1, "idle": 0}
+    assert found.counts == {"found": 1, "missed": 1, "wrong": 1, "unused": 0}
     assert found.rows[0].document == "a.md"
     assert [cell.note for cell in found.cells if cell.state == "missed"] == [
-        f"when, b {HOSTILE}.md: holds the answer, and no bot read it"
+        f"when, b {HOSTILE}.md: has the answer, and no bot retrieved it"
     ]
 
 
@@ -189,10 +189,8 @@ def test_a_map_of_many_documents_says_how_many_are_left_out() -> None:
     found = coverage_map(analysis)
     assert found is not None
     assert (len(found.rows), found.left_out) == (MOST_DOCUMENTS, 5)
-    assert found.counts == {"holds": MOST_DOCUMENTS + 5}
-    assert "5 documents more, further down in the order of the cards, are counted and not drawn." in knowledge_section(
-        analysis
-    )
+    assert found.counts == {"supports": MOST_DOCUMENTS + 5}
+    assert "5 documents more are counted but not drawn." in knowledge_section(analysis)
 
 
 def test_nothing_covered_is_no_map() -> None:
@@ -218,17 +216,17 @@ def without_answers() -> KnowledgeAnalysis:
 
 def test_without_answers_nothing_is_said_of_answers() -> None:
     text = knowledge_section(without_answers())
-    notify = text[text.index('id="knowledge-documents"') : text.index('id="knowledge-inside"')]
-    assert "those that most questions rest on first" in notify
-    for words in ("retrieved", "in answers", "no bot read it", "needed in", "wrong", "prompts", "Never"):
-        assert words not in notify
+    section = text[text.index('id="knowledge-documents"') : text.index('id="knowledge-inside"')]
+    assert "Cards, the most used first" in section
+    for words in ("retrieved", "in answers", "no bot retrieved it", "needed in", "wrong", "prompts", "Never"):
+        assert words not in section
 
 
 def test_without_answers_the_map_tells_only_where_answers_stand() -> None:
     found = coverage_map(without_answers())
     assert found is not None
-    assert found.counts == {"holds": 1}
-    assert [(cell.state, cell.note) for cell in found.cells] == [("holds", "how, a.md: holds the answer")]
+    assert found.counts == {"supports": 1}
+    assert [(cell.state, cell.note) for cell in found.cells] == [("supports", "how, a.md: has the answer")]
 
 
 def test_on_a_page_without_rows_nothing_leads_to_them() -> None:
@@ -238,7 +236,7 @@ def test_on_a_page_without_rows_nothing_leads_to_them() -> None:
     assert alone.count("<section") == 1
 
 
-def test_a_survey_alone_is_a_page(page: Shown, tmp_path: Path) -> None:
+def test_an_analysis_alone_is_a_page(page: Shown, tmp_path: Path) -> None:
     file = tmp_path / "analysis.html"
     file.write_bytes(b"".join(analysis_file(without_answers())))
     page.open(file.as_uri())
@@ -269,7 +267,7 @@ def test_metrics_of_answers_stand_below_one_another_the_one_that_tells_right_fir
         dataclasses.replace(result, answers={**answers, "answer_similarity": estimate(0.7)}) for result in made.settings
     )
     text = knowledge_section(dataclasses.replace(full_survey(), grid=dataclasses.replace(made, settings=settings)))
-    first = text[text.index('aria-label="Answers by setting"') :]
+    first = text[text.index('aria-label="Answers by configuration"') :]
     assert first.index("answer_similarity") < first.index("metric_0") < first.index("<summary>2 more metrics</summary>")
     assert first.index("<summary>2 more metrics</summary>") < first.index(f"metric_{METRICS}")
     assert first.index("recursive 400/80, dense, k 4") < first.index("recursive 600/80, hybrid, k 4")
@@ -282,12 +280,12 @@ def test_a_setting_that_is_not_better_is_not_called_the_one_to_take() -> None:
     text = knowledge_section(dataclasses.replace(full_survey(), grid=dataclasses.replace(made, recommendation=worse)))
     assert ">take<" not in text
     assert ">worse<" in text
-    chart = settings_chart(dataclasses.replace(made, recommendation=worse))
+    chart = grid_chart(dataclasses.replace(made, recommendation=worse))
     assert chart is not None
     assert [line.tone for line in chart.lines if line.name.endswith("(worse)")] == ["bad"]
 
 
-def test_what_is_doubtful_about_blame_is_said() -> None:
+def test_doubts_about_an_attribution_are_shown() -> None:
     made = full_survey()
     assert made.attribution is not None
     first = dataclasses.replace(
@@ -297,7 +295,7 @@ def test_what_is_doubtful_about_blame_is_said() -> None:
         dataclasses.replace(made, attribution=dataclasses.replace(made.attribution, answers=(first,)))
     )
     assert "Another document says the same." in text
-    assert "0.50 without a document that it was not made from" in text
+    assert "0.50 without an unrelated document" in text
     assert "<bdi>a.md</bdi> +0.30 ± 0.07" in text
 
 
