@@ -206,7 +206,7 @@ def test_a_run_of_an_old_version_has_no_evaluators_and_opens(tmp_path: Path) -> 
 
 def contract() -> dict[str, set[str]]:
     """All names in code marks that DATA.md has, by its headings."""
-    text = (files("proctor.reports.pages.rows") / "DATA.md").read_text("utf-8")
+    text = (files("proctor.reports.pages") / "DATA.md").read_text("utf-8")
     parts = re.split(r"^## (\w+).*$", text, flags=re.MULTILINE)
     return {
         name: {

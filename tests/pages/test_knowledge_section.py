@@ -14,7 +14,7 @@ from proctor.reports.analysis.findings import (
     KnowledgeAnalysis,
 )
 from proctor.reports.analysis.store import store_analysis
-from proctor.reports.pages.configurations_chart import metric_names, grid_chart
+from proctor.reports.pages.configurations_chart import grid_chart, metric_names
 from proctor.reports.pages.knowledge import (
     CARDS,
     METRICS,

@@ -104,16 +104,16 @@ def test_what_is_open_scrolled_focused_or_chosen_stays(shown: Shown, tmp_path: P
         shown.run("""
             document.querySelector('#runs details').open = true;
             document.querySelectorAll('table.runs a')[20].focus();
-            document.querySelector('#base').value = document.querySelector('#base').options[9].value;
+            document.querySelector('#baseline').value = document.querySelector('#baseline').options[9].value;
             scrollTo(0, 500); window.first = document.querySelector('table.runs')""")
         focused = shown.run("return document.activeElement.href")
-        chosen = shown.run("return document.querySelector('#base').value")
+        chosen = shown.run("return document.querySelector('#baseline').value")
         keep_run(path, {"rag": {"exact_match": [1.0]}}, milliseconds=99)
         shown.wait("return document.querySelector('table.runs') !== window.first")
         shown.wait("return document.querySelector('table.runs tbody').rows.length === 30")
         assert shown.run("return document.querySelector('#runs details').open")
         assert shown.run("return document.activeElement.href") == focused
-        assert shown.run("return document.querySelector('#base').value") == chosen
+        assert shown.run("return document.querySelector('#baseline').value") == chosen
         assert shown.run("return scrollY") == 500
         assert shown.logged() == []
 

@@ -162,7 +162,7 @@ def test_a_very_long_prompt_is_cut_and_says_so(found):
 
 
 @pytest.mark.parametrize(
-    ("command", "typed", "told"),
+    ("command", "typed", "shown"),
     [
         (["proctor", "run"], True, "proctor run"),
         (["proctor", "score", "a b.jsonl"], True, "proctor score 'a b.jsonl'"),
@@ -172,9 +172,9 @@ def test_a_very_long_prompt_is_cut_and_says_so(found):
         (None, False, "proctor run suite.yaml --repeat 2"),
     ],
 )
-def test_the_command_is_what_was_typed_or_does_the_same(command, typed, notify):
+def test_the_command_is_what_was_typed_or_does_the_same(command, typed, shown):
     again = repeat_command(MANIFEST | {"command": command}, "help")
-    assert (again.is_typed, again.command) == (typed, notify)
+    assert (again.is_typed, again.command) == (typed, shown)
     assert shlex.split(again.command)[0] == "proctor"
 
 

@@ -27,7 +27,7 @@ def test_shows_the_question_with_all_that_is_known_of_it(page: Shown, file: Path
         "a.md",
     ):
         assert wanted in asked
-    assert "perturbs another question: why" in asked
+    assert "perturbation of why" in asked
     assert "answerable" in asked
 
 

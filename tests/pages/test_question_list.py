@@ -103,7 +103,7 @@ def test_the_slowest_come_first(shown: Shown, book: tuple[Path, Facts], bot: str
 
 @pytest.mark.parametrize("metric", ["faithfulness", "latency_ms"])
 @pytest.mark.parametrize("bot", ["rag", "extractive", ""])
-@pytest.mark.parametrize("show", ["failed", "missing", "errors", "abstained", "apart"])
+@pytest.mark.parametrize("show", ["failed", "missing", "errors", "abstained", "disagree"])
 def test_filters_let_through_what_they_say(
     shown: Shown, book: tuple[Path, Facts], show: str, bot: str, metric: str
 ) -> None:
@@ -115,7 +115,7 @@ def test_filters_let_through_what_they_say(
             "missing": any(got.values.get(metric) is None for got in chosen),
             "errors": any(got.status != "answered" for got in chosen),
             "abstained": any(got.abstained for got in chosen),
-            "apart": {True, False} <= outcomes,
+            "disagree": {True, False} <= outcomes,
         }[show]
 
     go(shown, f"bot={bot}&metric={metric}&show={show}")

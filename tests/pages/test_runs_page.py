@@ -12,7 +12,7 @@ from browser import Shown
 from gated_runs import MATCH, keep_run
 from proctor.harness.server.viewer import snapshot
 from proctor.reports.pages.runs_page import (
-    Wanted,
+    RunChoice,
     comparison_address,
     count_runs,
     expected_rows,
@@ -157,7 +157,7 @@ def test_a_metric_that_no_run_has_has_no_trend(path: Path) -> None:
     with snapshot(path) as store:
         assert trend_of(store, "run", "nothing") is None
         assert trend_of(store, "nothing", "exact_match") is None
-        page = runs_page(store, Wanted(suite="nothing", metric="nothing", page=99))
+        page = runs_page(store, RunChoice(suite="nothing", metric="nothing", page=99))
     assert "faq" in page.sections[1].body
 
 

@@ -1,4 +1,4 @@
-/* Notes above the list: unknown names in the address, and filters that hide everything. */
+/* Notes: above the list, unknown names in the address, and filters that hide everything. */
 
 /** Notes as elements; `change` is called with the filter to remove. */
 function questionNotes(rows, state, order, places, tests, change) {
