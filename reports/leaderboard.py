@@ -242,7 +242,7 @@ def _legend(summary: Summary) -> Iterator[Text]:
     if summary.primary is not None:
         yield Text(printable(summary.primary.why), style="dim", overflow="fold")
     for sentence in (*about_intervals(summary), *about_corrections(summary)):
-        yield Text(sentence, style="dim", overflow="fold")
+        yield Text(printable(sentence), style="dim", overflow="fold")
     if any(bot.embedded for bot in summary.bots):
         yield Text("no LLM: answers come from an embedded model that only picks sentences or entries", style="dim")
     if summary.judge is not None:

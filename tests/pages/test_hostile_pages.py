@@ -220,7 +220,7 @@ def test_tables_hold_no_formula_and_programs_can_read_all(written: tuple[Path, s
 
 def test_neither_terminal_nor_github_can_be_steered(hostile: Hostile, written: tuple[Path, str]) -> None:
     folder, printed = written
-    assert STEERING.findall(hostile.said) == []
+    assert [line for line in hostile.said.splitlines() if STEERING.search(line)] == []
     compared = proctor("compare", "previous", "latest", folder=folder)
     assert compared.returncode == 0
     assert f"--metric {METRICS[4]}" not in compared.stdout  # what is to be typed runs nothing else
