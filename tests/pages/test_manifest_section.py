@@ -112,7 +112,7 @@ def test_no_secret_is_in_it(found):
     ]
     text = section(found, command=command)
     assert "geheim" not in text
-    assert "*** stands for a secret" in text
+    assert "*** replaces a secret" in text
     bot = BotRecord("b", "http", None, False, {"headers": {"Authorization": "Bearer geheim"}}, {}, {}, {})
     assert "geheim" not in manifest_section(replace(found, bots=(bot,), manifest=MANIFEST))
 
@@ -198,7 +198,7 @@ def test_packages_of_odd_names_are_not_installed():
 
 def test_runs_that_stand_for_others_say_so():
     notes = " ".join(repeat_command(MANIFEST, "help (perturbed)").notes)
-    assert "of the perturbed questions" in notes
+    assert "then the perturbed questions" in notes
     assert "explains the difference" in " ".join(repeat_command(MANIFEST, "help (attribution)").notes)
     assert "--fresh" not in " ".join(repeat_command({"command": ["proctor", "run", "--fresh"]}, "help").notes)
 

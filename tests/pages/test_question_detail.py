@@ -82,8 +82,8 @@ def test_an_unsupported_claim_says_so_and_shows_the_nearest_sentence_all_the_sam
     assert "no context supports it · 67 % of the votes agree" in evidence
     assert "cats were not mentioned" in evidence
     page.run("document.querySelectorAll('button.claim-text')[2].click()")
-    page.wait("return document.querySelector('.told')")
-    assert page.text(".told") == "No sentence of the contexts shares a word with the claim."
+    page.wait("return document.querySelector('.context-message')")
+    assert page.text(".context-message") == "No sentence of the contexts shares a word with the claim."
     choose(page, "answer_correctness")
     page.run("document.querySelectorAll('button.claim-text')[0].click()")
     page.wait("return document.querySelector('.context-text mark.nearest')")

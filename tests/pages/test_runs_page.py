@@ -100,8 +100,8 @@ def test_helper_runs_stand_aside(path: Path) -> None:
     change(path, "UPDATE runs SET suite = suite || ? WHERE name = ?", PERTURBED, names[2])
     with snapshot(path) as store:
         assert [line.name for line in run_lines(store)] == [names[3], names[0]]
-        assert [line.name for line in run_lines(store, "run", aside=True)] == [names[2], names[1]]
-        assert (count_runs(store), count_runs(store, aside=True), suites(store)) == (2, 2, {"run": 2})
+        assert [line.name for line in run_lines(store, "run", helpers=True)] == [names[2], names[1]]
+        assert (count_runs(store), count_runs(store, helpers=True), suites(store)) == (2, 2, {"run": 2})
         trend = trend_of(store, "run", "exact_match")
         assert trend and [run.name for run in trend.runs] == [names[0], names[3]]
 
@@ -225,7 +225,7 @@ def test_suites_are_filtered_and_pages_turned(path: Path, watched) -> None:
     change(path, "UPDATE runs SET suite = 'a & b' WHERE id > 51")
     _, shown = watched()
     assert len(shown.texts("table.runs tbody tr")) == 50
-    shown.run("document.querySelector('.leaves a').click()")
+    shown.run("document.querySelector('.pagination a').click()")
     shown.wait("return location.search.includes('page=2') && document.readyState === 'complete'")
     assert shown.texts("table.runs tbody th a[href^='/runs/']") == names[2::-1]
     shown.run(
