@@ -72,12 +72,12 @@ def test_all_means_are_those_of_sql(tmp_path: Path) -> None:
                     sql = RECOMPUTED.format(group=group, joined=joined)
                     found = {name: (mean, n) for name, mean, n in store.query(sql, [run.id, bot, each.column.name])}
                     for line in each.lines:
-                        if (group := line.means[place]).mean is not None:
-                            assert (group.mean, group.questions) == (
+                        if (shown := line.means[place]).mean is not None:
+                            assert (shown.mean, shown.questions) == (
                                 pytest.approx(found[line.name][0]),
                                 found[line.name][1],
                             )
-                            assert group.difference == pytest.approx(group.mean - each.overall[place])
+                            assert shown.difference == pytest.approx(shown.mean - each.overall[place])
                             compared += 1
     assert compared > 200
 
