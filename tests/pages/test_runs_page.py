@@ -38,14 +38,18 @@ def change(path: Path, sql: str, *values: object) -> None:
 
 
 def measured(path: Path) -> list[str]:
-    """Five runs of two bots: two by one version of the metric, one without it, two by another version."""
+    """Five runs with enough questions for intervals: two by one version of a metric, one without, two by another."""
     length = RunMetric("answer_length", "v1", "neither", 0.0, None, None)
     return [
-        keep_run(path, {"rag": {"exact_match": [1.0, 0.0, 0.0, 0.0]}, "faq": {"exact_match": [1.0, 1.0, 0.0, None]}}),
-        keep_run(path, {"rag": {"exact_match": [1.0, 1.0, 0.0, 0.0]}, "faq": {"exact_match": [1.0, 1.0, 1.0, 1.0]}}),
+        keep_run(
+            path, {"rag": {"exact_match": [1.0, 0.0, 0.0, 0.0] * 2}, "faq": {"exact_match": [1.0, 1.0, 0.0, None] * 2}}
+        ),
+        keep_run(
+            path, {"rag": {"exact_match": [1.0, 1.0, 0.0, 0.0] * 2}, "faq": {"exact_match": [1.0, 1.0, 1.0, 1.0] * 2}}
+        ),
         keep_run(path, {"rag": {"answer_length": [3.0, 5.0]}}, [length]),
-        keep_run(path, {"rag": {"exact_match": [1.0, 1.0, 1.0, 0.0]}}, [NEW]),
-        keep_run(path, {"rag": {"exact_match": [1.0, 1.0, 1.0, 1.0]}, "new": {"exact_match": [0.0] * 4}}, [NEW]),
+        keep_run(path, {"rag": {"exact_match": [1.0, 1.0, 1.0, 0.0] * 2}}, [NEW]),
+        keep_run(path, {"rag": {"exact_match": [1.0, 1.0, 1.0, 1.0] * 2}, "new": {"exact_match": [0.0] * 4}}, [NEW]),
     ]
 
 
