@@ -1,4 +1,4 @@
-"""Shared work on one row: tokens, sentences and vectors, each made once for all metrics that ask for it."""
+"""Shared work on one row: tokens, sentences and vectors, each computed once for all metrics."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -72,7 +72,7 @@ def expected_stems(expected: str) -> list[str]:
 
 @artefact
 def missing_words(answer_stems: list[str], expected: str) -> list[str]:
-    """The expected answer's words whose stems the answer misses, as ROUGE reads them: at most 30, for people."""
+    """The expected answer's words whose stems are not in the answer, as ROUGE reads them: at most 30, for display."""
     return words_missing(expected, frozenset(answer_stems))
 
 
@@ -106,7 +106,7 @@ async def answer_sentence_vectors(answer_sentences: tuple[str, ...], embedder: E
 async def relevancy_vectors(
     answer: str, answer_sentences: tuple[str, ...], answer_sentence_vectors: TextVectors, embedder: Embedder
 ) -> TextVectors:
-    """The vectors of the answer's sentences of more than 10 characters, or of the whole answer without such."""
+    """The vectors of the answer's sentences of more than 10 characters, or of the whole answer if there are none."""
     kept = [place for place, sentence in enumerate(answer_sentences) if eligible(sentence)]
     if not kept and len(answer_sentences) > 1:
         return await embedded([answer], embedder)
@@ -127,5 +127,5 @@ async def embedded(texts: Sequence[str], embedder: Embedder) -> TextVectors:
 
 
 def vector_evidence(*made: TextVectors) -> dict[str, object]:
-    """The model, without which a cosine means nothing, and whether it saw all of every text."""
+    """For details: the model, and whether any text was truncated."""
     return {"model": made[0].model, "truncated": any(bool(vectors.truncated.any()) for vectors in made)}

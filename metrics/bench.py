@@ -1,4 +1,4 @@
-"""The bench of one row: facts and artefacts, each made once, and the metrics measured on them."""
+"""The bench of one row: facts and artefacts, each made once, and the metrics computed from them."""
 
 import asyncio
 import math
@@ -29,7 +29,7 @@ Result = TypeVar("Result")
 
 
 async def together(asked: Sequence[Coroutine[Any, Any, Result]]) -> list[Result]:
-    """Their results, in their order. All are run to their end; then what the first one raised is raised."""
+    """Their results, in order. All are run to the end; then the first exception, if any, is raised."""
     outcomes = await asyncio.gather(*asked, return_exceptions=True)
     results: list[Result] = []
     for outcome in outcomes:
@@ -39,7 +39,7 @@ async def together(asked: Sequence[Coroutine[Any, Any, Result]]) -> list[Result]
     return results
 
 
-LEFT_OUT: Final = ""  # stands for the name of a part that this plan does without; nothing has this name
+LEFT_OUT: Final = ""  # in place of the name of a part that this plan leaves out; no fact or artefact has this name
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ class Failure:
 
 
 class Values(dict[str, object]):
-    """Facts and artefacts by name; what is not here is looked for in the layer below."""
+    """Facts and artefacts by name; a missing name is looked up in the layer below."""
 
     __slots__ = ("below",)
 
@@ -70,16 +70,16 @@ class Step:
 
     Attributes:
         name: of the artefact or metric.
-        function: what makes it.
-        names: its needs in the order of its parameters; ``LEFT_OUT`` in the place of parts that nobody else needs.
+        function: the function to call.
+        names: its needs in the order of its parameters; ``LEFT_OUT`` for parts that no other step needs.
         defaults: of the needs that are optional.
         options: values of its keyword-only parameters.
-        is_async: whether calling it gives something to await.
-        waits: whether it or anything under it is async.
-        on_expected: whether it rests on the expected answer, so that it is made for each accepted one.
-        parts: those of its needs that it does without when they can't be made.
-        calls: names of the judge's calls that it makes.
-        requests: how many requests to the judge it makes for a row.
+        is_async: whether the function is async.
+        waits: whether it or anything that it depends on is async.
+        on_expected: whether it depends on the expected answer, so that it is made for each accepted one.
+        parts: those of its needs that are None when they can't be made.
+        calls: names of the judge calls that it makes.
+        requests: how many judge requests it makes for a row.
     """
 
     name: str
@@ -95,7 +95,7 @@ class Step:
     requests: int = 0
 
     def arguments(self, values: Values) -> list[object] | Failure:
-        """What to call the function with, or the failure of the first need that is not met."""
+        """The arguments of the function, or the failure of the first need that is not met."""
         arguments: list[object] = []
         for name in self.names:
             value = values[name]
@@ -111,7 +111,7 @@ class Step:
 
 
 def make(step: Step, values: Values) -> None:
-    """Make a plain artefact and put it, or its failure, among the values."""
+    """Make a synchronous artefact and store it, or its failure, in the values."""
     arguments = step.arguments(values)
     if isinstance(arguments, Failure):
         values[step.name] = arguments
@@ -128,9 +128,9 @@ Work: TypeAlias = tuple[Step, Values]
 
 
 async def make_all(work: Sequence[Work]) -> None:
-    """Make async artefacts and those that rest on them, as concurrently as their needs allow.
+    """Make async artefacts and those that depend on them, as concurrently as their needs allow.
 
-    ``work`` is in the order of needs: what a step rests on comes before it.
+    ``work`` is in the order of needs: what a step depends on comes before it.
     """
     tasks: dict[tuple[int, str], asyncio.Task[None]] = {}
     async with asyncio.TaskGroup() as group:
@@ -152,7 +152,7 @@ async def _make_awaited(step: Step, values: Values, waiting: Sequence["asyncio.T
         values[step.name] = arguments
         return
     try:
-        # In a task of its own, which it may cancel: ours goes on, and knows by that who was meant.
+        # In a task of its own, which it may cancel without cancelling ours.
         values[step.name] = await asyncio.ensure_future(_awaited(step, arguments))
     except asyncio.CancelledError as error:
         ours = asyncio.current_task()
@@ -166,19 +166,19 @@ async def _make_awaited(step: Step, values: Values, waiting: Sequence["asyncio.T
 async def _awaited(step: Step, arguments: Sequence[object]) -> object:
     try:
         return await cast("Awaitable[object]", step.function(*arguments, **step.options))
-    except (SystemExit, KeyboardInterrupt) as error:  # out of a task these would end the loop
+    except (SystemExit, KeyboardInterrupt) as error:  # raised out of a task these would end the loop
         if is_interrupt(error):
             raise
         return failure_of(error, step.name)
 
 
 def is_interrupt(error: BaseException) -> bool:
-    """Whether it is the user's Ctrl-C: code that raises KeyboardInterrupt where no signal does so has only failed."""
+    """Whether it is the user's Ctrl-C; a KeyboardInterrupt that code raises itself is an ordinary failure."""
     return isinstance(error, KeyboardInterrupt) and signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
 def measure(step: Step, values: Values) -> float | Measured | Failure:
-    """Call a metric on what was made."""
+    """Call a metric on the values."""
     arguments = step.arguments(values)
     if isinstance(arguments, Failure):
         return arguments
@@ -195,7 +195,7 @@ def measure(step: Step, values: Values) -> float | Measured | Failure:
 
 
 def _checked(result: object, step: Step) -> float | Measured | Failure:
-    """A metric's result as a finite number with its evidence, or why it is none."""
+    """A metric's result as a finite number with its details, or why there is none."""
     if result is None:
         return Failure(Status.NOT_APPLICABLE, Reason.UNDEFINED)
     bare = result.value if isinstance(result, Measured) else result
@@ -222,7 +222,7 @@ def _written(value: object) -> str:
 
 
 def _number(value: object) -> float:
-    if isinstance(value, (int, float)):  # asking for the protocol takes twenty times as long
+    if isinstance(value, (int, float)):  # checking the protocol takes twenty times as long
         return float(value)
     if isinstance(value, (str, bytes)):
         raise TypeError
@@ -230,11 +230,11 @@ def _number(value: object) -> float:
 
 
 def failure_of(error: BaseException, name: str) -> Failure:
-    """What an exception means for the metrics that rest on what raised it."""
+    """The failure that an exception is for the metrics that depend on what raised it."""
     match error:
         case NotApplicable():
             return Failure(Status.NOT_APPLICABLE, error.reason, error.details)
-        case ModelUnavailable() | InputError():  # an encoder that can't be opened says what is wrong with its settings
+        case ModelUnavailable() | InputError():  # such as an encoder with wrong settings
             return Failure(Status.ERROR, Reason.MODEL_UNAVAILABLE, {"message": exception_text(error)})
         case JudgeUnavailable():
             return Failure(Status.ERROR, Reason.JUDGE_UNAVAILABLE, {"message": exception_text(error)})
@@ -253,7 +253,7 @@ def _raised(kind: str, message: str, name: str, line: int | None = None) -> Fail
 
 @dataclass(frozen=True, slots=True)
 class PlannedMetric:
-    """A metric with its options as they stand in a run, and the version of the scores it gives."""
+    """A metric with its options as used in a run, and the version of its scores."""
 
     id: str
     version: str
@@ -271,7 +271,7 @@ class PlannedMetric:
     is_scaled: bool = False
 
     def on_scale(self, threshold: float | None) -> float | None:
-        """A threshold for values as they stand: one that was given from 0 to 1 is brought to the scale of the run."""
+        """The threshold on the scale of the run, for one that is given from 0 to 1."""
         if threshold is None or not self.is_scaled or self.low is None or self.high is None:
             return threshold
         return self.low + threshold * (self.high - self.low)
@@ -279,20 +279,20 @@ class PlannedMetric:
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """A planned metric with all that scoring it takes."""
+    """A planned metric with all that is needed to score it."""
 
     metric: PlannedMetric
     step: Step
     below: tuple[Step, ...]  # artefacts in the order of needs
-    facts: tuple[str, ...]  # needed, in the order in which a row is checked
+    facts: tuple[str, ...]  # required, in the order in which a row is checked
     needs_answer: bool
     blank_answer: BlankAnswer
     zero_on_empty: bool
-    components: Mapping[str, str] = field(default_factory=dict)  # by need, the metric to which it belongs
+    components: Mapping[str, str] = field(default_factory=dict)  # by need, the metric that it belongs to
 
 
 def in_order(prepared: Iterable[Prepared]) -> tuple[Step, ...]:
-    """The artefacts under some metrics, each once, in the order of needs."""
+    """The artefacts that some metrics depend on, each once, in the order of needs."""
     return tuple({step.name: step for one in prepared for step in one.below}.values())
 
 
@@ -308,12 +308,12 @@ class RowPlan:
 
     prepared: tuple[Prepared, ...]
     steps: tuple[Step, ...]  # all artefacts, in the order of needs
-    checks: tuple[tuple[str, FactCheck], ...]  # of the facts that some metric or artefact can't do without
-    is_on_expected: bool  # whether anything rests on the expected answer
+    checks: tuple[tuple[str, FactCheck], ...]  # of the facts that some metric or artefact requires
+    is_on_expected: bool  # whether anything depends on the expected answer
 
 
 class RowBench:
-    """One row on the bench: which metrics can be measured on it, and their scores."""
+    """One row: which metrics can be computed on it, and their scores."""
 
     __slots__ = ("_answer", "_layers", "_missing", "_outcomes", "_plan", "_several", "_steps", "_values")
 
@@ -335,7 +335,7 @@ class RowBench:
             self._steps = in_order(one for one, outcome in both if outcome is None)
 
     def _lay_out_expected(self, facts: Facts) -> None:
-        """Give each accepted answer that is not blank its own layer, unless there is only one."""
+        """Give each accepted answer that is not blank a layer of its own, unless there is only one."""
         accepted = facts.get("expected_answers")
         if not accepted:
             return
@@ -348,7 +348,7 @@ class RowBench:
             self._layers = [(usable[0][0], self._values)]
 
     def _before_measuring(self, one: Prepared) -> Score | None:
-        """The score of a metric that a missing fact or a blank answer decides, or None to go on."""
+        """The score of a metric where a missing fact or a blank answer decides it, else None."""
         is_zero = False
         missing_tool = ""
         for name in one.facts:
@@ -364,17 +364,17 @@ class RowBench:
         if is_zero:
             return _empty_contexts_zero(one)
         if missing_tool:
-            message = {"message": f"The metric needs a model that this run has not: {missing_tool}."}
+            message = {"message": f"The metric needs a model that this run doesn't have: {missing_tool}."}
             return no_value(one, Failure(Status.ERROR, self._missing[missing_tool], message))
         return None
 
     def make_plain(self) -> None:
-        """Make all artefacts that nothing has to be awaited for."""
+        """Make all artefacts that can be made without awaiting."""
         for step, values in self.work(waiting=False):
             make(step, values)
 
     def work(self, waiting: bool) -> list[Work]:
-        """The artefacts that are wanted, in the order of needs, each for the layers that it is made in."""
+        """The artefacts to make, in the order of needs, each with the layers that it is made in."""
         work: list[Work] = []
         for step in self._steps:
             if step.waits is waiting:
@@ -387,7 +387,7 @@ class RowBench:
         return work
 
     def _lacking(self, step: Step) -> Failure | None:
-        """Why an artefact that the metrics can do without is not made: the first of its facts that is missing."""
+        """Why an optional artefact is not made: the first of its facts that is missing."""
         for name in step.names:
             if name in self._missing and name not in step.defaults:
                 status = Status.ERROR if name in TOOLS else Status.NOT_APPLICABLE
@@ -412,7 +412,7 @@ class RowBench:
 
 
 def _outcome(one: Prepared, values: Values) -> float | Measured | Failure:
-    """What a metric says; where it is made of other metrics and has no value, that one of them has none."""
+    """The outcome of a metric; if one of the metrics it is computed from has no value, a failure that names it."""
     outcome = measure(one.step, values)
     if not one.components or not isinstance(outcome, Failure):
         return outcome
@@ -422,7 +422,7 @@ def _outcome(one: Prepared, values: Values) -> float | Measured | Failure:
 
 
 def score_of(one: Prepared, outcome: float | Measured | Failure) -> Score:
-    """The score that a metric's outcome makes."""
+    """The score of a metric's outcome."""
     metric = one.metric
     if isinstance(outcome, float):
         return Score(metric.id, outcome, Status.OK, "", {}, metric.version)
@@ -453,7 +453,7 @@ def _blank(one: Prepared, rule: BlankAnswer) -> Score:
 
 
 def _best(scores: Sequence[tuple[int, Score]], better: Better) -> tuple[int, Score]:
-    """The best score in the metric's direction, the first of equals; the first of all when none has a value."""
+    """The best score in the metric's direction, the first of equals; the first score when none has a value."""
     valued = [(place, score) for place, score in scores if score.value is not None]
     if not valued or better == "neither":
         return (valued or list(scores))[0]

@@ -31,7 +31,7 @@ from .versions import read_files
 
 
 def load_metrics_file(path: Path) -> ModuleType:
-    """Run a Python file and hand back its module, under a name that can't hide another module.
+    """Run a Python file and return its module, under a name that can't hide another module.
 
     Raises:
         InputError: when there is no such file, or running it fails; names the file and the line.
@@ -44,7 +44,7 @@ def load_metrics_file(path: Path) -> ModuleType:
     if spec is None or spec.loader is None:
         raise InputError(f"{path} is not a Python file; a metrics file ends in .py.")
     module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module  # dataclasses look their module up while it is being run
+    sys.modules[name] = module  # dataclasses look up their module while it runs
     try:
         spec.loader.exec_module(module)
     except InputError:
@@ -57,13 +57,13 @@ def load_metrics_file(path: Path) -> ModuleType:
 
 
 def _line(error: BaseException, path: Path) -> int:
-    """The last line of the file that was being run."""
+    """The last line of the file that was running."""
     lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if Path(frame.filename) == path]
     return (lines[-1] if lines else None) or 1
 
 
 class Catalog:
-    """Metrics and artefacts by name. Made once, never changed; ``with_file`` gives a new one."""
+    """Metrics and artefacts by name. It never changes; ``with_file`` returns a new one."""
 
     def __init__(self, functions: Iterable[Function]) -> None:
         """Take declared functions.
@@ -91,11 +91,11 @@ class Catalog:
         self._check_artefacts()
         metrics = {name: self._read_metric(*both) for name, both in declared.items()}
         self.metrics: Mapping[str, Metric] = MappingProxyType(metrics)
-        self._check_what_is_added_up()
+        self._check_row_metrics()
 
     @classmethod
     def of(cls, *sources: ModuleType | Function) -> "Catalog":
-        """Take declared functions, and all those that modules define."""
+        """A catalog of declared functions, and of all those that modules define."""
         functions: list[Function] = []
         for source in sources:
             functions += declared_in(source) if isinstance(source, ModuleType) else [source]
@@ -126,14 +126,14 @@ class Catalog:
         """Prepare some metrics for scoring rows.
 
         Args:
-            ids: metrics, in the order in which scores are wanted; one named twice counts once. Row metrics that a
-                figure over the run is added up from come after them, where they are not named.
-            options: values for the options of metrics and artefacts, by their name.
-            empty_contexts: ``"zero"`` gives 0 to the metrics so marked where a retriever found nothing.
-            models: id of the model behind each tool (``{"embedder": ...}``); part of the version of whatever uses it.
+            ids: metrics, in the order of their scores; duplicates count once. Row metrics that a run metric is
+                computed from are added at the end.
+            options: values for the options of metrics and artefacts, by their names.
+            empty_contexts: ``"zero"`` gives 0 to the metrics that are declared so if a retriever found nothing.
+            models: id of the model behind each tool (``{"embedder": ...}``); part of the version of scores.
 
         Raises:
-            InputError: for an unknown metric or option, or an option's value of the wrong kind.
+            InputError: for an unknown metric or option, or a value of the wrong type.
         """
         named = [self.metric(id) for id in dict.fromkeys(ids)]
         chosen = {metric.id: metric for metric in named}
@@ -169,7 +169,7 @@ class Catalog:
                 raise InputError(f"{message} parameters that are artefacts and have None as their default.")
 
     def _check_swaps(self, metric: Metric) -> None:
-        """Each swap must begin at an option and a need of the metric, and lead to something that is there."""
+        """Each swap must name an option and a need of the metric, and a fact or artefact that exists."""
         needed = [need.name for need in metric.parameters]
         for (option, _), swaps in metric.declaration.swaps.items():
             wrong = [old for old in swaps if old not in needed] + [
@@ -177,18 +177,20 @@ class Catalog:
             ]
             if option not in metric.options or wrong:
                 message = f"{place_of(metric.function)}: metric '{metric.id}' swaps by the option '{option}'"
-                raise InputError(f"{message}, which must be one of its options and swap a need for what there is.")
+                raise InputError(
+                    f"{message}, which must be one of its options and replace a need by a fact or artefact that exists."
+                )
 
     def _check_scale(self, metric: Metric) -> None:
-        """A scale must be an option of an artefact that is there, and ranges go by options of the metric."""
+        """A scale must be an option of a known artefact, and ranges name options of the metric."""
         for name, _ in metric.declaration.ranges:
             if name not in metric.options:
                 message = f"{place_of(metric.function)}: metric '{metric.id}' has a range for the option '{name}'"
-                raise InputError(f"{message}, which is none of its options.")
+                raise InputError(f"{message}, which is not one of its options.")
         owner, option = metric.declaration.scale or ("", "")
         if owner and (owner not in self.artefacts or option not in self.artefacts[owner].options):
-            message = f"{place_of(metric.function)}: the scale of metric '{metric.id}' is to be the option '{option}'"
-            raise InputError(f"{message} of '{owner}', and there is no such artefact or option.")
+            message = f"{place_of(metric.function)}: the scale of metric '{metric.id}' is the option '{option}'"
+            raise InputError(f"{message} of '{owner}', which doesn't exist.")
 
     def _check_needs(
         self, kind: str, name: str, function: Function, needs: Sequence[Need], facts: Iterable[str]
@@ -199,15 +201,13 @@ class Catalog:
                 message = f"{place_of(function)}: {kind} '{name}' asks for '{need.name}', which nothing provides"
                 raise InputError(message + nearest(need.name, known, separator="; "))
 
-    def _check_what_is_added_up(self) -> None:
+    def _check_row_metrics(self) -> None:
         by_row = {name for name, metric in self.metrics.items() if metric.level == "row"}
         for metric in self.metrics.values():
             for name in metric.declaration.row_metrics:
                 if name not in by_row:
-                    message = (
-                        f"{place_of(metric.function)}: metric '{metric.id}' adds up '{name}', which is no row metric"
-                    )
-                    raise InputError(message + nearest(name, by_row, separator="; "))
+                    message = f"{place_of(metric.function)}: metric '{metric.id}' is computed from '{name}'"
+                    raise InputError(f"{message}, which is no row metric" + nearest(name, by_row, separator="; "))
 
     def _refuse_circle(self, name: str, above: tuple[str, ...]) -> None:
         if name in above:
@@ -221,8 +221,8 @@ class Catalog:
     def _read_metric(self, function: Function, declaration: MetricDeclaration) -> Metric:
         name = name_of(function)
         if inspect.iscoroutinefunction(function):
-            message = f"{place_of(function)}: metric '{name}' is async; metrics are plain functions"
-            raise InputError(f"{message}, and what awaits a model is an artefact.")
+            message = f"{place_of(function)}: metric '{name}' is async; metrics are synchronous functions"
+            raise InputError(f"{message}, and artefacts await models.")
         documentation = inspect.getdoc(function) or ""
         if not documentation:
             raise InputError(f"{place_of(function)}: metric '{name}' has no docstring; say in one sentence what it is.")
@@ -249,7 +249,7 @@ class Catalog:
 
 
 def declared_in(module: ModuleType) -> list[Function]:
-    """Metrics and artefacts that a module itself defines, in the order of its text; of a family, its members."""
+    """Metrics and artefacts that a module itself defines, in the order of its source, with the members of families."""
     found: list[Function] = []
     for value in vars(module).values():
         if declaration_of(value) and getattr(value, "__module__", "") == module.__name__:

@@ -1,4 +1,4 @@
-"""Metrics on answers that are labels: right or not by row; accuracy, precision, recall and F1 over a run."""
+"""Classification metrics: correct or not by row; accuracy, precision, recall and F1 over a run."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -39,9 +39,9 @@ def confusion_matrix(confusion: Mapping[tuple[str, str], int]) -> ConfusionMatri
 def row_correct(answer: str, expected: str, *, raw_labels: bool = False) -> Measured:
     """1 if the answer is the expected label, else 0.
 
-    Labels are compared in lower case and with white space collapsed, or letter for letter with the option
-    ``raw_labels``. A blank answer is a wrong prediction. The answer has to be the label and nothing else: a bot that
-    wraps it in a sentence is always wrong.
+    Labels are compared in lower case and with white space collapsed, or exactly with the option ``raw_labels``. A blank
+    answer is a wrong prediction. The answer must be the label and nothing else: a bot that wraps it in a sentence is
+    always wrong.
 
     >>> row_correct(" Spam ", "spam")
     Measured(value=1.0, details={'label': 'spam', 'prediction': 'spam'})
@@ -54,7 +54,7 @@ def row_correct(answer: str, expected: str, *, raw_labels: bool = False) -> Meas
 def accuracy(confusion: Mapping[tuple[str, str], int]) -> float:
     """Share of the rows whose answer is the expected label.
 
-    With labels of unequal frequency a bot that always says the commonest one does well: look at ``f1`` as well.
+    With imbalanced labels a bot that always answers the most frequent one scores well: look at ``f1`` as well.
     """
     counted = _Counted.of(confusion)
     return sum(counted.correct.values()) / sum(counted.expected.values())
@@ -64,7 +64,7 @@ def accuracy(confusion: Mapping[tuple[str, str], int]) -> float:
 def precision(confusion: Mapping[tuple[str, str], int], *, positive_label: str | None = None) -> Measured:
     """Share of the rows predicted as a label that have it: the mean over the labels, or of ``positive_label`` alone.
 
-    A label that is never predicted counts 0. The mean gives every label the same weight, however rare it is.
+    A label that is never predicted counts 0. The mean gives every label the same weight (macro average).
     """
     counted = _Counted.of(confusion)
     return _mean({label: counted.precision(label) for label in counted.expected}, positive_label)
@@ -74,7 +74,7 @@ def precision(confusion: Mapping[tuple[str, str], int], *, positive_label: str |
 def recall(confusion: Mapping[tuple[str, str], int], *, positive_label: str | None = None) -> Measured:
     """Share of the rows of a label that are predicted as it: the mean over the labels, or of ``positive_label`` alone.
 
-    The mean gives every label the same weight, however rare it is.
+    The mean gives every label the same weight (macro average).
     """
     counted = _Counted.of(confusion)
     return _mean({label: counted.recall(label) for label in counted.expected}, positive_label)

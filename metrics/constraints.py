@@ -1,4 +1,4 @@
-"""Tokens presence: whether the answer and its contexts hold the texts or patterns that a question wants."""
+"""Constraints (tokens presence): whether the answer and its contexts contain the texts or patterns of a question."""
 
 import re
 import warnings
@@ -35,7 +35,7 @@ def with_python_classes(pattern: str) -> str | None:
     r"""The pattern with its classes of characters and its word boundaries written out by Unicode categories.
 
     To Python a word character is a letter or any number ("²" too), or an underscore, and no accent that stands alone.
-    None where that can't be said, or where ASCII or verbose flags change how the pattern is to be read.
+    None if that is not possible, or if ASCII or verbose flags change the meaning of the pattern.
 
     >>> with_python_classes(r"\d[\w-]")
     '\\p{Nd}[\\p{L}\\p{N}_-]'
@@ -129,20 +129,20 @@ class SafePattern:
 
 @lru_cache(maxsize=1_024)
 def safe_pattern(pattern: str) -> SafePattern:
-    """The compiled pattern; the last thousand are kept. Raises InputError for an invalid one."""
+    """The compiled pattern; the last thousand are cached. Raises InputError for an invalid one."""
     return SafePattern(pattern)
 
 
 def _python(pattern: str) -> re.Pattern[str]:
-    """The pattern as Python reads it, which says whether it is one."""
+    """The pattern compiled by Python, to validate it."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             return re.compile(pattern)
     except (re.error, OverflowError, RecursionError) as error:
         raise InputError(f"The regular expression '{pattern}' is invalid: {error}.") from None
-    except Warning as doubt:
-        message = f"The regular expression '{pattern}' is ambiguous ({doubt})"
+    except Warning as warning:
+        message = f"The regular expression '{pattern}' is ambiguous ({warning})"
         raise InputError(
             f"{message}; put a backslash before the brackets and signs that are meant literally."
         ) from None
@@ -183,12 +183,12 @@ def tokens_presence(
     fallback_expected: bool = False,
     check_contexts: bool = True,
 ) -> Check:
-    """Whether all constraints hold in the answer, and in the contexts joined by blanks.
+    """Whether the answer, and the contexts joined by blanks, meet all constraints.
 
-    A constraint is a text that must occur letter for letter, ``REGEXP:`` and a Python regular expression that must be
-    found, or a list of such of which one must hold. With ``fallback_expected`` a question without constraints wants one
-    of its expected answers, as plain text. Texts are found inside words too: "for" holds "or". It says nothing of
-    whether the answer is right: a wrong sentence may hold every wanted word, a right one may use others.
+    A constraint is a text that must occur exactly, ``REGEXP:`` and a Python regular expression that must match, or a
+    list of these of which one must match. With ``fallback_expected`` a question without constraints requires one of
+    its expected answers, as plain text. Texts also match inside words: "for" contains "or". It does not say whether
+    the answer is right: a wrong sentence may contain every required word, a right one may use others.
     """
     wanted, as_text = (constraints, False) if constraints else ((), True)
     if fallback_expected and not wanted:
@@ -210,21 +210,21 @@ TOKENS_PRESENCE: Final = boolean_metrics(
 
 
 def check_constraints(constraints: Sequence[str | Sequence[str]]) -> None:
-    """See that constraints can be checked at all, before any question is asked.
+    """Validate constraints before any question is asked.
 
     Raises:
-        InputError: a pattern is no regular expression, or a list stands in a list inside.
+        InputError: a pattern is no regular expression, or a list is nested in a list.
     """
     for constraint in constraints:
         for member in _members(constraint):
             if not isinstance(member, str):
-                raise InputError("A constraint may be a list of texts, but no list may stand inside that.")
+                raise InputError("A constraint may be a list of texts, but not a list within that list.")
             if member.startswith(PATTERN_PREFIX):
                 safe_pattern(member.removeprefix(PATTERN_PREFIX))
 
 
 def _unmet(text: str, wanted: Sequence[str | Sequence[str]], as_text: bool) -> list[Finding]:
-    """The constraints that don't hold, shortened to be shown."""
+    """The constraints that are not met, shortened for display."""
     unmet: list[Finding] = []
     for constraint in wanted:
         members = _members(constraint)

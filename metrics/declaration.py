@@ -1,4 +1,4 @@
-"""The decorators ``metric`` and ``artefact``: they mark a function and hand it back as it was."""
+"""The decorators ``metric`` and ``artefact``: they mark a function and return it unchanged."""
 
 import difflib
 import inspect
@@ -15,22 +15,22 @@ _NAME: Final = type.__dict__["__name__"]
 
 
 def nearest(name: str, known: Iterable[str], separator: str = "; ") -> str:
-    """The end of a sentence about an unknown name: what it may have been meant to be."""
+    """The end of an error message about an unknown name: the nearest known name, if any is near."""
     names = {each.lower(): each for each in sorted(known)}
     close = [names[each] for each in difflib.get_close_matches(name.lower(), names, n=1, cutoff=0.5)]
     return f"{separator}did you mean '{close[0]}'?" if close else "."
 
 
 def exception_text(error: BaseException) -> str:
-    """What an exception says; whose ``__str__`` raises says so. Never raises, whatever the exception is."""
+    """The message of an exception. Never raises, even if the exception's ``__str__`` does."""
     try:
-        return str.__str__(str(error))  # a text of its own class may misbehave, too
+        return str.__str__(str(error))  # a subclass of str may misbehave, too
     except BaseException as broken:  # noqa: BLE001 - foreign code
         return f"(its message can't be read: __str__ raised {exception_name(broken)})"
 
 
 def exception_name(error: BaseException) -> str:
-    """The name of an exception's class, whatever its metaclass does."""
+    """The name of an exception's class, independent of its metaclass."""
     return str(_NAME.__get__(type(error)))
 
 
@@ -43,18 +43,18 @@ def exception_line(error: BaseException) -> str:
 BlankAnswer = float | Literal["not_applicable", "measure"] | Reason
 Level = Literal["row", "run"]
 Function = Callable[..., object]
-Requests = int | Callable[[Mapping[str, object]], int]  # a number, or what makes it of the settled options
+Requests = int | Callable[[Mapping[str, object]], int]  # a number, or a function of the resolved options
 Marked = TypeVar("Marked", bound=Function)
-# An option and a value of it, and the artefacts that then stand in the place of others.
+# By (option, value): which artefacts replace which needs.
 Swaps = Mapping[tuple[str, object], Mapping[str, str]]
-# An option and a value of it, and the least and the greatest value of the metric that it brings.
+# By (option, value): the lowest and the highest value of the metric.
 Ranges = Mapping[tuple[str, object], tuple[float | None, float | None]]
 
 _MARK: Final = "__proctor__"
 
 
 class MetricSettings(TypedDict, total=False):
-    """What ``metric`` may be told; ``MetricDeclaration`` says what each of it means."""
+    """The keywords of ``metric``; ``MetricDeclaration`` explains each."""
 
     threshold: float | None
     better: Better
@@ -76,31 +76,31 @@ class MetricSettings(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True)
 class MetricDeclaration:
-    """What a metric says of itself beside its signature and docstring.
+    """What a metric declares in addition to its signature and docstring.
 
     Attributes:
-        threshold: what a value must reach to pass; None for none. Reaching it exactly passes.
-        better: which way is good.
-        low: least possible value, None when there is no bound.
-        high: greatest possible value, None when there is no bound.
+        threshold: what a value must reach to pass; None for no threshold. Equality passes.
+        better: whether higher or lower values are better.
+        low: lowest possible value, None when there is no bound.
+        high: highest possible value, None when there is no bound.
         source: where the definition comes from.
-        blank_answer: the value of a row whose answer is blank; ``"not_applicable"`` or another reason to
-            give none; or ``"measure"`` to call the function all the same.
+        blank_answer: the value of a row whose answer is blank; ``"not_applicable"`` or another reason for
+            no value; or ``"measure"`` to call the function anyway.
         zero_on_empty_contexts: whether the run option ``empty_contexts="zero"`` applies to it.
         level: ``"row"``, or ``"run"`` for a figure over all rows of a bot.
-        row_metrics: for a metric over all rows, the row metrics whose scores it is made from; they are planned with it.
-        id: its name where the function's won't do; members of a family are named this way, and may have a dot.
-        aggregate: how rows make one figure: ``"mean"`` over those with a value, or ``"rate"``: their sum over the
-            number of rows with a value or an unreadable judgement.
-        swaps: for an option that changes what is needed: by (option, value) the artefacts that then take the place
-            of needs; each must provide the same type. ``{("unit", "chunk"): {"sentences": "chunks"}}``.
-        components: for a metric that is made of others: by need the metric to which it belongs. Where a need fails,
-            the reason is that a component has no value, and details name it.
-        scale: the artefact and its option, a pair of numbers, that give the least and the greatest value; a threshold
-            is then for the value brought to 0 to 1.
-        ranges: for an option that changes ``low`` and ``high``: by (option, value) what they then are.
-        reads: files that its value rests on, by their paths from the folder of the file that declares it; their content
-            is part of the version of scores.
+        row_metrics: for a metric over all rows, the row metrics whose scores it is computed from; planned with it.
+        id: its name, if it differs from the function's; members of a family are named this way and may have a dot.
+        aggregate: how rows are aggregated: ``"mean"`` over those with a value, or ``"rate"``: their sum divided by
+            the number of rows with a value or an unreadable judgement.
+        swaps: for an option that changes what is needed: by (option, value) the artefacts that replace needs;
+            each must provide the same type. ``{("unit", "chunk"): {"sentences": "chunks"}}``.
+        components: for a metric that is computed from others: by need the metric it belongs to. If a need fails,
+            the reason is that a component has no value, and the details name it.
+        scale: the artefact and its option, a pair of numbers, that give the lowest and the highest value; the
+            threshold then applies to the value rescaled to 0 to 1.
+        ranges: for an option that changes ``low`` and ``high``: by (option, value) the new bounds.
+        reads: files that its value depends on, as paths relative to the file that declares it; their content is part
+            of the version of scores.
     """
 
     threshold: float | None = None
@@ -123,7 +123,7 @@ class MetricDeclaration:
 
 @dataclass(frozen=True, slots=True)
 class ArtefactDeclaration:
-    """What an artefact says of itself: its parts, the judge's calls that it makes, and the files that it reads."""
+    """What an artefact declares: its parts, the judge calls that it makes, and the files that it reads."""
 
     parts: tuple[str, ...] = ()
     calls: tuple[str, ...] = ()
@@ -144,7 +144,7 @@ class Allowed:
 
 @dataclass(frozen=True, slots=True)
 class Need:
-    """One thing that a function asks for by name; one with a default can do without."""
+    """One input that a function asks for by name; an input with a default is optional."""
 
     name: str
     required: bool
@@ -202,21 +202,21 @@ def artefact(
     requests: Requests = 1,
     reads: tuple[str, ...] = (),
 ) -> Marked | Callable[[Marked], Marked]:
-    """Declare a function as shared work: what it returns is made once a row and asked for by its name.
+    """Declare a function as shared work: its result is made once a row and requested by its name.
 
-    It asks for facts and other artefacts in the same way as a metric. It may be async, and is where models
-    are awaited. Whatever it raises becomes the outcome of every metric that rests on it.
+    It requests facts and other artefacts as a metric does. It may be async; models are awaited here.
+    An exception that it raises becomes the outcome of every metric that depends on it.
 
     Args:
         function: the artefact, when the decorator is used bare.
-        parts: those of its parameters, None by default, that it is given only where some step of the plan that
-            needs this artefact needs them as well. So one request serves several metrics, and what nobody asks
-            for is left out of it. A part that can't be made is None.
-        calls: names of the judge's calls that it makes, by their prompts in ``metrics/prompts``; these are part of the
-            version of scores. Left out for calls whose prompts stand in the code itself.
-        requests: how many requests to the judge these calls are, for each row; counted where it has calls, or is
+        parts: parameters with the default None that are filled only if some step of the plan that needs this
+            artefact needs them as well. So one request serves several metrics, without what no metric needs.
+            A part that can't be made is None.
+        calls: names of the judge calls that it makes, by their prompts in ``metrics/prompts``; these are part of the
+            version of scores. Left out for calls whose prompts are in the code itself.
+        requests: how many judge requests these calls are for each row; counted if it has calls, or is
             async and asks for the judge.
-        reads: files that it rests on, as a metric names them: see ``MetricDeclaration``.
+        reads: files that it depends on, see ``MetricDeclaration``.
 
     Example::
 
@@ -239,7 +239,7 @@ def artefact(
 
 
 def wrong_in(declaration: MetricDeclaration) -> str:
-    """What is wrong with what a metric says of itself, for those who use no type checker; blank when nothing is."""
+    """What is wrong with a metric's declaration, for users without a type checker; blank when nothing is."""
     for name, choices in _CHOICES.items():
         value = getattr(declaration, name)
         if value not in choices and not (name == "blank_answer" and _is_number(value)):
@@ -265,13 +265,13 @@ def _is_number(value: object) -> bool:
 
 
 def declaration_of(candidate: object) -> MetricDeclaration | ArtefactDeclaration | None:
-    """What the decorator noted, or None for anything that was not decorated."""
+    """The declaration that the decorator stored, or None for a function without one."""
     noted = getattr(candidate, _MARK, None) if inspect.isfunction(candidate) else None
     return noted if isinstance(noted, (MetricDeclaration, ArtefactDeclaration)) else None
 
 
 def name_of(function: Function) -> str:
-    """The name by which a declared function is known."""
+    """The name of a declared function."""
     declaration = declaration_of(function)
     given = declaration.id if isinstance(declaration, MetricDeclaration) else ""
     return given or str(getattr(function, "__name__", function))
@@ -284,7 +284,7 @@ def place_of(function: Function) -> str:
 
 
 def read_signature(function: Function) -> tuple[tuple[Need, ...], Mapping[str, object]]:
-    """Needs in order, and options with their defaults. Raises InputError for a signature that can't be met."""
+    """Needs in order, and options with their defaults. Raises InputError for a signature that can't be filled."""
     needs: list[Need] = []
     options: dict[str, object] = {}
     for parameter in inspect.signature(function).parameters.values():

@@ -1,4 +1,4 @@
-"""What a catalog holds: the records of metrics and artefacts."""
+"""The records of metrics and artefacts in a catalog."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from .score import Aggregate, Better
 
 @dataclass(frozen=True, slots=True)
 class Artefact:
-    """Shared work, by name: how it is made, and from what."""
+    """Shared work: its function, and what that needs."""
 
     id: str
     function: Function
@@ -26,13 +26,13 @@ class Metric:
     Attributes:
         id: the function's name, or the one it was declared with.
         function: the undecorated function, which can be called bare.
-        parameters: what it asks for by name: facts and artefacts.
+        parameters: the facts and artefacts that it requests by name.
         options: keyword-only parameters with their defaults.
         summary: the first line of its docstring.
         documentation: the whole docstring.
-        needs: the facts without which there is no value, also those of its artefacts.
-        optional: the facts that it uses where they are known.
-        declaration: what the decorator was told.
+        needs: the facts that are required, including those of its artefacts.
+        optional: the facts that it uses if they are known.
+        declaration: the arguments of the decorator.
     """
 
     id: str
@@ -47,22 +47,22 @@ class Metric:
 
     @property
     def threshold(self) -> float | None:
-        """What a value must reach to pass; None for none."""
+        """What a value must reach to pass; None for no threshold."""
         return self.declaration.threshold
 
     @property
     def better(self) -> Better:
-        """Which way is good."""
+        """Whether higher or lower values are better."""
         return self.declaration.better
 
     @property
     def low(self) -> float | None:
-        """Least possible value; None without a bound."""
+        """Lowest possible value; None without a bound."""
         return self.declaration.low
 
     @property
     def high(self) -> float | None:
-        """Greatest possible value; None without a bound."""
+        """Highest possible value; None without a bound."""
         return self.declaration.high
 
     @property
@@ -77,14 +77,14 @@ class Metric:
 
     @property
     def aggregate(self) -> Aggregate:
-        """How the values of rows make one figure."""
+        """How the values of rows are aggregated."""
         return self.declaration.aggregate
 
 
 def facts_of(needs: Sequence[Need], artefacts: Mapping[str, Artefact]) -> tuple[frozenset[str], frozenset[str]]:
-    """The facts without which some needs can't be met, and those that are used where they are known.
+    """The facts that some needs require, and those that they use if they are known.
 
-    The parts of an artefact don't count: it does without those that nobody else needs.
+    The parts of an artefact don't count: they are left out unless another step needs them.
     """
     required: set[str] = set()
     optional: set[str] = set()
@@ -99,5 +99,5 @@ def facts_of(needs: Sequence[Need], artefacts: Mapping[str, Artefact]) -> tuple[
 
 
 def without_parts(artefact: Artefact) -> tuple[Need, ...]:
-    """What an artefact asks for beside its parts."""
+    """The needs of an artefact except its parts."""
     return tuple(need for need in artefact.parameters if need.name not in artefact.declaration.parts)

@@ -1,4 +1,4 @@
-"""Evaluators: named groups of metrics, each with the one that ranks the bots and its kind of leaderboard."""
+"""Evaluators: named groups of metrics with a primary metric and a kind of leaderboard."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -22,13 +22,13 @@ class Evaluator:
     """A named group of metrics.
 
     Attributes:
-        id: by which a suite names it; where a metric has the same id, the evaluator is that metric alone.
-        title: what people call it.
-        metrics: ids, the primary one among them, in the order of the board's columns.
-        primary: the metric that ranks the bots and that ``metric_threshold`` is about.
-        needs: what a row or the run must bring for the primary metric: facts, or kinds of models.
+        id: its name in a suite; an evaluator with the id of a metric has that metric alone.
+        title: its name in reports.
+        metrics: ids, including the primary one, in the order of the leaderboard's columns.
+        primary: the metric that ranks the bots and that ``metric_threshold`` applies to.
+        needs: what the primary metric needs of a row or the run: facts, or kinds of models.
         board: its kind of leaderboard.
-        problem_type: the kind of problem that a missed threshold is.
+        problem_type: the kind of problem that a missed threshold is reported as.
         rag_only: whether it is only for bots that return contexts.
         number: its number among the 33 of the H2O evaluators page; None for the evaluators of other sources.
     """
@@ -44,7 +44,7 @@ class Evaluator:
     number: int | None = None
 
     def there(self, catalog: Catalog) -> tuple[str, ...]:
-        """Those of its metrics that the catalog holds; empty when the evaluator is not yet there."""
+        """Those of its metrics that are in the catalog."""
         return tuple(metric for metric in self.metrics if metric in catalog.metrics)
 
 
@@ -82,7 +82,7 @@ def _evaluator(
     problem_type: ProblemType = "accuracy",
     rag_only: bool = False,
 ) -> Evaluator:
-    """One line of the table; the first metric is the primary one, and without metrics it is its own."""
+    """One row of the table; the first metric is the primary one; without metrics, the metric of the same id."""
     members = tuple(metrics) or (id,)
     words = tuple(_NEEDS[letter] for letter in needs.split())
     return Evaluator(id, title, members, members[0], words, board, problem_type, rag_only, number)
@@ -93,13 +93,13 @@ def _boolean(id: str, title: str, needs: str, number: int | None, problem_type: 
 
 
 def own_prompt(name: str, needs: Sequence[str] = ()) -> Evaluator:
-    """The evaluator of a prompt of one's own; ``needs`` are the facts that it asks for."""
+    """The evaluator of a user's own prompt; ``needs`` are the facts that it uses."""
     id, title = f"byop.{name}", f"Bring your own prompt: {name}"
     return Evaluator(id, title, rates(id), f"{id}.passes", tuple(needs), "bool", rag_only="contexts" in needs)
 
 
 def rates(id: str) -> tuple[str, ...]:
-    """The metrics of a boolean evaluator, the share of passed rows first."""
+    """The metrics of a boolean evaluator, the share of passing rows first."""
     return tuple(f"{id}.{rate}" for rate in RATES)
 
 
@@ -266,7 +266,7 @@ _OWN_RATE: Final = re.compile(rf"{_OWN_PREFIX}\.(.+)\.({'|'.join(RATES)})")
 
 
 def evaluator_of(metric: str) -> Evaluator | None:
-    """The evaluator to which a metric belongs, that of which it is the primary one first; None for a free one."""
+    """The evaluator that a metric belongs to, preferably as its primary metric; None if there is none."""
     own = _OWN_RATE.fullmatch(metric)
     if own:
         return own_prompt(own[1])
@@ -275,12 +275,12 @@ def evaluator_of(metric: str) -> Evaluator | None:
 
 
 def named(name: str, catalog: Catalog) -> tuple[Evaluator, ...]:
-    """The evaluators for which a name stands: that of a metric, of an evaluator or of a group.
+    """The evaluators that a name refers to: a metric, an evaluator or a group.
 
-    A metric's own name gives an evaluator with that metric alone. ``byop`` stands for all prompts of one's own.
+    The name of a metric gives an evaluator with that metric alone; ``byop`` gives all own prompts.
 
     Raises:
-        InputError: there is nothing of that name, or none of its metrics is there yet.
+        InputError: the name is unknown, or none of its metrics is in the catalog.
     """
     if name in catalog.metrics:
         return (_alone(name, catalog),)
@@ -289,7 +289,7 @@ def named(name: str, catalog: Catalog) -> tuple[Evaluator, ...]:
         return (prompts[name],)
     if name == _OWN_PREFIX:
         if not prompts:
-            raise InputError("'byop' stands for prompts of your own; name their files under 'byop:' in the suite.")
+            raise InputError("'byop' refers to prompts of your own; name their files under 'byop:' in the suite.")
         return tuple(prompts.values())
     if name not in EVALUATORS and name not in GROUPS:
         raise InputError(f"There is no metric or evaluator '{name}'{nearest(name, names(catalog))}")
@@ -303,14 +303,14 @@ def named(name: str, catalog: Catalog) -> tuple[Evaluator, ...]:
 
 
 def own_prompts(catalog: Catalog) -> dict[str, Evaluator]:
-    """The evaluators of the prompts of one's own that the catalog holds, by name."""
+    """The evaluators of own prompts in the catalog, by name."""
     found = [own for own in map(_OWN_RATE.fullmatch, catalog.metrics) if own and own[2] == RATES[0]]
     prompts = [own_prompt(own[1], catalog.metrics[own[0]].needs) for own in found]
     return {each.id: each for each in prompts}
 
 
 def names(catalog: Catalog) -> list[str]:
-    """All that ``named`` understands and can give: metrics, evaluators and groups that are there."""
+    """All names that ``named`` accepts: metrics, evaluators and groups in the catalog."""
     there = [each.id for each in EVALUATORS.values() if each.there(catalog)]
     groups = [name for name, members in GROUPS.items() if any(member in there for member in members)]
     prompts = own_prompts(catalog)
@@ -319,7 +319,7 @@ def names(catalog: Catalog) -> list[str]:
 
 
 def options_of(metrics: Iterable[str], catalog: Catalog) -> dict[str, tuple[str, ...]]:
-    """The options of some metrics and of the artefacts under them: name of the option, and who has it."""
+    """The options of some metrics and of the artefacts that they depend on, with the owners of each."""
     owners: dict[str, tuple[str, ...]] = {}
     seen: set[str] = set()
     waiting = list(metrics)
@@ -337,12 +337,12 @@ def options_of(metrics: Iterable[str], catalog: Catalog) -> dict[str, tuple[str,
 
 
 def is_of_the_suite(evaluator: Evaluator) -> bool:
-    """Whether a suite's own prompts bring the metrics with them, so that no catalog of ours has them."""
+    """Whether its metrics come from the prompts of a suite, so that they are not in the built-in catalog."""
     return evaluator.id == _OWN_PREFIX
 
 
 def missing_from(evaluator: Evaluator, catalog: Catalog) -> list[str]:
-    """Those of its metrics that are not yet there."""
+    """Those of its metrics that are not in the catalog."""
     there = evaluator.there(catalog)
     return [metric for metric in evaluator.metrics if metric not in there]
 

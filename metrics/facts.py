@@ -1,4 +1,4 @@
-"""Facts: what a metric may ask for by name beside artefacts, and when such a fact is missing."""
+"""Facts: the data of a row that metrics may request by name, and when a fact is missing."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final, NamedTuple, TypedDict
@@ -9,7 +9,7 @@ from .tools import Embedder, Judge
 
 
 class Place(NamedTuple):
-    """Characters ``start`` to ``end`` of a document; with None for both only the document is known."""
+    """Characters ``start`` to ``end`` of a document; None for both means that only the document is known."""
 
     document: str
     start: int | None = None
@@ -17,33 +17,33 @@ class Place(NamedTuple):
 
 
 class Facts(TypedDict, total=False):
-    """What is known of one row; None means the same as leaving the key out.
+    """The data of one row; None means the same as leaving the key out.
 
     Attributes:
         question: what the bot was asked.
         answer: what the bot answered; None when it gave no answer, blank when it answered nothing.
-        expected: one accepted answer. The harness hands ``expected_answers``; a metric asks for ``expected``.
-        expected_answers: every accepted answer. A metric that rests on ``expected`` is worked out for each
-            of them that is not blank, and the best value counts. One that asks for ``expected_answers`` is
-            worked out once and has them all.
-        contexts: the passages that the bot had before it, in rank order; None when it has no retriever.
-        constraints: what the answer must hold; all items must, and one member of an item that is a sequence.
+        expected: one accepted answer. The harness gives ``expected_answers``; a metric requests ``expected``.
+        expected_answers: every accepted answer. A metric that depends on ``expected`` is computed for each
+            of them that is not blank, and the best value counts. One that requests ``expected_answers`` is
+            computed once with all of them.
+        contexts: the passages that the bot's answer was made from, in rank order; None when it has no retriever.
+        constraints: what the answer must contain: all items; of an item that is a sequence, one member.
         language: ISO 639 code of the row's texts, for the sentence splitter.
         faq_question: the FAQ entry that the bot matched.
         latency_ms: milliseconds from request to complete answer.
         cost: money spent on the row, as the backend reports it.
         tokens_in: tokens of the prompts, as the backend counts them.
         tokens_out: tokens of the completions, as the backend counts them.
-        retrieved: where each passage that the bot had before it stands, in rank order; None when it has no retriever.
-        gold: where the evidence stands: all groups are needed, any member of a group will do.
+        retrieved: the location of each retrieved passage, in rank order; None when the bot has no retriever.
+        gold: the locations of the evidence: all groups are needed, any member of a group is enough.
         embedder: the sentence embedder.
         judge: the model that grades.
-        hallucination_model, minicheck_model, alignscore_model: say how likely a source supports a claim.
-        lettucedetect_model: marks what in an answer its contexts don't support.
-        perplexity_model, gptscore_model: say how likely they find a text.
-        toxicity_model, fairness_bias_model: put labels to a text.
-        summac_model: says whether a text entails another.
-        similarity_model: says how alike two texts are.
+        hallucination_model, minicheck_model, alignscore_model: the probability that a source supports a claim.
+        lettucedetect_model: marks the spans of an answer that its contexts don't support.
+        perplexity_model, gptscore_model: the likelihood of a text.
+        toxicity_model, fairness_bias_model: classify a text.
+        summac_model: whether a text entails another.
+        similarity_model: how similar two texts are.
     """
 
     question: str | None
@@ -75,13 +75,13 @@ class Facts(TypedDict, total=False):
 
 
 class RunFacts(TypedDict, total=False):
-    """What is known of one bot over a whole run, for the metrics of level ``run``; all but two are counts.
+    """The data of one bot over a whole run, for the metrics of level ``run``; all but two are counts.
 
-    ``parse_failures`` are replies of judges that could not be read, and ``judge_requests`` all replies of judges that
-    the bot's scores rest on, each once. ``judge_cost`` is what the run paid for them, None without prices;
-    ``judge_latency_ms`` is their mean time, None where there are none. ``judge_replies`` has by judge and call how many
+    ``parse_failures`` are judge replies that could not be read, and ``judge_requests`` all judge replies that
+    the bot's scores depend on, each counted once. ``judge_cost`` is what the run paid for them, None without prices;
+    ``judge_latency_ms`` is their mean time, None if there are none. ``judge_replies`` has by judge and call how many
     could not be read, and how many there are. ``confusion`` counts rows by the pair of label and prediction that
-    ``row_correct`` notes in its details.
+    ``row_correct`` has in its details.
     """
 
     rows: int
@@ -100,7 +100,7 @@ FactCheck = Callable[[object], Reason | None]
 
 
 def is_blank(text: str | None) -> bool:
-    """Whether there is no text, or nothing is left of it after trimming."""
+    """Whether there is no text, or only white space."""
     return text is None or not text.strip()
 
 
@@ -131,7 +131,7 @@ def _contexts(fact: object) -> Reason | None:
     return Reason.CONTEXTS_EMPTY
 
 
-# Models that run on this machine; a metric asks for the one of its own role.
+# Models that run on this machine, by their roles.
 LOCAL_MODELS: Final = (
     "hallucination_model",
     "perplexity_model",
@@ -151,7 +151,7 @@ def _model(fact: object) -> Reason | None:
 
 
 # In the order in which a row is checked: the first missing fact gives the reason. The answer comes after all
-# other facts (a blank one may still be worth a value), and the tools after the answer.
+# other facts (a blank answer may still have a value), and the tools after the answer.
 ROW_CHECKS: Final[Mapping[str, FactCheck]] = {
     "question": _text(Reason.QUESTION_MISSING),
     "expected": _text(Reason.EXPECTED_MISSING),
@@ -173,7 +173,7 @@ ROW_CHECKS: Final[Mapping[str, FactCheck]] = {
 }
 RUN_CHECKS: Final[Mapping[str, FactCheck]] = dict.fromkeys(RunFacts.__annotations__, _figure)
 TOOLS: Final = frozenset({"embedder", "judge", *LOCAL_MODELS})
-# What a bot's reply brings; all other facts are the same for every bot that is asked the question.
+# The facts of a bot's reply; all other facts are the same for every bot that is asked the question.
 OF_REPLY: Final = frozenset(
     {"answer", "contexts", "faq_question", "latency_ms", "cost", "tokens_in", "tokens_out", "retrieved"}
 )

@@ -1,4 +1,4 @@
-"""Metric functions: every metric of the catalog as a plain function of what it looks at."""
+"""Metric functions: every metric of the catalog as a plain function of a row's data."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .score import JudgeUnavailable, ModelUnavailable, Score, Status, Unreadable
 if TYPE_CHECKING:
     from .plan import Plan
 
-# What users call a fact; they give one expected answer, or a list of those that are accepted.
+# The names of facts in the public API: one expected answer, or a list of accepted answers.
 NAMES: Final[Mapping[str, str]] = {"expected": "expected_answer", "expected_answers": "expected_answer"}
 _FAILED: Final[Mapping[str, type[Exception]]] = {
     "judge_unavailable": JudgeUnavailable, "model_unavailable": ModelUnavailable, "judge_unparseable": Unreadable,
@@ -27,17 +27,17 @@ _FAILED: Final[Mapping[str, type[Exception]]] = {
 
 
 class Tools(Protocol):
-    """Who opens the models that a metric asks."""
+    """Opens the models that a metric uses."""
 
     def __call__(
         self, needs: frozenset[str], judge: str, local_models: Mapping[str, str]
     ) -> AbstractAsyncContextManager[Mapping[str, object]]:
-        """The models by the names under which metrics ask for them; closed at the end."""
+        """The models by the names that metrics request them by; closed at the end."""
         ...
 
 
 class MetricFunction:
-    """A metric, to be called with keywords: facts such as ``answer`` and ``expected_answer``, and its options.
+    """A metric that is called with keywords: facts such as ``answer`` and ``expected_answer``, and its options.
 
     Attributes:
         id: the metric's name.
@@ -52,24 +52,24 @@ class MetricFunction:
         metric = _catalog(id).metric(id)
         self.__name__ = self.__qualname__ = id
         wanted = ", ".join(self.needs) or "nothing"
-        self.__doc__ = f"{metric.documentation}\n\nWants: {wanted}. Options: {', '.join(metric.options) or 'none'}."
+        self.__doc__ = f"{metric.documentation}\n\nNeeds: {wanted}. Options: {', '.join(metric.options) or 'none'}."
 
     @property
     def needs(self) -> tuple[str, ...]:
-        """The facts without which there is no value, as they are called here; models are opened where they are due."""
+        """The facts that are required, by their public names; models are opened automatically."""
         return _needs(self.id)
 
     def __call__(self, **given: Any) -> float | None:  # noqa: ANN401 - facts and options of all kinds
-        """The value; None where there is nothing to measure (``score`` says why).
+        """The value; None if the metric is not applicable (``score`` says why).
 
         Args:
             given: facts (``question``, ``answer``, ``expected_answer``, ``contexts``, ``constraints``, ``latency_ms``,
-                ...), options of the metric, and for those that ask models ``judge`` (``openai:NAME`` or ``embedded``),
-                ``embedder`` and ``local_models`` (by role).
+                ...), options of the metric, and for metrics that use models ``judge`` (``openai:NAME`` or
+                ``embedded``), ``embedder`` and ``local_models`` (by role).
 
         Raises:
-            InputError: a fact is missing, or a keyword means nothing to the metric.
-            JudgeUnavailable, ModelUnavailable, Unreadable: a model could not be asked, or not be understood.
+            InputError: a fact is missing, or a keyword is unknown.
+            JudgeUnavailable, ModelUnavailable, Unreadable: a model could not be reached, or its reply not be read.
             RuntimeError: the metric itself raised.
         """
         score = self.score(**given)
@@ -90,12 +90,12 @@ class MetricFunction:
         return await _Asking(self.id, given).score()
 
     def __repr__(self) -> str:
-        """What it wants."""
+        """Its name and needs."""
         return f"<metric {self.id}: {', '.join(self.needs)}>"
 
 
 class MetricFamily:
-    """Metrics of one name before the dot, such as the rates of a boolean evaluator: ``family.passes(...)``."""
+    """Metrics with the same name before the dot, such as the rates of a boolean evaluator: ``family.passes(...)``."""
 
     def __init__(self, name: str, members: Sequence[str]) -> None:
         self._name = name
@@ -119,7 +119,7 @@ class MetricFamily:
 
 
 def metric_named(name: str) -> MetricFunction | MetricFamily:
-    """A metric, or the family of those whose names begin so. Raises AttributeError with the nearest name."""
+    """A metric, or the family of that name. Raises AttributeError with the nearest name."""
     catalog = _catalog(name)
     if name in catalog.metrics:
         return MetricFunction(name)
@@ -130,7 +130,7 @@ def metric_named(name: str) -> MetricFunction | MetricFamily:
 
 
 def metric_names() -> list[str]:
-    """Names under which metrics and families are found."""
+    """The names of metrics and families."""
     return sorted({name.partition(".")[0] for name in builtin_catalog().metrics})
 
 
@@ -143,7 +143,7 @@ def _needs(id: str) -> tuple[str, ...]:
 
 
 class _Asking:
-    """What one call asks: the metric planned with its options, its facts, and the models that it wants."""
+    """One call of a metric: the plan with its options, the facts, and the models that it needs."""
 
     def __init__(self, id: str, given: Mapping[str, Any]) -> None:
         catalog = _catalog(id)
@@ -175,16 +175,16 @@ class _Asking:
         self.tools = frozenset(self.plan.needs) & TOOLS - facts.keys()
 
     def score_now(self) -> Score:
-        """The score, where nothing is awaited."""
+        """The score of a synchronous metric."""
         if self._metric.level == "run":
             return self._own(self.plan.score_run(cast("RunFacts", self._facts)))
         return self._own(self.plan.score_now(cast("Facts", self._facts)))
 
     async def score(self) -> Score:
-        """The score, with the models that it takes opened and closed."""
+        """The score, with the models opened and closed."""
         if self._metric.level == "run":
             return self.score_now()
-        from .. import _open_tools  # of a floor above: models are none of a metric's business
+        from .. import _open_tools  # the package opens models; metrics don't import them
 
         opened = cast("Tools", _open_tools)(self.tools, self._judge, self._local_models)
         async with opened as tools:
@@ -198,7 +198,7 @@ def _also(need: str) -> set[str]:
     return {fact for fact, name in NAMES.items() if name == need}
 
 
-def _fact(name: str, value: Any) -> dict[str, object]:  # noqa: ANN401 - whatever the user gives
+def _fact(name: str, value: Any) -> dict[str, object]:  # noqa: ANN401 - any type the user gives
     match name:
         case "expected_answer" | "expected" | "expected_answers":
             return {"expected_answers": (value,) if isinstance(value, str) else tuple(value or ())}
@@ -212,7 +212,7 @@ def _fact(name: str, value: Any) -> dict[str, object]:  # noqa: ANN401 - whateve
 
 
 def _waited(asking: _Asking) -> Score:
-    """The score from a loop of its own, in a thread of its own where one runs here already."""
+    """The score from a new event loop, in a new thread if a loop is running here."""
     try:
         asyncio.get_running_loop()
     except RuntimeError:
@@ -223,7 +223,7 @@ def _waited(asking: _Asking) -> Score:
     def work() -> None:
         try:
             made.append(asyncio.run(asking.score()))
-        except BaseException as error:  # noqa: BLE001 - raised again where it is waited for
+        except BaseException as error:  # noqa: BLE001 - raised again after the thread ends
             errors.append(error)
 
     thread = threading.Thread(target=work, name="proctor-metric", daemon=True)

@@ -1,4 +1,4 @@
-"""Languages: what the letters of a text tell of its language without a model."""
+"""Languages: the scripts of a text, without a model."""
 
 import re
 import unicodedata
@@ -6,14 +6,14 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Final
 
-# What stands in a text of any language: code between back-ticks, links, addresses, tags. Links and addresses are ASCII:
-# in a language without blanks the sentence goes on right behind them. Repetitions have bounds, for looping answers.
+# What occurs in texts of any language: code in back-ticks, links, addresses, tags. Links and addresses are ASCII: in a
+# language without blanks the sentence goes on right after them. Repetitions are bounded, for looping answers.
 _NO_PROSE: Final = re.compile(
     r"```.*?(?:```|\Z)|`[^`\n]*`|(?:https?://|www\.)[!-~]+"
     r"|[\w.%+-]{1,64}+@[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63}){1,8}|<[^<>\n]{1,200}>",
     re.DOTALL | re.IGNORECASE | re.ASCII,
 )
-# Writing systems that mix scripts with Han characters; beside a letter of theirs these belong to them.
+# Writing systems that mix scripts with Han characters; Han characters next to such a letter belong to them.
 _MIXED: Final = {"BOPOMOFO": "CHINESE", "HIRAGANA": "JAPANESE", "KATAKANA": "JAPANESE", "HANGUL": "KOREAN"}
 _HAN: Final = "CJK"
 # Beginnings of the names of letters that belong to no script in particular.
@@ -21,7 +21,7 @@ _COMMON: Final = frozenset({"MODIFIER", "FEMININE", "MASCULINE", "MICRO", "KELVI
 
 
 def prose(text: str) -> str:
-    """A text without what stands in texts of any language: code, links, addresses, tags."""
+    """A text without code, links, addresses and tags, which occur in any language."""
     return _NO_PROSE.sub(" ", text)
 
 
@@ -33,7 +33,7 @@ def letters(text: str) -> Iterator[str]:
 def scripts(text: str) -> frozenset[str]:
     """The writing systems to which the letters of a text may belong; empty when it has none.
 
-    Of Han characters alone nobody knows: they may be Chinese, Japanese or Korean.
+    Han characters alone may be Chinese, Japanese or Korean.
 
     >>> sorted(scripts("What is Москва?")), sorted(scripts("42"))
     (['CYRILLIC', 'LATIN'], [])

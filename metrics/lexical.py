@@ -14,7 +14,7 @@ from .text import MOST_MISSING, in_order, normalise, stem, token_cosine, token_s
 
 _WORD: Final = re.compile("[a-z0-9]+")
 _STEMMED_LENGTH: Final = 3  # only longer words are stemmed
-_KEPT_LENGTH: Final = 40  # longer ones are no words; keeping them would cost memory without bound
+_LONGEST_CACHED_WORD: Final = 40  # longer ones are no words, and are not cached
 _MOST_ORDERS: Final = 4
 
 
@@ -34,20 +34,20 @@ def rouge_tokens(text: str) -> list[str]:
     ['the', 'cat', 'were', 'run']
     """
     words = _WORD.findall(text.lower())
-    return list(map(_read if max(map(len, words), default=0) <= _KEPT_LENGTH else _read.__wrapped__, words))
+    return list(map(_read if max(map(len, words), default=0) <= _LONGEST_CACHED_WORD else _read.__wrapped__, words))
 
 
 def words_missing(expected: str, stems: Set[str]) -> list[str]:
-    """The distinct words of a text as ROUGE reads them whose stems are not among some, at most ``MOST_MISSING``.
+    """The distinct words of a text, as ROUGE reads them, whose stems are not given; at most ``MOST_MISSING``.
 
     >>> words_missing("The cats were running.", {"the", "run"})
     ['cats', 'were']
     """
     missing: dict[str, None] = {}
     for word in _WORD.findall(expected.lower()):
-        read = _read if len(word) <= _KEPT_LENGTH else _read.__wrapped__
+        read = _read if len(word) <= _LONGEST_CACHED_WORD else _read.__wrapped__
         if read(word) not in stems:
-            missing.setdefault(word[:_KEPT_LENGTH])
+            missing.setdefault(word[:_LONGEST_CACHED_WORD])
             if len(missing) == MOST_MISSING:
                 break
     return list(missing)
@@ -73,7 +73,7 @@ def shared_ngrams(first: Sequence[str], second: Sequence[str], order: int) -> in
     kinds = set(_ngrams(second, order))
     common = kinds.intersection(_ngrams(first, order))
     if len(kinds) == len(second) - order + 1:
-        return len(common)  # where one side repeats nothing, each common kind counts once
+        return len(common)  # if one text repeats nothing, each common n-gram counts once
     first_counts, second_counts = Counter(_ngrams(first, order)), Counter(_ngrams(second, order))
     return sum([min(first_counts[kind], second_counts[kind]) for kind in common])
 
@@ -88,7 +88,7 @@ def _ngrams(tokens: Sequence[str], order: int) -> Iterable[Hashable]:
 def common_subsequence_length(first: Sequence[Hashable], second: Sequence[Hashable]) -> int:
     """Length of the longest common subsequence.
 
-    The columns of the usual table are kept as bits of one whole number, so a step over a token costs
+    The columns of the usual table are stored as bits of one integer, so a step over a token costs
     ``len(first) / 64`` machine words instead of ``len(first)`` comparisons.
 
     Source: H. Hyyrö, Bit-parallel LCS-length computation revisited, AWOCA 2004.
@@ -133,7 +133,7 @@ def faq_similarity(question: str, faq_question: str) -> float:
 def exact_match(answer: str, expected: str) -> float:
     """1 if answer and expected answer are the same after lower-casing and collapsing white space, else 0.
 
-    A 1 can be trusted, a 0 can't: people accept many answers that are worded otherwise. Against human verdicts its
+    A 1 is reliable, a 0 is not: people accept many answers in other words. Against human verdicts its
     balanced accuracy is 0.58 (evouna), 0.64 (nq301) and 0.50 (efficientqa), where a plain token F1 reaches 0.83, 0.78
     and 0.74. Measured by ``tests/benchmarks/measure_evaluators.py correctness``.
 
@@ -145,9 +145,9 @@ def exact_match(answer: str, expected: str) -> float:
 
 @metric(threshold=0.75, source="Metric foundations page, faq_basics (threshold: project default)")
 def keyword_recall(answer: str, expected: str) -> float | Measured:
-    """Share of the expected answer's distinct words that the answer says.
+    """Share of the expected answer's distinct words that are in the answer.
 
-    Those that it doesn't say stand in the details.
+    The missing words are in the details.
 
     For short facts it is the best of the plain metrics once all accepted answers are given: AUROC against human
     verdicts 0.94 on evouna (token F1: 0.89) and 0.82 on nq301 (0.81). Where right and wrong answers use the same words
@@ -167,7 +167,7 @@ def keyword_recall(answer: str, expected: str) -> float | Measured:
 
 @metric(better="neither", high=None, blank_answer="measure", source="Metric foundations page, faq_basics")
 def answer_length(answer: str) -> Measured:
-    """Length of the answer in characters, untrimmed; its words are in the details.
+    """Length of the answer in characters, untrimmed; the number of words is in the details.
 
     >>> answer_length("At nine.")
     Measured(value=8.0, details={'words': 2})
@@ -210,7 +210,7 @@ LONGEST_SUBSEQUENCE_TEXT: Final = 65_536
 def bleu_1(ngram_matches: NgramMatches) -> float:
     """Brevity penalty times the clipped precision of the answer's words.
 
-    See ``bleu`` for what the family is worth.
+    See ``bleu`` for the quality of the family.
     """
     return _bleu_of_order(ngram_matches, 1)
 

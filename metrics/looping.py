@@ -1,4 +1,4 @@
-"""Metrics on answers that go round in circles: repeated sentences, repeated text, compressibility."""
+"""Metrics of looping answers: repeated sentences, repeated text, compressibility."""
 
 import zlib
 from collections import Counter
@@ -12,7 +12,7 @@ from .score import Measured, NotApplicable, Reason
 
 # The sort key of two ranks and a position has to fit into 63 bits.
 LONGEST_TEXT: Final = 2**21 - 1
-# Below this length looking piece by piece is quicker than a dozen calls of numpy.
+# Below this length a plain search is faster than a dozen calls of numpy.
 _SHORT: Final = 768
 
 Positions = NDArray[np.int64]
@@ -26,7 +26,7 @@ def longest_repeat(text: str) -> tuple[int, int]:
         text: at most ``LONGEST_TEXT`` characters.
 
     Returns:
-        Where it begins and how long it is; ``(0, 0)`` when no character stands twice.
+        Where it begins and how long it is; ``(0, 0)`` when no character occurs twice.
 
     >>> longest_repeat("say no, say no!")
     (0, 6)
@@ -35,7 +35,7 @@ def longest_repeat(text: str) -> tuple[int, int]:
 
 
 def _by_looking(text: str) -> tuple[int, int]:
-    """Grow a window while it is found again behind itself; quadratic, but in C."""
+    """Grow a window while it occurs again after itself; quadratic, but in C."""
     place = length = 0
     for start in range(len(text)):
         while text.find(text[start : start + length + 1], start + length + 1) >= 0:
@@ -92,15 +92,15 @@ def _repeated(keys: NDArray[np.int64], positions: Positions, length: int, size: 
 
 _SOURCE: Final = "H2O evaluators page, Looping detection"
 _LEAST_LENGTH: Final = 10  # characters of a sentence that counts; other sentence metrics want more than 10
-_SHOWN: Final = 200  # characters of a repeated piece that are kept as evidence
+_SHOWN: Final = 200  # characters of a repeated piece in the details
 
 
 @metric(threshold=0.75, blank_answer=Reason.NO_SENTENCES, source=_SOURCE)
 def unique_sentences(answer_sentences: tuple[str, ...]) -> Measured:
     """Share of the answer's sentences of at least 10 characters that are distinct.
 
-    Sentences are compared letter for letter: one that is repeated in other words counts as new. The details name
-    the sentence that stands most often, where one stands twice.
+    Sentences are compared exactly: a paraphrase counts as a new sentence. The details name the most frequent sentence,
+    if one occurs twice.
 
     >>> unique_sentences(("I can help with that.", "I can help with that.", "Please wait a moment."))
     Measured(value=0.6666666666666666, details={'most_repeated': 'I can help with that.', 'times': 2})
@@ -115,12 +115,12 @@ def unique_sentences(answer_sentences: tuple[str, ...]) -> Measured:
 
 @metric(threshold=0.75, better="lower", blank_answer="not_applicable", source=_SOURCE)
 def longest_repeated_substring(answer: str) -> Measured:
-    """Share of the answer that its longest repeated piece makes up, over all its occurrences that don't overlap.
+    """Share of the answer that its longest repeated piece covers, counting all occurrences that don't overlap.
 
-    The piece is the longest one that stands twice without overlapping itself, the first of equals; what is counted
-    is its length times the number of occurrences found from the left. It falls with length: without any loop the
-    answers of our data give about 0.15 at 30 characters, 0.11 at 200 and 0.06 at 900. Of an answer with more than
-    2,097,151 characters only so many are looked at, and ``truncated`` is set.
+    The piece is the longest one that occurs twice without overlapping itself, the first of equals; the value is its
+    length times the number of occurrences from the left, divided by the length of the answer. It falls with length:
+    answers without loops in our data give about 0.15 at 30 characters, 0.11 at 200 and 0.06 at 900. Of an answer with
+    more than 2,097,151 characters only these are read, and ``truncated`` is set.
 
     >>> longest_repeated_substring("no no yes").details
     {'piece': 'no ', 'length': 3, 'times': 2}
@@ -137,9 +137,9 @@ def longest_repeated_substring(answer: str) -> Measured:
 def compression_ratio(answer: str) -> Measured:
     """Size of the answer after compression by zlib, as a share of its size before, at most 1.
 
-    It falls with length whatever is said: ordinary prose gives about 0.87 at 100 characters, 0.71 at 200 and 0.61 at
-    555, so the threshold of 0.75 fails any normal answer of more than some 180 characters. Compare answers of like
-    length only, or set the threshold to 0.35 for long ones. The length is in the details.
+    It falls with length for any text: ordinary prose gives about 0.87 at 100 characters, 0.71 at 200 and 0.61 at
+    555, so the threshold of 0.75 fails any normal answer of more than about 180 characters. Compare only answers of
+    similar length, or set the threshold to 0.35 for long ones. The length is in the details.
 
     >>> compression_ratio("Yes.").value
     1.0

@@ -1,4 +1,4 @@
-"""Metrics on how the bot ran: time, money, tokens, and over a whole run the shares of failures."""
+"""Operations metrics: latency, cost, tokens, and failure rates over a run."""
 
 from collections.abc import Mapping
 
@@ -17,7 +17,7 @@ def latency_ms(latency_ms: float) -> float:
 
 @metric(better="lower", high=None, source=_OWN)
 def cost(cost: float) -> float:
-    """Money spent on the answer, as the backend reports it."""
+    """Cost of the answer, as the backend reports it."""
     if cost < 0:
         raise NotApplicable(Reason.NEGATIVE_COST, reported=cost)
     return float(cost)
@@ -43,7 +43,7 @@ def bot_error_rate(rows: int, failed_rows: int) -> float:
 
 @metric(level="run", better="lower", source=_OWN)
 def empty_context_rate(retriever_rows: int, empty_context_rows: int) -> float:
-    """Share of the rows with a retriever for which it found nothing."""
+    """Share of the rows of bots with a retriever for which it found nothing."""
     return _share(empty_context_rows, retriever_rows, Reason.CONTEXTS_MISSING)
 
 
@@ -62,7 +62,7 @@ def parse_failure_rate(
 
 @metric(level="run", better="neither", high=None, source=_OWN)
 def judge_requests(judge_requests: int) -> float:
-    """Requests to judges that the bot's scores rest on."""
+    """Judge requests that the bot's scores depend on."""
     if judge_requests <= 0:
         raise NotApplicable(Reason.NO_JUDGE_REQUESTS)
     return float(judge_requests)
@@ -70,7 +70,7 @@ def judge_requests(judge_requests: int) -> float:
 
 @metric(level="run", better="neither", high=None, source=_OWN)
 def judge_cost(judge_requests: int, judge_cost: float) -> float:
-    """Money that the run paid for judging the bot; replies that were kept cost nothing."""
+    """Cost of judging the bot in this run; cached replies cost nothing."""
     if judge_requests <= 0:
         raise NotApplicable(Reason.NO_JUDGE_REQUESTS)
     return float(judge_cost)
@@ -78,7 +78,7 @@ def judge_cost(judge_requests: int, judge_cost: float) -> float:
 
 @metric(level="run", better="neither", high=None, source=_OWN)
 def judge_latency_ms(judge_requests: int, judge_latency_ms: float) -> float:
-    """Mean milliseconds that a judge took for a reply, measured when it was asked."""
+    """Mean latency of a judge reply in milliseconds, measured when it was requested."""
     if judge_requests <= 0:
         raise NotApplicable(Reason.NO_JUDGE_REQUESTS)
     return float(judge_latency_ms)

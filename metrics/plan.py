@@ -1,4 +1,4 @@
-"""Plan: chosen metrics with options and versions, prepared so that scoring a row is only calling functions."""
+"""Plan: chosen metrics with options and versions, prepared for scoring rows."""
 
 import hashlib
 import json
@@ -39,12 +39,12 @@ class PlannedRequest:
     """The requests of one artefact, before votes, repairs and retries.
 
     Attributes:
-        artefact: what they are made for.
-        calls: names of the judge's calls (``check_answer``), and of their prompts.
+        artefact: the artefact that makes them.
+        calls: names of the judge calls (``check_answer``), which are also the names of their prompts.
         requests: how many for a row or a question.
-        per: ``"question"`` when they rest on nothing that the bot says, so that all bots and repeats share them.
+        per: ``"question"`` when they don't depend on the reply, so that all bots and repeats share them.
         each_expected: whether they are made once for each accepted answer of the question.
-        metrics: those that rest on them, in the order of the plan.
+        metrics: those that depend on them, in the order of the plan.
     """
 
     artefact: str
@@ -57,7 +57,7 @@ class PlannedRequest:
 
 @dataclass(frozen=True, slots=True)
 class RequestPlan:
-    """All requests to the judge that a plan makes."""
+    """All judge requests that a plan makes."""
 
     requests: tuple[PlannedRequest, ...] = ()
 
@@ -68,12 +68,12 @@ class RequestPlan:
 
     @property
     def per_question(self) -> int:
-        """Requests for each question, with one accepted answer, whatever bots answer it."""
+        """Requests for each question, with one accepted answer, for any number of bots."""
         return _total(self.requests, "question")
 
 
 def plan_requests(prepared: Sequence[Prepared]) -> RequestPlan:
-    """The requests under some row metrics."""
+    """The judge requests that some row metrics depend on."""
     steps = {step.name: step for one in prepared for step in one.below}
     reached = {one.metric.id: _reached(one.step, steps) for one in prepared}
     of_question = _of_question(steps)
@@ -93,7 +93,7 @@ def plan_requests(prepared: Sequence[Prepared]) -> RequestPlan:
 
 
 def _reached(step: Step, steps: Mapping[str, Step]) -> frozenset[str]:
-    """The artefacts without which a step can't be; parts are there for others' sake."""
+    """The artefacts that a step requires; parts don't count."""
     found: set[str] = set()
     waiting = [step]
     while waiting:
@@ -106,7 +106,7 @@ def _reached(step: Step, steps: Mapping[str, Step]) -> frozenset[str]:
 
 
 def _of_question(steps: Mapping[str, Step]) -> frozenset[str]:
-    """The artefacts that rest on nothing of the reply, also not by way of a part; steps are in the order of needs."""
+    """The artefacts that don't depend on the reply, not even through a part; steps are in the order of needs."""
     found: set[str] = set()
     for name, step in steps.items():
         if not any(need in OF_REPLY or (need in steps and need not in found) for need in step.names):
@@ -124,12 +124,12 @@ class Plan:
     Attributes:
         metrics: the planned metrics of level ``row``, in the order of their scores.
         run_metrics: those of level ``run``.
-        needs: every fact that a row should bring, required or not.
-        is_sync: whether nothing has to be awaited, so that ``score_now`` can be used.
+        needs: every fact that the metrics use, required or not.
+        is_sync: whether nothing is awaited, so that ``score_now`` can be used.
     """
 
     def __init__(self, prepared: Iterable[Prepared]) -> None:
-        """Take prepared metrics, in the order in which scores are wanted."""
+        """Take prepared metrics, in the order of their scores."""
         self._all = tuple(prepared)
         of_row = tuple(one for one in self._all if one.metric.level == "row")
         self._of_run = tuple(one for one in self._all if one.metric.level == "run")
@@ -146,13 +146,13 @@ class Plan:
 
     @property
     def requests(self) -> RequestPlan:
-        """Which requests to the judge a row and a question cost, and which metrics rest on them."""
+        """The judge requests for a row and for a question, and which metrics depend on them."""
         return plan_requests(self._row_plan.prepared)
 
     def subset(self, ids: Collection[str]) -> "Plan":
         """The plan of some of these metrics, with the same versions and requests as in this one.
 
-        A request that serves several metrics stays as it is, so that what is kept of it can be used.
+        A request that serves several metrics stays the same, so that its cached reply can be used.
 
         Raises:
             InputError: for a metric that is not planned.
@@ -164,7 +164,7 @@ class Plan:
         return Plan(one for one in self._all if one.metric.id in ids)
 
     async def score(self, facts: Facts) -> list[Score]:
-        """Scores of a row, in the order of ``metrics``; whatever can be awaited together is."""
+        """Scores of a row, in the order of ``metrics``; independent artefacts are awaited concurrently."""
         row = RowBench(self._row_plan, facts)
         row.make_plain()
         if not self.is_sync:
@@ -172,7 +172,7 @@ class Plan:
         return row.scores()
 
     def score_now(self, facts: Facts) -> list[Score]:
-        """The same without awaiting anything. Raises RuntimeError unless ``is_sync``."""
+        """The same without awaiting. Raises RuntimeError unless ``is_sync``."""
         if not self.is_sync:
             raise RuntimeError("Some of these metrics await a model: use 'await plan.score(facts)'.")
         row = RowBench(self._row_plan, facts)
@@ -180,13 +180,13 @@ class Plan:
         return row.scores()
 
     def bot_failed(self) -> list[Score]:
-        """Scores of a row on which the bot raised, timed out or was refused: no number at all."""
+        """Scores of a row on which the bot raised, timed out or was refused: without values."""
         return [
             Score(metric.id, None, Status.BOT_ERROR, Reason.BOT_RAISED, {}, metric.version) for metric in self.metrics
         ]
 
     def broken_off(self, message: str) -> list[Score]:
-        """Scores of a row whose scoring ended before there was any: an error of each metric."""
+        """Scores of a row whose scoring was broken off: an error for each metric."""
         details = {"exception": "", "message": message[:500], "raised_by": ""}
         return [
             Score(metric.id, None, Status.ERROR, Reason.METRIC_RAISED, details, metric.version)
@@ -208,7 +208,7 @@ class Plan:
 
 EmptyContexts: TypeAlias = Literal["not_applicable", "zero"]
 _EMPTY_CONTEXTS: Final = ("not_applicable", "zero")
-_UNNAMED: Final = ("byop",)  # under a call without a prompt of ours: what is said of own prompts, and the frame
+_UNNAMED: Final = ("byop",)  # for a call without a prompt file: the instructions for own prompts, and the frame
 
 
 def make_plan(
@@ -218,7 +218,7 @@ def make_plan(
     empty_contexts: EmptyContexts,
     models: Mapping[str, str],
 ) -> Plan:
-    """Prepare metrics; ``Catalog.plan`` says what the arguments mean."""
+    """Prepare metrics; see ``Catalog.plan`` for the arguments."""
     if empty_contexts not in _EMPTY_CONTEXTS:
         wanted = " or ".join(repr(choice) for choice in _EMPTY_CONTEXTS)
         raise InputError(f"empty_contexts is {empty_contexts!r}; {wanted} is wanted.")
@@ -230,7 +230,7 @@ def make_plan(
 
 
 class _Planner:
-    """What is worked out once and shared by the metrics of a plan: steps, and which parts they have."""
+    """What the metrics of a plan share: steps, and which parts they have."""
 
     def __init__(
         self,
@@ -249,7 +249,7 @@ class _Planner:
         self._wired = wired_parts(wanted, artefacts)
 
     def prepared(self, metric: Metric, versions: Mapping[str, str] = MappingProxyType({})) -> Prepared:
-        """A metric with all that scoring it takes; ``versions`` are those of the row metrics that it may add up."""
+        """A metric with all that is needed to score it; ``versions`` are those of the row metrics it may depend on."""
         declared = metric.declaration
         options = _settled(metric, self._options.get(metric.id, {}))
         parameters = _parameters(metric, options)
@@ -289,7 +289,7 @@ class _Planner:
         )
 
     def _scale(self, metric: Metric, options: Mapping[str, object]) -> tuple[float | None, float | None]:
-        """The ends of a metric's scale, which its own options or one of an artefact may set."""
+        """The bounds of a metric's values, which its own options or one of an artefact may set."""
         for (name, value), ends in metric.declaration.ranges.items():
             if options[name] == value:
                 return ends
@@ -303,7 +303,7 @@ class _Planner:
         raise InputError(f"The option {owner}.{option} is {scale!r}; two numbers are wanted, the worst score first.")
 
     def _facts(self, metric: Metric, parameters: Sequence[Need]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """The facts that a metric can't do without and those that it uses, as its options have it."""
+        """The facts that a metric requires and those that it uses, with its options applied."""
         if parameters == metric.parameters:
             return metric.needs, metric.optional
         required, optional = facts_of(parameters, self._artefacts)
@@ -312,7 +312,7 @@ class _Planner:
         )
 
     def _below(self, parameters: Sequence[Need]) -> list[Step]:
-        """The artefacts under some needs, each once, what is needed before what needs it."""
+        """The artefacts that some needs depend on, each once, in the order of needs."""
         found: dict[str, Step] = {}
         for need in parameters:
             if need.name in self._artefacts:
@@ -323,7 +323,7 @@ class _Planner:
         return list(found.values())
 
     def _given(self, artefact: Artefact) -> list[Need]:
-        """What an artefact is given in this plan: its needs without the parts that nobody else asks for."""
+        """The needs of an artefact in this plan: without the parts that no other step needs."""
         wired = self._wired[artefact.id]
         parts = artefact.declaration.parts
         return [need for need in artefact.parameters if need.name in wired or need.name not in parts]
@@ -347,7 +347,7 @@ class _Planner:
 
 
 def wired_parts(wanted: Iterable[Sequence[Need]], artefacts: Mapping[str, Artefact]) -> dict[str, tuple[str, ...]]:
-    """For each artefact under some needs, those of its parts that something that needs it needs as well."""
+    """For each artefact that some needs depend on, the parts that are needed together with it elsewhere."""
     lists = [*wanted]
     reached: set[str] = set()
     for needs in lists:  # grows as artefacts are reached
@@ -363,7 +363,7 @@ def wired_parts(wanted: Iterable[Sequence[Need]], artefacts: Mapping[str, Artefa
 
 
 def _parameters(metric: Metric, options: Mapping[str, object]) -> tuple[Need, ...]:
-    """What a metric asks for, with the swaps that its options bring."""
+    """The needs of a metric, with the swaps of its options applied."""
     swaps: dict[str, str] = {}
     for (option, value), instead in metric.declaration.swaps.items():
         if options[option] == value:
@@ -389,7 +389,7 @@ def _step(
 
 
 def _version(metric: Metric, below: Sequence[Step], options: Mapping[str, object], rules: Mapping[str, object]) -> str:
-    """Hash of all that makes a score: code, options, rules and models of the metric and its artefacts."""
+    """Hash of all that a score depends on: code, options, rules and models of the metric and its artefacts."""
     made_by = [_making(step) for step in below]
     whole: list[object] = [
         metric.id,
@@ -405,7 +405,7 @@ def _version(metric: Metric, below: Sequence[Step], options: Mapping[str, object
 
 
 def _making(step: Step) -> list[object]:
-    """What makes an artefact what it is in this plan."""
+    """All that an artefact depends on in this plan, for the version."""
     made_by: list[object] = [step.name, code_version(step.function), dict(step.options)]
     if step.parts:
         made_by.append({"parts": step.parts})
@@ -418,7 +418,7 @@ def _making(step: Step) -> list[object]:
 
 
 def _prompt(call: str, step: Step) -> str:
-    from .judge.rendering import prompt_hash  # not needed by those who ask no judge
+    from .judge.rendering import prompt_hash  # not needed by metrics without a judge
 
     try:
         return prompt_hash(call)
@@ -428,7 +428,7 @@ def _prompt(call: str, step: Step) -> str:
 
 
 def _settled(owner: Metric | Artefact, given: Mapping[str, object]) -> Mapping[str, object]:
-    """The owner's defaults with the given values in their place; lists become tuples."""
+    """The owner's options: the given values, else the defaults; lists become tuples."""
     defaults = owner.options
     settled = dict(defaults)
     hints = _hints(owner.function) if given else {}
@@ -455,7 +455,7 @@ def _hints(function: Function) -> Mapping[str, object]:
 
 
 def _fitting(option: str, value: object, default: object) -> object:
-    """The value in the kind of its default. Raises InputError when it is of another kind."""
+    """The value, converted to the type of its default. Raises InputError when it has another type."""
     if isinstance(default, tuple) and isinstance(value, (list, tuple)):
         return tuple(_fitting(option, item, default[0]) for item in value) if default else tuple(value)
     if isinstance(default, float) and isinstance(value, int) and not isinstance(value, bool):

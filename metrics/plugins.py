@@ -1,4 +1,4 @@
-"""Installed metrics: what other packages bring by the entry points ``proctor.metrics``, loaded when wanted."""
+"""Installed metrics: metrics of other packages, by the entry points ``proctor.metrics``, loaded on demand."""
 
 from collections.abc import Iterable
 from functools import cache
@@ -15,10 +15,10 @@ GROUP: Final = "proctor.metrics"
 
 
 def with_installed(catalog: Catalog, names: Iterable[str]) -> Catalog:
-    """The catalog; with the metrics of other packages where it misses one of the names.
+    """The catalog; with the metrics of other packages if one of the names is not in it.
 
     Raises:
-        InputError: a package can't be imported, or what it names is no metric; the sentence names the package.
+        InputError: a package can't be imported, or its entry point is no metric; the message names the package.
     """
     known = {*catalog.metrics, *EVALUATORS, *GROUPS}
     if all(name in known or name.startswith("byop") for name in names):
@@ -36,7 +36,7 @@ def _installed() -> tuple[Function, ...]:
 
 def _loaded(entry: EntryPoint) -> list[Function]:
     package = entry.dist.name if entry.dist else entry.module
-    message = f"The package {package} says that it brings metrics ({GROUP}: {entry.name} = {entry.value}), and "
+    message = f"The package {package} declares metrics ({GROUP}: {entry.name} = {entry.value}), and "
     try:
         loaded = entry.load()
     except Exception as error:  # the code of others may raise anything

@@ -1,4 +1,4 @@
-"""Metrics of retrieval against gold evidence: whether, how early and how cleanly the evidence was retrieved."""
+"""Retrieval metrics against gold evidence: hit rate, recall, rank and overlap of the evidence."""
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -14,7 +14,7 @@ Spans = tuple[tuple[int, int], ...]
 
 @dataclass(frozen=True, slots=True)
 class SpanSet:
-    """Characters by document, as spans that are sorted and apart."""
+    """Characters by document, as sorted spans that don't overlap."""
 
     spans: Mapping[str, Spans]
 
@@ -87,7 +87,7 @@ class EvidenceRanks:
     by_document: bool
 
     def details(self) -> dict[str, object]:
-        """What is kept as evidence of a value."""
+        """The details of a score."""
         details: dict[str, object] = {"ranks": list(self.ranks), "retrieved": self.retrieved}
         return details | ({"by_document": True} if self.by_document else {})
 
@@ -122,7 +122,7 @@ def _hits(place: Place, member: Place, coverage: float) -> bool:
 def hit_rate(evidence_ranks: EvidenceRanks, *, k: int = 0) -> Measured:
     """1 if any group of the gold evidence is among the first k retrieved passages (k = 0: all of them), else 0.
 
-    A question that needs several places is a hit with one of them: ``evidence_recall`` asks for all.
+    A question with several groups of evidence is a hit with one of them; ``evidence_recall`` counts all.
     """
     return Measured(float(bool(_found(evidence_ranks, k))), evidence_ranks.details())
 
@@ -137,7 +137,7 @@ def evidence_recall(evidence_ranks: EvidenceRanks, *, k: int = 0) -> Measured:
 def mrr(evidence_ranks: EvidenceRanks, *, k: int = 0) -> Measured:
     """Reciprocal rank of the first passage among the first k (k = 0: all) that hits any group of the gold evidence.
 
-    0 where none does. It sees the first hit only.
+    0 if none does. Only the first hit counts.
     """
     found = _found(evidence_ranks, k)
     return Measured(1 / found[0] if found else 0.0, evidence_ranks.details())
@@ -145,12 +145,12 @@ def mrr(evidence_ranks: EvidenceRanks, *, k: int = 0) -> Measured:
 
 @metric(source=f"{_SOURCE}; Jaervelin and Kekaelaeinen 2002", zero_on_empty_contexts=True)
 def ndcg(evidence_ranks: EvidenceRanks, *, k: int = 0) -> Measured:
-    """Discounted gain of the gold evidence among the first k passages (k = 0: all) over that of the best order.
+    """Discounted gain of the gold evidence among the first k passages (k = 0: all), divided by that of the best order.
 
     The j-th group that is found adds 1 / log2(1 + max(j, rank)), where rank is that of the first passage that hits it;
-    the best order has every group at its own rank from 1 on. A passage that repeats a group that was found before adds
-    nothing. With one group a passage this is the usual nDCG with gains of 0 and 1. It does not depend on how
-    many passages of the knowledge would hit, which is what changes when documents are cut differently.
+    in the best order every group has its own rank from 1 on. A passage that repeats a group adds nothing. With one
+    group a passage this is the usual nDCG with gains of 0 and 1. It does not depend on the number of passages that
+    would hit, which changes with the chunking of the documents.
     """
     places = [max(number, rank) for number, rank in enumerate(_found(evidence_ranks, k), 1)]
     gain = math.fsum(1 / math.log2(1 + place) for place in places if not k or place <= k)
@@ -197,7 +197,7 @@ class CharacterOverlap:
     repeated: int
 
     def details(self) -> Mapping[str, object]:
-        """What is kept as evidence of a value; ``repeated`` characters were retrieved more than once."""
+        """The details of a score; ``repeated`` characters were retrieved more than once."""
         counts = {"retrieved_characters": self.retrieved, "gold_characters": self.gold, "shared_characters": self.both}
         return counts | ({"repeated_characters": self.repeated} if self.repeated else {})
 
@@ -235,8 +235,8 @@ def _share(member: Place, found: SpanSet) -> float:
 def span_precision(character_overlap: CharacterOverlap) -> Measured:
     """Share of the retrieved characters that are gold evidence.
 
-    A quote is short and a passage is not, so that even a perfect retriever stays far below 1: compare bots, and don't
-    read it as a grade. Characters that were retrieved twice count once.
+    A quote is short and a passage is not, so even a perfect retriever stays far below 1: use it to compare bots, not
+    as a grade. Characters that were retrieved twice count once.
     """
     return Measured(character_overlap.both / character_overlap.retrieved, character_overlap.details())
 
@@ -245,16 +245,16 @@ def span_precision(character_overlap: CharacterOverlap) -> Measured:
 def span_recall(character_overlap: CharacterOverlap) -> Measured:
     """Share of the characters of the gold evidence that were retrieved; each group counts with its best member.
 
-    Retrieving everything gives 1: read it beside ``span_precision`` or ``span_iou``.
+    Retrieving everything gives 1: read it together with ``span_precision`` or ``span_iou``.
     """
     return Measured(character_overlap.both / character_overlap.gold, character_overlap.details())
 
 
 @metric(source=_SOURCE, zero_on_empty_contexts=True)
 def span_iou(character_overlap: CharacterOverlap) -> Measured:
-    """Characters that are retrieved and gold evidence, over those that are either (intersection over union).
+    """Characters that are both retrieved and gold evidence, divided by those that are either (intersection over union).
 
-    It is low wherever passages are longer than quotes, as ``span_precision`` is.
+    It is low if passages are longer than quotes, as ``span_precision`` is.
     """
     either = character_overlap.retrieved + character_overlap.gold - character_overlap.both
     return Measured(character_overlap.both / either, character_overlap.details())

@@ -1,4 +1,4 @@
-"""Score: what a metric says of a row; no value means not applicable or failed, never zero."""
+"""Score: the result of a metric on a row; a missing value means not applicable or failed, never zero."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -12,7 +12,7 @@ Aggregate = Literal["mean", "rate"]  # over the rows with a value; a rate counts
 
 
 class Status(StrEnum):
-    """How a score came out; ``value`` is None exactly when this is not OK."""
+    """The outcome of a score; ``value`` is None exactly when this is not OK."""
 
     OK = "ok"
     NOT_APPLICABLE = "not_applicable"
@@ -46,8 +46,8 @@ class Reason(StrEnum):
     # Ours, beyond the specification:
     NOT_REPORTED = "not_reported"  # the backend gave no such figure (cost, tokens, latency)
     FAQ_MISSING = "faq_missing"  # the bot matches no FAQ
-    EVIDENCE_MISSING = "evidence_missing"  # the question names no gold evidence that stands in the knowledge
-    PLACES_MISSING = "places_missing"  # the contexts don't tell from where they are
+    EVIDENCE_MISSING = "evidence_missing"  # the question has no gold evidence that was found in the knowledge
+    PLACES_MISSING = "places_missing"  # the contexts don't say where in the documents they are from
     NEGATIVE_COST = "negative_cost"
     METRIC_RAISED = "metric_raised"
     NOT_FINITE = "not_finite"
@@ -56,12 +56,14 @@ class Reason(StrEnum):
     NO_JUDGE_REQUESTS = "no_judge_requests"
     CONTEXTS_NOT_CHECKED = "contexts_not_checked"  # the evaluator looks at the answer only
     TIMED_OUT = "timed_out"
-    JUDGE_CANNOT_GRADE = "judge_cannot_grade"  # this judge has no means for it, as the embedded one for safety
+    JUDGE_CANNOT_GRADE = (
+        "judge_cannot_grade"  # this judge does not support the call, such as the embedded judge for safety
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """What one metric says of one row. ``version`` is a hash of all that made it."""
+    """The result of one metric on one row. ``version`` is a hash of all that it depends on."""
 
     metric: str
     value: float | None
@@ -89,19 +91,19 @@ class NotApplicable(ProctorError):  # noqa: N818 - an outcome, raised by metrics
 
 
 class ModelUnavailable(ProctorError):  # noqa: N818 - an outcome, raised by tools
-    """A local model can't be loaded; the message says what to do. Gives ``error / model_unavailable``."""
+    """A local model can't be loaded; the message says what to do. It gives ``error / model_unavailable``."""
 
 
 class JudgeUnavailable(ProctorError):  # noqa: N818 - an outcome, raised by judges
-    """A judge can't be reached or refuses to answer; the message says why. Gives ``error / judge_unavailable``."""
+    """A judge can't be reached or refuses to answer; the message says why. It gives ``error / judge_unavailable``."""
 
 
 class Unreadable(ProctorError):  # noqa: N818 - an outcome, raised by metrics and artefacts
-    """A judge's reply can't be read; the message says why. Gives ``parse_failure / judge_unparseable``."""
+    """A judge's reply can't be read; the message says why. It gives ``parse_failure / judge_unparseable``."""
 
 
 class TimedOut(ProctorError):  # noqa: N818 - an outcome, raised by metrics and artefacts
-    """Working it out took too long; the message says what did. Gives ``error / timed_out``."""
+    """The computation took too long; the message says what did. It gives ``error / timed_out``."""
 
 
 def passed(value: float | None, threshold: float | None, better: Better) -> bool | None:

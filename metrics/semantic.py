@@ -1,4 +1,4 @@
-"""Metrics on sentence vectors: similarity to expected answer, question and contexts, and soft retrieval scores."""
+"""Embedding metrics: similarity to expected answer, question and contexts, and soft retrieval scores."""
 
 from dataclasses import dataclass
 from typing import Final, Literal
@@ -41,13 +41,13 @@ def answer_similarity(
 ) -> Measured:
     """Cosine of the embeddings of the whole answer and the whole expected answer.
 
-    With ``method: cross_encoder`` a model on this machine that reads both texts together says how alike they are, from
-    0 to 1 (the sigmoid of its output; the model of ``similarity`` under local_models). That is slower and often better
-    with a model trained on your language. Values of the two methods don't compare.
+    With ``method: cross_encoder`` a local model that reads both texts together gives their similarity from 0 to 1 (the
+    sigmoid of its output; the model of ``similarity`` under local_models). That is slower and often better with a model
+    trained on your language. Values of the two methods can't be compared.
 
-    It measures likeness, and does so well: Pearson 0.87 with people's ratings on stsb (word counts: 0.52), AUROC 0.95
-    for questions that ask the same (0.91). It does not measure whether an answer is right: a wrong name in the same
-    sentence is very like. There its AUROC is 0.75 to 0.82 on four question sets, on none above that of token F1, and
+    It measures similarity well: Pearson 0.87 with people's ratings on stsb (word counts: 0.52), AUROC 0.95 for
+    questions that ask the same (0.91). It does not measure whether an answer is right: the same sentence with a wrong
+    name is very similar. There its AUROC is 0.75 to 0.82 on four question sets, on none above that of token F1, and
     below it on evouna (0.82 against 0.89). Measured with all-MiniLM-L6-v2 by
     ``tests/benchmarks/measure_evaluators.py similarity correctness``.
     """
@@ -58,7 +58,7 @@ def answer_similarity(
 def answer_relevancy_sentence(
     question_vector: TextVectors, answer_sentences: tuple[str, ...], relevancy_vectors: TextVectors
 ) -> Measured:
-    """Greatest cosine of the question with a sentence of the answer that has more than 10 characters.
+    """Highest cosine of the question with a sentence of the answer of more than 10 characters.
 
     An answer without such a sentence is compared as a whole.
     """
@@ -98,8 +98,8 @@ def groundedness(
     It is similarity, not entailment: a sentence that contradicts the contexts may score high. Details name
     the least grounded sentence, and for each sentence its nearest context, counted from 0.
 
-    Use it to find the sentence to look at, not as a verdict on faithfulness: against human labels it is on no set
-    above the plain share of the answer's words that the contexts hold. AUROC 0.85 on begin (words: 0.95), 0.60 on
+    Use it to find the sentence to look at, not as a verdict on faithfulness: against human labels it is on no data set
+    better than the share of the answer's words that are in the contexts. AUROC 0.85 on begin (words: 0.95), 0.60 on
     q2_wow (0.65), 0.54 on wice (0.71), 0.77 on factcheckgpt_stance (0.73, the difference within chance). Measured with
     all-MiniLM-L6-v2 by ``tests/benchmarks/measure_evaluators.py groundedness``.
     """
@@ -161,10 +161,10 @@ def context_recall_relevancy(
 ) -> Measured:
     """Cosine of the question with the sentence of the contexts that is nearest to it.
 
-    A sentence that repeats the question without answering it scores highest of all: this says that the topic was
-    found, not the answer. The thresholds of two embedding models don't compare.
+    A sentence that repeats the question without answering it scores highest: this shows that the topic was found, not
+    the answer. The thresholds of two embedding models can't be compared.
 
-    For passages that answer their question or don't, as people see it, its AUROC is 0.86 on clapnq (share of the
+    For passages that answer their question or don't, by human labels, its AUROC is 0.86 on clapnq (share of the
     question's words in the passage: 0.75), and 0.75 for passages that bear on a claim or don't (factcheckgpt_stance;
     words: 0.71, the difference within chance). Measured with all-MiniLM-L6-v2 by
     ``tests/benchmarks/measure_evaluators.py relevancy``.

@@ -16,8 +16,8 @@ _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 _ELIGIBLE_LENGTH: Final = 10  # more than this many characters
 MOST_MISSING: Final = 30  # words that details name
 _LONGEST_WORD: Final = 40  # characters of each
-_SHOWN: Final = 300  # characters of a text that are kept as evidence
-_CACHED_LENGTH: Final = 4_096  # longer texts are split anew, so that the cache stays small
+_SHOWN: Final = 300  # characters of a text in the details
+_CACHED_LENGTH: Final = 4_096  # longer texts are not cached, so that the cache stays small
 
 
 def normalise(text: str) -> str:
@@ -81,7 +81,7 @@ def _sentences(text: str, language: str) -> tuple[str, ...]:
         body = line[bullet.end() :] if bullet else line
         try:
             found += segment(language, body)
-        except UnicodeEncodeError:  # it refuses half characters
+        except UnicodeEncodeError:  # it rejects lone surrogates
             found += _cut_like(body, segment(language, _SURROGATE.sub("\ufffd", body)))
     return tuple(trimmed for sentence in found if (trimmed := sentence.strip()))
 
@@ -99,7 +99,7 @@ def _cut_like(text: str, pieces: Iterable[str]) -> list[str]:
 
 
 def shown(text: str) -> str:
-    """What of a text is kept as evidence: its first 300 characters, so that details don't repeat whole documents."""
+    """The first 300 characters of a text, so that details don't repeat whole documents."""
     return text[:_SHOWN]
 
 
@@ -108,7 +108,7 @@ def eligible(sentence: str) -> bool:
     return len(sentence) > _ELIGIBLE_LENGTH
 
 
-# Words whose stem the rules would get wrong; NLTK's list.
+# Words that the rules would stem wrongly; NLTK's list.
 _IRREGULAR: Final = {
     "sky": "sky", "skies": "sky", "dying": "die", "lying": "lie", "tying": "tie", "news": "news",
     "innings": "inning", "inning": "inning", "outings": "outing", "outing": "outing",
@@ -130,7 +130,7 @@ _DROPPED: Final = frozenset({  # step 4: taken off when at least two measures co
     "iti", "ous", "ive", "ize",
 })  # fmt: skip
 _LETTERS: Final = {ord(letter): "v" for letter in "aeiou"} | {ord("y"): "y"}
-_LONGEST_CACHED_WORD: Final = 40  # longer ones are no words; keeping them would cost memory without bound
+_LONGEST_CACHED_WORD: Final = 40  # longer ones are no words, and are not cached
 
 
 def stem(word: str) -> str:
@@ -199,7 +199,7 @@ def _past_or_gerund(word: str) -> str:
 
 
 def _fixed(rest: str) -> str:
-    """What is left after -ed or -ing, with its final e or single consonant given back."""
+    """The stem after -ed or -ing was removed, with its final e or single consonant restored."""
     if rest.endswith(("at", "bl", "iz")):
         return rest + "e"
     shape = _shape(rest)
@@ -223,7 +223,7 @@ def _derivation(word: str) -> str:
 
 
 def _rewrite(word: str, endings: dict[str, str]) -> str:
-    """The longest of the endings that the word has decides, whether or not it may be replaced."""
+    """Replace the longest matching ending, if the rest of the word allows it."""
     for length in range(7, 2, -1):
         ending = word[-length:]
         if ending in endings and len(word) >= length:
@@ -253,7 +253,7 @@ def _final_double_l(word: str) -> str:
     return word[:-1] if word.endswith("ll") and _measure(word[:-1]) > 1 else word
 
 
-# ruff: noqa: RUF001 - quotes and dashes that look alike are what this file tells apart
+# ruff: noqa: RUF001 - the patterns distinguish quotes and dashes that look alike
 
 
 # Usual text is read piece by piece, a piece being what stands between blanks, because nearly all rules of the
@@ -306,7 +306,7 @@ def word_tokens(sentence: str) -> list[str]:
 
 
 def _tokens_by_piece(sentence: str) -> list[str] | None:
-    """The tokens, or None when the sentence must be seen whole."""
+    """The tokens, or None when the sentence must be tokenized as a whole."""
     pieces = sentence.split()
     if not pieces:
         return []
@@ -336,7 +336,7 @@ def _place_of_full_stop(pieces: list[str]) -> int:
 
 
 def _depends_on_space(sentence: str) -> bool:
-    """Whether space other than blanks matters: some rules name the blank itself, beside quotes and at the end."""
+    """Whether white space other than blanks matters: some rules name the blank, next to quotes and at the end."""
     beside_quotes = "'" in sentence or '"' in sentence
     return (beside_quotes or sentence[-1].isspace()) and _OTHER_SPACE.search(sentence) is not None
 
@@ -373,7 +373,7 @@ def _plain_letters(piece: str) -> bool:
 
 
 def _chunk(chunk: str) -> list[str]:
-    """A stretch without separators, with its endings ('s, 'll, n't, a closing quote) taken off."""
+    """A piece without separators, with its endings ('s, 'll, n't, a closing quote) split off."""
     if "'" not in chunk:
         return [chunk]
     endings: list[str] = []

@@ -1,4 +1,4 @@
-"""What a metric may ask for beside the row: the protocols of the tools, each of one or two methods."""
+"""Tools: the protocols of the models that metrics may use, each of one or two methods."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -28,7 +28,7 @@ class Embedder(Protocol):
 
     @property
     def model_id(self) -> str:
-        """Name and revision of the model, as it stands on the manifest and in details."""
+        """Name and revision of the model, as in the manifest and in details."""
         ...
 
     async def embed(self, texts: Sequence[str]) -> Embedded:
@@ -37,11 +37,11 @@ class Embedder(Protocol):
 
 
 class Judge(Protocol):
-    """A model that grades: a language model behind prompts, several of them, or the embedded one."""
+    """A model that grades: a language model with prompts, several of them, or the embedded judge."""
 
     @property
     def model_id(self) -> str:
-        """Name, settings and votes, as they stand on the manifest and in the version of scores."""
+        """Name, settings and votes, as in the manifest and in the version of scores."""
         ...
 
     @property
@@ -50,17 +50,17 @@ class Judge(Protocol):
         ...
 
     async def ask(self, call: JudgeCall[Answer], vote: int = 1, votes: int = 1) -> Answer:
-        """What the judge says; items that it left out, or that can't be read, are None in the answer.
+        """The judge's answer; items that are missing in the reply, or can't be read, are None.
 
         Args:
             call: what is asked.
-            vote: number of this vote, from 1; several votes on one call never share a kept reply.
+            vote: number of this vote, from 1; several votes on one call never share a cached reply.
             votes: how many votes are taken on this call.
 
         Raises:
             Unreadable: nothing could be read from the reply, also after a repair.
-            JudgeUnavailable: no reply could be had.
-            NotApplicable: this judge has no means to answer such a call (``judge_cannot_grade``).
+            JudgeUnavailable: there was no reply.
+            NotApplicable: this judge does not support the call (``judge_cannot_grade``).
         """
         ...
 

@@ -1,4 +1,4 @@
-"""Versions: a hash of the code that makes a score, followed from the metric through what it calls."""
+"""Versions: a hash of the code that a score depends on, from the metric through all that it calls."""
 
 import ast
 import errno
@@ -14,15 +14,15 @@ from types import CodeType
 from typing import Final, NamedTuple
 
 _ROOT: Final = __name__.split(".", maxsplit=1)[0]
-# Modules that say how a score is written down but never shape its value.
+# Modules that describe scores but never change a value.
 _VOCABULARY: Final = frozenset(f"{__package__}.{name}" for name in ("declaration", "facts", "score", "tools"))
-# Packages whose own versions don't show in a value beyond the last bits.
+# Packages whose version changes no value beyond the last bits.
 _TRANSPARENT: Final = frozenset({"numpy"})
 _DEFINITIONS: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
 class _Imported(NamedTuple):
-    """Where a name comes from: a module, and a name in it unless the module itself is meant."""
+    """Where a name comes from: a module, and a name in it; None for the module itself."""
 
     module: str
     name: str | None
@@ -45,7 +45,7 @@ class _Source:
                 self._note(statement)
 
     def _note(self, statement: ast.stmt) -> None:
-        """Take down what a statement binds, also inside ``try`` and ``if``."""
+        """Record the names that a statement binds, also inside ``try`` and ``if``."""
         for node in ast.walk(statement):
             if isinstance(node, (ast.Import, ast.ImportFrom)):
                 self.imports.update(self.imported(node))
@@ -55,14 +55,14 @@ class _Source:
                 self.definitions.setdefault(node.id, []).append(statement)
 
     def bared(self, statement: ast.stmt) -> ast.AST:
-        """One of our statements without what doesn't count; it is changed in place, once, because copies are slow."""
+        """A statement without what does not count; changed in place, once, because copies are slow."""
         if id(statement) not in self._bared:
             self._bared.add(id(statement))
             _Bare().visit(statement)
         return statement
 
     def imported(self, statement: ast.Import | ast.ImportFrom) -> dict[str, _Imported]:
-        """Local names that an import statement gives, with what they stand for."""
+        """The local names that an import statement binds, with what they refer to."""
         if isinstance(statement, ast.Import):
             return {alias.asname or alias.name.split(".")[0]: _Imported(alias.name, None) for alias in statement.names}
         module = statement.module or ""
@@ -73,15 +73,15 @@ class _Source:
 
 
 def code_version(function: Callable[..., object]) -> str:
-    """Hash of a function and of all that it leans on. The same in every process of one Python version."""
+    """Hash of a function and of all that it depends on. The same in every process of one Python version."""
     return _hash([f"{name}\n{text}" for name, text in sorted(ingredients(function).items())])
 
 
 def read_files(function: Callable[..., object], names: Iterable[str]) -> dict[str, str]:
-    """Hashes of files that lie beside the one that declares a function, by their paths from there.
+    """Hashes of files, by their paths relative to the file that declares a function.
 
     Raises:
-        FileNotFoundError: one is not there; ``filename`` is its path as given.
+        FileNotFoundError: a file does not exist; ``filename`` is its path as given.
     """
     code = getattr(inspect.unwrap(function), "__code__", None)
     folder = Path(code.co_filename if code else "").parent
@@ -95,7 +95,7 @@ def read_files(function: Callable[..., object], names: Iterable[str]) -> dict[st
 
 
 def ingredients(function: Callable[..., object]) -> dict[str, str]:
-    """What a function's value rests on, by name: our functions, classes and constants, and packages' versions.
+    """What a function's value depends on, by name: our functions, classes and constants, and versions of packages.
 
     Comments, docstrings, decorators and the annotations of functions don't count.
     """
@@ -112,13 +112,13 @@ def ingredients(function: Callable[..., object]) -> dict[str, str]:
 
 
 def _bytecode(code: CodeType) -> str:
-    """What a function without a source file does, as far as its instructions and constants tell."""
+    """The instructions and constants of a function without a source file."""
     constants = [_bytecode(one) if isinstance(one, CodeType) else repr(one) for one in code.co_consts]
     return repr((code.co_code.hex(), code.co_names, constants))
 
 
 def _follow(source: _Source, name: str, parts: dict[str, str]) -> None:
-    """Add a definition, and whatever it refers to, to the parts of a version."""
+    """Add a definition, and all that it refers to, to the parts of a version."""
     label = f"{source.module}:{name}"
     if label in parts:
         return
@@ -158,7 +158,7 @@ def _add_module(imported: _Imported, parts: dict[str, str]) -> None:
 
 @cache
 def _reading(source: _Source, name: str) -> tuple[str, tuple[str, ...], tuple[_Imported, ...]]:
-    """A definition as it counts, the names that it refers to, and its own imports."""
+    """The part of a definition that counts, the names that it refers to, and its own imports."""
     texts: list[str] = []
     names: list[str] = []
     imports: list[_Imported] = []
@@ -174,7 +174,7 @@ def _reading(source: _Source, name: str) -> tuple[str, tuple[str, ...], tuple[_I
 
 
 class _Bare(ast.NodeTransformer):
-    """Takes away what doesn't change a value: docstrings, decorators, annotations of functions."""
+    """Removes what doesn't change a value: docstrings, decorators, annotations of functions."""
 
     def _function(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> ast.AST:
         node.decorator_list = []
@@ -199,7 +199,7 @@ def _arguments(arguments: ast.arguments) -> Iterator[ast.arg]:
 
 
 def _closure(function: Callable[..., object]) -> str:
-    """Plain values that a function was closed over: they tell the members of a family apart."""
+    """Plain values in the closure of a function: they distinguish the members of a family."""
     cells = getattr(inspect.unwrap(function), "__closure__", None) or ()
     values = [cell.cell_contents for cell in cells]
     return repr([value for value in values if isinstance(value, (str, int, float, tuple, type(None)))])
@@ -210,7 +210,7 @@ def _source(path: str, module: str) -> _Source | None:
         state = Path(path).stat()
         return _parsed(path, module, state.st_mtime_ns, state.st_size)
     except (OSError, SyntaxError):
-        return None  # typed in at a prompt, or changed since it was loaded
+        return None  # defined interactively, or changed since it was loaded
 
 
 @cache
@@ -228,7 +228,7 @@ def _source_of_module(module: str) -> _Source | None:
 
 
 def _version_of(package: str, folder: Path) -> str:
-    """Version of an installed package; of a loose file beside the metric, the hash of its content."""
+    """Version of an installed package; for a single file in the same folder, the hash of its content."""
     beside = folder / f"{package}.py"
     return _hash([beside.read_text("utf-8", "replace")]) if beside.is_file() else _installed_version(package)
 

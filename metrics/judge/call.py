@@ -1,4 +1,4 @@
-"""JudgeCall: one thing that a judge is asked, over a text or over numbered items, and how its reply is read."""
+"""JudgeCall: one request to a judge, about a text or numbered items, and how its reply is read."""
 
 import re
 from abc import ABC, abstractmethod
@@ -53,7 +53,7 @@ class Reading(Generic[Answer]):
     """What was read from a reply.
 
     Attributes:
-        answer: what the judge said; None when nothing could be read. Parts that are missing are None in it.
+        answer: the judge's answer; None when nothing could be read. Missing parts are None in it.
         problem: a sentence for the judge: what was wrong, or which ids are missing; blank when all was read.
     """
 
@@ -62,12 +62,12 @@ class Reading(Generic[Answer]):
 
 
 class JudgeCall(ABC, Generic[Answer]):
-    """One thing that a judge is asked. Its subclasses are frozen dataclasses of what the judge may see.
+    """One request to a judge. Subclasses are frozen dataclasses of what the judge may see.
 
     Attributes:
         name: of the call, and of the prompt ``metrics/prompts/<name>.md``.
         is_verdict: whether the answer judges items that every judge sees alike, so that several can be combined
-            with ``combine``; False where the judge writes something of its own (claims, questions, entities).
+            with ``combine``; False if the judge writes something of its own (claims, questions, entities).
     """
 
     name: ClassVar[str]
@@ -75,10 +75,10 @@ class JudgeCall(ABC, Generic[Answer]):
 
     @abstractmethod
     def shown(self) -> Sequence[Block]:
-        """The texts that the judge is shown, in their order."""
+        """The texts that the judge is shown, in order."""
 
     def content(self) -> Sequence[Block | str]:
-        """The same with what is said between them, in which nothing untrusted may stand."""
+        """The same with trusted text between them, which must not contain anything untrusted."""
         return self.shown()
 
     @property
@@ -87,7 +87,7 @@ class JudgeCall(ABC, Generic[Answer]):
         return frozenset()
 
     def title(self) -> str:
-        """What messages and the log of calls call it."""
+        """Its name in messages and in the log of calls."""
         return self.name
 
     def prompt_name(self) -> str:
@@ -95,11 +95,11 @@ class JudgeCall(ABC, Generic[Answer]):
         return self.name
 
     def instructions(self) -> str | None:
-        """Instructions that the call brings itself, in place of a file's; nothing untrusted may stand in them."""
+        """The call's own instructions, in place of a file's; they must not contain anything untrusted."""
         return None
 
     def reminder(self) -> str:
-        """What the prompt repeats, after the material, of the reply that is wanted."""
+        """What the prompt says, after the material, about the format of the reply."""
         return "Reply with the JSON object only."
 
     def schema(self) -> Mapping[str, object] | None:
@@ -115,27 +115,27 @@ class JudgeCall(ABC, Generic[Answer]):
         return ()
 
     def completed(self, first: Answer, second: Answer) -> Answer:  # noqa: ARG002 - for subclasses
-        """What was read of a first reply, completed by the second; the second alone where there are no parts."""
+        """The answer of a first reply, completed by the second; the second alone if there are no parts."""
         return second
 
     def combine(self, answers: Sequence[Answer | None], mean: bool) -> Answer:  # noqa: ARG002 - for subclasses
         """One answer of several judges or votes: the majority, or with ``mean`` the mean where it is a number.
 
         Args:
-            answers: at least one; None for a reply that can't be read. Fewer than half readable, or as many on the
-                one side as on the other, is no word: None in the answer, or Unreadable when there are no parts.
+            answers: at least one; None for a reply that can't be read. If fewer than half are readable, or on a
+                tie, the result is None in the answer, or Unreadable when there are no parts.
             mean: numbers are averaged; otherwise, and for all that is no number, the majority counts.
         """
         advice = "give it 'combine', or 'is_verdict = False' to have it answered by the first judge alone"
         raise TypeError(f"answers to the call '{self.title()}' can't be combined: {advice}")
 
     def tied(self, answers: Sequence[Answer | None]) -> bool:  # noqa: ARG002 - for subclasses
-        """Whether the majority of these is undecided on some part, so that one more vote is worth its cost."""
+        """Whether some part is tied, so that one more vote is needed."""
         return False
 
 
 def cannot_grade(call: JudgeCall[Answer], why: str) -> NotApplicable:
-    """What a judge raises that has no means to answer such a call."""
+    """The exception of a judge that does not support the call."""
     return NotApplicable(Reason.JUDGE_CANNOT_GRADE, call=call.title(), message=why)
 
 
@@ -150,12 +150,12 @@ def numbered(letter: str, count: int) -> tuple[str, ...]:
 
 
 def span(ids: Sequence[str]) -> str:
-    """Ids in a row, in words: ``a1 to a4``, ``a1``."""
+    """Consecutive ids as text: ``a1 to a4``, ``a1``."""
     return ids[0] if len(ids) == 1 else f"{ids[0]} to {ids[-1]}"
 
 
 def item(identity: str, text: str) -> str:
-    r"""One item on one line, whatever breaks its text has; marks of items within it lose their brackets.
+    r"""One item on one line, with its line breaks escaped; item marks within it lose their brackets.
 
     >>> item("a1", "Paris.\n[a2] Rome.")
     '[a1] Paris. \\n (a2) Rome.'
@@ -170,7 +170,7 @@ def listing(ids: Iterable[str], texts: Iterable[str]) -> str:
 
 
 def unmarked(text: str) -> str:
-    r"""A text shown beside items, in which nothing looks like one of them.
+    r"""A text without anything that looks like the mark of an item.
 
     >>> unmarked("See [1].\n[a2] Rome.")
     'See [1].\n(a2) Rome.'
@@ -184,11 +184,11 @@ class ItemList:
 
     Attributes:
         part: section of the prompt, and field of the reply with a list of verdicts.
-        place: field of the answer where the verdicts go.
+        place: field of the answer for the verdicts.
         ids: of the items; empty when the call does not ask about them.
         verdict: field of the reply's items that says yes or no: ``supported``, ``useful``.
-        chunks: number of chunks of which the judge names those that support an item alone; 0 when it is not asked to.
-        why: whether the judge says what is missing.
+        chunks: number of chunks among which the judge names those that support an item on their own; 0 if not asked.
+        why: whether the judge gives a reason.
     """
 
     part: str
@@ -221,7 +221,7 @@ class ItemList:
         )
 
     def _chunks(self, found: object) -> tuple[int, ...]:
-        """Numbers of the chunks that are named; names of chunks that were not shown are dropped."""
+        """Numbers of the named chunks; names of chunks that were not shown are dropped."""
         if not isinstance(found, list):
             raise Malformed('"chunks" must be a list of chunk ids')
         numbers = {name: number for number, name in enumerate(numbered("c", self.chunks), start=1)}
@@ -315,7 +315,7 @@ class ItemCall(JudgeCall[Answer]):
         return verdicts
 
     def _columns(self, answers: Sequence[Answer | None], items: ItemList) -> list[Verdicts]:
-        """For each item, what every judge said of it; None throughout for one whose reply can't be read."""
+        """For each item the verdicts of all judges; None for a judge whose reply can't be read."""
         unread: Verdicts = (None,) * len(items.ids)
         rows = [unread if answer is None else self._of(answer, items) for answer in answers]
         return list(zip(*rows, strict=True))

@@ -1,4 +1,4 @@
-"""Calls: everything that judges are asked: claims, verdicts on items, grades, labels."""
+"""Judge calls: claims, verdicts on items, grades and labels."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -84,7 +84,7 @@ class AnswerClaims(TextList):
 
 @dataclass(frozen=True, slots=True)
 class ExpectedClaims(TextList):
-    """J1e: an expected answer as self-contained claims; once for a test case, whatever bots answer.
+    """J1e: an expected answer as self-contained claims; once for a question, for any number of bots.
 
     Its prompt is that of J1a, so that the claims of both can be compared.
     """
@@ -383,7 +383,7 @@ class Review(JudgeCall[Grades]):
 
 @dataclass(frozen=True, slots=True)
 class SafetyVerdicts(JudgeCall[Flags]):
-    """J7: for each aspect of safety, whether the answer, or what a search found, is to be flagged."""
+    """J7: for each aspect of safety, whether the answer, or the retrieved contexts, are flagged."""
 
     name: ClassVar[str] = "safety"
 
@@ -440,7 +440,7 @@ class SafetyVerdicts(JudgeCall[Flags]):
         return [flags[aspect] if flags else None for flags in answers]
 
 
-_QUOTED: Final = 200  # characters of a reply that are kept beside its label
+_QUOTED: Final = 200  # characters of a reply that are kept with its label
 _OF_TEN: Final = re.compile(r"(?<=[0-9])\s*(?:/\s*10|out\s+of\s+(?:10|ten))(?![\w/]|[.,][0-9])", re.IGNORECASE)
 _AROUND: Final = ".,;!?()[]\"'`*_\u201c\u201d\u2018\u2019"
 
@@ -455,7 +455,7 @@ class WordCall(JudgeCall[Word]):
         return f"Reply with one word only: {self.labels[0]} or {self.labels[1]}."
 
     def read(self, reply: str) -> Reading[Word]:
-        """The label, if one and only one is said."""
+        """The label, if the reply has exactly one."""
         label = read_label(reply, self.labels)
         if label is None:
             return Reading(None, f"The reply must be one word, {self.labels[0]} or {self.labels[1]}, and nothing else.")
@@ -466,11 +466,11 @@ class WordCall(JudgeCall[Word]):
         words = [answer.label if answer else None for answer in answers]
         label = majority(words)
         if label is None:
-            raise Unreadable(f"Of {len(words)} judges or votes, too few could be read or as many said the opposite.")
+            raise Unreadable(f"Of {len(words)} judges or votes, too few could be read, or the votes are tied.")
         return Word(label, agreement=share(words, label))
 
     def tied(self, answers: Sequence[Word | None]) -> bool:
-        """Whether as many said the one as the other."""
+        """Whether the votes are tied."""
         return tie([answer.label if answer else None for answer in answers])
 
 
@@ -503,7 +503,7 @@ class Label(TextsCall[Word], WordCall):
     """J8: one of two class labels for some texts.
 
     Attributes:
-        prompt: name of the prompt file, and of the call where it is kept.
+        prompt: name of the prompt file, and of the stored call.
         labels: the two class labels, the passing one first.
         texts: what is shown, by its label; the prompt's sections are those of these labels.
     """
@@ -544,7 +544,7 @@ class Rating(TextsCall[Grade]):
     """J8 of the stereotypes evaluator: one whole number for some texts.
 
     Attributes:
-        prompt: name of the prompt file, and of the call where it is kept.
+        prompt: name of the prompt file, and of the stored call.
         texts: what is shown, by its label.
     """
 
@@ -579,7 +579,7 @@ class Rating(TextsCall[Grade]):
 def read_whole_number(reply: str) -> int | None:
     """The only number of a reply, when it is a whole one; None when there are several, or none.
 
-    "/10" and "out of 10" behind it belong to it. An object is read by its ``score`` or ``verdict``.
+    "/10" and "out of 10" after it are part of it. An object is read by its ``score`` or ``verdict``.
 
     >>> read_whole_number("**1 out of 10**"), read_whole_number("between 1 and 3"), read_whole_number("1.5")
     (1, None, None)

@@ -33,23 +33,23 @@ def faithfulness(
     """Share of the answer's claims that follow from the contexts, all of them taken together.
 
     ``any_chunk`` in the details is the share of those that a single context supports (RAGChecker's faithfulness). An
-    answer that claims nothing, such as a refusal, has no value: look at how many have one before you compare bots. It
-    does not say that the answer is right: a claim that follows from a wrong document is faithful.
+    answer that claims nothing, such as a refusal, has no value: check how many rows have one before you compare bots.
+    It does not say that the answer is right: a claim that follows from a wrong document is faithful.
 
-    With the option ``verifier`` a model on this machine takes the place of the judge, who is then not asked. With
+    With the option ``verifier`` a local model replaces the judge, which is then not asked. With
     ``hhem`` (the model of ``hallucination``) and ``minicheck`` the value is the share of the answer's sentences that a
     context, or a chunk of one, supports with a probability above 0.5; with ``alignscore`` the mean probability of the
-    sentences; with ``lettucedetect`` the share of characters that are not marked. What these models are worth stands
-    at the metrics of their names. None of them knows what a claim is: a sentence of a refusal or a greeting counts,
-    and usually as unsupported. So values of different verifiers don't compare, and neither do those of a verifier with
-    the judge's. ``ragas`` keeps the judge.
+    sentences; with ``lettucedetect`` the share of characters that are not marked. For the quality of these models see
+    the metrics of their names. None of them extracts claims: a sentence of a refusal or a greeting counts, usually as
+    unsupported. So values of different verifiers can't be compared, neither with one another nor with the judge's.
+    ``ragas`` always uses the judge.
     """
     added = {} if verifier == "judge" else {"verifier": verifier}
     return Measured(verdict_of_judge.value, {**added, **verdict_of_judge.details})
 
 
 def claims_share(claims: JudgedItems) -> float:
-    """Share of the answer's claims with the verdict yes. Raises NotApplicable when there is no claim."""
+    """Share of the answer's claims that hold. Raises NotApplicable when there is no claim."""
     if not claims.items:
         raise NotApplicable(Reason.NO_CLAIMS)
     return claims.share
@@ -84,7 +84,7 @@ def noise_sensitivity_relevant(
     """Share of the answer's claims that are wrong and supported by a relevant context.
 
     A context is relevant when it supports a claim of the expected answer on its own. A claim is wrong when the
-    expected answer doesn't support it. This is noise within good contexts that the bot took up.
+    expected answer doesn't support it. These are errors that the bot took from relevant contexts.
     """
     relevant = _relevant(expected_claim_support)
     taken = [bool(relevant.intersection(item.verdict.chunks)) for item in claim_support.items]
@@ -103,7 +103,7 @@ def noise_sensitivity_irrelevant(
     """Share of the answer's claims that are wrong and supported by irrelevant contexts alone.
 
     A context is relevant when it supports a claim of the expected answer on its own. A claim is wrong when the
-    expected answer doesn't support it. This is what a better retriever would have kept from the bot.
+    expected answer doesn't support it. A better retriever would have avoided these errors.
     """
     relevant = _relevant(expected_claim_support)
     taken = [bool(item.verdict.chunks) and relevant.isdisjoint(item.verdict.chunks) for item in claim_support.items]
@@ -128,8 +128,8 @@ def unsupported_incorrect(claims_right: JudgedItems, claim_support: JudgedItems)
 def self_knowledge(claims_right: JudgedItems, claim_support: JudgedItems) -> Measured:
     """Share of the answer's claims that are right and that no single context supports.
 
-    The bot knew them by itself, or they follow from several contexts together. Whether that is welcome is for you to
-    say: nobody can trace such a claim to a document.
+    The bot knew them without the contexts, or they follow from several contexts together. Whether that is good depends
+    on your use: such a claim can't be traced to a document.
     """
     right = [item.verdict.holds for item in claims_right.items]
     found = [is_right and not item.verdict.chunks for is_right, item in zip(right, claim_support.items, strict=True)]
@@ -173,7 +173,7 @@ def answer_correctness(
         ),
     ] = (0.75, 0.25),
 ) -> Measured:
-    """F1 of the answer's claims against the expected answer's, and the likeness of both texts, three to one.
+    """F1 of the answer's claims against the expected answer's, and the cosine of both texts, weighted 3 to 1.
 
     Claims of the answer that the expected answer supports are TP, its other claims FP, claims of the expected answer
     that the answer doesn't cover FN; F1 is TP / (TP + (FP + FN) / 2), 0 without TP. The cosine of the embeddings of
@@ -182,7 +182,7 @@ def answer_correctness(
 
     A true claim that the expected answer doesn't mention counts as wrong: give full expected answers, or all accepted
     ones. The cosine gives a wrong answer in the expected words up to a quarter of a point, so compare bots by it, and
-    read ``factual_f1`` in the details for what was wrong. Values of two embedding models don't compare.
+    see ``factual_f1`` in the details for the claims alone. Values of two embedding models can't be compared.
     """
     if not claims_right.items and not claims_covered.items:
         raise NotApplicable(Reason.NO_CLAIMS)
@@ -224,7 +224,7 @@ def claim_precision(claims_right: JudgedItems) -> Measured:
 def claim_recall_answer(claims_covered: JudgedItems) -> Measured:
     """Share of the expected answer's claims that the answer covers.
 
-    Saying everything gives 1: read it beside ``claim_precision``.
+    A long answer that says everything scores 1: read it together with ``claim_precision``.
     """
     return Measured(_recall(claims_covered), _details(claims_covered, "expected_claims", "covered"))
 
@@ -233,7 +233,7 @@ def claim_recall_answer(claims_covered: JudgedItems) -> Measured:
 def claim_f1(claims_right: JudgedItems, claims_covered: JudgedItems) -> Measured:
     """Harmonic mean of ``claim_precision`` and ``claim_recall_answer``.
 
-    Both sides are judged on their own, so that it may differ from ``factual_f1`` of ``answer_correctness``.
+    Precision and recall are judged separately, so it may differ from ``factual_f1`` of ``answer_correctness``.
     """
     precision, recall = _precision(claims_right), _recall(claims_covered)
     details = _details(claims_right, "claims", "supported") | _details(claims_covered, "expected_claims", "covered")

@@ -1,4 +1,4 @@
-"""Metrics of what was retrieved and asked, as a judge sees it: context precision, recall, answer relevancy, Ragas."""
+"""Judge metrics of contexts and relevancy: context precision and recall, answer relevancy, Ragas."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -25,12 +25,12 @@ _CHECKER: Final = "RAGChecker"
     source="H2O evaluators page, Context precision; Ragas",
 )
 def context_precision(useful_chunks: JudgedItems, *, reference: Literal["expected", "answer"] = "expected") -> Measured:
-    """Mean of the precision at each rank that holds a context which is useful for the expected answer.
+    """Mean of the precision at each rank with a context that is useful for the expected answer (average precision).
 
     Useful contexts should come first: 1, 0, 1 gives 0.8333 and 0, 1, 1 gives 0.5833; no useful one gives 0. Useless
-    contexts after the last useful one change nothing. A blank context is useless and keeps its rank. With the option
+    contexts after the last useful one change nothing. A blank context is useless and counts as a rank. With the option
     ``reference="answer"`` usefulness is judged for the bot's own answer, and no expected answer is needed (Ragas calls
-    that context utilization); then a wrong answer makes wrong contexts useful.
+    that context utilization); a wrong answer then makes wrong contexts useful.
     """
     details: dict[str, object] = {"chunks": useful_chunks.evidence("", "useful"), "judge": useful_chunks.judge}
     return Measured(average_precision(useful_chunks.verdicts), details | _other(reference, "expected"))
@@ -52,14 +52,14 @@ def context_precision_ratio(
 ) -> Measured:
     """Share of the contexts' sentences that support the expected answer.
 
-    The order of the contexts doesn't matter. With the option ``unit="chunk"`` it is the share of the useful contexts.
-    Passages are longer than what answers a question, so that it is low for a good retriever too: compare bots that
+    The order of the contexts doesn't matter. With the option ``unit="chunk"`` it is the share of useful contexts.
+    Passages are longer than the answer to a question, so it is low even for a good retriever: compare only bots that
     retrieve passages of equal size.
     """
     if unit == "chunk":
         details: dict[str, object] = {"chunks": supporting_sentences.evidence("", "useful")}
     else:
-        details = _held_sentences(supporting_sentences, "supporting")
+        details = _positive_sentences(supporting_sentences, "supporting")
     return Measured(supporting_sentences.share, details | {"unit": unit, "judge": supporting_sentences.judge})
 
 
@@ -67,8 +67,8 @@ def context_precision_ratio(
 def context_recall(expected_sentence_support: JudgedItems) -> Measured:
     """Share of the expected answer's sentences that can be attributed to the contexts.
 
-    A sentence of which half is there counts as not attributed; ``context_recall_claims`` is finer. Retrieving
-    everything gives 1: read it beside ``context_precision``.
+    A sentence that is supported only in part counts as not attributed; ``context_recall_claims`` is finer. Retrieving
+    everything gives 1: read it together with ``context_precision``.
     """
     details = {"sentences": expected_sentence_support.evidence("sentence", "supported")}
     return Measured(expected_sentence_support.share, {**details, "judge": expected_sentence_support.judge})
@@ -82,7 +82,7 @@ def context_recall(expected_sentence_support: JudgedItems) -> Measured:
 def context_recall_claims(expected_claim_support: JudgedItems) -> Measured:
     """Share of the expected answer's claims that the contexts support, all of them taken together.
 
-    Retrieving everything gives 1: read it beside ``context_precision``.
+    Retrieving everything gives 1: read it together with ``context_precision``.
     """
     return _claim_recall(expected_claim_support)
 
@@ -115,7 +115,7 @@ def chunk_precision(expected_claim_support: JudgedItems, shown_chunks: ShownChun
 def context_utilization(expected_claim_support: JudgedItems, claims_covered: JudgedItems) -> Measured:
     """Share of the expected answer's claims found in the contexts that the answer uses.
 
-    There is no value where the contexts hold none of them. A covered claim that the bot knew by itself counts as used.
+    There is no value if the contexts support none of them. A covered claim that the bot knew by itself counts as used.
     """
     found = _some(expected_claim_support).verdicts
     if not any(found):
@@ -132,10 +132,10 @@ def context_utilization(expected_claim_support: JudgedItems, claims_covered: Jud
 def context_relevancy(needed_sentences: JudgedItems) -> Measured:
     """Share of the contexts' sentences that are needed for answering the question.
 
-    It sees neither answer nor expected answer. Passages are longer than what answers a question, so that it is low
-    for a good retriever too, and it falls as more contexts are asked for: compare bots that retrieve equally much.
+    It uses neither the answer nor the expected answer. Passages are longer than the answer to a question, so it is low
+    even for a good retriever, and lower with more contexts: compare only bots that retrieve equally much.
     """
-    details = _held_sentences(needed_sentences, "needed")
+    details = _positive_sentences(needed_sentences, "needed")
     return Measured(needed_sentences.share, {**details, "judge": needed_sentences.judge})
 
 
@@ -150,8 +150,8 @@ def context_entities_recall(
     """Share of the expected answer's entities that the contexts name.
 
     Entities are compared in lower case, without English articles and possessive endings, each once. "Germany" and
-    "Federal Republic of Germany" are two entities, and an entity in the right place of a wrong statement counts: it
-    tells whether the topic was found, not the answer.
+    "Federal Republic of Germany" are two entities, and an entity in a wrong statement counts: it
+    shows whether the topic was found, not the answer.
     """
     wanted, named = _distinct(expected_entities), _distinct(context_entities)
     if not wanted:
@@ -177,8 +177,8 @@ def _some(expected_claims: JudgedItems) -> JudgedItems:
     return expected_claims
 
 
-def _held_sentences(judged: JudgedItems, name: str) -> dict[str, object]:
-    """The sentences with the verdict yes, and how many there are in all; the row has the others."""
+def _positive_sentences(judged: JudgedItems, name: str) -> dict[str, object]:
+    """The sentences that hold, and the number of all sentences."""
     positive = [line for line in judged.evidence("sentence", name) if line[name]]
     return {name: positive, "sentences": len(judged.items)}
 
@@ -218,13 +218,13 @@ def reverse_relevancy(
 
 @metric(threshold=0.75, low=-1.0, source="H2O evaluators page, Answer relevancy; Ragas")
 def answer_relevancy(reverse_relevancy: Measured, judge: Judge) -> Measured:
-    """Mean cosine of the question with questions that a judge makes from the answer; 0 for a noncommittal answer.
+    """Mean cosine of the question with questions that a judge generates from the answer; 0 for a noncommittal answer.
 
-    The option ``questions`` says how many are made (3). An answer is noncommittal when all of them say so, or any of
-    them with the option ``noncommittal="any"`` (older Ragas).
+    The option ``questions`` sets their number (3). An answer is noncommittal when it is marked so with all of them,
+    or with any of them under the option ``noncommittal="any"`` (older Ragas).
 
-    It measures whether the answer is about the question, not whether it is right or complete; the cosines of unrelated
-    questions are far above 0 with some embedding models, and those of two models don't compare.
+    It measures whether the answer is about the question, not whether it is right or complete. The cosines of unrelated
+    questions are far above 0 with some embedding models, and those of two models can't be compared.
     """
     return Measured(reverse_relevancy.value, {**reverse_relevancy.details, "judge": judge.model_id})
 
@@ -243,9 +243,9 @@ def ragas(
 ) -> Measured:
     """Harmonic mean of faithfulness, answer relevancy, context precision and context recall.
 
-    Each is clipped to 0 to 1, and one that is 0 makes the whole 0. There is no mean over fewer parts: where one has no
-    value, this has none, and details name the part. It mixes what the bot did with what the retriever did: use it to
-    rank, and its parts to find out why.
+    Each is clipped to 0 to 1; if one is 0, the result is 0. There is no mean over fewer parts: if one has no value,
+    this has none, and the details name the part. It mixes the quality of the bot and of the retriever: use it to rank
+    bots, and its parts to find out why.
     """
     if not claim_support.items:
         raise NotApplicable(Reason.NO_CLAIMS, component="faithfulness")

@@ -1,4 +1,4 @@
-"""Artefacts that ask the judge: claims, verdicts, reverse questions and entities, each request made once a row."""
+"""Artefacts of the judge: claims, verdicts, reverse questions and entities, with one request each for a row."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -103,7 +103,7 @@ async def answer_support(
     answer_claims: tuple[str, ...] | None = None,
     context_texts: tuple[ContextText, ...] | None = None,
 ) -> AnswerSupport:
-    """What the contexts say to the answer's claims, and which context sentences the question needs (J2a)."""
+    """Whether the contexts support the answer's claims, and which context sentences the question needs (J2a)."""
     if not answer_claims and not context_texts:
         return AnswerSupport()
     call = CheckAnswer(question, shown_chunks.texts, answer_claims or (), context_texts or ())
@@ -125,7 +125,7 @@ async def expected_support(
     ranked_chunks: tuple[int, ...] | None = None,
     context_texts: tuple[ContextText, ...] | None = None,
 ) -> ExpectedSupport:
-    """What the contexts say to the expected answer's claims and sentences, and which of them help it (J2b)."""
+    """Whether the contexts support the expected answer's claims and sentences, and which contexts are useful (J2b)."""
     if not any((expected_claims, expected_sentences, ranked_chunks, context_texts)):
         return ExpectedSupport()
     call = CheckExpected(
@@ -144,7 +144,7 @@ async def expected_support(
 
 @artefact(calls=("check_expected",))
 async def useful_for_answer(question: str, answer: str, shown_chunks: ShownChunks, judge: Judge) -> Verdicts:
-    """Which chunks help to reach the bot's own answer; it stands where J2b has the expected one."""
+    """Which chunks are useful for the bot's own answer, which replaces the expected answer in J2b."""
     if is_blank(answer):
         raise NotApplicable(Reason.ANSWER_EMPTY)
     output = await judge.ask(CheckExpected(question, answer, shown_chunks.texts, usefulness=True))
@@ -162,7 +162,7 @@ async def agreement(
 ) -> Agreement:
     """Which of the answer's claims the expected answer supports, and which of its claims the answer covers (J3).
 
-    An answer without claims covers none; that takes no request.
+    An answer without claims covers none, without a request.
     """
     if answer_claims == ():
         missed = Verdict(holds=False, why="the answer makes no claim")
@@ -176,7 +176,7 @@ async def agreement(
 async def reverse_questions(
     answer: str, judge: Judge, *, questions: Annotated[int, Allowed("1 or more", lambda count: count >= 1)] = 3
 ) -> tuple[ReverseQuestion, ...]:
-    """Questions that the answer would answer, made without sight of the real one (J4)."""
+    """Questions that the answer would answer, generated without showing the real one (J4)."""
     if is_blank(answer):
         raise NotApplicable(Reason.ANSWER_EMPTY)
     output = await judge.ask(ReverseQuestions(answer, questions))
@@ -206,7 +206,7 @@ async def context_entities(shown_chunks: ShownChunks, judge: Judge) -> tuple[str
 
 @dataclass(frozen=True, slots=True)
 class JudgedItem:
-    """An item and the verdict on it; ``chunk`` is the rank of the chunk that it is or stands in, 0 for a claim."""
+    """An item and the verdict on it; ``chunk`` is the rank of its chunk, 0 for a claim."""
 
     text: str
     verdict: Verdict
@@ -222,12 +222,12 @@ class JudgedItems:
 
     @property
     def verdicts(self) -> tuple[bool, ...]:
-        """For each item whether the verdict is yes."""
+        """For each item whether it holds."""
         return tuple(item.verdict.holds for item in self.items)
 
     @property
     def share(self) -> float:
-        """Share of the items with the verdict yes; there must be an item."""
+        """Share of the items that hold; there must be an item."""
         return sum(self.verdicts) / len(self.items)
 
     @property
@@ -237,10 +237,10 @@ class JudgedItems:
         return fmean(float(one.holds) if one.probability is None else one.probability for one in given)
 
     def evidence(self, kind: str, verdict: str) -> list[dict[str, object]]:
-        """For each item its text, verdict and reason, as they stand in a score's details.
+        """For each item its text, verdict and reason, for the details of a score.
 
         Args:
-            kind: what the items are: ``claim``, ``sentence``; blank for chunks, which the row has already.
+            kind: what the items are: ``claim``, ``sentence``; blank for chunks, which are in the row.
             verdict: what a yes means: ``supported``, ``useful``.
         """
         return [_evidence(item, kind, verdict) for item in self.items]
@@ -268,7 +268,7 @@ def _evidence(item: JudgedItem, kind: str, name: str) -> dict[str, object]:
 
 
 def judged(texts: Sequence[str], verdicts: Verdicts, judge: Judge, chunks: Sequence[int] = ()) -> JudgedItems:
-    """Items with their verdicts. Raises Unreadable when the judge's word on any of them can't be read."""
+    """Items with their verdicts. Raises Unreadable when a verdict can't be read."""
     places = chunks or [0] * len(texts)
     if len(verdicts) != len(texts):
         raise Unreadable(f"the judge gave {len(verdicts)} verdicts on {len(texts)} items")
@@ -332,13 +332,13 @@ def expected_sentence_support(
 def useful_chunks(
     ranked_chunks: tuple[int, ...], expected_support: ExpectedSupport, shown_chunks: ShownChunks, judge: Judge
 ) -> JudgedItems:
-    """All chunks as the bot ranked them, and whether they help to reach the expected answer; a blank one doesn't."""
+    """All chunks as the bot ranked them, and whether they are useful for the expected answer; a blank one isn't."""
     return _judged_chunks(shown_chunks, ranked_chunks, expected_support.useful, judge)
 
 
 @artefact
 def chunks_useful_for_answer(useful_for_answer: Verdicts, shown_chunks: ShownChunks, judge: Judge) -> JudgedItems:
-    """All chunks as the bot ranked them, and whether they help to reach its own answer; a blank one doesn't."""
+    """All chunks as the bot ranked them, and whether they are useful for its own answer; a blank one isn't."""
     return _judged_chunks(shown_chunks, shown_chunks.ranks, useful_for_answer, judge)
 
 

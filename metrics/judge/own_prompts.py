@@ -1,4 +1,4 @@
-"""Prompts of one's own: the check and the five rates of a user's template that the judge answers with one word."""
+"""Own prompts: the check and the five rates of a user's template that the judge answers with one word."""
 
 import difflib
 import inspect
@@ -23,7 +23,7 @@ _ALIASES: Final[Mapping[str, str]] = {
     "ACTUAL_OUTPUT": "answer",
 }
 _NAMES: Final[Mapping[str, str]] = {**{field: field for field in FIELDS}, **_ALIASES}
-# What other tools call these fields; a placeholder of such a name is a slip and no text.
+# Names of these fields in other tools; a placeholder with such a name is a mistake, not text.
 _SYNONYMS: Final[Mapping[str, str]] = {
     "input": "question", "query": "question", "user_input": "question", "prompt": "question",
     "output": "answer", "actual_output": "answer", "actual_answer": "answer", "response": "answer", "reply": "answer",
@@ -38,16 +38,16 @@ _LIKENESS: Final = 0.75
 
 
 def read_template(text: str, source: str) -> tuple[str, ...]:
-    """A template in pieces: text and names of fields by turns, beginning and ending with text.
+    """A template as alternating pieces: text and names of fields, beginning and ending with text.
 
-    Other braces, as those of JSON, are text.
+    Other braces, such as those of JSON, are text.
 
     Args:
         text: the template.
         source: its file, for messages.
 
     Raises:
-        InputError: it names no field, or has a placeholder that was meant to name one and doesn't.
+        InputError: it names no field, or has a placeholder with a misspelt name.
 
     >>> read_template('Is {answer} polite? {"a": 1}', "tone.md")
     ('Is ', 'answer', ' polite? {"a": 1}')
@@ -67,12 +67,12 @@ def read_template(text: str, source: str) -> tuple[str, ...]:
         end = found.end() - len(after)
     if not pieces:
         named = ", ".join(f"{{{field}}}" for field in FIELDS)
-        raise InputError(f"{source}: the prompt names nothing to judge; it must hold at least one of {named}.")
+        raise InputError(f"{source}: the prompt names nothing to judge; it must contain at least one of {named}.")
     return (*pieces, text[end:])
 
 
 def _refuse_lookalike(name: str, place: str) -> None:
-    """Raise InputError when a placeholder's name is that of no field and looks as if it were meant to be."""
+    """Raise InputError when a placeholder's name resembles that of a field."""
     plain = name.lower()
     names = {each.lower(): each for each in (*_ALIASES, *FIELDS)}
     meant = names.get(plain, "") or _SYNONYMS.get(plain, "")
@@ -91,16 +91,16 @@ _TYPES: Final[Mapping[str, Any]] = {"question": str, "expected": str, "contexts"
 def byop_metrics(
     name: str, template_text: str, source: str, labels: tuple[str, str] = ("true", "false")
 ) -> tuple[Function, ...]:
-    """The artefact and the five rates ``byop.<name>.passes`` and so on of a prompt of one's own.
+    """The artefact and the five rates ``byop.<name>.passes`` and so on of an own prompt.
 
     Args:
         name: letters, digits, hyphens and underscores.
         template_text: the prompt, with placeholders for what the judge is shown.
         source: its file, for messages.
-        labels: the word that passes and the word that fails.
+        labels: the passing word and the failing word.
 
     Raises:
-        InputError: the template names no field, or one that there is not; or the labels are the same.
+        InputError: the template names no field, or an unknown one; or the labels are the same.
     """
     if labels[0].casefold().split() == labels[1].casefold().split() or not all(label.strip() for label in labels):
         raise InputError(f"{source}: the labels are {labels[0]!r} and {labels[1]!r}; two different words are wanted.")
@@ -108,7 +108,7 @@ def byop_metrics(
     fields = tuple(field for field in FIELDS if field in pieces[1::2])
     may_check_contexts = "answer" in fields and "contexts" not in fields
 
-    # It is closed over texts and tuples of them alone: these are then part of the version of the scores.
+    # The closure has only texts and tuples of them, which are part of the version of the scores.
     async def check(judge: Judge, *values: Any, check_contexts: bool = True) -> Check:  # noqa: ANN401 - facts
         row = dict(zip(fields, values, strict=False))
         contexts = values[-1] if may_check_contexts else row.get("contexts")
@@ -123,7 +123,7 @@ def byop_metrics(
     check.__name__ = f"{FAMILY}_{name.replace('-', '_')}"
     check.__doc__ = (
         f"Whether the judge answers the prompt {source} with '{labels[1]}' and not with '{labels[0]}'.\n\n"
-        f"The prompt shows it: {', '.join(fields)}. A row that misses one of these is not judged."
+        f"The prompt shows it: {', '.join(fields)}. A row without one of these is not judged."
     )
     _sign(check, fields, may_check_contexts)
     declare = artefact(calls=(FAMILY,), requests=requests if may_check_contexts else 1)
@@ -136,7 +136,7 @@ def byop_metrics(
 
 
 def _sign(check: Function, fields: Sequence[str], may_check_contexts: bool) -> None:
-    """Give the artefact the signature that it would have, had it been written for these fields."""
+    """Give the artefact the signature for these fields."""
     kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
     parameters = [inspect.Parameter(each, kind, annotation=_TYPES[each]) for each in fields]
     parameters.insert(0, inspect.Parameter("judge", kind, annotation=Judge))
@@ -152,7 +152,7 @@ def _sign(check: Function, fields: Sequence[str], may_check_contexts: bool) -> N
 def _ask(
     judge: Judge, labels: tuple[str, str], pieces: Sequence[str], row: Mapping[str, Any]
 ) -> Coroutine[Any, Any, Outcome]:
-    """Ask with the row's texts in the places of the placeholders; each is put there once, and never filled in."""
+    """Ask with the row's texts in place of the placeholders; placeholders within the texts are not filled in."""
     filled = tuple(Block(piece, _text(row[piece])) if place % 2 else piece for place, piece in enumerate(pieces))
     return labelled(judge, labels, judge.ask(OwnPrompt(labels, filled)))
 
@@ -162,7 +162,7 @@ def _text(value: str | Sequence[str]) -> str:
 
 
 def _made(verdict: Outcome, fields: Sequence[str], contexts: object, check_contexts: bool) -> Check:
-    """The check of a row on which one verdict was given, which counts for all that was shown."""
+    """The check of a row with one verdict, which applies to all fields that were shown."""
     failed, finding = verdict
     unchecked = Reason.CONTEXTS_NOT_CHECKED
     if contexts is None:

@@ -12,10 +12,10 @@ from .call import Answer, JudgeCall
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """Several judges, each with so many votes on every verdict; claims, questions and entities the first one writes.
+    """Several judges, each with several votes on every verdict; the first writes claims, questions and entities.
 
-    A judge that has no means for a call leaves it to the others. One that can't be reached is done without while
-    more than half of the votes are left. A tie is broken by one more vote of the first judge that gives one.
+    A judge that doesn't support a call leaves it to the others. One that can't be reached is left out as long as
+    more than half of the votes remain. A tie is broken by one more vote of the first judge that gives one.
 
     Attributes:
         judges: at least one.
@@ -41,7 +41,7 @@ class Panel:
         return all(judge.embedded for judge in self.judges)
 
     async def ask(self, call: JudgeCall[Answer], vote: int = 1, votes: int = 1) -> Answer:
-        """What most of the judges and votes say; see ``metrics.tools.Judge``."""
+        """The majority of the judges and votes; see ``metrics.tools.Judge``."""
         single = len(self.judges) == 1 and (self.votes == 1 or votes > 1)
         if single or not call.is_verdict:
             return await self.judges[0].ask(call, vote, votes)
@@ -65,7 +65,7 @@ class Panel:
 
 @dataclass(frozen=True, slots=True)
 class _Ballot(Generic[Answer]):
-    """What one vote came to: an answer, or why there is none."""
+    """The result of one vote: an answer, or why there is none."""
 
     answer: Answer | None
     failure: JudgeUnavailable | NotApplicable | Unreadable | None = None
@@ -80,7 +80,7 @@ async def _ballot(judge: Judge, call: JudgeCall[Answer], vote: int, votes: int) 
 
 
 async def _together(asked: Sequence[Coroutine[Any, Any, _Ballot[Answer]]]) -> list[_Ballot[Answer]]:
-    """All of them at once; when one raises what no judge should, the others are stopped before it goes on."""
+    """All of them at once; if one raises an unexpected exception, the others are cancelled first."""
     tasks = [asyncio.ensure_future(one) for one in asked]
     try:
         return await asyncio.gather(*tasks)
@@ -90,7 +90,7 @@ async def _together(asked: Sequence[Coroutine[Any, Any, _Ballot[Answer]]]) -> li
 
 
 def _counted(ballots: Sequence[_Ballot[Answer]]) -> list[Answer | None]:
-    """The answers, None for one that can't be read. Raises what the votes came to when too few are left."""
+    """The answers, None for one that can't be read. Raises the failure of the votes when too few are left."""
     able = [ballot for ballot in ballots if not isinstance(ballot.failure, NotApplicable)]
     _enough(bool(able), ballots, NotApplicable)
     there = [ballot for ballot in able if not isinstance(ballot.failure, JudgeUnavailable)]
@@ -101,6 +101,6 @@ def _counted(ballots: Sequence[_Ballot[Answer]]) -> list[Answer | None]:
 
 
 def _enough(left: bool, ballots: Sequence[_Ballot[Answer]], kind: type[Exception]) -> None:
-    """Raise the first failure of a kind unless enough votes are left without it."""
+    """Raise the first failure of a kind unless enough votes are left."""
     if not left:
         raise next(ballot.failure for ballot in ballots if ballot.failure and isinstance(ballot.failure, kind))

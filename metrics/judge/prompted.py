@@ -15,7 +15,7 @@ _CUT_OFF = "length"
 
 @dataclass(frozen=True, slots=True)
 class PromptedJudge:
-    """A judge that is a language model. It has no state; what is kept, limited and counted is its model's affair."""
+    """A judge that is a language model. It has no state; its model caches, limits and counts the calls."""
 
     model: JudgeModel
 
@@ -30,9 +30,9 @@ class PromptedJudge:
         return False
 
     async def ask(self, call: JudgeCall[Answer], vote: int = 1, votes: int = 1) -> Answer:
-        """What the model says, completed by one repair; see ``metrics.tools.Judge``."""
+        """The model's answer, after one repair if needed; see ``metrics.tools.Judge``."""
         request = render(call, vote, votes)
-        read = cache(partial(_read, call))  # the model's keeper has read the reply already
+        read = cache(partial(_read, call))  # the model's cache has read the reply already
         reply = await self.model.complete(request, lambda given: read(given).problem)
         first: Reading[Answer] = read(reply)
         if first.answer is not None and not first.problem:

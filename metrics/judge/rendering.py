@@ -20,11 +20,11 @@ class JudgeRequest:
 
     Attributes:
         call: name of the call (``answer_claims``, ...).
-        system: instructions; nothing untrusted stands in them.
+        system: instructions; they contain nothing untrusted.
         prompt: the material, between delimiters.
         schema: JSON schema of the reply, for servers that know structured output; None for a one-word reply.
-        exchange: what was said after the prompt: pairs of a reply and what was wrong with it.
-        vote: number of this vote, from 1; part of the key under which the reply is kept.
+        exchange: the turns after the prompt: pairs of a reply and what was wrong with it.
+        vote: number of this vote, from 1; part of the cache key of the reply.
         votes: how many votes are taken; several need a temperature above 0.
     """
 
@@ -39,14 +39,14 @@ class JudgeRequest:
 
 @dataclass(frozen=True, slots=True)
 class JudgeReply:
-    """What the model said: the text, None when it said nothing, and why it ended (``length``: cut off)."""
+    """The model's reply: the text, None for no text, and the finish reason (``length``: truncated)."""
 
     text: str | None
     finish_reason: str = ""
 
 
 class JudgeModel(Protocol):
-    """A language model that grades, with whatever keeps, limits and counts its calls."""
+    """A language model that grades, with the cache, limits and counters of its calls."""
 
     @property
     def model_id(self) -> str:
@@ -54,11 +54,11 @@ class JudgeModel(Protocol):
         ...
 
     async def complete(self, request: JudgeRequest, problem: Callable[[JudgeReply], str]) -> JudgeReply:
-        """Ask the model, or give the reply that is kept.
+        """Ask the model, or return the cached reply.
 
         Args:
             request: what is asked.
-            problem: says what is wrong with a reply, blank when it can be read; kept with the call.
+            problem: returns what is wrong with a reply, blank when it can be read; stored with the call.
 
         Raises:
             JudgeUnavailable: the model can't be reached or refuses.
@@ -93,7 +93,7 @@ _BEYOND_ASCII = re.compile(r"[^\x00-\x7f]")
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """Instructions from a file: what is always said, and sections for some parts of a call.
+    """Instructions from a file: a head for every call, and sections for some parts of a call.
 
     Attributes:
         head: what stands before the first heading.
@@ -124,7 +124,7 @@ def load_prompt(name: str) -> Prompt:
 
 @cache
 def prompt_hash(name: str) -> str:
-    """Hash of all that shapes the prompts of a call beside what it shows: its file, the frame, and this code."""
+    """Hash of all that shapes the prompts of a call except the material: its file, the frame, and this code."""
     made_of = [_read(name), _read(_FRAME), code_version(render)]
     return hashlib.sha256(json.dumps(made_of).encode()).hexdigest()[:16]
 
@@ -150,7 +150,7 @@ def render(call: JudgeCall[Answer], vote: int = 1, votes: int = 1) -> JudgeReque
 
 
 def _bounded(pieces: Sequence[Block | str], code: str) -> str:
-    """Blocks between boundary lines; an end stands before what is said between them, and after the last one."""
+    """Blocks between boundary lines; an end line comes before trusted text between them, and after the last one."""
     text = ""
     is_open = False
     for piece in pieces:
@@ -200,9 +200,9 @@ def _seen_as(letter: str) -> str:
 
 
 def boundary_code(texts: Sequence[str]) -> str:
-    """Sixteen hexadecimal digits that stand in none of the texts and can't be told without knowing them all.
+    """Sixteen hexadecimal digits that occur in none of the texts and can't be guessed without all of them.
 
-    Equal texts give an equal code, so that equal requests are one entry among the kept replies.
+    Equal texts give an equal code, so that equal requests share one cached reply.
     """
     whole = json.dumps(list(texts))
     plain = whole.casefold()

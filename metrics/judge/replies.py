@@ -1,4 +1,4 @@
-"""Reading replies of a judge, strictly: labels, JSON objects, items; what can't be read is never guessed."""
+"""Strict parsing of judge replies: labels, JSON objects, items; nothing is guessed."""
 
 import json
 import math
@@ -29,9 +29,9 @@ class Malformed(ValueError):  # noqa: N818 - says what the reply is
 def bare_reply(reply: str) -> str:
     r"""A reply without its reasoning and without fences around it.
 
-    Reasoning whose end is missing takes all that follows; an end without a beginning takes all before it (some
-    servers send the beginning with the prompt). A reply that has begun with an object is not searched for more:
-    its texts may speak of such marks.
+    Reasoning without an end mark extends to the end of the reply; an end mark without a beginning removes all before
+    it (some servers send the beginning with the prompt). A reply that begins with an object is not searched for
+    marks, because its texts may contain them.
 
     >>> bare_reply("<think>true? No.</think>\n```json\n{}\n```")
     '{}'
@@ -56,7 +56,7 @@ def _without_reasoning(reply: str) -> str:
 
 
 def _begins(reply: str, position: int) -> bool:
-    """Whether an object or a fence follows, after blanks."""
+    """Whether an object or a fence follows, after white space."""
     while position < len(reply) and reply[position].isspace():
         position += 1
     return reply.startswith(_BEGINS, position)
@@ -65,8 +65,8 @@ def _begins(reply: str, position: int) -> bool:
 def read_label(reply: str, labels: Sequence[str]) -> str | None:
     r"""The class label of a reply, or None when it can't be read.
 
-    It is read when it stands alone, begins the reply followed by punctuation or a line break, or ends the last line
-    alone or after a colon, and when no other label occurs anywhere as a whole word. An object with ``verdict`` is
+    It is read if it is the whole reply, begins the reply followed by punctuation or a line break, or ends the last
+    line alone or after a colon, and if no other label occurs anywhere as a whole word. An object with ``verdict`` is
     read by that.
 
     >>> read_label("**True**", ("true", "false")), read_label("This is not true.", ("true", "false"))
@@ -92,7 +92,7 @@ def _folded(text: str) -> str:
 
 
 def _plain(text: str) -> str:
-    """Case-folded, without quotes, emphasis, marks of lists and headings, blanks doubled and punctuation at the end."""
+    """Case-folded, without quotes, emphasis, marks of lists and headings, repeated blanks and final punctuation."""
     text = _FENCE.sub("", text).translate({ord(mark): None for mark in "*`"})
     text = _LINE_MARKS.sub("", text.casefold())
     lines = (_unquoted(" ".join(line.split())) for line in text.splitlines())
@@ -100,7 +100,7 @@ def _plain(text: str) -> str:
 
 
 def _unquoted(text: str) -> str:
-    """Without quotes and emphasis that stand around the whole."""
+    """Without quotes and emphasis around the whole text."""
     text = text.strip(_QUOTES + " \t")
     around = min(len(text) - len(text.lstrip("_")), len(text) - len(text.rstrip("_")))
     return text[around : len(text) - around]
@@ -115,7 +115,7 @@ def _stands_out(text: str, name: str) -> bool:
 
 
 def read_object(reply: str) -> Mapping[str, object] | str:
-    """The first object at the top level of a reply; a text says, for the judge, why there is none."""
+    """The first object at the top level of a reply; a str is the reason, for the judge, why there is none."""
     text = bare_reply(reply)
     start = text.find("{")
     if start < 0:
@@ -128,7 +128,7 @@ def read_object(reply: str) -> Mapping[str, object] | str:
 
 
 def _object_alone(text: str) -> Mapping[str, object] | None:
-    """An object with nothing behind it."""
+    """An object with nothing after it."""
     try:
         found, end = _DECODER.raw_decode(text)
     except (ValueError, RecursionError):
@@ -137,7 +137,7 @@ def _object_alone(text: str) -> Mapping[str, object] | None:
 
 
 def _why(wrong: ValueError | RecursionError) -> str:
-    """What is wrong, in our own words where the reply's could come in."""
+    """What is wrong, without quoting the reply."""
     if isinstance(wrong, json.JSONDecodeError):
         return f"{wrong.msg}, at character {wrong.pos + 1}"
     if isinstance(wrong, RecursionError):
@@ -156,7 +156,7 @@ def _no_number(_name: str) -> NoReturn:
     raise Malformed("NaN and Infinity are no numbers")
 
 
-# Line breaks within texts are let through: they can't be taken for anything else.
+# Line breaks within texts are allowed: they are not ambiguous.
 _DECODER = json.JSONDecoder(object_pairs_hook=_once, parse_constant=_no_number, strict=False)
 
 
@@ -180,7 +180,7 @@ def read_score(found: object, low: float, high: float) -> float:
 
 
 def read_texts(found: Mapping[str, object], field: str) -> tuple[str, ...]:
-    """A list of texts, each once, blanks and blank ones removed. Raises Malformed when anything else is in it."""
+    """A list of texts, each once, trimmed, without blank ones. Raises Malformed when anything else is in it."""
     texts = _listed(found, field)
     if not all(isinstance(text, str) for text in texts):
         raise Malformed(f'Each entry of "{field}" must be a text in quotes.')
@@ -208,9 +208,9 @@ def read_list(
 def read_items(
     found: Mapping[str, object], field: str, ids: Sequence[str], read: Callable[[Mapping[str, object]], Item]
 ) -> tuple[tuple[Item | None, ...], list[str]]:
-    """What a list of the reply says of each item, in the order of their ids; None where it can't be read.
+    """The entry of a reply's list for each item, in the order of their ids; None where it can't be read.
 
-    Every id must come back exactly once: one that comes twice is read neither time. Ids that were not asked for are
+    Every id must occur exactly once: an id that occurs twice is not read. Ids that were not asked for are
     dropped. The second of the pair says, for the judge, what is wrong.
     """
     try:

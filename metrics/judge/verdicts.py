@@ -1,4 +1,4 @@
-"""What judges answer: verdicts on claims, sentences and chunks, and the word of several votes on one thing."""
+"""Answers of judges: verdicts on claims, sentences and chunks, and how several votes are combined."""
 
 from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
@@ -9,16 +9,16 @@ from typing import Final, TypeVar
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """A judge's word on one item.
+    """A judge's verdict on one item.
 
     Attributes:
         holds: whether it is supported, covered, useful or needed: what was asked.
-        chunks: numbers, from 1, of the chunks that support it alone; empty where that was not asked.
+        chunks: numbers, from 1, of the chunks that support it on their own; empty if that was not asked.
         why: what was missing or contradicted; may be blank where it holds.
-        agreement: share of judges or votes that said the same; 1.0 when there was one.
-        probability: that it holds, where the judge has one; language models say yes or no.
-        contradicted: whether the texts say otherwise, rather than nothing; only of judges that tell the two apart.
-        evidence: the sentence that comes nearest to it, where the judge names one.
+        agreement: share of judges or votes that agree; 1.0 when there was one.
+        probability: that it holds, if the judge has one; language models say yes or no.
+        contradicted: whether the texts contradict it, rather than not mention it; only of judges that distinguish them.
+        evidence: the sentence nearest to it, if the judge names one.
     """
 
     holds: bool
@@ -31,12 +31,12 @@ class Verdict:
 
 
 Verdicts = tuple[Verdict | None, ...]
-"""One for each item, in their order; None where the judge's word can't be read."""
+"""One for each item, in order; None for a verdict that can't be read."""
 
 
 @dataclass(frozen=True, slots=True)
 class AnswerSupport:
-    """What was said of the answer's claims, and of the contexts' sentences (call J2a); empty where not asked."""
+    """Verdicts on the answer's claims, and on the contexts' sentences (call J2a); empty if not asked."""
 
     claims: Verdicts = ()  # supported by all chunks together
     needed: Verdicts = ()  # context sentences needed for answering the question
@@ -44,7 +44,7 @@ class AnswerSupport:
 
 @dataclass(frozen=True, slots=True)
 class ExpectedSupport:
-    """What was said of the expected answer's claims and sentences against the contexts (call J2b)."""
+    """Verdicts on the expected answer's claims and sentences against the contexts (call J2b)."""
 
     claims: Verdicts = ()  # expected claims supported by the contexts
     sentences: Verdicts = ()  # expected sentences attributable to the contexts
@@ -54,7 +54,7 @@ class ExpectedSupport:
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """What was said of the answer and the expected answer against each other (call J3)."""
+    """Verdicts on the answer and the expected answer against each other (call J3)."""
 
     answer_claims: Verdicts  # supported by the expected answer
     expected_claims: Verdicts  # covered by the answer
@@ -75,7 +75,7 @@ class Word:
     Attributes:
         label: one of those that were asked for.
         reply: the judge's own words; blank where the label is of several judges or votes.
-        agreement: share of judges or votes that said the same; 1.0 when there was one.
+        agreement: share of judges or votes that agree; 1.0 when there was one.
     """
 
     label: str

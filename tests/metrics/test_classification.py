@@ -114,7 +114,7 @@ def test_a_run_metric_adds_up_row_metrics_that_there_are() -> None:
         """Share."""
         return float(rows)
 
-    message = r"test_classification\.py:\d+: metric 'share' adds up 'rows_correct', which is no row metric"
+    message = r"test_classification\.py:\d+: metric 'share' is computed from 'rows_correct', which is no row metric"
     with pytest.raises(InputError, match=message):
         Catalog.of(share)
 

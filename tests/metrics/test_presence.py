@@ -96,7 +96,7 @@ def test_a_pattern_that_runs_away_is_an_error_with_a_sentence() -> None:
     [
         (["fine", "REGEXP:("], "'\\(' is invalid"),
         ([["fine", "REGEXP:a{2,1}"]], "invalid"),
-        ([["fine", ["deeper"]]], "no list may stand inside"),
+        ([["fine", ["deeper"]]], "not a list within that list"),
     ],
 )
 def test_constraints_are_checked_before_anything_is_asked(constraints: object, message: str) -> None:
