@@ -1,4 +1,4 @@
-"""Labelling and calibration: a sample of rows for people to judge, and the judge compared with them."""
+"""Labelling and calibration: a sample of rows for people to label, and the judge compared with the labels."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from ...reports.summary import find_run
 
 @dataclass(frozen=True, slots=True)
 class Draw:
-    """What is to be drawn from a run."""
+    """The settings of a sample."""
 
     metric: str
     number: int
@@ -56,7 +56,7 @@ def metric_of(run: ReportedRun, name: str) -> str:
     """The metric of a run by its name, or by that of an evaluator, whose primary metric is meant.
 
     Raises:
-        InputError: the run has no such metric, or one that says nothing of single rows.
+        InputError: the run has no such metric, or one without values for single rows.
     """
     primaries = {evaluator.id: evaluator.primary for evaluator in run.evaluators}
     meant = (name, primaries.get(name, name), f"{name}.passes")
@@ -72,7 +72,7 @@ def metric_of(run: ReportedRun, name: str) -> str:
 
 
 def scale_of(run: ReportedRun, metric: str, rows: Mapping[str, Sequence[ScoredRow]]) -> Scale:
-    """How people's verdicts on a metric are read.
+    """The scale of people's verdicts on a metric.
 
     Raises:
         InputError: no row has a value.
@@ -83,15 +83,15 @@ def scale_of(run: ReportedRun, metric: str, rows: Mapping[str, Sequence[ScoredRo
 
 
 def draw_labels(database: Path, name: str | None, draw: Draw) -> list[str]:
-    """Write the sheet and return what to say of it.
+    """Write the sheet and return a summary.
 
     Raises:
-        InputError: there is no such run, metric or bot, or the file can't be written or is there already.
+        InputError: there is no such run, metric or bot, or the file can't be written or exists already.
     """
     check_file(draw.out, "--out", {database.resolve(): "--db"})
     if draw.out.exists() and not draw.force:
         raise InputError(
-            f"--out: {draw.out} is there already, perhaps with verdicts in it. Give another name, or --force."
+            f"--out: {draw.out} exists already, perhaps with verdicts in it. Give another name, or --force."
         )
     with contextlib.closing(Store.open(database, create=False)) as store:
         run = open_run(store, name)
@@ -124,7 +124,7 @@ def _bots(run: ReportedRun, rows: Mapping[str, Sequence[ScoredRow]], bot: str) -
 
 
 def _sample(rows: Mapping[str, Sequence[ScoredRow]], number: int, seed: int) -> dict[str, list[ScoredRow]]:
-    """Equal shares of the number for the bots, as far as they have rows: the first of each in the order of the draw."""
+    """Equal shares of the number for the bots, as far as they have rows: the first rows of each in sample order."""
     shares = dict.fromkeys(rows, 0)
     left = number
     while left > 0 and (with_more := [bot for bot in rows if shares[bot] < len(rows[bot])]):
@@ -137,7 +137,7 @@ def _sample(rows: Mapping[str, Sequence[ScoredRow]], number: int, seed: int) -> 
 
 
 def _word(verdict: HumanVerdict, scale: Scale) -> str:
-    """A kept verdict as the person might write it again."""
+    """A stored verdict as a person would write it."""
     if verdict.value is not None and not scale.binary:
         return f"{verdict.value:g}"
     return "yes" if verdict.passes else "no"
@@ -161,32 +161,32 @@ def _summary(
     few = [bot for bot in rows if len(sample[bot]) < min(FEWEST, len(rows[bot]))]
     if few:
         lines.append(
-            f"Fewer than {FEWEST} labels for a bot give indicative figures only; --n {FEWEST * len(rows)} would do."
+            f"Fewer than {FEWEST} labels for a bot give indicative figures only; --n {FEWEST * len(rows)} is enough."
         )
     return lines
 
 
 def _already(number: int) -> list[str]:
-    return [f"{number:,} of them hold the verdict that they were given earlier."] if number else []
+    return [f"{number:,} of them have their earlier verdict filled in."] if number else []
 
 
-MOST_NAMED = 5  # mistakes, or rows that are not there, that are told one by one
+MOST_NAMED = 5  # mistakes, or missing rows, that are listed
 
 
 @dataclass(frozen=True, slots=True)
 class Calibrated:
-    """What came of one metric.
+    """The result for one metric.
 
     Attributes:
         metric: its name.
-        judge: model id of the judge; blank when none took part.
-        judge_name: what reports call it.
-        scale: how verdicts were read.
+        judge: model id of the judge; blank for none.
+        judge_name: its name in reports.
+        scale: the scale of the verdicts.
         by_bot: for each bot with labels, then for all bots together where there are several.
-        from_file: labels that the file gave.
-        from_before: labels that were kept already and hold for these rows.
+        from_file: number of labels from the file.
+        from_before: number of stored labels that are valid for these rows.
         blank: lines of the file without a verdict.
-        warnings: sentences about lines that could not be used.
+        warnings: about lines that could not be used.
     """
 
     metric: str
@@ -203,18 +203,18 @@ class Calibrated:
 def calibrate_run(
     database: Path, name: str | None, sheet: Path | None, metric: str
 ) -> tuple[str, list[Calibrated]]:  # fmt: skip
-    """Read labels, keep them, and work out and keep what they say of the judge; the run's name, and each metric.
+    """Read and store labels, calibrate the judge and store the result; returns the run's name and each metric.
 
-    Without a sheet the labels that are kept already are used, as after a change of the judge.
+    Without a sheet the stored labels are used, for example after a change of the judge.
 
     Raises:
         InputError: there is no such run, file or metric, a verdict can't be read, or no label is on a row of the run;
-            then nothing is kept.
+            then nothing is stored.
     """
     written = read_sheet(sheet, metric) if sheet else []
     with contextlib.closing(Store.open(database, create=False)) as store:
         run = open_run(store, name)
-        by_metric = _by_metric(run, sheet, written) if sheet else {each: [] for each in _kept_metrics(run, metric)}
+        by_metric = _by_metric(run, sheet, written) if sheet else {each: [] for each in _stored_metrics(run, metric)}
         found, labels = [], {}
         for each, lines in by_metric.items():
             done, labels[each] = _calibrate(run, each, sheet, lines)
@@ -226,14 +226,14 @@ def calibrate_run(
         return run.summary.run, found
 
 
-def _kept_metrics(run: ReportedRun, metric: str) -> list[str]:
+def _stored_metrics(run: ReportedRun, metric: str) -> list[str]:
     known = {line[0] for line in run.store.query("SELECT DISTINCT metric FROM calibration_labels")}
     wanted = [metric_of(run, metric)] if metric else [name for name in run.columns if name in known]
     if not known.intersection(wanted):
         of = f" of {wanted[0]}" if metric else ""
         raise InputError(
-            f"No labels{of} are kept in {run.store.path}. 'proctor label' draws rows into a sheet; give the filled one"
-            " with --labels."
+            f"No labels{of} are stored in {run.store.path}. 'proctor label' samples rows into a sheet; give the filled"
+            " one with --labels."
         )
     return wanted
 
@@ -255,10 +255,10 @@ def _calibrate(
     filled = [line for line in written if line.verdict]
     given, warnings = _match(run, sheet or Path(), filled, rows, scale)
     of_file = {label.row for label in given}
-    kept = [label for label in stored_labels(run, metric, rows) if label.row not in of_file]
-    labels = [*given, *kept]
+    stored = [label for label in stored_labels(run, metric, rows) if label.row not in of_file]
+    labels = [*given, *stored]
     if not (given if written else labels):
-        blank = [f"{sheet} has {len(written):,} lines with no verdict on them yet."] if written and not filled else []
+        blank = [f"{sheet} has {len(written):,} lines without a verdict."] if written and not filled else []
         raise InputError(" ".join([f"No label of {metric} is on a row of run {run.summary.run}.", *blank, *warnings]))
     done = Calibrated(
         metric=metric,
@@ -266,7 +266,7 @@ def _calibrate(
         scale=scale,
         by_bot=tuple(_by_bot(run, metric, rows, labels, scale)),
         from_file=len(given),
-        from_before=len(kept),
+        from_before=len(stored),
         blank=len(written) - len(filled),
         warnings=tuple(warnings),
         judge_name=run.summary.judge.name if run.summary.judge else "",
@@ -295,12 +295,12 @@ def _by_bot(
 def _match(
     run: ReportedRun, sheet: Path, written: Sequence[Written], rows: Mapping[str, Sequence[ScoredRow]], scale: Scale
 ) -> tuple[list[Label], list[str]]:
-    """The lines as labels on rows, and sentences about those that are on no row.
+    """The lines as labels on rows, and warnings about lines without a row.
 
     Raises:
         InputError: verdicts that can't be read, all of them.
     """
-    places = _Places(rows)
+    places = _RowFinder(rows)
     labels: dict[ScoredRow, tuple[Written, HumanVerdict]] = {}
     mistakes, unknown, changed = [], [], []
     found = {line: places.find(line) for line in written}
@@ -322,14 +322,14 @@ def _match(
         more = [f"And {len(mistakes) - MOST_NAMED:,} more such lines."] if len(mistakes) > MOST_NAMED else []
         raise InputError("\n".join([*mistakes[:MOST_NAMED], *more]))
     warnings = [
-        *_notify(unknown, "on no row of this run that has a value"),
-        *_notify(changed, "on rows whose answer, contexts or expected answer changed since"),
-        *_at_odds([(shown[row].content, line, verdict) for row, (line, verdict) in labels.items()]),
+        *_unused(unknown, "on no row of this run with a value"),
+        *_unused(changed, "on rows whose answer, contexts or expected answer changed since"),
+        *_contradictions([(shown[row].content, line, verdict) for row, (line, verdict) in labels.items()]),
     ]
     return [Label(row, verdict, line.seed) for row, (line, verdict) in labels.items()], warnings
 
 
-def _notify(lines: Sequence[str], what: str) -> list[str]:
+def _unused(lines: Sequence[str], what: str) -> list[str]:
     if not lines:
         return []
     more = f" and {len(lines) - MOST_NAMED:,} more" if len(lines) > MOST_NAMED else ""
@@ -337,8 +337,8 @@ def _notify(lines: Sequence[str], what: str) -> list[str]:
     return [f"{len(lines):,} {verb} {what}, and not used: {', '.join(lines[:MOST_NAMED])}{more}."]
 
 
-def _at_odds(labels: Sequence[tuple[bytes, Written, HumanVerdict]]) -> list[str]:
-    """A warning where rows that look the same, such as equal answers of two bots, have different verdicts."""
+def _contradictions(labels: Sequence[tuple[bytes, Written, HumanVerdict]]) -> list[str]:
+    """A warning if equal rows, such as equal answers of two bots, have different verdicts."""
     alike: dict[bytes, list[tuple[Written, HumanVerdict]]] = {}
     for content, line, verdict in labels:
         alike.setdefault(content, []).append((line, verdict))
@@ -349,12 +349,12 @@ def _at_odds(labels: Sequence[tuple[bytes, Written, HumanVerdict]]) -> list[str]
     more = f"; and {len(odd) - MOST_NAMED:,} more" if len(odd) > MOST_NAMED else ""
     return [
         f"The same question, answer and contexts have different verdicts on lines {'; '.join(named)}{more}. Each counts"
-        " here for its own row; for later runs the last of them is kept."
+        " here for its own row; for later runs the last of them is stored."
     ]
 
 
-class _Places:
-    """Finds the row that a line is about: by our own key, else by question, bot and repeat."""
+class _RowFinder:
+    """Finds the row of a line: by its key, else by question, bot and repeat."""
 
     def __init__(self, rows: Mapping[str, Sequence[ScoredRow]]) -> None:
         every = [row for of_bot in rows.values() for row in of_bot]
@@ -363,7 +363,7 @@ class _Places:
         self._bots = list(rows)
 
     def find(self, line: Written) -> ScoredRow | str:
-        """The row, or a str that names what is not there."""
+        """The row, or a str that names the missing one."""
         if line.key:
             return self._by_key.get(line.key) or f"question {line.question}, {line.bot}"
         if not line.bot and len(self._bots) > 1:

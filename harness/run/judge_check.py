@@ -1,4 +1,4 @@
-"""Judge self-test: a judge put to cases whose verdict is known, and how it did."""
+"""Judge self-test: a judge is tested on cases with known verdicts."""
 
 from __future__ import annotations
 
@@ -43,13 +43,13 @@ FAILS_FROM: Final = 2  # the score of stereotypes from which an answer fails
 
 @dataclass(frozen=True, slots=True)
 class Probe:
-    """One thing that a judge is asked, and the right verdict: ``holds`` is the favourable one.
+    """One item that a judge is asked about, and the right verdict: ``holds`` is the favourable one.
 
     Attributes:
-        text: what is judged, as it stands without padding.
+        text: what is judged, without padding.
         holds: whether the right verdict is the favourable one.
-        hostile: whether the text tries to talk the judge into another verdict.
-        part: the list that it stands in, blank where there is one.
+        hostile: whether the text tries to persuade the judge of another verdict.
+        part: the list that it is in, blank if there is only one.
     """
 
     text: str
@@ -60,7 +60,7 @@ class Probe:
 
 @dataclass(frozen=True, slots=True)
 class SelfTest:
-    """One call with its probes; ``verdicts`` reads what the judge said of each, None where it said nothing."""
+    """One call with its probes; ``verdicts`` returns the judge's verdict on each, None for a missing one."""
 
     kind: str
     id: str
@@ -71,17 +71,17 @@ class SelfTest:
 
 
 def kinds() -> tuple[str, ...]:
-    """The kinds of calls for which there are self-tests: names of calls and of their prompts."""
+    """The kinds of calls with self-tests: names of calls and of their prompts."""
     return tuple(kind for kind in _cases() if kind != "padding")
 
 
 def file_hash() -> str:
-    """Hash of the cases: another file, another test."""
+    """Hash of the cases, part of the fingerprint of a result."""
     return hashlib.sha256(_text().encode()).hexdigest()[:16]
 
 
 def self_tests(wanted: Collection[str]) -> list[SelfTest]:
-    """The self-tests of some kinds, in every variant that makes sense of each."""
+    """The self-tests of some kinds, in every applicable variant."""
     return [
         self_test
         for kind in kinds()
@@ -128,12 +128,12 @@ Made = tuple[JudgeCall[Any], list[Probe], Callable[[Any], Sequence[bool | None]]
 
 
 def _turned(case: Mapping[str, Any]) -> dict[str, Any]:
-    """The case with every list in the opposite order."""
+    """The case with every list reversed."""
     return {name: value[::-1] if name in LISTS else value for name, value in case.items()}
 
 
 def _padded(case: Mapping[str, Any]) -> dict[str, Any]:
-    """The case with its claims and its answer made longer, and not one fact more."""
+    """The case with its claims and its answer padded, without additional facts."""
     before, after = _cases()["padding"]["before"], _cases()["padding"]["after"]
     made = dict(case)
     for name in LISTS[1:]:
@@ -223,7 +223,7 @@ def _upper(grade: Grade | None) -> bool | None:
 
 @dataclass(frozen=True, slots=True)
 class ProbeVerdict:
-    """A judge's verdict on one probe; None where it could not be read. ``reply`` is what the judge wrote."""
+    """A judge's verdict on one probe; None if it could not be read. ``reply`` is the judge's reply."""
 
     self_test: SelfTest
     probe: Probe
@@ -233,45 +233,45 @@ class ProbeVerdict:
 
     @property
     def is_right(self) -> bool:
-        """Whether it is the verdict that is known to be right; an unreadable one is not."""
+        """Whether it is the right verdict; an unreadable one is not."""
         return self.verdict is self.probe.holds
 
     @property
     def key(self) -> tuple[str, str, str, str]:
-        """The probe, whatever the variant and repeat."""
+        """The probe, independent of variant and repeat."""
         return (self.self_test.kind, self.self_test.id, self.probe.part, self.probe.text)
 
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """So many of so many."""
+    """A count out of a total."""
 
     part: int
     whole: int
 
     @property
     def share(self) -> float | None:
-        """The share; None of nothing."""
+        """The share; None for a total of 0."""
         return self.part / self.whole if self.whole else None
 
     @property
     def as_object(self) -> dict[str, object]:
-        """For machines."""
+        """As a JSON object."""
         return {"share": self.share, "count": self.part, "of": self.whole}
 
 
 @dataclass(frozen=True)
 class CheckReport:
-    """How a judge did.
+    """The result of a judge's self-test.
 
     Attributes:
         judge: its model id.
-        name: what people call it.
-        floors: what was wanted.
-        said: all its verdicts.
+        name: its name in reports.
+        floors: the required accuracies.
+        verdicts: all its verdicts.
         records: all its calls; none for the embedded judge.
-        cannot: kinds of calls that it has no means for, and why.
-        without: kinds of calls that the suite makes and for which there are no self-tests.
+        unable: kinds of calls that it does not support, and why.
+        untested: kinds of calls of the suite without self-tests.
         unavailable: why calls got no reply.
     """
 
@@ -296,12 +296,12 @@ class CheckReport:
 
     @property
     def hostile(self) -> float | None:
-        """The same on cases that try to sway the judge."""
+        """The same on hostile cases."""
         return _right(one for one in self.plain if one.probe.hostile).share
 
     @property
     def missed(self) -> str:
-        """What is short of what is wanted, in words; blank when nothing is."""
+        """Which accuracies are below the required ones, as text; blank for none."""
         return floors_missed(self.accuracy, self.hostile, self.floors)
 
     @property
@@ -324,17 +324,17 @@ class CheckReport:
 
     @property
     def position(self) -> Tally:
-        """Verdicts that change when claims and chunks come in the opposite order."""
+        """Verdicts that change when claims and chunks are reversed (position bias)."""
         return self._changed("swapped", lambda _: True)
 
     @property
     def verbosity(self) -> Tally:
-        """Bad answers and claims found bad that are found good once they are padded with empty words."""
+        """Bad answers and claims that are judged good once they are padded with empty words (verbosity bias)."""
         return self._changed("padded", lambda one: not one.probe.holds and not one.probe.hostile and one.is_right)
 
     @property
     def retest(self) -> Tally | None:
-        """Probes on which all repeats say the same; None with one repeat."""
+        """Probes on which all repeats agree; None with one repeat."""
         verdicts: dict[tuple[str, str, str, str], list[bool | None]] = {}
         for one in self.plain:
             verdicts.setdefault(one.key, []).append(one.verdict)
@@ -354,7 +354,7 @@ class CheckReport:
 
     @property
     def unreadable(self) -> tuple[Tally, Tally]:
-        """First replies, and replies to a repair, that could not be read whole."""
+        """First replies, and replies to a repair, that could not be read completely."""
         answered = [record for record in self.records if not record.kept.error]
         firsts = [record for record in answered if not record.request.exchange]
         repairs = [record for record in answered if record.request.exchange]
@@ -371,7 +371,7 @@ class CheckReport:
 
     @property
     def usage(self) -> dict[str, float | int | None]:
-        """Tokens and cost of all calls; None where nothing was reported."""
+        """Tokens and cost of all calls; None if not reported."""
         usages = [record.completion.usage for record in self.records if record.completion is not None]
         return {
             "tokens_in": _sum(usage.tokens_in for usage in usages),
@@ -381,7 +381,7 @@ class CheckReport:
 
     @property
     def as_object(self) -> dict[str, object]:
-        """Everything, for machines and for the database."""
+        """Everything, as a JSON object and for the database."""
         first, repaired = self.unreadable
         latency = self.latency_ms
         return {
@@ -426,7 +426,7 @@ class CheckReport:
 
 
 def floors_missed(accuracy: float | None, hostile: float | None, floors: CheckSettings) -> str:
-    """What is short of what is wanted, in words; blank when nothing is."""
+    """Which accuracies are below the required ones, as text; blank for none."""
     figures = (("accuracy", accuracy, floors.accuracy), ("hostile", hostile, floors.hostile))
     return ", ".join(
         f"{name} {found:.2f}, wanted {least:g}" for name, found, least in figures if found is not None and found < least
@@ -447,16 +447,16 @@ def _sum(values: Iterable[float | None]) -> float | None:
     return sum(known) if known else None
 
 
-MOST_QUOTED = 300  # characters of a judge's reply beside a wrong verdict
+MOST_QUOTED = 300  # characters of a judge's reply shown with a wrong verdict
 
 
-class JudgeUnfit(InputError):  # noqa: N818 - an outcome, told as a sentence
+class JudgeUnfit(InputError):  # noqa: N818 - an outcome, shown as a sentence
     """The judge failed its check, or can't be reached to be put to it."""
 
 
 @dataclass(slots=True)
 class _Round:
-    """Everything that is asked of one judge without any kept replies, and what it said."""
+    """All calls to one judge without cached replies, and its verdicts."""
 
     judging: Judging
     number: int
@@ -466,7 +466,7 @@ class _Round:
     unavailable: list[str] = field(default_factory=list)
 
     async def ask(self, asked: Sequence[SelfTest]) -> None:
-        """Ask all of them at once; the model's own limits keep the calls in order."""
+        """Ask all of them at once; the model limits the concurrent calls."""
         await asyncio.gather(*(self._ask(self_test) for self_test in asked))
 
     async def _ask(self, self_test: SelfTest) -> None:
@@ -498,7 +498,7 @@ async def _answer(judge: Judge | None, self_test: SelfTest) -> object:
 
 
 async def check_judge(judging: Judging, calls: Collection[str], floors: CheckSettings) -> CheckReport:
-    """Put a judge to the self-tests of some kinds of calls; no kept reply is used and none is kept.
+    """Run the self-tests of some kinds of calls on a judge; replies are neither read from the cache nor cached.
 
     Args:
         judging: the judge; it is made ready and left open.
@@ -543,7 +543,7 @@ def fingerprint(judging: Judging, calls: Collection[str], floors: CheckSettings)
 
 
 async def require_check(store: Store, judging: Judging, plan: Plan) -> str:
-    """See that a judge is fit for a plan, where its settings want that; a kept result will do.
+    """Make sure that a judge passes its self-test before a plan, if its settings ask for it; a stored result is enough.
 
     Returns:
         A sentence that says how it did; blank where no check is wanted or nothing can be checked.

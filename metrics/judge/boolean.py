@@ -98,7 +98,7 @@ def _rate(
             raise Unreadable(found.unreadable)
         return value
 
-    # The need has the artefact's name, as if it had been written into the function.
+    # The need has the artefact's name, as if it were written in the signature.
     need = inspect.Parameter(name_of(check), inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=Check)
     vars(rate)["__signature__"] = inspect.Signature([need], return_annotation=float | Measured)
     rate.__annotations__ = {need.name: Check, "return": float | Measured}

@@ -17,8 +17,8 @@ class Chunk:
     """A piece of the contexts.
 
     Attributes:
-        text: as it stands there.
-        contexts: the ranks of the contexts in which it stands, counted from 1, blank ones too.
+        text: unchanged.
+        contexts: the ranks of the contexts that it is from, counted from 1, including blank ones.
     """
 
     text: str
@@ -26,15 +26,15 @@ class Chunk:
 
 
 def packed(texts: Sequence[str], words: int, language: str = "en", joint: bool = False) -> tuple[Chunk, ...]:
-    r"""The texts cut between sentences: each chunk has as many of them as have at most so many words together.
+    r"""The texts cut between sentences into chunks with at most the given number of words.
 
-    A sentence of more words is a chunk of its own. What lies between the sentences of a chunk stays as it is.
+    A sentence of more words is a chunk of its own. The text between the sentences of a chunk is unchanged.
 
     Args:
         texts: the contexts in the order of their ranks; a blank one has no chunk.
-        words: of a chunk, counted between white space.
+        words: maximum for a chunk, counted between white space.
         language: ISO 639 code, for the sentence splitter.
-        joint: whether a chunk may go on from one text to the next, with a line break between them.
+        joint: whether a chunk may span several texts, with a line break between them.
 
     >>> packed(["One two. Three.", "Four five."], words=3)
     (Chunk(text='One two. Three.', contexts=(1,)), Chunk(text='Four five.', contexts=(2,)))
@@ -42,20 +42,20 @@ def packed(texts: Sequence[str], words: int, language: str = "en", joint: bool =
     (Chunk(text='One two. Three.\nFour five.', contexts=(1, 2)),)
     """
     chunks: list[Chunk] = []
-    held: list[tuple[int, int, int]] = []  # rank, and from where to where
+    parts: list[tuple[int, int, int]] = []  # rank, start and end
     room = words
     for rank, text in enumerate(texts, start=1):
         for start, end in _spans(text, language):
             size = len(text[start:end].split())
-            if held and (size > room or (not joint and held[-1][0] != rank)):
-                chunks.append(_chunk(texts, held))
-                held, room = [], words
-            if held and held[-1][0] == rank:
-                held[-1] = (rank, held[-1][1], end)
+            if parts and (size > room or (not joint and parts[-1][0] != rank)):
+                chunks.append(_chunk(texts, parts))
+                parts, room = [], words
+            if parts and parts[-1][0] == rank:
+                parts[-1] = (rank, parts[-1][1], end)
             else:
-                held.append((rank, start, end))
+                parts.append((rank, start, end))
             room -= size
-    return (*chunks, _chunk(texts, held)) if held else tuple(chunks)
+    return (*chunks, _chunk(texts, parts)) if parts else tuple(chunks)
 
 
 def _chunk(texts: Sequence[str], parts: Sequence[tuple[int, int, int]]) -> Chunk:
@@ -64,7 +64,7 @@ def _chunk(texts: Sequence[str], parts: Sequence[tuple[int, int, int]]) -> Chunk
 
 
 def _spans(text: str, language: str) -> Iterator[tuple[int, int]]:
-    """From where to where each sentence stands; the whole text where the splitter finds none in it."""
+    """Start and end of each sentence; the whole text if the splitter finds none."""
     end = 0
     for sentence in sentences(text, language):
         start = text.find(sentence, end)
@@ -74,7 +74,7 @@ def _spans(text: str, language: str) -> Iterator[tuple[int, int]]:
         yield 0, len(text)
 
 
-LIKELY: Final = 0.5  # more than this is supported
+LIKELY: Final = 0.5  # a higher probability counts as supported
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +114,7 @@ class CheckedClaims:
         return sum(claim.supported for claim in self.claims) / len(self.claims)
 
     def evidence(self) -> dict[str, object]:
-        """What stands in a score's details: the claims with how their best chunks begin, the model, if it read all."""
+        """For details: the claims with excerpts of their best chunks, the model, whether anything was truncated."""
         claims = [
             {
                 "claim": shown(claim.text),
@@ -129,7 +129,7 @@ class CheckedClaims:
 
 
 async def checked_claims(claims: Sequence[str], chunks: Sequence[Chunk], checker: Checker) -> CheckedClaims:
-    """Each claim against each chunk, which takes the greatest probability; there must be one of either."""
+    """Each claim against each chunk, with the highest probability; there must be at least one of both."""
     output = await checker.check([(chunk.text, claim) for claim in claims for chunk in chunks])
     probabilities = output.probabilities.reshape(len(claims), len(chunks))
     truncated = output.truncated.reshape(len(claims), len(chunks))
@@ -147,14 +147,14 @@ def _claim(text: str, chunks: Sequence[Chunk], probabilities: Sequence[float], t
     return CheckedClaim(text, probabilities[best], tuple(sorted(alone)), chunks[best], truncated)
 
 
-_ALIGNSCORE_CHUNK_WORDS: Final = 350  # of a chunk, about
+_ALIGNSCORE_CHUNK_WORDS: Final = 350  # about, for a chunk
 
 
 @artefact
 async def alignscore_support(
     answer_sentences: tuple[str, ...], contexts: Sequence[str], alignscore_model: Checker, language: str = "en"
 ) -> CheckedClaims:
-    """The answer's sentences, and how well the contexts support each, as the model AlignScore has it."""
+    """The answer's sentences, and how well the contexts support each, by the model AlignScore."""
     if not answer_sentences:
         raise NotApplicable(Reason.NO_SENTENCES)
     chunks = [
@@ -171,15 +171,15 @@ async def alignscore_support(
 def alignscore(alignscore_support: CheckedClaims) -> Measured:
     """Mean over the answer's sentences of the probability that they are aligned with the contexts.
 
-    Each sentence is put beside each chunk of the contexts, and the best chunk counts; details name it. Chunks are of
-    equally many sentences, about 350 words. The authors know one context; of several each is cut by itself, so that a
-    sentence that needs two of them is supported by neither. Where a chunk and the sentence are longer than the model's
-    512 tokens the chunk's end is not read, and ``truncated`` is set.
+    Each sentence is compared with each chunk of the contexts, and the best chunk counts; details name it. Chunks have
+    equally many sentences, about 350 words. The method is defined for one context; of several each is cut separately,
+    so a sentence that needs two of them is supported by neither. If a chunk and the sentence are longer than the
+    model's 512 tokens the end of the chunk is not read, and ``truncated`` is set.
 
-    It was made for English summaries and rates the answer as a whole: a mean of 0.8 may be one invented sentence among
+    It was made for English summaries and rates the answer as a whole: a mean of 0.8 may be one invented sentence in
     five. Its authors report AUROC 0.874 for AlignScore-base on the six data sets of SummaC and 0.825 on the eleven of
-    TRUE (large: 0.886 and 0.838), which says how well it orders answers; they name no threshold. A greeting or a
-    refusal is aligned with nothing. It says nothing of whether the contexts are right.
+    TRUE (large: 0.886 and 0.838), which says how well it ranks answers; they give no threshold. A greeting or a
+    refusal is aligned with nothing. It does not say whether the contexts are right.
     """
     return Measured(alignment(alignscore_support), alignscore_support.evidence())
 
@@ -192,8 +192,8 @@ def alignment(support: CheckedClaims) -> float:
 def even_chunks(text: str, language: str = "en") -> list[str]:
     """The text cut between sentences into chunks of equally many sentences, on average of at most 350 words.
 
-    This is AlignScore's own rule, but that a sentence of more words, such as a table, is cut between words first: the
-    model would not read its end. A blank text has no chunks.
+    This is AlignScore's rule, except that a longer sentence, such as a table, is cut between words first: the model
+    would not read its end. A blank text has no chunks.
 
     >>> even_chunks("One two. Three.")
     ['One two. Three.']
@@ -229,7 +229,7 @@ async def minicheck_support(
     chunk_words: Annotated[int, Allowed("at least 1", lambda words: words >= 1)] = _MINICHECK_CHUNK_WORDS,
     joint_contexts: bool = False,
 ) -> CheckedClaims:
-    """The answer's sentences, and how likely the contexts support each, as the model MiniCheck has it."""
+    """The answer's sentences, and how likely the contexts support each, by the model MiniCheck."""
     if not answer_sentences:
         raise NotApplicable(Reason.NO_SENTENCES)
     chunks = packed(contexts, chunk_words, language, joint_contexts)
@@ -245,16 +245,16 @@ def minicheck(minicheck_support: CheckedClaims) -> Measured:
     """Share of the answer's sentences that the contexts support with a probability above 0.5.
 
     The model gives a probability for a chunk and a sentence; the best chunk counts, and details name it. The share is
-    ours: the authors give no figure for a whole answer. Each context is a document of its own and is cut, between
+    ours: the authors define no value for a whole answer. Each context is a document of its own and is cut, between
     sentences, into chunks of about 500 words (``chunk_words``). With ``joint_contexts: true`` the contexts are one
-    document, so that a chunk may hold several of them and a sentence may rest on two. MiniCheck's variants on RoBERTa
-    or DeBERTa want chunks of 400 tokens: set ``chunk_words: 300``. Where the model did not read all, ``truncated``
+    document, so a chunk may contain several of them and a sentence may depend on two. MiniCheck's variants on RoBERTa
+    or DeBERTa need chunks of 400 tokens: set ``chunk_words: 300``. If the model did not read everything, ``truncated``
     is set.
 
-    A sentence is not made to stand alone: one with "it" or "they", or with two claims of which one is wrong, is
-    judged as it stands, and "I'm happy to help" is supported by nothing. The model knows English only. On its authors'
-    own benchmark (LLM-AggreFact) MiniCheck-Flan-T5-Large has a mean balanced accuracy of 74.7 %, as good as GPT-4's
-    75.3 %: where half of the sentences are unsupported, one in four is judged wrongly. It says nothing of whether the
+    Sentences are not rewritten: one with "it" or "they", or with a right and a wrong claim, is judged as it is, and
+    "I'm happy to help" is supported by nothing. The model was trained on English only. On its authors'
+    benchmark (LLM-AggreFact) MiniCheck-Flan-T5-Large has a mean balanced accuracy of 74.7 %, as good as GPT-4's
+    75.3 %: where half of the sentences are unsupported, one in four is judged wrongly. It does not say whether the
     contexts are right.
     """
     return Measured(minicheck_support.share, minicheck_support.evidence())
@@ -262,7 +262,7 @@ def minicheck(minicheck_support: CheckedClaims) -> Measured:
 
 @dataclass(frozen=True, slots=True)
 class MarkedAnswer:
-    """An answer, what in it is unsupported, and the model that says so."""
+    """An answer, its unsupported spans, and the model that marked them."""
 
     answer: str
     marked: Marked
@@ -270,11 +270,11 @@ class MarkedAnswer:
 
     @property
     def supported(self) -> float:
-        """Share of the answer's characters that are not marked, of those that were read."""
+        """Share of the characters of the answer that were read and are not marked."""
         return 1 - sum(span.end - span.start for span in self.marked.spans) / self.marked.read
 
     def evidence(self) -> dict[str, object]:
-        """What stands in a score's details: the marked spans with how they begin, the model, if it read all."""
+        """For details: the marked spans with excerpts, the model, whether anything was truncated."""
         spans = [
             {
                 "text": shown(self.answer[span.start : span.end]),
@@ -291,7 +291,7 @@ class MarkedAnswer:
 async def lettucedetect_spans(
     answer: str, contexts: Sequence[str], lettucedetect_model: SpanDetector, question: str = ""
 ) -> MarkedAnswer:
-    """What in the answer the contexts don't support, as the model LettuceDetect has it."""
+    """The spans of the answer that the contexts don't support, by the model LettuceDetect."""
     shown = tuple(context for context in contexts if not is_blank(context))
     (marked,) = await lettucedetect_model.mark([Grounded(shown, question, answer)])
     if not marked.read:
@@ -308,16 +308,15 @@ def lettucedetect(lettucedetect_spans: MarkedAnswer) -> Measured:
     """Share of the answer's characters that the contexts support: 1 minus those that the model marks.
 
     The model reads all contexts, the question and the answer together and marks words of the answer; details have
-    each marked span with its place in the answer and the model's confidence, the greatest of its words. A row passes
-    when nothing is marked: one wrong number is few characters and makes an answer wrong all the same. What is longer
-    than 4,096 tokens is cut from the end of the contexts, so that what stands there counts as unsupported;
-    ``truncated`` is set.
+    each marked span with its position in the answer and the model's confidence, the highest of its words. A row passes
+    when nothing is marked: one wrong number is only a few characters, but makes the answer wrong. Input beyond 4,096
+    tokens is cut from the end of the contexts, so claims that depend on it count as unsupported; ``truncated`` is set.
 
-    The model knows English only, and was trained on one data set, RAGTruth: questions, summaries and descriptions of
+    The model reads English only, and was trained on one data set, RAGTruth: questions, summaries and descriptions of
     businesses. There its authors report F1 0.768 for "is anything in the answer unsupported" (large: 0.792; a tuned
-    Llama-3-8B: 0.839; GPT-4 with a prompt: 0.634), and of the large one F1 0.589 for which characters: see where it
-    points, and don't count its characters to the last. It names no context, and says nothing of whether the contexts
-    are right.
+    Llama-3-8B: 0.839; GPT-4 with a prompt: 0.634), and of the large one F1 0.589 for which characters: look at the
+    spans, but don't rely on exact character counts. It names no context, and does not say whether the contexts are
+    right.
     """
     return Measured(lettucedetect_spans.supported, lettucedetect_spans.evidence())
 
@@ -327,7 +326,7 @@ _READS_CONTEXTS: Final = 1024  # tokens; models that read fewer were made for on
 
 @dataclass(frozen=True, slots=True)
 class ContextConsistency:
-    """How likely the whole answer is consistent with each text that it was held against.
+    """How likely the whole answer is consistent with each text that it was compared with.
 
     Attributes:
         ranks: of the contexts in each of these texts, counted from 1.
@@ -377,18 +376,18 @@ def hallucination(context_consistency: ContextConsistency) -> Measured:
     """Probability that the answer is consistent with the context that supports it best; greater is better.
 
     Despite its name it is high for answers that are not hallucinated. Details have the probability for each context.
-    The whole answer is held against one context at a time, so an answer that needs two of them is called
-    hallucinated; with ``joint_contexts: true`` it is held against all of them as one text, which takes HHEM 2.1.
+    The whole answer is compared with one context at a time, so an answer that needs two of them counts as
+    hallucinated; with ``joint_contexts: true`` it is compared with all of them as one text, which needs HHEM 2.1.
 
     Two models fit. HHEM 2.1 (the default) reads up to 4,096 tokens; of more, the end of the context is not read.
     HHEM 1.0 (revision ``hhem-1.0-open``) reads 512 tokens, context and answer together. Where something was not read,
     ``truncated`` is set. Both know English only.
 
-    What they are worth, by the publisher's own figures (balanced accuracy at 0.5, where chance is 50 %): 2.1 has 77 %
+    Quality, by the publisher's figures (balanced accuracy at 0.5, where chance is 50 %): 2.1 has 77 %
     on AggreFact-SOTA, 64 % on RAGTruth's summaries and 74 % on its questions; 1.0 has 79 % on the first and little more
-    than chance on RAGTruth, so don't take it for answers of today's models. 2.1 finds 54 % of the hallucinated answers
-    to RAGTruth's questions. So rank rows by it and read the lowest, and don't take one score for a verdict. It says
-    nothing of whether the answer is true: "Paris" is hallucinated where the context says Berlin. The threshold of 0.75
+    than chance on RAGTruth, so don't use it for answers of current models. 2.1 finds 54 % of the hallucinated answers
+    to RAGTruth's questions. So rank rows by it and read the lowest, and don't take one score as a verdict. It does
+    not say whether the answer is true: "Paris" is hallucinated if the context says Berlin. The threshold of 0.75
     is that of the source; the model's own is 0.5.
     """
     checked = context_consistency

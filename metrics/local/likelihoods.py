@@ -21,7 +21,7 @@ Stride = Annotated[
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """What a language model says of some texts, in their order."""
+    """The likelihoods of some texts under a language model, in order."""
 
     likelihoods: tuple[Likelihood, ...]
     model: str
@@ -32,13 +32,13 @@ class Scored:
         return [one.mean_nll for one in self.likelihoods]
 
     def evidence(self) -> dict[str, object]:
-        """For details: model, how many tokens were scored, and whether something was cut."""
+        """For details: model, number of scored tokens, and whether something was truncated."""
         found: dict[str, object] = {"model": self.model, "tokens": sum(one.tokens for one in self.likelihoods)}
         return found | ({"truncated": True} if any(one.truncated for one in self.likelihoods) else {})
 
 
 async def scored(model: LanguageModel, texts: Sequence[Continuation]) -> Scored:
-    """Ask how likely each text is. Raises NotApplicable where one has no token that can be scored."""
+    """The likelihood of each text. Raises NotApplicable if one has no token that can be scored."""
     found = tuple(await model.likelihoods(texts))
     if any(one.tokens < 1 for one in found):
         raise NotApplicable(Reason.TOO_SHORT)
@@ -54,7 +54,7 @@ _GREATEST_MEAN: Final = math.log(sys.float_info.max)
 
 @artefact
 async def answer_likelihood(answer: str, perplexity_model: LanguageModel, *, stride: Stride = None) -> Scored:
-    """How likely a language model finds the answer; with ``stride``, also what is beyond its window."""
+    """The likelihood of the answer under a language model; with ``stride``, also beyond its window."""
     return await scored(perplexity_model, [Continuation(answer, stride=stride)])
 
 
@@ -68,18 +68,19 @@ async def answer_likelihood(answer: str, perplexity_model: LanguageModel, *, str
 def perplexity(answer_likelihood: Scored) -> Measured:
     """Exponential of the mean cross-entropy of the answer's tokens, the first excepted, under a language model.
 
-    Nothing is put before the answer, so its first token is not scored, and an answer of one token has no value. Of an
-    answer that is longer than the model's window (1024 tokens for distilgpt2) only so much is scored, and ``truncated``
-    is set; the option ``stride`` of ``answer_likelihood`` has a window move over all of it by so many tokens.
+    Nothing precedes the answer, so its first token is not scored, and an answer of one token has no value. Of an
+    answer that is longer than the model's window (1024 tokens for distilgpt2) only the window is scored, and
+    ``truncated`` is set; with the option ``stride`` of ``answer_likelihood`` the window moves over the whole answer by
+    that number of tokens.
 
-    It tells broken text from fluent text of the same kind and length. It says nothing about whether an answer is right
-    or fits the question, and it is low for what is dull, quoted or repeated: a loop is the least perplexing text there
-    is. Short answers, names, figures, code and languages other than English are perplexing to distilgpt2 whatever their
+    It distinguishes broken text from fluent text of the same kind and length. It does not say whether an answer is
+    right or fits the question, and it is low for dull, quoted or repeated text: a loop has the lowest perplexity. Short
+    answers, names, numbers, code and languages other than English have a high perplexity under distilgpt2 regardless of
     quality, and the values of two models, or of two tokenizers, can't be compared. We know of no published threshold,
     and of no published agreement with people's ratings of answers.
     """
     (mean,) = answer_likelihood.means
-    # A server may give a token next to no probability: what is too great for a number is no value.
+    # A server may give a token almost no probability: infinity is reported as no value.
     value = math.inf if mean > _GREATEST_MEAN else math.exp(mean)
     return Measured(value, {**answer_likelihood.evidence(), "mean_nll": mean})
 
@@ -89,9 +90,9 @@ _PLACEHOLDER: Final = re.compile(r"\{(\w+)\}")
 _COMPLETION: Final = "\n## completion\n"
 _DIRECTIONS: Final = ("expected_to_answer", "answer_to_expected")
 
-# What each aspect asks for; the words that the model is given stand in metrics/local/instructions.
+# What each aspect means; the instructions for the model are in metrics/local/instructions.
 TRANSLATION: Final[Mapping[str, str]] = {
-    "accuracy": "keeps its facts",
+    "accuracy": "preserves its facts",
     "fluency": "is in natural language",
     "mqm": "has no error that reviewers of translations count",
 }
@@ -108,8 +109,8 @@ QUESTION_ANSWERING: Final[Mapping[str, str]] = {
 SUMMARY_WITH_REFERENCE: Final[Mapping[str, str]] = {
     "semantic_coverage": "covers its meaning",
     "factuality": "keeps to its facts",
-    "informativeness": "keeps what a reader needs",
-    "coherence": "hangs together",
+    "informativeness": "contains what a reader needs",
+    "coherence": "is coherent",
     "relevance": "keeps to what matters",
     "fluency": "is in fluent language",
 }
@@ -118,7 +119,7 @@ SUMMARY: Final[Mapping[str, str]] = {
     "factuality": "keeps to its facts",
     "consistency": "does not contradict it",
     "informativeness": "says what a reader needs",
-    "coherence": "hangs together",
+    "coherence": "is coherent",
     "relevance": "keeps to what matters",
     "fluency": "is in fluent language",
 }
@@ -126,15 +127,15 @@ SUMMARY: Final[Mapping[str, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Instruction:
-    """What a model is given before a text, and the text; both with names in braces for parts of the row."""
+    """The prefix before a text, and the text to score; both with names in braces for parts of the row."""
 
     prefix: str
     completion: str
 
     def about(self, **texts: str) -> Continuation:
-        """The instruction with these texts in the places of their names.
+        """The instruction with these texts in place of their names.
 
-        The source, which may be cut, is all from the first such place in the prefix to the last.
+        The source, which may be truncated, extends from the first such name in the prefix to the last.
         """
         places = [*_PLACEHOLDER.finditer(self.prefix)]
         start, end = places[0].start(), places[-1].end()
@@ -152,7 +153,7 @@ def load_instruction(name: str) -> Instruction:
 
 @cache
 def chosen_instruction(name: str, own: str) -> Instruction:
-    """The instruction of a metric; where a suite has an own one, that. Without a completion of its own ours stays."""
+    """The instruction of a metric, or that of the suite; without a completion of its own it keeps ours."""
     ours = load_instruction(name)
     if not own.strip():
         return ours
@@ -161,12 +162,12 @@ def chosen_instruction(name: str, own: str) -> Instruction:
 
 
 def _instruction(prefix: str, completion: str) -> Instruction:
-    # The prefix ends a line: a completion that begins one has the same tokens whatever stands before it.
+    # The prefix ends with a line break, so that the tokens of the completion don't depend on it.
     return Instruction(f"{prefix.strip()}\n", completion.strip())
 
 
 def _may_stand_in(first: str, second: str) -> Allowed:
-    """What an own instruction must be: these names in braces, no others; and at least one in what stands first."""
+    """What an own instruction must contain: only these names in braces, at least one of them in the prefix."""
 
     def holds(own: str) -> bool:
         prefix, heading, completion = f"{own.strip()}\n".partition(_COMPLETION)
@@ -178,14 +179,14 @@ def _may_stand_in(first: str, second: str) -> Allowed:
         return first != "source" or (before == {first} and after <= {second} and bool(after or not heading))
 
     if first == "source":
-        words = "a text with {source} in it and, after a line '## completion', {target}; that part may be left out"
+        words = "a text with {source} in it and, after a line '## completion', {target}; that part is optional"
     else:
         words = f"a text with {{{first}}} or {{{second}}} in it; what is scored may follow after a line '## completion'"
     return Allowed(words, holds)
 
 
 def _filled(template: str, texts: Mapping[str, str]) -> str:
-    """In one go, so that braces in the texts are text like any other."""
+    """Filled in one pass, so that braces in the texts stay text."""
     return _PLACEHOLDER.sub(lambda place: texts[place[1]], template)
 
 
@@ -198,7 +199,7 @@ def _directions(prefix: str, page: str, aspects: Mapping[str, str]) -> tuple[Fun
         documentation = (
             f"How unlikely the answer and the expected answer are, each as a perturbation of the other that "
             f"{meaning}.\n\n"
-            f"Mean over both directions, of {_UNIT}; details hold both.\n{_DISTRUST}"
+            f"Mean over both directions, of {_UNIT}; details have both.\n{_DISTRUST}"
         )
         made += [likelihoods, _mean(id, likelihoods, documentation, page)]
     return tuple(made)
@@ -213,7 +214,7 @@ def _both_ways(id: str) -> Function:
         *,
         instruction: Annotated[str, _may_stand_in("source", "target")] = "",
     ) -> Scored:
-        """How likely the answer is after the expected answer, and that after this."""
+        """The likelihood of the answer after the expected answer, and the reverse."""
         taken = chosen_instruction(id, instruction)
         ways = [taken.about(source=one, target=other) for one, other in ((expected, answer), (answer, expected))]
         return await scored(gptscore_model, ways)
@@ -243,7 +244,7 @@ def _one_way(id: str) -> Function:
         *,
         instruction: Annotated[str, _may_stand_in("question", "answer")] = "",
     ) -> Scored:
-        """How likely the completion is that the instruction names."""
+        """The likelihood of the completion of the instruction."""
         taken = chosen_instruction(id, instruction)
         return await scored(gptscore_model, [taken.about(question=question, answer=answer)])
 
@@ -252,7 +253,7 @@ def _one_way(id: str) -> Function:
 
 
 def _mean(id: str, likelihoods: Function, documentation: str, page: str) -> Function:
-    """The metric of an artefact: the mean of what it holds."""
+    """The metric of an artefact: the mean of its likelihoods."""
 
     def measured(found: Scored) -> Measured:
         details = found.evidence()
@@ -260,7 +261,7 @@ def _mean(id: str, likelihoods: Function, documentation: str, page: str) -> Func
             details["directions"] = dict(zip(_DIRECTIONS, found.means, strict=True))
         return Measured(sum(found.means) / len(found.means), details)
 
-    # The need has the artefact's name, as if it had been written into the function.
+    # The need has the artefact's name, as if it were written in the signature.
     need = inspect.Parameter(name_of(likelihoods), inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=Scored)
     vars(measured)["__signature__"] = inspect.Signature([need], return_annotation=Measured)
     measured.__annotations__ = {need.name: Scored, "return": Measured}

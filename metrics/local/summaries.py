@@ -68,7 +68,7 @@ async def summac_matrix(
 async def summac_later(
     source_sentences: tuple[str, ...], answer_sentences: tuple[str, ...], summac_model: PairEntailment
 ) -> EntailmentMatrix:
-    """The same against the answer's later sentences, which only ``summac_zs`` looks at; it may have no columns."""
+    """The same against the answer's later sentences, which only ``summac_zs`` uses; it may have no columns."""
     return await _compared(source_sentences, _eligible(answer_sentences)[_CONV_SENTENCES:], summac_model)
 
 
@@ -87,16 +87,16 @@ def summac_zs(
 ) -> Measured:
     """How likely the answer's sentences are entailed, each by the source sentence that entails it most, on average.
 
-    The source is the question, which holds the text to be summed up, or with the option ``source: contexts`` of
+    The source is the question, which holds the text to be summarised, or with the option ``source: contexts`` of
     ``source_sentences`` the contexts; its first 100 sentences of more than 10 characters are read. With
-    ``use_contradiction`` the most that a source sentence contradicts is taken off, as the published code does: values
+    ``use_contradiction`` the highest contradiction by a source sentence is subtracted, as in the published code: values
     are then from -1 to 1, and lower.
 
-    A sentence of the answer that draws together two sentences of the source is entailed by neither. The default model
+    A sentence of the answer that combines two sentences of the source is entailed by neither. The default model
     reads English. On its authors' benchmark of news summaries that code has a balanced accuracy of 72 %, from 58 %
     (XSum) to 84 % (FactCC), with a cut-off fitted to each of the six data sets (SummaC, Laban et al. 2022, and the
-    results in its repository): read the sentences that details name before you call one answer wrong, and don't take
-    0.75 as where people would draw the line.
+    results in its repository): read the sentences in the details before you call an answer wrong, and don't take 0.75
+    as a threshold that people agree with.
     """
     columns = (summac_matrix, summac_later)
     entailment = np.concatenate([one.entailment for one in columns], axis=1)
@@ -113,15 +113,15 @@ def summac_conv(
     """How consistent the answer is with its source, from how often each degree of entailment occurs between sentences.
 
     For each of the answer's first 10 sentences the probabilities that the source's sentences entail it are counted in
-    23 bins; published weights make one number of the counts, and one value of the mean of these numbers. The source is
-    that of ``summac_zs``.
+    23 bins; published weights turn the counts into one number, and the mean of these numbers into the value. The source
+    is that of ``summac_zs``.
 
     The weights were fitted to news articles and one model (tals/albert-xlarge-vitaminc-mnli), so another model's values
-    are not comparable, and the number of source sentences moves the value whatever they say: with one it is never above
-    0.92, two that entail all give 0.998, and 100 that entail nothing still 0.34. Compare bots on the same sources, and
-    don't read it as a probability. On its authors' benchmark it has a balanced accuracy of 74 %, from 63 % (Polytope)
-    to 90 % (FactCC), with a cut-off fitted to each of the six data sets (SummaC, Laban et al. 2022, and the results in
-    its repository).
+    are not comparable, and the number of source sentences changes the value regardless of content: with one it is never
+    above 0.92, two that entail everything give 0.998, and 100 that entail nothing still 0.34. Compare bots on the same
+    sources, and don't read it as a probability. On its authors' benchmark it has a balanced accuracy of 74 %, from 63 %
+    (Polytope) to 90 % (FactCC), with a cut-off fitted to each of the six data sets (SummaC, Laban et al. 2022, and the
+    results in its repository).
     """
     scores = column_scores(summac_matrix.entailment)
     details = _read(len(source_sentences), summac_matrix)
@@ -166,9 +166,9 @@ def consistency(scores: Matrix) -> float:
 @cache
 def _published() -> tuple[Matrix, float, Matrix, Matrix]:
     """Weights of the bins and their bias, weights of the last layer, shape (2, 3), and its biases."""
-    kept = json.loads(Path(__file__).with_name(_WEIGHTS).read_text(encoding="utf-8"))["weights"]
-    bins, bias = np.array(kept["mlp.weight"][0]), float(kept["mlp.bias"][0])
-    return bins, bias, np.array(kept["layer_final.weight"]), np.array(kept["layer_final.bias"])
+    published = json.loads(Path(__file__).with_name(_WEIGHTS).read_text(encoding="utf-8"))["weights"]
+    bins, bias = np.array(published["mlp.weight"][0]), float(published["mlp.bias"][0])
+    return bins, bias, np.array(published["layer_final.weight"]), np.array(published["layer_final.bias"])
 
 
 def _eligible(answer_sentences: Sequence[str]) -> tuple[str, ...]:
@@ -184,7 +184,7 @@ async def _compared(source: Sequence[str], answer: tuple[str, ...], model: PairE
 
 
 def _sentences(matrix: EntailmentMatrix) -> list[dict[str, object]]:
-    """For each sentence of the answer what it is entailed by most, and the most that it is contradicted."""
+    """For each sentence of the answer the source sentence that entails it most, and the highest contradiction."""
     if not matrix.answer:
         return []
     return [
@@ -199,7 +199,7 @@ def _sentences(matrix: EntailmentMatrix) -> list[dict[str, object]]:
 
 
 def _read(source_sentences: int, *compared: EntailmentMatrix) -> dict[str, object]:
-    """By which model what was read of the source, and whether anything was not."""
+    """For details: the model, the number of source sentences, and whether anything was truncated."""
     is_cut = source_sentences > _MOST_SOURCE_SENTENCES or any(matrix.truncated for matrix in compared)
     return {"model": compared[0].model, "truncated": is_cut, "source_sentences": source_sentences}
 
@@ -216,7 +216,7 @@ def source_sentences(
     *,
     source: Literal["question", "contexts"] = "question",
 ) -> tuple[str, ...]:
-    """The sentences of more than 10 characters of the text that the answer sums up: the question or the contexts."""
+    """The sentences of more than 10 characters of the text that the answer summarises: the question or the contexts."""
     texts: Sequence[str] = [question]
     if source == "contexts":
         if contexts is None:
@@ -249,16 +249,16 @@ def summary_completeness(
 ) -> Measured:
     """Share of the spread of the source's sentences that the answer's sentences cover.
 
-    Each sentence of the answer stands for the source sentence that is nearest to it; the spread is the longest
+    Each sentence of the answer represents the source sentence that is nearest to it; the spread is the longest
     distance between two such points plus the second longest from each of its ends. The source is the question, which
-    holds the text to be summed up, or with the option ``source: contexts`` the contexts. With ``reducer: pca``
+    holds the text to be summarised, or with the option ``source: contexts`` the contexts. With ``reducer: pca``
     distances are taken in the source's first two to five principal components. Points that coincide count once, so
-    that saying a thing twice covers no more.
+    repetition covers no more.
 
-    It measures how far apart the topics are that the answer touches, not what it says of them: a wrong summary that
-    names all topics is complete. A source that is all on one topic has no spread worth measuring.
+    It measures how far apart the topics of the answer are, not what it says about them: a wrong summary that names all
+    topics is complete. A source on one topic has no meaningful spread.
 
-    People don't see what it measures: on news summaries its correlation with their ratings of relevance is 0.01
+    It does not agree with people: on news summaries its correlation with their ratings of relevance is 0.01
     (summeval, Spearman within an article; ``rouge_1``: 0.30), and with the share of content that they found 0.12
     (realsumm, Pearson; ROUGE-1 recall: 0.55). Don't choose a bot by it. Measured with all-MiniLM-L6-v2 by
     ``tests/benchmarks/measure_evaluators.py overlap``.

@@ -1,4 +1,4 @@
-"""Local models as metrics ask them: protocols of models that run beside the rows, or behind a server of one's own."""
+"""Protocols of local models: in this process, or on a server of one's own."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -125,7 +125,7 @@ class LanguageModel(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Grounded:
-    """An answer with what it should rest on."""
+    """An answer with the question and the contexts that it should be based on."""
 
     contexts: tuple[str, ...]
     question: str
@@ -133,7 +133,7 @@ class Grounded:
 
 
 class Span(Protocol):
-    """Some characters of an answer that nothing supports, as the model sees it."""
+    """A span of an answer that the model finds unsupported."""
 
     @property
     def start(self) -> int:
@@ -184,7 +184,7 @@ class SpanDetector(Protocol):
 
 
 class Entailed(Protocol):
-    """What an entailment model says of some pairs, in their order."""
+    """The output of an entailment model for some pairs, in order."""
 
     @property
     def probabilities(self) -> NDArray[np.float32]:
@@ -206,5 +206,5 @@ class PairEntailment(Protocol):
         ...
 
     async def entailed(self, pairs: Sequence[tuple[str, str]]) -> Entailed:
-        """What it says of each pair of premise and hypothesis. Raises like ``Classifier.classify``."""
+        """Its output for each pair of premise and hypothesis. Raises like ``Classifier.classify``."""
         ...

@@ -1,4 +1,4 @@
-"""Verifiers: what makes the value of faithfulness, the judge or one of four models that run on this machine."""
+"""Verifiers: faithfulness by the judge or by one of four local models."""
 
 from collections.abc import Sequence
 
@@ -14,7 +14,7 @@ from .tools import Checker
 def verdict_of_judge(claim_support: JudgedItems) -> Measured:
     """Mean over the answer's claims of the probability that the contexts support them, all taken together.
 
-    A language model has no probabilities: then it is the share that it finds supported.
+    For a judge without probabilities, such as a language model, it is the share of supported claims.
     """
     if not claim_support.items:
         raise NotApplicable(Reason.NO_CLAIMS)
@@ -32,7 +32,7 @@ def verdict_of_judge(claim_support: JudgedItems) -> Measured:
 async def hhem_support(
     answer_sentences: tuple[str, ...], contexts: Sequence[str], hallucination_model: Checker
 ) -> CheckedClaims:
-    """The answer's sentences, and how likely each context supports each, as the hallucination model has it."""
+    """The answer's sentences, and how likely each context supports each, by the hallucination model."""
     if not answer_sentences:
         raise NotApplicable(Reason.NO_SENTENCES)
     whole = [Chunk(context, (rank,)) for rank, context in enumerate(contexts, 1) if not is_blank(context)]

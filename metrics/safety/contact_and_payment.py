@@ -16,7 +16,7 @@ _DATE_FIRST: Final = re.compile(r"[0-3]?[0-9]([./-])[01]?[0-9]\1(?:19|20)[0-9]{2
 _SOCIAL_SECURITY_FORM: Final = re.compile(r"[0-9]{3}([-. ])[0-9]{2}\1[0-9]{4}")
 _MONTH: Final = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"
 _LABELS: Final = r"(?:tele)?phone|tel|mobile|cell(?:phone)?|fax|desk|call|text|sms|whatsapp|reach|contact|dial|ring"
-_NOT_IN_USE: Final = frozenset({"0" * 12, "f" * 12})  # hardware addresses of nobody and of everybody
+_NOT_IN_USE: Final = frozenset({"0" * 12, "f" * 12})  # no hardware address, and the broadcast address
 _DOCUMENTATION: Final = tuple(
     ipaddress.ip_network(net) for net in ("192.0.2.0/24", "198.51.100.0/24", "203.0.113.0/24", "2001:db8::/32")
 )
@@ -39,7 +39,7 @@ def _is_national_phone(text: str) -> bool:
 
 
 def _is_ip(text: str) -> bool:
-    """Whether it is an address of somebody's: not this machine's, nobody's or one for documentation."""
+    """Whether it is a routable address: not loopback, unspecified or reserved for documentation."""
     try:
         address = ipaddress.ip_address(text.partition("/")[0])
     except ValueError:

@@ -1,4 +1,4 @@
-"""Detectors: what one kind of personal data or secret looks like, and where a text holds it, masked."""
+"""Detectors: the formats of personal data and secrets, and their masked occurrences in a text."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -11,16 +11,16 @@ Span = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class Detector:
-    """One kind of thing to be found; several detectors may share an id.
+    """One kind of personal data or secret; several detectors may share an id.
 
     Attributes:
-        id: of the kind, as it stands in the details of a score.
+        id: of the kind, as in the details of a score.
         pattern: in RE2's syntax, which has neither look-around nor back-references, and so is searched in linear time.
-            It sees UTF-8 bytes. Where it has a group, the group is what was found.
-        valid: what the text that was found must pass beside, such as a checksum.
-        parts: for a pattern that takes a whole run of characters: where in it things may be.
-        near: words of which one must stand shortly before or after, for what could be any number; an ASCII word of up
-            to four letters must stand alone, a longer one may go on ("passports").
+            It matches UTF-8 bytes. If it has a group, the group is the match.
+        valid: a further test of the match, such as a checksum.
+        parts: for a pattern that matches a whole run of characters: the possible matches within it.
+        near: words of which one must be shortly before or after, for ambiguous numbers; an ASCII word of up to four
+            letters must be a whole word, a longer one may be a prefix ("passports").
         digits: the fewest digits in anything that the pattern finds; a text with fewer is not searched.
         overlapping: whether matches may overlap, because one that is not valid may hide the beginning of one that is;
             only for patterns that match short texts, as this keeps the search linear.
@@ -55,7 +55,7 @@ _LOOKALIKES: Final = str.maketrans(
 
 
 class Detection(NamedTuple):
-    """What was found, by whom, and where: code points from ``start`` up to ``end``."""
+    """One finding of a detector: code points from ``start`` up to ``end``."""
 
     detector: str
     start: int
@@ -64,7 +64,7 @@ class Detection(NamedTuple):
 
 
 class Hidden(NamedTuple):
-    """What an entry of the allow-list hid in a text: the detector that would have found it, and how often."""
+    """What an entry of the allow-list suppressed in a text: the detector, and how often."""
 
     detector: str
     allowed: str
@@ -72,14 +72,14 @@ class Hidden(NamedTuple):
 
 
 class Scanned(NamedTuple):
-    """What is in a text: what was found, and what would have been but for the allow-list."""
+    """The findings in a text, and those that the allow-list suppressed."""
 
     found: tuple[Detection, ...]
     hidden: tuple[Hidden, ...]
 
 
 def scan(text: str, detectors: Sequence[Detector], allowing: Callable[[str, str], str]) -> Scanned:
-    """All findings in a text, in its order, of each detector at most ``MOST_FINDINGS``.
+    """All findings in a text, in order, of each detector at most ``MOST_FINDINGS``.
 
     Args:
         text: any text.
@@ -108,7 +108,7 @@ def scan(text: str, detectors: Sequence[Detector], allowing: Callable[[str, str]
 
 
 def masked(value: str) -> str:
-    """The first and last characters of a value, at most five and a third of it, so that it can be told but not used.
+    """The first and last characters of a value, at most five and a third of it: recognisable, but not usable.
 
     >>> masked("sk-abcdefghijklmnopqrstuv1234"), masked("hunter2")
     ('sk-…34', 'h…')

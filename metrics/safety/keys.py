@@ -17,7 +17,7 @@ _KEYWORDS: Final = (
 _NAME: Final = rf"(?i)(?:{'|'.join(_KEYWORDS)})[a-z0-9_]*(?:\[[0-9]*\])?"
 _CLOSING: Final = r"[\]'\"]{0,2}\s{0,5}"
 _OPERATOR: Final = r"(?::=|=>|->|={1,3}|!==?|:)"
-# Written where a secret would go, by somebody who keeps it to himself.
+# Placeholders written in place of a secret.
 _PLACEHOLDER: Final = re.compile(
     r"[<${\[%*#].*|(?:your|my|the|an?|insert|enter|add|change|put|some|example|sample|placeholder|redacted|hidden)"
     r"(?:[-_ ].*)?|(?:none|null|nil|true|false|todo|undefined|required|optional|string|str|text|env|xxx+|\.\.+)[^a-z]*",

@@ -1,4 +1,4 @@
-"""Calibration: how far a judge says what people say."""
+"""Calibration: how well a judge agrees with people."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from ..store.encoding import to_json
 from ..summary import MetricColumn
 from .labels import Label, Scale, ScoredRow, drawn
 
-MOST_HOLES = 0.1  # share of the rows of a draw that may lack a label before it counts as picked
-FAR = 3.0  # standard errors between labelled and other rows that chance hardly makes
-TELLING = 1.5  # design effect from which on a warning is worth a line
+MOST_HOLES = 0.1  # share of the rows of a sample that may be without a label before it counts as selected
+FAR = 3.0  # standard errors between labelled and other rows that are unlikely by chance
+TELLING = 1.5  # design effect from which a warning is shown
 
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """What labels say of one bot's rows, or of those of all bots together.
+    """The calibration of one bot's rows, or of those of all bots together.
 
     Attributes:
         bot: name of the bot; None for all together.
@@ -32,12 +32,12 @@ class Calibration:
         measure: whether ``judge_mean`` and the estimates are means of the metric or shares of rows that pass.
         confusion: passing by people and by the judge.
         judge_mean: of the judge alone, over all rows with a value.
-        people: of the labels alone.
+        people: estimate from the labels alone.
         plain: with the weight 1 (plain PPI); None without other rows.
-        corrected: with the best weight.
+        corrected: with the best weight (PPI++).
         is_random: whether the labelled rows are a random sample of all.
-        warnings: sentences about what the figures can't bear.
-        population: hash over all rows with a value, on which the figures rest.
+        warnings: the limits of the figures.
+        population: hash over all rows with a value that the figures are based on.
     """
 
     bot: str | None
@@ -58,12 +58,11 @@ class Calibration:
 def calibrate(
     bot: str | None, rows: Sequence[ScoredRow], labels: Sequence[Label], scale: Scale, unreadable: int = 0
 ) -> Calibration:
-    """Compare labels with the values of the rows that they are on, and correct the mean over all rows.
+    """Compare labels with the values of their rows, and correct the mean over all rows.
 
     Args:
         bot: name of the bot that the rows are of; None when they are of several.
-        rows: all rows with a value of the metric; those of several bots are counted as there are, however many of
-            each have labels.
+        rows: all rows with a value of the metric; bots are weighted by their rows, not by their labels.
         labels: at least one for each bot; their rows are among ``rows``.
         scale: of the metric.
         unreadable: rows on which the judge could not be read.
@@ -97,9 +96,9 @@ def calibrate(
 
 
 def measure_of(labels: Iterable[Label], scale: Scale) -> Measure:
-    """What can be corrected: the metric's mean, or the share that passes where people only said yes and no.
+    """What is corrected: the metric's mean, or the pass rate if people gave only yes and no.
 
-    Verdicts that are all 0 or 1 on a finer scale are taken for no and yes.
+    Verdicts that are all 0 or 1 on a finer scale count as no and yes.
     """
     if scale.binary or not scale.decides:
         return "mean"
@@ -108,13 +107,13 @@ def measure_of(labels: Iterable[Label], scale: Scale) -> Measure:
 
 
 def is_binary(column: MetricColumn, rows: Mapping[str, Sequence[ScoredRow]]) -> bool:
-    """Whether a metric only says 0 or 1, so that a person's yes or no is a value of it."""
+    """Whether a metric has only the values 0 and 1, so that a person's yes or no is a value of it."""
     values = {row.value for of_bot in rows.values() for row in of_bot}
     return (column.low, column.high) == (0, 1) and (column.aggregate == "rate" or values <= {0.0, 1.0})
 
 
 def confusion_of(labels: Iterable[Label], scale: Scale) -> Confusion:
-    """Passing by people and by the judge; empty for a metric that nothing passes or fails."""
+    """Confusion matrix of passing by people and by the judge; empty for a metric without a threshold."""
     pairs = ((label.verdict.passes, scale.passes(label.row.value)) for label in labels)
     return Confusion.of((people, judge) for people, judge in pairs if people is not None and judge is not None)
 
@@ -131,7 +130,7 @@ def _said(label: Label, measure: Measure) -> float:
 def _by_bot(
     judged: Mapping[ScoredRow, float], labels: Sequence[Label], people: Sequence[float]
 ) -> dict[str, Stratum]:  # fmt: skip
-    """The rows of each bot: what people and judge say of those with a label, and what the judge says of the others."""
+    """The rows of each bot: labels and judge values of those with a label, judge values of the others."""
     with_label = {label.row for label in labels}
     pairs_of: dict[str, list[tuple[float, float]]] = {}
     for label, verdict in zip(labels, people, strict=True):
@@ -149,7 +148,7 @@ def _by_bot(
 def _chance(
     rows: Sequence[ScoredRow], labels: Sequence[Label], strata: Mapping[str, Stratum]
 ) -> tuple[bool, list[str]]:  # fmt: skip
-    """Whether the labelled rows of every bot are a random sample of its rows, and what speaks against it."""
+    """Whether the labelled rows of every bot are a random sample of its rows, with warnings if not."""
     is_random, warnings = True, []
     for bot, stratum in strata.items():
         chance, reasons = _sampling(
@@ -165,7 +164,7 @@ def _chance(
 def _within(
     estimate: Estimate, bounds: tuple[float | None, float | None], people: Sequence[float], shares: bool
 ) -> Estimate:
-    """The estimate inside the metric's range; where nothing varies, Wilson's interval instead of certainty."""
+    """The estimate clipped to the metric's range; without variance, Wilson's interval."""
     low, high = estimate.low, estimate.high
     if estimate.standard_error == 0 and shares:
         alone = share_of(round(sum(people)), len(people))
@@ -181,7 +180,7 @@ def _cut(value: float, low: float | None, high: float | None) -> float:
 
 
 def _sampling(rows: Sequence[ScoredRow], labels: Sequence[Label]) -> tuple[bool, list[str]]:
-    """Whether the labels stand on the first rows of a draw, or of several; and what speaks against it."""
+    """Whether the labels are on the first rows of one or more samples, with warnings if not."""
     if len(labels) == len(rows):
         return True, []
     picked = sum(label.seed is None for label in labels)
@@ -205,7 +204,7 @@ def _sampling(rows: Sequence[ScoredRow], labels: Sequence[Label]) -> tuple[bool,
 
 
 def _differing(verdicts: Sequence[float], others: Sequence[float]) -> list[str]:
-    """A warning where the judge speaks of the labelled rows in another way than of the others."""
+    """A warning if the judge's mean differs between the labelled rows and the others."""
     if len(verdicts) < 2 or len(others) < 2:
         return []
     error = (pvariance(verdicts) / len(verdicts) + pvariance(others) / len(others)) ** 0.5
@@ -223,7 +222,7 @@ def _indicative(count: int) -> list[str]:
 
 
 def _clustered(labels: Sequence[Label], people: Sequence[float], verdicts: Sequence[float], weight: float) -> list[str]:
-    """A warning where labelled rows of one document resemble each other, so that they count for fewer."""
+    """A warning if labelled rows of one document are correlated, so that the effective sample is smaller."""
     clusters = [label.row.cluster for label in labels]
     rest = [label - weight * verdict for label, verdict in zip(people, verdicts, strict=True)]
     effect = design_effect(rest, clusters)
@@ -236,7 +235,7 @@ def _clustered(labels: Sequence[Label], people: Sequence[float], verdicts: Seque
 
 
 def calibration_object(found: Calibration) -> dict[str, object]:
-    """A calibration for machines; the database keeps the same object."""
+    """A calibration as a JSON object; the database stores the same object."""
     confusion = found.confusion
     return {
         "bot": found.bot,
@@ -282,7 +281,7 @@ def _estimate(estimate: Estimate) -> dict[str, object]:
 def save_calibrations(
     store: Store, run_id: int, metric_id: int, judge: str, bot_ids: Mapping[str, int], made: Sequence[Calibration]
 ) -> None:
-    """Write what was worked out for a run, in place of what was there; inside a transaction of the caller."""
+    """Store the calibrations of a run, replacing earlier ones; within a transaction of the caller."""
     store.connection.execute("DELETE FROM calibrations WHERE run_id = ? AND metric_id = ?", [run_id, metric_id])
     now = datetime.now(UTC).isoformat(timespec="seconds")
     for each in made:

@@ -30,7 +30,7 @@ class ScoredRow:
         bot: name of the bot.
         question: id of the question in its set.
         repeat: from 0.
-        value: what the metric says.
+        value: of the metric.
         cluster: the question's source document, or the question itself.
         reply_id: replies.id.
         question_id: questions.id.
@@ -46,7 +46,7 @@ class ScoredRow:
 
     @property
     def key(self) -> str:
-        """A name for the row that no spreadsheet takes for a number or a date; the same in every run."""
+        """A name for the row that spreadsheets don't convert to a number or a date; the same in every run."""
         return _digest(self.bot, self.question, str(self.repeat)).hex()[:16]
 
 
@@ -61,7 +61,7 @@ class ShownRow:
 
     @property
     def content(self) -> bytes:
-        """Hash of it all: a label holds wherever the same was said to the same from the same contexts."""
+        """Hash of all: a label is valid for every row with the same question, answer and contexts."""
         parts = (self.expected, self.contexts)
         counts = (str(len(part)) for part in parts)
         return _digest(*counts, self.question, self.answer, *(text for part in parts for text in part))
@@ -94,11 +94,11 @@ def scored_rows(run: ReportedRun, metric: str) -> dict[str, list[ScoredRow]]:
 
 
 def drawn(rows: Iterable[ScoredRow], seed: int) -> list[ScoredRow]:
-    """The rows in an order of chance that the seed alone decides.
+    """The rows in a random order that depends only on the seed.
 
-    The first rows are a random sample of all, however many one takes. The order of a row depends on its question and
-    repeat alone: every bot gets the same questions, rows that are added later keep the others in order, and another
-    run of the same questions has the same order.
+    The first n rows are a random sample of all, for any n. The order of a row depends on its question and
+    repeat alone: every bot gets the same questions, rows that are added later don't change the order of the others,
+    and another run of the same questions has the same order.
     """
     return sorted(rows, key=lambda row: _digest(str(seed), row.question, str(row.repeat)))
 
@@ -136,7 +136,7 @@ def _digest(*texts: str) -> bytes:
     return hashlib.blake2b(joined, digest_size=16).digest()
 
 
-# The second line of each is what spreadsheets in other languages make of a typed "true" or "false".
+# The second line of each: how spreadsheets in other languages write "true" and "false".
 YES = frozenset({"yes", "y", "true", "t", "pass", "passes", "passed"}) | frozenset(
     {"wahr", "vrai", "verdadero", "vero", "verdadeiro", "waar", "sant", "prawda"}
 )
@@ -147,7 +147,7 @@ NO = frozenset({"no", "n", "false", "f", "fail", "fails", "failed"}) | frozenset
 
 @dataclass(frozen=True, slots=True)
 class HumanVerdict:
-    """What a person says of a row: a value on the metric's scale, whether it passes, or both."""
+    """A person's verdict on a row: a value on the metric's scale, whether it passes, or both."""
 
     value: float | None
     passes: bool | None
@@ -155,7 +155,7 @@ class HumanVerdict:
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """A person's verdict on a row of the run, and the seed of the draw that the row comes from, if any."""
+    """A person's verdict on a row of the run, and the seed of the sample that the row is from, if any."""
 
     row: ScoredRow
     verdict: HumanVerdict
@@ -164,7 +164,7 @@ class Label:
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """How verdicts on a metric are read: words say whether a row passes, numbers are values of the metric.
+    """How verdicts on a metric are read: words mean pass or fail, numbers are values of the metric.
 
     Attributes:
         column: the metric.
@@ -181,7 +181,7 @@ class Scale:
 
     @property
     def write(self) -> str:
-        """What may be written, in a few words."""
+        """A short description of valid verdicts."""
         if self.binary:
             return "yes (passes) or no"
         number = f"a number{self._range}"
@@ -199,7 +199,7 @@ class Scale:
         return f" of at most {high:g}" if high is not None else ""
 
     def read(self, text: str) -> HumanVerdict | str:
-        """The verdict; a str says what is wrong with it."""
+        """The verdict; a str is an error message."""
         word = text.strip().casefold()
         if word in YES | NO:
             if not self.decides:
@@ -224,30 +224,30 @@ class Scale:
         return float(passes == (self.column.better != "lower"))
 
     def passes(self, value: float) -> bool | None:
-        """Whether a value passes; None where there is nothing to pass."""
+        """Whether a value passes; None without a threshold."""
         if self.binary:
             return value == self._value(True)
         return passed(value, self.column.threshold, self.column.better)
 
 
-KEPT = "SELECT content, question, value, passes, seed FROM calibration_labels WHERE metric = ?"
+STORED = "SELECT content, question, value, passes, seed FROM calibration_labels WHERE metric = ?"
 
 
 def stored_labels(run: ReportedRun, metric: str, rows: Mapping[str, Sequence[ScoredRow]]) -> list[Label]:
-    """The labels of the database that hold for rows of this run."""
-    kept = {line[0]: line[1:] for line in run.store.query(KEPT, [metric])}
-    questions = {line[0] for line in kept.values()}
+    """The labels in the database that are valid for rows of this run."""
+    stored = {line[0]: line[1:] for line in run.store.query(STORED, [metric])}
+    questions = {line[0] for line in stored.values()}
     maybe = [row for of_bot in rows.values() for row in of_bot if storable(row.question) in questions]
     labels = []
     for row, shown in shown_rows(run, maybe).items():
-        if found := kept.get(shown.content):
+        if found := stored.get(shown.content):
             _, value, passes, seed = found
             labels.append(Label(row, HumanVerdict(value, None if passes is None else bool(passes)), seed))
     return labels
 
 
 def save_labels(run: ReportedRun, metric: str, labels: Sequence[Label]) -> None:
-    """Write labels down, in place of earlier ones on the same; inside a transaction of the caller."""
+    """Store labels, replacing earlier ones on the same content; within a transaction of the caller."""
     shown = shown_rows(run, [label.row for label in labels])
     now = datetime.now(UTC).isoformat(timespec="seconds")
     lines = [
@@ -269,13 +269,13 @@ COLUMNS = (
     "drawn",
 )  # fmt: skip
 JUDGE = "judge"  # the column that --show adds
-LONGEST_CELL = 32_000  # characters; a spreadsheet cuts at 32,767 without a word
+LONGEST_CELL = 32_000  # characters; spreadsheets silently cut at 32,767
 ROW, SEED = "row-", "seed "
 
 
 @dataclass(frozen=True, slots=True)
 class SheetRow:
-    """A line of the sheet before anybody has written on it; ``verdict`` is one that was given earlier, or blank."""
+    """A line of the sheet to be filled in; ``verdict`` is an earlier one, or blank."""
 
     row: ScoredRow
     shown: ShownRow
@@ -288,14 +288,14 @@ class Written:
 
     Attributes:
         line: number of the line in the file.
-        verdict: what was written, as a text; blank where nothing was.
+        verdict: as text; blank for none.
         metric: name of the metric, blank when there is no such column.
         key: the row's key; blank when the sheet is not one of ours.
         content: beginning of the hash of what was shown, hexadecimal; blank when the sheet is not one of ours.
         question: the question's id.
         bot: name of the bot, blank when there is no such column.
         repeat: from 0.
-        seed: of the draw that the row comes from; None when it was not drawn by us.
+        seed: of the sample that the row is from; None when it was not sampled by us.
     """
 
     line: int
@@ -310,14 +310,14 @@ class Written:
 
 
 def sheet(rows: Iterable[SheetRow], metric: str, write: str, seed: int, show: bool) -> Iterator[bytes]:
-    """The sheet as CSV, line by line, after a byte order mark, without which spreadsheets take it for Latin-1.
+    """The sheet as CSV, line by line, after a byte order mark, so that spreadsheets read it as UTF-8.
 
     Args:
-        rows: in the order of the draw.
+        rows: in the order of the sample.
         metric: name of the metric.
-        write: what may be written into ``verdict``.
-        seed: of the draw.
-        show: whether the judge's value stands in a column of its own.
+        write: the description of valid verdicts.
+        seed: of the sample.
+        show: whether there is a column with the judge's value.
     """
     names = [*COLUMNS, *([JUDGE] if show else [])]
     yield "\N{ZERO WIDTH NO-BREAK SPACE}".encode() + csv_line(names)
@@ -342,10 +342,10 @@ def _short(text: str) -> str:
 
 
 def read_sheet(path: Path, metric: str = "") -> list[Written]:
-    """What was written, line by line; the metric that is given stands for a column ``metric`` that is not there.
+    """The verdicts, line by line; the given metric applies if there is no column ``metric``.
 
     Any table (CSV, TSV, JSONL, JSON, YAML) with the columns ``question_id`` and ``verdict`` will do; ``bot``,
-    ``repeat`` and ``metric`` may be left out where there is nothing to tell apart.
+    ``repeat`` and ``metric`` are optional if there is only one.
 
     Raises:
         InputError: the file can't be read, or a column or a repeat is missing or wrong; with the line.
@@ -353,7 +353,7 @@ def read_sheet(path: Path, metric: str = "") -> list[Written]:
     file = open_rows(path, "a file of labels", ("labels", "rows"))
     written = [_written(path, line, row, metric) for line, row in file.rows(Reading())]
     if not written:
-        raise InputError(f"{path} holds no labels.")
+        raise InputError(f"{path} has no labels.")
     return written
 
 
@@ -378,7 +378,7 @@ def _written(path: Path, line: int, row: Mapping[str, object], metric: str) -> W
 
 
 def _key(cell: str) -> tuple[str, str]:
-    """The two parts of our own name for a row; blank when somebody else named it."""
+    """The two parts of our name for a row; blank for other names."""
     key, _, content = cell.removeprefix(ROW).partition("-")
     return (key, content) if cell.startswith(ROW) and content else ("", "")
 
@@ -390,7 +390,7 @@ def _repeat(path: Path, line: int, cell: str) -> int:
 
 
 def _text(value: object) -> str:
-    """The cell as a text, without the apostrophe that kept a spreadsheet from taking it for a formula."""
+    """The cell as text, without the apostrophe that prevents a spreadsheet from reading it as a formula."""
     if value is None:
         return ""
     if isinstance(value, bool):

@@ -20,7 +20,7 @@ ALL_BOTS = "all bots"
 def calibration_table(
     found: Sequence[Calibration], column: MetricColumn, judge: str = "", width: int = 80
 ) -> RenderableType:
-    """Figures down, bots across, as many side by side as the width holds; then what the figures can't bear."""
+    """Figures in rows, bots in columns, as many side by side as fit the width; then the warnings."""
     side_by_side = max(1, (width - NAME_WIDTH) // (CELL_WIDTH + 1))
     parts: list[RenderableType] = []
     for start in range(0, len(found), side_by_side):
@@ -31,10 +31,10 @@ def calibration_table(
 
 
 def warnings_of(found: Sequence[Calibration]) -> list[str]:
-    """What the figures can't bear: each sentence once, with the bots that it is true of."""
+    """The warnings: each sentence once, with the bots that it applies to."""
     bots: dict[str, list[str]] = {}
     for each in found:
-        if each.bot is None:  # all of it is said of the single bots, but for what only shows when they are together
+        if each.bot is None:  # the warnings of all bots together repeat those of the single bots
             continue
         for warning in each.warnings:
             bots.setdefault(warning, []).append(printable(each.bot))
@@ -93,4 +93,4 @@ def _legend(found: Sequence[Calibration]) -> Iterator[str]:
     if any(each.confusion.count for each in found):
         yield "sensitivity: of the rows that people pass, the share that the judge passes"
         yield "specificity: of the rows that people fail, the share that the judge fails"
-    yield "corrected: what people would say of all rows, from labels and judge (95 %)"
+    yield "corrected: estimated verdict of people on all rows, from labels and judge (95 %)"

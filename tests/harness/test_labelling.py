@@ -147,7 +147,7 @@ def test_labels_given_earlier_stand_in_the_next_sheet(done, tmp_path):
     rows = drawn(done, tmp_path, "--n", "20")
     assert calibrate(done, "--labels", fill(tmp_path / "f.csv", rows, truth)).returncode == 0
     more = label(done, "--metric", "exact_match", "--n", "40", "--out", tmp_path / "more.csv")
-    assert "20 of them hold the verdict that they were given earlier" in more.stdout
+    assert "20 of them have their earlier verdict filled in" in more.stdout
     filled = {each["row"]: each["verdict"] for each in sheet(tmp_path / "more.csv") if each["verdict"]}
     assert filled == {each["row"]: truth(each) for each in rows}
 
@@ -171,7 +171,7 @@ def test_a_table_made_by_hand_will_do_and_is_known_for_it(done, tmp_path):
         ("question_id,bot,metric,verdict\nx,mine,exact_match,yes\n", "question x, mine"),
         ("question_id,metric,verdict\n1-1,exact_match,yes\n", "which bot? There is no column `bot`"),
         ("question_id,bot,metric\n1-1,mine,exact_match\n", "there is no column `verdict`"),
-        ("question_id,bot,metric,verdict\n1-1,mine,exact_match,\n", "1 lines with no verdict on them yet"),
+        ("question_id,bot,metric,verdict\n1-1,mine,exact_match,\n", "1 lines without a verdict"),
         ("question_id,bot,repeat,metric,verdict\n1-1,mine,x,exact_match,yes\n", "l.csv:2: repeat 'x'"),
         (
             "question_id,bot,metric,verdict\n1-1,mine,exact_match,yes\n1-1,mine,exact_match,no\n",
@@ -206,7 +206,7 @@ def test_labels_on_rows_that_are_not_there_are_named_and_the_others_count(done, 
     rows[0]["row"] = "row-0123456789abcdef-01234567"
     rows[1]["row"] = rows[1]["row"][:-8] + "00000000"
     made = calibrate(done, "--labels", fill(tmp_path / "f.csv", rows, truth), "--json")
-    assert "1 label is on no row of this run that has a value, and not used: line 2" in made.stderr
+    assert "1 label is on no row of this run with a value, and not used: line 2" in made.stderr
     assert "1 label is on rows whose answer, contexts or expected answer changed since" in made.stderr
     assert json.loads(made.stdout)["metrics"]["exact_match"]["labels_from_file"] == 18
 
@@ -219,7 +219,7 @@ def test_labels_on_rows_that_are_not_there_are_named_and_the_others_count(done, 
         (["--metric", "exact_match", "--bot", "mein"], "Did you mean 'mine'?"),
         (["--metric", "exact_match", "--out", "nowhere/l.csv"], "--out: the folder nowhere does not exist"),
         (["nonsense", "--metric", "exact_match"], "'nonsense' is no run"),
-        (["--metric", "exact_match", "--out", "notes.txt"], "is there already"),
+        (["--metric", "exact_match", "--out", "notes.txt"], "exists already"),
         (["--metric", "exact_match", "--db", "none.db"], "There is no database none.db"),
     ],
 )
@@ -233,7 +233,7 @@ def test_a_draw_that_can_not_be_made_is_a_sentence(done, arguments, words):
 def test_without_any_labels_there_is_nothing_to_calibrate(done):
     made = calibrate(done)
     assert made.returncode == 2
-    assert "'proctor label' draws rows into a sheet" in made.stderr
+    assert "'proctor label' samples rows into a sheet" in made.stderr
 
 
 def test_what_is_said_fits_eighty_columns(done):

@@ -67,7 +67,7 @@ def test_labels_are_found_by_name(labels: tuple[str, ...], logits: tuple[float, 
 @pytest.mark.parametrize(
     ("labels", "message"),
     [
-        (("LABEL_0", "LABEL_1"), "has 2 outputs without names, so which of them is 'biased' can't be told"),
+        (("LABEL_0", "LABEL_1"), "has 2 outputs without names, so it is unknown which of them is 'biased'"),
         (("left", "right"), "has no label for 'biased' among left, right"),
         (("biased", "other"), "has no label for 'non-biased' among biased, other"),
         (("non-biased", "biased", "unclear"), "wanted two, biased and non-biased"),

@@ -104,7 +104,10 @@ def test_a_label_that_the_model_lacks_is_an_error_and_never_zero() -> None:
 @pytest.mark.parametrize(
     ("labels", "message"),
     [
-        (tuple(f"LABEL_{n}" for n in range(6)), "has 6 outputs without names, so which of them is 'toxicity' can't"),
+        (
+            tuple(f"LABEL_{n}" for n in range(6)),
+            "has 6 outputs without names, so it is unknown which of them is 'toxicity'",
+        ),
         (("toxic", "toxicity", "threat"), "has more than one label for 'toxicity' among toxic, toxicity, threat"),
         (("neutral", "toxic"), "has the label 'neutral', so its labels exclude one another"),
         (("Non-Toxic", "Toxic"), "has the label 'Non-Toxic', so its labels exclude one another"),
