@@ -271,7 +271,7 @@ def _refuse_unread(function: Function) -> None:
         read_files(function, declaration.reads if declaration else ())
     except FileNotFoundError as error:
         message = f"{place_of(function)}: '{name_of(function)}' says that it reads '{error.filename}'"
-        raise InputError(f"{message}, and there is no such file beside it that can be read.") from error
+        raise InputError(f"{message}, and there is no such file next to it that can be read.") from error
 
 
 def _refuse_duplicate(function: Function, known: Artefact | Function | None) -> None:

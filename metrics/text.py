@@ -256,7 +256,7 @@ def _final_double_l(word: str) -> str:
 # ruff: noqa: RUF001 - the patterns distinguish quotes and dashes that look alike
 
 
-# Usual text is read piece by piece, a piece being what stands between blanks, because nearly all rules of the
+# Usual text is read piece by piece, a piece being the text between blanks, because nearly all rules of the
 # Treebank tokenizer look no further than that. What they do look further for is named in `_tokens_by_piece`;
 # such a sentence goes to NLTK itself, so the outcome is the same for every input.
 _CLOSERS: Final = "\\])}>\"'»”’"

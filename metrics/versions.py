@@ -229,8 +229,8 @@ def _source_of_module(module: str) -> _Source | None:
 
 def _version_of(package: str, folder: Path) -> str:
     """Version of an installed package; for a single file in the same folder, the hash of its content."""
-    beside = folder / f"{package}.py"
-    return _hash([beside.read_text("utf-8", "replace")]) if beside.is_file() else _installed_version(package)
+    single = folder / f"{package}.py"
+    return _hash([single.read_text("utf-8", "replace")]) if single.is_file() else _installed_version(package)
 
 
 @cache

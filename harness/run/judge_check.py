@@ -503,7 +503,7 @@ async def check_judge(judging: Judging, calls: Collection[str], floors: CheckSet
     Args:
         judging: the judge; it is made ready and left open.
         calls: kinds of calls, as ``calls_of`` finds them; those without self-tests are named in the report.
-        floors: what is wanted of it, and how often each case is put to it.
+        floors: the required accuracies, and the number of repeats.
 
     Raises:
         JudgeUnfit: the judge can't be reached at all.
@@ -536,7 +536,7 @@ def calls_of(plan: Plan) -> list[str]:
 
 
 def fingerprint(judging: Judging, calls: Collection[str], floors: CheckSettings) -> str:
-    """What decides how a check comes out: judge, prompts, cases, how often; not what is wanted."""
+    """All that a result depends on: judge, prompts, cases and repeats; not the required accuracies."""
     prompts = {kind: prompt_hash(kind) for kind in sorted(set(calls) & set(kinds()))}
     parts = [judging.model_id, prompts, file_hash(), floors.repeats]
     return hashlib.sha256(orjson.dumps(parts, option=orjson.OPT_SORT_KEYS)).hexdigest()[:32]
@@ -546,7 +546,7 @@ async def require_check(store: Store, judging: Judging, plan: Plan) -> str:
     """Make sure that a judge passes its self-test before a plan, if its settings ask for it; a stored result is enough.
 
     Returns:
-        A sentence that says how it did; blank where no check is wanted or nothing can be checked.
+        A sentence with the result; blank if no check is configured or nothing can be checked.
 
     Raises:
         JudgeUnfit: it is not fit, or can't be reached.
@@ -555,14 +555,14 @@ async def require_check(store: Store, judging: Judging, plan: Plan) -> str:
     if floors is None or not set(calls) & set(kinds()):
         return ""
     key = fingerprint(judging, calls, floors)
-    kept = stored_check(store, key)
-    if kept is None:
+    stored = stored_check(store, key)
+    if stored is None:
         report = await check_judge(judging, calls, floors)
         if not report.unavailable:
             save_check(store, key, report.judge, report.accuracy, report.hostile, report.as_object)
         accuracy, hostile = report.accuracy, report.hostile
     else:
-        accuracy, hostile = kept
+        accuracy, hostile = stored
     missed = floors_missed(accuracy, hostile, floors)
     if missed:
         raise JudgeUnfit(
@@ -571,5 +571,5 @@ async def require_check(store: Store, judging: Judging, plan: Plan) -> str:
         )
     if accuracy is None:
         return ""
-    known = " (known from before)" if kept is not None else ""
+    known = " (known from before)" if stored is not None else ""
     return f"The judge {judging.name} passed its check: {accuracy:.0%} of the verdicts were right{known}."

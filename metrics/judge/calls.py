@@ -440,7 +440,7 @@ class SafetyVerdicts(JudgeCall[Flags]):
         return [flags[aspect] if flags else None for flags in answers]
 
 
-_QUOTED: Final = 200  # characters of a reply that are kept with its label
+_QUOTED: Final = 200  # characters of a reply in the details
 _OF_TEN: Final = re.compile(r"(?<=[0-9])\s*(?:/\s*10|out\s+of\s+(?:10|ten))(?![\w/]|[.,][0-9])", re.IGNORECASE)
 _AROUND: Final = ".,;!?()[]\"'`*_\u201c\u201d\u2018\u2019"
 

@@ -71,7 +71,7 @@ _FRAME = "frame"
 _SHARED = {"expected_claims": "answer_claims"}  # both answers are taken apart by the same rules
 _SECTION = re.compile(r"^## (.+)$", re.MULTILINE)
 _UNPRINTABLE = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff]")
-# What servers turn into control tokens, wherever it stands: marks of roles, turns, tools and thoughts in chat
+# Text that servers turn into control tokens anywhere in a message: marks of roles, turns, tools and thoughts in chat
 # templates, and special tokens of vocabularies. A blank after the first character takes the meaning away.
 _CONTROL = re.compile(
     r"<(?=\|)"  # <|im_start|>
@@ -96,8 +96,8 @@ class Prompt:
     """Instructions from a file: a head for every call, and sections for some parts of a call.
 
     Attributes:
-        head: what stands before the first heading.
-        sections: in their order: the parts of which a call must have one, and the text.
+        head: the text before the first heading.
+        sections: in order: the parts of which a call must have at least one, and the text.
     """
 
     head: str
@@ -136,8 +136,8 @@ def _read(name: str) -> str:
 def render(call: JudgeCall[Answer], vote: int = 1, votes: int = 1) -> JudgeRequest:
     """The request that asks a language model for this call's answer.
 
-    Instructions, in which nothing untrusted stands, are the system text. The prompt is the material between boundary
-    lines, and what reply is wanted. Material is put there as it is and never filled in: names of placeholders, marks
+    The instructions, without untrusted text, are the system text. The prompt is the material between boundary
+    lines, and the format of the reply. Material is inserted unchanged and never filled in: names of placeholders, marks
     and boundaries in it are text like any other.
     """
     instructions = call.instructions() or load_prompt(call.prompt_name()).text(call.parts)

@@ -149,7 +149,7 @@ def combined_grade(grades: Sequence[Grade | None], mean: bool, width: float) -> 
 
     Args:
         grades: of the judges or votes; None where one can't be read. Fewer than half readable give None.
-        mean: the mean is wanted.
+        mean: whether to return the mean.
         width: length of the scale.
 
     Its reason is that of the grade nearest to it.

@@ -76,7 +76,7 @@ class Continuation:
     """A completion whose likelihood is asked for, after a prefix of three parts that is not scored.
 
     Attributes:
-        completion: the text that is scored. Without a prefix its first token is not: nothing stands before it.
+        completion: the text that is scored. Without a prefix its first token is not scored.
         before: the prefix up to the source text.
         source: the text within the prefix that may be cut from its end, where all together is too long.
         after: the prefix from the source text on.
