@@ -133,6 +133,8 @@ def _voted(store: Store, ids: Mapping[str, int], metric: str, judge: Mapping[str
     samples = [variance(scores) / len(scores) for _, details in found if len(scores := details.get("samples", ())) > 1]
     if len(samples) >= FEWEST:
         return JudgeNoise(fmean(samples), len(samples), f"the judge's samples on {len(samples)} answers")
+    if metric.rpartition(".")[2] in RATES[:-1]:
+        return _voted_rate(found, metric.rpartition(".")[2])
     itemised = [(value, items) for value, details in found if (items := _items(details))]
     cast = [_ballots(items, value, int(judge.get("votes") or 1)) for value, items in itemised]
     if len(cast) < FEWEST or not all(cast):  # on some row the value is more than the share of its items
@@ -141,6 +143,39 @@ def _voted(store: Store, ids: Mapping[str, int], metric: str, judge: Mapping[str
     if noise is None:
         return None
     return JudgeNoise(noise * fmean(1 / len(ballots) for ballots in cast), len(cast), f"votes on {len(cast)} answers")
+
+
+def _voted_rate(found: Sequence[tuple[float, Mapping[str, Any]]], rate: str) -> JudgeNoise | None:
+    """What votes tell of a rate of a boolean evaluator.
+
+    Only the answer decides on its own failures, only the contexts on theirs. A row passes when both do, so a verdict on
+    one of them matters only on rows where the other passes.
+    """
+    parts = {"generation_failures": ("answer",), "retrieval_failures": ("contexts",)}.get(rate, ("answer", "contexts"))
+    rows = [{part: ballots for part in parts if (ballots := _cast(details.get(part)))} for _, details in found]
+    rows = [row for row in rows if row]
+    if len(rows) < FEWEST:
+        return None
+    noise = 0.0
+    for part in parts:
+        deciding = [row[part] for row in rows if part in row and not _any_failed(row, part)]
+        if deciding:
+            one = majority_variance([ballot for ballots in deciding for ballot in ballots])
+            if one is None:
+                return None
+            noise += one * len(deciding) / len(rows)
+    return JudgeNoise(noise, len(rows), f"votes on {len(rows)} answers")
+
+
+def _cast(items: object) -> list[tuple[int, int]]:
+    """Votes for a failure, of how many, for each check that was voted on."""
+    checks = items if isinstance(items, list) else []
+    return [ballot for item in checks if isinstance(item, dict) and (ballot := _ballot(item, 0.0, 1)) and ballot[1]]
+
+
+def _any_failed(row: Mapping[str, Sequence[tuple[int, int]]], but: str) -> bool:
+    """Whether the majority flags any part of a row but one."""
+    return any(2 * yes > of for part, ballots in row.items() if part != but for yes, of in ballots)
 
 
 def _details(store: Store, ids: Mapping[str, int], metric: str) -> list[tuple[Any, ...]]:
