@@ -34,7 +34,7 @@ from .console import TableConsole, write_json
 from .conventions import Database, Json, interruptible
 
 STYLES: Final = {"better": "bold green", "worse": "bold red", "other": "bold", "open": "bold"}
-WIDTHS: Final = (21, 8, 8, 18, 6, 5, 8)  # name, baseline, candidate, difference, p, effect, wins/ties/losses
+WIDTHS: Final = (20, 8, 9, 18, 6, 5, 8)  # name, baseline, candidate, difference, p, effect, wins/ties/losses
 NAME_WIDTH: Final = 12  # cells of a bot's name in a table's heading
 MOST_LINES: Final = 8  # of a section; the rest are in --json
 LONGEST: Final = 140  # characters of an answer
@@ -84,7 +84,10 @@ def _metrics(comparison: Comparison) -> Iterator[RenderableType]:
     """The metrics by what became of them; each group is a table of its own, with the same widths."""
     if not comparison.metrics:
         return
-    names = [_heading(operand.name, WIDTHS[1]) for operand in (comparison.baseline, comparison.candidate)]
+    names = [
+        _heading(operand.name, width)
+        for operand, width in zip((comparison.baseline, comparison.candidate), WIDTHS[1:3], strict=True)
+    ]
     p_title = "p Holm" if comparison.correct == "holm" else "p BH"
     header = _grid("bottom")
     header.add_row(*(Text(title, style="dim") for title in ("", *names, "difference", p_title, "d_z", "w/t/l")))
