@@ -97,7 +97,7 @@ def test_a_package_that_cannot_be_imported_is_named(acme, tmp_path):
     (acme / "acme-1.0.dist-info" / "entry_points.txt").write_text(
         "[proctor.metrics]\nacme = acme_broken\n[proctor.formats]\narrow = acme_broken:read\n"
     )
-    said = r"The package acme says that it brings metrics .*importing it failed: ImportError: no licence"
+    said = r"The package acme declares metrics .*importing it failed: ImportError: no licence"
     with pytest.raises(proctor.InputError, match=said):
         proctor.evaluate(["Why?"], lambda q: q, ["shouting"], db=tmp_path / "x.db")
     (tmp_path / "q.arrow").write_text("When?\n")

@@ -92,7 +92,7 @@ def test_what_is_said_after_a_draw(done, tmp_path):
     assert "40 of 120 rows with a value of exact_match" in said
     assert "20 of 60 of mine, 20 of 60 of other" in said
     assert "proctor calibrate " in made.stdout
-    assert "--n 60 would do" in made.stdout
+    assert "--n 60 is enough" in made.stdout
     shown = label(done, "--metric", "exact_match", "--n", "4", "--out", tmp_path / "s.csv", "--show", "--bot", "mine")
     assert "the judge's values are in the column judge" in " ".join(shown.stdout.split())
     rows = sheet(tmp_path / "s.csv")

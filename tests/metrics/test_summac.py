@@ -148,7 +148,7 @@ def test_a_range_goes_by_an_option_that_is_there() -> None:
         """Nothing."""
         return float(len(answer) % 2)
 
-    with pytest.raises(InputError, match="metric 'odd' has a range for the option 'doubled', which is none of its"):
+    with pytest.raises(InputError, match="metric 'odd' has a range for the option 'doubled', which is not one of its"):
         builtin_catalog().with_functions([odd])
 
 
