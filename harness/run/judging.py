@@ -364,7 +364,7 @@ def _embedded(
     from ...metrics.judge.embedded.judge import EmbeddedJudge
 
     support = open_support_model()
-    support.step_back()  # bots that are being timed go before
+    support.lower_priority()  # bots that are being timed go before
     entailment = open_entailment(settings, base)
     if entailment is not None and local_models is not None:
         entailment = local_models.shared(entailment)
