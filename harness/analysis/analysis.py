@@ -27,21 +27,21 @@ from ..run.suite_run import chosen_bots, suite_evaluation
 from ..suite.mistakes import nearest
 from ..suite.settings import AnalysisSettings, overridden_grid
 from .attribution import attribution, plan_ablations
-from .cards import coverage, document_cards
 from .configurations import answer_best, answers_to_ask, measure_grid
 from .corpus import Answers, CorpusIndex, index_corpus, marking_metric, read_answers
 from .dataset_quality import dataset_quality
-from .document_changes import TAKING_DOCUMENTS, compare_documents, plan_against
-from .document_quality import look_inside
+from .document_changes import TAKING_DOCUMENTS, compare_documents, plan_document_changes
+from .document_quality import find_document_problems
+from .document_summaries import coverage, summarise_documents
 from .gaps import find_gaps
 from .support import with_supports
 
 if TYPE_CHECKING:
-    from ...reports.analysis.findings import Ablations, Against, DatasetQuality, Finding, Grid
+    from ...reports.analysis.findings import Ablations, DatasetQuality, DocumentChanges, Finding, Grid
     from ..suite.suite_file import LoadedSuite
 
 
-PARTS: Final = ("grid", "gaps", "documents", "attribution", "inside", "dataset_quality")
+PARTS: Final = ("grid", "gaps", "documents", "attribution", "document_quality", "dataset_quality")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,10 +50,10 @@ class AnalysisOptions:
 
     Attributes:
         parts: some of PARTS.
-        asks: whether bots are asked; without it there is no blame, and cards say nothing of answers.
+        asks: whether bots are asked; without it there is no blame, and documents say nothing of answers.
         run: what the command line changes about the suite's run.
         metric: the metric that says whether an answer is right; None for the suite's, else the one that says it best.
-        grid: settings of the grid that go before those of the suite, as ``KEY=VALUE,VALUE``.
+        grid: configurations of the grid that go before those of the suite, as ``KEY=VALUE,VALUE``.
         against: a folder of other documents; None without.
         most_calls: most answers that blame may ask for, and as many for ``against``; None for the suite's.
 
@@ -150,19 +150,19 @@ def _most(corpus: CorpusIndex, options: AnalysisOptions, settings: AnalysisSetti
     names = chosen_bots(options.run.bots, list(suite.bots))
     rows = len(corpus.questions) * (options.run.repeat or suite.repeat)
     if "grid" in options.parts and settings.best and any(isinstance(suite.bots[name], RagSettings) for name in names):
-        yield "grid", (settings.best + 2) * rows  # with the present and the recommended setting
+        yield "grid", (settings.best + 2) * rows  # with the present and the recommended configuration
     if "attribution" in options.parts and any(isinstance(suite.bots[name], TAKING_DOCUMENTS) for name in names):
         yield "attribution", settings.most_calls
     if options.against is not None:
-        plan = plan_against(corpus, options.against, options.run, settings.most_calls)
-        yield "against", 0 if plan.is_idle else len(plan.bots) * rows + plan.most_to_explain
+        plan = plan_document_changes(corpus, options.against, options.run, settings.most_calls)
+        yield "document_changes", 0 if plan.is_idle else len(plan.bots) * rows + plan.most_to_explain
 
 
 def _sentences(run: CostEstimate, most: Mapping[str, int]) -> Iterator[str]:
     why = {
-        "grid": "answers with the best few settings",
+        "grid": "answers with the best few configurations",
         "attribution": "to find which document caused an answer (--most-calls)",
-        "against": "answers over the other documents, and to find which edit turned them",
+        "document_changes": "answers over the other documents, and to find which edit turned them",
     }
     for part, number in most.items():
         yield f"At most {count(number, 'answer')} more for {part}: {why[part]}."
@@ -183,9 +183,9 @@ class Analysed:
     outcome: Outcome | None
 
     @property
-    def is_lacking(self) -> bool:
+    def is_incomplete(self) -> bool:
         """Whether a bot, the judge or a metric of the run could do nothing at all."""
-        return self.outcome is not None and any(True for _ in lacking(self.outcome))
+        return self.outcome is not None and any(True for _ in broken_parts(self.outcome))
 
 
 def analyse_suite(
@@ -237,7 +237,7 @@ class _Analysing:
         corpus = index_corpus(loaded, self.environ, self.options.run.limit, self.notify)
         self.closing.callback(corpus.embedder.close)
         if self.options.against is not None:  # what can't be used is told before anything takes long
-            plan_against(corpus, self.options.against, self.options.run, self.settings.most_calls)
+            plan_document_changes(corpus, self.options.against, self.options.run, self.settings.most_calls)
         evaluation = self._evaluation(loaded) if self.options.asks else None
         corpus = with_supports(corpus, self.notify)
         self.warnings += corpus.warnings
@@ -247,8 +247,8 @@ class _Analysing:
             grid = self._answered(grid, corpus)
         attributed = self._attribution(corpus, answers) if "attribution" in wanted and answers is not None else None
         self.notify("Looking at documents and questions")
-        cards = document_cards(corpus, answers, attributed) if "documents" in wanted else None
-        self.warnings += () if cards is None else cards.warnings
+        documents = summarise_documents(corpus, answers, attributed) if "documents" in wanted else None
+        self.warnings += () if documents is None else documents.warnings
         found = KnowledgeAnalysis(
             analysis=new_name(),
             suite=loaded.suite.name,
@@ -261,13 +261,13 @@ class _Analysing:
             bots=() if answers is None else answers.bots,
             questions=_questions(corpus),
             grid=grid,
-            documents=() if cards is None else cards.cards,
+            documents=() if documents is None else documents.summaries,
             coverage=coverage(corpus, answers) if "documents" in wanted else (),
             gaps=find_gaps(corpus, answers) if "gaps" in wanted else Gaps(),
             attribution=attributed,
-            inside=self._inside(corpus, answers) if "inside" in wanted else (),
+            document_quality=self._document_quality(corpus, answers) if "document_quality" in wanted else (),
             dataset_quality=self._dataset_quality(corpus, answers) if "dataset_quality" in wanted else None,
-            against=self._against(corpus, answers) if self.options.against is not None else None,
+            document_changes=self._document_changes(corpus, answers) if self.options.against is not None else None,
         )
         warnings = tuple(dict.fromkeys(self.warnings))  # every part has said its own by now
         return replace(found, finished_at=now(), manifest=self._manifest(corpus, warnings), warnings=warnings)
@@ -297,7 +297,7 @@ class _Analysing:
         self.notify(f"Asking {asked}; what is kept is not asked again")
         with self.watching() as watcher:
             self.outcome = outcome = hold(evaluation, self.store, watcher)
-        lacks = tuple(lacking(outcome))
+        lacks = tuple(broken_parts(outcome))
         self.warnings += (*outcome.warnings, *lacks)
         run_id, _ = find_run(self.store, outcome.summary.run)
         found = read_answers(self.store, run_id, self.settings.metric)
@@ -311,7 +311,7 @@ class _Analysing:
     def _answered(self, grid: Grid, corpus: CorpusIndex) -> Grid:
         asked = answers_to_ask(grid, corpus, self.settings, self.store, self.options.run)
         if asked:
-            self.notify(f"The best settings are tried with answers: {asked} at most will be asked for")
+            self.notify(f"The best configurations are tried with answers: {asked} at most will be asked for")
         found = answer_best(grid, corpus, self.settings, self.store, self.watching, self.options.run, self.notify)
         self.warnings += found.warnings
         return found
@@ -325,11 +325,11 @@ class _Analysing:
         self.warnings += found.warnings
         return found
 
-    def _inside(self, corpus: CorpusIndex, answers: Answers | None) -> tuple[Finding, ...]:
+    def _document_quality(self, corpus: CorpusIndex, answers: Answers | None) -> tuple[Finding, ...]:
         judge = corpus.loaded.suite.judge
         entailment = open_entailment(judge, corpus.loaded.base)
         try:
-            found = look_inside(corpus, answers, entailment, self.notify)
+            found = find_document_problems(corpus, answers, entailment, self.notify)
         finally:
             if entailment is not None:
                 entailment.close()
@@ -342,11 +342,11 @@ class _Analysing:
         self.warnings += found.warnings
         return found
 
-    def _against(self, corpus: CorpusIndex, answers: Answers | None) -> Against | None:
+    def _document_changes(self, corpus: CorpusIndex, answers: Answers | None) -> DocumentChanges | None:
         folder = self.options.against
         if folder is None:
             return None
-        plan = plan_against(corpus, folder, self.options.run, self.settings.most_calls)
+        plan = plan_document_changes(corpus, folder, self.options.run, self.settings.most_calls)
         self.notify(plan.sentence(self.store))
         found = compare_documents(
             corpus, folder, self.store, self.watching, self.options.run, self.settings.metric,
@@ -373,7 +373,7 @@ class _Analysing:
         return manifest(effective, warnings)
 
 
-def lacking(outcome: Outcome) -> Iterator[str]:
+def broken_parts(outcome: Outcome) -> Iterator[str]:
     """What a run could not do at all: bots, judge and metrics; nothing where it did all."""
     seen = {problem.bot: problem.what for problem in reversed(outcome.findings.problems)}
     for bot in outcome.unable:

@@ -530,7 +530,7 @@ def judged(evidence: AttributionEvidence, shares: Shares | None = None) -> Ablat
         share_errors={} if shares is None else dict(shares.errors),
         cause=cause,
         documents=documents,
-        fixed=first.text if first is not None and first.right else "",
+        answer_without=first.text if first is not None and first.right else "",
         control=marks.value(evidence.after(frozenset([look.control]))) if look.control else None,
         note=note,
     )
@@ -857,7 +857,7 @@ def attribution(
         documents=ranked(plan.looks, answers, asking.found, marks),
         bots=plan.bots,
         calls=asking.calls,
-        kept=asking.kept,
+        cached=asking.kept,
         bound=plan.bound,
         left_out=plan.left_out,
         warnings=(*plan.warnings, *_result_warnings(answers, asking, plan)),
@@ -916,8 +916,8 @@ def ranked(
     made = [
         DocumentAttribution(
             document=one.id,
-            caused=tuple(caused.get(one.id, ())),
-            carried=tuple(carried.get(one.id, ())),
+            failures=tuple(caused.get(one.id, ())),
+            successes=tuple(carried.get(one.id, ())),
             effect=math.fsum(effects[one.id]) / len(effects[one.id]),
             tried=len(effects[one.id]),
         )
@@ -928,7 +928,7 @@ def ranked(
 
 
 def _worst_first(document: DocumentAttribution) -> tuple[int, int, float]:
-    caused, carried = ({question for _, question in places} for places in (document.caused, document.carried))
+    caused, carried = ({question for _, question in places} for places in (document.failures, document.successes))
     return -len(caused), -len(carried), document.effect or 0.0
 
 

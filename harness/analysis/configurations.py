@@ -35,8 +35,8 @@ from ...metrics import builtin_catalog
 from ...metrics.declaration import exception_line
 from ...metrics.facts import Place
 from ...metrics.retrieval import evidence_ranks
-from ...reports.analysis.findings import Grid, Recommendation, Setting, SettingResult, names_apart
-from ...reports.analysis.messages import OF_SETTINGS
+from ...reports.analysis.findings import Configuration, ConfigurationResult, Grid, Recommendation, names_apart
+from ...reports.analysis.messages import RETRIEVAL_METRICS
 from ...reports.compare.comparable import mean_of_repeats
 from ...reports.compare.scores import Estimate, Figures, ScoreTable, estimate, is_yes_or_no, run_tables
 from ...reports.leaderboard import count
@@ -68,7 +68,7 @@ if TYPE_CHECKING:
 PLANNED: Final = ("hit_rate", "evidence_recall", "mrr", "ndcg", "span_recall", "span_precision")
 CONTEXT_PRECISION: Final = "context_precision"
 PROMPT_TOKENS: Final = "prompt_tokens"
-METRICS: Final = tuple(OF_SETTINGS)  # in the order of the columns
+METRICS: Final = tuple(RETRIEVAL_METRICS)  # in the order of the columns
 BYTES_A_TOKEN: Final = 4
 
 Places = Sequence[Place]
@@ -148,13 +148,13 @@ class Retrieved:
     """What one search found for every question.
 
     Attributes:
-        settings: places of the settings that it serves, which differ in k alone.
+        configurations: places of the configurations that it serves, which differ in k alone.
         found: contexts by question, best first, as many as the greatest k wants.
         ms: milliseconds by question with the greatest k, its embedding included.
         passages: how many there were to find; None for a retriever that doesn't tell.
     """
 
-    settings: tuple[int, ...]
+    configurations: tuple[int, ...]
     found: tuple[tuple[Context, ...], ...]
     ms: tuple[float, ...]
     passages: int | None
@@ -201,13 +201,13 @@ class Retrieving:
         """How many passages of different text there were so far, over all splittings."""
         return len(self._distinct)
 
-    async def made(self, settings: Sequence[Setting]) -> AsyncIterator[Retrieved]:
-        """What each search of these settings finds, one after the other.
+    async def made(self, configurations: Sequence[Configuration]) -> AsyncIterator[Retrieved]:
+        """What each search of these configurations finds, one after the other.
 
         Raises:
             InputError: a model can't be had, or a retriever of the user's own fails.
         """
-        wanted = searches(settings)
+        wanted = searches(configurations)
         for name in {search.reranker: None for search in wanted if search.reranker}:
             self._taken[name] = self._rerankers.named(name).take()
         order = list(dict.fromkeys(_cut_of(search) for search in wanted))
@@ -220,7 +220,7 @@ class Retrieving:
             reranker.close()
         self._taken.clear()
 
-    async def _made(self, search: Setting, places: tuple[int, ...]) -> Retrieved:
+    async def _made(self, search: Configuration, places: tuple[int, ...]) -> Retrieved:
         retrieval, size = await self._retrieval(search)
         if search.embedder:
             await self._embedders[search.embedder].all(self._questions, self._notify)
@@ -235,7 +235,9 @@ class Retrieving:
             took.append(ms)
         return Retrieved(places, tuple(found), tuple(took), size)
 
-    async def _found(self, retrieval: Retrieval, question: str, search: Setting) -> tuple[tuple[Context, ...], float]:
+    async def _found(
+        self, retrieval: Retrieval, question: str, search: Configuration
+    ) -> tuple[tuple[Context, ...], float]:
         """What is found for a question, and the milliseconds that it takes with the question's embedding."""
         try:
             contexts, steps = await retrieval.retrieve(question, search.top_k)
@@ -252,15 +254,15 @@ class Retrieving:
         embedding = self._embedders[search.embedder].ms(question) if search.embedder else 0.0
         return kept, sum(float(str(ms)) for ms in steps.values()) + embedding
 
-    async def _retrieval(self, search: Setting) -> tuple[Retrieval, int | None]:
-        """What a rag bot of this setting retrieves with, and how many passages there are."""
+    async def _retrieval(self, search: Configuration) -> tuple[Retrieval, int | None]:
+        """What a rag bot of this configuration retrieves with, and how many passages there are."""
         finder, size = await asyncio.to_thread(self._finder, search)
         reranker = self._taken.get(search.reranker)
         if reranker is not None:
             await reranker.load()
         return Retrieval(finder, reranker), size
 
-    def _finder(self, search: Setting) -> tuple[Finder, int | None]:
+    def _finder(self, search: Configuration) -> tuple[Finder, int | None]:
         if search.retriever not in RETRIEVERS:
             return self._own(search), None
         made = self._search(search)
@@ -268,7 +270,7 @@ class Retrieving:
         embedder = self._embedders[search.embedder] if search.embedder else self._corpus.embedder
         return SearchFinder(made, embedder), made.size
 
-    def _search(self, search: Setting) -> PassageSearch:
+    def _search(self, search: Configuration) -> PassageSearch:
         """The search, with the index by meaning that is shared by all that cut and embed alike."""
         splitting, retriever = _cut_of(search), cast("Retriever", search.retriever)
         if retriever == "bm25":
@@ -279,7 +281,7 @@ class Retrieving:
         index = self._index[2]
         return PassageSearch(index.passages, retriever, index)
 
-    def _own(self, search: Setting) -> Finder:
+    def _own(self, search: Configuration) -> Finder:
         """A retriever of the user's own, made as a rag bot makes it."""
         target = find_target(search.retriever, self._corpus.loaded.base)
         passages = self._passages(_cut_of(search)) if search.splitter else ()
@@ -357,50 +359,52 @@ class QuestionVectors:
         return self._known[question][0]
 
 
-def _cut_of(setting: Setting) -> Splitting:
-    return Splitting(cast("Splitter", setting.splitter), setting.chunk_size or 0, setting.chunk_overlap or 0)
+def _cut_of(configuration: Configuration) -> Splitting:
+    return Splitting(
+        cast("Splitter", configuration.splitter), configuration.chunk_size or 0, configuration.chunk_overlap or 0
+    )
 
 
-def searches(settings: Sequence[Setting]) -> dict[Setting, tuple[int, ...]]:
-    """The searches that settings come to, each with the greatest k of those that it serves, and their places.
+def searches(configurations: Sequence[Configuration]) -> dict[Configuration, tuple[int, ...]]:
+    """The searches that configurations come to, each with the greatest k of those that it serves, and their places.
 
     A smaller k gets the beginning of what a greater one gets, unless the number of candidates grows with k: those that
     are fused or put in a better order are 50 up to k = 50, and k above. A retriever of one's own may rank as it likes.
     """
-    served: dict[tuple[Setting, int], list[int]] = {}
-    for place, setting in enumerate(settings):
-        served.setdefault((replace(setting, top_k=1), _depth(setting)), []).append(place)
+    served: dict[tuple[Configuration, int], list[int]] = {}
+    for place, configuration in enumerate(configurations):
+        served.setdefault((replace(configuration, top_k=1), _depth(configuration)), []).append(place)
     return {
-        replace(setting, top_k=max(settings[place].top_k for place in places)): tuple(places)
-        for (setting, _), places in served.items()
+        replace(configuration, top_k=max(configurations[place].top_k for place in places)): tuple(places)
+        for (configuration, _), places in served.items()
     }
 
 
-def _depth(setting: Setting) -> int:
-    """What has to be equal of settings that a search with one k can serve."""
-    if setting.reranker:
-        return candidates(setting.top_k)
-    if setting.retriever not in RETRIEVERS:
-        return setting.top_k
-    return max(setting.top_k, FEWEST_CANDIDATES) if setting.retriever == "hybrid" else 0
+def _depth(configuration: Configuration) -> int:
+    """What has to be equal of configurations that a search with one k can serve."""
+    if configuration.reranker:
+        return candidates(configuration.top_k)
+    if configuration.retriever not in RETRIEVERS:
+        return configuration.top_k
+    return max(configuration.top_k, FEWEST_CANDIDATES) if configuration.retriever == "hybrid" else 0
 
 
-MOST_SETTINGS: Final = 1_000
+MOST_CONFIGURATIONS: Final = 1_000
 
 
 @dataclass(frozen=True, slots=True)
 class ExpandedGrid:
-    """The settings that are compared.
+    """The configurations that are compared.
 
     Attributes:
-        settings: each once; that of the suite's first bot with a retriever comes first, then those of its other ones.
-        bots: names of the bots that are set so, by setting.
+        configurations: each once; first those of the suite's bots with a retriever, in their order.
+        bots: names of the bots that are set so, by configuration.
         embedders: by the id of their model.
         warnings: sentences for the user.
     """
 
-    settings: tuple[Setting, ...]
-    bots: Mapping[Setting, tuple[str, ...]]
+    configurations: tuple[Configuration, ...]
+    bots: Mapping[Configuration, tuple[str, ...]]
     embedders: Mapping[str, BatchingEmbedder]
     warnings: tuple[str, ...] = ()
 
@@ -419,7 +423,7 @@ def expand_grid(corpus: CorpusIndex, grid: GridSettings) -> ExpandedGrid:
     """
     _check_size(grid)
     uncut = _uncut(corpus, grid)
-    bots = present_settings(corpus, uncut)
+    bots = current_configurations(corpus, uncut)
     embedders = {corpus.embedder.model_id: corpus.embedder}
     models, warnings = [], list[str]()
     for name in grid.embedder or ("",):
@@ -427,53 +431,53 @@ def expand_grid(corpus: CorpusIndex, grid: GridSettings) -> ExpandedGrid:
         embedders.setdefault(embedder.model_id, embedder)
         models.append(embedder.model_id)
         warnings += doubts
-    settings = dict.fromkeys((*bots, *combinations(grid, models, uncut)))
-    return ExpandedGrid(tuple(settings), bots, embedders, (*warnings, *_left_out(grid, uncut)))
+    configurations = dict.fromkeys((*bots, *combinations(grid, models, uncut)))
+    return ExpandedGrid(tuple(configurations), bots, embedders, (*warnings, *_left_out(grid, uncut)))
 
 
-def present_settings(corpus: CorpusIndex, uncut: Collection[str] = ()) -> dict[Setting, tuple[str, ...]]:
+def current_configurations(corpus: CorpusIndex, uncut: Collection[str] = ()) -> dict[Configuration, tuple[str, ...]]:
     """How the suite's bots with a retriever are set, with their names; the defaults, of no bot, where it has none.
 
     ``uncut`` are retrievers to which it does not matter how documents are cut.
     """
-    found: dict[Setting, tuple[str, ...]] = {}
+    found: dict[Configuration, tuple[str, ...]] = {}
     for name, settings in corpus.loaded.suite.bots.items():
         if isinstance(settings, RagSettings):
-            setting = setting_of(settings, corpus.embedder.model_id, uncut)
-            found[setting] = (*found.get(setting, ()), name)
-    return found or {setting_of(corpus.present, corpus.embedder.model_id): ()}
+            configuration = configuration_of(settings, corpus.embedder.model_id, uncut)
+            found[configuration] = (*found.get(configuration, ()), name)
+    return found or {configuration_of(corpus.current, corpus.embedder.model_id): ()}
 
 
-def setting_of(bot: RagSettings, embedder: str, uncut: Collection[str] = ()) -> Setting:
+def configuration_of(bot: RagSettings, embedder: str, uncut: Collection[str] = ()) -> Configuration:
     """How a bot retrieves, with ``embedder`` as the id of the embedding model of its suite."""
-    made = Setting(
+    made = Configuration(
         bot.splitter, bot.chunk_size, bot.chunk_overlap, bot.retriever, bot.top_k, embedder, bot.reranker or "",
         bot.min_score,
     )  # fmt: skip
     return _without_what_is_unused(made, uncut)
 
 
-def combinations(grid: GridSettings, models: Sequence[str], uncut: Collection[str] = ()) -> list[Setting]:
+def combinations(grid: GridSettings, models: Sequence[str], uncut: Collection[str] = ()) -> list[Configuration]:
     """All combinations in the order of the grid's keys, the last changing fastest; ``models`` are ids of embedders.
 
-    What takes no part in a setting doesn't multiply it: an embedder for ``bm25``, or how documents are cut for a
+    What takes no part in a configuration doesn't multiply it: an embedder for ``bm25``, or how documents are cut for a
     retriever among ``uncut``. Combinations whose passages could not overlap by so much are left out.
     """
     made = itertools.product(
         grid.splitter, grid.chunk_size, grid.chunk_overlap, grid.retriever, models, grid.reranker, grid.top_k
     )
-    settings = (
-        _without_what_is_unused(Setting(splitter, size, overlap, retriever, top_k, model, reranker or ""), uncut)
+    configurations = (
+        _without_what_is_unused(Configuration(splitter, size, overlap, retriever, top_k, model, reranker or ""), uncut)
         for splitter, size, overlap, retriever, model, reranker, top_k in made
         if overlap < size or retriever in uncut
     )
-    return list(dict.fromkeys(settings))
+    return list(dict.fromkeys(configurations))
 
 
-def _without_what_is_unused(setting: Setting, uncut: Collection[str]) -> Setting:
-    if setting.retriever in uncut:
-        setting = replace(setting, splitter="", chunk_size=None, chunk_overlap=None)
-    return setting if setting.retriever in ("dense", "hybrid") else replace(setting, embedder="")
+def _without_what_is_unused(configuration: Configuration, uncut: Collection[str]) -> Configuration:
+    if configuration.retriever in uncut:
+        configuration = replace(configuration, splitter="", chunk_size=None, chunk_overlap=None)
+    return configuration if configuration.retriever in ("dense", "hybrid") else replace(configuration, embedder="")
 
 
 def _uncut(corpus: CorpusIndex, grid: GridSettings) -> frozenset[str]:
@@ -488,10 +492,10 @@ def _uncut(corpus: CorpusIndex, grid: GridSettings) -> frozenset[str]:
 def _check_size(grid: GridSettings) -> None:
     lists = grid.model_dump()
     count = math.prod(max(1, len(values)) for values in lists.values())
-    if count > MOST_SETTINGS:
+    if count > MOST_CONFIGURATIONS:
         sizes = " x ".join(f"{len(values)} {key}" for key, values in lists.items() if len(values) > 1)
         raise InputError(
-            f"The grid has {count:,} settings ({sizes}); {MOST_SETTINGS:,} at most can be compared. "
+            f"The grid has {count:,} configurations ({sizes}); {MOST_CONFIGURATIONS:,} at most can be compared. "
             "Take values out of analysis: grid, or name fewer with --grid KEY=VALUE,VALUE."
         )
 
@@ -504,7 +508,7 @@ def _left_out(grid: GridSettings, uncut: Collection[str]) -> list[str]:
     ]
     if not pairs or not set(grid.retriever) - set(uncut):
         return []
-    return [f"Passages can't overlap by {', '.join(pairs)} characters; the grid does without these settings."]
+    return [f"Passages can't overlap by {', '.join(pairs)} characters; the grid does without these configurations."]
 
 
 def _embedder(corpus: CorpusIndex, name: str) -> tuple[BatchingEmbedder, tuple[str, ...]]:
@@ -529,15 +533,15 @@ Mask = NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class Contest:
-    """Settings on the same questions.
+    """Configurations on the same questions.
 
     Attributes:
         metric: by which they are ranked; more is better.
-        names: of the settings.
-        values: of shape (settings, questions), NaN where one has no value.
+        names: of the configurations.
+        values: of shape (configurations, questions), NaN where one has no value.
         tokens: mean prompt tokens of each.
         clusters: code of the cluster of each question.
-        present: the place of the present setting.
+        present: the place of the current configuration.
         budget: most mean prompt tokens of one that may be chosen; None for no bound.
         low, high: range of the metric.
         seed: of the split.
@@ -548,19 +552,19 @@ class Contest:
     values: Figures
     tokens: Figures
     clusters: NDArray[np.intp]
-    present: int
+    current: int
     budget: float | None = None
     low: float | None = 0.0
     high: float | None = 1.0
     seed: int = 0
 
     def ranking(self, on: Mask) -> list[int]:
-        """Settings that may be chosen, by their mean on these questions; of equals the one with fewer tokens first.
+        """Configurations that may be chosen, the best mean first; of equals the one with fewer tokens.
 
-        One that misses a value where the present setting has one is left out: the questions that it was measured on
-        may have been the easy ones.
+        One without a value where the current configuration has one is left out: the questions that it was
+        measured on may have been the easy ones.
         """
-        on = on & np.isfinite(self.values[self.present])
+        on = on & np.isfinite(self.values[self.current])
         if not on.any():
             return []
         within = np.full(len(self.tokens), True) if self.budget is None else self.tokens <= self.budget
@@ -574,7 +578,7 @@ class Contest:
 
 
 def halves(clusters: NDArray[np.intp], seed: int) -> Mask:
-    """Which questions settings are chosen on: about half of them, drawn by whole clusters; the others report.
+    """Which questions configurations are chosen on: about half of them, drawn by whole clusters; the others report.
 
     Clusters are dealt out in random order, of unequal ones the greater first, each to the half with fewer questions.
     """
@@ -595,21 +599,21 @@ def why_not(clusters: NDArray[np.intp], seed: int) -> str:
     questions, count = len(clusters), len(np.unique(clusters))
     if questions < FEWEST_QUESTIONS or count < FEWEST_CLUSTERS:
         return (
-            f"No setting is recommended: one is chosen on one half of the questions and measured on the other, and "
+            "No configuration is recommended: one is chosen on half of the questions measured on the others, and "
             f"{_number(questions, 'question')} from {_number(count, 'source document')} are too few for that "
             f"(wanted are {FEWEST_QUESTIONS} and {FEWEST_CLUSTERS})."
         )
     chosen = halves(clusters, seed)
     if min(len(np.unique(clusters[half])) for half in (chosen, ~chosen)) < 2:
         return (
-            "No setting is recommended: most questions come from one source document, so that they can't be parted "
+            "No configuration is recommended: most questions come from one source document, so they can't be split "
             "into one half to choose on and another to measure on."
         )
     return ""
 
 
 def recommend(contest: Contest) -> tuple[Recommendation | None, str]:
-    """The setting to take, or None and a sentence that says why there is none."""
+    """The configuration to take, or None and a sentence that says why there is none."""
     if reason := why_not(contest.clusters, contest.seed):
         return None, reason
     on = halves(contest.clusters, contest.seed)
@@ -619,8 +623,8 @@ def recommend(contest: Contest) -> tuple[Recommendation | None, str]:
     best = first[0]
     report = ~on
     mean = estimate(contest.values[best, report], contest.clusters[report], contest.low, contest.high)
-    against = None if best == contest.present else _against_present(contest, best, report)
-    says = "present" if best == contest.present else _says(against)
+    against = None if best == contest.current else _difference_to_current(contest, best, report)
+    says = "current" if best == contest.current else _says(against)
     same = bool(elsewhere) and elsewhere[0] == best
     why = _why(contest, best, says, against, int(on.sum()), int(report.sum()), same)
     return (
@@ -629,9 +633,9 @@ def recommend(contest: Contest) -> tuple[Recommendation | None, str]:
     )
 
 
-def _against_present(contest: Contest, best: int, report: Mask) -> Difference | None:
+def _difference_to_current(contest: Contest, best: int, report: Mask) -> Difference | None:
     return paired(
-        contest.values[contest.present], contest.values[best], contest.clusters, contest.low, contest.high,
+        contest.values[contest.current], contest.values[best], contest.clusters, contest.low, contest.high,
         contest.seed, report,
     )  # fmt: skip
 
@@ -669,36 +673,36 @@ def _says(found: Difference | None) -> str:
 def _why(
     contest: Contest, best: int, says: str, found: Difference | None, chosen_on: int, reported_on: int, same: bool
 ) -> str:
-    name, present, metric = contest.names[best], contest.names[contest.present], contest.metric
+    name, current, metric = contest.names[best], contest.names[contest.current], contest.metric
     has = f"{name} has the best {metric} on the {chosen_on} questions that it was chosen on"
     if contest.budget is not None:
-        has += f", of the settings with {contest.budget:,.0f} prompt tokens or less"
+        has += f", of the configurations with {contest.budget:,.0f} prompt tokens or less"
     again = "The other half alone would have chosen the same." if same else "The other half would have chosen another."
-    if says == "present":
-        return f"The present setting, {has}. {again}"
+    if says == "current":
+        return f"The current configuration, {has}. {again}"
     if found is None:
         return f"{has}. The other {reported_on} have no value to compare it by."
     ends = "" if found.low is None or found.high is None else f" ({found.low:+.3f} to {found.high:+.3f})"
-    other = f"On the other {reported_on} its {metric} is {found.mean:+.3f}{ends} from that of {present}"
+    other = f"On the other {reported_on} its {metric} is {found.mean:+.3f}{ends} from that of {current}"
     verdict = {
         "better": "so that it is better.",
-        "worse": "so that it is worse: keep the present setting.",
+        "worse": "so that it is worse: keep the current configuration.",
         "no difference shown": "which shows no difference.",
     }[says]
     return f"{has}. {other}, {verdict} {again}"
 
 
 def _nothing_to_choose(contest: Contest, on: Mask) -> str:
-    if not np.isfinite(contest.values[contest.present, on]).any():
+    if not np.isfinite(contest.values[contest.current, on]).any():
         return (
-            "No setting is recommended: the present one doesn't tell where its passages stand, so nothing can be "
+            "No configuration is recommended: the current one doesn't tell where its passages stand, so nothing can be "
             "compared with it."
         )
     return (
-        f"No setting is recommended: none stays within {contest.budget:,.0f} prompt tokens a question on average; the "
-        f"least takes {contest.tokens.min():,.0f}."
+        f"No configuration is recommended: none stays within {contest.budget:,.0f} prompt tokens a question on "
+        f"average; the least takes {contest.tokens.min():,.0f}."
         if contest.budget is not None
-        else "No setting is recommended: none could be measured on all questions."
+        else "No configuration is recommended: none could be measured on all questions."
     )
 
 
@@ -707,7 +711,7 @@ def _number(count: int, what: str) -> str:
 
 
 Table = dict[str, Figures]
-# Of the budget that the present setting makes: no two ways to cut fill a prompt to the same token.
+# Of the budget that the current configuration makes: no two ways to cut fill a prompt to the same token.
 LEEWAY: Final = 0.1
 
 
@@ -715,7 +719,7 @@ def measure_grid(
     corpus: CorpusIndex, settings: AnalysisSettings, notify: Callable[[str], None] | None = None,
     local_models: Iterable[str] = (),
 ) -> Grid | None:  # fmt: skip
-    """Retrieve for every question with every setting, and measure it; None where no question has a known place.
+    """Retrieve for every question with every configuration, and measure it; None where no question has a known place.
 
     Questions count whose gold evidence stands in the documents, and those for which the support of the expected
     answer was found (see ``with_supports``). Nobody is asked; texts are embedded once for each embedder.
@@ -732,16 +736,16 @@ def measure_grid(
     questions = evident_questions(corpus)
     if not questions:
         return None
-    laid = expand_grid(corpus, settings.grid)
-    retrieving = Retrieving(corpus, [question.text for question in questions], laid.embedders, notify, local_models)
+    expanded = expand_grid(corpus, settings.grid)
+    retrieving = Retrieving(corpus, [question.text for question in questions], expanded.embedders, notify, local_models)
     try:
-        tables, retrieved = asyncio.run(_measured(corpus, questions, laid, retrieving))
+        tables, retrieved = asyncio.run(_measured(corpus, questions, expanded, retrieving))
     finally:
         retrieving.close()
-        laid.close(corpus.embedder)
+        expanded.close(corpus.embedder)
     yardstick_ranges = Yardstick().ranges()
     clusters = corpus.clusters(question.id for question in questions)
-    results = _results(laid, tables, retrieved, clusters, yardstick_ranges, corpus.seed)
+    results = _results(expanded, tables, retrieved, clusters, yardstick_ranges, corpus.seed)
     budget = _budget(settings.max_tokens, tables[0])
     contest = contest_of(results, settings.rank_by, budget, clusters, corpus.seed)
     recommendation, doubt = recommend(contest)
@@ -750,12 +754,12 @@ def measure_grid(
         metric=settings.rank_by,
         questions=tuple(question.id for question in questions),
         by_evidence=by_evidence,
-        present=0,
-        settings=results,
+        current=0,
+        configurations=results,
         recommendation=recommendation,
         budget=budget,
         distinct_passages=retrieving.distinct_passages,
-        warnings=(*laid.warnings, *dict.fromkeys(retrieving.warnings), *filter(None, [doubt])),
+        warnings=(*expanded.warnings, *dict.fromkeys(retrieving.warnings), *filter(None, [doubt])),
     )
 
 
@@ -767,17 +771,17 @@ def evident_questions(corpus: CorpusIndex) -> list[Question]:
 
 
 def contest_of(
-    results: Sequence[SettingResult], metric: str, budget: float | None, clusters: NDArray[np.intp], seed: int
+    results: Sequence[ConfigurationResult], metric: str, budget: float | None, clusters: NDArray[np.intp], seed: int
 ) -> Contest:
-    """The settings as they are ranked by a metric."""
+    """The configurations as they are ranked by a metric."""
     low, high = Yardstick().ranges()[metric]
     return Contest(
         metric=metric,
-        names=names_apart([result.setting for result in results]),
+        names=names_apart([result.configuration for result in results]),
         values=np.array([_figures(result.by_question[metric]) for result in results]),
         tokens=np.array([float(np.nanmean(_figures(result.by_question[PROMPT_TOKENS]))) for result in results]),
         clusters=clusters,
-        present=0,
+        current=0,
         budget=budget,
         low=low,
         high=high,
@@ -785,30 +789,30 @@ def contest_of(
     )
 
 
-def _budget(wanted: int | None, present: Table) -> float:
-    return float(np.mean(present[PROMPT_TOKENS])) * (1 + LEEWAY) if wanted is None else float(wanted)
+def _budget(wanted: int | None, current: Table) -> float:
+    return float(np.mean(current[PROMPT_TOKENS])) * (1 + LEEWAY) if wanted is None else float(wanted)
 
 
 async def _measured(
-    corpus: CorpusIndex, questions: Sequence[Question], laid: ExpandedGrid, retrieving: Retrieving
+    corpus: CorpusIndex, questions: Sequence[Question], expanded: ExpandedGrid, retrieving: Retrieving
 ) -> tuple[list[Table], list[Retrieved]]:
-    """For each setting its values and the search that it shares with others of another k, without what that found."""
+    """The values of each configuration, and its search (shared by those that differ in k) without the passages."""
     yardstick = Yardstick()
     gold = [gold_places(corpus.gold[question.id]) for question in questions]
     tables: dict[int, Table] = {}
-    by_setting: dict[int, Retrieved] = {}
-    async for retrieved in retrieving.made(laid.settings):
-        for place in retrieved.settings:
-            tables[place] = _table(yardstick, retrieved.found, gold, laid.settings[place].top_k)
-            by_setting[place] = replace(retrieved, found=())  # that of all searches together would be large
-    order = range(len(laid.settings))
-    return [tables[place] for place in order], [by_setting[place] for place in order]
+    by_configuration: dict[int, Retrieved] = {}
+    async for retrieved in retrieving.made(expanded.configurations):
+        for place in retrieved.configurations:
+            tables[place] = _table(yardstick, retrieved.found, gold, expanded.configurations[place].top_k)
+            by_configuration[place] = replace(retrieved, found=())  # that of all searches together would be large
+    order = range(len(expanded.configurations))
+    return [tables[place] for place in order], [by_configuration[place] for place in order]
 
 
 def _table(
     yardstick: Yardstick, found: Sequence[Sequence[Context]], gold: Sequence[Sequence[Places]], top_k: int
 ) -> Table:
-    """The values of a setting by metric, one a question; NaN where there is none."""
+    """The values of a configuration by metric, one a question; NaN where there is none."""
     rows = [yardstick.values(passages[:top_k], places) for passages, places in zip(found, gold, strict=True)]
     return {metric: _figures([row[metric] for row in rows]) for metric in METRICS}
 
@@ -818,28 +822,30 @@ def _figures(values: Sequence[float | None]) -> Figures:
 
 
 def _results(
-    laid: ExpandedGrid,
+    expanded: ExpandedGrid,
     tables: Sequence[Table],
     retrieved: Sequence[Retrieved],
     clusters: NDArray[np.intp],
     ranges: Mapping[str, Range],
     seed: int,
-) -> tuple[SettingResult, ...]:
+) -> tuple[ConfigurationResult, ...]:
     made = []
-    for place, (setting, table, search) in enumerate(zip(laid.settings, tables, retrieved, strict=True)):
+    for place, (configuration, table, search) in enumerate(
+        zip(expanded.configurations, tables, retrieved, strict=True)
+    ):
         against = {
             metric: found
             for metric in (METRICS if place else ())
             if (found := paired(tables[0][metric], table[metric], clusters, *ranges[metric], seed)) is not None
         }
         made.append(
-            SettingResult(
-                setting=setting,
+            ConfigurationResult(
+                configuration=configuration,
                 passages=search.passages,
                 metrics=_means(table, clusters, ranges),
                 by_question={metric: _listed(values) for metric, values in table.items()},
-                bots=laid.bots.get(setting, ()),
-                against=against,
+                bots=expanded.bots.get(configuration, ()),
+                differences=against,
                 retrieve_ms=_percentiles(search.ms),
             )
         )
@@ -865,7 +871,7 @@ Watching = Callable[[], AbstractContextManager[Watcher]]
 
 @dataclass(frozen=True)
 class _Asking:
-    """What is asked: the settings by the name of the bot that has them, and the questions."""
+    """What is asked: the configurations by the name of the bot that has them, and the questions."""
 
     name: str
     base: RagSettings
@@ -873,22 +879,22 @@ class _Asking:
     questions: tuple[Question, ...]
 
 
-def best_settings(grid: Grid, corpus: CorpusIndex, best: int) -> tuple[int, ...]:
-    """Places of the settings whose answers are measured: the present one, the recommended one, and the best few.
+def best_configurations(grid: Grid, corpus: CorpusIndex, best: int) -> tuple[int, ...]:
+    """Positions of the configurations whose answers are measured: current, recommended, and the best few.
 
-    These are ranked on the questions that settings are chosen on; on all of them where nothing can be recommended.
+    They are ranked on the questions that configurations are chosen on; on all where nothing can be recommended.
     """
     clusters = corpus.clusters(grid.questions)
-    contest = contest_of(grid.settings, grid.metric, grid.budget, clusters, corpus.seed)
+    contest = contest_of(grid.configurations, grid.metric, grid.budget, clusters, corpus.seed)
     on = np.full(len(clusters), True) if why_not(clusters, corpus.seed) else halves(clusters, corpus.seed)
-    recommended = [] if grid.recommendation is None else [grid.recommendation.setting]
-    return tuple(dict.fromkeys([grid.present, *recommended, *contest.ranking(on)[:best]]))
+    recommended = [] if grid.recommendation is None else [grid.recommendation.configuration]
+    return tuple(dict.fromkeys([grid.current, *recommended, *contest.ranking(on)[:best]]))
 
 
 def answered_questions(grid: Grid, corpus: CorpusIndex) -> tuple[Question, ...]:
-    """The questions that bots are asked: those that settings were not chosen on, all where nothing is recommended.
+    """The questions that bots are asked: the held-out ones, or all where nothing is recommended.
 
-    A question that shares its cluster with one that was chosen on is none of them.
+    A question that shares its cluster with one that was chosen on is left out.
     """
     if grid.recommendation is None:
         return corpus.questions
@@ -906,9 +912,9 @@ def answers_to_ask(
     asking = _asking(grid, corpus, settings, options)
     if asking is None:
         return 0
-    laid = expand_grid(corpus, settings.grid)
+    expanded = expand_grid(corpus, settings.grid)
     try:
-        evaluation = _evaluation(asking, grid, corpus, laid, replace(options, only_planned=True))
+        evaluation = _evaluation(asking, grid, corpus, expanded, replace(options, only_planned=True))
         run, run_results = open_run(evaluation.header, store), RunResults(store)
         own_only = evaluation.header.fresh or evaluation.header.alone
         waiting = (
@@ -916,17 +922,17 @@ def answers_to_ask(
         )
         return sum(item is not None and not item.row.kept and item.row.reply is None for item in waiting)
     finally:
-        laid.close(corpus.embedder)
+        expanded.close(corpus.embedder)
 
 
 def answer_best(
     grid: Grid, corpus: CorpusIndex, settings: AnalysisSettings, store: Store, watching: Watching, options: RunConfig,
     notify: Notify | None = None,
 ) -> Grid:  # fmt: skip
-    """The grid with the answers of the suite's first rag bot measured under its best few settings.
+    """The grid with the answers of the suite's first rag bot measured under its best few configurations.
 
-    The settings are bots of one run that is held beside the suite's run, and scored by the suite's metrics. Answers
-    that are kept are not asked for again; those of the bot with its own setting are the ones of the suite's run.
+    The configurations are bots of one run of their own, scored by the suite's metrics. Cached answers are not asked
+    for again; those of the bot with its own configuration come from the suite's run.
 
     Args:
         grid: as it was measured on ``ground``.
@@ -938,28 +944,28 @@ def answer_best(
         notify: told a sentence before what takes long.
 
     Raises:
-        InputError: a bot with one of the settings can't be built.
+        InputError: a bot with one of the configurations can't be built.
     """
     asking = _asking(grid, corpus, settings, options)
     if asking is None:
         return grid
-    laid = expand_grid(corpus, settings.grid)
+    expanded = expand_grid(corpus, settings.grid)
     try:
-        evaluation = _evaluation(asking, grid, corpus, laid, options, notify)
+        evaluation = _evaluation(asking, grid, corpus, expanded, options, notify)
         if notify is not None:
-            notify(f"Asking {asking.name} with {count(len(asking.bots), 'setting')}")
+            notify(f"Asking {asking.name} with {count(len(asking.bots), 'configuration')}")
         with watching() as watcher:
             outcome = hold(evaluation, store, watcher)
     finally:
-        laid.close(corpus.embedder)
+        expanded.close(corpus.embedder)
     run_id, _ = find_run(store, outcome.summary.run)
     tables = run_tables(store, run_id).tables
     unable = {**dict.fromkeys(outcome.unable, "it gave no answer."), **outcome.problems}
     warnings = [f"{name} could not be asked: {why}" for name, why in unable.items()]
     if grid.recommendation is None and len(asking.bots) > 1:
-        warnings.append("Answers were measured on the same questions that the best settings were chosen on.")
+        warnings.append("Answers were measured on the same questions that the best configurations were chosen on.")
     results = _with_answers(grid, corpus, asking, tables)
-    return replace(grid, settings=results, bot=asking.name, warnings=(*grid.warnings, *warnings))
+    return replace(grid, configurations=results, bot=asking.name, warnings=(*grid.warnings, *warnings))
 
 
 def _asking(grid: Grid, corpus: CorpusIndex, settings: AnalysisSettings, options: RunConfig) -> _Asking | None:
@@ -972,8 +978,8 @@ def _asking(grid: Grid, corpus: CorpusIndex, settings: AnalysisSettings, options
         return None
     name, base = found
     named = {
-        name if name in grid.settings[place].bots else f"{name}: {grid.names[place]}": place
-        for place in best_settings(grid, corpus, settings.best)
+        name if name in grid.configurations[place].bots else f"{name}: {grid.names[place]}": place
+        for place in best_configurations(grid, corpus, settings.best)
     }
     return _Asking(name, base, named, questions)
 
@@ -982,47 +988,48 @@ def _evaluation(
     asking: _Asking,
     grid: Grid,
     corpus: CorpusIndex,
-    laid: ExpandedGrid,
+    expanded: ExpandedGrid,
     options: RunConfig,
     notify: Notify | None = None,
 ) -> Evaluation:
     suite = corpus.loaded.suite
-    chosen = {name: grid.settings[place].setting for name, place in asking.bots.items()}
-    bots = {name: set_so(asking.base, setting) for name, setting in chosen.items()}
+    chosen = {name: grid.configurations[place].configuration for name, place in asking.bots.items()}
+    bots = {name: set_so(asking.base, configuration) for name, configuration in chosen.items()}
     named = replace(corpus.loaded, suite=suite.model_copy(update={"name": f"{suite.name}{ANALYSED}", "bots": bots}))
     questions = QuestionList(corpus.loaded.base / suite.questions, asking.questions)
     evaluation = suite_evaluation(named, replace(options, bots=(), limit=None), corpus.environ, notify, questions)
-    return _with_embedders(evaluation, named, chosen, corpus, laid, options.local_models)
+    return _with_embedders(evaluation, named, chosen, corpus, expanded, options.local_models)
 
 
-def set_so(base: RagSettings, setting: Setting) -> RagSettings:
-    """The settings of a bot with those of a grid in their place."""
+def set_so(base: RagSettings, configuration: Configuration) -> RagSettings:
+    """The configurations of a bot with those of a grid in their place."""
     changes: dict[str, object] = {
-        "retriever": setting.retriever, "top_k": setting.top_k, "min_score": setting.min_score,
-        "reranker": setting.reranker or None,
+        "retriever": configuration.retriever, "top_k": configuration.top_k, "min_score": configuration.min_score,
+        "reranker": configuration.reranker or None,
     }  # fmt: skip
-    if setting.splitter:
+    if configuration.splitter:
         changes |= {
-            "splitter": setting.splitter, "chunk_size": setting.chunk_size, "chunk_overlap": setting.chunk_overlap,
+            "splitter": configuration.splitter, "chunk_size": configuration.chunk_size,
+            "chunk_overlap": configuration.chunk_overlap,
         }  # fmt: skip
     return RagSettings.model_validate({**base.model_dump(), **changes})
 
 
 def _with_embedders(
-    evaluation: Evaluation, named: LoadedSuite, settings: Mapping[str, Setting], corpus: CorpusIndex,
-    laid: ExpandedGrid,
+    evaluation: Evaluation, named: LoadedSuite, configurations: Mapping[str, Configuration], corpus: CorpusIndex,
+    expanded: ExpandedGrid,
     local_models: Sequence[str],
 ) -> Evaluation:  # fmt: skip
     """The run with bots built anew whose passages another model embeds; metrics keep the suite's model."""
     own = corpus.embedder.model_id
     others: dict[str, list[str]] = {}
-    for name, setting in settings.items():
-        if setting.embedder not in ("", own):
-            others.setdefault(setting.embedder, []).append(name)
+    for name, configuration in configurations.items():
+        if configuration.embedder not in ("", own):
+            others.setdefault(configuration.embedder, []).append(name)
     built = {
         bot.name: bot
         for model, names in others.items()
-        for bot in build_bots(named, names, laid.embedders[model], corpus.environ, local_models=local_models)
+        for bot in build_bots(named, names, expanded.embedders[model], corpus.environ, local_models=local_models)
     }
     if not built:
         return evaluation
@@ -1049,19 +1056,19 @@ def _in_its_place(bot: BuiltBot, bot_queue: BotQueue) -> NamedBot:
 
 def _with_answers(
     grid: Grid, corpus: CorpusIndex, asking: _Asking, tables: Mapping[str, ScoreTable]
-) -> tuple[SettingResult, ...]:
-    made = list(grid.settings)
-    present = next((tables.get(name) for name, place in asking.bots.items() if place == grid.present), None)
+) -> tuple[ConfigurationResult, ...]:
+    made = list(grid.configurations)
+    current = next((tables.get(name) for name, place in asking.bots.items() if place == grid.current), None)
     for name, place in asking.bots.items():
         if name in tables:
-            made[place] = _with_means(made[place], corpus, tables[name], None if place == grid.present else present)
+            made[place] = _with_means(made[place], corpus, tables[name], None if place == grid.current else current)
     return tuple(made)
 
 
 def _with_means(
-    result: SettingResult, corpus: CorpusIndex, table: ScoreTable, present: ScoreTable | None
-) -> SettingResult:
-    """The result with the means of a bot's metrics, and their differences to the present setting."""
+    result: ConfigurationResult, corpus: CorpusIndex, table: ScoreTable, current: ScoreTable | None
+) -> ConfigurationResult:
+    """The result with the means of a bot's metrics, and their differences to the current configuration."""
     clusters = corpus.clusters(case.key for case in table.cases)
     means, against = {}, {}
     for metric, column in table.columns.items():
@@ -1069,9 +1076,9 @@ def _with_means(
         mean = estimate(values, clusters, column.low, column.high)
         if mean is not None:
             means[metric] = mean
-        if present is not None:
-            there = mean_of_repeats(present.values[metric])
+        if current is not None:
+            there = mean_of_repeats(current.values[metric])
             found = paired(there, values, clusters, column.low, column.high, corpus.seed)
             if found is not None:
                 against[metric] = found
-    return replace(result, answers=means, answers_against=against)
+    return replace(result, answers=means, answer_differences=against)

@@ -321,7 +321,7 @@ class CorpusIndex:
         return cache_folder(self.environ)
 
     @property
-    def present(self) -> RagSettings:
+    def current(self) -> RagSettings:
         """How the suite's first bot that retrieves is set; the defaults where it has none."""
         retrieving = (bot for bot in self.loaded.suite.bots.values() if isinstance(bot, RagSettings))
         return next(retrieving, RagSettings(type="rag"))

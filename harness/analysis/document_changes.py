@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 from ...bots import BotResources, FullContextSettings, RagSettings, build_bot
 from ...knowledge import Document, EvidenceFinder, Knowledge, SharedVectors, read_knowledge
-from ...reports.analysis.findings import Against, BotChange, Change, Edit
+from ...reports.analysis.findings import BotChange, Change, DocumentChanges, Edit
 from ...reports.compare.comparable import pair
 from ...reports.compare.scores import run_tables
 from ...reports.store.run import ANALYSED, ask_key
@@ -287,7 +287,7 @@ class AgainstPlan:
             )
 
 
-def plan_against(
+def plan_document_changes(
     corpus: CorpusIndex, folder: Path, options: RunConfig | None = None, most_calls: int | None = None
 ) -> AgainstPlan:
     """Read the old documents and see how today's differ; nothing is asked.
@@ -503,7 +503,7 @@ class Turned:
         return self.now.right is False
 
 
-def turned_answers(bot: str, was: Answers, now: Answers, plan: AgainstPlan) -> Iterator[Turned]:
+def changed_answers(bot: str, was: Answers, now: Answers, plan: AgainstPlan) -> Iterator[Turned]:
     """The bot's answers that are right on one side alone, with the edits that may have turned them."""
     now_of = {change.now.id: place for place, change in enumerate(plan.changes) if change.now is not None}
     was_of = {change.was.id: place for place, change in enumerate(plan.changes) if change.was is not None}
@@ -595,8 +595,8 @@ Notify = Callable[[str], None]
 def compare_documents(
     corpus: CorpusIndex, folder: Path, store: Store, watching: ChangesWatching, options: RunConfig | None = None,
     metric: str | None = None, most_calls: int | None = None, notify: Notify | None = None,
-    present: Answers | None = None,
-) -> Against:  # fmt: skip
+    current: Answers | None = None,
+) -> DocumentChanges:  # fmt: skip
     """Hold today's documents against those of another folder, over the same questions and bots.
 
     What is kept is not asked again. Which edit turned an answer is found out by asking again over today's documents
@@ -609,16 +609,16 @@ def compare_documents(
         watching: makes somebody who watches a run.
         options: as of the run over today's documents.
         metric: the metric that says right or wrong; None for the one that says it most directly.
-        most_calls: answers asked for at most to find out which edit turned an answer; see ``plan_against``.
+        most_calls: answers asked for at most to find out which edit turned an answer; see ``plan_document_changes``.
         notify: told a sentence before what takes long.
-        present: the answers of the suite's run; None where it is not held yet.
+        current: the answers of the suite's run; None where it is not held yet.
 
     Raises:
         InputError: there is no such folder, no document in it, or no such metric.
     """
-    plan = plan_against(corpus, folder, options, most_calls)
+    plan = plan_document_changes(corpus, folder, options, most_calls)
     comparing = _Comparing(plan, store, watching, notify or _say_nothing)
-    return comparing.against(metric, present)
+    return comparing.against(metric, current)
 
 
 def _say_nothing(_: str) -> None:
@@ -635,16 +635,16 @@ class _Comparing:
     notify: Notify
     calls: int = 0
 
-    def against(self, metric: str | None, present: Answers | None) -> Against:
+    def against(self, metric: str | None, current: Answers | None) -> DocumentChanges:
         """All of it."""
         plan = self.plan
-        empty = Against(
-            str(plan.folder), "", "" if present is None else present.metric.name,
+        empty = DocumentChanges(
+            str(plan.folder), "", "" if current is None else current.metric.name,
             tuple(_edit(change) for change in plan.changes), warnings=tuple(plan.warnings()),
         )  # fmt: skip
         if plan.is_idle:
             return _with(empty, plan.sentence(self.store))
-        now, problems = self._now(metric, present)
+        now, problems = self._now(metric, current)
         if now is None:
             unmarked = "No metric says whether an answer is right, so nothing tells what the edits did."
             return _with(replace(empty, calls=self.calls), *problems, unmarked)
@@ -654,10 +654,10 @@ class _Comparing:
             return _with(replace(empty, calls=self.calls), *problems)
         return self._compared(empty, was, now, problems)
 
-    def _compared(self, empty: Against, was: Answers, now: Answers, problems: Sequence[str]) -> Against:
+    def _compared(self, empty: DocumentChanges, was: Answers, now: Answers, problems: Sequence[str]) -> DocumentChanges:
         plan = self.plan
         bots = tuple(bot for bot in plan.bots if bot in was.bots and bot in now.bots)
-        turned = [one for bot in bots for one in turned_answers(bot, was, now, plan)]
+        turned = [one for bot in bots for one in changed_answers(bot, was, now, plan)]
         taken = self._ablated(turned, now)
         credit = {one.place: credited(one, taken) for one in turned}
         changes = tuple(self._bot_changes(bots, was, now, turned))
@@ -678,11 +678,11 @@ class _Comparing:
         unpaired = [f"{bot}: no question has a value of {now.metric.name} on both sides." for bot in without]
         return _with(found, *problems, *taken.problems, *unpaired, *doubts(turned, taken, plan.most_calls))
 
-    def _now(self, metric: str | None, present: Answers | None) -> tuple[Answers | None, Sequence[str]]:
+    def _now(self, metric: str | None, current: Answers | None) -> tuple[Answers | None, Sequence[str]]:
         """The answers over today's documents, marked by the metric; and why bots could not be asked."""
-        if present is not None:
-            is_marked = metric in (None, present.metric.name)
-            return (present if is_marked else read_answers(self.store, present.run_id, metric)), ()
+        if current is not None:
+            is_marked = metric in (None, current.metric.name)
+            return (current if is_marked else read_answers(self.store, current.run_id, metric)), ()
         self.notify("Asking the bots over today's documents; what is kept is not asked again")
         run_id, why = self._hold(self.plan.present_suite, "today's documents")
         return read_answers(self.store, run_id, metric), why
@@ -764,5 +764,5 @@ def _bot_change(
     return BotChange(new.bot, found, gained, tuple(one.now.question for one in turned if one.is_lost))
 
 
-def _with(against: Against, *warnings: str) -> Against:
+def _with(against: DocumentChanges, *warnings: str) -> DocumentChanges:
     return replace(against, warnings=(*against.warnings, *warnings))

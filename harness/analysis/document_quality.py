@@ -83,7 +83,7 @@ class StolenRanks:
 
 
 def stolen_ranks(corpus: CorpusIndex, answers: Answers | None) -> StolenRanks:
-    """Count them in the contexts of the answers; where none has any, in what the present setting finds; this blocks."""
+    """Count them in the contexts of the answers; without any, in what the current configuration finds. Blocks."""
     lists = list(_handed(corpus, answers))
     from_answers = bool(lists)
     if not from_answers:
@@ -128,7 +128,7 @@ def _handed(corpus: CorpusIndex, answers: Answers | None) -> Iterator[tuple[str,
 def _found(corpus: CorpusIndex) -> Iterator[tuple[str, Sequence[Context]]]:
     if not corpus.documents or not corpus.questions:
         return
-    present = corpus.present
+    present = corpus.current
     retriever: Retriever = next((name for name in RETRIEVERS if name == present.retriever), "dense")
     splitting = Splitting(present.splitter, present.chunk_size, present.chunk_overlap)
     folder = index_folder(corpus.loaded.base, corpus.cache)
@@ -352,7 +352,7 @@ def stolen_said(stolen: Stolen, ranks: StolenRanks) -> str:
     """What the copies cost; blank where that is nothing."""
     if not stolen.places:
         return ""
-    whose = "that bots were handed" if ranks.from_answers else "that the present setting finds"
+    whose = "that bots were handed" if ranks.from_answers else "that the current configuration finds"
     return (
         f" They take {_several(stolen.places, 'place', 'places')} twice among the {ranks.places} passages {whose}, for "
         f"{_several(len(stolen.questions), 'question', 'questions')}."
@@ -405,7 +405,7 @@ class PairFindings:
                 severity=severity,
                 what=contradiction_what(first, second, ones),
                 action=contradiction_action(first, second),
-                places=tuple(_operands(ones)),
+                locations=tuple(_operands(ones)),
                 questions=hit.questions,
                 score=max(likely) if likely else None,
                 details={
@@ -433,7 +433,7 @@ class PairFindings:
                 severity=severity,
                 what=stale_what(one, facts),
                 action=f"Keep {one.newer}; take {one.older} out of the knowledge, or say so in its text.",
-                places=(*_date_places(one, self._texts), *_operands(facts), *stretches),
+                locations=(*_date_places(one, self._texts), *_operands(facts), *stretches),
                 questions=tuple(dict.fromkeys(keys)),
                 score=round(one.alike, 4),
                 details={
@@ -501,7 +501,7 @@ class PairFindings:
             severity=severity,
             what=what + stolen_said(stolen, self._stolen),
             action=action,
-            places=places,
+            locations=places,
             questions=tuple(stolen.questions),
             score=share,
             details={
@@ -675,7 +675,7 @@ class TextFindings:
                 severity=severity,
                 what=f"{document} " + ", and it ".join(_said(one) for one in ones) + ".",
                 action=" ".join(_SAID[one.defect][1].format(document=document) for one in ones),
-                places=tuple(self._excerpts(document, (span for one in ones for span in one.spans))),
+                locations=tuple(self._excerpts(document, (span for one in ones for span in one.spans))),
                 questions=hit.questions,
                 details={
                     "why": because,
@@ -698,7 +698,7 @@ class TextFindings:
                 severity="medium" if mostly else "low",
                 what=f"{one.share:.0%} of the words of {one.document} are menus, banners or other lines{others}.",
                 action=f"Take these lines out of {one.document} before it is cut into passages.",
-                places=tuple(self._excerpts(one.document, one.spans)),
+                locations=tuple(self._excerpts(one.document, one.spans)),
                 questions=hit.read,
                 score=round(one.share, 4),
                 details={
@@ -748,7 +748,7 @@ class TextFindings:
                 what=f"{listed} {'is' if len(names) == 1 else 'are'} in {spoken(code)}, where most documents are in "
                 f"{spoken(found.usual)}.",
                 action="See whether they belong to this knowledge, and whether the embedder knows that language.",
-                places=tuple(
+                locations=tuple(
                     Excerpt(name, 0, min(200, len(self._texts[name])), self._texts[name][:200]) for name in names
                 ),
                 questions=hit.questions,
@@ -768,7 +768,7 @@ class TextFindings:
             severity="medium" if hit.gold else "low",
             what=f"{document} is in {spoken(own)} and has {many} in {spoken_in}.",
             action=f"See whether these belong into {document}; put them into a document of their own.",
-            places=tuple(self._excerpts(document, ((one.start, one.end) for one in ones))),
+            locations=tuple(self._excerpts(document, ((one.start, one.end) for one in ones))),
             questions=hit.questions,
             score=min(one.sureness for one in ones),
             details={
@@ -814,7 +814,7 @@ class Inside:
     warnings: tuple[str, ...] = ()
 
 
-def look_inside(
+def find_document_problems(
     corpus: CorpusIndex,
     answers: Answers | None,
     entailment: Entailment | None = None,
@@ -827,7 +827,7 @@ def look_inside(
 
     Args:
         corpus: documents and questions, with the gold in place.
-        answers: what bots said and read; without them the present setting is searched for stolen ranks.
+        answers: what bots said and read; without them the current configuration is searched for stolen ranks.
         entailment: a model that decides on contradictions; without one figures, names and negations do.
         notify: told a sentence before what takes long.
     """

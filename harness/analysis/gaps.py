@@ -255,7 +255,7 @@ def _thin(topic: Topic, topics: Sequence[Topic], corpus: CorpusIndex, answers: A
         severity=_severity(count, kinds["unsupported"] + kinds["stale"] if is_bare else 0, bool(wrong)),
         what=f'The topic "{topic.name}" is covered thinly: {", and ".join(reasons)}.',
         action=f"{acting[0].upper()}{acting[1:]}: {named}.",
-        places=tuple(Excerpt(document) for document in topic.documents),
+        locations=tuple(Excerpt(document) for document in topic.documents),
         questions=tuple(concerned),
         details={
             "topic": topic.name,
@@ -470,7 +470,7 @@ def _finding(
         severity="high",
         what=f"{who} on {_shown(evidence)}, {lost}.{figures}{blind}",
         action=_action(piece, near, change, answers, unread),
-        places=tuple(places),
+        locations=tuple(places),
         questions=piece.questions,
         details={
             "quote": evidence.quote,
@@ -551,7 +551,7 @@ def _whole(key: str, found: AnswerSupport, finder: SupportFinder) -> Finding:
         what=f"No document supports the expected answer of question {key}{least}: {_quoted_claims(weakest.claim)}."
         f"{lacking.sentence}{doubt}",
         action="Add the answer to the documents, fix the expected answer, or mark the question as not answerable.",
-        places=_places(weakest, finder),
+        locations=_locations(weakest, finder),
         questions=(key,),
         score=round(1 - found.score, 4),
         details={**lacking.details(found.score), "expected": expected},
@@ -566,7 +566,7 @@ def _part(key: str, claim: ClaimSupport, finder: SupportFinder) -> Finding:
         what=f"No document supports one part of the expected answer of question {key}: {_quoted_claims(claim.claim)}."
         f"{lacking.sentence}",
         action="See which of the two is right, and fix the documents or the expected answer.",
-        places=_places(claim, finder),
+        locations=_locations(claim, finder),
         questions=(key,),
         score=round(1 - claim.score, 4),
         details=lacking.details(claim.score),
@@ -635,7 +635,7 @@ def _is_other_figure(conflict: Conflict) -> bool:
     return conflict.kind in {"number", "date"} and bool(conflict.found)
 
 
-def _places(one: ClaimSupport, finder: SupportFinder) -> tuple[Excerpt, ...]:
+def _locations(one: ClaimSupport, finder: SupportFinder) -> tuple[Excerpt, ...]:
     if not one.places:
         return ()
     stretch = one.places[0].stretch
@@ -695,7 +695,7 @@ def _answered_finding(
         action="Tell the bots to say that they don't know where the documents are silent, or add the answer."
         if marked
         else "Add the answer to the documents, or tell the bots to say that they don't know.",
-        places=tuple(dict.fromkeys(place for place in places if place is not None)),
+        locations=tuple(dict.fromkeys(place for place in places if place is not None)),
         questions=(key,),
         details={
             "question": text,

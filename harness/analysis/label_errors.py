@@ -188,7 +188,7 @@ def _quality_checked(key: str, goodness: Figures, right: Figures, correlation: f
         difficulty=float(1 - marked.mean()) if len(marked) else None,
         spread=spread,
         discrimination=None if np.isnan(correlation) else correlation,
-        telling=differs or (spread is not None and spread >= TELLS * reach),
+        informative=differs or (spread is not None and spread >= TELLS * reach),
     )
 
 
@@ -476,7 +476,7 @@ def _finding(question: Question, against: _Contradiction, named: bool) -> Findin
             "are marked wrong."
         ).replace("A passage of question", "A passage on question"),
         action=f"Correct the expected answer of {question.id}, or the document if that is what is wrong.",
-        places=(against.sentence.excerpt,),
+        locations=(against.sentence.excerpt,),
         questions=(question.id,),
         score=against.shared,
         details={

@@ -20,14 +20,14 @@ from ...reports.analysis import messages
 from ...reports.analysis import messages as words
 from ...reports.analysis.findings import (
     Ablations,
-    Against,
+    ConfigurationResult,
     DatasetQuality,
-    DocumentCard,
+    DocumentChanges,
+    DocumentSummary,
     Finding,
     Grid,
     Kind,
     KnowledgeAnalysis,
-    SettingResult,
 )
 from ...reports.analysis.messages import beyond_budget, conclusions
 from ...reports.compare.messages import change, share
@@ -147,10 +147,10 @@ def _parts(analysis: KnowledgeAnalysis) -> Iterator[tuple[str, list[RenderableTy
         yield "documents", list(_cards(analysis.documents, words.is_read(analysis)))
     if analysis.attribution is not None:
         yield "attribution", list(_attribution(analysis.attribution))
-    if analysis.inside:
-        yield "inside", list(show_findings(analysis.inside, asked))
-    if analysis.against is not None:
-        yield "against", list(_against(analysis.against))
+    if analysis.document_quality:
+        yield "document_quality", list(show_findings(analysis.document_quality, asked))
+    if analysis.document_changes is not None:
+        yield "document_changes", list(_against(analysis.document_changes))
     if analysis.dataset_quality is not None and (
         quality_checked := list(_dataset_quality(analysis.dataset_quality, asked))
     ):
@@ -160,15 +160,15 @@ def _parts(analysis: KnowledgeAnalysis) -> Iterator[tuple[str, list[RenderableTy
 def _grid(grid: Grid, metric: str) -> Iterator[RenderableType]:
     yield _said(f"{grid.metric} of {words.gold_of_grid(grid)}", "dim")
     table = plain_table("", "mean", "against now", "tokens", "ms", first=_name_width(44))
-    for place, result in words.best_settings(grid, SETTINGS):
+    for place, result in words.best_configurations(grid, SETTINGS):
         table.add_row(_name(grid, place), *_figures(grid, result))
     yield table
     yield _item(f"{_legend(grid)} {words.about_means(grid)}".rstrip(), "dim")
     if grid.recommendation is not None:
-        yield _item(grid.recommendation.why)
+        yield _item(grid.recommendation.reason)
     if beyond := beyond_budget(grid):
         yield _item(beyond)
-    if grid.bot and any(result.answers for result in grid.settings):
+    if grid.bot and any(result.answers for result in grid.configurations):
         yield _said(f"Answers of {grid.bot} with the best few", "dim")
         yield _answers(grid, metric)
 
@@ -181,16 +181,16 @@ def _name(grid: Grid, place: int) -> Text:
 def _legend(grid: Grid) -> str:
     """What the signs and the figures of the table mean."""
     found = grid.recommendation
-    chosen = "" if found is None or found.says == "present" else words.MARKS.get(found.says, "")
+    chosen = "" if found is None or found.verdict == "current" else words.MARKS.get(found.verdict, "")
     says = {"take": "the one to take", "no gain shown": "chosen, but no gain is shown", "worse": "chosen, but worse"}
     signs = f"= as it is set now{f'; {SIGNS[chosen]} {says[chosen]}' if chosen else ''}"
-    meaning = f"; {grid.metric}: {said}" if (said := messages.OF_SETTINGS.get(grid.metric)) else ""
+    meaning = f"; {grid.metric}: {said}" if (said := messages.RETRIEVAL_METRICS.get(grid.metric)) else ""
     return f"{signs}{meaning}; tokens: of the retrieved text; ms: to retrieve it."
 
 
-def _figures(grid: Grid, result: SettingResult) -> Iterator[str]:
+def _figures(grid: Grid, result: ConfigurationResult) -> Iterator[str]:
     yield share(result.metrics.get(grid.metric))
-    yield change(result.against[grid.metric]) if grid.metric in result.against else ""
+    yield change(result.differences[grid.metric]) if grid.metric in result.differences else ""
     tokens = result.metrics.get("prompt_tokens")
     yield "-" if tokens is None else f"{tokens.mean:.0f}"
     yield "-" if result.retrieve_ms is None else f"{result.retrieve_ms[0]:.1f}"
@@ -198,7 +198,9 @@ def _figures(grid: Grid, result: SettingResult) -> Iterator[str]:
 
 def _answers(grid: Grid, metric: str) -> Table:
     """As many metrics as there is room for, first the one that says whether an answer is right."""
-    measured = [(place, result) for place, result in words.best_settings(grid, len(grid.settings)) if result.answers]
+    measured = [
+        (place, result) for place, result in words.best_configurations(grid, len(grid.configurations)) if result.answers
+    ]
     names = sorted(dict.fromkeys(name for _, result in measured for name in result.answers), key=metric.__ne__)
     room = NARROWEST - 2 - max(len(grid.names[place]) + 2 for place, _ in measured)
     shown = names[:1]
@@ -208,8 +210,8 @@ def _answers(grid: Grid, metric: str) -> Table:
     table = plain_table("", *shown, first=_name_width(sum(map(_width, shown))))
     for place, result in measured:
         table.add_row(_name(grid, place), *(share(result.answers.get(name)) for name in shown))
-        if result.answers_against:
-            changes = (result.answers_against.get(name) for name in shown)
+        if result.answer_differences:
+            changes = (result.answer_differences.get(name) for name in shown)
             table.add_row(Text("    against now"), *("" if found is None else change(found) for found in changes))
     return table
 
@@ -224,11 +226,11 @@ def _name_width(others: int) -> int:
     return max(24, NARROWEST - others)
 
 
-def _cards(cards: Sequence[DocumentCard], is_read: bool) -> Iterator[RenderableType]:
-    asked = any(card.caused is not None for card in cards)
-    of_answers = ("answers", "wrong", *(("caused", "carried") if asked else ()), "tokens")
-    headings = ("holds", "only", *(of_answers if is_read else ("passages", "characters")))
-    table = plain_table("", *headings, first=30)
+def _cards(cards: Sequence[DocumentSummary], is_read: bool) -> Iterator[RenderableType]:
+    asked = any(card.failures is not None for card in cards)
+    of_answers = ("answers", "wrong", *(("failures", "successes") if asked else ()), "tokens")
+    headings = ("gold", "only", *(of_answers if is_read else ("passages", "characters")))
+    table = plain_table("", *headings, first=27)
     for card in cards[:CARDS]:
         figures = _use(card, asked) if is_read else (f"{card.passages:,}", f"{card.characters:,}")
         table.add_row(printable(card.document), str(len(card.questions)), str(len(card.only_support)), *figures)
@@ -236,7 +238,7 @@ def _cards(cards: Sequence[DocumentCard], is_read: bool) -> Iterator[RenderableT
     yield _item(_legend_of_cards(is_read, asked), "dim")
     noted: dict[str, list[str]] = {}
     for card in cards[:CARDS] if is_read else ():
-        for note in words.card_notes(card):
+        for note in words.usage_notes(card):
             noted.setdefault(note, []).append(card.document)
     for note, documents in noted.items():
         yield _item(f"{note[0].upper()}{note[1:]}: {', '.join(documents)}.")
@@ -244,20 +246,20 @@ def _cards(cards: Sequence[DocumentCard], is_read: bool) -> Iterator[RenderableT
         yield _item(f"... and {count(len(cards) - CARDS, 'more document')}", "dim")
 
 
-def _use(card: DocumentCard, asked: bool) -> Iterator[str]:
+def _use(card: DocumentSummary, asked: bool) -> Iterator[str]:
     """What answers did with a document."""
     yield str(card.retrieved)
-    yield str(card.wrong) if card.marked else "-"
+    yield str(card.wrong) if card.graded else "-"
     if asked:
-        yield _known(card.caused)
-        yield _known(card.carried)
+        yield _known(card.failures)
+        yield _known(card.successes)
     yield f"{card.tokens:,}"
 
 
 def _legend_of_cards(is_read: bool, asked: bool) -> str:
     used = (("answers", messages.OF_ANSWERS["answers"]), ("wrong", "those of them that are wrong"))
     notify = (
-        ("holds", messages.HOLDS), ("only", messages.ONLY), *(used if is_read else ()),
+        ("gold", messages.HOLDS), ("only", messages.ONLY), *(used if is_read else ()),
         *(messages.OF_ATTRIBUTION.items() if is_read and asked else ()),
         *((("tokens", messages.OF_ANSWERS["tokens"]),) if is_read else ()),
     )  # fmt: skip
@@ -273,21 +275,23 @@ def _attribution(attribution: Ablations) -> Iterator[RenderableType]:
     for cause, number in words.causes(attribution):
         yield _item(f"{number}: {words.CAUSES[cause]}")
     if moved := words.moved(attribution):
-        table = plain_table("", "caused", "carried", "effect", "tried", first=36)
+        table = plain_table("", "failures", "successes", "effect", "tried", first=36)
         for one in moved[:ATTRIBUTED]:
             effect = "-" if one.effect is None else f"{one.effect:+.2f}"
-            table.add_row(printable(one.document), str(len(one.caused)), str(len(one.carried)), effect, str(one.tried))
+            table.add_row(
+                printable(one.document), str(len(one.failures)), str(len(one.successes)), effect, str(one.tried)
+            )
         yield table
         yield _item(f"effect: {messages.OF_ATTRIBUTION['effect']}.", "dim")
         if len(moved) > ATTRIBUTED:
             yield _item(f"... and {count(len(moved) - ATTRIBUTED, 'more document')}", "dim")
-        if moved[0].caused:
-            keys = list(dict.fromkeys(question for _, question in moved[0].caused))
+        if moved[0].failures:
+            keys = list(dict.fromkeys(question for _, question in moved[0].failures))
             more = f" and {len(keys) - NAMED} more" if len(keys) > NAMED else ""
             yield _item(f"{moved[0].document} caused wrong answers to {', '.join(keys[:NAMED])}{more}.")
 
 
-def _against(against: Against) -> Iterator[RenderableType]:
+def _against(against: DocumentChanges) -> Iterator[RenderableType]:
     for bot in against.bots:
         gained, lost = len(bot.gained), len(bot.lost)
         yield _item(f"{bot.bot}: {change(bot.difference)} {against.metric}, {gained} gained, {lost} lost")
@@ -302,7 +306,7 @@ def _against(against: Against) -> Iterator[RenderableType]:
 
 def _dataset_quality(dataset_quality: DatasetQuality, asked: Mapping[str, str]) -> Iterator[RenderableType]:
     yield from show_findings(dataset_quality.findings, asked)
-    for sentence in (words.about_telling(dataset_quality), words.about_subset(dataset_quality)):
+    for sentence in (words.about_informative(dataset_quality), words.about_subset(dataset_quality)):
         if sentence:
             yield _item(sentence)
 
@@ -321,7 +325,9 @@ Suite = Annotated[
 Only = Annotated[
     list[str] | None,
     typer.Option(
-        "--only", metavar="PART", help="Only this part: grid, gaps, documents, blame, inside, audit. Repeatable."
+        "--only",
+        metavar="PART",
+        help="Only this part: grid, gaps, documents, attribution, document_quality, dataset_quality. Repeatable.",
     ),
 ]
 Asks = Annotated[
@@ -332,20 +338,22 @@ Metric = Annotated[
 ]
 Settings = Annotated[
     list[str] | None,
-    typer.Option("--grid", metavar="KEY=V,V", help="Settings to compare, such as chunk_size=300,600. Repeatable."),
+    typer.Option(
+        "--grid", metavar="KEY=V,V", help="Configurations to compare, such as chunk_size=300,600. Repeatable."
+    ),
 ]
 AgainstFolder = Annotated[
     Path | None, typer.Option("--against", metavar="FOLDER", help="Other documents, such as last month's.")
 ]
 MostCalls = Annotated[
     int | None,
-    typer.Option("--most-calls", min=0, metavar="N", help="Most answers asked for anew to find who is to blame."),
+    typer.Option("--most-calls", min=0, metavar="N", help="Most new answers to attribute failures."),
 ]
 Limit = Annotated[int | None, typer.Option(min=1, metavar="N", help="Only the first N questions.")]
 Html = Annotated[Path | None, typer.Option("--html", metavar="FILE", help="Write the analysis as a page as well.")]
 Show = Annotated[
     str | None,
-    typer.Option("--show", metavar="ANALYSIS", help="Show a kept analysis, by name or 'latest'; nothing is looked at."),
+    typer.Option("--show", metavar="ANALYSIS", help="Show a stored analysis, by name or 'latest'; nothing is run."),
 ]
 Concurrency = Annotated[int | None, typer.Option(min=1, metavar="N", help="Questions in flight at a bot.")]
 
@@ -405,7 +413,7 @@ def _analysis(suite: Path | None, options: AnalysisOptions, database: Path, as_j
         with contextlib.closing(Store.open(database)) as store:
             made = analyse_suite(loaded, options, store, os.environ, watching, say)
         _put_out(made.analysis, database, as_json, html, stdout)
-    raise typer.Exit(UNABLE if made.is_lacking else DONE)
+    raise typer.Exit(UNABLE if made.is_incomplete else DONE)
 
 
 def _show_kept(name: str, database: Path, as_json: bool, html: Path | None) -> None:

@@ -48,7 +48,7 @@ class Finding:
     severity: Severity
     what: str
     action: str
-    places: tuple[Excerpt, ...] = ()
+    locations: tuple[Excerpt, ...] = ()
     questions: tuple[str, ...] = ()
     score: float | None = None
     details: Mapping[str, object] = field(default_factory=dict)
@@ -56,11 +56,11 @@ class Finding:
     @property
     def documents(self) -> tuple[str, ...]:
         """Ids of the documents that it names, each once, in order."""
-        return tuple(dict.fromkeys(place.document for place in self.places))
+        return tuple(dict.fromkeys(place.document for place in self.locations))
 
 
 @dataclass(frozen=True, slots=True)
-class DocumentCard:
+class DocumentSummary:
     """What one document does. Counts are over the answers of all bots that tell what they retrieved.
 
     Attributes:
@@ -96,20 +96,20 @@ class DocumentCard:
     unused: tuple[Excerpt, ...] = ()
     tokens: int = 0
     wrong: int = 0
-    marked: int = 0
-    caused: int | None = None
-    carried: int | None = None
-    placed: int | None = None
+    graded: int = 0
+    failures: int | None = None
+    successes: int | None = None
+    located: int | None = None
 
     @property
     def precision(self) -> float | None:
         """Share of the answers in which it stood where it held evidence; None where that is known of none."""
-        notify = self.retrieved if self.placed is None else self.placed
+        notify = self.retrieved if self.located is None else self.located
         return self.needed / notify if notify else None
 
 
 @dataclass(frozen=True, slots=True)
-class Covered:
+class Coverage:
     """A question and a document that have to do with each other.
 
     Attributes:
@@ -122,13 +122,13 @@ class Covered:
 
     question: str
     document: str
-    holds: bool
+    has_answer: bool
     retrieved_by: tuple[str, ...] = ()
     wrong_for: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Setting:
+class Configuration:
     """A way to cut and search documents.
 
     Attributes:
@@ -153,7 +153,7 @@ class Setting:
 
     @property
     def name(self) -> str:
-        """How it is called in a table of settings with the same models; see ``names_apart``.
+        """How it is called in a table of configurations with the same models; see ``names_apart``.
 
         >>> Setting("recursive", 600, 80, "dense", 4).name
         'recursive 600/80, dense, k 4'
@@ -163,88 +163,88 @@ class Setting:
         return f"{cut}{self.retriever}{', re-ranked' if self.reranker else ''}, k {self.top_k}{least}"
 
 
-def names_apart(settings: Sequence[Setting]) -> tuple[str, ...]:
+def names_apart(configurations: Sequence[Configuration]) -> tuple[str, ...]:
     """Their names, with the models of those that have these alone to tell them apart.
 
     >>> names_apart([Setting("recursive", 600, 80, "dense", 4, model) for model in ("small", "large")])
     ('recursive 600/80, dense, k 4, small', 'recursive 600/80, dense, k 4, large')
     """
-    counts = Counter(setting.name for setting in settings)
+    counts = Counter(configuration.name for configuration in configurations)
     return tuple(
-        ", ".join(filter(None, (setting.name, setting.embedder, setting.reranker)))
-        if counts[setting.name] > 1
-        else setting.name
-        for setting in settings
+        ", ".join(filter(None, (configuration.name, configuration.embedder, configuration.reranker)))
+        if counts[configuration.name] > 1
+        else configuration.name
+        for configuration in configurations
     )
 
 
 @dataclass(frozen=True, slots=True)
-class SettingResult:
-    """What came of one setting.
+class ConfigurationResult:
+    """What came of one configuration.
 
     Attributes:
-        setting: what was measured.
+        configuration: what was measured.
         passages: how many passages the documents have in it; None for a retriever that doesn't tell.
         bots: the suite's bots that are set so.
         metrics: means over the questions by metric, each with its interval by clusters.
         by_question: values by metric, in the order of ``Grid.questions``; None where a question has none.
-        against: difference to the present setting by metric; empty for the present one itself.
-        retrieve_ms: median and 95th percentile of the time to retrieve, question embedded included; settings that
-            differ in k alone share that of the greatest.
-        answers: means of answer metrics of a bot with this setting, where it was one of the best few; over questions
-            that settings were not chosen on, where something is recommended.
-        answers_against: differences of these to the present setting on the same questions.
+        differences: to the current configuration, by metric; empty for the current one itself.
+        retrieve_ms: median and 95th percentile of the time to retrieve, with the question's embedding; configurations
+            that differ in k alone share that of the greatest.
+        answers: means of answer metrics of a bot with this configuration, for the best few; over held-out questions
+            where something is recommended.
+        answer_differences: to the current configuration, on the same questions.
     """
 
-    setting: Setting
+    configuration: Configuration
     passages: int | None
     metrics: Mapping[str, Estimate]
     by_question: Mapping[str, tuple[float | None, ...]]
     bots: tuple[str, ...] = ()
-    against: Mapping[str, Difference] = field(default_factory=dict)
+    differences: Mapping[str, Difference] = field(default_factory=dict)
     retrieve_ms: tuple[float, float] | None = None
     answers: Mapping[str, Estimate] = field(default_factory=dict)
-    answers_against: Mapping[str, Difference] = field(default_factory=dict)
+    answer_differences: Mapping[str, Difference] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class Recommendation:
-    """The setting to take, chosen on one part of the questions and measured on the other.
+    """The configuration to take, chosen on one part of the questions and measured on the other.
 
     Attributes:
-        setting: its place in ``Grid.settings``.
+        configuration: its place in ``Grid.configurations``.
         chosen_on: how many questions it was chosen on.
         reported_on: how many others the figures are of.
         mean: of the grid's metric, on these others.
-        difference: to the present setting on these others; None where it is the present one.
+        difference: to the current configuration on these others; None where it is the current one.
         same_elsewhere: whether the other part alone would have chosen the same.
-        says: ``better``, ``no difference shown``, ``worse`` (on the others, so don't change) or ``present``.
-        why: a sentence with the figures.
+        says: ``better``, ``no difference shown``, ``worse`` (on the others, so don't change) or ``current``.
+        reason: a sentence with the figures.
     """
 
-    setting: int
+    configuration: int
     chosen_on: int
     reported_on: int
     mean: Estimate | None
     difference: Difference | None
     same_elsewhere: bool
-    says: str
-    why: str
+    verdict: str
+    reason: str
 
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """All settings on the same questions.
+    """All configurations on the same questions.
 
     Attributes:
-        metric: the one by which settings are ranked.
+        metric: the one by which configurations are ranked.
         questions: keys of the questions that have evidence to look for.
         by_evidence: on how many of them that is gold evidence; on the others it is the expected answer's support.
-        present: the place of the setting that the suite's first bot with a retriever has (or the default one).
-        settings: the results, in the order of the grid.
+        present: the place of the configuration that the suite's first bot with a retriever has (or the default one).
+        configurations: the results, in the order of the grid.
         recommendation: None with too few questions.
-        budget: most mean prompt tokens of a setting that is recommended; None where there is no bound.
-        distinct_passages: passages of different text over all settings; each was embedded at most once.
+        budget: most mean prompt tokens of a configuration that is recommended; None where there is no bound.
+        distinct_passages: passages of different text over all configurations; each was embedded at most once.
         bot: the bot whose answers were measured with the best few; blank where none were.
         warnings: sentences for the user.
     """
@@ -252,8 +252,8 @@ class Grid:
     metric: str
     questions: tuple[str, ...]
     by_evidence: int
-    present: int
-    settings: tuple[SettingResult, ...]
+    current: int
+    configurations: tuple[ConfigurationResult, ...]
     recommendation: Recommendation | None
     budget: float | None = None
     distinct_passages: int = 0
@@ -262,8 +262,8 @@ class Grid:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What the settings are called, no two alike."""
-        return names_apart([result.setting for result in self.settings])
+        """What the configurations are called, no two alike."""
+        return names_apart([result.configuration for result in self.configurations])
 
 
 # document: one document, taken away, fixes the answer; or it repeats gold that was not found, and the answer says what
@@ -288,7 +288,7 @@ class AblatedAnswer:
             removals told enough. They add up to the value with all of them less that without any.
         cause: what caused it.
         documents: the documents that caused it, worst first.
-        fixed: what the bot answered without the first of them.
+        answer_without: what the bot answered without the first of them.
         share_errors: standard error of each share over the orders that were drawn; empty where shares are exact.
         control: value with a document removed from which the answer was not made, so that nothing should change;
             None where a bot answers the same each time, or is asked several times anyway.
@@ -304,7 +304,7 @@ class AblatedAnswer:
     shares: Mapping[str, float] = field(default_factory=dict)
     cause: Cause = "unknown"
     documents: tuple[str, ...] = ()
-    fixed: str = ""
+    answer_without: str = ""
     share_errors: Mapping[str, float] = field(default_factory=dict)
     control: float | None = None
     note: str = ""
@@ -324,8 +324,8 @@ class DocumentAttribution:
     """
 
     document: str
-    caused: tuple[tuple[str, str], ...] = ()
-    carried: tuple[tuple[str, str], ...] = ()
+    failures: tuple[tuple[str, str], ...] = ()
+    successes: tuple[tuple[str, str], ...] = ()
     effect: float | None = None
     tried: int = 0
 
@@ -353,7 +353,7 @@ class Ablations:
     documents: tuple[DocumentAttribution, ...] = ()
     bots: tuple[str, ...] = ()
     calls: int = 0
-    kept: int = 0
+    cached: int = 0
     bound: int | None = None
     left_out: int = 0
     warnings: tuple[str, ...] = ()
@@ -392,7 +392,7 @@ class BotChange:
 
 
 @dataclass(frozen=True, slots=True)
-class Against:
+class DocumentChanges:
     """Old and new documents over the same questions.
 
     Attributes:
@@ -435,7 +435,7 @@ class QuestionQuality:
     difficulty: float | None = None
     spread: float | None = None
     discrimination: float | None = None
-    telling: bool = False
+    informative: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -549,9 +549,9 @@ class KnowledgeAnalysis:
         coverage: questions and documents that have to do with each other.
         gaps: what is missing.
         attribution: None where it was not asked for, or no bot answered.
-        inside: what is wrong inside the documents.
+        document_quality: problems in the documents themselves.
         dataset_quality: what is to be said of the questions.
-        against: None where no other documents were named.
+        document_changes: None without other documents to compare with.
         warnings: sentences for the user.
     """
 
@@ -566,11 +566,11 @@ class KnowledgeAnalysis:
     bots: tuple[str, ...] = ()
     questions: tuple[AnalysedQuestion, ...] = ()
     grid: Grid | None = None
-    documents: tuple[DocumentCard, ...] = ()
-    coverage: tuple[Covered, ...] = ()
+    documents: tuple[DocumentSummary, ...] = ()
+    coverage: tuple[Coverage, ...] = ()
     gaps: Gaps = Gaps()
     attribution: Ablations | None = None
-    inside: tuple[Finding, ...] = ()
+    document_quality: tuple[Finding, ...] = ()
     dataset_quality: DatasetQuality | None = None
-    against: Against | None = None
+    document_changes: DocumentChanges | None = None
     warnings: tuple[str, ...] = field(default=())

@@ -15,20 +15,20 @@ from .findings import (
     AblatedAnswer,
     Ablations,
     Cause,
+    ConfigurationResult,
     DatasetQuality,
     DocumentAttribution,
-    DocumentCard,
+    DocumentSummary,
     Edit,
     Finding,
     Grid,
     Kind,
     KnowledgeAnalysis,
-    SettingResult,
     Severity,
 )
 
-# What a setting is measured by, in the order of the columns.
-OF_SETTINGS: Final[Mapping[str, str]] = {
+# The retrieval metrics of a configuration, in the order of the columns.
+RETRIEVAL_METRICS: Final[Mapping[str, str]] = {
     "evidence_recall": "context recall: share of the places that an answer needs that were retrieved",
     "hit_rate": "share of questions with at least one of these places retrieved",
     "mrr": "one over the rank of the first useful passage",
@@ -38,9 +38,9 @@ OF_SETTINGS: Final[Mapping[str, str]] = {
     "span_precision": "share of the retrieved characters that are needed",
     "prompt_tokens": "tokens of the retrieved text, about (4 bytes each)",
 }
-# What a document is told by.
-HOLDS: Final = "questions whose answer stands in it"
-ONLY: Final = "those of them whose answer stands in no other document"
+# The figures of a document.
+HOLDS: Final = "questions whose answer is in it"
+ONLY: Final = "those of them whose answer is in no other document"
 OF_ANSWERS: Final[Mapping[str, str]] = {
     "answers": "answers that were made with it",
     "needed": "those of them whose question needs it, of those where that is known",
@@ -48,8 +48,8 @@ OF_ANSWERS: Final[Mapping[str, str]] = {
     "tokens": "what its passages took in the prompts of all answers, about",
 }
 OF_ATTRIBUTION: Final[Mapping[str, str]] = {
-    "caused": "wrong answers that become right without it",
-    "carried": "right answers that become wrong without it",
+    "failures": "wrong answers that become right without it",
+    "successes": "right answers that become wrong without it",
     "effect": "mean of the metric with it less without it: negative where it harms",
     "tried": "answers that were asked again without it",
 }
@@ -65,8 +65,8 @@ TITLES: Final = {
     "gaps": "What is missing",
     "documents": "What each document does",
     "attribution": "Which document caused it",
-    "inside": "What is wrong inside",
-    "against": "Which change paid",
+    "document_quality": "What is wrong inside",
+    "document_changes": "Which change paid",
     "dataset_quality": "The questions themselves",
 }
 KINDS: Final[Mapping[Kind, str]] = {
@@ -95,7 +95,7 @@ CAUSES: Final[Mapping[Cause, str]] = {
     "unknown": "can't be told",
 }
 ORDER: Final[Mapping[Severity, int]] = {"high": 0, "medium": 1, "low": 2}
-MARKS: Final[Mapping[str, str]] = {  # of the setting that was chosen, by what was found of it
+MARKS: Final[Mapping[str, str]] = {  # of the configuration that was chosen, by what was found of it
     "better": "take",
     "no difference shown": "no gain shown",
     "worse": "worse",
@@ -139,7 +139,7 @@ def is_read(analysis: KnowledgeAnalysis) -> bool:
 def all_findings(analysis: KnowledgeAnalysis) -> tuple[Finding, ...]:
     """Those of every part, in the order of the parts."""
     quality_checked = () if analysis.dataset_quality is None else analysis.dataset_quality.findings
-    return (*analysis.gaps.findings, *analysis.inside, *quality_checked)
+    return (*analysis.gaps.findings, *analysis.document_quality, *quality_checked)
 
 
 def worst_first(findings: Sequence[Finding]) -> list[Finding]:
@@ -147,13 +147,13 @@ def worst_first(findings: Sequence[Finding]) -> list[Finding]:
     return sorted(findings, key=lambda finding: ORDER[finding.severity])
 
 
-def best_settings(grid: Grid, most: int) -> list[tuple[int, SettingResult]]:
-    """The best settings with their places, by the grid's metric; the present and the recommended one are among them."""
+def best_configurations(grid: Grid, most: int) -> list[tuple[int, ConfigurationResult]]:
+    """The best configurations with their positions, by the grid's metric, with the current and the recommended one."""
     by_mean = sorted(
-        enumerate(grid.settings),
+        enumerate(grid.configurations),
         key=lambda one: -one[1].metrics[grid.metric].mean if grid.metric in one[1].metrics else math.inf,
     )
-    kept = {grid.present} | ({grid.recommendation.setting} if grid.recommendation else set())
+    kept = {grid.current} | ({grid.recommendation.configuration} if grid.recommendation else set())
     for place, _ in by_mean:
         if len(kept) < most:
             kept.add(place)
@@ -183,7 +183,7 @@ def change_text(found: Difference | None) -> str:
 
 
 def gold_of_grid(grid: Grid) -> str:
-    """What the settings were measured against."""
+    """What the configurations were measured against."""
     by_support = len(grid.questions) - grid.by_evidence
     kinds = [
         (grid.by_evidence, "by gold evidence"),
@@ -191,23 +191,24 @@ def gold_of_grid(grid: Grid) -> str:
     ]
     notify = [(number, says) for number, says in kinds if number]
     said = f" {notify[0][1]}" if len(notify) == 1 else ": " + ", ".join(f"{number} {says}" for number, says in notify)
-    return f"{count(len(grid.settings), 'setting')}, {count(len(grid.questions), 'question')}{said.rstrip(': ')}"
+    configurations = count(len(grid.configurations), "configuration")
+    return f"{configurations}, {count(len(grid.questions), 'question')}{said.rstrip(': ')}"
 
 
 def about_means(grid: Grid) -> str:
-    """What the means of the settings are over, in a sentence; blank where none was chosen."""
+    """What the means of the configurations are over, in a sentence; blank where none was chosen."""
     found = grid.recommendation
     if found is None:
         return ""
     return (
-        f"Means by setting are over all {count(len(grid.questions), 'question')}, with the {found.chosen_on} that the "
-        "setting was chosen on among them, so the best look a little better than they are."
+        f"Means are over all {count(len(grid.questions), 'question')}, including the {found.chosen_on} that the "
+        "configuration was chosen on, so the best look a little better than they are."
     )
 
 
 def about_attribution(attribution: Ablations) -> str:
     """How blame was found."""
-    asked = f"{count(attribution.calls, 'answer')} asked for anew, {attribution.kept} known from before"
+    asked = f"{count(attribution.calls, 'answer')} asked for anew, {attribution.cached} known from before"
     left = (
         f"; {count(attribution.left_out, 'answer')} not looked at: the bound is {attribution.bound}"
         if attribution.left_out
@@ -224,8 +225,8 @@ def causes(attribution: Ablations) -> Iterator[tuple[Cause, int]]:
 
 def moved(attribution: Ablations) -> list[DocumentAttribution]:
     """Documents that caused or carried any answer: those that caused most first, then those that carried most."""
-    found = [one for one in attribution.documents if one.caused or one.carried]
-    return sorted(found, key=lambda one: (-len(one.caused), 0 if one.caused else -len(one.carried)))
+    found = [one for one in attribution.documents if one.failures or one.successes]
+    return sorted(found, key=lambda one: (-len(one.failures), 0 if one.failures else -len(one.successes)))
 
 
 def attributed_first(attribution: Ablations) -> list[AblatedAnswer]:
@@ -240,11 +241,11 @@ def edit_text(edit: Edit) -> str:
 
 
 def mark(grid: Grid, place: int) -> str:
-    """What is to be said of a setting beside its name: that it is the present one, or what came of the chosen one."""
-    if place == grid.present:
+    """The mark beside a configuration's name: that it is the current one, or the verdict on the chosen one."""
+    if place == grid.current:
         return "now"
     found = grid.recommendation
-    return MARKS.get(found.says, "") if found is not None and place == found.setting else ""
+    return MARKS.get(found.verdict, "") if found is not None and place == found.configuration else ""
 
 
 def marked_by(analysis: KnowledgeAnalysis) -> str:
@@ -274,16 +275,18 @@ def about_subset(dataset_quality: DatasetQuality) -> str:
     return f"{said}."
 
 
-def about_telling(dataset_quality: DatasetQuality) -> str:
+def about_informative(dataset_quality: DatasetQuality) -> str:
     """How many questions tell bots apart; blank where no two bots have values."""
     notify = [one for one in dataset_quality.questions if one.values > 1]
-    telling = sum(one.telling for one in notify)
+    informative = sum(one.informative for one in notify)
     return (
-        f"{telling} of {count(len(notify), 'question')} tell bots apart by {dataset_quality.metric}." if notify else ""
+        f"{informative} of {count(len(notify), 'question')} tell bots apart by {dataset_quality.metric}."
+        if notify
+        else ""
     )
 
 
-def card_notes(card: DocumentCard) -> Iterator[str]:
+def usage_notes(card: DocumentSummary) -> Iterator[str]:
     """What is remarkable about the use of a document, of which it must be known what answers were made from."""
     if not card.retrieved:
         yield "never retrieved"
@@ -331,18 +334,18 @@ def conclusions(analysis: KnowledgeAnalysis) -> Iterator[str]:
 
 
 def advice(grid: Grid) -> str:
-    """What to do about the settings, in a sentence; blank where nothing is recommended."""
+    """What to do about the configurations, in a sentence; blank where nothing is recommended."""
     found = grid.recommendation
     if found is None:
         return ""
-    now, best = grid.names[grid.present], grid.names[found.setting]
-    if found.says == "better":
+    now, best = grid.names[grid.current], grid.names[found.configuration]
+    if found.verdict == "better":
         on = f"on {found.reported_on} questions that it was not chosen on"
         return f"Take {best} instead of {now}: {change_text(found.difference)} {grid.metric} {on}."
     within = "" if grid.budget is None else f" with {grid.budget:,.0f} prompt tokens or less"
-    if found.says == "present":
-        return f"Keep the present setting, {now}: no other{within} was better where settings were chosen."
-    return f"Keep the present setting, {now}: no other{within} is shown to be better."
+    if found.verdict == "current":
+        return f"Keep the current configuration, {now}: no other{within} was better where configurations were chosen."
+    return f"Keep the current configuration, {now}: no other{within} is shown to be better."
 
 
 def beyond_budget(grid: Grid) -> str:
@@ -350,8 +353,8 @@ def beyond_budget(grid: Grid) -> str:
     if grid.budget is None:
         return ""
     within, beyond = [0.0], []
-    for name, result in zip(grid.names, grid.settings, strict=True):
-        found, tokens = result.against.get(grid.metric), result.metrics.get("prompt_tokens")
+    for name, result in zip(grid.names, grid.configurations, strict=True):
+        found, tokens = result.differences.get(grid.metric), result.metrics.get("prompt_tokens")
         if found is None or tokens is None:
             continue
         if tokens.mean <= grid.budget:
@@ -363,8 +366,8 @@ def beyond_budget(grid: Grid) -> str:
         return ""
     return (
         f"With more prompt tokens there is more to gain: {best} takes {-less:,.0f} a question and has "
-        f"{change_text(shown)} {grid.metric} on all questions, on which it was picked out. To let such settings be "
-        "recommended, set analysis: max_tokens."
+        f"{change_text(shown)} {grid.metric} on all questions, the same that it was picked on. To let such "
+        "configurations be recommended, set analysis: max_tokens."
     )
 
 
@@ -397,10 +400,10 @@ def _attributed(attribution: Ablations) -> Iterator[str]:
     if said := [part for part in notify if part]:
         asked = f"{count(len(attribution.answers), 'wrong answer')} that {_were(len(attribution.answers))} asked again"
         yield f"Of {asked}, {_listed(said)}."
-    if worst := [one for one in moved(attribution) if one.caused]:
+    if worst := [one for one in moved(attribution) if one.failures]:
         first = worst[0]
         others = f", and {count(len(worst) - 1, 'other document')} at least one" if worst[1:] else ""
-        yield f"{first.document} caused {count(len(first.caused), 'wrong answer')}{others}."
+        yield f"{first.document} caused {count(len(first.failures), 'wrong answer')}{others}."
 
 
 def _then(number: int, verb: str, what: str) -> str:
@@ -461,10 +464,10 @@ def analysis_markdown(analysis: KnowledgeAnalysis) -> Iterator[str]:
 
 def _worst(analysis: KnowledgeAnalysis) -> Iterator[str]:
     """The documents that caused most wrong answers, with these, where any did."""
-    worst = [] if analysis.attribution is None else [one for one in moved(analysis.attribution) if one.caused]
+    worst = [] if analysis.attribution is None else [one for one in moved(analysis.attribution) if one.failures]
     if len(worst) < 2:
         return
-    notify = [f"{cell_code(one.document, 80)} ({len(one.caused)})" for one in worst[:DOCUMENTS]]
+    notify = [f"{cell_code(one.document, 80)} ({len(one.failures)})" for one in worst[:DOCUMENTS]]
     more = f" and {len(worst) - DOCUMENTS:,} more" if len(worst) > DOCUMENTS else ""
     yield f"- Documents by the wrong answers that they caused: {', '.join(notify)}{more}."
 

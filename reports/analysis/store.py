@@ -88,23 +88,23 @@ def store_analysis(store: Store, analysis: KnowledgeAnalysis) -> None:
 
 
 def _keep_grid(connection: sqlite3.Connection, analysis_id: int, grid: Grid) -> None:
-    chosen = None if grid.recommendation is None else grid.recommendation.setting
-    for position, (name, result) in enumerate(zip(grid.names, grid.settings, strict=True)):
-        setting = result.setting
+    chosen = None if grid.recommendation is None else grid.recommendation.configuration
+    for position, (name, result) in enumerate(zip(grid.names, grid.configurations, strict=True)):
+        configuration = result.configuration
         cursor = connection.execute(
             "INSERT INTO analysis_configurations (analysis_id, position, name, splitter, chunk_size, "
             "chunk_overlap, retriever,"
             " top_k, embedder, reranker, min_score, passages, bots, is_current, is_recommended, retrieve_ms_p50,"
             " retrieve_ms_p95) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             [
-                analysis_id, position, name, setting.splitter, setting.chunk_size, setting.chunk_overlap,
-                setting.retriever, setting.top_k, setting.embedder, setting.reranker, setting.min_score,
-                result.passages, to_json(result.bots), position == grid.present, position == chosen,
+                analysis_id, position, name, configuration.splitter, configuration.chunk_size, configuration.chunk_overlap,
+                configuration.retriever, configuration.top_k, configuration.embedder, configuration.reranker, configuration.min_score,
+                result.passages, to_json(result.bots), position == grid.current, position == chosen,
                 *(result.retrieve_ms or (None, None)),
             ],
         )  # fmt: skip
         for of, means, against in (
-            ("retrieval", result.metrics, result.against), ("answer", result.answers, result.answers_against),
+            ("retrieval", result.metrics, result.differences), ("answer", result.answers, result.answer_differences),
         ):  # fmt: skip
             for metric, mean in means.items():
                 found = against.get(metric)
@@ -121,7 +121,7 @@ def _tables(analysis: KnowledgeAnalysis) -> Iterator[tuple[str, Iterator[tuple[o
     yield (
         "analysis_coverage",
         (
-            (one.question, one.document, one.holds, to_json(one.retrieved_by), to_json(one.wrong_for))
+            (one.question, one.document, one.has_answer, to_json(one.retrieved_by), to_json(one.wrong_for))
             for one in analysis.coverage
         ),
     )
@@ -140,7 +140,7 @@ def _tables(analysis: KnowledgeAnalysis) -> Iterator[tuple[str, Iterator[tuple[o
                     one.cause,
                     to_json(one.documents),
                     one.answer,
-                    one.fixed,
+                    one.answer_without,
                 )
                 for one in answers
             ),
@@ -153,12 +153,12 @@ def _tables(analysis: KnowledgeAnalysis) -> Iterator[tuple[str, Iterator[tuple[o
                 for document, value in one.without.items()
             ),
         )
-    if analysis.against is not None:
+    if analysis.document_changes is not None:
         yield (
             "analysis_edits",
             (
                 (place, edit.document, edit.change, edit.was, to_json(edit.gained), to_json(edit.lost))
-                for place, edit in enumerate(analysis.against.edits)
+                for place, edit in enumerate(analysis.document_changes.edits)
             ),
         )
 
@@ -167,18 +167,18 @@ def _documents(analysis: KnowledgeAnalysis) -> Iterator[tuple[object, ...]]:
     for place, card in enumerate(analysis.documents):
         yield (
             place, card.document, card.title, card.characters, card.language, card.passages, len(card.questions),
-            len(card.only_support), len(card.single_passages), card.retrieved, card.placed, card.needed,
-            len(card.unused), card.tokens, card.wrong, card.marked, card.caused, card.carried,
+            len(card.only_support), len(card.single_passages), card.retrieved, card.located, card.needed,
+            len(card.unused), card.tokens, card.wrong, card.graded, card.failures, card.successes,
         )  # fmt: skip
 
 
 def _findings(analysis: KnowledgeAnalysis) -> Iterator[tuple[object, ...]]:
     quality_checked = () if analysis.dataset_quality is None else analysis.dataset_quality.findings
-    parts = (("gaps", analysis.gaps.findings), ("documents", analysis.inside), ("questions", quality_checked))
+    parts = (("gaps", analysis.gaps.findings), ("documents", analysis.document_quality), ("questions", quality_checked))
     found: list[tuple[str, Finding]] = [(part, one) for part, findings in parts for one in findings]
     for place, (part, one) in enumerate(found):
         yield (
-            place, part, one.kind, one.severity, one.what, one.action, to_json(one.places), to_json(one.questions),
+            place, part, one.kind, one.severity, one.what, one.action, to_json(one.locations), to_json(one.questions),
             one.score, to_json(one.details),
         )  # fmt: skip
 
@@ -191,7 +191,7 @@ def _questions(analysis: KnowledgeAnalysis) -> Iterator[tuple[object, ...]]:
     for place, question in enumerate(analysis.questions):
         notify = quality_checked.get(question.key)
         figures = (
-            (None,) * 4 if notify is None else (notify.difficulty, notify.spread, notify.discrimination, notify.telling)
+            (None,) * 4 if notify is None else (notify.difficulty, notify.spread, notify.discrimination, notify.informative)
         )
         yield (
             place, question.key, question.text, question.gold, *figures,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from ..analysis.findings import Grid, SettingResult
-from ..analysis.messages import OF_SETTINGS, best_settings, mark, mean_text
+from ..analysis.findings import Grid, ConfigurationResult
+from ..analysis.messages import RETRIEVAL_METRICS, best_configurations, mark, mean_text
 from .charts import DotIntervals, Line, interval_scale
 
 MOST: Final = 12  # lines of the chart; the table has all
@@ -15,7 +15,7 @@ TONES: Final = {"now": "doubt", "take": "good", "worse": "bad"}  # by the mark o
 def grid_chart(grid: Grid) -> DotIntervals | None:
     """The chart; None where no configuration has a value."""
     lines, names = [], grid.names
-    for place, result in best_settings(grid, MOST):
+    for place, result in best_configurations(grid, MOST):
         mean = result.metrics.get(grid.metric)
         if mean is None:
             continue
@@ -24,7 +24,7 @@ def grid_chart(grid: Grid) -> DotIntervals | None:
         lines.append(Line(name, mean.mean, mean.low, mean.high, mean_text(mean), TONES.get(marked, "")))
     if not lines:
         return None
-    present = grid.settings[grid.present].metrics.get(grid.metric)
+    present = grid.configurations[grid.current].metrics.get(grid.metric)
     return DotIntervals(
         f"{grid.metric} of the best configurations",
         "Configurations with their mean and its 95 % interval; the dashed line is the current configuration.",
@@ -35,23 +35,23 @@ def grid_chart(grid: Grid) -> DotIntervals | None:
 
 def metric_names(grid: Grid) -> tuple[str, ...]:
     """Retrieval metrics that any configuration has, in the order in which they are shown; the grid's own first."""
-    found = {name for result in grid.settings for name in result.metrics}
-    names = (grid.metric, *(name for name in OF_SETTINGS if name != grid.metric))
+    found = {name for result in grid.configurations for name in result.metrics}
+    names = (grid.metric, *(name for name in RETRIEVAL_METRICS if name != grid.metric))
     return tuple(name for name in names if name in found)
 
 
 def answer_names(grid: Grid, first: str = "") -> tuple[str, ...]:
     """Answer metrics that any configuration has; ``first`` before the others."""
-    found = dict.fromkeys(name for result in grid.settings for name in result.answers)
+    found = dict.fromkeys(name for result in grid.configurations for name in result.answers)
     return tuple(sorted(found, key=first.__ne__))
 
 
-def answered(grid: Grid) -> list[tuple[int, SettingResult]]:
+def answered(grid: Grid) -> list[tuple[int, ConfigurationResult]]:
     """Configurations whose answers were measured, with their places: the current one, the chosen one, the others."""
     found = [one for one in ranked(grid) if one[1].answers]
-    return sorted(found, key=lambda one: (one[0] != grid.present, not mark(grid, one[0])))
+    return sorted(found, key=lambda one: (one[0] != grid.current, not mark(grid, one[0])))
 
 
-def ranked(grid: Grid) -> list[tuple[int, SettingResult]]:
+def ranked(grid: Grid) -> list[tuple[int, ConfigurationResult]]:
     """All configurations with their places, the best first."""
-    return best_settings(grid, len(grid.settings) + 2)
+    return best_configurations(grid, len(grid.configurations) + 2)

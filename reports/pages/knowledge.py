@@ -10,7 +10,7 @@ from typing import Final
 from markupsafe import Markup
 
 from ..analysis import messages
-from ..analysis.findings import Covered, Finding, Grid, KnowledgeAnalysis
+from ..analysis.findings import Coverage, Finding, Grid, KnowledgeAnalysis
 from ..analysis.messages import advice, beyond_budget, conclusions
 from . import configurations_chart
 from .charts import shortened
@@ -112,21 +112,21 @@ def coverage_map(analysis: KnowledgeAnalysis) -> CoverageMap | None:
     return CoverageMap(rows, cells, len(columns), len(analysis.documents) - len(documents), step, counts)
 
 
-def _columns(analysis: KnowledgeAnalysis, drawn: Sequence[Covered], places: dict[str, int]) -> dict[str, int]:
+def _columns(analysis: KnowledgeAnalysis, drawn: Sequence[Coverage], places: dict[str, int]) -> dict[str, int]:
     """The questions that are drawn with their columns."""
     first: dict[str, int] = {}
     for one in drawn:
-        weight = places[one.document] if one.holds else len(places)
+        weight = places[one.document] if one.has_answer else len(places)
         first[one.question] = min(first.get(one.question, len(places)), weight)
     order = {question.key: place for place, question in enumerate(analysis.questions)}
     keys = sorted(first, key=lambda key: (first[key], order.get(key, len(order))))
     return {key: place for place, key in enumerate(keys[:MOST_QUESTIONS])}
 
 
-def _state(one: Covered, is_read: bool) -> str:
-    if one.holds and not is_read:
+def _state(one: Coverage, is_read: bool) -> str:
+    if one.has_answer and not is_read:
         return "supports"
-    if one.holds:
+    if one.has_answer:
         return "found" if one.retrieved_by else "missed"
     return "wrong" if one.wrong_for else "unused"
 
@@ -176,7 +176,7 @@ def knowledge_section(analysis: KnowledgeAnalysis, has_rows: bool = True) -> Mar
         beyond_budget=beyond_budget,
         conclusions=list(conclusions(analysis)),
         gaps=grouped(analysis.gaps.findings),
-        inside=grouped(analysis.inside),
+        inside=grouped(analysis.document_quality),
         quality=grouped(() if analysis.dataset_quality is None else analysis.dataset_quality.findings),
         chart=None if analysis.grid is None else configurations_chart.grid_chart(analysis.grid),
         charts=configurations_chart,
@@ -208,9 +208,9 @@ def card_address(place: int) -> str:
 def _of_grid(grid: Grid) -> tuple[tuple[str, str], ...]:
     """What the columns of the configurations mean."""
     measured = [
-        (name, messages.OF_SETTINGS[name])
+        (name, messages.RETRIEVAL_METRICS[name])
         for name in configurations_chart.metric_names(grid)
-        if name in messages.OF_SETTINGS
+        if name in messages.RETRIEVAL_METRICS
     ]
     difference = f"difference of {grid.metric} from the current configuration, over the same questions"
     current = ("against current", difference)
@@ -226,8 +226,8 @@ def _of_cards(is_read: bool, is_attributed: bool) -> Iterator[tuple[str, str]]:
         yield "needed in", messages.OF_ANSWERS["needed"]
         yield "wrong", messages.OF_ANSWERS["wrong"]
         if is_attributed:
-            yield "caused", messages.OF_ATTRIBUTION["caused"]
-            yield "carried", messages.OF_ATTRIBUTION["carried"]
+            yield "caused", messages.OF_ATTRIBUTION["failures"]
+            yield "carried", messages.OF_ATTRIBUTION["successes"]
         yield "tokens", messages.OF_ANSWERS["tokens"]
 
 

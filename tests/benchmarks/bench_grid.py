@@ -23,7 +23,7 @@ from proctor.harness.analysis.configurations import expand_grid, measure_grid
 from proctor.harness.analysis.corpus import index_corpus
 from proctor.harness.suite.suite_file import load_suite
 from proctor.knowledge.retrieval.splitting import Splitting, sentence_spans
-from proctor.reports.analysis.findings import Grid, Setting
+from proctor.reports.analysis.findings import Configuration, Grid
 
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"
 
@@ -125,7 +125,10 @@ def measured(path: Path, cache: Path) -> tuple[Grid, Took, Took, int]:
     grid = measure_grid(corpus, loaded.suite.analysis)
     of_grid = Took.now() - began
     assert grid is not None
-    cuts = {Splitting(*cut_of(setting)) for setting in expand_grid(corpus, loaded.suite.analysis.grid).settings}
+    cuts = {
+        Splitting(*cut_of(configuration))
+        for configuration in expand_grid(corpus, loaded.suite.analysis.grid).configurations
+    }
     chunks = list(dict.fromkeys(one.text for cut in cuts for each in corpus.documents for one in cut.cut(each)))
     assert len(chunks) == grid.distinct_passages
     began = Took.now()
@@ -133,9 +136,9 @@ def measured(path: Path, cache: Path) -> tuple[Grid, Took, Took, int]:
     return grid, of_grid, Took.now() - began, len(chunks)
 
 
-def cut_of(setting: Setting) -> Any:
+def cut_of(configuration: Configuration) -> Any:
     """How documents are cut in a setting."""
-    return setting.splitter, setting.chunk_size, setting.chunk_overlap
+    return configuration.splitter, configuration.chunk_size, configuration.chunk_overlap
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -154,13 +157,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
         grid, took, embedding, chunks = measured(path, cache)
     size = sum(len(text) for text in texts.passages[: given.documents * given.passages])
     print(
-        f"{len(grid.settings)} settings, {len(grid.questions)} questions, {given.documents} documents of {size:,} "
-        f"characters, {chunks:,} distinct chunks, {given.threads} thread(s)"
+        f"{len(grid.configurations)} configurations, {len(grid.questions)} questions, {given.documents} documents "
+        f"of {size:,} characters, {chunks:,} distinct chunks, {given.threads} thread(s)"
     )
     ratios = f"{took.clock / embedding.clock:.3f} ({took.processors / embedding.processors:.3f} of processors)"
     print(f"the grid {took}, the embedding alone {embedding}, ratio {ratios}")
     if grid.recommendation is not None:
-        print(grid.recommendation.why)
+        print(grid.recommendation.reason)
 
 
 if __name__ == "__main__":

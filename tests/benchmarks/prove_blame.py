@@ -52,7 +52,7 @@ from planted_faults import (
 )  # fmt: skip
 from proctor.harness.analysis.attribution import attribution, plan_ablations
 from proctor.harness.analysis.corpus import Answers, CorpusIndex, index_corpus, read_answers
-from proctor.harness.analysis.document_quality import look_inside
+from proctor.harness.analysis.document_quality import find_document_problems
 from proctor.harness.analysis.gaps import find_gaps
 from proctor.harness.analysis.support import with_supports
 from proctor.harness.cli.progress import Silent
@@ -80,16 +80,16 @@ class Asked:
 
 def asked(folder: Path, store: Store, embedder: BatchingEmbedder | None = None) -> Asked:
     """Ask a suite's questions, and look inside its documents."""
-    corpus = laid(folder / "suite.yaml", embedder)
+    corpus = expanded(folder / "suite.yaml", embedder)
     outcome = hold(suite_evaluation(corpus.loaded, RunConfig(), corpus.environ), store, Silent())
     run_id, _ = find_run(store, outcome.summary.run)
     read = {metric: read_answers(store, run_id, metric) for metric in THRESHOLDS}
     answers = {metric: found for metric, found in read.items() if found is not None}
-    inside = look_inside(corpus, next(iter(answers.values())))
+    inside = find_document_problems(corpus, next(iter(answers.values())))
     return Asked(corpus, answers, tuple(one for one in inside.findings if one.kind in PAIRS))
 
 
-def laid(suite: Path, embedder: BatchingEmbedder | None) -> CorpusIndex:
+def expanded(suite: Path, embedder: BatchingEmbedder | None) -> CorpusIndex:
     """The ground of a suite; with one embedder for all copies what they share is embedded once."""
     corpus = index_corpus(load_suite(suite), {**os.environ, "PROCTOR_CACHE": str(suite.parent.parent / "cache")})
     return corpus if embedder is None else replace(corpus, embedder=embedder)
@@ -149,7 +149,7 @@ def found_inside(before: Asked, after: Asked, faults: Sequence[Fault]) -> Named:
 def gaps(made: QuestionSet, corpus: CorpusIndex, faults: Sequence[Fault]) -> Named:
     """Which gaps name a question whose document was deleted; without evidence all questions of the set are asked."""
     gone = {fault.target.document for fault in faults}
-    bare = laid(corpus.loaded.base / "bare.yaml", corpus.embedder)
+    bare = expanded(corpus.loaded.base / "bare.yaml", corpus.embedder)
     stale = [one for one in find_gaps(corpus, None).findings if one.kind == "stale_gold"]
     unsupported = [one for one in find_gaps(with_supports(bare), None).findings if one.kind == "unsupported"]
     documents = {target.key: target.document for target in made.targets}

@@ -114,7 +114,7 @@ def test_other_documents_are_held_against_those_of_the_suite(tmp_path):
     (old / "prices.md").write_text(DOCUMENTS["prices.md"].replace("45 euros", "40 crowns"))
     done = proctor("knowledge", suite, "--only", "documents", "--against", old, "--json", folder=tmp_path)
     assert done.returncode == 0, done.stderr
-    found = survey_of(done).against
+    found = survey_of(done).document_changes
     assert found is not None
     assert [(edit.document, edit.change, edit.gained) for edit in found.edits] == [
         ("prices.md", "edited", (("rag", "tune"),))

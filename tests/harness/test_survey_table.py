@@ -4,7 +4,7 @@ import sys
 
 import pytest
 from proctor.harness.cli.knowledge import CARDS, FINDINGS, SETTINGS, show_analysis
-from proctor.reports.analysis.findings import DocumentCard, Gaps, KnowledgeAnalysis
+from proctor.reports.analysis.findings import DocumentSummary, Gaps, KnowledgeAnalysis
 from survey_books import estimate, findings, full_survey, grid
 
 
@@ -60,14 +60,14 @@ def test_many_findings_are_counted_and_not_listed():
 
 
 def test_many_cards_are_counted_and_not_listed():
-    cards = tuple(DocumentCard(f"{place}.md", "", 10) for place in range(CARDS + 2))
+    cards = tuple(DocumentSummary(f"{place}.md", "", 10) for place in range(CARDS + 2))
     text = shown(dataclasses.replace(full_survey(), documents=cards))
     assert f"{CARDS - 1}.md" in text
     assert f"{CARDS}.md" not in text
     assert "... and 2 more" in text
 
 
-@pytest.mark.parametrize("part", ["grid", "attribution", "dataset_quality", "against"])
+@pytest.mark.parametrize("part", ["grid", "attribution", "dataset_quality", "document_changes"])
 def test_a_part_that_was_not_asked_for_has_no_heading(part):
     whole, without = shown(full_survey()), shown(dataclasses.replace(full_survey(), **{part: None}))
     assert len(without.splitlines()) < len(whole.splitlines())
@@ -89,11 +89,11 @@ def test_warnings_go_to_stderr(capsys: pytest.CaptureFixture[str]):
 def test_a_setting_that_is_not_better_is_not_to_be_taken():
     made = grid()
     assert made.recommendation is not None
-    chosen = dataclasses.replace(made.recommendation, says="no difference shown")
+    chosen = dataclasses.replace(made.recommendation, verdict="no difference shown")
     text = shown(dataclasses.replace(full_survey(), grid=dataclasses.replace(made, recommendation=chosen)))
     assert "~ recursive 600/80, hybrid, k 4" in text
     assert "> recursive" not in text
-    assert "Keep the present setting" in text
+    assert "Keep the current configuration" in text
 
 
 def test_the_long_sentence_of_the_grid_stands_once():
@@ -105,13 +105,13 @@ def test_long_names_of_settings_and_metrics_fit_into_80_columns():
     longest = tuple(
         dataclasses.replace(
             result,
-            setting=dataclasses.replace(result.setting, reranker="model", min_score=0.25),
+            configuration=dataclasses.replace(result.configuration, reranker="model", min_score=0.25),
             answers=dict.fromkeys(("tokens_presence.passes", "answer_similarity", "keyword_recall"), estimate(0.5)),
         )
-        for result in made.settings
+        for result in made.configurations
     )
     analysis = dataclasses.replace(
-        full_survey(), metric="answer_similarity", grid=dataclasses.replace(made, settings=longest)
+        full_survey(), metric="answer_similarity", grid=dataclasses.replace(made, configurations=longest)
     )
     text = shown(analysis)
     assert max(map(len, text.splitlines())) <= 80
@@ -140,22 +140,22 @@ def test_what_to_do_is_never_cut_off_by_a_long_quotation():
 
 
 def test_without_answers_the_cards_say_nothing_of_answers():
-    cards = (DocumentCard("a.md", "", 1234, passages=4, questions=("how", "why"), only_support=("how",)),)
+    cards = (DocumentSummary("a.md", "", 1234, passages=4, questions=("how", "why"), only_support=("how",)),)
     text = shown(
         dataclasses.replace(
-            full_survey(), documents=cards, attribution=None, dataset_quality=None, against=None, grid=None
+            full_survey(), documents=cards, attribution=None, dataset_quality=None, document_changes=None, grid=None
         )
     )
     notify = text[text.index("What each document does") :]
     headings = notify.splitlines()[1].split()
-    assert headings == ["holds", "only", "passages", "characters"]
+    assert headings == ["gold", "only", "passages", "characters"]
     assert notify.splitlines()[2].split() == ["a.md", "2", "1", "4", "1,234"]
     assert "retrieved" not in notify
     assert "prompts" not in notify
 
 
 def test_documents_nobody_needed_are_named_together():
-    cards = tuple(DocumentCard(f"{name}.md", "", 10, retrieved=2, placed=2) for name in "ab")
+    cards = tuple(DocumentSummary(f"{name}.md", "", 10, retrieved=2, placed=2) for name in "ab")
     text = shown(dataclasses.replace(full_survey(), documents=cards))
     assert "Never needed where it was retrieved: a.md, b.md." in text
 
@@ -171,14 +171,14 @@ def test_what_a_setting_does_to_answers_is_told_against_the_present_one():
                        if line.startswith("> "))  # fmt: skip
     assert name.split()[-2:] == ["0.72", ".67-.77"]
     assert moved.split() == ["against", "now", "+0.02", "[-.03,", ".07]"]
-    present = next(after for line, after in zip(lines[start:], lines[start + 1 :], strict=False) if line[:2] == "= ")
-    assert "against now" not in present
+    current = next(after for line, after in zip(lines[start:], lines[start + 1 :], strict=False) if line[:2] == "= ")
+    assert "against now" not in current
 
 
 def test_that_settings_were_chosen_on_some_of_the_questions_is_told():
     """The best of many looks better on the questions that it was picked out on."""
     analysis = full_survey()
-    said = "with the 2 that the setting was chosen on among them, so the best look a little better than they are."
+    said = "including the 2 that the configuration was chosen on, so the best look a little better than they are."
     assert said in " ".join(shown(analysis).split())
     without = dataclasses.replace(analysis.grid, recommendation=None)
     assert "chosen on" not in shown(dataclasses.replace(analysis, grid=without))
@@ -186,8 +186,8 @@ def test_that_settings_were_chosen_on_some_of_the_questions_is_told():
 
 def test_settings_that_differ_in_their_models_alone_are_named_with_them():
     analysis = full_survey()
-    first = analysis.grid.settings[0]
-    other = dataclasses.replace(first, setting=dataclasses.replace(first.setting, embedder="large"))
+    first = analysis.grid.configurations[0]
+    other = dataclasses.replace(first, configuration=dataclasses.replace(first.configuration, embedder="large"))
     two = dataclasses.replace(analysis.grid, settings=(first, other), recommendation=None)
     text = shown(dataclasses.replace(analysis, grid=two))
     words = " ".join(text.split())

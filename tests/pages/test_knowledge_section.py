@@ -6,9 +6,9 @@ import pytest
 from browser import Shown
 from page_books import PageBook, page_book, report_of
 from proctor.reports.analysis.findings import (
-    Covered,
+    Coverage,
     DocumentAttribution,
-    DocumentCard,
+    DocumentSummary,
     Finding,
     Gaps,
     KnowledgeAnalysis,
@@ -35,8 +35,8 @@ def book(tmp_path_factory: pytest.TempPathFactory) -> PageBook:
     made = page_book(tmp_path_factory.mktemp("analysis") / "proctor.db", 6)
     analysis = full_survey(made.head)
     asked = dataclasses.replace(findings()[0], questions=("return-cost",))
-    many = tuple(DocumentCard(f"{place}.md", "", 1) for place in range(CARDS))  # so that the last card is folded
-    last = DocumentCard("last.md", "The last", 1, retrieved=1)
+    many = tuple(DocumentSummary(f"{place}.md", "", 1) for place in range(CARDS))  # so that the last card is folded
+    last = DocumentSummary("last.md", "The last", 1, retrieved=1)
     attribution = dataclasses.replace(
         analysis.attribution, documents=(DocumentAttribution("last.md", (("rag", "return-cost"),)),)
     )
@@ -149,7 +149,7 @@ def test_the_chart_marks_the_present_and_the_recommended_setting() -> None:
 def test_a_grid_without_values_has_no_chart() -> None:
     bare = grid(1)
     empty = dataclasses.replace(
-        bare, settings=(dataclasses.replace(bare.settings[0], metrics={}),), recommendation=None
+        bare, configurations=(dataclasses.replace(bare.configurations[0], metrics={}),), recommendation=None
     )
     assert grid_chart(empty) is None
     assert "How to cut and search" in knowledge_section(dataclasses.replace(full_survey(), grid=empty))
@@ -171,11 +171,11 @@ def test_the_map_says_what_holds_and_what_was_read() -> None:
 
 def test_questions_stand_in_the_order_of_the_documents_that_hold_their_answers() -> None:
     analysis = full_survey()
-    cards = tuple(DocumentCard(name, "", 1) for name in ("first.md", "second.md"))
+    cards = tuple(DocumentSummary(name, "", 1) for name in ("first.md", "second.md"))
     pairs = (
-        Covered("how", "second.md", True),
-        Covered("when", "first.md", True),
-        Covered("who", "first.md", False, ("rag",)),
+        Coverage("how", "second.md", True),
+        Coverage("when", "first.md", True),
+        Coverage("who", "first.md", False, ("rag",)),
     )
     found = coverage_map(dataclasses.replace(analysis, documents=cards, coverage=pairs))
     assert found is not None
@@ -183,8 +183,8 @@ def test_questions_stand_in_the_order_of_the_documents_that_hold_their_answers()
 
 
 def test_a_map_of_many_documents_says_how_many_are_left_out() -> None:
-    cards = tuple(DocumentCard(f"{place}.md", "", 1) for place in range(MOST_DOCUMENTS + 5))
-    pairs = tuple(Covered("how", card.document, True) for card in cards)
+    cards = tuple(DocumentSummary(f"{place}.md", "", 1) for place in range(MOST_DOCUMENTS + 5))
+    pairs = tuple(Coverage("how", card.document, True) for card in cards)
     analysis = dataclasses.replace(full_survey(), documents=cards, coverage=pairs)
     found = coverage_map(analysis)
     assert found is not None
@@ -199,17 +199,17 @@ def test_nothing_covered_is_no_map() -> None:
 
 def test_a_finding_without_a_place_has_nothing_to_unfold() -> None:
     bare = Finding("unsupported", "low", "Nothing supports it.", "Write it.")
-    analysis = dataclasses.replace(full_survey(), gaps=Gaps((bare,)), inside=())
+    analysis = dataclasses.replace(full_survey(), gaps=Gaps((bare,)), document_quality=())
     start = knowledge_section(analysis).index("Nothing supports it.")
     assert "<details" not in knowledge_section(analysis)[start : start + 200]
 
 
 def without_answers() -> KnowledgeAnalysis:
     """An analysis of documents and questions alone."""
-    cards = (DocumentCard("a.md", "", 1234, "en", 4, ("how", "why"), ("how",)), DocumentCard("b.md", "", 55))
+    cards = (DocumentSummary("a.md", "", 1234, "en", 4, ("how", "why"), ("how",)), DocumentSummary("b.md", "", 55))
     return dataclasses.replace(
-        full_survey(), documents=cards, coverage=(Covered("how", "a.md", True),), attribution=None,
-        dataset_quality=None, against=None,
+        full_survey(), documents=cards, coverage=(Coverage("how", "a.md", True),), attribution=None,
+        dataset_quality=None, document_changes=None,
         metric="",
     )  # fmt: skip
 
@@ -257,16 +257,16 @@ def test_the_long_sentence_of_the_grid_stands_once() -> None:
     made = full_survey()
     assert made.grid is not None
     assert made.grid.recommendation is not None
-    assert knowledge_section(made).count(made.grid.recommendation.why) == 1
+    assert knowledge_section(made).count(made.grid.recommendation.reason) == 1
 
 
 def test_metrics_of_answers_stand_below_one_another_the_one_that_tells_right_first() -> None:
     made = grid()
     answers = {f"metric_{place}": estimate(0.5) for place in range(METRICS + 1)}
     settings = tuple(
-        dataclasses.replace(result, answers={**answers, "answer_similarity": estimate(0.7)}) for result in made.settings
+        dataclasses.replace(result, answers={**answers, "answer_similarity": estimate(0.7)}) for result in made.configurations
     )
-    text = knowledge_section(dataclasses.replace(full_survey(), grid=dataclasses.replace(made, settings=settings)))
+    text = knowledge_section(dataclasses.replace(full_survey(), grid=dataclasses.replace(made, configurations=settings)))
     first = text[text.index('aria-label="Answers by configuration"') :]
     assert first.index("answer_similarity") < first.index("metric_0") < first.index("<summary>2 more metrics</summary>")
     assert first.index("<summary>2 more metrics</summary>") < first.index(f"metric_{METRICS}")
@@ -276,7 +276,7 @@ def test_metrics_of_answers_stand_below_one_another_the_one_that_tells_right_fir
 def test_a_setting_that_is_not_better_is_not_called_the_one_to_take() -> None:
     made = grid()
     assert made.recommendation is not None
-    worse = dataclasses.replace(made.recommendation, says="worse")
+    worse = dataclasses.replace(made.recommendation, verdict="worse")
     text = knowledge_section(dataclasses.replace(full_survey(), grid=dataclasses.replace(made, recommendation=worse)))
     assert ">take<" not in text
     assert ">worse<" in text

@@ -3,13 +3,15 @@
 from proctor.reports.analysis.findings import (
     AblatedAnswer,
     Ablations,
-    Against,
     AnalysedQuestion,
     BotChange,
-    Covered,
+    Configuration,
+    ConfigurationResult,
+    Coverage,
     DatasetQuality,
     DocumentAttribution,
-    DocumentCard,
+    DocumentChanges,
+    DocumentSummary,
     Edit,
     Excerpt,
     Finding,
@@ -18,8 +20,6 @@ from proctor.reports.analysis.findings import (
     KnowledgeAnalysis,
     QuestionQuality,
     Recommendation,
-    Setting,
-    SettingResult,
     Subset,
     Topic,
 )
@@ -44,7 +44,7 @@ def grid(results: int = 3) -> Grid:
     """So many settings; the last is recommended, the first present."""
     settings = []
     for place in range(results):
-        setting = Setting(
+        configuration = Configuration(
             ("recursive", "sentences")[place % 2], 400 + 100 * place, 80, ("dense", "bm25", "hybrid")[place % 3], 4,
             embedder="" if place % 3 == 1 else "all-MiniLM-L6-v2",
         )  # fmt: skip
@@ -54,16 +54,16 @@ def grid(results: int = 3) -> Grid:
             "prompt_tokens": Estimate(500.0 + 40 * place, 480.0, 620.0, 4, 4),
         }
         settings.append(
-            SettingResult(
-                setting,
+            ConfigurationResult(
+                configuration,
                 passages=120 - place,
                 metrics=metrics,
                 by_question={"evidence_recall": (1.0, 0.0, None, 1.0), "ndcg": (1.0, 0.0, None, 0.5)},
                 bots=("rag",) if place == 0 else (),
-                against={} if place == 0 else {"evidence_recall": difference(min(0.1 * place, 0.3))},
+                differences={} if place == 0 else {"evidence_recall": difference(min(0.1 * place, 0.3))},
                 retrieve_ms=(1.2 + place, 3.4 + place),
                 answers={"answer_similarity": estimate(0.7 + 0.01 * place)} if place in (0, results - 1) else {},
-                answers_against={"answer_similarity": difference(0.01 * place)} if place == results - 1 else {},
+                answer_differences={"answer_similarity": difference(0.01 * place)} if place == results - 1 else {},
             )
         )
     recommendation = Recommendation(
@@ -109,17 +109,17 @@ def full_survey(run: str = "", name: str = "20261121-093000-1f2e") -> KnowledgeA
         ),
         grid=grid(),
         documents=(
-            DocumentCard(
+            DocumentSummary(
                 "a.md", "Prices", 1234, "en", 4, ("how",), ("how",), (Excerpt("a.md", 0, 40, "The price is."),),
                 9, 6, (Excerpt("a.md", 600, 900, "Never used."),), 4321, 5, 9, 3, 1,
             ),
-            DocumentCard(f"b {HOSTILE}.md", "", 55, "", 1, ("when",), (), (), 3, 2, (), 120, 0, 3, 0, 2),
-            DocumentCard("never.md", "Never", 900, "de", 3),
+            DocumentSummary(f"b {HOSTILE}.md", "", 55, "", 1, ("when",), (), (), 3, 2, (), 120, 0, 3, 0, 2),
+            DocumentSummary("never.md", "Never", 900, "de", 3),
         ),
         coverage=(
-            Covered("how", "a.md", True, ("rag", "full_context"), ("rag",)),
-            Covered("how", f"b {HOSTILE}.md", False, ("rag",), ("rag",)),
-            Covered("when", f"b {HOSTILE}.md", True, (), ()),
+            Coverage("how", "a.md", True, ("rag", "full_context"), ("rag",)),
+            Coverage("how", f"b {HOSTILE}.md", False, ("rag",), ("rag",)),
+            Coverage("when", f"b {HOSTILE}.md", True, (), ()),
         ),
         gaps=Gaps(findings(), (Topic("opening hours", ("when", "why"), ("b.md",), 1, 0.5),)),
         attribution=Ablations(
@@ -137,7 +137,7 @@ def full_survey(run: str = "", name: str = "20261121-093000-1f2e") -> KnowledgeA
             ),
             ("rag", "full_context"), 12, 3, 500, 1, ("faq takes no documents.",),
         ),
-        inside=(inside,),
+        document_quality=(inside,),
         dataset_quality=DatasetQuality(
             (Finding("duplicate_question", "low", "how and when ask the same.", "Drop one.", (), ("how", "when")),),
             (QuestionQuality("how", 2, 0.5, 0.7, None, True), QuestionQuality("when", 2, 0.0, 0.0, None, False)),
@@ -145,7 +145,7 @@ def full_survey(run: str = "", name: str = "20261121-093000-1f2e") -> KnowledgeA
             "answer_similarity",
             ("Two bots tell little of a question.",),
         ),
-        against=Against(
+        document_changes=DocumentChanges(
             "old/", "20261121-092900-aaaa", "answer_similarity",
             (
                 Edit("a.md", "edited", "", (("rag", "how"),), (("full_context", "when"),)),

@@ -35,7 +35,7 @@ def test_evidence_that_says_otherwise(question, conflict, claimed, found):
     (one,) = contradicted_answers(corpus([question], GUIDE))
     assert (one.kind, one.severity, one.questions) == ("contradicted_answer", "high", ("q",))
     assert (one.details["conflict"], one.details["claimed"], one.details["found"]) == (conflict, claimed, found)
-    (place,) = one.places
+    (place,) = one.locations
     assert place.document == "guide.md"
     assert GUIDE[place.start : place.end] == place.text
     assert 0 <= one.score <= 1
@@ -71,7 +71,7 @@ def test_an_unsupported_answer_is_held_against_the_nearest_sentences():
     question = ask("q", "How long can I return a bike after delivery?", "You can return a bike within 30 days.")
     (one,) = contradicted_answers(corpus([question], GUIDE, unsupported))
     assert one.severity == "medium"
-    assert one.places[0].text == RETURNS
+    assert one.locations[0].text == RETURNS
     far = ask("q", "How many shops are there in Cork?", "There are 3 shops in Cork.")
     assert contradicted_answers(corpus([far], GUIDE, unsupported)) == ()
 

@@ -9,10 +9,10 @@ LOWER = MetricColumn("errors", "v1", "lower", 0.0, 1.0, 0.5)
 
 def test_a_question_on_which_bots_differ_tells_them_apart():
     first, second, third = item_analysis(marks({"good": [1, 1, 0.55], "bad": [0, 1, 0.5], "worse": [0, 1, 0.5]}))
-    assert (first.values, first.spread, first.telling) == (3, 1.0, True)
+    assert (first.values, first.spread, first.informative) == (3, 1.0, True)
     assert first.difficulty == pytest.approx(2 / 3)
-    assert (second.spread, second.telling, second.discrimination, second.difficulty) == (0.0, False, None, 0.0)
-    assert (third.telling, third.spread) == (False, pytest.approx(0.05))
+    assert (second.spread, second.informative, second.discrimination, second.difficulty) == (0.0, False, None, 0.0)
+    assert (third.informative, third.spread) == (False, pytest.approx(0.05))
 
 
 def test_discrimination_is_the_correlation_with_the_other_questions():
@@ -42,12 +42,12 @@ def test_lower_is_better_is_turned_round():
 
 def test_without_bots_nothing_is_said():
     (one,) = item_analysis(marks_of([ask("q", "What?")], answers({})))
-    assert (one.question, one.values, one.spread, one.telling) == ("q", 0, None, False)
+    assert (one.question, one.values, one.spread, one.informative) == ("q", 0, None, False)
 
 
 def test_one_question_has_no_others():
     (one,) = item_analysis(marks({"a": [1], "b": [0], "c": [0]}))
-    assert (one.discrimination, one.telling) == (None, True)
+    assert (one.discrimination, one.informative) == (None, True)
 
 
 def test_an_unanswerable_question_counts_by_whether_bots_say_so():
@@ -57,7 +57,7 @@ def test_an_unanswerable_question_counts_by_whether_bots_say_so():
             for row in given.rows]  # fmt: skip
     made = marks_of(asked, type(given)("r", 1, given.metric, tuple(bare)))
     assert np.isnan(made.values[0]).all()
-    assert item_analysis(made)[0].telling
+    assert item_analysis(made)[0].informative
     assert made.complete.tolist() == [1]
 
 

@@ -49,8 +49,8 @@ def test_a_subset_keeps_firm_pairs_and_means():
 def test_the_most_telling_come_first():
     values = answered()
     found = choose_subset(scores(values), keys(len(values)), 1.0).subset
-    telling = [values[int(key[1:])].std() for key in found.questions]
-    assert telling == sorted(telling, reverse=True)
+    informative = [values[int(key[1:])].std() for key in found.questions]
+    assert informative == sorted(informative, reverse=True)
 
 
 def test_what_is_said_of_unseen_bots_holds_for_a_bot_that_nobody_saw():

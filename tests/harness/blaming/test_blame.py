@@ -64,7 +64,7 @@ def test_the_document_that_misleads_is_blamed(served):
     assert answer.without == {"fees.md": 0, "old.md": 1, "hall.md": 0, "garden.md": 0}
     assert (answer.value, answer.gold_only) == (0, 1)
     first = found.documents[0]
-    assert (first.document, first.caused, first.effect, first.tried) == ("old.md", (("full", "fee"),), -1, 1)
+    assert (first.document, first.failures, first.effect, first.tried) == ("old.md", (("full", "fee"),), -1, 1)
     assert found.calls == len(server.calls) - before <= plan.calls
     assert found.threshold == 1
     assert TypeAdapter(Ablations).validate_json(TypeAdapter(Ablations).dump_json(found)) == found
@@ -110,7 +110,7 @@ def test_documents_that_mislead_together_get_shares_that_add_up(served):
     assert answer.shares["old.md"] == answer.shares["older.md"] < 0 < answer.shares["fees.md"]
     assert answer.share_errors == {}
     assert len(server.calls) - before == found.calls <= plan.calls
-    assert found.documents[0].caused == ()
+    assert found.documents[0].failures == ()
 
 
 def test_what_turns_right_by_chance_is_blamed_on_nothing(served):
@@ -184,7 +184,7 @@ def test_documents_carry_right_answers(served):
     found = suite.attribution()
     assert found.answers == ()
     first = found.documents[0]
-    assert (first.document, first.carried, first.caused, first.effect) == ("fees.md", (("full", "fee"),), (), 1)
+    assert (first.document, first.successes, first.failures, first.effect) == ("fees.md", (("full", "fee"),), (), 1)
 
 
 def test_the_bound_holds_and_what_it_leaves_out_is_counted(served):

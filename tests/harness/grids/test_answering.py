@@ -11,7 +11,7 @@ from proctor.harness.analysis.configurations import (
     answer_best,
     answered_questions,
     answers_to_ask,
-    best_settings,
+    best_configurations,
     halves,
     measure_grid,
 )
@@ -64,12 +64,12 @@ def prepared(folder, server, questions=None, **bot):
 
 def test_the_best_few_are_asked_what_they_were_not_chosen_on(tmp_path, server):
     corpus, grid, store = prepared(tmp_path, server)
-    wanted = best_settings(grid, corpus, 2)
+    wanted = best_configurations(grid, corpus, 2)
     asked = answered_questions(grid, corpus)
     chosen = halves(corpus.clusters(grid.questions), corpus.seed)
     assert {one.id for one in asked} == {key for key, on in zip(grid.questions, chosen, strict=True) if not on}
-    assert wanted[0] == grid.present == 0
-    assert grid.recommendation.setting in wanted
+    assert wanted[0] == grid.current == 0
+    assert grid.recommendation.configuration in wanted
     notify = []
     with contextlib.closing(store):
         before = answers_to_ask(grid, corpus, SETTINGS, store, RunConfig())
@@ -79,25 +79,27 @@ def test_the_best_few_are_asked_what_they_were_not_chosen_on(tmp_path, server):
         assert len(server.calls) == before
         assert store.query("SELECT suite FROM runs") == [(f"house{ANALYSED}",)]
         names = [name for (name,) in store.query("SELECT name FROM bots ORDER BY id")]
-    others = [f"rag: {grid.settings[place].setting.name}" for place in wanted[1:]]
+    others = [f"rag: {grid.configurations[place].configuration.name}" for place in wanted[1:]]
     assert names == ["rag", *others]
     assert made.bot == "rag"
-    assert notify[-1] == f"Asking rag with {len(wanted)} settings"
-    for place, result in enumerate(made.settings):
+    assert notify[-1] == f"Asking rag with {len(wanted)} configurations"
+    for place, result in enumerate(made.configurations):
         assert bool(result.answers) == (place in wanted)
-        assert set(result.answers_against) == (set(result.answers) if place in wanted[1:] else set())
-    present, best = made.settings[0], made.settings[wanted[1]]
-    assert present.answers["exact_match"].count == len(asked)
-    assert best.answers["exact_match"].mean >= present.answers["exact_match"].mean
-    assert best.answers_against["exact_match"].mean == pytest.approx(
-        best.answers["exact_match"].mean - present.answers["exact_match"].mean
+        assert set(result.answer_differences) == (set(result.answers) if place in wanted[1:] else set())
+    current, best = made.configurations[0], made.configurations[wanted[1]]
+    assert current.answers["exact_match"].count == len(asked)
+    assert best.answers["exact_match"].mean >= current.answers["exact_match"].mean
+    assert best.answer_differences["exact_match"].mean == pytest.approx(
+        best.answers["exact_match"].mean - current.answers["exact_match"].mean
     )
-    assert replace(made, settings=(), bot="", warnings=()) == replace(grid, settings=(), bot="", warnings=())
+    assert replace(made, configurations=(), bot="", warnings=()) == replace(
+        grid, configurations=(), bot="", warnings=()
+    )
 
 
 def test_what_is_kept_is_not_asked_again(tmp_path, server):
     corpus, grid, store = prepared(tmp_path, server)
-    wanted, asked = best_settings(grid, corpus, 2), answered_questions(grid, corpus)
+    wanted, asked = best_configurations(grid, corpus, 2), answered_questions(grid, corpus)
     with contextlib.closing(store):
         hold(suite_evaluation(corpus.loaded, RunConfig(), corpus.environ), store, Silent())
         assert len(server.calls) == 40
@@ -108,7 +110,7 @@ def test_what_is_kept_is_not_asked_again(tmp_path, server):
         assert answers_to_ask(grid, corpus, SETTINGS, store, RunConfig()) == 0
         again = answer_best(grid, corpus, SETTINGS, store, watching, RunConfig())
         assert len(server.calls) == 40 + left
-    assert first.settings == again.settings
+    assert first.configurations == again.configurations
 
 
 def test_with_few_questions_all_are_asked_and_it_is_said(tmp_path, server):
@@ -118,8 +120,10 @@ def test_with_few_questions_all_are_asked_and_it_is_said(tmp_path, server):
     assert answered_questions(grid, corpus) == corpus.questions
     with contextlib.closing(store):
         made = answer_best(grid, corpus, SETTINGS, store, watching, RunConfig())
-    assert made.settings[0].answers["exact_match"].count == 2  # the third has no expected answer
-    assert made.warnings[-1] == "Answers were measured on the same questions that the best settings were chosen on."
+    assert made.configurations[0].answers["exact_match"].count == 2  # the third has no expected answer
+    assert (
+        made.warnings[-1] == "Answers were measured on the same questions that the best configurations were chosen on."
+    )
 
 
 def test_nobody_is_asked_where_nothing_retrieves_or_nothing_is_wanted(tmp_path, server):
@@ -141,7 +145,7 @@ def test_a_bot_that_could_not_be_asked_is_told_and_has_no_means(tmp_path):
     with contextlib.closing(store):  # the server is gone
         made = answer_best(grid, corpus, SETTINGS, store, watching, RunConfig())
     assert any("could not be asked" in warning for warning in made.warnings)
-    assert not any(result.answers.get("exact_match") for result in made.settings)
+    assert not any(result.answers.get("exact_match") for result in made.configurations)
 
 
 EMBEDDINGS = """
@@ -165,13 +169,13 @@ def test_settings_that_differ_in_their_models_alone_are_all_asked(tmp_path, serv
     )  # fmt: skip
     settings = SETTINGS.model_copy(update={"grid": dense, "best": 3})
     grid = measure_grid(corpus, settings)
-    assert len({result.setting.name for result in grid.settings}) == 2
+    assert len({result.configuration.name for result in grid.configurations}) == 2
     assert len(set(grid.names)) == 3
     with contextlib.closing(store):
         made = answer_best(grid, corpus, settings, store, watching, RunConfig())
         names = [name for (name,) in store.query("SELECT name FROM bots ORDER BY name")]
     assert names == sorted(["rag", *(f"rag: {name}" for name in grid.names[1:])])
-    assert [result.answers["exact_match"].count for result in made.settings] == [
+    assert [result.answers["exact_match"].count for result in made.configurations] == [
         len(answered_questions(grid, corpus))
     ] * 3
 
@@ -186,10 +190,10 @@ def test_a_setting_with_another_embedder_is_asked_with_it(tmp_path, server, monk
     )  # fmt: skip
     settings = SETTINGS.model_copy(update={"grid": dense})
     grid = measure_grid(corpus, settings)
-    assert [result.setting.embedder for result in grid.settings] == ["", other]
+    assert [result.configuration.embedder for result in grid.configurations] == ["", other]
     with contextlib.closing(store):
-        assert 1 in best_settings(grid, corpus, 2)
+        assert 1 in best_configurations(grid, corpus, 2)
         made = answer_best(grid, corpus, settings, store, watching, RunConfig())
         ((models,),) = store.query("SELECT models FROM bots WHERE name LIKE 'rag: %'")
     assert other in models
-    assert made.settings[1].answers["exact_match"].count == len(answered_questions(grid, corpus))
+    assert made.configurations[1].answers["exact_match"].count == len(answered_questions(grid, corpus))

@@ -21,22 +21,22 @@ def test_every_setting_is_measured_on_every_question(tmp_path):
     corpus, _ = ground_of(tmp_path)
     grid = measure_grid(corpus, AnalysisSettings(grid=SMALL))
     assert grid.questions == tuple(one.id for one in corpus.questions)
-    assert (len(grid.questions), grid.by_evidence, grid.present, len(grid.settings)) == (40, 40, 0, 9)
+    assert (len(grid.questions), grid.by_evidence, grid.current, len(grid.configurations)) == (40, 40, 0, 9)
     assert grid.metric == "evidence_recall"
-    for place, result in enumerate(grid.settings):
+    for place, result in enumerate(grid.configurations):
         assert set(result.metrics) == set(result.by_question) == set(METRICS)
         for metric, mean in result.metrics.items():
             assert mean.mean == pytest.approx(np.mean(result.by_question[metric]))
             assert (mean.count, mean.clusters) == (40, 10)
             assert mean.low <= mean.mean <= mean.high
-        assert set(result.against) == (set(METRICS) if place else set())
+        assert set(result.differences) == (set(METRICS) if place else set())
         assert 0 < result.retrieve_ms[0] <= result.retrieve_ms[1]
         assert result.passages >= 40
-    assert grid.settings[0].bots == ("rag",)
-    four, one = grid.settings[2], grid.settings[1]
-    found = four.against["evidence_recall"]
+    assert grid.configurations[0].bots == ("rag",)
+    four, one = grid.configurations[2], grid.configurations[1]
+    found = four.differences["evidence_recall"]
     assert found.mean == pytest.approx(
-        four.metrics["evidence_recall"].mean - grid.settings[0].metrics["evidence_recall"].mean
+        four.metrics["evidence_recall"].mean - grid.configurations[0].metrics["evidence_recall"].mean
     )
     assert found.clusters == 10
     assert one.metrics["evidence_recall"].mean <= four.metrics["evidence_recall"].mean
@@ -51,8 +51,8 @@ def test_the_values_are_those_that_one_finds_by_hand(tmp_path):
     ]
     corpus, _ = ground_of(tmp_path, asked, documents)
     only = GridSettings(splitter="recursive", chunk_size=24, chunk_overlap=0, retriever="bm25", top_k=1)
-    result = measure_grid(corpus, AnalysisSettings(grid=only)).settings[1]
-    assert result.setting.name == "recursive 24/0, bm25, k 1"
+    result = measure_grid(corpus, AnalysisSettings(grid=only)).configurations[1]
+    assert result.configuration.name == "recursive 24/0, bm25, k 1"
     assert result.by_question["evidence_recall"] == (1.0, 0.0)
     assert result.by_question["span_precision"] == (11 / 23, 0.0)
     assert result.by_question["prompt_tokens"] == (23 / 4, 23 / 4)
@@ -62,9 +62,9 @@ def test_the_values_are_those_that_one_finds_by_hand(tmp_path):
 def test_the_budget_is_what_the_present_setting_takes_and_a_tenth(tmp_path):
     corpus, _ = ground_of(tmp_path)
     grid = measure_grid(corpus, AnalysisSettings(grid=SMALL))
-    present = grid.settings[0].metrics["prompt_tokens"].mean
-    assert grid.budget == pytest.approx(1.1 * present)
-    assert grid.settings[grid.recommendation.setting].metrics["prompt_tokens"].mean <= grid.budget
+    current = grid.configurations[0].metrics["prompt_tokens"].mean
+    assert grid.budget == pytest.approx(1.1 * current)
+    assert grid.configurations[grid.recommendation.configuration].metrics["prompt_tokens"].mean <= grid.budget
     tight = measure_grid(corpus, AnalysisSettings(grid=SMALL, max_tokens=3))
     assert (tight.budget, tight.recommendation) == (3.0, None)
     assert "none stays within 3 prompt tokens" in tight.warnings[-1]
@@ -74,9 +74,9 @@ def test_another_metric_may_rank(tmp_path):
     corpus, _ = ground_of(tmp_path)
     grid = measure_grid(corpus, AnalysisSettings(grid=SMALL, rank_by="span_precision"))
     assert grid.metric == "span_precision"
-    best = grid.settings[grid.recommendation.setting]
-    assert best.setting.top_k == 1  # what is retrieved beside the evidence counts against it
-    assert "span_precision" in grid.recommendation.why
+    best = grid.configurations[grid.recommendation.configuration]
+    assert best.configuration.top_k == 1  # what is retrieved beside the evidence counts against it
+    assert "span_precision" in grid.recommendation.reason
 
 
 def test_the_same_grid_comes_out_each_time_but_for_the_clock(tmp_path):
@@ -84,7 +84,7 @@ def test_the_same_grid_comes_out_each_time_but_for_the_clock(tmp_path):
     once, again = (measure_grid(corpus, AnalysisSettings(grid=SMALL)) for _ in range(2))
 
     def untimed(grid):
-        return replace(grid, settings=tuple(replace(one, retrieve_ms=None) for one in grid.settings))
+        return replace(grid, configurations=tuple(replace(one, retrieve_ms=None) for one in grid.configurations))
 
     assert untimed(once) == untimed(again)
     adapter = TypeAdapter(Grid)
@@ -118,7 +118,7 @@ def test_without_a_question_whose_answer_has_a_place_there_is_no_grid(tmp_path):
 def test_one_question_has_means_without_an_interval(tmp_path):
     corpus, _ = ground_of(tmp_path, [question("boats", "price")])
     grid = measure_grid(corpus, AnalysisSettings(grid=SMALL))
-    mean = grid.settings[0].metrics["evidence_recall"]
+    mean = grid.configurations[0].metrics["evidence_recall"]
     assert (mean.low, mean.high, mean.count) == (None, None, 1)
     assert grid.recommendation is None
 
@@ -136,7 +136,7 @@ def test_half_characters_and_odd_texts_are_no_fault(tmp_path):
     corpus = replace(corpus, questions=(replace(corpus.questions[0], text="price \udfff?"), *corpus.questions[1:]))
     grid = measure_grid(corpus, AnalysisSettings(grid=SMALL))
     assert len(grid.questions) == 4
-    assert all(result.metrics["evidence_recall"].count == 4 for result in grid.settings)
+    assert all(result.metrics["evidence_recall"].count == 4 for result in grid.configurations)
 
 
 def test_a_retriever_that_tells_no_places_has_no_values_and_is_not_recommended(tmp_path):
@@ -149,9 +149,9 @@ def test_a_retriever_that_tells_no_places_has_no_values_and_is_not_recommended(t
     )
     corpus, _ = ground_of(tmp_path)
     grid = measure_grid(corpus, AnalysisSettings(grid=GridSettings(retriever="own.py:own", top_k=1), max_tokens=999))
-    (own,) = grid.settings[1:]
-    assert (own.setting.name, own.passages) == ("own.py:own, k 1", None)
+    (own,) = grid.configurations[1:]
+    assert (own.configuration.name, own.passages) == ("own.py:own, k 1", None)
     assert set(own.metrics) == {"prompt_tokens"}
     assert set(own.by_question["evidence_recall"]) == {None}
-    assert set(own.against) == {"prompt_tokens"}
-    assert grid.recommendation.says == "present"
+    assert set(own.differences) == {"prompt_tokens"}
+    assert grid.recommendation.verdict == "current"

@@ -16,7 +16,7 @@ def contest(values, clusters=FOURS, tokens=None, **changes):
         values=values,
         tokens=np.full(len(values), 100.0) if tokens is None else np.asarray(tokens, np.float64),
         clusters=clusters,
-        **{"present": 0} | changes,
+        **{"current": 0} | changes,
     )
 
 
@@ -85,54 +85,54 @@ def test_a_setting_that_is_better_is_found_and_shown_to_be():
     rates = np.zeros(12)
     rates[7] = 2.5
     made, doubt = recommend(contest(drawn(12, 3, clusters, rates), clusters))
-    assert (made.setting, made.says, doubt) == (7, "better", "")
+    assert (made.configuration, made.says, doubt) == (7, "better", "")
     assert made.same_elsewhere
     assert made.chosen_on + made.reported_on == 240
     assert made.difference.questions == made.mean.count == made.reported_on
     assert made.difference.low > 0
-    assert "so that it is better" in made.why
+    assert "so that it is better" in made.reason
 
 
 def test_a_setting_that_is_worse_elsewhere_is_advised_against():
     chosen = halves(FOURS, 0)
     other = np.where(chosen, 1.0, 0.0)
     made, _ = recommend(contest([np.where(chosen, 0.0, 1.0), other]))
-    assert (made.setting, made.says, made.same_elsewhere) == (1, "worse", False)
+    assert (made.configuration, made.verdict, made.same_elsewhere) == (1, "worse", False)
     assert made.mean.mean == 0.0
-    assert "keep the present setting" in made.why
+    assert "keep the current configuration" in made.reason
 
 
 def test_the_present_setting_may_be_the_best():
     made, _ = recommend(contest([np.ones(80), np.zeros(80)]))
-    assert (made.setting, made.says, made.difference, made.same_elsewhere) == (0, "present", None, True)
+    assert (made.configuration, made.verdict, made.difference, made.same_elsewhere) == (0, "current", None, True)
     assert made.mean.mean == 1.0
 
 
 def test_a_setting_beyond_the_budget_is_not_chosen():
     values = [np.zeros(80), np.ones(80), np.r_[np.ones(60), np.zeros(20)]]
     tokens = [100, 201, 200]
-    assert recommend(contest(values, tokens=tokens, budget=200.0))[0].setting == 2
-    assert recommend(contest(values, tokens=tokens, budget=201.0))[0].setting == 1
-    assert recommend(contest(values, tokens=tokens))[0].setting == 1
+    assert recommend(contest(values, tokens=tokens, budget=200.0))[0].configuration == 2
+    assert recommend(contest(values, tokens=tokens, budget=201.0))[0].configuration == 1
+    assert recommend(contest(values, tokens=tokens))[0].configuration == 1
 
 
 def test_nothing_within_the_budget_is_told():
     made, doubt = recommend(contest([np.zeros(80), np.ones(80)], tokens=[100, 50], budget=40.0))
     assert made is None
     assert doubt == (
-        "No setting is recommended: none stays within 40 prompt tokens a question on average; the least takes 50."
+        "No configuration is recommended: none stays within 40 prompt tokens a question on average; the least takes 50."
     )
 
 
 def test_of_equals_the_one_with_fewer_tokens_is_taken_then_the_first():
     values = [np.zeros(80), np.ones(80), np.ones(80), np.ones(80)]
-    assert recommend(contest(values, tokens=[1, 9, 7, 7]))[0].setting == 2
+    assert recommend(contest(values, tokens=[1, 9, 7, 7]))[0].configuration == 2
 
 
 def test_a_setting_that_lacks_values_is_not_recommended():
     easy = np.where(np.arange(80) % 2 == 0, 1.0, np.nan)
     values = [np.r_[np.full(40, 0.5), np.full(40, 0.5)], easy, np.full(80, 0.6)]
-    assert recommend(contest(values))[0].setting == 2
+    assert recommend(contest(values))[0].configuration == 2
 
 
 def test_without_values_of_the_present_setting_nothing_is_recommended():

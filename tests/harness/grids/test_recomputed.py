@@ -115,25 +115,27 @@ def rankings(passages, asked, encoder):
 
 def test_every_figure_of_every_question_and_setting(measured):
     corpus, encoder, grid = measured
-    assert len(grid.settings) == 13  # with the present one
+    assert len(grid.configurations) == 13  # with the present one
     gold = [places_of(corpus, corpus.by_key[key]) for key in grid.questions]
     asked = [corpus.by_key[key].text for key in grid.questions]
     ranked, seen = {}, Counter()
-    for result in grid.settings:
-        setting = result.setting
-        splitting = Splitting(setting.splitter, setting.chunk_size, setting.chunk_overlap)
+    for result in grid.configurations:
+        configuration = result.configuration
+        splitting = Splitting(configuration.splitter, configuration.chunk_size, configuration.chunk_overlap)
         passages = [one for document in corpus.documents for one in splitting.cut(document)]
         assert result.passages == len(passages)
         if splitting not in ranked:
             ranked[splitting] = list(rankings(passages, asked, encoder))
         for line, groups in enumerate(gold):
-            best = [passages[place] for place in ranked[splitting][line][setting.retriever][: setting.top_k]]
+            best = [
+                passages[place] for place in ranked[splitting][line][configuration.retriever][: configuration.top_k]
+            ]
             found = [(one.document, one.start, one.end) for one in best]
             for metric, expected in figures(found, [one.text for one in best], groups).items():
                 value = result.by_question[metric][line]
-                assert value == pytest.approx(expected), (setting.name, asked[line], metric)
+                assert value == pytest.approx(expected), (configuration.name, asked[line], metric)
                 seen[metric, round(expected, 3)] += 1
-    assert {metric for metric, _ in seen} == set(grid.settings[0].metrics)
+    assert {metric for metric, _ in seen} == set(grid.configurations[0].metrics)
     assert seen["evidence_recall", 0.5]  # a question of which one place was found and one was not
     assert len([value for metric, value in seen if metric == "ndcg"]) > 4
 
@@ -146,18 +148,18 @@ def test_what_is_reported_is_of_questions_that_nothing_was_chosen_on(measured):
     assert not {one for one, is_on in zip(sources, on, strict=True) if is_on} & {
         one for one, is_on in zip(sources, on, strict=True) if not is_on
     }
-    values = np.array([result.by_question[grid.metric] for result in grid.settings])
-    tokens = [np.mean(result.by_question["prompt_tokens"]) for result in grid.settings]
+    values = np.array([result.by_question[grid.metric] for result in grid.configurations])
+    tokens = [np.mean(result.by_question["prompt_tokens"]) for result in grid.configurations]
     within = [place for place, size in enumerate(tokens) if size <= 1.1 * tokens[0]]
     best = min(within, key=lambda place: (-values[place, on].mean(), tokens[place], place))
     apart = values[best, ~on].mean() - values[0, ~on].mean()
-    assert best == found.setting != grid.present
+    assert best == found.configuration != grid.current
     assert (found.chosen_on, found.reported_on) == (on.sum(), (~on).sum())
     assert found.mean.mean == pytest.approx(values[best, ~on].mean())
     assert found.difference.mean == pytest.approx(apart)
     assert apart != pytest.approx(values[best].mean() - values[0].mean())  # on all questions it is another figure
-    notify = re.findall(r"[+-]\d\.\d{3}", found.why)
+    notify = re.findall(r"[+-]\d\.\d{3}", found.reason)
     assert notify == [f"{one:+.3f}" for one in (apart, found.difference.low, found.difference.high)]
-    assert f"on the {on.sum()} questions" in found.why
-    assert f"On the other {(~on).sum()} its" in found.why
-    assert f"{grid.budget:,.0f} prompt tokens" in found.why
+    assert f"on the {on.sum()} questions" in found.reason
+    assert f"On the other {(~on).sum()} its" in found.reason
+    assert f"{grid.budget:,.0f} prompt tokens" in found.reason

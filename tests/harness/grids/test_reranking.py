@@ -39,17 +39,17 @@ def models(tmp_path_factory):
 
 def found_by(corpus, grid, local_models=()):
     """By setting, what is found for each question."""
-    laid = expand_grid(corpus, grid)
-    retrieving = Retrieving(corpus, [one.text for one in corpus.questions], laid.embedders, None, local_models)
+    expanded = expand_grid(corpus, grid)
+    retrieving = Retrieving(corpus, [one.text for one in corpus.questions], expanded.embedders, None, local_models)
 
     async def work():
-        return [one async for one in retrieving.made(laid.settings)]
+        return [one async for one in retrieving.made(expanded.configurations)]
 
     try:
         made = asyncio.run(work())
     finally:
         retrieving.close()
-    return {laid.settings[place]: one.found for one in made for place in one.settings}
+    return {expanded.configurations[place]: one.found for one in made for place in one.configurations}
 
 
 def of_suites_bot(corpus, local_models=()):
@@ -74,7 +74,7 @@ def suite(model, reranker="rerank", retriever="bm25"):
 def test_the_model_of_the_suites_role_puts_passages_in_order(tmp_path, models):
     corpus, _ = ground_of(tmp_path, ASKED, **suite(models[0]))
     found = found_by(corpus, GridSettings(**CUT, retriever="bm25", reranker=["none", "rerank"], top_k=3))
-    by_name = {setting.name: contexts for setting, contexts in found.items()}
+    by_name = {configuration.name: contexts for configuration, contexts in found.items()}
     assert set(by_name) == {"recursive 120/0, bm25, k 3", "recursive 120/0, bm25, re-ranked, k 3"}
     ranked = by_name["recursive 120/0, bm25, re-ranked, k 3"]
     assert ranked == of_suites_bot(corpus)
@@ -98,9 +98,9 @@ def test_two_models_are_two_settings_whose_names_tell_them_apart(tmp_path, model
     corpus, _ = ground_of(tmp_path, ASKED, **suite(models[0]))
     settings = AnalysisSettings(grid=GridSettings(**CUT, retriever="bm25", reranker=[*map(str, models)], top_k=3))
     grid = measure_grid(corpus, settings)
-    assert [result.setting.reranker for result in grid.settings] == ["rerank", *map(str, models)]
-    same, other = grid.settings[1:]
-    assert same.by_question == grid.settings[0].by_question
+    assert [result.configuration.reranker for result in grid.configurations] == ["rerank", *map(str, models)]
+    same, other = grid.configurations[1:]
+    assert same.by_question == grid.configurations[0].by_question
     assert same.by_question != other.by_question
     assert [name.partition(", k 3, ")[2] for name in grid.names] == ["rerank", *map(str, models)]
 
@@ -109,15 +109,15 @@ def test_a_langchain_retriever_is_measured_and_put_in_order(tmp_path, models):
     (tmp_path / "own.py").write_text(OWN)
     corpus, _ = ground_of(tmp_path, ASKED, **suite(models[0], retriever="own.py:made"))
     found = found_by(corpus, GridSettings(**CUT, retriever="own.py:made", reranker=["none", "rerank"], top_k=3))
-    plain, ranked = (next(one for setting, one in found.items() if bool(setting.reranker) is is_so)
+    plain, ranked = (next(one for configuration, one in found.items() if bool(configuration.reranker) is is_so)
                      for is_so in (False, True))  # fmt: skip
     assert ranked == of_suites_bot(corpus)
     assert all(len(contexts) == 3 for contexts in (*plain, *ranked))
     assert all("price" in contexts[0].text and "boats" in contexts[0].text for contexts in plain[:1])
     grid = measure_grid(corpus, AnalysisSettings(grid=GridSettings(**CUT, retriever="own.py:made", top_k=3)))
-    assert grid.settings[1].setting.retriever == "own.py:made"
-    assert grid.settings[1].by_question["evidence_recall"] == (1.0, 1.0)
-    assert grid.settings[1].passages is None
+    assert grid.configurations[1].configuration.retriever == "own.py:made"
+    assert grid.configurations[1].by_question["evidence_recall"] == (1.0, 1.0)
+    assert grid.configurations[1].passages is None
 
 
 def test_a_model_that_cannot_be_had_is_told_before_anything_is_embedded(tmp_path, models):

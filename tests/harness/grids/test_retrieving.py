@@ -10,7 +10,7 @@ from proctor.harness.analysis.configurations import Retrieving, expand_grid, sea
 from proctor.harness.suite.settings import GridSettings
 from proctor.knowledge.documents.reading import read_knowledge
 from proctor.knowledge.retrieval.splitting import Splitting
-from proctor.reports.analysis.findings import Setting
+from proctor.reports.analysis.findings import Configuration
 from surveyed_grounds import ground_of, question
 from word_encoder import word_embedder
 
@@ -52,7 +52,7 @@ def retrieved(corpus, grid):
     found = {}
     for one in asyncio.run(work()):
         assert all(took > 0 for took in one.ms)
-        for place in one.settings:
+        for place in one.configurations:
             setting = laid.settings[place]
             found[setting] = [contexts[: setting.top_k] for contexts in one.found]
     assert list(found) != []
@@ -69,7 +69,7 @@ def of_bot(corpus, setting, questions):
         values |= {
             "splitter": setting.splitter, "chunk_size": setting.chunk_size, "chunk_overlap": setting.chunk_overlap,
         }  # fmt: skip
-    settings = type(corpus.present).model_validate(values)
+    settings = type(corpus.current).model_validate(values)
     embedder, _ = word_embedder()
     knowledge = read_knowledge([corpus.loaded.base / "documents"])
     bot = build_bot("rag", settings, BotResources(corpus.loaded.base, lambda: knowledge, embedder))
@@ -153,7 +153,7 @@ def test_indexes_are_those_that_bots_open(tmp_path):
     assert len(kept) == 1
     embedder, encoder = word_embedder()
     knowledge = read_knowledge([tmp_path / "documents"])
-    settings = type(corpus.present)(type="rag", chunk_size=80, chunk_overlap=0)
+    settings = type(corpus.current)(type="rag", chunk_size=80, chunk_overlap=0)
     bot = build_bot("rag", settings, BotResources(corpus.loaded.base, lambda: knowledge, embedder, cache=corpus.cache))
 
     async def work():
@@ -181,7 +181,7 @@ def test_indexes_are_those_that_bots_open(tmp_path):
     ],
 )
 def test_one_search_serves_all_k_whose_candidates_are_the_same(retriever, reranker, ks, expected):
-    settings = [Setting("recursive", 100, 0, retriever, k, "m", reranker) for k in ks]
+    settings = [Configuration("recursive", 100, 0, retriever, k, "m", reranker) for k in ks]
     assert {search.top_k: places for search, places in searches(settings).items()} == expected
 
 

@@ -49,12 +49,12 @@ def test_a_quote_that_stands_in_two_documents_needs_neither_of_them():
 
 def test_the_present_setting_is_that_of_the_first_bot_that_retrieves(tmp_path):
     bots = {"all": {"type": "full_context"}, "found": {"type": "rag", "chunk_size": 321}, "more": {"type": "rag"}}
-    assert ground_of(write_knowledge_suite(tmp_path, bots=bots)).present.chunk_size == 321
+    assert ground_of(write_knowledge_suite(tmp_path, bots=bots)).current.chunk_size == 321
 
 
 def test_without_such_a_bot_the_present_setting_is_the_default_one(tmp_path):
     corpus = ground_of(write_knowledge_suite(tmp_path, bots={"all": {"type": "full_context"}}))
-    assert (corpus.present.chunk_size, corpus.present.top_k) == (600, 4)
+    assert (corpus.current.chunk_size, corpus.current.top_k) == (600, 4)
 
 
 def test_a_suite_without_documents_is_refused(tmp_path):

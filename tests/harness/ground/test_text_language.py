@@ -22,13 +22,13 @@ ASKED = [
 ]  # fmt: skip
 
 
-def laid(folder, documents, *keys):
+def expanded(folder, documents, *keys):
     asked = [one for one in ASKED if one["id"] in keys]
     return with_supports(ground_of(folder, asked, documents)[0])
 
 
 def test_an_answer_in_a_language_that_no_document_has_is_not_known_and_not_missing(tmp_path):
-    corpus = laid(tmp_path, {"zurueck.md": GERMAN}, "en", "de", "short")
+    corpus = expanded(tmp_path, {"zurueck.md": GERMAN}, "en", "de", "short")
     assert {key: gold.kind for key, gold in corpus.gold.items()} == {
         "en": "none", "de": "support", "short": "unsupported",
     }  # fmt: skip
@@ -38,7 +38,7 @@ def test_an_answer_in_a_language_that_no_document_has_is_not_known_and_not_missi
 
 
 def test_documents_that_no_answer_could_be_found_in_are_told(tmp_path):
-    corpus = laid(tmp_path, {"plan.md": ENGLISH, "zurueck.md": GERMAN}, "en")
+    corpus = expanded(tmp_path, {"plan.md": ENGLISH, "zurueck.md": GERMAN}, "en")
     assert corpus.gold["en"].kind == "unsupported"
     (warning,) = corpus.warnings
     assert warning.startswith("1 document is in another language than the expected answers that no document supports")
@@ -47,6 +47,6 @@ def test_documents_that_no_answer_could_be_found_in_are_told(tmp_path):
 
 @pytest.mark.parametrize("documents", [{"plan.md": ENGLISH}, {"short.md": "Ja, nein."}])
 def test_of_one_language_or_none_that_is_told_nothing_is_said(tmp_path, documents):
-    corpus = laid(tmp_path, documents, "en")
+    corpus = expanded(tmp_path, documents, "en")
     assert corpus.gold["en"].kind == "unsupported"
     assert corpus.warnings == ()

@@ -12,13 +12,13 @@ import pytest
 from openai_server import Call, Fault, OpenAIServer, status
 from proctor import InputError
 from proctor.harness.analysis.corpus import Answers, CorpusIndex, index_corpus, read_answers
-from proctor.harness.analysis.document_changes import compare_documents, plan_against
+from proctor.harness.analysis.document_changes import compare_documents, plan_document_changes
 from proctor.harness.cli.progress import Silent
 from proctor.harness.run.run import hold
 from proctor.harness.run.run_config import RunConfig
 from proctor.harness.run.suite_run import suite_evaluation
 from proctor.harness.suite.suite_file import load_suite
-from proctor.reports.analysis.findings import Against
+from proctor.reports.analysis.findings import DocumentChanges
 from proctor.reports.store.database import Store
 from proctor.reports.summary import find_run
 
@@ -96,11 +96,11 @@ class Folder:
     def corpus(self) -> CorpusIndex:
         return index_corpus(load_suite(self.folder / "suite.yaml"), os.environ)
 
-    def compare(self, **changes: object) -> Against:
+    def compare(self, **changes: object) -> DocumentChanges:
         watching = lambda: contextlib.nullcontext(Silent())  # noqa: E731 - who watches, made for each run
         return compare_documents(self.corpus, self.old, self.store, watching, **changes)
 
-    def present(self, options: RunConfig | None = None) -> Answers:
+    def current(self, options: RunConfig | None = None) -> Answers:
         evaluation = suite_evaluation(load_suite(self.folder / "suite.yaml"), options or RunConfig(), os.environ)
         outcome = hold(evaluation, self.store, Silent())
         found = read_answers(self.store, find_run(self.store, outcome.summary.run)[0])
@@ -121,7 +121,7 @@ def folder(tmp_path: Path, server: OpenAIServer) -> Iterator[Folder]:
     made.store.close()
 
 
-def notify(found: Against) -> dict[str, tuple[str, str, list[str], list[str]]]:
+def notify(found: DocumentChanges) -> dict[str, tuple[str, str, list[str], list[str]]]:
     return {
         edit.document: (edit.change, edit.was, [key for _, key in edit.gained], [key for _, key in edit.lost])
         for edit in found.edits
@@ -162,9 +162,9 @@ def test_a_second_time_nothing_is_asked(folder, server):
 
 
 def test_answers_of_the_suites_run_are_taken_as_they_are(folder, server):
-    present = folder.present()
+    current = folder.current()
     asked = len(server.calls)
-    found = folder.compare(present=present, metric="exact_match")
+    found = folder.compare(current=current, metric="exact_match")
     assert found.calls == len(server.calls) - asked == 8 + 6 * 7
     assert found.bots[0].lost == ("q1", "q3", "q4", "q5", "q8")
 
@@ -172,17 +172,17 @@ def test_answers_of_the_suites_run_are_taken_as_they_are(folder, server):
 def test_answers_that_a_run_over_the_old_documents_has_are_free(folder, server):
     """Somebody who held the suite before the edits has paid for it."""
     folder.write("documents", OLD)
-    folder.present()
+    folder.current()
     folder.write("documents", NEW)
-    present, asked = folder.present(), len(server.calls)
-    plan = plan_against(folder.corpus, folder.old)
+    current, asked = folder.current(), len(server.calls)
+    plan = plan_document_changes(folder.corpus, folder.old)
     assert plan.questions(folder.store) == 0
-    assert folder.compare(present=present).calls == len(server.calls) - asked == 6 * 7
+    assert folder.compare(current=current).calls == len(server.calls) - asked == 6 * 7
 
 
 def test_what_it_takes_is_said_before_and_bounds_what_is_asked(folder, server):
-    present, asked = folder.present(), len(server.calls)
-    plan = plan_against(folder.corpus, folder.old, most_calls=15)
+    current, asked = folder.current(), len(server.calls)
+    plan = plan_document_changes(folder.corpus, folder.old, most_calls=15)
     assert (plan.questions(folder.store), plan.most_to_explain) == (8, 15)
     assert plan.sentence(folder.store) == (
         f"Since {folder.old}: 3 edited, 1 added, 1 renamed, 1 removed. 8 answers are asked for over the old documents, "
@@ -190,14 +190,14 @@ def test_what_it_takes_is_said_before_and_bounds_what_is_asked(folder, server):
     )
     assert len(server.calls) == asked
     said: list[str] = []
-    found = folder.compare(present=present, most_calls=15, notify=said.append)
+    found = folder.compare(current=current, most_calls=15, notify=said.append)
     assert found.calls == len(server.calls) - asked == 8 + 15
     assert said[-1] == "15 answers are asked for to find out which edit did what"
     assert notify(found)["a.md"][2:] == ([], ["q1"])  # lost answers go before gained ones
     assert found.unexplained == ()  # nobody knows yet
     (warning,) = [each for each in found.warnings if "most-calls" in each]
     assert "at most 15 answers" in warning
-    again = plan_against(folder.corpus, folder.old)
+    again = plan_document_changes(folder.corpus, folder.old)
     assert (again.questions(folder.store), again.most_to_explain) == (0, 8 * 7)
 
 
@@ -210,7 +210,7 @@ def test_with_no_calls_for_it_the_sides_are_still_compared(folder):
 
 def test_one_edit_needs_no_further_answers(folder, server):
     folder.old = folder.write("old", NEW | {"a.md": OLD["a.md"]})
-    assert plan_against(folder.corpus, folder.old).most_to_explain == 8
+    assert plan_document_changes(folder.corpus, folder.old).most_to_explain == 8
     found = folder.compare()
     assert len(server.calls) == 16 + 2  # only to see whether the answer comes again
     assert folder.compare(most_calls=0).edits == found.edits  # they are kept
@@ -227,7 +227,7 @@ def test_bots_that_retrieve_try_only_what_they_read(tmp_path, server):
         assert found.calls < 8 + 8 + 6 * 7
         assert [bot.bot for bot in found.bots] == ["words"]
         assert any(each.startswith("faq takes no documents from a folder") for each in found.warnings)
-        assert folder.compare(present=folder.present()).bots == found.bots
+        assert folder.compare(current=folder.current()).bots == found.bots
 
 
 def test_answers_that_turn_by_themselves_are_no_edits_doing(folder):
@@ -284,7 +284,7 @@ def test_the_same_documents_are_not_asked(folder, server):
     found = folder.compare()
     assert (found.edits, found.bots, found.run, server.calls) == ((), (), "", [])
     assert found.warnings == (f"{folder.old} holds the very documents of the suite, so nothing has to be asked.",)
-    idle = plan_against(folder.corpus, folder.old)
+    idle = plan_document_changes(folder.corpus, folder.old)
     assert (idle.questions(folder.store), idle.most_to_explain) == (0, 0)
 
 
@@ -292,7 +292,7 @@ def test_a_suite_whose_bots_take_no_documents(tmp_path, server):
     folder = Folder(tmp_path, server.url, faq=FAQ)
     with contextlib.closing(folder.store):
         found = folder.compare()
-        idle = plan_against(folder.corpus, folder.old)
+        idle = plan_document_changes(folder.corpus, folder.old)
         assert (idle.questions(folder.store), idle.most_to_explain) == (0, 0)
     assert (found.bots, found.calls, len(found.edits)) == ((), 0, 6)
     assert "No bot of the suite takes documents" in found.warnings[-1]
@@ -300,10 +300,10 @@ def test_a_suite_whose_bots_take_no_documents(tmp_path, server):
 
 def test_a_folder_that_is_missing_or_empty(folder):
     with pytest.raises(InputError, match="nowhere"):
-        plan_against(folder.corpus, folder.folder / "nowhere")
+        plan_document_changes(folder.corpus, folder.folder / "nowhere")
     (folder.folder / "empty").mkdir()
     with pytest.raises(InputError, match="no document with text in"):
-        plan_against(folder.corpus, folder.folder / "empty")
+        plan_document_changes(folder.corpus, folder.folder / "empty")
 
 
 def test_a_folder_with_some_of_the_documents(folder):
@@ -326,7 +326,7 @@ def test_evidence_that_was_edited_away_is_told(folder):
         for found in [quotes.get(str(question["id"]))]
     ]
     (folder.folder / "questions.json").write_text(json.dumps(marked))
-    warnings = list(plan_against(folder.corpus, folder.old).warnings())
+    warnings = list(plan_document_changes(folder.corpus, folder.old).warnings())
     assert warnings[0] == "The evidence of 1 question is not in the old documents: q2."
     assert warnings[1].startswith("The evidence of 2 questions was edited away: q1 and q6.")
 
@@ -372,8 +372,8 @@ def test_without_a_metric_nothing_is_called_right(folder):
 
 
 def test_repeats_are_asked_as_often(folder, server):
-    present, asked = folder.present(RunConfig(repeat=2)), len(server.calls)
+    current, asked = folder.current(RunConfig(repeat=2)), len(server.calls)
     assert asked == 16
-    found = folder.compare(present=present, options=RunConfig(repeat=2, fresh=True))
+    found = folder.compare(current=current, options=RunConfig(repeat=2, fresh=True))
     assert found.calls == len(server.calls) - asked == 16 + 6 * 7 * 2
     assert notify(found)["a.md"] == ("edited", "", ["q2"], ["q1"])

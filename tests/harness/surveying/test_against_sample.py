@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from proctor.harness.analysis.corpus import index_corpus
-from proctor.harness.analysis.document_changes import compare_documents, plan_against
+from proctor.harness.analysis.document_changes import compare_documents, plan_document_changes
 from proctor.harness.cli.progress import Silent
 from proctor.harness.run.run_config import RunConfig
 from proctor.harness.suite.suite_file import load_suite, sample_suite
@@ -43,7 +43,7 @@ def test_each_edit_of_the_sample_is_found_and_credited(suite):
     options = RunConfig(bots=("faq", "rag"), limit=28)
     old = suite.parent / "old"
     with contextlib.closing(Store.open(suite / "p.db")) as store:
-        assert plan_against(corpus, old, options).sentence(store) == (
+        assert plan_document_changes(corpus, old, options).sentence(store) == (
             f"Since {old}: 1 edited, 1 renamed, 1 added, 1 removed. 28 answers are asked for over the old documents, "
             "and at most 112 to find out which edit did what."
         )

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 from proctor.bots.bot import Context
-from proctor.harness.analysis.cards import coverage, document_cards, is_idle
 from proctor.harness.analysis.corpus import Answer, Answers, CorpusIndex, QuestionGold, index_corpus, language_of
+from proctor.harness.analysis.document_summaries import coverage, is_idle, summarise_documents
 from proctor.harness.suite.suite_file import load_suite
 from proctor.knowledge.questions.question import Evidence
 from proctor.reports.analysis.findings import Ablations, DocumentAttribution
@@ -60,7 +60,7 @@ def answers(*rows: Answer) -> Answers:
 
 
 @pytest.fixture
-def laid(tmp_path: Path) -> CorpusIndex:
+def expanded(tmp_path: Path) -> CorpusIndex:
     return corpus(tmp_path)
 
 
@@ -69,14 +69,14 @@ SERVICE_THEN = of_text("old.md", "A basic service costs 59 euros.")
 OPENS = of_text("hours.md", "The workshop opens at nine.")
 
 
-def test_every_count_of_a_card(laid):
-    found = document_cards(laid, answers(
+def test_every_count_of_a_card(expanded):
+    found = summarise_documents(expanded, answers(
         answer("price", False, SERVICE_THEN, SERVICE),
         answer("hours", True, OPENS, SERVICE_THEN),
         answer("moon", None, SERVICE_THEN, SERVICE_THEN),
         answer("open", True, SERVICE_THEN),
     ))  # fmt: skip
-    by_id = {card.document: card for card in found.cards}
+    by_id = {card.document: card for card in found.summaries}
     old = by_id["old.md"]
     assert (old.retrieved, old.needed, old.placed, old.wrong, old.marked) == (4, 0, 3, 1, 3)
     assert old.precision == 0  # of the three questions whose answer's place is known, or known to be nowhere
@@ -87,15 +87,15 @@ def test_every_count_of_a_card(laid):
     assert (prices.questions, prices.only_support) == (("price", "told"), ("told",))
     assert by_id["hours.md"].questions == ("price", "hours")
     assert by_id["hours.md"].only_support == ("hours",)
-    assert (prices.caused, prices.carried) == (None, None)
+    assert (prices.failures, prices.successes) == (None, None)
     assert by_id["about.md"].precision is None
     assert is_idle(by_id["about.md"])
     assert "1 document does nothing: about.md. No answer was made from it" in found.warnings[0]
 
 
-def test_passages_as_the_first_retrieving_bot_cuts(laid):
-    found = document_cards(laid, answers(answer("price", True, SERVICE), answer("hours", True, OPENS)))
-    prices = next(card for card in found.cards if card.document == "prices.md")
+def test_passages_as_the_first_retrieving_bot_cuts(expanded):
+    found = summarise_documents(expanded, answers(answer("price", True, SERVICE), answer("hours", True, OPENS)))
+    prices = next(card for card in found.summaries if card.document == "prices.md")
     assert prices.passages == 3
     (single,) = prices.single_passages
     assert single.text.startswith("Every further repair is told")
@@ -104,59 +104,64 @@ def test_passages_as_the_first_retrieving_bot_cuts(laid):
     assert (unused.start, unused.end) == (single.start, len(PRICES))
 
 
-def test_the_worst_come_first(laid):
+def test_the_worst_come_first(expanded):
     """What caused failures, what stands in wrong answers, what is never found, the others, what does nothing."""
     rows = [answer("price", False, SERVICE_THEN), answer("hours", False, SERVICE_THEN, OPENS)]
     rows += [answer("open", False, OPENS), answer("told", True, OPENS), answer("moon", True, OPENS)]
-    order = [card.document for card in document_cards(laid, answers(*rows)).cards]
+    order = [card.document for card in summarise_documents(expanded, answers(*rows)).summaries]
     assert order == ["old.md", "hours.md", "prices.md", "about.md"]
     attribution = Ablations("exact_match", 0.5, documents=(
-        DocumentAttribution("hours.md", caused=(("rag", "open"),), carried=(("rag", "told"), ("rag", "moon")), tried=4),
+        DocumentAttribution(
+            "hours.md", failures=(("rag", "open"),), successes=(("rag", "told"), ("rag", "moon")), tried=4
+        ),
         DocumentAttribution("old.md", tried=0),
     ))  # fmt: skip
-    cards = document_cards(laid, answers(*rows), attribution).cards
+    cards = summarise_documents(expanded, answers(*rows), attribution).summaries
     assert [card.document for card in cards] == ["hours.md", "old.md", "prices.md", "about.md"]
-    assert [(card.caused, card.carried) for card in cards[:2]] == [(1, 2), (None, None)]
+    assert [(card.failures, card.successes) for card in cards[:2]] == [(1, 2), (None, None)]
 
 
-def test_one_wrong_answer_of_one_is_less_than_nine_of_ten(laid):
+def test_one_wrong_answer_of_one_is_less_than_nine_of_ten(expanded):
     rows = [answer(key, False, OPENS) for key in ("price", "hours", "told", "open")] * 2
     rows += [answer("moon", True, OPENS), answer("price", False, SERVICE_THEN)]
-    assert [card.document for card in document_cards(laid, answers(*rows)).cards][:2] == ["hours.md", "old.md"]
+    assert [card.document for card in summarise_documents(expanded, answers(*rows)).summaries][:2] == [
+        "hours.md",
+        "old.md",
+    ]
 
 
-def test_without_answers_cards_tell_what_questions_need(laid):
-    found = document_cards(laid, None)
+def test_without_answers_cards_tell_what_questions_need(expanded):
+    found = summarise_documents(expanded, None)
     assert found.warnings == ()
-    assert [(card.document, card.unused, card.retrieved) for card in found.cards if card.unused] == []
-    assert next(card for card in found.cards if card.document == "hours.md").questions == ("price", "hours")
+    assert [(card.document, card.unused, card.retrieved) for card in found.summaries if card.unused] == []
+    assert next(card for card in found.summaries if card.document == "hours.md").questions == ("price", "hours")
 
 
-def test_a_bot_that_reads_everything_tells_no_document_apart(laid):
+def test_a_bot_that_reads_everything_tells_no_document_apart(expanded):
     """It is counted in tokens only, where another bot chooses; and no document of it is unused."""
     whole = [Context(text.strip(), name, 0, len(text.strip())) for name, text in FILES.items()]
     full = [answer(key, False, *whole, bot="full") for key in ("price", "hours", "moon")]
-    found = document_cards(laid, answers(answer("price", True, SERVICE), *full))
-    by_id = {card.document: card for card in found.cards}
+    found = summarise_documents(expanded, answers(answer("price", True, SERVICE), *full))
+    by_id = {card.document: card for card in found.summaries}
     assert [by_id[name].wrong for name in FILES] == [0, 0, 0, 0]
     assert by_id["about.md"].tokens == -(-3 * len(whole[0].text) // 4)
     assert by_id["about.md"].unused != ()
     assert not any("nothing" in warning for warning in found.warnings)
     assert "full reads the same passages whatever is asked, so the cards count only their tokens." in found.warnings
-    alone = document_cards(laid, answers(*full))
-    assert [(card.retrieved, card.unused) for card in alone.cards] == [(3, ())] * 4
+    alone = summarise_documents(expanded, answers(*full))
+    assert [(card.retrieved, card.unused) for card in alone.summaries] == [(3, ())] * 4
     assert "so the cards tell no document apart." in alone.warnings[0]
-    assert coverage(laid, answers(*full)) == coverage(laid, None)
+    assert coverage(expanded, answers(*full)) == coverage(expanded, None)
 
 
-def test_documents_of_other_names_and_without_places(laid):
-    found = document_cards(laid, answers(
+def test_documents_of_other_names_and_without_places(expanded):
+    found = summarise_documents(expanded, answers(
         answer("price", True, Context("A basic  service costs\n69 euros.", "/srv/docs/prices.md"), bot="mine"),
         answer("hours", True, Context("opens at nine", "hours.md", 3, 9), Context("?", "else.md"), bot="mine"),
         answer("moon", True, Context("It has no document"), bot="mine"),
         Answer("faq", "price", "said", None, 1.0, True, False),
     ))  # fmt: skip
-    by_id = {card.document: card for card in found.cards}
+    by_id = {card.document: card for card in found.summaries}
     assert (by_id["prices.md"].retrieved, by_id["prices.md"].needed) == (1, 1)
     assert by_id["prices.md"].unused[0].start > PRICES.index("euros.")
     assert by_id["hours.md"].needed == 1
@@ -166,39 +171,42 @@ def test_documents_of_other_names_and_without_places(laid):
     )
 
 
-def test_where_it_can_not_be_told_what_was_read_nothing_is_called_unused(laid):
+def test_where_it_can_not_be_told_what_was_read_nothing_is_called_unused(expanded):
     notify = answers(answer("price", True, Context("A summary that stands nowhere", "prices.md")))
-    by_id = {card.document: card for card in document_cards(laid, notify).cards}
+    by_id = {card.document: card for card in summarise_documents(expanded, notify).summaries}
     assert by_id["prices.md"].unused == ()
     assert len(by_id["old.md"].unused) == 1
 
 
 def test_bots_that_do_not_cut(tmp_path):
-    laid = corpus(tmp_path, {"type": "full_context"})
-    found = document_cards(laid, answers(answer("price", True, SERVICE), answer("hours", True, OPENS)))
-    assert {(card.passages, card.single_passages) for card in found.cards} == {(1, ())}
+    expanded = corpus(tmp_path, {"type": "full_context"})
+    found = summarise_documents(expanded, answers(answer("price", True, SERVICE), answer("hours", True, OPENS)))
+    assert {(card.passages, card.single_passages) for card in found.summaries} == {(1, ())}
 
 
 def test_hostile_documents(tmp_path):
     """One letter, no word, a language that letters alone don't tell, and one long line."""
     files = {"a.md": "x", "b.md": "--- --- ---", "c.md": "価格表は修理費用の一覧です。" * 20, "d.txt": "y" * 30_000}
-    laid = corpus(tmp_path, files=files)
-    found = document_cards(laid, answers(answer("price", False, Context("y" * 100, "d.txt", 5, 105))))
-    assert [card.document for card in found.cards] == ["d.txt", "a.md", "b.md", "c.md"]
-    assert {card.document: card.language for card in found.cards} | {"d.txt": ""} == {
+    expanded = corpus(tmp_path, files=files)
+    found = summarise_documents(expanded, answers(answer("price", False, Context("y" * 100, "d.txt", 5, 105))))
+    assert [card.document for card in found.summaries] == ["d.txt", "a.md", "b.md", "c.md"]
+    assert {card.document: card.language for card in found.summaries} | {"d.txt": ""} == {
         "a.md": "", "b.md": "", "c.md": "ja", "d.txt": "",
     }  # fmt: skip
-    assert laid.gold["hours"].kind == "stale"
+    assert expanded.gold["hours"].kind == "stale"
 
 
-def test_coverage_is_sparse_and_in_order(laid):
+def test_coverage_is_sparse_and_in_order(expanded):
     notify = answers(
         answer("hours", False, OPENS, SERVICE_THEN),
         answer("hours", True, SERVICE_THEN, bot="other"),
         answer("open", None, SERVICE_THEN),
         answer("not in the suite", False, SERVICE_THEN),
     )
-    found = [(one.question, one.document, one.holds, one.retrieved_by, one.wrong_for) for one in coverage(laid, notify)]
+    found = [
+        (one.question, one.document, one.has_answer, one.retrieved_by, one.wrong_for)
+        for one in coverage(expanded, notify)
+    ]
     assert found == [
         ("price", "hours.md", True, (), ()),
         ("price", "prices.md", True, (), ()),
@@ -209,9 +217,11 @@ def test_coverage_is_sparse_and_in_order(laid):
     ]
 
 
-def test_coverage_where_gold_names_a_document_that_is_gone(laid):
+def test_coverage_where_gold_names_a_document_that_is_gone(expanded):
     gone = QuestionGold("evidence", ((Evidence("gone.md", "x", 0, 1), Evidence("about.md", "x", 0, 1)),))
-    changed = CorpusIndex(laid.loaded, laid.environ, laid.documents, laid.questions, laid.embedder, {"open": gone})
+    changed = CorpusIndex(
+        expanded.loaded, expanded.environ, expanded.documents, expanded.questions, expanded.embedder, {"open": gone}
+    )
     assert [(one.question, one.document) for one in coverage(changed, None)] == [("open", "about.md")]
 
 

@@ -32,7 +32,7 @@ def question(key: str, text: str, expected: str = "", quotes: object = (), **oth
     return {"id": key, "question": text, "expected_answer": expected, "evidence": evidence, **other}
 
 
-def laid(folder, questions, documents=DOCUMENTS):
+def expanded(folder, questions, documents=DOCUMENTS):
     return with_supports(ground_of(folder, questions, documents)[0])
 
 
@@ -51,11 +51,11 @@ def of_kind(gaps, kind):
 def changed(folder, quote, document="returns.md", documents=DOCUMENTS):
     """The one finding for evidence of which the documents say something else now."""
     asked = question("q", "How long can I return a bike?", "Within 14 days of delivery.", [(document, quote)])
-    (finding,) = of_kind(find_gaps(laid(folder, [asked], documents), None), "stale_gold")
+    (finding,) = of_kind(find_gaps(expanded(folder, [asked], documents), None), "stale_gold")
     assert (finding.severity, finding.questions) == ("high", ("q",))
     assert finding.score is None  # what is not there is not there for certain
     assert 0 <= finding.details["similarity"] <= 1
-    for place in finding.places:
+    for place in finding.locations:
         assert documents[place.document][place.start : place.end] == place.text
     return finding
 
@@ -63,7 +63,7 @@ def changed(folder, quote, document="returns.md", documents=DOCUMENTS):
 def test_a_reworded_sentence(tmp_path):
     finding = changed(tmp_path, "Bikes: you can return each bike within 14 days of its delivery.")
     assert finding.details["change"] == "perturbed"
-    assert finding.places[0].text == FIRST
+    assert finding.locations[0].text == FIRST
     assert FIRST in finding.action
 
 
@@ -72,7 +72,7 @@ def test_a_changed_number_is_named(tmp_path):
     assert finding.details["change"] == "figures"
     assert finding.details["figures"] == [["39", "35"]]
     assert "35 instead of 39" in finding.what
-    assert finding.places[0].text == PRICE
+    assert finding.locations[0].text == PRICE
 
 
 def test_text_that_moved_to_another_document(tmp_path):
@@ -92,7 +92,7 @@ def test_two_pieces_tell_that_a_document_is_renamed_whatever_its_name(tmp_path):
         question("a", "How long can I return a bike?", "14 days", [("xyz.txt", FIRST)]),
         question("b", "What does a collection cost?", "35 euros", [("xyz.txt", PRICE.replace("35", "39"))]),
     ]
-    findings = of_kind(find_gaps(laid(tmp_path, asked), None), "stale_gold")
+    findings = of_kind(find_gaps(expanded(tmp_path, asked), None), "stale_gold")
     assert [finding.details["change"] for finding in findings] == ["renamed", "renamed"]
     assert findings[0].action == "xyz.txt is called returns.md now: name that in the evidence."
     assert findings[1].action == f'xyz.txt is called returns.md now: name that in the evidence, and quote "{PRICE}".'
@@ -104,12 +104,12 @@ def test_a_document_that_is_gone_with_the_place_where_the_answer_stands_now(tmp_
     assert finding.details["change"] == "gone"
     assert "there is no such document" in finding.what
     assert finding.action.startswith("The document is gone, but the expected answer stands in returns.md")
-    assert finding.places[0].text == FIRST
+    assert finding.locations[0].text == FIRST
 
 
 def test_a_document_that_is_gone_for_good(tmp_path):
     asked = question("q", "Who runs the Cork warehouse?", "Mrs Finnegan", [("cork.md", "Mrs Finnegan runs Cork.")])
-    (finding,) = of_kind(find_gaps(laid(tmp_path, [asked]), None), "stale_gold")
+    (finding,) = of_kind(find_gaps(expanded(tmp_path, [asked]), None), "stale_gold")
     assert finding.details["change"] == "gone"
     assert finding.action.startswith("The document is gone: put the answer back")
 
@@ -121,36 +121,36 @@ def test_a_passage_of_like_words_on_another_subject_is_never_proposed(tmp_path):
     asked = question(
         "q", "How do I lock the battery?", "Turn the key of the battery to the left.", [("shop.md", quote)]
     )
-    (finding,) = of_kind(find_gaps(laid(tmp_path, [asked], documents), None), "stale_gold")
+    (finding,) = of_kind(find_gaps(expanded(tmp_path, [asked], documents), None), "stale_gold")
     assert finding.details["similarity"] > 0.7
     assert finding.details["change"] == "gone"
     assert finding.action.startswith("The passage is gone: put the answer back")
-    assert finding.places == ()
+    assert finding.locations == ()
 
 
 def test_a_small_part_of_an_answer_found_elsewhere_is_no_place_of_the_answer(tmp_path):
     expected = "The Rolling Plan costs 29 euros a month. Batteries must be locked with the steel key at night."
     asked = question("q", "What must I do with the battery?", expected, [("keys.md", "Lock batteries with the key.")])
-    (finding,) = of_kind(find_gaps(laid(tmp_path, [asked]), None), "stale_gold")
+    (finding,) = of_kind(find_gaps(expanded(tmp_path, [asked]), None), "stale_gold")
     assert "the expected answer stands in" not in finding.action
 
 
 def test_evidence_in_a_file_that_cannot_be_read_asks_for_the_file(tmp_path):
     asked = question("q", "Who runs the Cork warehouse?", "Mrs Finnegan", [("cork.md", "Mrs Finnegan runs Cork.")])
     documents = {**DOCUMENTS, "cork.md": "Mrs\0Finnegan\0runs\0Cork."}
-    (finding,) = of_kind(find_gaps(laid(tmp_path, [asked], documents), None), "stale_gold")
+    (finding,) = of_kind(find_gaps(expanded(tmp_path, [asked], documents), None), "stale_gold")
     assert "which stood in cork.md: it can't be read." in finding.what
     assert finding.action == "Put a file in the place of cork.md that can be read; the evidence is looked for again."
 
 
 def test_other_white_space_is_not_stale(tmp_path):
     asked = question("q", "How long?", "14 days", [("returns.md", FIRST.replace(" ", " \n "))])
-    assert find_gaps(laid(tmp_path, [asked]), None).findings == ()
+    assert find_gaps(expanded(tmp_path, [asked]), None).findings == ()
 
 
 def test_one_piece_of_several_questions_is_one_finding(tmp_path):
     asked = [question(key, f"How {key}?", "x", [("returns.md", "You may keep it for ever.")]) for key in ("a", "b")]
-    (finding,) = of_kind(find_gaps(laid(tmp_path, asked), None), "stale_gold")
+    (finding,) = of_kind(find_gaps(expanded(tmp_path, asked), None), "stale_gold")
     assert finding.questions == ("a", "b")
 
 
@@ -160,10 +160,10 @@ def test_what_is_missing_from_the_nearest_passage(tmp_path):
         question("insured", "Is my bike insured against theft?", "Larkspoke Shield pays 500 euros after a theft."),
         question("fine", "How long do I have to return any bike?", FIRST),
     ]
-    number, insured = of_kind(find_gaps(laid(tmp_path, asked), None), "unsupported")
+    number, insured = of_kind(find_gaps(expanded(tmp_path, asked), None), "unsupported")
     assert (number.questions, number.details["figures"]) == (("number",), [["21", "14"]])
     assert "14 instead of 21" in number.what
-    assert number.places[0].text == FIRST
+    assert number.locations[0].text == FIRST
     assert (insured.questions, insured.severity) == (("insured",), "high")
     assert "500" in insured.details["numbers"]
     assert insured.details["support"] < 0.35
@@ -171,7 +171,7 @@ def test_what_is_missing_from_the_nearest_passage(tmp_path):
 
 def test_one_false_figure_in_a_longer_answer_is_found(tmp_path):
     expected = f"{FIRST} A collection costs 77 euros for a bicycle and 45 euros for an e-bike."
-    corpus = laid(tmp_path, [question("q", "How do I return a bike, and what does it cost?", expected)])
+    corpus = expanded(tmp_path, [question("q", "How do I return a bike, and what does it cost?", expected)])
     assert corpus.gold["q"].kind in {"support", "unsupported"}
     (finding,) = of_kind(find_gaps(corpus, None), "unsupported")
     assert finding.details["figures"] == [["77", "35"]]
@@ -186,11 +186,11 @@ def test_unanswerable_questions_that_bots_answered(tmp_path):
         said("moon", "Which moon do you mean?", "asks"),
         said("moon", "", "mute"),
     )
-    (finding,) = find_gaps(laid(tmp_path, asked), found).findings
+    (finding,) = find_gaps(expanded(tmp_path, asked), found).findings
     assert (finding.kind, finding.severity, finding.questions) == ("answered_anyway", "high", ("moon",))
     assert "1 of 4 bots (rag)" in finding.what
     assert "from returns.md and 1 other document." in finding.what
-    assert [(place.document, place.start, place.text) for place in finding.places] == [("returns.md", 11, FIRST)]
+    assert [(place.document, place.start, place.text) for place in finding.locations] == [("returns.md", 11, FIRST)]
     assert [one["bot"] for one in finding.details["answers"]] == ["rag"]
 
 
@@ -199,13 +199,13 @@ def test_a_passage_that_several_bots_answered_from_stands_once(tmp_path):
     contexts = (Context(FIRST, "returns.md", 11, 11 + len(FIRST), 0.3),)
     text = "You can return any bike within 14 days."
     found = answers(*(said("moon", text, bot, contexts=contexts) for bot in ("rag", "other")))
-    (finding,) = find_gaps(laid(tmp_path, asked), found).findings
+    (finding,) = find_gaps(expanded(tmp_path, asked), found).findings
     assert "2 of 2 bots (rag, other)" in finding.what
-    assert [place.start for place in finding.places] == [11]
+    assert [place.start for place in finding.locations] == [11]
 
 
 def test_answers_that_are_marked_right_are_not_held_against_a_bot_where_only_support_is_missing(tmp_path):
-    corpus = laid(tmp_path, [question("q", "Is my bike insured?", "Larkspoke Shield pays after a theft.")])
+    corpus = expanded(tmp_path, [question("q", "Is my bike insured?", "Larkspoke Shield pays after a theft.")])
     assert corpus.gold["q"].kind == "unsupported"
     text = "Larkspoke Shield pays."
     assert of_kind(find_gaps(corpus, answers(said("q", text, right=True))), "answered_anyway") == []
@@ -225,7 +225,7 @@ def topical(**gold):
 
 
 def test_topics_are_told_apart_and_named(tmp_path):
-    topics = topics_of(laid(tmp_path, topical()), None)
+    topics = topics_of(expanded(tmp_path, topical()), None)
     assert [topic.questions for topic in topics] == [("b0", "b1", "b2", "b3"), ("r0", "r1", "r2", "r3")]
     assert "battery" in topics[0].name
     assert "monthly" in topics[1].name or "rent" in topics[1].name
@@ -250,14 +250,14 @@ def test_questions_without_a_word_are_of_no_topic(tmp_path):
 
 
 def test_a_topic_without_answers_is_thin(tmp_path):
-    (finding,) = of_kind(find_gaps(laid(tmp_path, topical()), None), "thin_topic")
+    (finding,) = of_kind(find_gaps(expanded(tmp_path, topical()), None), "thin_topic")
     assert finding.questions == ("b0", "b1", "b2", "b3")
     assert (finding.severity, finding.details["unsupported"], finding.details["stale"]) == ("high", 4, 0)
 
 
 def test_what_is_marked_unanswerable_makes_a_topic_thin_and_no_more(tmp_path):
     marked = [question(f"b{number}", text, answerable=False) for number, text in enumerate(BATTERY)]
-    (finding,) = find_gaps(laid(tmp_path, marked + topical()[4:]), None).findings
+    (finding,) = find_gaps(expanded(tmp_path, marked + topical()[4:]), None).findings
     assert (finding.kind, finding.severity, finding.details["unanswerable"]) == ("thin_topic", "low", 4)
     assert "4 of them marked so" in finding.what
 
@@ -265,7 +265,7 @@ def test_what_is_marked_unanswerable_makes_a_topic_thin_and_no_more(tmp_path):
 def test_a_topic_that_bots_get_wrong_is_thin_unless_they_get_all_wrong(tmp_path):
     asked = [question(f"b{n}", text, "x", [("returns.md", FIRST)]) for n, text in enumerate(BATTERY)]
     asked += topical()[4:]
-    corpus = laid(tmp_path, asked)
+    corpus = expanded(tmp_path, asked)
     one_wrong = answers(*(said(one.id, "Yes, it is.", right=one.id.startswith("r")) for one in corpus.questions))
     (finding,) = find_gaps(corpus, one_wrong).findings
     assert (finding.kind, finding.severity, finding.details["wrong"]) == ("thin_topic", "medium", 4)
@@ -275,7 +275,7 @@ def test_a_topic_that_bots_get_wrong_is_thin_unless_they_get_all_wrong(tmp_path)
 
 
 def test_a_topic_of_thousands_of_questions_is_no_fault(tmp_path):
-    corpus = laid(tmp_path, topical()[4:])
+    corpus = expanded(tmp_path, topical()[4:])
     first = corpus.questions[0]
     many = tuple(replace(first, id=f"m{number}") for number in range(1_500))
     corpus = replace(corpus, questions=(*many, *corpus.questions), gold={
@@ -292,7 +292,7 @@ def test_a_topic_of_thousands_of_questions_is_no_fault(tmp_path):
 
 def test_among_many_topics_a_few_wrong_answers_more_are_chance(tmp_path):
     """Three of three wrong where a third is wrong everywhere: once in 27, so it is to be expected among 40 topics."""
-    corpus = laid(tmp_path, topical()[4:5])
+    corpus = expanded(tmp_path, topical()[4:5])
     first = corpus.questions[0]
     keys = [[f"t{topic}-{number}" for number in range(3)] for topic in range(40)]
     corpus = replace(
@@ -313,29 +313,29 @@ def test_many_questions_on_one_short_document(tmp_path):
         question(f"r{n}", f"What is the monthly rent of a {word} bike?", "x", [("plan.md", "29 euros a month")])
         for n, word in enumerate(("city", "cargo", "tandem", "folding", "child", "racing", "gravel"))
     ]
-    (finding,) = find_gaps(laid(tmp_path, asked), None).findings
+    (finding,) = find_gaps(expanded(tmp_path, asked), None).findings
     assert (finding.kind, finding.severity) == ("thin_topic", "low")
     assert "plan.md alone" in finding.what
     long = {**DOCUMENTS, "plan.md": PLAN + " More is said of it elsewhere." * 60}
     (tmp_path / "long").mkdir()
-    assert find_gaps(laid(tmp_path / "long", asked, long), None).findings == ()
+    assert find_gaps(expanded(tmp_path / "long", asked, long), None).findings == ()
 
 
 def test_nothing_is_missing_where_all_is_well(tmp_path):
-    corpus = laid(tmp_path, [question("q", "How long can I return a bike?", FIRST)])
+    corpus = expanded(tmp_path, [question("q", "How long can I return a bike?", FIRST)])
     assert corpus.gold["q"].kind == "support"
     assert find_gaps(corpus, answers(said("q", FIRST, right=True))) == Gaps()
 
 
 @pytest.mark.parametrize("count", [0, 1, 2])
 def test_few_questions_make_no_topic(tmp_path, count):
-    corpus = laid(tmp_path, topical()[4:5])
+    corpus = expanded(tmp_path, topical()[4:5])
     few = replace(corpus, questions=corpus.questions[:count], gold=dict(list(corpus.gold.items())[:count]))
     assert find_gaps(few, None).topics == ()
 
 
 def test_it_is_the_same_again_and_goes_through_json(tmp_path):
-    corpus = laid(tmp_path, topical())
+    corpus = expanded(tmp_path, topical())
     first, again = find_gaps(corpus, None), find_gaps(corpus, None)
     assert first == again
     adapter = TypeAdapter(Gaps)
@@ -344,5 +344,5 @@ def test_it_is_the_same_again_and_goes_through_json(tmp_path):
 
 def test_half_characters_in_a_quote(tmp_path):
     asked = question("q", "How long?", "14 days", [("returns.md", "You can return \ud800 any bike in 14 days")])
-    (finding,) = stale_gold(laid(tmp_path, [asked]), {})
-    assert finding.places[0].text == FIRST
+    (finding,) = stale_gold(expanded(tmp_path, [asked]), {})
+    assert finding.locations[0].text == FIRST

@@ -11,7 +11,7 @@ import pytest
 from proctor.bots.bot import Context
 from proctor.harness.analysis.contradictions import SameMatter, disagree, find_contradictions
 from proctor.harness.analysis.corpus import Answer, Answers, CorpusIndex, index_corpus
-from proctor.harness.analysis.document_quality import Inside, document_languages, look_inside, overlapping
+from proctor.harness.analysis.document_quality import Inside, document_languages, find_document_problems, overlapping
 from proctor.harness.suite.suite_file import load_suite, sample_suite
 from proctor.knowledge.documents.copies import CopyFinder
 from proctor.knowledge.documents.document import Document
@@ -47,24 +47,24 @@ def of_kind(found: Sequence[Finding], kind: str) -> list[Finding]:
     return [one for one in found if one.kind == kind]
 
 
-def checked(laid: CorpusIndex, inside: Inside) -> tuple[Finding, ...]:
+def checked(expanded: CorpusIndex, inside: Inside) -> tuple[Finding, ...]:
     """The findings, after every place was looked up and all were written as JSON."""
     found = inside.findings
-    for place in (place for one in found for place in one.places if place.start is not None):
-        assert laid.by_id[place.document].text[place.start : place.end] == place.text
+    for place in (place for one in found for place in one.locations if place.start is not None):
+        assert expanded.by_id[place.document].text[place.start : place.end] == place.text
     kind = TypeAdapter(tuple[Finding, ...])
     assert kind.validate_json(kind.dump_json(found)) == found
     return found
 
 
 def test_the_old_price_list_of_the_sample_is_one_finding_and_there_is_nothing_else() -> None:
-    laid = index_corpus(load_suite(sample_suite()), os.environ)
+    expanded = index_corpus(load_suite(sample_suite()), os.environ)
     handed = (
         Context("A basic service costs 59 euros", "repair-prices-2024.md"),
         Context("x", "returns-and-refunds.md"),
     )
     rows = (Answer("rag", "basic-service", "59 euros", handed, 0.0, False, False),)
-    (found,) = checked(laid, look_inside(laid, Answers("run", 1, METRIC, rows)))
+    (found,) = checked(expanded, find_document_problems(expanded, Answers("run", 1, METRIC, rows)))
     assert (found.kind, found.severity) == ("stale_duplicate", "high")
     assert set(found.documents) == {"repair-prices-2024.md", "repair-prices-2026.md"}
     assert "repair-prices-2024.md looks like an older version of repair-prices-2026.md" in found.what
@@ -79,33 +79,33 @@ def test_the_old_price_list_of_the_sample_is_one_finding_and_there_is_nothing_el
 def test_a_contradiction_is_worse_where_gold_stands_in_it(tmp_path: Path) -> None:
     evidence = [{"document": "returns.md", "quote": "within 14 days of its delivery"}]
     asked = [{"id": "q", "question": "How long?", "expected_answer": "14 days", "evidence": evidence}]
-    laid = corpus(tmp_path, {"note.md": NOTE, "other.md": OTHER, "returns.md": RETURNS}, asked)
-    (found,) = of_kind(checked(laid, look_inside(laid, None)), "contradiction")
+    expanded = corpus(tmp_path, {"note.md": NOTE, "other.md": OTHER, "returns.md": RETURNS}, asked)
+    (found,) = of_kind(checked(expanded, find_document_problems(expanded, None)), "contradiction")
     assert (found.severity, found.questions) == ("high", ("q",))
     assert "(30 against 14)" in found.what
     (tmp_path / "again").mkdir()
-    laid = corpus(tmp_path / "again", {"note.md": NOTE, "other.md": OTHER, "returns.md": RETURNS})
-    (found,) = of_kind(look_inside(laid, None).findings, "contradiction")
+    expanded = corpus(tmp_path / "again", {"note.md": NOTE, "other.md": OTHER, "returns.md": RETURNS})
+    (found,) = of_kind(find_document_problems(expanded, None).findings, "contradiction")
     assert (found.severity, found.questions) == ("low", ())
 
 
 def test_copies_take_places_of_what_bots_are_handed(tmp_path: Path) -> None:
-    laid = corpus(tmp_path, {"copy.md": COPY, "other.md": OTHER, "returns.md": RETURNS})
-    contexts = tuple(Context(laid.by_id[name].text, name) for name in ("returns.md", "copy.md"))
+    expanded = corpus(tmp_path, {"copy.md": COPY, "other.md": OTHER, "returns.md": RETURNS})
+    contexts = tuple(Context(expanded.by_id[name].text, name) for name in ("returns.md", "copy.md"))
     rows = (Answer("rag", "q", "14 days", contexts, 1.0, True, False),)
-    (found,) = checked(laid, look_inside(laid, Answers("run", 1, METRIC, rows)))
+    (found,) = checked(expanded, find_document_problems(expanded, Answers("run", 1, METRIC, rows)))
     assert (found.kind, found.severity, found.questions) == ("near_duplicate", "high", ("q",))
     assert (found.details["stolen_places"], found.details["from_answers"]) == (1, True)
     apart = (Answer("rag", "q", "14 days", contexts[:1], 1.0, True, False),)
     rows = (*apart, Answer("b", "q", "", None, None, None, False))
-    (found,) = look_inside(laid, Answers("run", 1, METRIC, rows)).findings
+    (found,) = find_document_problems(expanded, Answers("run", 1, METRIC, rows)).findings
     assert found.details["from_answers"] is False  # no bot was handed two passages, so a search was made
     assert found.details["stolen_places"] == 1
 
 
 def test_without_answers_the_present_setting_is_searched(tmp_path: Path) -> None:
-    laid = corpus(tmp_path, {"copy.md": COPY, "other.md": OTHER, "returns.md": RETURNS})
-    (found,) = look_inside(laid, None).findings
+    expanded = corpus(tmp_path, {"copy.md": COPY, "other.md": OTHER, "returns.md": RETURNS})
+    (found,) = find_document_problems(expanded, None).findings
     assert (found.kind, found.details["stolen_places"], found.details["from_answers"]) == ("near_duplicate", 1, False)
 
 
@@ -119,8 +119,8 @@ def test_without_answers_the_present_setting_is_searched(tmp_path: Path) -> None
     ],
 )
 def test_hostile_documents(tmp_path: Path, files: dict[str, str]) -> None:
-    laid = corpus(tmp_path, files)
-    checked(laid, look_inside(laid, None))
+    expanded = corpus(tmp_path, files)
+    checked(expanded, find_document_problems(expanded, None))
 
 
 WINDOWS = [" ".join(f"{word}{'abcdefghij'[n % 10]}{'abcdefghij'[n // 10]}" for word in ("ka", "lo", "mi", "ne"))
@@ -129,8 +129,8 @@ WINDOWS = [" ".join(f"{word}{'abcdefghij'[n % 10]}{'abcdefghij'[n // 10]}" for w
 
 def test_windows_that_overlap_at_their_ends_are_told_in_one_finding(tmp_path: Path) -> None:
     windows = {f"w{n}.md": ". ".join(WINDOWS[n * 20 : n * 20 + 28]) for n in range(4)}
-    laid = corpus(tmp_path, windows | {"other.md": OTHER})
-    (found,) = of_kind(checked(laid, look_inside(laid, None)), "near_duplicate")
+    expanded = corpus(tmp_path, windows | {"other.md": OTHER})
+    (found,) = of_kind(checked(expanded, find_document_problems(expanded, None)), "near_duplicate")
     assert found.details["overlapping"] == [["w0.md", "w1.md"], ["w1.md", "w2.md"], ["w2.md", "w3.md"]]
     assert "4 documents overlap at their ends" in found.what
     assert "w1.md begins with what w0.md ends with" in found.what
@@ -272,7 +272,7 @@ def test_other_languages_are_compared_by_figures_alone_and_that_is_said(tmp_path
         "b.md": f"Das Rad von Larkspoke kostet 69 Euro. Der Laden in Cork ist am Montag not offen. {more}",
         "c.md": RETURNS, "d.md": OTHER, "e.md": NOTE.replace("30", "14"),
     }  # fmt: skip
-    inside = look_inside(corpus(tmp_path, files), None)
+    inside = find_document_problems(corpus(tmp_path, files), None)
     (found,) = of_kind(inside.findings, "contradiction")
     assert "59 against 69" in found.what and len(found.details["sentences"]) == 1
     assert [one for one in inside.warnings if "2 documents are not in English (German)" in one]

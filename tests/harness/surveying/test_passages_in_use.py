@@ -1,7 +1,7 @@
 """Which passages nobody reads, and which are the only ones."""
 
-from proctor.harness.analysis.cards import excerpt, single_passages, unused_passages
 from proctor.harness.analysis.corpus import QuestionGold
+from proctor.harness.analysis.document_summaries import excerpt, single_passages, unused_passages
 from proctor.knowledge.documents.document import Document, Passage
 from proctor.knowledge.documents.evidence import Span
 from proctor.knowledge.questions.question import Evidence

@@ -82,12 +82,12 @@ def rows_of(made, run):
 
 def test_bots_that_are_set_so_reach_what_the_grid_says(made):
     grid = made.analysis.grid
-    of_bot = {bot: place for place, one in enumerate(grid.settings) for bot in one.bots}
+    of_bot = {bot: place for place, one in enumerate(grid.configurations) for bot in one.bots}
     of_bot |= {f"rag: {name}": place for place, name in enumerate(grid.names)}
     compared = Counter()
     for bot, key, metric, value in made.query("SELECT bot, question_id, metric, value FROM row_scores"):
         if bot in of_bot and metric in OF_RETRIEVAL and key in grid.questions:
-            measured = grid.settings[of_bot[bot]].by_question[metric][grid.questions.index(key)]
+            measured = grid.configurations[of_bot[bot]].by_question[metric][grid.questions.index(key)]
             # What nobody has marked has no value in a run; the grid looks for the support of the expected answer.
             if key == "month":
                 assert value is None
@@ -103,7 +103,7 @@ def test_every_count_of_the_cards_is_one_of_rows(made):
     analysis, asked = made.analysis, {one["id"]: one for one in ASKED}
     rows = rows_of(made, analysis.run)
     assert len(rows) == 2 * len(ASKED)
-    holding = {(one.question, one.document) for one in analysis.coverage if one.holds}
+    holding = {(one.question, one.document) for one in analysis.coverage if one.has_answer}
     assert {key for key, _ in holding} == asked.keys() - {"boats"}
     kept = made.query("SELECT document, retrieved, tokens, wrong, graded FROM analysis_documents ORDER BY position")
     assert [tuple(line) for line in kept] == [
@@ -121,10 +121,10 @@ def test_every_count_of_the_cards_is_one_of_rows(made):
         assert sum(not right for right in marked.values()) <= card.wrong
         assert card.wrong <= sum(not right for right in marked.values()) + len(unanswerable)
         assert set(card.questions) == {key for key, one in holding if one == card.document}
-        caused = [
+        failures = [
             one for one in analysis.attribution.answers if one.cause == "document" and card.document in one.documents
         ]
-        assert card.caused in {len(caused), None}
+        assert card.failures in {len(failures), None}
     assert sum(card.wrong for card in analysis.documents) > 0
 
 
@@ -154,7 +154,7 @@ def test_another_survey_is_the_same_but_for_names_and_times(made, tmp_path):
         notify = json.loads(text, parse_constant=pytest.fail)  # no NaN
         for key in ("analysis", "run", "started_at", "finished_at"):
             assert notify.pop(key)
-        for result in notify["grid"]["settings"]:
+        for result in notify["grid"]["configurations"]:
             assert result.pop("retrieve_ms")
             for part in ("answers", "answers_against"):
                 result[part].pop("latency_ms", None)

@@ -63,7 +63,7 @@ def test_stale_gold_is_no_failure_of_retrieval(tmp_path):
     found = analysis(write_knowledge_suite(tmp_path, questions=[stale, *QUESTIONS[1:]])).analysis
     (gap,) = [finding for finding in found.gaps.findings if finding.kind == "stale_gold"]
     assert gap.questions == ("tune",)
-    assert "45 euros" in gap.places[0].text
+    assert "45 euros" in gap.locations[0].text
     assert found.grid is not None
     assert "tune" not in found.grid.questions
 
@@ -75,8 +75,8 @@ def test_bots_that_do_not_retrieve_are_no_reason_to_fail(tmp_path, bots):
     (tmp_path / "faq.csv").write_text("question,answer\nHow much is a tune-up?,45 euros\n")
     found = analysis(write_knowledge_suite(tmp_path, bots=bots))
     assert found.analysis.grid is not None
-    assert not any(result.answers for result in found.analysis.grid.settings)
-    assert not found.is_lacking
+    assert not any(result.answers for result in found.analysis.grid.configurations)
+    assert not found.is_incomplete
 
 
 def test_one_document_and_one_question_are_enough(tmp_path):
@@ -95,7 +95,7 @@ def test_what_bots_say_of_their_contexts_need_not_be_true(tmp_path):
 def test_a_bot_that_can_do_nothing_leaves_a_survey_of_the_others_that_says_so(tmp_path):
     bots = {**python_bots(tmp_path, "raises"), "rag": RAG}
     made = analysis(write_knowledge_suite(tmp_path, bots=bots))
-    assert made.is_lacking
+    assert made.is_incomplete
     assert any(warning.startswith("raises gave no answer") for warning in made.analysis.warnings)
     assert made.analysis.run
     assert "rag" in made.analysis.bots
@@ -181,7 +181,7 @@ def test_no_bot_is_asked_where_none_should_be(tmp_path):
     assert made.outcome is None
     assert (made.analysis.run, made.analysis.attribution, made.analysis.bots) == ("", None, ())
     assert made.analysis.grid is not None
-    assert not any(result.answers for result in made.analysis.grid.settings)
+    assert not any(result.answers for result in made.analysis.grid.configurations)
     with contextlib.closing(sqlite3.connect(tmp_path / "proctor.db")) as database:
         assert database.execute("SELECT COUNT(*) FROM replies").fetchone() == (0,)
 
@@ -249,10 +249,10 @@ def test_a_plan_of_other_documents(tmp_path):
     suite = write_knowledge_suite(tmp_path, repeat=3)
     with pytest.raises(InputError, match="missing"):
         plan(suite, against=tmp_path / "missing")
-    assert plan(suite, against=tmp_path / "documents").most["against"] == 0
+    assert plan(suite, against=tmp_path / "documents").most["document_changes"] == 0
     (tmp_path / "old").mkdir()
     (tmp_path / "old" / "prices.md").write_text("A tune-up costs 40 euros.")
-    assert plan(suite, against=tmp_path / "old").most["against"] == 9 + 12
+    assert plan(suite, against=tmp_path / "old").most["document_changes"] == 9 + 12
 
 
 def test_no_key_is_kept_or_printed(tmp_path):

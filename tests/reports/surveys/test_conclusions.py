@@ -6,7 +6,7 @@ from proctor.reports.analysis.findings import (
     Ablations,
     DatasetQuality,
     DocumentAttribution,
-    DocumentCard,
+    DocumentSummary,
     Finding,
     Gaps,
     Grid,
@@ -26,7 +26,7 @@ def said(**parts: object) -> list[str]:
 def found(says: str) -> Grid:
     made = grid()
     assert made.recommendation is not None
-    return dataclasses.replace(made, recommendation=dataclasses.replace(made.recommendation, says=says))
+    return dataclasses.replace(made, recommendation=dataclasses.replace(made.recommendation, verdict=says))
 
 
 def test_a_bare_survey_concludes_nothing():
@@ -37,14 +37,14 @@ def test_the_long_sentence_of_the_grid_is_not_repeated():
     made = grid()
     assert made.recommendation is not None
     (sentence,) = said(grid=made)
-    assert sentence != made.recommendation.why
+    assert sentence != made.recommendation.reason
     assert sentence.startswith("Take recursive 600/80, hybrid, k 4 instead of recursive 400/80, dense, k 4: +0.20")
 
 
-@pytest.mark.parametrize("says", ["no difference shown", "worse", "present"])
+@pytest.mark.parametrize("says", ["no difference shown", "worse", "current"])
 def test_only_what_is_better_is_to_be_taken(says: str):
     sentence = advice(found(says))
-    assert sentence.startswith("Keep the present setting, recursive 400/80, dense, k 4")
+    assert sentence.startswith("Keep the current configuration, recursive 400/80, dense, k 4")
     assert "520 prompt tokens or less" in sentence
 
 
@@ -52,11 +52,11 @@ def budgeted(gain: float, tokens: float, apart: float = 0.02) -> Grid:
     """A grid whose last setting gains so much for so many tokens; one within the bound gains 0.1."""
     made = grid()
     last = dataclasses.replace(
-        made.settings[-1],
-        against={"evidence_recall": difference(gain, apart)},
-        metrics={**made.settings[-1].metrics, "prompt_tokens": estimate(tokens)},
+        made.configurations[-1],
+        differences={"evidence_recall": difference(gain, apart)},
+        metrics={**made.configurations[-1].metrics, "prompt_tokens": estimate(tokens)},
     )
-    return dataclasses.replace(made, settings=(*made.settings[:-1], last), budget=560.0)
+    return dataclasses.replace(made, configurations=(*made.configurations[:-1], last), budget=560.0)
 
 
 def test_what_more_tokens_would_buy_is_said():
@@ -107,7 +107,7 @@ def test_a_few_answers_don_t_call_a_metric_into_doubt():
 
 
 def test_documents_that_did_nothing_are_told_only_where_answers_tell_what_they_read():
-    idle, read = DocumentCard("idle.md", "", 1), DocumentCard("read.md", "", 1, retrieved=2)
+    idle, read = DocumentSummary("idle.md", "", 1), DocumentSummary("read.md", "", 1, retrieved=2)
     assert said(documents=(idle, idle)) == []
     assert said(documents=(idle, read)) == [
         "1 of 2 documents did nothing: no answer was made from it, and no question needs it."
@@ -117,7 +117,7 @@ def test_documents_that_did_nothing_are_told_only_where_answers_tell_what_they_r
 def test_findings_are_counted_with_their_verbs():
     pair = Finding("contradiction", "high", "They differ.", "Mend one.")
     stale = Finding("stale_gold", "high", "It is gone.", "Quote anew.", questions=("a", "b"))
-    assert said(inside=(pair, pair), gaps=Gaps((stale,))) == [
+    assert said(document_quality=(pair, pair), gaps=Gaps((stale,))) == [
         "2 questions have stale gold: the evidence is no longer in its document.",
         "2 pairs of documents contradict one another.",
     ]

@@ -41,7 +41,7 @@ def test_a_survey_comes_back_as_it_was(store):
 
 def test_the_object_has_the_parts_that_programs_look_for():
     found = json.loads(analysis_json(full_survey()))
-    assert {"grid", "documents", "gaps", "attribution", "dataset_quality", "inside", "against"} <= found.keys()
+    assert {"grid", "documents", "gaps", "attribution", "dataset_quality", "document_quality", "document_changes"} <= found.keys()
     assert read_analysis_json(analysis_json(full_survey())) == full_survey()
 
 
@@ -72,7 +72,7 @@ def test_the_lines_say_what_the_records_say(store):
     differences += " ORDER BY configuration_id"
     assert [line for (line,) in store.query(differences)] == [None, 0.1, 0.2]
     of_answers = "SELECT difference, difference_low, p_value FROM analysis_configuration_metrics WHERE of = 'answer'"
-    (last,) = full_survey().grid.settings[-1].answers_against.values()
+    (last,) = full_survey().grid.configurations[-1].answer_differences.values()
     assert store.query(f"{of_answers} ORDER BY configuration_id") == [
         (None, None, None), (last.mean, last.low, last.p_value),
     ]  # fmt: skip
@@ -80,11 +80,11 @@ def test_the_lines_say_what_the_records_say(store):
 
 def test_settings_are_kept_with_all_that_sets_them_apart(store):
     analysis = full_survey()
-    first, _, third = analysis.grid.settings
-    bounded = dataclasses.replace(first, setting=dataclasses.replace(first.setting, min_score=0.35))
-    other = dataclasses.replace(first, setting=dataclasses.replace(first.setting, embedder="large"))
+    first, _, third = analysis.grid.configurations
+    bounded = dataclasses.replace(first, setting=dataclasses.replace(first.configuration, min_score=0.35))
+    other = dataclasses.replace(first, setting=dataclasses.replace(first.configuration, embedder="large"))
     settings = (first, bounded, other, third)
-    store_analysis(store, dataclasses.replace(analysis, grid=dataclasses.replace(analysis.grid, settings=settings)))
+    store_analysis(store, dataclasses.replace(analysis, grid=dataclasses.replace(analysis.grid, configurations=settings)))
     kept = store.query("SELECT name, min_score FROM analysis_configurations ORDER BY position")
     assert kept[:3] == [
         ("recursive 400/80, dense, k 4, all-MiniLM-L6-v2", None),
@@ -95,7 +95,7 @@ def test_settings_are_kept_with_all_that_sets_them_apart(store):
 
 def test_a_survey_without_parts_can_be_kept(store):
     bare = dataclasses.replace(
-        full_survey(), grid=None, attribution=None, dataset_quality=None, against=None, documents=(), metric=""
+        full_survey(), grid=None, attribution=None, dataset_quality=None, document_changes=None, documents=(), metric=""
     )
     store_analysis(store, bare)
     assert find_analysis(store) == bare

@@ -6,7 +6,7 @@ from proctor.reports.analysis.findings import (
     Ablations,
     DatasetQuality,
     DocumentAttribution,
-    DocumentCard,
+    DocumentSummary,
     KnowledgeAnalysis,
     Subset,
 )
@@ -24,16 +24,18 @@ def test_documents_are_counted_where_there_are_no_cards():
 def test_a_setting_is_to_be_taken_only_where_it_is_better(says: str, mark: str):
     made = grid()
     assert made.recommendation is not None
-    made = dataclasses.replace(made, recommendation=dataclasses.replace(made.recommendation, says=says))
+    made = dataclasses.replace(made, recommendation=dataclasses.replace(made.recommendation, verdict=says))
     assert [words.mark(made, place) for place in range(3)] == ["now", "", mark]
 
 
 def test_questions_of_a_grid_are_parted_by_what_they_were_measured_against():
     both = grid()
     assert words.gold_of_grid(both) == (
-        "3 settings, 4 questions: 3 by gold evidence, 1 by the support of their expected answer"
+        "3 configurations, 4 questions: 3 by gold evidence, 1 by the support of their expected answer"
     )
-    assert words.gold_of_grid(dataclasses.replace(both, by_evidence=4)) == "3 settings, 4 questions by gold evidence"
+    assert (
+        words.gold_of_grid(dataclasses.replace(both, by_evidence=4)) == "3 configurations, 4 questions by gold evidence"
+    )
 
 
 def test_a_smaller_set_is_told_by_bots_that_it_was_not_chosen_with():
@@ -54,7 +56,7 @@ def test_a_smaller_set_is_told_by_bots_that_it_was_not_chosen_with():
 def test_documents_that_caused_most_stand_before_those_that_carried_most():
     made = [
         DocumentAttribution("tried.md", tried=3),
-        DocumentAttribution("carries.md", carried=(("rag", "a"),)),
+        DocumentAttribution("carries.md", successes=(("rag", "a"),)),
         DocumentAttribution("one.md", (("rag", "a"),)),
         DocumentAttribution("two.md", (("rag", "a"), ("faq", "a"))),
     ]
@@ -73,5 +75,5 @@ def test_it_is_known_what_answers_read_as_soon_as_one_tells():
     analysis = full_survey()
     assert words.is_read(analysis)
     assert not words.is_read(
-        dataclasses.replace(analysis, documents=(DocumentCard("a.md", "", 1, questions=("how",)),))
+        dataclasses.replace(analysis, documents=(DocumentSummary("a.md", "", 1, questions=("how",)),))
     )

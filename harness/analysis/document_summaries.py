@@ -1,4 +1,4 @@
-"""Document cards: what each document does for the answers, and which questions have to do with which documents."""
+"""Document summaries: what each document does for the answers, and which questions have to do with which documents."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from ...bots import RagSettings
 from ...knowledge import EvidenceFinder, Splitting
 from ...knowledge.documents.evidence import Span
-from ...reports.analysis.findings import Covered, DocumentCard, Excerpt
+from ...reports.analysis.findings import Coverage, DocumentSummary, Excerpt
 from ...reports.statistics.intervals import wilson
 from .corpus import language_of, listed
 
@@ -110,7 +110,7 @@ _SHOWN: Final = 300  # characters of an excerpt; its span tells the rest
 
 def cut_all(corpus: CorpusIndex) -> Passages:
     """By document its passages as the first retrieving bot cuts it, or as one would by default."""
-    present = corpus.present
+    present = corpus.current
     splitting = Splitting(present.splitter, present.chunk_size, present.chunk_overlap)
     return {document.id: splitting.cut(document) for document in corpus.documents}
 
@@ -185,10 +185,10 @@ _BYTES_PER_TOKEN: Final = 4  # OpenAI's rule of thumb for English, in UTF-8
 
 
 @dataclass(frozen=True, slots=True)
-class Cards:
-    """A card for each document, the worst first, and what there is to say of them together."""
+class DocumentSummaries:
+    """A summary for each document, the worst first, and what there is to say of them together."""
 
-    cards: tuple[DocumentCard, ...]
+    summaries: tuple[DocumentSummary, ...]
     warnings: tuple[str, ...] = ()
 
 
@@ -198,15 +198,17 @@ class _Use:
 
     retrieved: int = 0
     needed: int = 0
-    placed: int = 0
+    located: int = 0
     wrong: int = 0
-    marked: int = 0
+    graded: int = 0
     spans: set[Span] = field(default_factory=set)
     is_vague: bool = False
 
 
-def document_cards(corpus: CorpusIndex, answers: Answers | None, attribution: Ablations | None = None) -> Cards:
-    """A card for every document.
+def summarise_documents(
+    corpus: CorpusIndex, answers: Answers | None, attribution: Ablations | None = None
+) -> DocumentSummaries:
+    """A summary for every document.
 
     First come those that caused failures, the most first. Then those that stood in wrong answers, by the share that
     is sure to be wrong (lower end of Wilson's interval, so that one wrong answer of one says little). Then those that
@@ -215,17 +217,19 @@ def document_cards(corpus: CorpusIndex, answers: Answers | None, attribution: Ab
 
     Args:
         corpus: documents and questions.
-        answers: None where no bot was asked; then the cards tell only what questions need.
+        answers: None where no bot was asked; then the summaries tell only what questions need.
         attribution: what removing documents did to the answers; None where nobody asked.
     """
     retrieved = find_retrieved(corpus, answers)
-    desk = _Desk(corpus, retrieved, {} if attribution is None else {one.document: one for one in attribution.documents})
-    cards = tuple(sorted((desk.card(document) for document in corpus.documents), key=_rank))
-    return Cards(cards, tuple(_warnings(retrieved, cards)))
+    making = _Summarising(
+        corpus, retrieved, {} if attribution is None else {one.document: one for one in attribution.documents}
+    )
+    summaries = tuple(sorted((making.summary(document) for document in corpus.documents), key=_rank))
+    return DocumentSummaries(summaries, tuple(_warnings(retrieved, summaries)))
 
 
-class _Desk:
-    """What all cards are made from."""
+class _Summarising:
+    """What all summaries are made from."""
 
     def __init__(
         self, corpus: CorpusIndex, retrieved: Retrieved, attributed: Mapping[str, DocumentAttribution]
@@ -236,20 +240,20 @@ class _Desk:
         self._passages = cut_all(corpus)
         self._holding, self._needing = _questions(corpus)
         self._attributed = attributed
-        self._overlap = corpus.present.chunk_overlap
+        self._overlap = corpus.current.chunk_overlap
         self._is_read = bool(counted)
         self._is_cut = any(isinstance(bot, RagSettings) for bot in corpus.loaded.suite.bots.values())
         self._single = single_passages(corpus.gold.values(), self._passages) if self._is_cut else frozenset()
 
-    def card(self, document: Document) -> DocumentCard:
-        """The card of a document."""
+    def summary(self, document: Document) -> DocumentSummary:
+        """The summary of a document."""
         use, pieces, attribution = (
             self._uses[document.id],
             self._passages[document.id],
             self._attributed.get(document.id),
         )
         tried = attribution if attribution is not None and attribution.tried else None
-        return DocumentCard(
+        return DocumentSummary(
             document=document.id,
             title=document.title,
             characters=len(document.text),
@@ -263,10 +267,10 @@ class _Desk:
             unused=unused_passages(document, pieces, use.spans, self._overlap) if self._knows(use) else (),
             tokens=self._tokens.get(document.id, 0),
             wrong=use.wrong,
-            marked=use.marked,
-            caused=None if tried is None else len(tried.caused),
-            carried=None if tried is None else len(tried.carried),
-            placed=use.placed,
+            graded=use.graded,
+            failures=None if tried is None else len(tried.failures),
+            successes=None if tried is None else len(tried.successes),
+            located=use.located,
         )
 
     def _singles(self, document: Document, pieces: Sequence[Passage]) -> tuple[Excerpt, ...]:
@@ -289,8 +293,8 @@ def _uses(counted: Sequence[MadeFrom], corpus: CorpusIndex) -> Mapping[str, _Use
             use = uses[document]
             use.retrieved += 1
             use.needed += document in holding
-            use.placed += bool(holding) or is_nowhere
-            use.marked += one.answer.right is not None
+            use.located += bool(holding) or is_nowhere
+            use.graded += one.answer.right is not None
             use.wrong += one.answer.right is False
         for piece in one.pieces:
             if piece.span is None:
@@ -321,38 +325,42 @@ def _questions(corpus: CorpusIndex) -> tuple[Mapping[str, list[str]], Mapping[st
     return holding, needing
 
 
-def _rank(card: DocumentCard) -> tuple[float, ...]:
+def _rank(summary: DocumentSummary) -> tuple[float, ...]:
     """The worse, the less."""
-    surely_wrong = wilson(card.wrong / card.marked, card.marked)[0] if card.wrong else 0.0
-    never_found = len(card.only_support) + len(card.questions) if not card.retrieved else 0
-    return (-(card.caused or 0), -surely_wrong, -never_found, is_idle(card))
+    surely_wrong = wilson(summary.wrong / summary.graded, summary.graded)[0] if summary.wrong else 0.0
+    never_found = len(summary.only_support) + len(summary.questions) if not summary.retrieved else 0
+    return (-(summary.failures or 0), -surely_wrong, -never_found, is_idle(summary))
 
 
-def is_idle(card: DocumentCard) -> bool:
+def is_idle(summary: DocumentSummary) -> bool:
     """Whether a document does nothing: no answer was made from it, and no question is known to need it."""
-    return not card.retrieved and not card.tokens and not card.questions
+    return not summary.retrieved and not summary.tokens and not summary.questions
 
 
-def _warnings(retrieved: Retrieved, cards: Sequence[DocumentCard]) -> Iterator[str]:
+def _warnings(retrieved: Retrieved, summaries: Sequence[DocumentSummary]) -> Iterator[str]:
     if retrieved.silent:
         verb = "does" if len(retrieved.silent) == 1 else "do"
-        yield f"{listed(retrieved.silent)} {verb} not tell what answers were made from, so no card counts them."
+        yield f"{listed(retrieved.silent)} {verb} not tell what answers were made from, so no summary counts them."
     for bot, count in retrieved.unknown.items():
         passages = "1 passage that it read is" if count == 1 else f"{count:,} passages that it read are"
-        yield f"{bot}: {passages} of no document of the suite, so no card counts {'it' if count == 1 else 'them'}."
+        yield f"{bot}: {passages} of no document of the suite, so no summary counts {'it' if count == 1 else 'them'}."
     if retrieved.given:
         bots = listed(retrieved.always_given)
         verb = "reads" if len(retrieved.always_given) == 1 else "read"
-        what = "so the cards count only their tokens" if retrieved.chosen else "so the cards tell no document apart"
+        what = (
+            "so the summaries count only their tokens"
+            if retrieved.chosen
+            else "so the summaries tell no document apart"
+        )
         yield f"{bots} {verb} the same passages whatever is asked, {what}."
-    idle = [card.document for card in cards if is_idle(card)]
+    idle = [summary.document for summary in summaries if is_idle(summary)]
     if idle and (retrieved.chosen or retrieved.given):
         what, them = ("1 document does", "it") if len(idle) == 1 else (f"{len(idle):,} documents do", "them")
-        lacking = f"No answer was made from {them}, and no question is known to need {them}."
-        yield f"{what} nothing: {listed(idle)}. {lacking}"
+        unused = f"No answer was made from {them}, and no question is known to need {them}."
+        yield f"{what} nothing: {listed(idle)}. {unused}"
 
 
-def coverage(corpus: CorpusIndex, answers: Answers | None) -> tuple[Covered, ...]:
+def coverage(corpus: CorpusIndex, answers: Answers | None) -> tuple[Coverage, ...]:
     """Every question and document that have to do with each other, by questions, then by documents.
 
     What bots read that read the same for every question is left out: it would be each document for each question.
@@ -371,5 +379,5 @@ def coverage(corpus: CorpusIndex, answers: Answers | None) -> tuple[Covered, ...
             made = by_document.get(document, [])
             bots = tuple(one.answer.bot for one in made)
             wrong = tuple(one.answer.bot for one in made if one.answer.right is False)
-            found.append(Covered(question.id, document, document in holding, bots, wrong))
+            found.append(Coverage(question.id, document, document in holding, bots, wrong))
     return tuple(found)
