@@ -340,18 +340,14 @@ def is_idle(summary: DocumentSummary) -> bool:
 def _warnings(retrieved: Retrieved, summaries: Sequence[DocumentSummary]) -> Iterator[str]:
     if retrieved.silent:
         verb = "does" if len(retrieved.silent) == 1 else "do"
-        yield f"{listed(retrieved.silent)} {verb} not tell what answers were made from, so no summary counts them."
+        yield f"{listed(retrieved.silent)} {verb} not tell what answers were made from, so no count includes them."
     for bot, count in retrieved.unknown.items():
         passages = "1 passage that it read is" if count == 1 else f"{count:,} passages that it read are"
-        yield f"{bot}: {passages} of no document of the suite, so no summary counts {'it' if count == 1 else 'them'}."
+        yield f"{bot}: {passages} of no document of the suite, so no count includes {'it' if count == 1 else 'them'}."
     if retrieved.given:
         bots = listed(retrieved.always_given)
         verb = "reads" if len(retrieved.always_given) == 1 else "read"
-        what = (
-            "so the summaries count only their tokens"
-            if retrieved.chosen
-            else "so the summaries tell no document apart"
-        )
+        what = "so only their tokens are counted" if retrieved.chosen else "so they say nothing of single documents"
         yield f"{bots} {verb} the same passages whatever is asked, {what}."
     idle = [summary.document for summary in summaries if is_idle(summary)]
     if idle and (retrieved.chosen or retrieved.given):

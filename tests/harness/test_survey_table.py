@@ -155,7 +155,7 @@ def test_without_answers_the_cards_say_nothing_of_answers():
 
 
 def test_documents_nobody_needed_are_named_together():
-    cards = tuple(DocumentSummary(f"{name}.md", "", 10, retrieved=2, placed=2) for name in "ab")
+    cards = tuple(DocumentSummary(f"{name}.md", "", 10, retrieved=2, located=2) for name in "ab")
     text = shown(dataclasses.replace(full_survey(), documents=cards))
     assert "Never needed where it was retrieved: a.md, b.md." in text
 
@@ -188,7 +188,7 @@ def test_settings_that_differ_in_their_models_alone_are_named_with_them():
     analysis = full_survey()
     first = analysis.grid.configurations[0]
     other = dataclasses.replace(first, configuration=dataclasses.replace(first.configuration, embedder="large"))
-    two = dataclasses.replace(analysis.grid, settings=(first, other), recommendation=None)
+    two = dataclasses.replace(analysis.grid, configurations=(first, other), recommendation=None)
     text = shown(dataclasses.replace(analysis, grid=two))
     words = " ".join(text.split())
     assert "k 4, large" in words

@@ -85,7 +85,7 @@ def test_a_setting_that_is_better_is_found_and_shown_to_be():
     rates = np.zeros(12)
     rates[7] = 2.5
     made, doubt = recommend(contest(drawn(12, 3, clusters, rates), clusters))
-    assert (made.configuration, made.says, doubt) == (7, "better", "")
+    assert (made.configuration, made.verdict, doubt) == (7, "better", "")
     assert made.same_elsewhere
     assert made.chosen_on + made.reported_on == 240
     assert made.difference.questions == made.mean.count == made.reported_on
@@ -138,7 +138,7 @@ def test_a_setting_that_lacks_values_is_not_recommended():
 def test_without_values_of_the_present_setting_nothing_is_recommended():
     made, doubt = recommend(contest([np.full(80, np.nan), np.ones(80)]))
     assert made is None
-    assert "the present one doesn't tell where its passages stand" in doubt
+    assert "the current one doesn't tell where its passages stand" in doubt
 
 
 @pytest.mark.parametrize(

@@ -47,16 +47,16 @@ def retrieved(corpus, grid):
     retrieving = Retrieving(corpus, [one.text for one in corpus.questions], laid.embedders, notify.append)
 
     async def work():
-        return [one async for one in retrieving.made(laid.settings)]
+        return [one async for one in retrieving.made(laid.configurations)]
 
     found = {}
     for one in asyncio.run(work()):
         assert all(took > 0 for took in one.ms)
         for place in one.configurations:
-            setting = laid.settings[place]
+            setting = laid.configurations[place]
             found[setting] = [contexts[: setting.top_k] for contexts in one.found]
     assert list(found) != []
-    assert set(found) == set(laid.settings)
+    assert set(found) == set(laid.configurations)
     return found, retrieving, notify
 
 

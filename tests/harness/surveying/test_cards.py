@@ -78,12 +78,12 @@ def test_every_count_of_a_card(expanded):
     ))  # fmt: skip
     by_id = {card.document: card for card in found.summaries}
     old = by_id["old.md"]
-    assert (old.retrieved, old.needed, old.placed, old.wrong, old.marked) == (4, 0, 3, 1, 3)
+    assert (old.retrieved, old.needed, old.located, old.wrong, old.graded) == (4, 0, 3, 1, 3)
     assert old.precision == 0  # of the three questions whose answer's place is known, or known to be nowhere
     assert old.tokens == -(-5 * len(SERVICE_THEN.text) // 4)
     assert (old.title, old.characters, old.language) == ("Prices of 2024", len(OLD), "en")
     prices = by_id["prices.md"]
-    assert (prices.retrieved, prices.needed, prices.wrong, prices.marked) == (1, 1, 1, 1)
+    assert (prices.retrieved, prices.needed, prices.wrong, prices.graded) == (1, 1, 1, 1)
     assert (prices.questions, prices.only_support) == (("price", "told"), ("told",))
     assert by_id["hours.md"].questions == ("price", "hours")
     assert by_id["hours.md"].only_support == ("hours",)
@@ -147,10 +147,10 @@ def test_a_bot_that_reads_everything_tells_no_document_apart(expanded):
     assert by_id["about.md"].tokens == -(-3 * len(whole[0].text) // 4)
     assert by_id["about.md"].unused != ()
     assert not any("nothing" in warning for warning in found.warnings)
-    assert "full reads the same passages whatever is asked, so the cards count only their tokens." in found.warnings
+    assert "full reads the same passages whatever is asked, so only their tokens are counted." in found.warnings
     alone = summarise_documents(expanded, answers(*full))
     assert [(card.retrieved, card.unused) for card in alone.summaries] == [(3, ())] * 4
-    assert "so the cards tell no document apart." in alone.warnings[0]
+    assert "so they say nothing of single documents." in alone.warnings[0]
     assert coverage(expanded, answers(*full)) == coverage(expanded, None)
 
 
@@ -166,8 +166,8 @@ def test_documents_of_other_names_and_without_places(expanded):
     assert by_id["prices.md"].unused[0].start > PRICES.index("euros.")
     assert by_id["hours.md"].needed == 1
     assert found.warnings[:2] == (
-        "faq does not tell what answers were made from, so no card counts them.",
-        "mine: 2 passages that it read are of no document of the suite, so no card counts them.",
+        "faq does not tell what answers were made from, so no count includes them.",
+        "mine: 2 passages that it read are of no document of the suite, so no count includes them.",
     )
 
 

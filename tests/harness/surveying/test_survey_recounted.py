@@ -107,7 +107,7 @@ def test_every_count_of_the_cards_is_one_of_rows(made):
     assert {key for key, _ in holding} == asked.keys() - {"boats"}
     kept = made.query("SELECT document, retrieved, tokens, wrong, graded FROM analysis_documents ORDER BY position")
     assert [tuple(line) for line in kept] == [
-        (card.document, card.retrieved, card.tokens, card.wrong, card.marked) for card in analysis.documents
+        (card.document, card.retrieved, card.tokens, card.wrong, card.graded) for card in analysis.documents
     ]
     for card in analysis.documents:
         stood = {place: row for place, row in rows.items() if card.document in {one for one, _ in row.contexts}}
@@ -117,7 +117,7 @@ def test_every_count_of_the_cards_is_one_of_rows(made):
         assert card.needed == sum((key, card.document) in holding for _, key in stood)
         assert card.tokens == math.ceil(size / 4)
         unanswerable = [place for place in stood if place[1] == "boats"]
-        assert card.marked == len(marked) + len(unanswerable)
+        assert card.graded == len(marked) + len(unanswerable)
         assert sum(not right for right in marked.values()) <= card.wrong
         assert card.wrong <= sum(not right for right in marked.values()) + len(unanswerable)
         assert set(card.questions) == {key for key, one in holding if one == card.document}

@@ -81,8 +81,8 @@ def test_the_lines_say_what_the_records_say(store):
 def test_settings_are_kept_with_all_that_sets_them_apart(store):
     analysis = full_survey()
     first, _, third = analysis.grid.configurations
-    bounded = dataclasses.replace(first, setting=dataclasses.replace(first.configuration, min_score=0.35))
-    other = dataclasses.replace(first, setting=dataclasses.replace(first.configuration, embedder="large"))
+    bounded = dataclasses.replace(first, configuration=dataclasses.replace(first.configuration, min_score=0.35))
+    other = dataclasses.replace(first, configuration=dataclasses.replace(first.configuration, embedder="large"))
     settings = (first, bounded, other, third)
     store_analysis(store, dataclasses.replace(analysis, grid=dataclasses.replace(analysis.grid, configurations=settings)))
     kept = store.query("SELECT name, min_score FROM analysis_configurations ORDER BY position")
