@@ -191,7 +191,9 @@ def _questions(analysis: KnowledgeAnalysis) -> Iterator[tuple[object, ...]]:
     for place, question in enumerate(analysis.questions):
         notify = quality_checked.get(question.key)
         figures = (
-            (None,) * 4 if notify is None else (notify.difficulty, notify.spread, notify.discrimination, notify.informative)
+            (None,) * 4
+            if notify is None
+            else (notify.difficulty, notify.spread, notify.discrimination, notify.informative)
         )
         yield (
             place, question.key, question.text, question.gold, *figures,

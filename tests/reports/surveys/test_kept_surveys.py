@@ -41,7 +41,15 @@ def test_a_survey_comes_back_as_it_was(store):
 
 def test_the_object_has_the_parts_that_programs_look_for():
     found = json.loads(analysis_json(full_survey()))
-    assert {"grid", "documents", "gaps", "attribution", "dataset_quality", "document_quality", "document_changes"} <= found.keys()
+    assert {
+        "grid",
+        "documents",
+        "gaps",
+        "attribution",
+        "dataset_quality",
+        "document_quality",
+        "document_changes",
+    } <= found.keys()
     assert read_analysis_json(analysis_json(full_survey())) == full_survey()
 
 
@@ -84,7 +92,9 @@ def test_settings_are_kept_with_all_that_sets_them_apart(store):
     bounded = dataclasses.replace(first, configuration=dataclasses.replace(first.configuration, min_score=0.35))
     other = dataclasses.replace(first, configuration=dataclasses.replace(first.configuration, embedder="large"))
     settings = (first, bounded, other, third)
-    store_analysis(store, dataclasses.replace(analysis, grid=dataclasses.replace(analysis.grid, configurations=settings)))
+    store_analysis(
+        store, dataclasses.replace(analysis, grid=dataclasses.replace(analysis.grid, configurations=settings))
+    )
     kept = store.query("SELECT name, min_score FROM analysis_configurations ORDER BY position")
     assert kept[:3] == [
         ("recursive 400/80, dense, k 4, all-MiniLM-L6-v2", None),
