@@ -97,8 +97,9 @@ def _keep_grid(connection: sqlite3.Connection, analysis_id: int, grid: Grid) -> 
             " top_k, embedder, reranker, min_score, passages, bots, is_current, is_recommended, retrieve_ms_p50,"
             " retrieve_ms_p95) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             [
-                analysis_id, position, name, configuration.splitter, configuration.chunk_size, configuration.chunk_overlap,
-                configuration.retriever, configuration.top_k, configuration.embedder, configuration.reranker, configuration.min_score,
+                analysis_id, position, name, configuration.splitter, configuration.chunk_size,
+                configuration.chunk_overlap, configuration.retriever, configuration.top_k, configuration.embedder,
+                configuration.reranker, configuration.min_score,
                 result.passages, to_json(result.bots), position == grid.current, position == chosen,
                 *(result.retrieve_ms or (None, None)),
             ],
