@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from ..analysis.findings import Grid, ConfigurationResult
+from ..analysis.findings import ConfigurationResult, Grid
 from ..analysis.messages import RETRIEVAL_METRICS, best_configurations, mark, mean_text
 from .charts import DotIntervals, Line, interval_scale
 

@@ -27,7 +27,7 @@ from proctor.reports.pages.knowledge import (
 from proctor.reports.pages.run_page import analysis_file, run_file, run_page
 from survey_books import HOSTILE, estimate, findings, full_survey, grid
 
-PARTS = ("grid", "gaps", "documents", "attribution", "inside", "against", "dataset_quality")
+PARTS = ("grid", "gaps", "documents", "attribution", "document_quality", "document_changes", "dataset_quality")
 
 
 @pytest.fixture(scope="module")
@@ -115,7 +115,7 @@ def test_an_analysis_without_findings_says_so() -> None:
     assert "<h3" not in shown
 
 
-@pytest.mark.parametrize("part", ["grid", "attribution", "dataset_quality", "against"])
+@pytest.mark.parametrize("part", ["grid", "attribution", "dataset_quality", "document_changes"])
 def test_a_part_that_was_not_asked_for_is_not_there(part: str) -> None:
     analysis = full_survey()
     without = dataclasses.replace(analysis, **{part: None})  # type: ignore[arg-type]
@@ -216,7 +216,7 @@ def without_answers() -> KnowledgeAnalysis:
 
 def test_without_answers_nothing_is_said_of_answers() -> None:
     text = knowledge_section(without_answers())
-    section = text[text.index('id="knowledge-documents"') : text.index('id="knowledge-inside"')]
+    section = text[text.index('id="knowledge-documents"') : text.index('id="knowledge-document_quality"')]
     assert "Cards, the most used first" in section
     for words in ("retrieved", "in answers", "no bot retrieved it", "needed in", "wrong", "prompts", "Never"):
         assert words not in section
@@ -264,9 +264,12 @@ def test_metrics_of_answers_stand_below_one_another_the_one_that_tells_right_fir
     made = grid()
     answers = {f"metric_{place}": estimate(0.5) for place in range(METRICS + 1)}
     settings = tuple(
-        dataclasses.replace(result, answers={**answers, "answer_similarity": estimate(0.7)}) for result in made.configurations
+        dataclasses.replace(result, answers={**answers, "answer_similarity": estimate(0.7)})
+        for result in made.configurations
     )
-    text = knowledge_section(dataclasses.replace(full_survey(), grid=dataclasses.replace(made, configurations=settings)))
+    text = knowledge_section(
+        dataclasses.replace(full_survey(), grid=dataclasses.replace(made, configurations=settings))
+    )
     first = text[text.index('aria-label="Answers by configuration"') :]
     assert first.index("answer_similarity") < first.index("metric_0") < first.index("<summary>2 more metrics</summary>")
     assert first.index("<summary>2 more metrics</summary>") < first.index(f"metric_{METRICS}")
