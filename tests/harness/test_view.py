@@ -245,7 +245,7 @@ def test_an_older_database_is_not_brought_up_to_date_by_looking(tmp_path: Path) 
         pass
     assert digest(path) == before
     done = typed.proctor(*str(refused.value).split("proctor ")[-1].split(), folder=tmp_path)
-    assert "holds no run yet" in done.stderr  # now that it has its tables
+    assert "has no run yet" in done.stderr  # now that it has its tables
     with snapshot(path) as store:
         assert store.query("SELECT COUNT(*) FROM runs") == [(0,)]
 
