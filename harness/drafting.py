@@ -210,7 +210,7 @@ def model_drafts(
     finally:
         writer.close()
         judging.vector_cache.close()
-    made = ModelDrafts(paid=judging.vector_cache.paid, kept=judging.vector_cache.kept, problem=judging.problem)
+    made = ModelDrafts(paid=judging.vector_cache.paid, kept=judging.vector_cache.cached, problem=judging.problem)
     finder = EvidenceFinder(documents)
     by_id = {document.id: document for document in documents}
     for passage, reply in zip(passages, replies, strict=True):

@@ -155,7 +155,7 @@ def write_questions(
         if writer is not None:
             writer.close()
         judging.vector_cache.close()
-    return Written(texts, judging.vector_cache.paid, judging.vector_cache.kept, judging.problem)
+    return Written(texts, judging.vector_cache.paid, judging.vector_cache.cached, judging.problem)
 
 
 def need_of_judge(kinds: Sequence[str]) -> str:

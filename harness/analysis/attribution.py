@@ -207,7 +207,7 @@ def ask_again(
     }
     of = {variant.bot.name: variant.of for variant in held}
     problems = {of[name]: problem for name, problem in outcome.problems.items()}
-    return Asked(answers, outcome.asked, outcome.kept, problems)
+    return Asked(answers, outcome.asked, outcome.cached, problems)
 
 
 def to_ask(corpus: CorpusIndex, ablations: Iterable[Ablation], options: RunConfig, store: Store) -> int:

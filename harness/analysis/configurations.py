@@ -920,7 +920,7 @@ def answers_to_ask(
         waiting = (
             item for bot_queue in evaluation.bot_queues(run) for item in todo(bot_queue, run_results, run, own_only)
         )
-        return sum(item is not None and not item.row.kept and item.row.reply is None for item in waiting)
+        return sum(item is not None and not item.row.cached and item.row.reply is None for item in waiting)
     finally:
         expanded.close(corpus.embedder)
 

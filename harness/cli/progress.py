@@ -90,7 +90,7 @@ class ProgressLines(Silent):
         if (far := self._far.get(bot_queue.name)) is None:
             far = self._far[bot_queue.name] = _Far(bot_queue, time.monotonic() if self._far else self._began)
         far.done += 1
-        if row is not None and not row.kept:
+        if row is not None and not row.cached:
             far.fresh += 1
             if row.reply is not None and row.reply.usage.cost:
                 far.cost = (far.cost or 0.0) + row.reply.usage.cost
@@ -153,7 +153,7 @@ class ProgressBars:
     def advanced(self, bot_queue: BotQueue, row: Row | None) -> None:
         """Move the bot queue's bar, at most ten times a second."""
         self._done[bot_queue.name] = done = self._done.get(bot_queue.name, 0) + 1
-        if row is not None and not row.kept and row.reply is not None and row.reply.usage.cost:
+        if row is not None and not row.cached and row.reply is not None and row.reply.usage.cost:
             self._cost[bot_queue.name] = self._cost.get(bot_queue.name, 0.0) + row.reply.usage.cost
         moment = time.monotonic()
         if done < bot_queue.total and moment - self._shown.get(bot_queue.name, 0.0) < EVERY:
@@ -189,8 +189,8 @@ class ProgressBars:
         notes = []
         if seconds > 1 and bot_queue.asked:
             notes.append(f"{bot_queue.asked / seconds:.0f}/s")
-        if bot_queue.kept:
-            notes.append(f"{bot_queue.kept} kept")
+        if bot_queue.cached:
+            notes.append(f"{bot_queue.cached} kept")
         if bot_queue.failed:
             notes.append(f"{bot_queue.failed} failed")
         if bot_queue.name in self._cost:

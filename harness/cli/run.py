@@ -78,7 +78,7 @@ def _steps(outcome: Outcome, suite: Path | None) -> Iterator[tuple[str, str]]:
     if outcome.unable:
         again = f"proctor run {_quoted(suite)}" if suite else "proctor run"
         yield again, "after fixing the set-up: asks only what is missing"
-    run = f" {outcome.summary.run}" if outcome.kept else ""
+    run = f" {outcome.summary.run}" if outcome.cached else ""
     yield f"proctor report{run}{_database(outcome)} --open", "the page: which bot is best, how sure, and every answer"
     if len(bots) > 1:
         yield _comparison(outcome)
@@ -112,7 +112,7 @@ def _comparison(outcome: Outcome) -> tuple[str, str]:
 def _baseline(outcome: Outcome, suite: Path) -> tuple[str, str]:
     folder = suite if suite.is_dir() else suite.parent
     file = _quoted(folder / "baseline.json")
-    run = f" {outcome.summary.run}" if outcome.kept else ""
+    run = f" {outcome.summary.run}" if outcome.cached else ""
     write = f"proctor baseline{run}{_database(outcome)} --out {file}"
     gate = f"proctor gate {_quoted(suite)}{_database(outcome)} --baseline {file}"
     return write, f"stores these scores; after a change of prompt or documents: {gate}"
@@ -128,7 +128,7 @@ def _worst(outcome: Outcome) -> str:
 
 def _run(outcome: Outcome) -> str:
     """The prefix of a bot's name: empty if the run is the latest."""
-    return f"{outcome.summary.run}:" if outcome.kept else ""
+    return f"{outcome.summary.run}:" if outcome.cached else ""
 
 
 def _database(outcome: Outcome) -> str:
@@ -168,7 +168,7 @@ def outcome_object(outcome: Outcome) -> dict[str, object]:
     return made | {
         "database": str(outcome.database),
         "asked": outcome.asked,
-        "kept": outcome.kept,
+        "kept": outcome.cached,
         "seconds": round(outcome.seconds, 3),
         "judge": (outcome.summary.judge.as_object if outcome.summary.judge else {}) | judge_object(outcome),
         "warnings": list(dict.fromkeys(outcome.warnings)),
@@ -218,21 +218,21 @@ def _what_is_wrong(outcome: Outcome) -> Iterator[str]:
 def _what_happened(outcome: Outcome) -> Iterator[str]:
     database = outcome.database
     if outcome.complete:
-        yield f"Everything was cached: {count(outcome.kept, 'answer')} in {database}. Nothing was asked."
+        yield f"Everything was cached: {count(outcome.cached, 'answer')} in {database}. Nothing was asked."
         return
     if outcome.scored and not outcome.asked:
         scored = count(outcome.scored, "answer")
         yield f"Scored {scored} in {outcome.seconds:.1f} s; nothing was asked. Results are in {database}."
         return
-    kept = f", {outcome.kept:,} cached" if outcome.kept else ""
+    kept = f", {outcome.cached:,} cached" if outcome.cached else ""
     yield f"Asked {count(outcome.asked, 'question')}{kept}, in {outcome.seconds:.1f} s. Results are in {database}."
 
 
 def _what_was_judged(judge: Judging) -> Iterator[str]:
     calls = judge.vector_cache
-    if not calls.paid and not calls.kept:
+    if not calls.paid and not calls.cached:
         return
-    kept = f", {calls.kept:,} cached or shared" if calls.kept else ""
+    kept = f", {calls.cached:,} cached or shared" if calls.cached else ""
     cost = "" if calls.cost is None else f"; cost {calls.cost:.4f}"
     failed = f", {calls.failed:,} of them failed" if calls.failed else ""
     yield f"The judge {printable(judge.name)} got {count(calls.paid, 'request')}{failed}{kept}{cost}."
@@ -246,7 +246,7 @@ def judge_object(outcome: Outcome) -> dict[str, object]:
         "embedded": not judge.is_language_model,
         "problem": outcome.judge_problem or None,
         "calls": calls.paid,
-        "calls_cached": calls.kept,
+        "calls_cached": calls.cached,
         "calls_failed": calls.failed,
         "cost": calls.cost,
     }
@@ -437,7 +437,7 @@ def show_again(first: Outcome, second: Outcome, store: Store, stdout: TextIO) ->
     """Print what the second run asked, and the robustness tables."""
     from .robustness import show_robustness
 
-    kept = f", {second.kept:,} cached" if second.kept else ""
+    kept = f", {second.cached:,} cached" if second.cached else ""
     asked = f"asked {count(second.asked, 'question')}{kept}, in {second.seconds:.1f} s"
     stdout.write(f"\n{printable(second.summary.suite)}, run {printable(second.summary.run)}: {asked}.\n\n")
     show_robustness(compare_robustness(first, second, store), stdout)

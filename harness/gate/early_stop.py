@@ -331,7 +331,7 @@ class EarlyStop:
         for score in scores:
             value = self._value(score.metric, score.value, score.status.value)
             self._note(bot, score.metric, row.question.id, row.repeat, value)
-        if not row.kept and row.reply is not None and row.reply.usage.cost is not None:
+        if not row.cached and row.reply is not None and row.reply.usage.cost is not None:
             self._costs.append(row.reply.usage.cost)
         self._look(bot)
 
@@ -445,7 +445,7 @@ def shuffled(items: Iterable[Item], cluster: str, seed: int) -> list[list[Item]]
 
 def _passed(bot_queue: BotQueue) -> int:
     """Rows that were asked, or found in the cache."""
-    return bot_queue.kept + bot_queue.asked
+    return bot_queue.cached + bot_queue.asked
 
 
 def _same(table: ScoreTable, metric: RunMetric) -> bool:

@@ -229,7 +229,7 @@ def savings(store: Store, outcome: Outcome, began: str) -> Savings:
         seconds=sum(float(latency) for *_, latency, _ in lines) / 1000,
         cost=sum(costs) if costs else None,
         judge_calls=calls.paid,
-        judge_calls_cached=calls.kept,
+        judge_calls_cached=calls.cached,
     )
 
 

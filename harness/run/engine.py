@@ -151,7 +151,7 @@ class Engine:
         return shared_todo(bot_queue, self.run_results, self.run, self.own_only, self.leases)
 
     def _complete(self, bot_queue: BotQueue, rows: int) -> None:
-        bot_queue.kept += rows
+        bot_queue.cached += rows
         for _ in range(rows):
             self.watcher.advanced(bot_queue, None)
 
@@ -165,8 +165,8 @@ class Engine:
         if bot_queue.stopped:
             return False
         bot_queue.begun += 1
-        if row.kept:
-            bot_queue.kept += 1
+        if row.cached:
+            bot_queue.cached += 1
         elif row.reply is not None:
             give(row, row.reply)
         elif await self._ask(bot_queue, row):

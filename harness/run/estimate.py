@@ -298,7 +298,7 @@ class _Estimator:
             if item is None:
                 continue
             missing = self._judged if item.metrics is None else self._judged & item.metrics
-            if not item.row.kept and item.row.reply is None:
+            if not item.row.cached and item.row.reply is None:
                 self._ask(bot_queue, item)
             if not missing:
                 continue

@@ -72,7 +72,7 @@ class BotQueue:
     problem: str = ""
     asked: int = 0
     failed: int = 0
-    kept: int = 0
+    cached: int = 0
     begun: int = 0
     scored: int = 0
     in_flight: int = 0
@@ -154,7 +154,7 @@ def _leased(
         match came.get(id(work)) if work is not None else None:
             case Lease.THEIRS:
                 theirs.append(item)
-            case Lease.DONE if work is not None and not work.row.kept:
+            case Lease.DONE if work is not None and not work.row.cached:
                 yield None  # asked in this run a moment ago, and failed
             case _:
                 yield work
@@ -184,7 +184,7 @@ def _looked_up(
         if found is None:
             yield Todo(row, None)
             continue
-        row.kept, row.reply_id, row.latency_ms = True, found.reply_id, found.latency_ms
+        row.cached, row.reply_id, row.latency_ms = True, found.reply_id, found.latency_ms
         row.question_id = found.question_id
         scored = done.get((found.reply_id, found.question_id or 0), set())
         missing = frozenset(name for name, number in run.metric_ids.items() if number not in scored)

@@ -228,7 +228,7 @@ class Outcome:
     summary: Summary
     database: Path
     asked: int
-    kept: int
+    cached: int
     scored: int
     seconds: float
     problems: Mapping[str, str]
@@ -315,7 +315,7 @@ def hold(evaluation: Evaluation, store: Store, watcher: Watcher) -> Outcome:
         summary=summary,
         database=store.path,
         asked=sum(bot_queue.asked for bot_queue in bot_queues),
-        kept=sum(bot_queue.kept for bot_queue in bot_queues),
+        cached=sum(bot_queue.cached for bot_queue in bot_queues),
         scored=sum(bot_queue.scored for bot_queue in bot_queues),
         seconds=time.monotonic() - began,
         problems=problems,

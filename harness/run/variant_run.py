@@ -188,11 +188,11 @@ class _Together:
         of = self._of[bot_queue.name]
         if of not in self._bot_queues:
             self._bot_queues[of] = replace(
-                bot_queue, name=of, total=self._totals[of], asked=0, failed=0, kept=0, scored=0
+                bot_queue, name=of, total=self._totals[of], asked=0, failed=0, cached=0, scored=0
             )
         whole = self._bot_queues[of]
-        if row is None or row.kept:
-            whole.kept += 1
+        if row is None or row.cached:
+            whole.cached += 1
         else:
             whole.asked += 1
             whole.failed += row.status is not RowStatus.ANSWERED

@@ -218,7 +218,7 @@ def _call_line(record: CallRecord) -> str:
         record.key.hex(), record.judge, record.asked_at,
         (request.call, request.system, request.prompt, request.schema, request.exchange, request.vote, request.votes),
         (said.text, (said.usage.tokens_in, said.usage.tokens_out, said.usage.cost), said.reasoning),
-        record.kept.finish_reason, record.problem, record.latency_ms, record.queue_ms, record.attempts_ms,
+        record.stored.finish_reason, record.problem, record.latency_ms, record.queue_ms, record.attempts_ms,
     )  # fmt: skip
     return to_json(values)
 

@@ -70,7 +70,7 @@ class JudgeCache:
 
     Attributes:
         paid: calls that were made, the failed ones included.
-        kept: calls that cost nothing, because the reply was kept or under way.
+        cached: calls that cost nothing, because the reply was cached or under way.
         failed: calls that were made and brought no reply.
         cost: of the calls that were made, as far as prices are known; None as long as none is.
     """
@@ -78,7 +78,7 @@ class JudgeCache:
     def __init__(
         self, notify: Callable[[CallRecord], None] | None = None, redact: Callable[[str], str] = str
     ) -> None:  # fmt: skip
-        self.paid = self.kept = self.failed = 0
+        self.paid = self.cached = self.failed = 0
         self._notify = notify
         self.cost: float | None = None
         self._path = Path()
@@ -116,7 +116,7 @@ class JudgeCache:
         key = call_key(model.model_id, request, model.temperature(request))
         while True:
             if (found := self._find(key)) is not None:
-                self.kept += 1
+                self.cached += 1
                 return found
             under_way = self._under_way.get(key)
             if under_way is None:
@@ -127,7 +127,7 @@ class JudgeCache:
                 if not under_way.cancelled() or _is_ended():
                     raise
                 continue  # whoever paid was stopped: the next one pays
-            self.kept += 1
+            self.cached += 1
             return shared
 
     def _find(self, key: bytes) -> CachedCall | None:
@@ -167,18 +167,18 @@ class JudgeCache:
             self.failed += 1
             record.queue_ms = float(getattr(error, "queue_ms", 0.0))
             record.attempts_ms = tuple(getattr(error, "attempts_ms", ()))
-            record.kept.error = self._redact(_sentence(error))
+            record.stored.error = self._redact(_sentence(error))
         else:
             record.queue_ms, record.attempts_ms = record.completion.queue_ms, record.completion.attempts_ms
-            record.kept.text, record.kept.finish_reason = record.completion.text, finish_reason(record.completion)
+            record.stored.text, record.stored.finish_reason = record.completion.text, finish_reason(record.completion)
             if record.completion.usage.cost is not None:
                 self.cost = (self.cost or 0.0) + record.completion.usage.cost
         record.latency_ms = max((time.perf_counter() - started) * 1000 - record.queue_ms, 0.0)
         try:
-            record.problem = "" if record.kept.error else problem(record.kept.reply)
+            record.problem = "" if record.stored.error else problem(record.stored.reply)
         finally:  # it is paid for, so it is kept, also when reading it breaks
             self._keep(record)
-        return record.kept
+        return record.stored
 
     def _cleaned(self, completion: Completion) -> Completion:
         text, reasoning = (
@@ -194,9 +194,9 @@ class JudgeCache:
         if self._writer is None or self._keys is None:
             return
         self._writer.judge_call(record)
-        if record.kept.error:
+        if record.stored.error:
             return
-        self._recent[record.key] = record.kept
+        self._recent[record.key] = record.stored
         while len(self._recent) > RECENT:
             oldest = next(iter(self._recent))
             if self._recent[oldest].id is None:

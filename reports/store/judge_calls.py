@@ -39,7 +39,7 @@ class CallRecord:
     judge: str
     request: JudgeRequest
     asked_at: str
-    kept: CachedCall = field(default_factory=CachedCall)
+    stored: CachedCall = field(default_factory=CachedCall)
     completion: Completion | None = None
     problem: str = ""
     latency_ms: float = 0.0
@@ -121,13 +121,13 @@ def write_calls(
     for record, text in zip(records, texts, strict=True):
         known = kept.get((record.key, record.asked_at))
         if known is not None:
-            record.kept.id = known
+            record.stored.id = known
             continue
         number = failed.pop(record.key, 0)
         if not number:
             number = last = last + 1
-        record.kept.id = number
-        if record.kept.error:
+        record.stored.id = number
+        if record.stored.error:
             failed[record.key] = number
         else:
             kept[record.key, record.asked_at] = number
@@ -207,8 +207,8 @@ def _columns(
         _text_id(connection, "judge_prompts", (request.call, request.system), prompts), text,
         _text_id(connection, "judge_texts", (to_json(request.schema),), prompts) if request.schema else None,
         said.usage.tokens_in, said.usage.tokens_out, said.usage.cost, record.latency_ms, record.queue_ms,
-        to_json(record.attempts_ms) if record.attempts_ms else None, storable(record.kept.finish_reason) or None,
-        record.asked_at, storable(record.problem) or None, storable(record.kept.error) or None,
+        to_json(record.attempts_ms) if record.attempts_ms else None, storable(record.stored.finish_reason) or None,
+        record.asked_at, storable(record.problem) or None, storable(record.stored.error) or None,
         None if said.text is None else storable(said.text),
         None if said.reasoning is None else storable(said.reasoning),
         to_json(request.exchange) if request.exchange else None,

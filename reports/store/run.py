@@ -59,7 +59,7 @@ class Row:
     asked_at: str = ""
     reply_id: int | None = None
     question_id: int | None = None
-    kept: bool = False
+    cached: bool = False
     position: int = 0
     columns: AnswerColumns | None = None
 

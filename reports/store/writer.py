@@ -252,7 +252,7 @@ class RowWriter:
                 scores.append((*key, score.value, score.status.value, score.reason or None))
                 if score.details:
                     details.append((*key, to_json(score.details)))
-                elif row.kept:  # what is tried again may have left the story of its failure
+                elif row.cached:  # what is tried again may have left the story of its failure
                     outdated.append(key)
         insert_many(
             connection,

@@ -140,7 +140,7 @@ def put(writer: RowWriter, row: Row, names: list[str], passages: list[Context], 
     writer.row(row)
     writer.judge_call(call)
     writer.scores(row, scores)
-    writer.judge_notes(row, [call.kept])
+    writer.judge_notes(row, [call.stored])
 
 
 def stretch(words: list[str], pick: random.Random) -> str:

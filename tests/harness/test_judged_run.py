@@ -159,7 +159,7 @@ def test_another_judge_is_another_version_and_both_stay(tmp_path):
         score(tmp_path, server)
         made = score(tmp_path, server, judge="openai:other")
         assert len(server.calls) == 18
-    assert made.kept == 3
+    assert made.cached == 3
     assert (
         count(tmp_path / "proctor.db", "SELECT COUNT(DISTINCT version) FROM metrics WHERE name = 'faithfulness'") == 2
     )
@@ -287,7 +287,7 @@ def test_a_judge_that_can_not_work_is_one_sentence_and_costs_only_its_own_scores
         before = len(endpoint.calls)
         again = run(tmp_path)
         assert len(endpoint.calls) - before == 90
-    assert (again.asked, again.kept, again.summary.status) == (0, 30, "finished")
+    assert (again.asked, again.cached, again.summary.status) == (0, 30, "finished")
     assert metrics_of(again)["faithfulness"].n_ok == 30
 
 

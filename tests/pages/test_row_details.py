@@ -334,7 +334,7 @@ def test_a_row_of_a_kept_answer_has_all_that_its_first_run_has(tmp_path: Path) -
         book.writer.flush()
         with contextlib.closing(Book(tmp_path / "proctor.db", metrics=(MATCH,), fresh=True)) as later:
             kept = Row(
-                first.question, later.run.bot_ids["left"], 0, first.question_hash, reply_id=first.reply_id, kept=True
+                first.question, later.run.bot_ids["left"], 0, first.question_hash, reply_id=first.reply_id, cached=True
             )
             later.writer.row(kept)
             assert details_of(later) == details(columns_of(opened_run(book.store, book.run.id)))

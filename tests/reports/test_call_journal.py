@@ -116,7 +116,7 @@ def test_the_journal_of_a_program_that_lives_is_read_and_left_and_nothing_is_kep
     book.writer.judge_call(record(2))
     book.writer.flush()
     assert keys(book) == [1, 2]
-    assert shared.kept.id == 1
+    assert shared.stored.id == 1
     book.writer.close()
     assert journals(tmp_path) == []
 

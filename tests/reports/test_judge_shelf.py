@@ -75,9 +75,9 @@ def desk(tmp_path, script=lambda call: f"reply {call.number}", server_options=No
 def test_what_was_asked_is_not_asked_again(tmp_path):
     with desk(tmp_path) as (made, server):
         assert made.ask(ASKED) == ["reply 0"]
-        assert (made.vector_cache.paid, made.vector_cache.kept) == (1, 0)
+        assert (made.vector_cache.paid, made.vector_cache.cached) == (1, 0)
         assert made.ask(ASKED) == ["reply 0"]
-        assert (made.vector_cache.paid, made.vector_cache.kept) == (0, 1)
+        assert (made.vector_cache.paid, made.vector_cache.cached) == (0, 1)
     assert len(server.calls) == 1
 
 
@@ -156,7 +156,7 @@ def test_another_model_is_asked_for_itself(tmp_path):
 def test_of_equal_calls_at_once_one_is_paid(tmp_path):
     with desk(tmp_path, server_options={"delay": 0.05}) as (made, server):
         assert made.ask(*[ASKED] * 20) == ["reply 0"] * 20
-        assert (made.vector_cache.paid, made.vector_cache.kept) == (1, 19)
+        assert (made.vector_cache.paid, made.vector_cache.cached) == (1, 19)
     assert len(server.calls) == 1
 
 

@@ -25,10 +25,10 @@ def put(book, key, *records, bot="left"):
     """A row that rests on these calls; those that are new are written first."""
     made = book.put(row(book.run, bot, key))
     for each in records:
-        if each.kept.id is None:
+        if each.stored.id is None:
             book.writer.judge_call(each)
             book.writer.flush()
-    book.writer.judge_notes(made, [each.kept for each in records])
+    book.writer.judge_notes(made, [each.stored for each in records])
     book.writer.flush()
 
 

@@ -64,7 +64,7 @@ def test_a_score_that_is_worked_out_again_sheds_the_details_of_its_failure(book)
     failed = Score("exact_match", None, Status.ERROR, "metric_raised", {"exception": "KeyError"})
     made = book.put(row(book.run, "left", "q1"), failed)
     book.writer.flush()
-    made.kept = True
+    made.cached = True
     book.put(made, ok("exact_match", 1.0))
     book.writer.close()
     assert book.store.query("SELECT value, details FROM row_scores") == [(1.0, None)]

@@ -52,7 +52,7 @@ class DetailBook(Book):
             queue_ms=0.0, attempts_ms=(140.0,),
         )  # fmt: skip
         self.writer.judge_call(record)
-        self.writer.judge_notes(row, [record.kept])
+        self.writer.judge_notes(row, [record.stored])
 
     def page(self, path: Path) -> Path:
         """Write the page; nothing can be kept after that."""

@@ -155,7 +155,7 @@ def _put(writer: RowWriter, row: Row, said: Sequence[str], happened: AbstractSet
     for call in calls:
         writer.judge_call(call)
     writer.scores(row, scores)
-    writer.judge_notes(row, [call.kept for call in calls])
+    writer.judge_notes(row, [call.stored for call in calls])
 
 
 def _header(is_head: bool) -> RunHeader:

@@ -39,7 +39,7 @@ def judge_calls(row: Row, scores: Sequence[Score], judge: str) -> list[CallRecor
                            problem="it is not JSON: unexpected end of data"))  # fmt: skip
     if of_metric["context_precision"].status is Status.ERROR:
         failed = _call(row, judge, "check_answer", f"<expected>{row.question.text}</expected>", None)
-        failed.completion, failed.kept = None, CachedCall(error="HTTP 429: too many requests")
+        failed.completion, failed.stored = None, CachedCall(error="HTTP 429: too many requests")
         calls.append(failed)
     return calls
 

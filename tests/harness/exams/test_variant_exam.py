@@ -46,7 +46,7 @@ class Noting(Silent):
         self.sentences: list[str] = []
 
     def advanced(self, bot_queue, row):
-        self.bot_queues.append((bot_queue.name, bot_queue.total, bot_queue.asked, bot_queue.kept))
+        self.bot_queues.append((bot_queue.name, bot_queue.total, bot_queue.asked, bot_queue.cached))
 
     def said(self, sentence):
         self.sentences.append(sentence)
@@ -89,7 +89,7 @@ def test_each_variant_is_asked_its_own_questions_at_their_places(suite, server):
     held = variants(corpus, n00=["q1", "q4"], n07=["q4"])
     watcher = Noting()
     outcome = run_variants(evaluation(corpus, held), held, suite.store, watcher)
-    assert (outcome.asked, outcome.kept, len(server.calls) - before) == (3, 0, 3)
+    assert (outcome.asked, outcome.cached, len(server.calls) - before) == (3, 0, 3)
     found = read_answers(suite.store, find_run(suite.store, outcome.summary.run)[0], "exact_match")
     assert {place: row.right for place, row in found.by_place.items()} == {
         ("full without 00", "q1"): True, ("full without 00", "q4"): True, ("full without 07", "q4"): True,
@@ -109,7 +109,7 @@ def test_what_is_kept_is_found_again_in_other_company(suite, server):
     before = len(server.calls)
     second = variants(suite.corpus(), n00=["q1", "q4", "q5"], n01=["q1"])
     outcome = run_variants(evaluation(corpus, second), second, suite.store, Silent())
-    assert (outcome.asked, outcome.kept, len(server.calls) - before) == (2, 2, 2)
+    assert (outcome.asked, outcome.cached, len(server.calls) - before) == (2, 2, 2)
 
 
 def test_many_variants_ask_no_more_at_once_than_one_bot(tmp_path):

@@ -161,16 +161,16 @@ def a_judged_run(path, order=(0, 1), latency_ms=10.0):
             CachedCall("{"), Completion("{", Usage(3, 2, 0.5), reasoning="thought"), "no JSON", latency_ms,
         )  # fmt: skip
         repair = replace(
-            first, key=bytes([place, 1]), kept=CachedCall('{"ok": true}'), completion=Completion('{"ok": true}'),
+            first, key=bytes([place, 1]), stored=CachedCall('{"ok": true}'), completion=Completion('{"ok": true}'),
             problem="", request=replace(first.request, exchange=(("{", "no JSON"),)),
         )  # fmt: skip
         other = replace(
-            first, key=bytes([place, 2]), kept=CachedCall(error="gone"), completion=None, problem="",
+            first, key=bytes([place, 2]), stored=CachedCall(error="gone"), completion=None, problem="",
             request=JudgeRequest("check", "Be kind.", "r"),
         )  # fmt: skip
         for each in (first, repair, other):
             book.writer.judge_call(each)
-        book.writer.judge_notes(made, [first.kept, repair.kept, other.kept])
+        book.writer.judge_notes(made, [first.stored, repair.stored, other.stored])
     book.writer.close()
     return book
 
