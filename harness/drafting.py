@@ -209,8 +209,8 @@ def model_drafts(
             replies = interrupts.run(_ask_all(judging, calls_for(documents, passages)))
     finally:
         writer.close()
-        judging.vector_cache.close()
-    made = ModelDrafts(paid=judging.vector_cache.paid, kept=judging.vector_cache.cached, problem=judging.problem)
+        judging.judge_cache.close()
+    made = ModelDrafts(paid=judging.judge_cache.paid, kept=judging.judge_cache.cached, problem=judging.problem)
     finder = EvidenceFinder(documents)
     by_id = {document.id: document for document in documents}
     for passage, reply in zip(passages, replies, strict=True):

@@ -154,8 +154,8 @@ def write_questions(
     finally:
         if writer is not None:
             writer.close()
-        judging.vector_cache.close()
-    return Written(texts, judging.vector_cache.paid, judging.vector_cache.cached, judging.problem)
+        judging.judge_cache.close()
+    return Written(texts, judging.judge_cache.paid, judging.judge_cache.cached, judging.problem)
 
 
 def need_of_judge(kinds: Sequence[str]) -> str:

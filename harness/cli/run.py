@@ -229,7 +229,7 @@ def _what_happened(outcome: Outcome) -> Iterator[str]:
 
 
 def _what_was_judged(judge: Judging) -> Iterator[str]:
-    calls = judge.vector_cache
+    calls = judge.judge_cache
     if not calls.paid and not calls.cached:
         return
     kept = f", {calls.cached:,} cached or shared" if calls.cached else ""
@@ -240,7 +240,7 @@ def _what_was_judged(judge: Judging) -> Iterator[str]:
 
 def judge_object(outcome: Outcome) -> dict[str, object]:
     """The judge of this run and its calls, for JSON."""
-    judge, calls = outcome.judge, outcome.judge.vector_cache
+    judge, calls = outcome.judge, outcome.judge.judge_cache
     return {
         "name": judge.name,
         "embedded": not judge.is_language_model,

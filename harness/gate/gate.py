@@ -222,7 +222,7 @@ def savings(store: Store, outcome: Outcome, began: str) -> Savings:
     """What a pass that began at a time (as the database writes it) asked and took from the cache."""
     lines = store.query(ROWS, {"began": began, "run": outcome.summary.run})
     costs = [cost for *_, cost in lines if cost is not None]
-    calls = outcome.judge.vector_cache
+    calls = outcome.judge.judge_cache
     return Savings(
         asked={str(name): int(asked) for name, asked, *_ in lines if asked},
         kept={str(name): int(kept) for name, _, kept, *_ in lines if kept},

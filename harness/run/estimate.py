@@ -200,7 +200,7 @@ class CostEstimate:
         judge: its name; blank when no metric asks one.
         bots: by bot, what its own language model will take.
         calls: by the name of a call, what the judge will take.
-        check: what its self-test will take, where the suite wants one that is not kept.
+        check: what its self-test will take, where the suite wants one that is not cached.
         shares: what each metric or evaluator adds.
         assumed: whether answers and contexts had to be assumed.
         planned: requests of a row and of a question with one accepted answer.
@@ -247,7 +247,7 @@ class _Group:
 def cost_estimate(evaluation: Evaluation, database: Path) -> CostEstimate:
     """Reckon what a run will take; the database is read where there is one, and nothing is written.
 
-    Rows that are kept with all their scores cost nothing; calls of the judge that are kept are not looked up.
+    Rows that are cached with all their scores cost nothing; cached calls of the judge are not looked up.
     """
     there = database.exists()
     with contextlib.closing(Store.open(database if there else Path(":memory:"), create=not there)) as store:
@@ -337,7 +337,7 @@ class _Estimator:
         return calls
 
     def _check(self) -> Amount:
-        """What the self-test of the judge would take; nothing where none is wanted, or its result is kept."""
+        """What the self-test of the judge would take; nothing where none is wanted, or its result is cached."""
         judging, calls = self._evaluation.judging, calls_of(self._evaluation.plan)
         floors = judging.settings.check
         if floors is None or stored_check(self._store, fingerprint(judging, calls, floors)) is not None:

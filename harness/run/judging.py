@@ -165,7 +165,7 @@ class Judging:
     ) -> None:
         self.settings = settings or JudgeSettings()
         self.concurrency = concurrency
-        self.vector_cache = JudgeCache(redact=redact)
+        self.judge_cache = JudgeCache(redact=redact)
         self._redact = redact
         self.prices = tuple(prices)
         self._models = tuple(models)
@@ -232,23 +232,23 @@ class Judging:
         }
 
     def bind(self, path: Path, writer: RowWriter, *, fresh: bool) -> None:
-        """Keep calls in this database from now on, and take kept ones from it unless ``fresh``."""
+        """Store calls in this database from now on, and take cached ones from it unless ``fresh``."""
         if self._models:
-            self.vector_cache.bind(path, writer, fresh=fresh)
+            self.judge_cache.bind(path, writer, fresh=fresh)
 
     def for_row(self) -> tuple[Judge | None, CallNotes]:
         """The judge for one row, and where the calls are noted on which its scores will rest."""
         notes = CallNotes()
-        return self._judge(self.vector_cache, notes), notes
+        return self._judge(self.judge_cache, notes), notes
 
     def uncached(self, notify: Callable[[CallRecord], None] | None = None) -> Judge | None:
-        """The judge without any kept calls: each is made, told of and not kept; None where nobody judges."""
+        """The judge without a cache: each call is made, noted and not stored; None where there is no judge."""
         return self._judge(JudgeCache(notify, self._redact), CallNotes())
 
-    def _judge(self, vector_cache: JudgeCache, notes: CallNotes) -> Judge | None:
+    def _judge(self, judge_cache: JudgeCache, notes: CallNotes) -> Judge | None:
         if not self._models:
             return self._embedded
-        judges = tuple(PromptedJudge(CachedModel(model, vector_cache, notes)) for model in self._models)
+        judges = tuple(PromptedJudge(CachedModel(model, judge_cache, notes)) for model in self._models)
         if len(judges) == 1 and self.settings.votes == 1:
             return judges[0]
         return Panel(judges, self.settings.votes, self.settings.combine == "mean")

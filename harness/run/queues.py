@@ -44,7 +44,7 @@ class Todo(NamedTuple):
 
 
 class _Cached(NamedTuple):
-    """A kept answer: its reply, the id of the question where the database has it, and whether the run has it."""
+    """A cached answer: its reply, the id of the question where the database has it, and whether the run has it."""
 
     reply_id: int
     latency_ms: float | None
@@ -168,7 +168,7 @@ def lease_key(row: Row) -> LeaseKey:
 def _looked_up(
     bot_queue: BotQueue, run_results: RunResults, run: OpenRun, own_only: bool, chunk: Sequence[Item]
 ) -> Iterator[Todo | None]:
-    kept = _kept(bot_queue, run_results, run, chunk, own_only)
+    kept = _cached(bot_queue, run_results, run, chunk, own_only)
     done = run_results.scored([each.reply_id for each in kept.values()])
     for place, item in enumerate(chunk):
         row = Row(
@@ -191,17 +191,17 @@ def _looked_up(
         yield None if found.linked and not missing else Todo(row, missing)
 
 
-def kept_items(
+def cached_items(
     bot_queue: BotQueue, run_results: RunResults, run: OpenRun, own_only: bool
 ) -> Iterator[list[tuple[Item, int, int | None]]]:
     """What need not be asked for in a bot queue, chunk by chunk: each with the ids of reply and question, if known."""
     items = iter(bot_queue.items())
     while chunk := list(itertools.islice(items, CHUNK)):
-        kept = _kept(bot_queue, run_results, run, chunk, own_only)
+        kept = _cached(bot_queue, run_results, run, chunk, own_only)
         yield [(chunk[place], found.reply_id, found.question_id) for place, found in kept.items()]
 
 
-def _kept(
+def _cached(
     bot_queue: BotQueue, run_results: RunResults, run: OpenRun, chunk: Sequence[Item], own_only: bool
 ) -> dict[int, _Cached]:
     """The answers that need not be asked for, by their place in the chunk."""
@@ -258,7 +258,7 @@ class Stopper(Protocol):
 def cached_scores(bot_queue: BotQueue, run_results: RunResults, run: OpenRun, own_only: bool) -> Iterable[CachedScores]:
     """What an earlier pass left of a bot queue's work, in the order of the bot queue; nothing is changed by looking."""
     names = {number: name for name, number in run.metric_ids.items()}
-    for chunk in kept_items(bot_queue, run_results, run, own_only):
+    for chunk in cached_items(bot_queue, run_results, run, own_only):
         found = run_results.score_values([reply_id for _, reply_id, _ in chunk])
         for item, reply_id, question_id in chunk:
             of_row = {} if question_id is None else found.get((reply_id, question_id), {})

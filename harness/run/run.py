@@ -327,7 +327,7 @@ def hold(evaluation: Evaluation, store: Store, watcher: Watcher) -> Outcome:
 
 
 class _Sitting:
-    """A run while it is held. The run is begun once the judge is known to be fit."""
+    """A run in progress. The run is begun once the judge is known to be fit."""
 
     run: OpenRun
 
@@ -427,7 +427,7 @@ class _Sitting:
             keep_run_scores(self._store, self.run, evaluation.plan.score_run)
         finally:
             evaluation.vector_cache.close()
-            evaluation.judging.vector_cache.close()
+            evaluation.judging.judge_cache.close()
             if self._leases is not None:
                 self._leases.leave()
             self._run_results.end(self.run, self._status, self.problems, self._new_manifest())

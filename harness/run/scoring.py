@@ -31,7 +31,7 @@ class RowFacts:
     tools: Mapping[str, object] = field(default_factory=dict)
 
     def of(self, row: Row) -> Facts:
-        """What metrics may ask for by name; a kept reply is read back from the store first."""
+        """What metrics may ask for by name; a cached reply is read back from the store first."""
         if row.reply is None and row.reply_id is not None:
             row.reply = self.run_results.load_reply(row.reply_id)
         question, reply = row.question, row.reply
@@ -91,7 +91,7 @@ class Scorer:
         """How often language models were asked so far, and the cost where it is known; None without any."""
         if self._judging is None or not self._judging.is_language_model:
             return None
-        return self._judging.vector_cache.paid, self._judging.vector_cache.cost
+        return self._judging.judge_cache.paid, self._judging.judge_cache.cost
 
     def now(self, item: Todo) -> bool:
         """Score the row at once when nothing has to be waited for; False when ``score`` must be awaited."""
@@ -130,7 +130,7 @@ class Scorer:
         await self._judging.prepare()
         facts["judge"], notes = self._judging.for_row()
         scores = await _scores(plan, facts)
-        # The notes first: a row that has them and no scores is scored again from kept calls, and nothing is lost.
+        # The notes first: a row that has them and no scores is scored again from cached calls, and nothing is lost.
         self._writer.judge_notes(item.row, notes.calls)
         self._keep(item.row, scores)
 

@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 
 
 def missing_answers(store: Store, name: str, identity: Identity, asks: Sequence[bytes], repeats: int) -> int:
-    """How many answers of a bot are not kept.
+    """How many answers of a bot are not cached.
 
     Args:
         store: the database.

@@ -1,4 +1,4 @@
-"""Variant run: variants of a suite's bots, each asked its own questions, held beside the run that they explain."""
+"""Variant run: variants of a suite's bots, each asked its own questions, stored as a run beside the one that they explain."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Variant:
     """A bot that is another in one respect.
 
     Attributes:
-        bot: with a name that no other variant has; name and identity decide which kept answers are its own.
+        bot: with a name that no other variant has; name and identity decide which cached answers are its own.
         questions: keys of those that it is asked.
         of: the suite's bot whose timeout and concurrency hold for it, and under whose name it is watched.
     """
@@ -81,7 +81,7 @@ def variant_evaluation(
     loaded: LoadedSuite, variants: Sequence[Variant], options: RunConfig, environ: Mapping[str, str],
     metrics: Collection[str], note: Mapping[str, object], notify: Callable[[str], None] | None = None,
 ) -> Evaluation:  # fmt: skip
-    """The run of some variants. Answers that are kept are found again, and it stands aside of the suite's runs.
+    """The run of some variants. Cached answers are found again, and it is kept apart from the suite's runs.
 
     Args:
         loaded: the suite.

@@ -100,7 +100,7 @@ class CachedGate:
     """What the manifest of a run says of its gate.
 
     Attributes:
-        settings: of the suite as it was when the run was held.
+        settings: of the suite as it was when the run was made.
         thresholds: the metrics whose thresholds it names.
         seed: of the suite.
         notes: sentences about what could not be read.
@@ -125,7 +125,7 @@ class CachedGate:
         return cls(settings, thresholds, seed if isinstance(seed, int) else 0, tuple(notes))
 
     def rule(self, margins: Mapping[str, float], flips: int) -> GateRule:
-        """The rule by which the run is judged, the same as when it was held."""
+        """The rule by which the run is judged, the same as when it was made."""
         return self.settings.rule(self.thresholds, margins, flips, self.seed)
 
 

@@ -34,7 +34,7 @@ class _Keys:
     """The keys in a database, those included that other programs add, so that most calls need no look-up.
 
     A look-up takes some 20 microseconds, and hands the interpreter to whatever thread waits for it, which a busy event
-    loop gets back milliseconds later. Of a database with too many calls nothing is held, and every call looked up.
+    loop gets back milliseconds later. Of a database with too many calls nothing is in memory; each call is looked up.
     """
 
     def __init__(self, connection: sqlite3.Connection) -> None:
@@ -59,7 +59,7 @@ class _Keys:
 
 
 class JudgeCache:
-    """Gives kept replies and has new ones kept; of equal calls that are under way at once, one is made.
+    """Gives cached replies and stores new ones; of equal calls in flight at once, one is made.
 
     All but ``bind`` and ``close`` belongs to one event loop; reading is done in place. Until ``bind`` is called it
     keeps nothing and only merges equal calls, because judges are made before the run is known.
@@ -98,21 +98,21 @@ class JudgeCache:
         Args:
             path: the database.
             writer: of the run.
-            fresh: give no reply that was kept before now; what is asked from now on is shared all the same.
+            fresh: ignore replies cached before now; what is asked from now on is still shared.
         """
         self._path, self._connection, self._writer = path, connect(path, any_thread=True), writer
         self._since = now() if fresh else ""
         self._keys = _Keys(self._connection)
 
     def close(self) -> None:
-        """Close the connection; from here on nothing is found or kept."""
+        """Close the connection; after this nothing is found or stored."""
         if self._connection is not None:
             self._connection.close()
         self._connection = self._writer = None
         self._recent.clear()
 
     async def ask(self, model: ChatJudgeModel, request: JudgeRequest, problem: Problem) -> CachedCall:
-        """The reply to a request, or why there is none; kept, shared or paid for."""
+        """The reply to a request, or why there is none; cached, shared or paid for."""
         key = call_key(model.model_id, request, model.temperature(request))
         while True:
             if (found := self._find(key)) is not None:
@@ -154,7 +154,7 @@ class JudgeCache:
             under_way.cancel()  # does nothing to one that has its result
 
     async def _call(self, key: bytes, model: ChatJudgeModel, request: JudgeRequest, problem: Problem) -> CachedCall:
-        """Make the call and have it kept, whatever comes of it."""
+        """Make the call and store its outcome."""
         self.paid += 1
         record = CallRecord(key, model.model_id, request, asked_at=now())
         started = time.perf_counter()
@@ -176,7 +176,7 @@ class JudgeCache:
         record.latency_ms = max((time.perf_counter() - started) * 1000 - record.queue_ms, 0.0)
         try:
             record.problem = "" if record.stored.error else problem(record.stored.reply)
-        finally:  # it is paid for, so it is kept, also when reading it breaks
+        finally:  # it is paid for, so it is stored, also when reading it fails
             self._keep(record)
         return record.stored
 
@@ -222,17 +222,17 @@ class CallNotes:
 
 
 class CachedModel:
-    """The model of a judge as one row sees it: its calls are kept on the cache, and noted.
+    """The model of a judge as one row sees it: its calls go through the cache, and are noted.
 
     Args:
-        model: who is asked when nothing is kept.
+        model: the model to call when nothing is cached.
         cache: of the run.
         notes: of the row; several models of a panel may share them.
     """
 
-    def __init__(self, model: ChatJudgeModel, vector_cache: JudgeCache, notes: CallNotes) -> None:
+    def __init__(self, model: ChatJudgeModel, judge_cache: JudgeCache, notes: CallNotes) -> None:
         self._model = model
-        self._vector_cache = vector_cache
+        self._judge_cache = judge_cache
         self._notes = notes
 
     @property
@@ -242,7 +242,7 @@ class CachedModel:
 
     async def complete(self, request: JudgeRequest, problem: Problem) -> JudgeReply:
         """See ``JudgeModel``."""
-        call = await self._vector_cache.ask(self._model, request, problem)
+        call = await self._judge_cache.ask(self._model, request, problem)
         self._notes.note(call)
         if call.error:
             raise JudgeUnavailable(call.error)

@@ -1,4 +1,4 @@
-"""Judge calls as they are kept: the key, the record, and how the writer puts them into their tables."""
+"""Judge calls as they are stored: the key, the record, and how the writer puts them into their tables."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Remembered = dict[bytes, int]  # ids of texts by their fingerprints
 
 @dataclass(slots=True)
 class CachedCall:
-    """A reply that is kept, or why there is none. ``id`` is given by the store."""
+    """A stored reply, or why there is none. ``id`` is given by the store."""
 
     text: str | None = None
     finish_reason: str = ""
@@ -33,7 +33,7 @@ class CachedCall:
 
 @dataclass(slots=True)
 class CallRecord:
-    """A call that was made, with all that is kept of it. ``completion`` is None when it failed."""
+    """A call that was made, with all that is stored of it. ``completion`` is None when it failed."""
 
     key: bytes
     judge: str
@@ -183,7 +183,7 @@ def write_links(connection: sqlite3.Connection, run_id: int | None, rows: Iterab
 
 
 def link_cached_calls(store: Store, run_id: int, asked: Iterable[tuple[int, str | None]]) -> None:
-    """Link the rows of a run to the calls that kept scores rest on; they cost this run nothing.
+    """Link the rows of a run to the calls that cached scores rest on; they cost this run nothing.
 
     Args:
         store: the database.

@@ -1,4 +1,4 @@
-"""Run results: begins and ends runs, and tells which answers and scores are kept already."""
+"""Run results: begins and ends runs, and finds the answers and scores that are cached."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class OpenRun:
 
 
 class CachedScore(NamedTuple):
-    """What a metric said of a kept answer."""
+    """The score of a cached answer."""
 
     value: float | None
     status: str
@@ -57,7 +57,7 @@ def new_name() -> str:
 
 
 class RunResults:
-    """What is known of runs and kept work; everything is read and written in the caller's thread."""
+    """Runs and their cached rows; everything is read and written in the caller's thread."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -248,7 +248,7 @@ class RunResults:
         return links
 
     def load_reply(self, reply_id: int) -> Reply:
-        """A kept reply with its contexts, as it was given."""
+        """A cached reply with its contexts, as it was given."""
         line = self._store.query(
             "SELECT answer, retrieved, tokens_in, tokens_out, cost, reasoning, abstained, queue_ms, trace"
             " FROM replies WHERE id = ?",

@@ -29,7 +29,7 @@ class VectorCache:
             self._writer = writer
 
     def load(self, model_id: str, keys: Sequence[bytes]) -> dict[bytes, bytes]:
-        """The kept vectors among the keys."""
+        """The cached vectors among the keys."""
         found: dict[bytes, bytes] = {}
         with self._lock:
             if self._connection is None:
@@ -50,7 +50,7 @@ class VectorCache:
             self._writer.vectors(model_id, items)
 
     def close(self) -> None:
-        """Close the connection; from here on nothing is found or kept."""
+        """Close the connection; after this nothing is found or stored."""
         with self._lock:
             if self._connection is not None:
                 self._connection.close()

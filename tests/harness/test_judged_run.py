@@ -79,7 +79,7 @@ def test_what_is_kept_costs_nothing_and_only_new_metrics_are_asked_for(tmp_path)
     with JudgeServer() as server:
         first = score(tmp_path, server, METRICS[:2])
         assert server.names == {"answer_claims": 6, "check_answer": 6}
-        assert score(tmp_path, server, METRICS[:2]).judge.vector_cache.paid == 0
+        assert score(tmp_path, server, METRICS[:2]).judge.judge_cache.paid == 0
         assert len(server.calls) == 12
         score(tmp_path, server)
         assert server.names == dict.fromkeys(A_ROW, 6)
@@ -246,7 +246,7 @@ def test_faults_lose_no_score_and_change_no_mean(tmp_path):
     for name, before in whole.items():
         now = metrics_of(made)[name]
         assert (now.n_ok, now.mean) == (before.n_ok, before.mean) == (20, before.mean)
-    assert made.judge.vector_cache.failed == 0
+    assert made.judge.judge_cache.failed == 0
 
 
 def test_a_reply_that_can_not_be_read_is_asked_for_once_more_and_then_has_its_status(tmp_path):

@@ -91,7 +91,7 @@ def test_metrics_of_ones_own_ask_the_judge(tmp_path):
         made = run(tmp_path)
         assert len(server.calls) == 4 + 2 * 4  # a word for each row; and a digit, after one repair
         instructions = {call.body["messages"][0]["content"].split("?")[0] for call in server.calls}
-        assert run(tmp_path).judge.vector_cache.paid == 0
+        assert run(tmp_path).judge.judge_cache.paid == 0
         assert len(server.calls) == 12
     assert 'How warm is the text under "answer"' in instructions
     found = metrics_of(made)

@@ -32,7 +32,7 @@ class Desk:
         self.book = Book(path)
         self.server = server
         self.options = {"backoff": AT_ONCE, "timeout": 5.0, "max_attempts": 2} | options
-        self.vector_cache = JudgeCache()
+        self.judge_cache = JudgeCache()
         self.judge: ChatJudgeModel | None = None
         self.notes = [CallNotes()]
 
@@ -42,10 +42,10 @@ class Desk:
 
     async def _ask(self, requests, fresh, problem, chat, before):
         self.judge = ChatJudgeModel(chat or OpenAIChat(endpoint(self.server), **self.options))
-        self.vector_cache = JudgeCache(redact=lambda text: text.replace("hunter2", "$SECRET"))
-        self.vector_cache.bind(self.book.store.path, self.book.writer, fresh=fresh)
+        self.judge_cache = JudgeCache(redact=lambda text: text.replace("hunter2", "$SECRET"))
+        self.judge_cache.bind(self.book.store.path, self.book.writer, fresh=fresh)
         self.notes = [CallNotes() for _ in requests]
-        models = [CachedModel(self.judge, self.vector_cache, notes) for notes in self.notes]
+        models = [CachedModel(self.judge, self.judge_cache, notes) for notes in self.notes]
         asked = [
             asyncio.create_task(model.complete(request, problem))
             for model, request in zip(models, requests, strict=True)
@@ -57,7 +57,7 @@ class Desk:
         finally:
             await self.judge.close()
             self.book.writer.flush()
-            self.vector_cache.close()
+            self.judge_cache.close()
         return [reply if isinstance(reply, BaseException) else reply.text for reply in replies]
 
     def calls(self, columns="call, reply, error"):
@@ -75,21 +75,21 @@ def desk(tmp_path, script=lambda call: f"reply {call.number}", server_options=No
 def test_what_was_asked_is_not_asked_again(tmp_path):
     with desk(tmp_path) as (made, server):
         assert made.ask(ASKED) == ["reply 0"]
-        assert (made.vector_cache.paid, made.vector_cache.cached) == (1, 0)
+        assert (made.judge_cache.paid, made.judge_cache.cached) == (1, 0)
         assert made.ask(ASKED) == ["reply 0"]
-        assert (made.vector_cache.paid, made.vector_cache.cached) == (0, 1)
+        assert (made.judge_cache.paid, made.judge_cache.cached) == (0, 1)
     assert len(server.calls) == 1
 
 
 def test_a_reply_comes_back_as_it_was_with_the_reason_of_its_end(tmp_path):
     async def replies(made):
-        vector_cache = JudgeCache()
-        vector_cache.bind(made.book.store.path, made.book.writer)
+        judge_cache = JudgeCache()
+        judge_cache.bind(made.book.store.path, made.book.writer)
         judge = ChatJudgeModel(OpenAIChat(endpoint(made.server)))
-        reply = await CachedModel(judge, vector_cache, CallNotes()).complete(ASKED, lambda reply: "")
+        reply = await CachedModel(judge, judge_cache, CallNotes()).complete(ASKED, lambda reply: "")
         await judge.close()
         made.book.writer.flush()
-        vector_cache.close()
+        judge_cache.close()
         return reply
 
     with desk(tmp_path, lambda _: Answer('{"a": 1', finish_reason="length")) as (made, server):
@@ -156,7 +156,7 @@ def test_another_model_is_asked_for_itself(tmp_path):
 def test_of_equal_calls_at_once_one_is_paid(tmp_path):
     with desk(tmp_path, server_options={"delay": 0.05}) as (made, server):
         assert made.ask(*[ASKED] * 20) == ["reply 0"] * 20
-        assert (made.vector_cache.paid, made.vector_cache.cached) == (1, 19)
+        assert (made.judge_cache.paid, made.judge_cache.cached) == (1, 19)
     assert len(server.calls) == 1
 
 
@@ -229,7 +229,7 @@ def test_fresh_gives_nothing_from_before_and_shares_what_it_asks(tmp_path):
 
         async def one_after_another(asked):
             await asked[0]
-            model = CachedModel(made.judge, made.vector_cache, CallNotes())
+            model = CachedModel(made.judge, made.judge_cache, CallNotes())
             assert (await model.complete(ASKED, lambda reply: "")).text == "reply 1"
 
         assert made.ask(ASKED, ASKED, fresh=True, before=one_after_another) == ["reply 1", "reply 1"]
@@ -307,43 +307,43 @@ def test_a_wrong_key_costs_one_request_and_kept_replies_are_given_all_the_same(t
 
 async def by_one_judge(made, requests):
     """Some requests in turn by one judge that has the wrong key."""
-    vector_cache = JudgeCache()
-    vector_cache.bind(made.book.store.path, made.book.writer)
+    judge_cache = JudgeCache()
+    judge_cache.bind(made.book.store.path, made.book.writer)
     judge = ChatJudgeModel(OpenAIChat(endpoint(made.server), **made.options))
     for request in requests:
         with pytest.raises(JudgeUnavailable, match="refused the API key"):
-            await CachedModel(judge, vector_cache, CallNotes()).complete(request, lambda reply: "")
+            await CachedModel(judge, judge_cache, CallNotes()).complete(request, lambda reply: "")
     await judge.close()
     made.book.writer.flush()
-    vector_cache.close()
+    judge_cache.close()
 
 
 def test_what_waits_when_the_key_proves_wrong_was_never_a_call(tmp_path):
     async def run(made):
-        vector_cache = JudgeCache()
-        vector_cache.bind(made.book.store.path, made.book.writer)
+        judge_cache = JudgeCache()
+        judge_cache.bind(made.book.store.path, made.book.writer)
         turnstile = Turnstile(2)
         chat = OpenAIChat(endpoint(made.server), turnstile=turnstile)
         judge = ChatJudgeModel(chat, turnstile=turnstile)
         requests = [JudgeRequest("check", "s", str(number)) for number in range(30)]
         notes = CallNotes()
-        model = CachedModel(judge, vector_cache, notes)
+        model = CachedModel(judge, judge_cache, notes)
         outcomes = await asyncio.gather(
             *(model.complete(request, lambda reply: "") for request in requests), return_exceptions=True
         )
         await judge.close()
         made.book.writer.judge_notes(_a_row(made, "q1"), notes.calls)
         made.book.writer.flush()
-        vector_cache.close()
-        return outcomes, vector_cache
+        judge_cache.close()
+        return outcomes, judge_cache
 
     with desk(tmp_path, server_options={"key": "the right one"}) as (made, server):
-        outcomes, vector_cache = asyncio.run(run(made))
+        outcomes, judge_cache = asyncio.run(run(made))
         assert {type(outcome) for outcome in outcomes} == {JudgeUnavailable}
         assert len(server.calls) <= 2
         recorded = made.book.store.query("SELECT (SELECT COUNT(*) FROM judge_calls), (SELECT COUNT(*) FROM judge_log)")
         assert recorded == [(len(server.calls), len(server.calls))]
-        assert vector_cache.paid == vector_cache.failed == len(server.calls)
+        assert judge_cache.paid == judge_cache.failed == len(server.calls)
 
 
 def test_secrets_are_taken_out_of_what_is_said(tmp_path):
@@ -430,10 +430,10 @@ def test_a_row_that_is_scored_again_keeps_what_it_rested_on(tmp_path):
 
 def test_many_replies_are_not_all_held_in_memory(tmp_path):
     async def run(made):
-        vector_cache = JudgeCache()
-        vector_cache.bind(made.book.store.path, made.book.writer)
+        judge_cache = JudgeCache()
+        judge_cache.bind(made.book.store.path, made.book.writer)
         judge = ChatJudgeModel(OpenAIChat(endpoint(made.server)))
-        model = CachedModel(judge, vector_cache, CallNotes())
+        model = CachedModel(judge, judge_cache, CallNotes())
         for more in range(3):
             await asyncio.gather(
                 *(
@@ -443,13 +443,13 @@ def test_many_replies_are_not_all_held_in_memory(tmp_path):
             )
             made.book.writer.flush()
         await judge.close()
-        held = len(vector_cache._recent)
-        vector_cache.close()
-        return vector_cache, held
+        held = len(judge_cache._recent)
+        judge_cache.close()
+        return judge_cache, held
 
     with desk(tmp_path) as (made, server):
-        vector_cache, held = asyncio.run(run(made))
-    assert len(server.calls) == vector_cache.paid == RECENT + 92
+        judge_cache, held = asyncio.run(run(made))
+    assert len(server.calls) == judge_cache.paid == RECENT + 92
     assert held <= RECENT
 
 
