@@ -1,4 +1,4 @@
-"""Variant run: variants of a suite's bots, each asked its own questions, stored as a run beside the one that they explain."""
+"""Variant run: variants of a suite's bots, each asked its own questions, stored as a run of their own."""
 
 from __future__ import annotations
 
