@@ -1,4 +1,4 @@
-"""``ask``, ``init``, ``metrics`` and ``report``."""
+"""The commands ``ask``, ``init``, ``metrics`` and ``report``."""
 
 from __future__ import annotations
 
@@ -150,11 +150,11 @@ def _move(scratch: Path, folder: Path) -> list[Path]:
 
 def ask(
     suite: Annotated[Path, typer.Argument(metavar="SUITE.yaml", help="The suite, or 'sample'.")],
-    bot: Annotated[str, typer.Argument(metavar="BOT", help="The name of one of its bots.")],
-    question: Annotated[str, typer.Argument(metavar="QUESTION", help="What to ask.")],
+    bot: Annotated[str, typer.Argument(metavar="BOT", help="A bot of the suite.")],
+    question: Annotated[str, typer.Argument(metavar="QUESTION", help="The question.")],
     as_json: Json = False,
 ) -> None:
-    """Ask one bot one question. Shows the answer with its contexts and timing; nothing is kept."""
+    """Ask one bot one question. Prints the answer, its contexts and timing; nothing is stored."""
     from ..suite.suite_file import load_named
 
     with interruptible("Stopped."):
@@ -164,8 +164,8 @@ def ask(
 def report(
     run: Annotated[
         str | None,
-        typer.Argument(metavar="RUN", help="The run's name or its beginning; left out, the latest. Or, with HEAD, "
-                       "the BASE of two sides, as 'proctor compare' takes them."),
+        typer.Argument(metavar="RUN", help="The run's name or its beginning; by default the latest. With a second run: "
+                       "the baseline, named as for 'proctor compare'."),
     ] = None,
     head: Annotated[
         str | None, typer.Argument(metavar="HEAD", help="The other side: what changed from BASE to HEAD.")
@@ -173,11 +173,11 @@ def report(
     database: Database = Path("proctor.db"),
     html: Annotated[
         Path | None,
-        typer.Option("--html", metavar="FILE", help="The page; '-' for stdout. With nothing named: RUN.html here."),
+        typer.Option("--html", metavar="FILE", help="The page; '-' for stdout. By default RUN.html in this folder."),
     ] = None,
-    show: Annotated[bool, typer.Option("--open", help="Write the page, and open it in the browser.")] = False,
+    show: Annotated[bool, typer.Option("--open", help="Write the page and open it in the browser.")] = False,
     whole: Annotated[
-        bool, typer.Option("--whole", help="Leave nothing out of the page, even if it takes more than 8 MB.")
+        bool, typer.Option("--whole", help="Put everything on the page, even if it takes more than 8 MB.")
     ] = False,
     markdown: Annotated[
         Path | None, typer.Option("--markdown", metavar="FILE", help="A page for a pull request; '-' for stdout.")
@@ -189,20 +189,20 @@ def report(
         Path | None, typer.Option("--csv", metavar="DIR", help="Tables for a spreadsheet: rows, leaderboard, problems.")
     ] = None,
     json: Annotated[
-        Path | None, typer.Option("--json", metavar="FILE", help="Everything, for programs; '-' for stdout.")
+        Path | None, typer.Option("--json", metavar="FILE", help="Everything as JSON; '-' for stdout.")
     ] = None,
     archive: Annotated[
-        Path | None, typer.Option("--zip", metavar="FILE", help="All outputs of each evaluator; equal for equal runs.")
+        Path | None, typer.Option("--zip", metavar="FILE", help="All outputs of each evaluator; reproducible bytes.")
     ] = None,
     github: Annotated[bool, typer.Option("--github", help="Annotations and step summary of GitHub Actions.")] = False,
 ) -> None:  # fmt: skip
-    """Write a run, or what changed between two, to a page or files. Nothing is asked."""
+    """Write a run, or the changes between two, as a page or files. Nothing is asked."""
     from .console import own_stdout
     from .conventions import Wanted
 
     wanted = Wanted(html, markdown, json, junit, csv, archive, github, show, whole)
     operands = (run, head) if run is not None and head is not None else None
-    with interruptible("Stopped. What is not finished is not there."), own_stdout() as stdout:
+    with interruptible("Stopped. Unfinished files were not written."), own_stdout() as stdout:
         for sentence in _reported(database, operands or run, wanted, stdout):
             typer.echo(sentence, err=True)
 
@@ -221,7 +221,7 @@ def _reported(database: Path, what: tuple[str, str] | str | None, wanted: Wanted
 def metrics(
     names: Annotated[
         list[str] | None,
-        typer.Argument(metavar="NAME", help="Metrics or evaluators, of which the whole page is wanted."),
+        typer.Argument(metavar="NAME", help="Metrics or evaluators to describe in full."),
     ] = None,
     as_json: Json = False,
     as_markdown: Annotated[bool, typer.Option("--markdown", help="Print a table for a README.")] = False,
@@ -229,15 +229,15 @@ def metrics(
         bool, typer.Option("--evaluators", help="List the evaluators instead: named groups of metrics.")
     ] = False,
 ) -> None:
-    """List the metrics, or show all that is known of some.
+    """List the metrics, or describe some in full.
 
-    What they say, need, take, and are not to be trusted for.
+    What they measure, what they need, their options and limits.
     """
     if names:
         from .metrics import show_pages
 
         if as_markdown or evaluators:
-            raise InputError("--markdown and --evaluators are for the list of all; leave them out for the page of one.")
+            raise InputError("--markdown and --evaluators are for the whole list; leave them out for single metrics.")
         show_pages(names, as_json)
         return
     from .metrics import show_evaluators, show_metrics
@@ -247,11 +247,11 @@ def metrics(
 
 
 def init(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A folder that does not exist yet, or is empty.")],
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A new or empty folder.")],
 ) -> None:
-    """Write a sample suite into a folder, to be edited.
+    """Write a sample suite into a folder, ready to edit.
 
-    Questions, prompts, documents, and a schema for the editor.
+    Questions, prompts, documents, and a schema for your editor.
     """
     start_suite(folder)
     typer.echo(f"Wrote a suite to {folder}. Edit {folder / 'suite.yaml'}, then: proctor run {folder / 'suite.yaml'}")

@@ -440,24 +440,24 @@ def compare(
     ] = None,
     cluster: Annotated[
         str,
-        typer.Option(metavar="WAY", help="What belongs together: source (document), tag, tag:PREFIX, or none."),
+        typer.Option(metavar="WAY", help="Cluster questions by source (document), tag, tag:PREFIX, or none."),
     ] = "source",
     correct: Annotated[
-        Correct, typer.Option(help="Correction of p over the metrics: Holm, or Benjamini-Hochberg.")
+        Correct, typer.Option(help="Correction of p values over the metrics: Holm or Benjamini-Hochberg.")
     ] = Correct.HOLM,
     bot: Annotated[
-        list[str] | None, typer.Option("--bot", metavar="NAME", help="Of two runs, only this bot. Repeatable.")
+        list[str] | None, typer.Option("--bot", metavar="NAME", help="Compare only this bot of two runs. Repeatable.")
     ] = None,
-    flips: Annotated[int, typer.Option("--flips", min=0, metavar="N", help="Rows that lost or gained most.")] = 3,
-    seed: Annotated[int, typer.Option("--seed", min=0, metavar="N", help="Of the permutations' draws.")] = 0,
+    flips: Annotated[int, typer.Option("--flips", min=0, metavar="N", help="Show N rows that changed most.")] = 3,
+    seed: Annotated[int, typer.Option("--seed", min=0, metavar="N", help="The random seed.")] = 0,
     as_json: Json = False,
     markdown: Annotated[
         Path | None, typer.Option("--markdown", metavar="FILE", help="A page for a pull request; '-' for stdout.")
     ] = None,
 ) -> None:
-    """Say whether bot or run B is better than A.
+    """Compare two bots or runs: is B better than A?
 
-    Question by question: difference, interval, test, latency; nothing is asked.
+    Paired by question: difference, interval, test, latency. Nothing is asked.
     """
     from ...reports.compare.comparison import Asked
     from ..api.results import compare_asked

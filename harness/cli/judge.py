@@ -238,30 +238,28 @@ async def _check(evaluation: Evaluation, calls: list[str], floors: CheckSettings
 STOPPED = "Stopped. Nothing was written."
 
 Run = Annotated[
-    str | None, typer.Argument(metavar="RUN", help="The run's name or its beginning; left out, the latest.")
+    str | None, typer.Argument(metavar="RUN", help="The run's name or its beginning; by default the latest.")
 ]
 
 
 def label(
     run: Run = None,
-    metric: Annotated[
-        str, typer.Option("--metric", "-m", metavar="ID", help="The metric that people are to judge.")
-    ] = "",
-    number: Annotated[int, typer.Option("--n", min=1, metavar="N", help="How many rows, shared among the bots.")] = 50,
-    out: Annotated[Path, typer.Option("--out", metavar="FILE.csv", help="The sheet to fill in.")] = Path("labels.csv"),
-    seed: Annotated[int, typer.Option("--seed", min=0, metavar="N", help="Another number draws other rows.")] = 0,
+    metric: Annotated[str, typer.Option("--metric", "-m", metavar="ID", help="The metric to label.")] = "",
+    number: Annotated[int, typer.Option("--n", min=1, metavar="N", help="Rows in all, shared among the bots.")] = 50,
+    out: Annotated[Path, typer.Option("--out", metavar="FILE.csv", help="The file to fill in.")] = Path("labels.csv"),
+    seed: Annotated[int, typer.Option("--seed", min=0, metavar="N", help="The random seed.")] = 0,
     bot: Annotated[str, typer.Option("--bot", metavar="NAME", help="Only rows of this bot.")] = "",
-    show: Annotated[bool, typer.Option("--show", help="Show the judge's values too, which sways people.")] = False,
-    force: Annotated[bool, typer.Option("--force", help="Write over a sheet that is there already.")] = False,
+    show: Annotated[bool, typer.Option("--show", help="Include the judge's values, which biases people.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")] = False,
     database: Database = Path("proctor.db"),
 ) -> None:
-    """Draw a random sample of a run's rows for people to judge. It is a CSV file, for a spreadsheet."""
+    """Write a random sample of a run's rows as a CSV file for people to label."""
     from ... import InputError
     from ...reports.text import printable
     from ..calibration.calibrating import Draw, draw_labels
 
     if not metric:
-        raise InputError("Name the metric that people are to judge with --metric ID, such as --metric faithfulness.")
+        raise InputError("Name the metric to label with --metric ID, such as --metric faithfulness.")
     with interruptible(STOPPED):
         for sentence in draw_labels(database, run, Draw(metric, number, out, seed, bot, show, force)):
             typer.echo(fill(printable(sentence), 80, break_long_words=False, break_on_hyphens=False))
@@ -271,15 +269,15 @@ def calibrate(
     run: Run = None,
     labels: Annotated[
         Path | None,
-        typer.Option("--labels", metavar="FILE.csv", help="The filled sheet; left out, the labels that are kept."),
+        typer.Option("--labels", metavar="FILE.csv", help="The filled-in file; by default the stored labels."),
     ] = None,
     metric: Annotated[
-        str, typer.Option("--metric", "-m", metavar="ID", help="The metric, where the file has no such column.")
+        str, typer.Option("--metric", "-m", metavar="ID", help="The metric, if the file has no such column.")
     ] = "",
     database: Database = Path("proctor.db"),
     as_json: Json = False,
 ) -> None:
-    """Hold the judge against people's labels. Its means are corrected by them; nothing is asked."""
+    """Calibrate the judge against people's labels. Corrects its means; nothing is asked."""
     from ..calibration.calibrating import calibrate_run
 
     with interruptible(STOPPED):
@@ -289,22 +287,20 @@ def calibrate(
 
 def judge_check(
     suite: Annotated[
-        Path | None, typer.Argument(metavar="[SUITE.yaml]", help="Whose judge; left out, that of the sample suite.")
+        Path | None, typer.Argument(metavar="[SUITE.yaml]", help="Whose judge; by default the packaged sample's.")
     ] = None,
     judge: Judge = "",
     judge_url: JudgeUrl = "",
-    repeats: Annotated[
-        int | None, typer.Option("--repeats", min=1, metavar="N", help="How often each case is put to the judge.")
-    ] = None,
+    repeats: Annotated[int | None, typer.Option("--repeats", min=1, metavar="N", help="Runs of each case.")] = None,
     every: Annotated[
-        bool, typer.Option("--all", help="Cases of every kind, and not only of those that the suite's metrics ask.")
+        bool, typer.Option("--all", help="All kinds of cases, not only those that the suite's metrics use.")
     ] = False,
     database: Database = Path("proctor.db"),
     as_json: Json = False,
 ) -> None:
-    """Put the judge to cases whose verdict is known.
+    """Run the judge's self-test: cases with known verdicts.
 
-    Good, bad and hostile ones; exit code 1 when it fails.
+    Good, bad and hostile ones; exit code 1 if it fails.
     """
     import os
 

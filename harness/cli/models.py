@@ -55,7 +55,7 @@ def show_models(listed: Iterable[ListedModel], stdout: TextIO, fetched_by: str) 
         count = "1 model is" if len(lacking) == 1 else f"{len(lacking)} models are"
         size = sum(model.megabytes or 0 for model in lacking)
         about = f", about {size:,} MB" if size and all(model.megabytes for model in lacking) else ""
-        console.print(f"\n{count} not here{about}. To fetch, once, with a network:\n  {fetched_by}", markup=False)
+        console.print(f"\n{count} not downloaded{about}. To download them:\n  {fetched_by}", markup=False)
 
 
 def _show(console: Console, model: ListedModel, name: str, room: int, width: int) -> None:
@@ -195,12 +195,12 @@ models = typer.Typer(
     invoke_without_command=True,
     add_completion=False,
     rich_markup_mode=None,
-    help="List the models that metrics run on this machine. Which metrics need them, their size and licence, and "
-    "whether they are here. Nothing is loaded, and no network is used.",
+    help="List the local models of metrics. Which metrics need them, their size and licence, and whether they are "
+    "downloaded. Nothing is loaded, and no network is used.",
 )
 Suite = Annotated[
     Path | None,
-    typer.Option("--suite", metavar="SUITE.yaml", help="Only what this suite's metrics need, as the suite has it."),
+    typer.Option("--suite", metavar="SUITE.yaml", help="Only the models that this suite needs."),
 ]
 
 
@@ -216,10 +216,10 @@ def listed(
     overrides = tuple(local_model or ())
     if context.invoked_subcommand is not None:
         if suite or overrides or as_json or as_markdown:
-            raise InputError("Options of 'proctor models fetch' stand behind the word fetch.")
+            raise InputError("Options of 'proctor models fetch' go after the word fetch.")
         return
     if as_markdown and (suite or overrides):
-        raise InputError("--markdown prints the models that take the roles where no other is named: it goes alone.")
+        raise InputError("--markdown prints the default models, so it takes no --suite or --local-model.")
     from .console import own_stdout
 
     with interruptible("Stopped."), own_stdout() as stdout:
@@ -234,17 +234,17 @@ def listed(
 @models.command()
 def fetch(
     roles: Annotated[
-        list[str] | None, typer.Argument(metavar="ROLE", help="What models are wanted for: toxicity summac ...")
+        list[str] | None, typer.Argument(metavar="ROLE", help="Roles of the models: toxicity summac ...")
     ] = None,
     suite: Suite = None,
     local_model: LocalModel = None,
     everything: Annotated[bool, typer.Option("--all", help="The models of all roles.")] = False,
 ) -> None:
-    """Bring models to this machine and prepare them: once, with a network."""
+    """Download models and prepare them; needs a network."""
     from .console import own_stdout
 
     wanted, overrides = _known(roles or []), tuple(local_model or ())
-    with interruptible("Stopped. What has arrived is kept; the same command goes on from there."), own_stdout() as out:
+    with interruptible("Stopped. Finished downloads stay; run the same command again."), own_stdout() as out:
         if suite is not None:
             made, needed = _of_suite(suite, overrides)
             wanted = wanted or [model.role for model in needed]
@@ -273,7 +273,7 @@ def _fetched(made: RunModels, role: str, out: TextIO) -> bool:
         (there,) = made.listed({role: ()})
         if not there.is_here:
             return False
-        sentence = f"The {role} model {there.model_id} was here before and stays: {there.folder}"
+        sentence = f"The {role} model {there.model_id} was downloaded before and stays: {there.folder}"
     typer.echo(printable(sentence), file=out)
     return True
 

@@ -115,26 +115,26 @@ def _legend(plan: Plan) -> Iterator[str]:
 def plan(
     run: Annotated[
         str | None,
-        typer.Argument(metavar="RUN", help="An earlier run: RUN[:BOT] or FILE.db[:RUN]; left out, the latest."),
+        typer.Argument(metavar="RUN", help="An earlier run: RUN[:BOT] or FILE.db[:RUN]; by default the latest."),
     ] = None,
-    metric: Annotated[str, typer.Option("--metric", "-m", metavar="ID", help="The metric that is to differ.")] = "",
+    metric: Annotated[str, typer.Option("--metric", "-m", metavar="ID", help="The metric.")] = "",
     delta: Annotated[
-        float | None, typer.Option("--delta", metavar="D", help="The difference to be shown, such as 0.05.")
+        float | None, typer.Option("--delta", metavar="D", help="The smallest difference to detect, such as 0.05.")
     ] = None,
     bot: Annotated[str, typer.Option("--bot", metavar="NAME", help="Only pairs with this bot.")] = "",
-    power: Annotated[float, typer.Option("--power", metavar="P", help="Chance of showing it when it is there.")] = 0.8,
+    power: Annotated[float, typer.Option("--power", metavar="P", help="Power: the chance to detect it.")] = 0.8,
     repeats: Annotated[
-        int | None, typer.Option("--repeats", min=1, metavar="N", help="Answers to each question, if not as before.")
+        int | None, typer.Option("--repeats", min=1, metavar="N", help="Answers per question, if not as in that run.")
     ] = None,
     cluster: Annotated[
-        str, typer.Option(metavar="WAY", help="What belongs together: source (document), tag, tag:PREFIX, or none.")
+        str, typer.Option(metavar="WAY", help="Cluster questions by source (document), tag, tag:PREFIX, or none.")
     ] = "source",
     database: Database = Path("proctor.db"),
     as_json: Json = False,
 ) -> None:
-    """Say how many questions it takes to show a difference.
+    """Plan how many questions are needed to show a difference.
 
-    By the spread of an earlier run; nothing is asked.
+    Estimated from the spread of an earlier run; nothing is asked.
     """
     from ... import InputError
     from ...reports.compare.operands import check_bot, open_operand

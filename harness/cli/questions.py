@@ -1,4 +1,4 @@
-"""``questions draft`` and ``questions review``."""
+"""``questions draft`` and ``questions review``: draft questions from documents, and decide on the drafts."""
 
 from __future__ import annotations
 
@@ -73,13 +73,13 @@ def _planned(made: Drafted) -> Iterator[str]:
         return
     calls = "1 call" if made.calls == 1 else f"{made.calls:,} calls"
     said = f"{made.by}: {calls} at most, about {made.tokens[0]:,} tokens in and {made.tokens[1]:,} out."
-    yield from _filled(f"{said} What is kept is not asked again. Nothing was asked.")
+    yield from _filled(f"{said} Cached calls are not made again. Nothing was asked.")
 
 
 def _notify(made: Drafted) -> Iterator[str]:
     number = len(made.questions)
     if made.written is not None:
-        kept = f", {made.written.kept:,} kept from before" if made.written.kept else ""
+        kept = f", {made.written.kept:,} cached" if made.written.kept else ""
         yield from _filled(f"{made.by}: {made.written.paid:,} requests{kept}.")
         for why, times in made.written.dropped.most_common():
             yield from _filled(f"Dropped {times:,} because {why}.")
@@ -98,7 +98,7 @@ def _notify(made: Drafted) -> Iterator[str]:
     yield from _filled(f"{drafts} of {documents:,} of {made.documents:,} documents in {made.out}, such as:")
     for each in made.questions[:: max(1, number // _EXAMPLES)][:_EXAMPLES]:
         yield from _filled(f"- {each.text}  [{each.expected[0]}]", "  ")
-    yield "None of them is asked before you accept it:"
+    yield "Only drafts that you accept are asked:"
     into = f" --into {shlex.quote(str(made.into))}" if made.into else ""
     yield printable(f"  proctor questions review {shlex.quote(str(made.out))}{into}")
 
@@ -147,7 +147,7 @@ def _filled(text: str, indent: str = "") -> list[str]:
 _KEYS: Final = "[a]ccept  [e]dit question  edit ans[w]er  [r]eject  [s]kip  [b]ack  [q]uit > "
 _HELP: Final = (
     "a accepts it, e and w change the words of question and answer, r rejects it for good, s leaves it for later, "
-    "b takes the last step back, q ends. What was decided is in the file already."
+    "b undoes the last step, q quits. Decisions are saved at once."
 )
 
 
@@ -179,7 +179,7 @@ def _do(review: Review, said: str) -> bool:
         return True
     if said in ("b", "back"):
         if not review.back():
-            typer.echo("This is the first step; there is none to take back.")
+            typer.echo("This is the first step; there is nothing to undo.")
         return True
     if said in ("e", "question", "w", "answer"):
         return _edit(review, of_question=said in ("e", "question"))
@@ -236,47 +236,47 @@ def _end(review: Review) -> None:
         typer.echo(f"The accepted ones are questions of {shlex.quote(printable(str(review.path)))} from now on.")
 
 
-_STOPPED: Final = "Stopped. No draft was written; what a model has replied is kept, and the same command goes on."
+_STOPPED: Final = "Stopped. No draft was written; model replies are cached, so the same command continues."
 
 questions = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,
-    help="Draft questions from documents, and decide on drafts. A draft is never asked before a person accepts it.",
+    help="Draft questions from documents, and review the drafts. Only accepted drafts are asked.",
 )
 
 
 @questions.command()
 def draft(
-    suite: Annotated[Path, typer.Argument(metavar="SUITE.yaml", help="Whose documents; `sample` for the sample.")],
+    suite: Annotated[Path, typer.Argument(metavar="SUITE.yaml", help="The suite with the documents, or `sample`.")],
     out: Annotated[
-        Path, typer.Option("--out", metavar="FILE", help="Where drafts are added: .jsonl, .json, .yaml, .csv or .tsv.")
+        Path, typer.Option("--out", metavar="FILE", help="The file for drafts: .jsonl, .json, .yaml, .csv or .tsv.")
     ] = Path("drafts.jsonl"),
-    count: Annotated[int, typer.Option("--count", min=1, metavar="N", help="Drafts in all, at most.")] = 40,
+    count: Annotated[int, typer.Option("--count", min=1, metavar="N", help="At most N drafts in all.")] = 40,
     per_document: Annotated[
-        int | None, typer.Option("--per-document", min=1, metavar="N", help="Drafts of one document, at most.")
+        int | None, typer.Option("--per-document", min=1, metavar="N", help="At most N drafts per document.")
     ] = None,
     judge: Annotated[
         str,
         typer.Option(
             "--judge",
             metavar="MODEL",
-            help="Who writes them: openai:NAME, langchain:file.py:name, a name under models, or embedded (rules, no "
-            "model). Left out, the suite's judge.",
+            help="The model that writes them: openai:NAME, langchain:file.py:name, a name under models, or embedded "
+            "(rules, no model). By default the suite's judge.",
         ),
     ] = "",
     judge_url: JudgeUrl = "",
     only_planned: DryRun = False,
     seed: Annotated[
-        int | None, typer.Option("--seed", min=0, metavar="N", help="Draw among the drafts that could be made.")
+        int | None, typer.Option("--seed", min=0, metavar="N", help="Sample among possible drafts with this seed.")
     ] = None,
     fresh: Fresh = False,
     database: Database = Path("proctor.db"),
     as_json: Json = False,
 ) -> None:
-    """Draft questions from a suite's documents, each with its answer and the place that carries it.
+    """Draft questions with answers and evidence from documents.
 
-    Documents of which little is asked come first. Without a language model rules make them, in English.
+    Documents with few questions come first. Without a language model, rules draft them, in English.
     """
     from ..drafting import DraftOptions, draft_questions
     from ..suite.suite_file import load_named
@@ -300,14 +300,14 @@ def draft(
 def review(
     file: Annotated[
         Path | None,
-        typer.Argument(metavar="FILE", help="A file with drafts in it, or a suite, for its file of questions."),
+        typer.Argument(metavar="FILE", help="A file with drafts, or a suite."),
     ] = None,
     into: Annotated[
         Path | None,
-        typer.Option("--into", metavar="QUESTIONS", help="Add accepted ones to this file, such as the suite's."),
+        typer.Option("--into", metavar="QUESTIONS", help="Add accepted drafts to this file of questions."),
     ] = None,
 ) -> None:
-    """Decide on drafts, one at a time. Each decision is kept at once; stop whenever you like."""
+    """Review drafts one at a time. Each decision is saved at once; stop at any time."""
     from ..drafting import Review, file_of
 
     if file is None:
@@ -316,5 +316,5 @@ def review(
             raise InputError(
                 "Name the file of drafts: proctor questions review FILE; 'questions draft SUITE.yaml' makes one."
             )
-    with interruptible("Stopped. Every decision is kept; the same command goes on with what is left."):
+    with interruptible("Stopped. Every decision is saved; run the same command again to continue."):
         review_drafts(Review(file_of(file), into))

@@ -1,4 +1,4 @@
-"""``rank`` and ``abstain``: which bot is best, and which should rather abstain."""
+"""``rank``: which bot is best; ``abstain``: what wrong answers and abstentions cost."""
 
 from __future__ import annotations
 
@@ -48,14 +48,14 @@ def abstention_table(found: AbstainedRun) -> RenderableType:
     if found.cautions:
         parts += [Text(), *_promises(found)]
     else:
-        parts += [Text(), Text("No bot tells a confidence (trace: confidence, similarity or score).", style="dim")]
+        parts += [Text(), Text("No bot reports a confidence (trace: confidence, similarity or score).", style="dim")]
     return Group(*parts)
 
 
 def _title(found: AbstainedRun) -> Iterator[Text]:
     run = found.run
     unfinished = "" if run.status == "finished" else f" ({run.status})"
-    unknown = f", {found.unknown:,} that don't say and are left out" if found.unknown else ""
+    unknown = f", {found.unknown:,} unlabelled and left out" if found.unknown else ""
     yield (
         Text(overflow="fold")
         .append(printable(run.suite), style="bold")
@@ -115,11 +115,11 @@ def _notes(found: AbstainedRun) -> Iterator[Text]:
     for bot, each in found.bots.items():
         name = printable(bot)
         if not each.tells:
-            yield Text(f"{name} does not tell whether it abstains, so it counts as answering.", style="yellow")
+            yield Text(f"{name} does not report abstentions, so every answer counts.", style="yellow")
         if each.failed:
-            yield _left_out(f"{name}: {each.failed:,} of {_asked(each)} left out, on which it failed.")
+            yield _left_out(f"{name}: {each.failed:,} of {_asked(each)} left out: failed.")
         if each.unmarked:
-            yield _left_out(f"{name}: {each.unmarked:,} of {_asked(each)} left out, not marked by the metric.")
+            yield _left_out(f"{name}: {each.unmarked:,} of {_asked(each)} left out: no value of the metric.")
     if found.without:
         yield Text(f"Without any outcome: {', '.join(map(printable, found.without))}.", style="yellow", overflow="fold")
 
@@ -211,12 +211,12 @@ def _broken(found: AbstainedRun, elsewhere: bool) -> Iterator[str]:
 
 
 def _hollow(found: AbstainedRun) -> Iterator[str]:
-    """Promises that are kept by abstaining, of bots whose surest answers are mostly wrong."""
+    """Promises met by abstaining, of bots whose most confident answers are mostly wrong."""
     promises = {bot: caution.alike for bot, caution in found.cautions.items() if caution.alike is not None}
     hollow = [bot for bot, each in promises.items() if each.wrong and each.answered and 2 * each.wrong > each.answered]
     if hollow:
         names = ", ".join(map(printable, hollow))
-        yield f"Of what these would answer from their thresholds on, more is wrong than right: {names}."
+        yield f"Above their thresholds these answer more wrong than right: {names}."
 
 
 def _hidden(bot: str, caution: Caution) -> Iterator[str]:
@@ -239,7 +239,7 @@ MOST_ROUTERS = 5  # that are shown, the best first; the rest are in --json
 def router_table(detail: InDetail, ranked: RankedRun) -> Iterator[RenderableType]:
     """A line for each pair of bots of which the first tells a confidence; then what the columns are."""
     if not ranked.confidences:
-        yield Text("No router: no bot tells a confidence (trace: confidence, similarity or score).", style="dim")
+        yield Text("No router: no bot reports a confidence (trace: confidence, similarity or score).", style="dim")
         return
     if not detail.routers:
         yield Text("No router: too few questions or different confidences to choose a threshold by.", style="dim")
@@ -278,12 +278,12 @@ def _legend(detail: InDetail, ranked: RankedRun) -> Iterator[str]:
         " the threshold of each fifth is chosen on the other four, whole clusters at a time."
     )
     if len(detail.routers) > 1:
-        yield f"The best of {len(detail.routers)} routers is flattered by being picked."
+        yield f"The best of {len(detail.routers)} routers is flattered by being selected."
     for bot, each in ranked.confidences.items():
         if each.floor and bot in keys:
             yield (
                 f"{printable(bot)} abstained below its own min_similarity of {each.floor:g}: what it would have said"
-                " there is not on record, so only higher thresholds could be tried."
+                " below is unknown, so only higher thresholds could be tried."
             )
 
 
@@ -346,7 +346,7 @@ def _verdict(detail: InDetail, ranked: RankedRun) -> Text:
     by = f"{signed(lead.by.mean, metric.column)} over {rival}"
     if ranking.clusters < 2:
         what = "question" if ranked.cluster == "none" else cluster_noun(ranked.cluster)
-        sentence = f"{best} leads on {name} by {by}, but one {what} alone does not tell how sure that is."
+        sentence = f"{best} leads on {name} by {by}, but one {what} is too few for a probability."
         return Text(sentence, style="bold", overflow="fold")
     odds, other = (float(ranking.best[ranking.bots.index(bot)]) for bot in (lead.bot, lead.rival))
     tested = f"p {p_value(lead.by.p_value)}"
@@ -371,7 +371,7 @@ def _unanswered(ranked: RankedRun) -> Iterator[Text]:
             late = f" ({timed_out:,} timed out)" if timed_out else ""
             found.append(f"{printable(bot)} on {timed_out + failed:,} of {rows:,}{late}")
     if found:
-        yield Text(f"No answer: {', '.join(found)}. All figures are of answers.", style="yellow", overflow="fold")
+        yield Text(f"No answer: {', '.join(found)}. All figures are over answers.", style="yellow", overflow="fold")
 
 
 def _standings(metric: RankedMetric) -> Table:
@@ -395,7 +395,7 @@ def _without(metric: RankedMetric) -> Iterator[Text]:
     shared = metric.shared
     if shared.without:
         names = ", ".join(map(printable, shared.without))
-        yield Text(f"Not ranked, for want of any value: {names}.", style="dim", overflow="fold")
+        yield Text(f"Not ranked, no values: {names}.", style="dim", overflow="fold")
     if shared.dropped:
         lacking = [f"{printable(bot)} on {number:,}" for bot, number in shared.lacking.items()]
         more = ", ..." if len(lacking) > MOST_LACKING else ""
@@ -424,13 +424,13 @@ def _frontier(detail: InDetail, ranked: RankedRun) -> Iterator[RenderableType]:
         )
     yield table
     if any(offer.dominated_by for offer in detail.offers):
-        yield Text("dominated: by what was measured; a small lead may be chance", style="dim")
+        yield Text("dominated: another bot is at least as good on every axis; a small lead may be chance", style="dim")
     if not priced:
-        yield Text("No bot tells its costs; --costs BOT=COST,... states what an answer costs.", style="dim")
+        yield Text("No bot reports its cost; give it with --costs BOT=COST,...", style="dim")
     elif any(offer.cost is None for offer in detail.offers):
-        yield Text("Cost plays no part: it is not known of every bot (--costs BOT=COST,...).", style="dim")
+        yield Text("Cost is ignored: it is not known for every bot (--costs BOT=COST,...).", style="dim")
     if free := [bot for bot, cost in ranked.costs.items() if not cost and ranked.run.tables[bot].embedded]:
-        yield Text(f"Without a language model, so taken to cost nothing: {', '.join(map(printable, free))}.", "dim")
+        yield Text(f"No language model, so no cost: {', '.join(map(printable, free))}.", "dim")
 
 
 def _beaten(offer: Offer) -> Text:
@@ -447,8 +447,8 @@ def _best(detail: InDetail) -> Iterator[Text]:
     text.append(figure(as_measured(best.bound, column), column), style="bold")
     yield text.append(f", {gain_text(best.gain, column)} over {printable(best.single)}.")
     yield Text(
-        "No choice among these bots can reach more; that flatters, as the best of several is often but lucky."
-        + ("" if best.honest_gain else " Questions asked twice (--repeat 2) tell what is not luck."),
+        "No choice among these bots can reach more; optimistic, since the best of several is often lucky."
+        + ("" if best.honest_gain else " Repeats (--repeat 2) remove the luck."),
         style="dim",
         overflow="fold",
     )
@@ -525,7 +525,7 @@ def _judges(ranked: RankedRun) -> Iterator[Text]:
 
 
 def show_ranking(ranked: RankedRun, as_json: bool) -> None:
-    """Which bot is best."""
+    """Print the ranking."""
     if as_json:
         write_json(ranked_object(ranked), sys.stdout)
     else:
@@ -533,7 +533,7 @@ def show_ranking(ranked: RankedRun, as_json: bool) -> None:
 
 
 def show_abstention(found: AbstainedRun, as_json: bool) -> None:
-    """What bots answer and abstain."""
+    """Print the abstention table."""
     if as_json:
         write_json(abstained_object(found), sys.stdout)
     else:
@@ -549,32 +549,32 @@ STOPPED = "Stopped. Nothing was written."
 
 Run = Annotated[
     str | None,
-    typer.Argument(metavar="RUN", help="A run, its beginning, 'previous', or a database; left out, the latest run."),
+    typer.Argument(metavar="RUN", help="A run, its beginning, 'previous', or a database; by default the latest run."),
 ]
 Cluster = Annotated[
-    str, typer.Option("--cluster", metavar="HOW", help="What keeps questions together: source, tag, tag:PREFIX, none.")
+    str, typer.Option("--cluster", metavar="HOW", help="Cluster questions by source, tag, tag:PREFIX, or none.")
 ]
-Seed = Annotated[int, typer.Option("--seed", min=0, metavar="N", help="Another number draws other numbers.")]
+Seed = Annotated[int, typer.Option("--seed", min=0, metavar="N", help="The random seed.")]
 
 
 def rank(
     run: Run = None,
     metric: Annotated[
-        list[str] | None, typer.Option("--metric", "-m", metavar="ID", help="What is to be best. Repeatable.")
+        list[str] | None, typer.Option("--metric", "-m", metavar="ID", help="The metric to rank by. Repeatable.")
     ] = None,
     bot: Annotated[list[str] | None, typer.Option("--bot", metavar="NAME", help="Only these bots. Repeatable.")] = None,
     costs: Annotated[
         str,
-        typer.Option("--costs", metavar="BOT=COST,...", help="What an answer costs, whatever the run says."),
+        typer.Option("--costs", metavar="BOT=COST,...", help="The cost of an answer, overriding the run's."),
     ] = "",
     cluster: Cluster = "source",
     seed: Seed = 0,
     database: Database = Path("proctor.db"),
     as_json: Json = False,
 ) -> None:
-    """Say which bot is best, and how sure that is.
+    """Rank the bots: which is best, and with what probability.
 
-    Also who is worth its time and money, and what a router would gain.
+    Also quality against latency and cost, and what a router would gain.
     """
     from ...reports.compare.operands import open_operand
     from ...reports.ranking.ranked_run import ranked_run
@@ -587,10 +587,10 @@ def rank(
 def abstain(
     run: Run = None,
     metric: Annotated[
-        str, typer.Option("--metric", "-m", metavar="ID", help="The metric that says whether an answer is right.")
+        str, typer.Option("--metric", "-m", metavar="ID", help="The metric that decides whether an answer is right.")
     ] = "",
     threshold: Annotated[
-        float | None, typer.Option("--threshold", metavar="X", help="From which value it is; left out, the run's own.")
+        float | None, typer.Option("--threshold", metavar="X", help="The value from which it is right.")
     ] = None,
     costs: Annotated[
         str,
@@ -600,7 +600,7 @@ def abstain(
     ] = "",
     risk: Annotated[
         float,
-        typer.Option("--risk", metavar="SHARE", help="The share of questions that may be answered wrongly, as 0.1."),
+        typer.Option("--risk", metavar="SHARE", help="The share of questions that may be answered wrongly."),
     ] = 0.1,
     bot: Annotated[list[str] | None, typer.Option("--bot", metavar="NAME", help="Only these bots. Repeatable.")] = None,
     cluster: Cluster = "source",
@@ -608,9 +608,9 @@ def abstain(
     database: Database = Path("proctor.db"),
     as_json: Json = False,
 ) -> None:
-    """Weigh wrong answers against refusals.
+    """Weigh wrong answers against abstentions.
 
-    What they cost, and from which confidence a bot should answer.
+    Their cost, and the confidence from which a bot should answer.
     """
     from ... import InputError
     from ...reports.compare.operands import open_operand

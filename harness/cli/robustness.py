@@ -1,4 +1,4 @@
-"""``perturb`` and ``robustness``: questions perturbed or asked again, and what becomes of the answers."""
+"""``perturb``: variants of questions; ``robustness``: how perturbed or repeated questions change answers."""
 
 from __future__ import annotations
 
@@ -173,8 +173,8 @@ def show_robustness(found: Robustness, stdout: TextIO, flips: int = 5, details: 
     """Print the tables; warnings go to stderr.
 
     Args:
-        found: what was worked out.
-        stdout: where to.
+        found: the result.
+        stdout: where to print.
         flips: how many flipped pairs of each bot are shown.
         details: also every kind with its counts and changes, and the curves over intensities.
     """
@@ -369,27 +369,27 @@ def perturb(
         Path | None, typer.Argument(metavar="QUESTIONS", help="The questions: CSV, JSONL, JSON or YAML.")
     ] = None,
     kinds: Annotated[
-        str, typer.Option(metavar="A,B", help="How they are perturbed: kinds, `encoding`, `offline` or `all`.")
+        str, typer.Option(metavar="A,B", help="Kinds of perturbation, or `encoding`, `offline`, `all`.")
     ] = "offline",
     intensity: Annotated[
-        str, typer.Option(metavar="X,Y", help="Shares of letters or words that are changed, each a variant.")
+        str, typer.Option(metavar="X,Y", help="Shares of letters or words to change, one variant each.")
     ] = "0.1",
-    variants: Annotated[int, typer.Option(min=1, metavar="N", help="Variants made alike, with other draws.")] = 1,
-    seed: Annotated[int, typer.Option(min=0, metavar="N", help="Another number draws other variants.")] = 0,
+    variants: Annotated[int, typer.Option(min=1, metavar="N", help="Variants per kind and intensity.")] = 1,
+    seed: Annotated[int, typer.Option(min=0, metavar="N", help="The random seed.")] = 0,
     out: Annotated[
         Path, typer.Option("--out", metavar="FILE", help="The file of variants: .jsonl, .json, .yaml, .csv or .tsv.")
     ] = Path("perturbed.jsonl"),
     limit: Annotated[int | None, typer.Option(min=1, metavar="N", help="Only the first N questions.")] = None,
     control: Annotated[
-        bool, typer.Option("--control/--no-control", help="With an unchanged copy of each question.")
+        bool, typer.Option("--control/--no-control", help="Add an unchanged copy of each question as a control.")
     ] = True,
     judge: Judge = "",
     judge_url: JudgeUrl = "",
     concurrency: Annotated[int | None, typer.Option(min=1, metavar="N", help="Calls to the judge in flight.")] = None,
-    listed: Annotated[bool, typer.Option("--list", help="Only list the kinds.")] = False,
+    listed: Annotated[bool, typer.Option("--list", help="List the kinds and exit.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Perturb questions on purpose: typos, synonyms, negations. Each variant says what must become of the answer."""
+    """Write variants of questions: typos, synonyms, negations. Each states how the answer must change, if at all."""
     from .console import own_stdout
 
     with interruptible(STOPPED), judge_fit(), own_stdout() as stdout:
@@ -439,21 +439,21 @@ Names = list[str] | None
 STDOUT = Path("-")
 Run = Annotated[
     str | None,
-    typer.Argument(metavar="RUN", help="The run's name or its beginning; left out, the latest with perturbations."),
+    typer.Argument(metavar="RUN", help="The run's name or its beginning; by default the latest with perturbations."),
 ]
 PerturbedRunName = Annotated[
     str | None,
-    typer.Option("--perturbed", metavar="RUN", help="The run of the perturbations; left out, the one that fits."),
+    typer.Option("--perturbed", metavar="RUN", help="The run of perturbed questions; by default the matching one."),
 ]
 Bots = Annotated[Names, typer.Option("--bot", metavar="NAME", help="Only this bot. Repeatable.")]
 Metrics = Annotated[Names, typer.Option("--metric", "-m", metavar="ID", help="Only this metric, in full. Repeatable.")]
 Level = Annotated[
     float,
     typer.Option(
-        "--level", min=0, max=1, metavar="X", help="A bot breaks down where it flips so much more than by chance."
+        "--level", min=0, max=1, metavar="X", help="A bot breaks down where flips exceed chance by this share."
     ),
 ]
-Flips = Annotated[int, typer.Option("--flips", min=0, metavar="N", help="How many flips of each bot to list.")]
+Flips = Annotated[int, typer.Option("--flips", min=0, metavar="N", help="List N flips per bot.")]
 Markdown = Annotated[
     Path | None, typer.Option("--markdown", metavar="FILE", help="A page for a pull request; '-' for stdout.")
 ]
@@ -474,8 +474,8 @@ def robustness(
     from .console import own_stdout
 
     _check(as_json, markdown, database)
-    with interruptible("Stopped. What is not finished is not there."), own_stdout() as stdout:
-        found = _work_out(database, run, perturbed, bot, metric, level, flips)
+    with interruptible("Stopped. Unfinished files were not written."), own_stdout() as stdout:
+        found = _measure(database, run, perturbed, bot, metric, level, flips)
         if markdown is not None:
             _write_markdown(found, markdown, flips, stdout)
         if as_json:
@@ -488,7 +488,7 @@ def robustness(
 
 
 def _check(as_json: bool, markdown: Path | None, database: Path) -> None:
-    """Refuse what can't be written before a long run is read."""
+    """Check the outputs before a long run is read."""
     if as_json and markdown == STDOUT:
         raise InputError("--json and --markdown can't both be written to stdout.")
     if markdown is not None and markdown != STDOUT:
@@ -512,13 +512,13 @@ def _write_markdown(found: Robustness, path: Path, flips: int, stdout: TextIO) -
     typer.echo(f"Wrote {path}: a page for a pull request.", err=True)
 
 
-def _work_out(
+def _measure(
     database: Path, run: str | None, perturbed: str | None, bots: Names, metrics: Names, level: float, flips: int
 ) -> Robustness:
     import contextlib
 
     from ...reports.compare.scores import run_tables
-    from ...reports.robustness.robustness import robustness as work_out
+    from ...reports.robustness.robustness import robustness as measure
     from ...reports.store.database import Store
 
     with contextlib.closing(Store.open(database, create=False)) as store:
@@ -532,7 +532,7 @@ def _work_out(
                 " once, so nothing tells how robust its bots are. Make perturbations with 'proctor perturb' or with"
                 " 'perturb:' in the suite, or ask again with 'proctor run --repeat 3'."
             )
-        return work_out(tables, other, bots=bots, metrics=metrics, level=level, most_flips=flips)
+        return measure(tables, other, bots=bots, metrics=metrics, level=level, most_flips=flips)
 
 
 def _runs(store: Store, run: str | None, perturbed: str | None) -> tuple[int, int | None]:

@@ -52,9 +52,9 @@ def test_what_a_user_reads_fits_80_columns(folder):
     said = abstained(folder)
     assert max(map(len, said.splitlines())) <= 80
     words = " ".join(said.split())
-    assert "89 answerable and 10 unanswerable questions, 1 that don't say and are left out" in words
+    assert "89 answerable and 10 unanswerable questions, 1 unlabelled and left out" in words
     assert "An answer is right when right is at least 0.5" in words
-    assert "rag does not tell whether it abstains, so it counts as answering." in words
+    assert "rag does not report abstentions, so every answer counts." in words
     assert "faq, similarity" in words
     assert "faq, min_similarity" in words
     assert "a new question is answered wrongly with a probability of at most 10 %" in words
@@ -116,7 +116,7 @@ def test_questions_that_do_not_say_whether_they_can_be_answered(tmp_path):
 def test_a_bot_without_a_confidence_has_no_curve(tmp_path):
     write_run(tmp_path / "proctor.db", {"rag": rag}, 6, answerable=[True] * 6)
     words = notify(tmp_path)
-    assert "No bot tells a confidence" in words
+    assert "No bot reports a confidence" in words
     assert "No question is unanswerable" in words
 
 

@@ -35,7 +35,7 @@ def server(book: PageBook) -> Iterator[Server]:
     with served("explore", "proctor.db", "--port", 0, folder=book.path.parent) as started:
         yield started
         ended = started.end()
-    assert (ended.returncode, ended.stderr.splitlines()[-1]) == (130, "proctor: Ended. Nothing was changed.")
+    assert (ended.returncode, ended.stderr.splitlines()[-1]) == (130, "proctor: Stopped. Nothing was changed.")
     with socket.socket() as again:
         assert again.connect_ex(("127.0.0.1", started.port)) != 0, "Datasette outlived us"
     assert digest(book.path) == before

@@ -158,7 +158,7 @@ def test_documents_and_questions_alone_become_a_page(tmp_path):
     assert "Wrote analysis.html" in done.stderr
     refused = proctor(*arguments, "-", folder=tmp_path)
     assert refused.returncode == 2
-    assert "--html takes the name of a file" in refused.stderr
+    assert "--html takes a file name" in refused.stderr
 
 
 def test_the_page_that_is_written_is_that_of_the_survey_s_run(tmp_path):
@@ -174,7 +174,7 @@ def test_a_part_of_which_there_is_nothing_to_say_says_so(tmp_path):
     done = proctor(
         "knowledge", write_knowledge_suite(tmp_path), "--only", "gaps", "--no-answers", folder=tmp_path
     )  # fmt: skip
-    assert "There is nothing to say of the parts that were looked at." in done.stdout
+    assert "The analysed parts have no findings." in done.stdout
 
 
 def test_one_object_is_in_utf_8_whatever_the_locale(tmp_path):

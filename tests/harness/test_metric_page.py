@@ -161,8 +161,8 @@ def test_json_has_the_whole_documentation(tmp_path):
     [
         (["toxcity"], "There is no metric or evaluator 'toxcity'; did you mean 'toxicity'?"),
         (["exact_match", "xyzzyx"], "There is no metric or evaluator 'xyzzyx'. 'proctor metrics'"),
-        (["exact_match", "--markdown"], "leave them out for the page of one"),
-        (["exact_match", "--evaluators"], "leave them out for the page of one"),
+        (["exact_match", "--markdown"], "leave them out for single metrics"),
+        (["exact_match", "--evaluators"], "leave them out for single metrics"),
     ],
 )
 def test_mistakes_are_told_and_nothing_is_shown(tmp_path, arguments, said):

@@ -56,7 +56,7 @@ def test_all_models_are_listed_within_80_columns(tmp_path, environ):
     assert "  for toxicity_labels (6 metrics)" in shown
     total = sum(role.megabytes for role in ROLES.values())
     assert shown[-2:] == [
-        f"{len(ROLES)} models are not here, about {total:,} MB. To fetch, once, with a network:",
+        f"{len(ROLES)} models are not downloaded, about {total:,} MB. To download them:",
         "  proctor models fetch ROLE ...",
     ]
     assert done.stderr == ""
@@ -73,7 +73,7 @@ def test_a_model_that_is_here_and_one_that_cannot_be_used_are_shown_as_such(tmp_
     place = next(place for place, line in enumerate(lines) if line.startswith("fairness_bias "))
     assert lines[place].endswith("no")
     assert "  The fairness_bias model 'a b' is neither a folder nor a model id." in lines
-    assert f"{len(ROLES) - 2} models are not here" in done.stdout
+    assert f"{len(ROLES) - 2} models are not downloaded" in done.stdout
     assert done.stdout.endswith(f"proctor models fetch ROLE ... {shlex.join(options)}\n")
 
 
@@ -173,7 +173,7 @@ def test_fetching_nothing_in_particular_lists_the_roles_with_their_sizes(tmp_pat
         (["fetch", "insult"], "'insult' is no role; what it needs is proctor models fetch toxicity"),
         (["fetch", "summarization"], "'summarization' is no role; what it needs is proctor models fetch summac"),
         (["--local-model", "toxcity=x"], "--local-model: there is no role 'toxcity'; did you mean toxicity?"),
-        (["--json", "fetch", "toxicity"], "Options of 'proctor models fetch' stand behind the word fetch."),
+        (["--json", "fetch", "toxicity"], "Options of 'proctor models fetch' go after the word fetch."),
         (["--suite", "none.yaml", "--markdown"], "--markdown prints the models"),
         (["--suite", "none.yaml"], "none.yaml"),
     ],
@@ -223,7 +223,7 @@ def test_a_model_is_fetched_from_the_hub_and_is_here_from_then_on(tmp_path, envi
     again = proctor("models", "fetch", "toxicity", "--suite", "suite.yaml", folder=tmp_path, env=environ)
     assert again.returncode == 0
     assert "can't be fetched: the Hugging Face hub can't be reached" in again.stderr
-    assert again.stdout.startswith(f"The toxicity model tests/tiny@{commit} was here before and stays: ")
+    assert again.stdout.startswith(f"The toxicity model tests/tiny@{commit} was downloaded before and stays: ")
     run = proctor("run", "suite.yaml", folder=tmp_path, env=environ)
     assert run.returncode == 0, run.stderr
     assert f"local model: tests/tiny@{commit}, for toxicity" in run.stdout

@@ -38,7 +38,7 @@ def test_the_parts_stand_in_order_and_the_conclusions_last():
 def test_the_present_and_the_recommended_setting_are_marked():
     lines = shown(dataclasses.replace(full_survey(), grid=grid(30))).splitlines()
     legend = next(
-        place for place, line in enumerate(lines) if line.startswith("  = as it is set now; > the one to take;")
+        place for place, line in enumerate(lines) if line.startswith("  = the current configuration; > recommended;")
     )
     lines = lines[:legend]
     assert [line[:1] for line in lines if " k 4 " in line and line[:2] in ("= ", "> ")] == [">", "="]
@@ -75,7 +75,7 @@ def test_a_part_that_was_not_asked_for_has_no_heading(part):
 
 def test_a_bare_survey_says_that_there_is_nothing_to_say():
     assert shown(KnowledgeAnalysis("20261121-093000-1f2e", "shop", "", "", "", {})) == (
-        "shop: 0 documents, 0 questions\n\nThere is nothing to say of the parts that were looked at.\n"
+        "shop: 0 documents, 0 questions\n\nThe analysed parts have no findings.\n"
     )
 
 
@@ -166,7 +166,7 @@ def test_the_questions_that_a_document_caused_to_fail_are_named():
 
 def test_what_a_setting_does_to_answers_is_told_against_the_present_one():
     lines = shown(full_survey()).splitlines()
-    start = lines.index("Answers of rag with the best few")
+    start = lines.index("Answers of rag with the best configurations")
     name, moved = next((line, after) for line, after in zip(lines[start:], lines[start + 1 :], strict=False)
                        if line.startswith("> "))  # fmt: skip
     assert name.split()[-2:] == ["0.72", ".67-.77"]

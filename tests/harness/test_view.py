@@ -37,7 +37,7 @@ def server(book: PageBook) -> Iterator[Server]:
         yield started
         ended = started.end()
     assert (ended.returncode, ended.stdout) == (130, "")
-    assert ended.stderr.splitlines() == ["Ctrl-C ends it.", "proctor: Ended. Nothing was changed."]
+    assert ended.stderr.splitlines() == ["Press Ctrl-C to stop.", "proctor: Stopped. Nothing was changed."]
     assert digest(book.path) == before
 
 

@@ -54,7 +54,7 @@ def test_it_leaves_nothing_beside_the_database_and_tells_no_fault_of_others(path
         ):
             assert said_to(server.port, sent).split()[1] in (b"400", b"403", b"405"), sent
         ended = server.end()
-    assert ended.stderr.splitlines() == ["Ctrl-C ends it.", "proctor: Ended. Nothing was changed."]
+    assert ended.stderr.splitlines() == ["Press Ctrl-C to stop.", "proctor: Stopped. Nothing was changed."]
     assert [each.name for each in path.parent.iterdir()] == [path.name]
 
 
@@ -85,7 +85,7 @@ def test_ctrl_c_does_not_wait_for_a_page_that_takes_long(path: Path) -> None:
         assert server.ask("/nowhere").status == 404  # while that one goes on, others are answered
         ended = server.end()
     assert ended.returncode == 130
-    assert ended.stderr.splitlines() == ["Ctrl-C ends it.", "proctor: Ended. Nothing was changed."]
+    assert ended.stderr.splitlines() == ["Press Ctrl-C to stop.", "proctor: Stopped. Nothing was changed."]
 
 
 def started(path: Path, browser: str, search: str) -> subprocess.Popen[str]:
@@ -109,15 +109,15 @@ def test_a_browser_that_stays_in_the_foreground_is_answered(path: Path) -> None:
     finally:
         process.terminate()
         _, notify = process.communicate(timeout=60)
-    assert notify.splitlines() == ["Ctrl-C ends it.", "proctor: Ended. Nothing was changed."]
+    assert notify.splitlines() == ["Press Ctrl-C to stop.", "proctor: Stopped. Nothing was changed."]
 
 
 def test_without_a_browser_that_is_said_and_it_goes_on(path: Path) -> None:
     process = started(path, "nothing-of-that-name", "")
     try:
         assert process.stderr is not None
-        assert process.stderr.readline() == "Ctrl-C ends it.\n"
-        assert process.stderr.readline().startswith("There is no browser here. Only this machine can reach http://")
+        assert process.stderr.readline() == "Press Ctrl-C to stop.\n"
+        assert process.stderr.readline().startswith("No browser was found. Only this machine can reach http://")
         assert process.poll() is None
     finally:
         process.terminate()
@@ -193,4 +193,4 @@ def test_what_a_script_left_in_the_background_is_ended_by_sigterm(path: Path) ->
     finally:
         process.kill()
         process.communicate()
-    assert (process.returncode, notify.splitlines()[-1]) == (130, "proctor: Ended. Nothing was changed.")
+    assert (process.returncode, notify.splitlines()[-1]) == (130, "proctor: Stopped. Nothing was changed.")

@@ -391,7 +391,7 @@ def test_ctrl_c_leaves_what_was_decided(tmp_path):
         process.send_signal(signal.SIGINT)
         _, said = process.communicate(timeout=30)
     assert (process.returncode, said) == (
-        130, "proctor: Stopped. Every decision is kept; the same command goes on with what is left.\n",
+        130, "proctor: Stopped. Every decision is saved; run the same command again to continue.\n",
     )  # fmt: skip
     assert [DRAFT in each.extra for each in drafts(path)] == [False, True, True, True]
 
