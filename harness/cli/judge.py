@@ -253,7 +253,7 @@ def label(
     force: Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")] = False,
     database: Database = Path("proctor.db"),
 ) -> None:
-    """Write a random sample of a run's rows as a CSV file for people to label."""
+    """Write a random sample of rows to a CSV file, to be labelled."""
     from ... import InputError
     from ...reports.text import printable
     from ..calibration.calibrating import Draw, draw_labels

@@ -1,4 +1,4 @@
-"""``knowledge``: what documents do for answers, what is missing, and how they should be split and searched."""
+"""``knowledge``: which documents help or mislead, what is missing, and how to split and search them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ from rich.table import Table
 from rich.text import Text
 
 from ... import InputError
-from ...reports.analysis import messages
 from ...reports.analysis import messages as words
 from ...reports.analysis.findings import (
     Ablations,
@@ -63,7 +62,7 @@ STYLES: Final = {"high": "bold red", "medium": "yellow", "low": "dim"}
 
 
 def show_findings(findings: Sequence[Finding], asked: Mapping[str, str]) -> Iterator[RenderableType]:
-    """The worst of each kind, with what to do about them, once where it is the same for all.
+    """The worst findings of each kind, with the action, printed once if all share it.
 
     Args:
         findings: of a part.
@@ -114,7 +113,7 @@ def show_analysis(analysis: KnowledgeAnalysis, stdout: TextIO, where: str = "") 
     Args:
         analysis: what was found.
         stdout: where to.
-        where: a last line that says where all of it is kept.
+        where: a last line that says where the results are stored.
     """
     for warning in analysis.warnings:
         sys.stderr.write(f"proctor: {printable(warning)}\n")
@@ -122,7 +121,7 @@ def show_analysis(analysis: KnowledgeAnalysis, stdout: TextIO, where: str = "") 
 
 
 def analysis_table(analysis: KnowledgeAnalysis, where: str = "") -> RenderableType:
-    """Part by part, and what to know of all of them at the end, where a terminal shows it first."""
+    """The tables part by part, then the conclusions, which end up next to the prompt."""
     parts: list[RenderableType] = [_said(f"{analysis.suite}: {words.about(analysis)}", "bold")]
     if by := words.marked_by(analysis):
         parts.append(_said(f"{by[0].upper()}{by[1:]}.", "dim"))
@@ -130,7 +129,7 @@ def analysis_table(analysis: KnowledgeAnalysis, where: str = "") -> RenderableTy
     for name, lines in shown:
         parts += [Text(), _said(words.TITLES[name], "bold"), *lines]
     if not shown:
-        parts += [Text(), _said("There is nothing to say of the parts that were looked at.")]
+        parts += [Text(), _said("The analysed parts have no findings.")]
     concluded = list(conclusions(analysis))
     if concluded:
         parts += [Text(), _said("In short", "bold"), *(_item(sentence) for sentence in concluded)]
@@ -159,7 +158,7 @@ def _parts(analysis: KnowledgeAnalysis) -> Iterator[tuple[str, list[RenderableTy
 
 def _grid(grid: Grid, metric: str) -> Iterator[RenderableType]:
     yield _said(f"{grid.metric} of {words.gold_of_grid(grid)}", "dim")
-    table = plain_table("", "mean", "against now", "tokens", "ms", first=_name_width(44))
+    table = plain_table("", "mean", "vs. current", "tokens", "ms", first=_name_width(44))
     for place, result in words.best_configurations(grid, SETTINGS):
         table.add_row(_name(grid, place), *_figures(grid, result))
     yield table
@@ -169,7 +168,7 @@ def _grid(grid: Grid, metric: str) -> Iterator[RenderableType]:
     if beyond := beyond_budget(grid):
         yield _item(beyond)
     if grid.bot and any(result.answers for result in grid.configurations):
-        yield _said(f"Answers of {grid.bot} with the best few", "dim")
+        yield _said(f"Answers of {grid.bot} with the best configurations", "dim")
         yield _answers(grid, metric)
 
 
@@ -179,13 +178,13 @@ def _name(grid: Grid, place: int) -> Text:
 
 
 def _legend(grid: Grid) -> str:
-    """What the signs and the figures of the table mean."""
+    """The legend of the table."""
     found = grid.recommendation
     chosen = "" if found is None or found.verdict == "current" else words.MARKS.get(found.verdict, "")
-    says = {"take": "the one to take", "no gain shown": "chosen, but no gain is shown", "worse": "chosen, but worse"}
-    signs = f"= as it is set now{f'; {SIGNS[chosen]} {says[chosen]}' if chosen else ''}"
-    meaning = f"; {grid.metric}: {said}" if (said := messages.RETRIEVAL_METRICS.get(grid.metric)) else ""
-    return f"{signs}{meaning}; tokens: of the retrieved text; ms: to retrieve it."
+    says = {"take": "recommended", "no gain shown": "best, but no gain is shown", "worse": "best here, but worse"}
+    signs = f"= the current configuration{f'; {SIGNS[chosen]} {says[chosen]}' if chosen else ''}"
+    meaning = f"; {grid.metric}: {said}" if (said := words.RETRIEVAL_METRICS.get(grid.metric)) else ""
+    return f"{signs}{meaning}; tokens: retrieved text; ms: retrieval time."
 
 
 def _figures(grid: Grid, result: ConfigurationResult) -> Iterator[str]:
@@ -197,7 +196,7 @@ def _figures(grid: Grid, result: ConfigurationResult) -> Iterator[str]:
 
 
 def _answers(grid: Grid, metric: str) -> Table:
-    """As many metrics as there is room for, first the one that says whether an answer is right."""
+    """The metrics that fit in 80 columns, first the one that decides whether an answer is right."""
     measured = [
         (place, result) for place, result in words.best_configurations(grid, len(grid.configurations)) if result.answers
     ]
@@ -212,17 +211,17 @@ def _answers(grid: Grid, metric: str) -> Table:
         table.add_row(_name(grid, place), *(share(result.answers.get(name)) for name in shown))
         if result.answer_differences:
             changes = (result.answer_differences.get(name) for name in shown)
-            table.add_row(Text("    against now"), *("" if found is None else change(found) for found in changes))
+            table.add_row(Text("    vs. current"), *("" if found is None else change(found) for found in changes))
     return table
 
 
 def _width(heading: str) -> int:
-    """Of a column of shares and their changes."""
+    """The width of a column of shares and changes."""
     return max(len(heading), len("-0.00 [-.00, .00]")) + 2
 
 
 def _name_width(others: int) -> int:
-    """Columns for names beside figures of so many."""
+    """The width left for names."""
     return max(24, NARROWEST - others)
 
 
@@ -247,7 +246,7 @@ def _cards(cards: Sequence[DocumentSummary], is_read: bool) -> Iterator[Renderab
 
 
 def _use(card: DocumentSummary, asked: bool) -> Iterator[str]:
-    """What answers did with a document."""
+    """How a document was used by answers."""
     yield str(card.retrieved)
     yield str(card.wrong) if card.graded else "-"
     if asked:
@@ -257,11 +256,11 @@ def _use(card: DocumentSummary, asked: bool) -> Iterator[str]:
 
 
 def _legend_of_cards(is_read: bool, asked: bool) -> str:
-    used = (("answers", messages.OF_ANSWERS["answers"]), ("wrong", "those of them that are wrong"))
+    used = (("answers", words.OF_ANSWERS["answers"]), ("wrong", "those of them that are wrong"))
     notify = (
-        ("gold", messages.HOLDS), ("only", messages.ONLY), *(used if is_read else ()),
-        *(messages.OF_ATTRIBUTION.items() if is_read and asked else ()),
-        *((("tokens", messages.OF_ANSWERS["tokens"]),) if is_read else ()),
+        ("gold", words.HOLDS), ("only", words.ONLY), *(used if is_read else ()),
+        *(words.OF_ATTRIBUTION.items() if is_read and asked else ()),
+        *((("tokens", words.OF_ANSWERS["tokens"]),) if is_read else ()),
     )  # fmt: skip
     return f"{'; '.join(f'{name}: {said}' for name, said in notify if name not in ('effect', 'tried'))}."
 
@@ -282,7 +281,7 @@ def _attribution(attribution: Ablations) -> Iterator[RenderableType]:
                 printable(one.document), str(len(one.failures)), str(len(one.successes)), effect, str(one.tried)
             )
         yield table
-        yield _item(f"effect: {messages.OF_ATTRIBUTION['effect']}.", "dim")
+        yield _item(f"effect: {words.OF_ATTRIBUTION['effect']}.", "dim")
         if len(moved) > ATTRIBUTED:
             yield _item(f"... and {count(len(moved) - ATTRIBUTED, 'more document')}", "dim")
         if moved[0].failures:
@@ -299,9 +298,9 @@ def _against(against: DocumentChanges) -> Iterator[RenderableType]:
         if edit.gained or edit.lost:
             yield _item(f"{words.edit_text(edit)}: {len(edit.gained)} gained, {len(edit.lost)} lost")
     if quiet := sum(not edit.gained and not edit.lost for edit in against.edits):
-        yield _item(f"{count(quiet, 'other edit')} turned no answer", "dim")
+        yield _item(f"{count(quiet, 'other edit')} changed no answer", "dim")
     if against.unexplained:
-        yield _item(f"{count(len(against.unexplained), 'answer')} turned that no single edit brings back", "dim")
+        yield _item(f"{count(len(against.unexplained), 'answer')} changed for no single edit", "dim")
 
 
 def _dataset_quality(dataset_quality: DatasetQuality, asked: Mapping[str, str]) -> Iterator[RenderableType]:
@@ -319,9 +318,7 @@ def _item(text: str, style: str = "") -> Padding:
     return Padding(_said(text, style), (0, 0, 0, 2))
 
 
-Suite = Annotated[
-    Path | None, typer.Argument(metavar="SUITE.yaml", help="The suite; left out, the sample of the package.")
-]
+Suite = Annotated[Path | None, typer.Argument(metavar="SUITE.yaml", help="The suite; by default the packaged sample.")]
 Only = Annotated[
     list[str] | None,
     typer.Option(
@@ -331,10 +328,10 @@ Only = Annotated[
     ),
 ]
 Asks = Annotated[
-    bool, typer.Option("--answers/--no-answers", help="Ask bots, or only look at documents and questions.")
+    bool, typer.Option("--answers/--no-answers", help="Ask bots, or only analyse documents and questions.")
 ]
 Metric = Annotated[
-    str | None, typer.Option("--metric", "-m", metavar="ID", help="The metric that says if an answer is right.")
+    str | None, typer.Option("--metric", "-m", metavar="ID", help="The metric that decides whether an answer is right.")
 ]
 Settings = Annotated[
     list[str] | None,
@@ -343,7 +340,7 @@ Settings = Annotated[
     ),
 ]
 AgainstFolder = Annotated[
-    Path | None, typer.Option("--against", metavar="FOLDER", help="Other documents, such as last month's.")
+    Path | None, typer.Option("--against", metavar="FOLDER", help="Documents to compare with, such as last month's.")
 ]
 MostCalls = Annotated[
     int | None,
@@ -355,7 +352,7 @@ Show = Annotated[
     str | None,
     typer.Option("--show", metavar="ANALYSIS", help="Show a stored analysis, by name or 'latest'; nothing is run."),
 ]
-Concurrency = Annotated[int | None, typer.Option(min=1, metavar="N", help="Questions in flight at a bot.")]
+Concurrency = Annotated[int | None, typer.Option(min=1, metavar="N", help="Questions in flight per bot.")]
 
 
 def knowledge(
@@ -372,13 +369,13 @@ def knowledge(
     judge: Judge = "",
     judge_url: JudgeUrl = "",
     local_model: LocalModel = None,
-    plan: DryRun = False,
+    dry_run: DryRun = False,
     database: Database = Path("proctor.db"),
     as_json: Json = False,
     html: Html = None,
     show: Show = None,
 ) -> None:
-    """Benchmark documents: which help, which mislead, what misses.
+    """Benchmark documents: which help or mislead, what is missing.
 
     And how to cut and search them. Everything is kept in the database and shown on the page of the run.
     """
@@ -386,15 +383,15 @@ def knowledge(
     from ..run.run_config import RunConfig
 
     if show is not None:
-        _show_kept(show, database, as_json, html)
+        _show_stored(show, database, as_json, html)
         return
     run = RunConfig(
         tuple(name.strip() for name in bots.split(",") if name.strip()), limit, concurrency=concurrency, judge=judge,
-        judge_url=judge_url, local_models=tuple(local_model or ()), only_planned=plan,
+        judge_url=judge_url, local_models=tuple(local_model or ()), only_planned=dry_run,
     )  # fmt: skip
     options = AnalysisOptions(named_parts(only or []), answers, run, metric, tuple(grid or ()), against, most_calls)
-    if plan:
-        _show_plan(suite, options, database, as_json)
+    if dry_run:
+        _show_dry_run(suite, options, database, as_json)
     else:
         _analysis(suite, options, database, as_json, html)
 
@@ -412,12 +409,12 @@ def _analysis(suite: Path | None, options: AnalysisOptions, database: Path, as_j
         loaded = load_named(suite)
         with contextlib.closing(Store.open(database)) as store:
             made = analyse_suite(loaded, options, store, os.environ, watching, say)
-        _put_out(made.analysis, database, as_json, html, stdout)
+        _output(made.analysis, database, as_json, html, stdout)
     raise typer.Exit(UNABLE if made.is_incomplete else DONE)
 
 
-def _show_kept(name: str, database: Path, as_json: bool, html: Path | None) -> None:
-    """Show an analysis that was made before."""
+def _show_stored(name: str, database: Path, as_json: bool, html: Path | None) -> None:
+    """Show a stored analysis."""
     from ...reports.analysis.store import find_analysis
     from ...reports.store.database import Store
     from ...reports.store.run import LATEST
@@ -428,11 +425,11 @@ def _show_kept(name: str, database: Path, as_json: bool, html: Path | None) -> N
         with contextlib.closing(Store.open(database, create=False)) as store:
             analysis = find_analysis(store, None if name == LATEST else name)
         if analysis is None:
-            raise InputError(f"{database} holds no analysis yet. 'proctor knowledge SUITE.yaml' makes one.")
-        _put_out(analysis, database, as_json, html, stdout)
+            raise InputError(f"{database} has no analysis yet; 'proctor knowledge SUITE.yaml' makes one.")
+        _output(analysis, database, as_json, html, stdout)
 
 
-def _put_out(analysis: KnowledgeAnalysis, database: Path, as_json: bool, html: Path | None, stdout: TextIO) -> None:
+def _output(analysis: KnowledgeAnalysis, database: Path, as_json: bool, html: Path | None, stdout: TextIO) -> None:
     from ...reports.analysis.store import analysis_json
     from .console import write_bytes
 
@@ -443,30 +440,30 @@ def _put_out(analysis: KnowledgeAnalysis, database: Path, as_json: bool, html: P
     else:
         shows = "'proctor report --open' shows it on the page of its run" if analysis.run else ""
         page = f"; {shows or '--html FILE writes it as a page'}" if html is None else ""
-        show_analysis(analysis, stdout, f"Kept in {database} as analysis {analysis.analysis}{page}.")
+        show_analysis(analysis, stdout, f"Stored in {database} as analysis {analysis.analysis}{page}.")
     if html is not None:
         _write_page(analysis, database, html)
 
 
 def _check_page(path: Path | None, database: Path) -> None:
-    """See that the page can be written, before anything is asked."""
+    """Check that the page can be written, before anything is asked."""
     from .conventions import STDOUT, Wanted
 
     if path == STDOUT:
-        raise InputError("--html takes the name of a file: '-' would mix the page with what is printed.")
+        raise InputError("--html takes a file name, not '-', since stdout has the tables.")
     Wanted(html=path).check({database.resolve(): "--db"})
 
 
 def _write_page(analysis: KnowledgeAnalysis, database: Path, path: Path) -> None:
-    """Write the page of the analysis's run, or one of the analysis alone where it looked at no answers."""
+    """Write the page of the analysis's run, or of the analysis alone if it has no answers."""
     from ..api.results import KnowledgeReport
 
     KnowledgeReport(database, analysis).report(path)
     say(f"Wrote {path}: open it in any browser.")
 
 
-def _show_plan(suite: Path | None, options: AnalysisOptions, database: Path, as_json: bool) -> None:
-    """Say what an analysis would ask; nothing is asked, loaded or kept."""
+def _show_dry_run(suite: Path | None, options: AnalysisOptions, database: Path, as_json: bool) -> None:
+    """Print the cost estimate of an analysis; nothing is asked, loaded or stored."""
     from ..analysis.analysis import analysis_estimate
     from ..suite.suite_file import load_named
     from .console import own_stdout, write_json

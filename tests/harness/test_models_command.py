@@ -174,7 +174,7 @@ def test_fetching_nothing_in_particular_lists_the_roles_with_their_sizes(tmp_pat
         (["fetch", "summarization"], "'summarization' is no role; what it needs is proctor models fetch summac"),
         (["--local-model", "toxcity=x"], "--local-model: there is no role 'toxcity'; did you mean toxicity?"),
         (["--json", "fetch", "toxicity"], "Options of 'proctor models fetch' go after the word fetch."),
-        (["--suite", "none.yaml", "--markdown"], "--markdown prints the models"),
+        (["--suite", "none.yaml", "--markdown"], "--markdown prints the default models"),
         (["--suite", "none.yaml"], "none.yaml"),
     ],
 )

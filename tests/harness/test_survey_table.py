@@ -170,9 +170,9 @@ def test_what_a_setting_does_to_answers_is_told_against_the_present_one():
     name, moved = next((line, after) for line, after in zip(lines[start:], lines[start + 1 :], strict=False)
                        if line.startswith("> "))  # fmt: skip
     assert name.split()[-2:] == ["0.72", ".67-.77"]
-    assert moved.split() == ["against", "now", "+0.02", "[-.03,", ".07]"]
-    current = next(after for line, after in zip(lines[start:], lines[start + 1 :], strict=False) if line[:2] == "= ")
-    assert "against now" not in current
+    assert moved.split() == ["vs.", "current", "+0.02", "[-.03,", ".07]"]
+    present = next(after for line, after in zip(lines[start:], lines[start + 1 :], strict=False) if line[:2] == "= ")
+    assert "vs. current" not in present
 
 
 def test_that_settings_were_chosen_on_some_of_the_questions_is_told():
