@@ -377,7 +377,7 @@ def knowledge(
 ) -> None:
     """Benchmark documents: which help or mislead, what is missing.
 
-    And how to cut and search them. Everything is kept in the database and shown on the page of the run.
+    And how to split and search them. Results are stored and shown on the page of the run.
     """
     from ..analysis.analysis import AnalysisOptions, named_parts
     from ..run.run_config import RunConfig
