@@ -132,7 +132,8 @@ def _evaluate(
     own = tuple((each, bot) for each, (bot, _) in given.items())
     config = RunConfig(fresh=fresh, latency_run=latency_run, limit=limit, functions=functions, given=own)
     return Job(
-        _held(lambda notify: suite_evaluation(loaded, config, os.environ, notify, asked), db, "evaluate"), progress
+        _evaluating(lambda notify: suite_evaluation(loaded, config, os.environ, notify, asked), db, "evaluate"),
+        progress,
     )
 
 
@@ -198,7 +199,9 @@ def _run(
 
         return perturbed_run(loaded, config, os.environ) if perturb and loaded.suite.perturb is not None else None
 
-    return Job(_held(lambda notify: suite_evaluation(loaded, config, os.environ, notify), db, "run", again), progress)
+    return Job(
+        _evaluating(lambda notify: suite_evaluation(loaded, config, os.environ, notify), db, "run", again), progress
+    )
 
 
 run, arun = twins(_run)
@@ -245,7 +248,9 @@ def _score(
         metrics=entries, judge=judge, judge_url=judge_url, concurrency=concurrency, fresh=fresh,
         local_models=_roles(local_models), metric_files=paths(metric_files), functions=functions,
     )  # fmt: skip
-    return Job(_held(lambda notify: recorded_evaluation(source, config, os.environ, notify), db, "score"), progress)
+    return Job(
+        _evaluating(lambda notify: recorded_evaluation(source, config, os.environ, notify), db, "score"), progress
+    )
 
 
 score, ascore = twins(_score)
@@ -477,11 +482,11 @@ def open(path: Anywhere = DATABASE) -> Database:
         return Database(Path(path).absolute())
 
 
-def _held(
+def _evaluating(
     make: Callable[[Callable[[str], None]], Evaluation], db: Anywhere, verb: str,
     again: Callable[[], PerturbedRun | None] = lambda: None,
 ) -> Callable[[Watcher], Run]:  # fmt: skip
-    """What makes a run and holds it, and the one of perturbed questions after it.
+    """What runs an evaluation, and the one of perturbed questions after it.
 
     The database is opened in the thread that does so.
     """
@@ -497,8 +502,8 @@ def _held(
                     _without_command(perturbed.evaluation(os.environ, watcher.said, store), verb), store, watcher
                 )
         path = Path(db).absolute()
-        perturbed = None if second is None else Run(path, second.summary.run, _warnings(second))
-        return Run(path, outcome.summary.run, _warnings(outcome), perturbed)
+        second_run = None if second is None else Run(path, second.summary.run, _warnings(second))
+        return Run(path, outcome.summary.run, _warnings(outcome), second_run)
 
     return work
 

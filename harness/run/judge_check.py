@@ -355,7 +355,7 @@ class CheckReport:
     @property
     def unreadable(self) -> tuple[Tally, Tally]:
         """First replies, and replies to a repair, that could not be read completely."""
-        answered = [record for record in self.records if not record.kept.error]
+        answered = [record for record in self.records if not record.stored.error]
         firsts = [record for record in answered if not record.request.exchange]
         repairs = [record for record in answered if record.request.exchange]
         return _with_problems(firsts), _with_problems(repairs)
@@ -363,7 +363,7 @@ class CheckReport:
     @property
     def latency_ms(self) -> tuple[float, float] | None:
         """Median and 95th percentile over the calls; None without any."""
-        figures = [record.latency_ms for record in self.records if not record.kept.error]
+        figures = [record.latency_ms for record in self.records if not record.stored.error]
         if not figures:
             return None
         p50, p95 = np.percentile(figures, [50, 95])
@@ -486,7 +486,7 @@ class _Round:
             why = str(error)
         finally:
             self.records += records
-        reply = why or (records[-1].kept.text or "" if records else "")
+        reply = why or (records[-1].stored.text or "" if records else "")
         for probe, verdict in zip(self_test.probes, verdicts, strict=True):
             self.verdicts.append(ProbeVerdict(self_test, probe, self.number, verdict, reply[:MOST_QUOTED]))
 
