@@ -132,7 +132,7 @@ def _evaluate(
     own = tuple((each, bot) for each, (bot, _) in given.items())
     config = RunConfig(fresh=fresh, latency_run=latency_run, limit=limit, functions=functions, given=own)
     return Job(
-        _evaluating(lambda notify: suite_evaluation(loaded, config, os.environ, notify, asked), db, "evaluate"),
+        _work(lambda notify: suite_evaluation(loaded, config, os.environ, notify, asked), db, "evaluate"),
         progress,
     )
 
@@ -199,9 +199,7 @@ def _run(
 
         return perturbed_run(loaded, config, os.environ) if perturb and loaded.suite.perturb is not None else None
 
-    return Job(
-        _evaluating(lambda notify: suite_evaluation(loaded, config, os.environ, notify), db, "run", again), progress
-    )
+    return Job(_work(lambda notify: suite_evaluation(loaded, config, os.environ, notify), db, "run", again), progress)
 
 
 run, arun = twins(_run)
@@ -248,9 +246,7 @@ def _score(
         metrics=entries, judge=judge, judge_url=judge_url, concurrency=concurrency, fresh=fresh,
         local_models=_roles(local_models), metric_files=paths(metric_files), functions=functions,
     )  # fmt: skip
-    return Job(
-        _evaluating(lambda notify: recorded_evaluation(source, config, os.environ, notify), db, "score"), progress
-    )
+    return Job(_work(lambda notify: recorded_evaluation(source, config, os.environ, notify), db, "score"), progress)
 
 
 score, ascore = twins(_score)
@@ -482,7 +478,7 @@ def open(path: Anywhere = DATABASE) -> Database:
         return Database(Path(path).absolute())
 
 
-def _evaluating(
+def _work(
     make: Callable[[Callable[[str], None]], Evaluation], db: Anywhere, verb: str,
     again: Callable[[], PerturbedRun | None] = lambda: None,
 ) -> Callable[[Watcher], Run]:  # fmt: skip
