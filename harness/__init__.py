@@ -1,4 +1,1 @@
-"""Harness: the commands, and the runs that they hold.
-
-Its rooms, each of which imports only those before it: suite, engine, trust, runs, estimate, showing, commands.
-"""
+"""The top floor: suites, runs, gates and analyses, and the doors to them: Python, terminal, browser, pytest."""

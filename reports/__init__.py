@@ -1,1 +1,1 @@
-"""Reports."""
+"""What happened: stored, compared, and shown."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import io
-import math
 import os
 import sys
 from collections.abc import Callable, Iterator
@@ -15,12 +14,6 @@ import orjson
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
-
-from ...reports.compare.messages import interval, signed
-from ...reports.compare.scores import Mean
-from ...reports.leaderboard import figure
-from ...reports.statistics.paired import Difference
-from ...reports.summary import MetricColumn
 
 
 @contextlib.contextmanager
@@ -124,35 +117,3 @@ def grid(*headings: str, first: int = 26) -> Table:
             max_width=None if place else first,
         )  # fmt: skip
     return table
-
-
-def mean_text(mean: Mean, column: MetricColumn) -> str:
-    """A mean with its interval."""
-    return f"{figure(mean.value, column)} {interval(mean.low, mean.high, column)}".rstrip()
-
-
-def gain_text(gain: Difference, column: MetricColumn) -> str:
-    """A gain with its sign and interval."""
-    return f"{signed(gain.mean, column)} {interval(gain.low, gain.high, column)}".rstrip()
-
-
-def percent(share: float) -> str:
-    """A share as a percentage; only what is certain is 0 or 100.
-
-    >>> [percent(share) for share in (0.0, 0.001, 0.5, 0.999, 1.0)]
-    ['0 %', '<1 %', '50 %', '>99 %', '100 %']
-    """
-    if 0 < share < 0.005:
-        return "<1 %"
-    if 0.995 <= share < 1:
-        return ">99 %"
-    return f"{share * 100:.0f} %"
-
-
-def rounded_up(threshold: float) -> str:
-    """A threshold in four digits after the point, never below what it is: so a promise is kept when it is typed in.
-
-    >>> rounded_up(0.5163977794943222), rounded_up(1.0)
-    ('0.5164', '1')
-    """
-    return f"{math.ceil(threshold * 10_000 - 1e-6) / 10_000:g}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -21,9 +22,10 @@ from ...reports.ranking.abstention import OUTCOMES, Abstention, Promise
 from ...reports.ranking.ranked_run import AbstainedRun, Caution, InDetail, RankedMetric, RankedRun
 from ...reports.ranking.ranking import Against, RankAgreement, as_measured, names_in_order
 from ...reports.ranking.routing import Offer, Router
+from ...reports.statistics.paired import Difference
 from ...reports.summary import MetricColumn
 from ...reports.text import printable
-from .console import gain_text, grid, mean_text, percent, rounded_up, write_json
+from .console import grid, write_json
 from .conventions import Database, Json, interruptible
 
 if TYPE_CHECKING:
@@ -632,7 +634,6 @@ def named_figures(text: str, option: str, names: Sequence[str] | None) -> dict[s
         InputError: what can't be read, with the nearest name.
     """
     import difflib
-    import math
 
     from ... import InputError
 
@@ -667,3 +668,35 @@ def only(run: RunTables, bots: Sequence[str]) -> RunTables:
         if bot not in run.tables:
             raise InputError(unknown_bot(bot, f"run {run.run}", list(run.tables)))
     return replace(run, tables={bot: table for bot, table in run.tables.items() if not bots or bot in bots})
+
+
+def mean_text(mean: Mean, column: MetricColumn) -> str:
+    """A mean with its interval."""
+    return f"{figure(mean.value, column)} {interval(mean.low, mean.high, column)}".rstrip()
+
+
+def gain_text(gain: Difference, column: MetricColumn) -> str:
+    """A gain with its sign and interval."""
+    return f"{signed(gain.mean, column)} {interval(gain.low, gain.high, column)}".rstrip()
+
+
+def percent(share: float) -> str:
+    """A share as a percentage; only what is certain is 0 or 100.
+
+    >>> [percent(share) for share in (0.0, 0.001, 0.5, 0.999, 1.0)]
+    ['0 %', '<1 %', '50 %', '>99 %', '100 %']
+    """
+    if 0 < share < 0.005:
+        return "<1 %"
+    if 0.995 <= share < 1:
+        return ">99 %"
+    return f"{share * 100:.0f} %"
+
+
+def rounded_up(threshold: float) -> str:
+    """A threshold in four digits after the point, never below what it is: so a promise is kept when it is typed in.
+
+    >>> rounded_up(0.5163977794943222), rounded_up(1.0)
+    ('0.5164', '1')
+    """
+    return f"{math.ceil(threshold * 10_000 - 1e-6) / 10_000:g}"

@@ -5,6 +5,8 @@ import subprocess
 import sys
 
 import pytest
+import typer
+from proctor.harness.cli.main import COMMANDS, app
 from suites import NOTING, PROGRAM, lines, write_suite
 from typed import proctor
 
@@ -44,6 +46,13 @@ def test_a_fault_of_ours_is_shown_in_full_and_never_reads_as_a_verdict():
 
 def test_a_wrong_option_is_exit_code_two(tmp_path):
     assert proctor("run", "--limit", "none", folder=tmp_path).returncode == 2
+
+
+def test_the_list_of_commands_says_what_each_says_of_itself():
+    group = typer.main.get_command(app)
+    context = typer.Context(group)
+    found = {name: group.get_command(context, name).get_short_help_str(80) for name in group.list_commands(context)}
+    assert found == {name: text for name, (_, text) in COMMANDS.items()}
 
 
 def test_the_help_names_every_command_and_loads_nothing_heavy(tmp_path):

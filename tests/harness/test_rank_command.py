@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 from judged_books import says, write_run
 from proctor import InputError
-from proctor.harness.cli.console import percent, rounded_up
-from proctor.harness.cli.rank import abstention_table, named_figures, only, rank_table
+from proctor.harness.cli.rank import abstention_table, named_figures, only, percent, rank_table, rounded_up
 from proctor.reports.ranking.abstention import OUTCOMES, Confidence, promise
 from proctor.reports.ranking.ranked_run import Caution, abstained_run, ranked_run
 from ranked_tables import cases, run_of, table
