@@ -393,7 +393,7 @@ def _knowledge(
 
     Example::
 
-        report = proctor.knowledge(only=["inside"], answers=False)
+        report = proctor.knowledge(only=["document_quality"], answers=False)
     """
     from ..analysis.analysis import AnalysisOptions, named_parts
 

@@ -453,7 +453,7 @@ def test_a_suite_is_gated_as_by_the_command(tmp_path):
 
 
 def test_documents_are_benchmarked_by_calling_the_room_of_that_name(tmp_path):
-    report = proctor.knowledge(only=["inside"], answers=False, db=tmp_path / "x.db", limit=5, progress=False)
+    report = proctor.knowledge(only=["document_quality"], answers=False, db=tmp_path / "x.db", limit=5, progress=False)
     assert repr(report).startswith("help-centre: ")
     assert "help-centre" in report._repr_html_()
     assert report.to_dict()["suite"] == "help-centre"

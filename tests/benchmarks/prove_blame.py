@@ -165,7 +165,7 @@ def show(what: str, answer: AblatedAnswer, corpus: str) -> None:
     """An answer that is to be read."""
     print(f"  {what}, {answer.bot}: {answer.cause}, blamed {answer.documents} {corpus}")
     print(f"    value {answer.value} gold only {answer.gold_only} without {dict(answer.without)}")
-    print(f"    {answer.question} {answer.answer[:200]!r} fixed {answer.fixed[:200]!r} {answer.note}")
+    print(f"    {answer.question} {answer.answer[:200]!r} fixed {answer.answer_without[:200]!r} {answer.note}")
 
 
 def show_result(result: Result) -> None:

@@ -58,7 +58,9 @@ def test_the_number_of_calls_is_told_before_and_kept_to(sample):
 
 def test_the_two_price_lists_of_the_sample_are_found(sample):
     _, done = sample
-    pairs = [set(finding.documents) for finding in survey_of(done).inside if finding.kind == "stale_duplicate"]
+    pairs = [
+        set(finding.documents) for finding in survey_of(done).document_quality if finding.kind == "stale_duplicate"
+    ]
     assert {"repair-prices-2024.md", "repair-prices-2026.md"} in pairs
 
 
@@ -84,9 +86,9 @@ def test_a_second_survey_asks_nothing(sample):
     assert again.attribution.calls == 0
     assert once.attribution is not None
     assert again.attribution.answers == once.attribution.answers
-    assert (again.gaps, again.inside, again.dataset_quality, again.documents) == (
+    assert (again.gaps, again.document_quality, again.dataset_quality, again.documents) == (
         once.gaps,
-        once.inside,
+        once.document_quality,
         once.dataset_quality,
         once.documents,
     )
@@ -98,7 +100,7 @@ def test_a_table_for_people(tmp_path):
     assert done.stdout.startswith("shop: 3 documents, 3 questions: 3 with gold evidence\n")
     assert "How to cut and search" in done.stdout
     assert max(map(len, done.stdout.splitlines())) <= 80
-    assert "Kept in proctor.db as analysis " in done.stdout
+    assert "Stored in proctor.db as analysis " in done.stdout
 
 
 def test_an_unknown_part_is_named_with_the_nearest(tmp_path):
@@ -141,7 +143,7 @@ def test_a_plan_asks_nobody(tmp_path):
     suite = write_knowledge_suite(tmp_path)
     done = proctor("knowledge", suite, "--dry-run", "--most-calls", 7, folder=tmp_path)
     assert done.returncode == 0, done.stderr
-    assert "At most 7 answers more for blame" in done.stdout
+    assert "At most 7 answers more for attribution" in done.stdout
     assert not (tmp_path / "proctor.db").exists()
     whole = json.loads(proctor("knowledge", suite, "--dry-run", "--json", folder=tmp_path).stdout)
     assert whole["analysis"]["grid"] == 15

@@ -60,7 +60,7 @@ def test_the_document_that_misleads_is_blamed(served):
     before = len(server.calls)
     found = suite.attribution(plan)
     answer = only(found)
-    assert (answer.cause, answer.documents, answer.fixed) == ("document", ("old.md",), "5")
+    assert (answer.cause, answer.documents, answer.answer_without) == ("document", ("old.md",), "5")
     assert answer.without == {"fees.md": 0, "old.md": 1, "hall.md": 0, "garden.md": 0}
     assert (answer.value, answer.gold_only) == (0, 1)
     first = found.documents[0]
@@ -78,7 +78,7 @@ def test_the_second_time_nothing_is_asked(served):
     assert plan.to_ask(suite.store) == plan.interplay
     second = suite.attribution(plan)
     assert len(server.calls) == asked
-    assert (second.calls, second.kept) == (0, first.calls)
+    assert (second.calls, second.cached) == (0, first.calls)
     assert second.answers == first.answers
     assert second.documents == first.documents
 
@@ -105,7 +105,7 @@ def test_documents_that_mislead_together_get_shares_that_add_up(served):
     answer = only(found)
     assert answer.cause == "several"
     assert set(answer.documents) == {"old.md", "older.md"}
-    assert answer.fixed == "5"
+    assert answer.answer_without == "5"
     assert sum(answer.shares.values()) == pytest.approx(0)  # wrong with all of them, wrong with none
     assert answer.shares["old.md"] == answer.shares["older.md"] < 0 < answer.shares["fees.md"]
     assert answer.share_errors == {}
@@ -267,7 +267,7 @@ def test_code_of_ones_own_that_can_leave_documents_out_is_asked_without_them(ser
     plan = suite.plan()
     found = suite.attribution(plan)
     answer = only(found)
-    assert (answer.cause, answer.documents, answer.fixed) == ("document", ("old.md",), "5")
+    assert (answer.cause, answer.documents, answer.answer_without) == ("document", ("old.md",), "5")
     assert (answer.gold_only, answer.without) == (1, {"old.md": 1, "fees.md": 0})
     assert not any("can't be taken away" in warning for warning in found.warnings)
     assert 0 < found.calls <= plan.calls

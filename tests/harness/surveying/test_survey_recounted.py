@@ -143,7 +143,7 @@ def test_an_answer_without_a_document_is_that_of_knowledge_that_never_had_it(mad
         answer = answers["rag", question]
         assert value == (float(answer.right) if question == "boats" else answer.value)
         if attributed[question].documents[:1] == (document,):
-            assert attributed[question].fixed == answer.text
+            assert attributed[question].answer_without == answer.text
 
 
 def test_another_survey_is_the_same_but_for_names_and_times(made, tmp_path):
@@ -156,7 +156,7 @@ def test_another_survey_is_the_same_but_for_names_and_times(made, tmp_path):
             assert notify.pop(key)
         for result in notify["grid"]["configurations"]:
             assert result.pop("retrieve_ms")
-            for part in ("answers", "answers_against"):
+            for part in ("answers", "answer_differences"):
                 result[part].pop("latency_ms", None)
         return notify
 
