@@ -52,7 +52,8 @@ def test_models_are_opened_where_a_metric_asks_them():
     far = proctor.metrics.answer_similarity(answer="It costs 5 €.", expected_answer="We open at nine o'clock.")
     assert near > 0.8 > far
     contexts = ["We open at nine.", "We are in Ulm."]
-    assert proctor.metrics.faithfulness(question="When?", answer="We open at nine.", contexts=contexts) == 1
+    # The embedded judge says how likely the claim is supported; what a passage says word for word is nearly certain.
+    assert 0.8 < proctor.metrics.faithfulness(question="When?", answer="We open at nine.", contexts=contexts) <= 1
 
 
 def test_a_model_that_is_not_there_is_an_error():

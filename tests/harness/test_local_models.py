@@ -128,7 +128,7 @@ def test_absent_weights_cost_only_their_metric_and_are_made_up_for(tmp_path, mod
     command = ["score", "recorded.jsonl", "--metrics", "toxicity,answer_length", "--db", database]
     first = proctor(*command, folder=tmp_path, env=environ)
     assert first.returncode == 1, first.stderr
-    assert first.stderr.endswith("proctor: No answer has a value of toxicity: the problems of the run say why.\n")
+    assert first.stderr.endswith("proctor: No answer has a value for toxicity; the problems of the run say why.\n")
     lacking = [line for line in first.stderr.splitlines() if "unitary/toxic-bert" in line]
     assert len(lacking) == 1
     assert "'proctor models fetch toxicity'" in lacking[0]
@@ -149,7 +149,9 @@ def test_absent_weights_cost_only_their_metric_and_are_made_up_for(tmp_path, mod
     snapshot.symlink_to(models / "toxicity")
     second = proctor(*command, folder=tmp_path, env=environ)
     assert second.returncode == 0, second.stderr
-    assert second.stderr == f"Loading the toxicity model unitary/toxic-bert@{commit[:12]}.\n"
+    # A busy machine takes more than 10 s to load it, and the run then says that it waits.
+    told = [line for line in second.stderr.splitlines() if not line.endswith(" s: no answer yet")]
+    assert told == [f"Loading the toxicity model unitary/toxic-bert@{commit[:12]}."]
     assert "Scored 4 answers" in second.stdout
     assert lines(database, statuses) == [("answer_length", "ok", None, 4), ("toxicity", "ok", None, 4)]
     assert lines(database, "select count(*) from runs") == [(1,)]

@@ -18,7 +18,10 @@ from stub_grounding import ToldDetector
 from stub_language_model import StubLanguageModel
 
 CATALOG = builtin_catalog()
-METRICS = [name for name, one in CATALOG.metrics.items() if set(one.needs) & set(LOCAL_MODELS)]
+# Asks for its model with this option alone.
+OPTIONS = {"answer_similarity": {"method": "cross_encoder"}}
+NEEDS = {one.id: set(one.needs) for one in CATALOG.plan(list(CATALOG.metrics), options=OPTIONS).metrics}
+METRICS = [name for name, needs in NEEDS.items() if needs & set(LOCAL_MODELS)]
 VERIFIERS = ("hhem", "minicheck", "alignscore", "lettucedetect")
 
 
@@ -46,22 +49,23 @@ def tools(answer: str) -> Facts:
         ),
         "fairness_bias_model": StubClassifier(("Non-biased", "Biased")),
         "summac_model": SameForAll(),
+        "similarity_model": checker,
     }
 
 
 def scored(ids: Sequence[str], facts: Facts, verifier: str = "judge") -> list[Score]:
-    return asyncio.run(CATALOG.plan(ids, options={"faithfulness": {"verifier": verifier}}).score(facts))
+    return asyncio.run(CATALOG.plan(ids, options={**OPTIONS, "faithfulness": {"verifier": verifier}}).score(facts))
 
 
 def versions(**models: str) -> dict[str, str]:
-    return {one.id: one.version for one in CATALOG.plan(METRICS, models=models).metrics}
+    return {one.id: one.version for one in CATALOG.plan(METRICS, options=OPTIONS, models=models).metrics}
 
 
 @pytest.mark.parametrize("tool", LOCAL_MODELS)
 def test_another_model_is_another_version_of_its_metrics_alone(tool: str) -> None:
     before, after = versions(**{tool: "a@1"}), versions(**{tool: "a@2"})
     changed = {name for name in METRICS if before[name] != after[name]}
-    assert changed == {name for name in METRICS if tool in CATALOG.metrics[name].needs}
+    assert changed == {name for name in METRICS if tool in NEEDS[name]}
     assert changed
 
 
@@ -82,7 +86,7 @@ def test_details_do_not_repeat_long_texts(text: str) -> None:
 
 OWN = '''
 from proctor.metrics import artefact, metric
-from proctor.metrics.local_tools import {annotation}
+from proctor.metrics.local.tools import {annotation}
 
 @artefact
 async def rudeness(answer: str, {need}: {annotation}) -> float:

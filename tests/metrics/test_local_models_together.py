@@ -11,6 +11,7 @@ import tiny_classifier
 import tiny_entailment
 import tiny_grounding
 import tiny_language_models
+import tiny_reranker
 from proctor.knowledge.models.finding import ModelChoice
 from proctor.knowledge.models.pool import LocalModels
 from proctor.knowledge.models.roles import ROLES
@@ -19,7 +20,10 @@ from proctor.metrics.facts import LOCAL_MODELS
 from proctor.metrics.plan import Plan
 
 CATALOG = builtin_catalog()
-METRICS = [name for name, one in CATALOG.metrics.items() if set(one.needs) & set(LOCAL_MODELS)]
+# Asks for its model with this option alone.
+OPTIONS = {"answer_similarity": {"method": "cross_encoder"}}
+NEEDS = {one.id: set(one.needs) for one in CATALOG.plan(list(CATALOG.metrics), options=OPTIONS).metrics}
+METRICS = [name for name, needs in NEEDS.items() if needs & set(LOCAL_MODELS)]
 ASKED_BY_METRICS = [role.name for role in ROLES.values() if role.tool in LOCAL_MODELS]
 SENTENCES = (
     *("The refund period is two days.", "Cats sleep.", "Yes.", "- It is back!", "Is the order back within two days?"),
@@ -47,6 +51,7 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, ModelChoic
     tiny_checkers.t5_folder(base / "minicheck", "ConditionalGeneration", window=64)
     tiny_grounding.alignscore_folder(base / "alignscore")
     tiny_grounding.span_detector_folder(base / "lettucedetect")
+    tiny_reranker.reranker_folder(base / "similarity")
     return {role: ModelChoice(str(base / role)) for role in ASKED_BY_METRICS}
 
 
@@ -84,7 +89,7 @@ async def together(plan: Plan, facts: Sequence[Facts]) -> list[list[Score]]:
 
 def scored(models: LocalModels, number: int = 30) -> list[list[Score]]:
     """The rows, all in flight at once."""
-    return asyncio.run(together(CATALOG.plan(METRICS), rows(models, number)))
+    return asyncio.run(together(CATALOG.plan(METRICS, options=OPTIONS), rows(models, number)))
 
 
 def is_close(one: Score, other: Score) -> bool:
@@ -94,9 +99,9 @@ def is_close(one: Score, other: Score) -> bool:
     return one.value == pytest.approx(other.value, abs=1e-5, rel=1e-5)
 
 
-def test_there_are_38_metrics_on_the_nine_models() -> None:
-    assert len(METRICS) == 38
-    assert {tool for name in METRICS for tool in CATALOG.metrics[name].needs} >= set(LOCAL_MODELS)
+def test_there_are_39_metrics_on_the_ten_models() -> None:
+    assert len(METRICS) == 39
+    assert set[str]().union(*(NEEDS[name] for name in METRICS)) >= set(LOCAL_MODELS)
 
 
 def test_rows_in_flight_together_get_the_values_of_rows_one_by_one(
@@ -107,7 +112,7 @@ def test_rows_in_flight_together_get_the_values_of_rows_one_by_one(
     try:
         facts = rows(alone, 30)
         order = random.Random(1).sample(range(30), 30)
-        singly = {place: asyncio.run(CATALOG.plan(METRICS).score(facts[place])) for place in order}
+        singly = {place: asyncio.run(CATALOG.plan(METRICS, options=OPTIONS).score(facts[place])) for place in order}
     finally:
         alone.close()
     for place, found in enumerate(at_once):
@@ -125,7 +130,7 @@ def test_one_metric_alone_gives_the_value_that_it_has_among_all(
     try:
         facts = rows(other, 6)
         for column, name in enumerate(METRICS):
-            plan = CATALOG.plan([name])
+            plan = CATALOG.plan([name], options=OPTIONS)
             for place, (score,) in enumerate(asyncio.run(together(plan, facts))):
                 assert score.version == among_all[place][column].version
                 assert is_close(score, among_all[place][column]), (place, name)
@@ -134,7 +139,7 @@ def test_one_metric_alone_gives_the_value_that_it_has_among_all(
 
 
 def test_each_score_has_a_value_in_range_or_a_reason_and_evidence_that_can_be_written_down(models: LocalModels) -> None:
-    ranges = {one.id: (one.low, one.high) for one in CATALOG.plan(METRICS).metrics}
+    ranges = {one.id: (one.low, one.high) for one in CATALOG.plan(METRICS, options=OPTIONS).metrics}
     valued: dict[str, list[float]] = {name: [] for name in METRICS}
     reasons = set()
     for score in (score for row in scored(models) for score in row):
@@ -145,7 +150,8 @@ def test_each_score_has_a_value_in_range_or_a_reason_and_evidence_that_can_be_wr
         if score.value is not None:
             low, high = ranges[score.metric]
             assert (low is None or score.value >= low) and (high is None or score.value <= high), score
-            assert score.details["model"], score.metric
+            # An answer of nothing is 0 without a model being asked.
+            assert score.details.get("model") or score.details.get("answer") == "answer_empty", score
             valued[score.metric].append(score.value)
     assert {name for name, values in valued.items() if len(set(values)) > 3} >= set(METRICS) - {"minicheck"}
     assert len(set(valued["minicheck"])) > 1  # a share of few sentences
