@@ -84,7 +84,7 @@ def _leaderboard(report: Report) -> Iterator[str]:
     if summary.primary is not None:
         yield prose(summary.primary.why)
     for sentence in (*about_intervals(summary), *about_corrections(summary)):
-        yield f"{sentence[0].upper()}{sentence[1:]}."
+        yield prose(f"{sentence[0].upper()}{sentence[1:]}.", 2000)
     if (judge := summary.judge) is not None:
         who = "Embedded judge, no LLM" if judge.embedded else f"Judged by {code(judge.name, 200)}"
         yield f"{who}: {', '.join(code(name) for name in families(judge.metrics))}."

@@ -42,7 +42,7 @@ def about(bot: BotRobustness) -> str:
     if not bot.perturbations:
         return f"no perturbed questions{times}"
     kinds = len({kind.kind for kind in bot.answers.kinds})
-    perturbed = f"{count(bot.perturbations, 'rewording')} of {count(kinds, 'kind')}"
+    perturbed = f"{count(bot.perturbations, 'perturbation')} of {count(kinds, 'kind')}"
     return f"{count(bot.questions, 'question')}, {perturbed}{times}; {CONTROLS[bot.control]}"
 
 

@@ -92,6 +92,7 @@ def test_missing_things_are_named_with_the_nearest(folder: Path):
 )
 def test_a_failing_import_says_where(folder: Path, code: str, message: str):
     (folder / "bot.py").write_text(code)
+    before = set(sys.modules)
     with pytest.raises(InputError, match=message):
         find_target("bot.py:answer", folder).load()
-    assert not any(name.startswith("bot_") for name in sys.modules)
+    assert not any(name.startswith("bot_") for name in set(sys.modules) - before)

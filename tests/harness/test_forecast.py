@@ -81,7 +81,7 @@ def test_a_cost_that_leaves_out_models_without_prices_says_so(tmp_path):
             cost_estimate(suite_evaluation(load_suite(tmp_path), RunConfig(), {}), tmp_path / "proctor.db")
         )
     assert made["total"]["cost"] > 0
-    assert "The cost leaves out b, c: no price_in and price_out are given." in made["assumptions"]
+    assert "The cost leaves out b, c: no price_in and price_out given." in made["assumptions"]
 
 
 def test_each_metric_is_told_what_it_adds_and_what_it_shares(tmp_path):

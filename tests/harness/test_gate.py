@@ -152,7 +152,10 @@ def test_a_run_is_never_held_against_itself(tmp_path):
         (["-b", "previous", "--margin", "exact_match"], "wanted METRIC=NUMBER"),
         (["-b", "previous", "--margin", "exact_match=-1"], "wanted METRIC=NUMBER"),
         (["-b", "previous", "--margin", "exact_match=nan"], "wanted METRIC=NUMBER"),
-        (["-b", "previous", "--fresh", "--limit", "3"], "--limit, --fresh: nothing is asked"),
+        (
+            ["-b", "previous", "--fresh", "--limit", "3"],
+            "--limit, --fresh: the latest run is finished, so nothing is asked",
+        ),
         (["-b", "previous", "--json", "--markdown", "-"], "both want stdout"),
         (["-b", "previous", "--junit", "-"], "--junit wants a file name"),
         (["-b", "previous", "--junit", "nowhere/x.xml"], "the folder nowhere does not exist"),
@@ -284,7 +287,7 @@ def test_a_suite_is_held_first_and_what_is_kept_is_not_asked(tmp_path):
     done = proctor("gate", folder=tmp_path)
     assert (done.returncode, "mine: unchanged" in done.stdout) == (0, True), done.stderr
     assert "Held suite.yaml: run " in done.stdout and "Nothing was asked." in done.stdout
-    assert "Saved: 12 answers of mine kept" in done.stdout
+    assert "Saved: 12 answers of mine cached" in done.stdout
     assert len(asked(tmp_path)) == 12
     (tmp_path / "bot.py").write_text(BETTER.format(delay=0))
     made = json.loads(proctor("gate", "--json", folder=tmp_path).stdout)

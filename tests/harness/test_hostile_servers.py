@@ -214,8 +214,8 @@ def test_null_in_the_reply_of_an_http_bot_is_no_answer(tmp_path):
         ("'tokens_in': 10**400, 'cost': -3", (None, None, None), {"tokens_in": "more than 1e308", "cost": "-3"}),
     ],
 )  # fmt: skip
-def test_a_figure_that_can_not_be_true_costs_no_answer_and_is_not_kept(tmp_path, notify, kept, left_out):
-    write_suite(tmp_path, f"def answer(question): return {{'answer': 'At nine.', {notify}}}", 1)
+def test_a_figure_that_can_not_be_true_costs_no_answer_and_is_not_kept(tmp_path, told, kept, left_out):
+    write_suite(tmp_path, f"def answer(question): return {{'answer': 'At nine.', {told}}}", 1)
     assert run(tmp_path).returncode == 0
     columns = "status, answer, tokens_in, tokens_out, cost, trace"
     [(status, answer, *figures, trace)] = lines(tmp_path / "proctor.db", f"SELECT {columns} FROM replies")

@@ -121,7 +121,7 @@ def test_ctrl_c_ends_a_run_also_while_a_bot_has_the_loop(tmp_path):
     wait_for_answers(tmp_path / "proctor.db", 10)
     process.send_signal(signal.SIGINT)
     _, complaint = process.communicate(timeout=60)
-    assert (process.returncode, "the same command goes on" in complaint) == (130, True)
+    assert (process.returncode, "run the same command again" in complaint) == (130, True)
     kept = lines(tmp_path / "proctor.db", "SELECT COUNT(*) FROM replies")
     assert kept == [(len(asked(tmp_path)),)]  # the answer that came in that moment is kept as well
 
@@ -186,7 +186,7 @@ def test_sigterm_ends_a_run_as_ctrl_c_does(tmp_path):
     wait_for_answers(tmp_path / "proctor.db", 10)
     process.send_signal(signal.SIGTERM)
     _, complaint = process.communicate(timeout=60)
-    assert (process.returncode, "the same command goes on" in complaint) == (130, True)
+    assert (process.returncode, "run the same command again" in complaint) == (130, True)
     assert "Traceback" not in complaint
     assert lines(tmp_path / "proctor.db", "SELECT status FROM runs") == [("stopped",)]
 

@@ -21,7 +21,9 @@ def answer(question):
 def done(tmp_path_factory):
     """A folder with a finished run."""
     folder = tmp_path_factory.mktemp("report")
-    write_suite(folder, WRONG, metrics=["exact_match", "keyword_recall", {"rouge": {}}, "latency_ms"])
+    write_suite(
+        folder, WRONG, metrics=[{"exact_match": {"metric_threshold": 1}}, "keyword_recall", {"rouge": {}}, "latency_ms"]
+    )
     assert proctor("run", "suite.yaml", folder=folder).returncode == 0
     return folder
 

@@ -184,7 +184,8 @@ def test_a_gate_compares_questions_whose_evidence_was_edited_away(tmp_path):
     outcome(tmp_path)
     write(tmp_path, [RETURNS], [RETURNED], metrics=["exact_match", "hit_rate"], page="# Moved\n")
     (tmp_path / "bot.py").write_text(f"{RETRIEVING}\n# another edition\n")
-    done = proctor("gate", "suite.yaml", "--baseline", "latest", "--json", folder=tmp_path)
+    asked = ["--metric", "all", "--scope", "like_these"]
+    done = proctor("gate", "suite.yaml", "--baseline", "latest", *asked, "--json", folder=tmp_path)
     found = json.loads(done.stdout)["bots"]["mine"]
     assert (done.returncode, found["questions"]) == (4, 1)
     assert {name: metric["missing"] for name, metric in found["metrics"].items()} == {"exact_match": 0, "hit_rate": 1}

@@ -44,8 +44,8 @@ def test_the_table_fits_80_columns_and_names_what_breaks(tmp_path):
     assert "24 questions, 144 perturbations of 4 kinds; control: identical copies" in words
     assert "keyboard_typo, keyword_recall: 48% flip, +0.48 against the control" in words
     assert "breaks down at 0.3" in words
-    assert "negation (other) 24 1.00 .86-1" in words
-    assert "negation: 100% got another answer, as all should (1.00 .86-1)" in words
+    assert "negation (other) 24 1.00 .85-1" in words
+    assert "negation: 100% got another answer, as all should (1.00 .85-1)" in words
     assert "- each question was asked once" in words
     assert "keyboard_typo at 0.3: keyword_recall 1.00 → 0.25" in words
     assert "asked: What is 0 (keyboard_typo 0.3) said: I do not know what [that] is" in words

@@ -180,7 +180,7 @@ def test_ctrl_c_ends_cleanly_and_the_same_command_goes_on(tmp_path):
     interrupt(process)
     _, complaint = process.communicate(timeout=60)
     assert process.returncode == 130
-    assert "the same command goes on" in complaint
+    assert "run the same command again" in complaint
     assert "Traceback" not in complaint
     assert lines(tmp_path / "proctor.db", "SELECT status FROM runs") == [("stopped",)]
     made = outcome(tmp_path)
