@@ -108,12 +108,6 @@ def is_helping(word: Word) -> bool:
     return word.plain in _HELPING | _CUT or word.plain.removesuffix("n't") in _HELPING
 
 
-def asks_yes_or_no(found: Sequence[Word], place: int) -> bool:
-    """Whether a word stands in what a question such as "Is it open?" wants a yes or no to."""
-    start = part_start(found, place)
-    return is_helping(found[start]) and not any(word.plain in QUESTION_WORDS for word in found[start:place])
-
-
 def asked(found: Sequence[Word]) -> list[int]:
     """Places of the words of questions, as far as question marks tell them: not of what is said before or after."""
     if not any("?" in word.after for word in found):
