@@ -1,10 +1,12 @@
 """Databases that are damaged, read-only or oddly named: an answer, or a sentence and exit code 2."""
 
+import ctypes
 import multiprocessing
 import os
 import random
 import shutil
 import sqlite3
+import struct
 import subprocess
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -92,19 +94,21 @@ LOOKING = (
 
 
 def as_somebody(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    """As a user to whom the rights of files apply, as they don't to root. All that is needed is imported before."""
-    notify, tells = multiprocessing.Pipe(duplex=False)
-    process = multiprocessing.get_context("fork").Process(target=_typed_as_somebody, args=(tells, arguments, folder))
+    """As a user to whom the permissions of files apply, as they don't to root."""
+    receiver, sender = multiprocessing.Pipe(duplex=False)
+    process = multiprocessing.get_context("fork").Process(target=_typed_as_somebody, args=(sender, arguments, folder))
     process.start()
-    done: subprocess.CompletedProcess[str] = notify.recv() if notify.poll(60) else pytest.fail("it said nothing")
+    done: subprocess.CompletedProcess[str] = receiver.recv() if receiver.poll(60) else pytest.fail("no result came")
     process.join()
     return done
 
 
-def _typed_as_somebody(tells: Connection, arguments: Sequence[str], folder: Path) -> None:
-    if os.geteuid() == 0:
-        os.setuid(65534)
-    tells.send(proctor(*arguments, folder=folder))
+def _typed_as_somebody(sender: Connection, arguments: Sequence[str], folder: Path) -> None:
+    """Without Linux's capabilities, root is held to the permissions of its own files, as any user is."""
+    header = struct.pack("Ii", 0x20080522, 0)  # version 3 of capset(2), this process
+    if os.geteuid() == 0 and ctypes.CDLL(None, use_errno=True).capset(header, bytes(24)):
+        raise OSError(ctypes.get_errno(), "capset")
+    sender.send(proctor(*arguments, folder=folder))
 
 
 @pytest.fixture
