@@ -27,7 +27,7 @@ from ..reports.text import printable_lines
 from .cli.progress import Silent
 from .gate.confirmation import Confirmation
 from .gate.gate import judged, open_baseline, refuse_itself
-from .run.run import hold
+from .run.run import run_evaluation
 from .run.run_config import RunConfig
 from .run.suite_run import chosen_bots, suite_evaluation
 from .suite.mistakes import nearest
@@ -309,7 +309,7 @@ class SuiteRunner:
     def _run(self, suite: Path, options: RunConfig) -> SuiteResult:
         loaded = load_suite(suite)
         self._store = self._store or Store.open(self._database)
-        outcome = hold(suite_evaluation(loaded, options, os.environ), self._store, Silent())
+        outcome = run_evaluation(suite_evaluation(loaded, options, os.environ), self._store, Silent())
         run_id, _ = find_run(self._store, outcome.summary.run)
         return SuiteResult(loaded, outcome.summary, self._store, run_id, outcome.problems, options)
 

@@ -21,7 +21,7 @@ from ...reports.summary import find_run
 from ..run.engine import Watcher
 from ..run.estimate import CostEstimate, cost_estimate
 from ..run.judging import open_entailment
-from ..run.run import MOST_DOCUMENTS, Evaluation, Outcome, hold, manifest
+from ..run.run import MOST_DOCUMENTS, Evaluation, Outcome, manifest, run_evaluation
 from ..run.run_config import RunConfig
 from ..run.suite_run import chosen_bots, suite_evaluation
 from ..suite.mistakes import nearest
@@ -296,7 +296,7 @@ class _Analysing:
         asked = f"{count(bots, 'bot')} {count(each, 'question')} each"
         self.notify(f"Asking {asked}; what is kept is not asked again")
         with self.watching() as watcher:
-            self.outcome = outcome = hold(evaluation, self.store, watcher)
+            self.outcome = outcome = run_evaluation(evaluation, self.store, watcher)
         lacks = tuple(broken_parts(outcome))
         self.warnings += (*outcome.warnings, *lacks)
         run_id, _ = find_run(self.store, outcome.summary.run)

@@ -49,7 +49,7 @@ from ..run.engine import Watcher
 from ..run.estimate import open_run
 from ..run.local_models import open_embedder, open_rerankers
 from ..run.queues import BotQueue, todo
-from ..run.run import Evaluation, hold
+from ..run.run import Evaluation, run_evaluation
 from ..run.run_config import RunConfig
 from ..run.suite_run import build_bots, suite_evaluation
 from ..run.variant_run import NamedBot
@@ -955,7 +955,7 @@ def answer_best(
         if notify is not None:
             notify(f"Asking {asking.name} with {count(len(asking.bots), 'configuration')}")
         with watching() as watcher:
-            outcome = hold(evaluation, store, watcher)
+            outcome = run_evaluation(evaluation, store, watcher)
     finally:
         expanded.close(corpus.embedder)
     run_id, _ = find_run(store, outcome.summary.run)

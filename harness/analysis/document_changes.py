@@ -22,7 +22,7 @@ from ...reports.store.run import ANALYSED, ask_key
 from ...reports.summary import find_run
 from ..run.engine import Watcher
 from ..run.local_models import open_rerankers
-from ..run.run import hold
+from ..run.run import run_evaluation
 from ..run.run_config import RunConfig
 from ..run.suite_run import build_bots, chosen_bots, missing_answers, suite_evaluation
 from ..run.variant_run import NamedBot, Variant, run_variants, variant_evaluation
@@ -696,7 +696,7 @@ class _Comparing:
     def _hold(self, loaded: LoadedSuite, documents: str) -> tuple[int, Sequence[str]]:
         evaluation = suite_evaluation(loaded, self.plan.options, self.plan.corpus.environ, self.notify)
         with self.watching() as watcher:
-            outcome = hold(evaluation, self.store, watcher)
+            outcome = run_evaluation(evaluation, self.store, watcher)
         self.calls += outcome.asked
         run_id, _ = find_run(self.store, outcome.summary.run)
         notify = {bot: outcome.problems.get(bot, "it gave no answer.") for bot in outcome.unable}

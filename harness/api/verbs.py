@@ -21,7 +21,7 @@ from ...reports.store.database import Store
 from ...reports.store.encoding import to_json
 from ..gate.gate import GateOptions, gate_cached
 from ..run.recorded_run import recorded_evaluation
-from ..run.run import hold
+from ..run.run import run_evaluation
 from ..run.run_config import RunConfig
 from ..run.suite_run import suite_evaluation
 from ..suite.mistakes import PlacedYaml, mistakes
@@ -491,10 +491,10 @@ def _work(
         evaluation = _without_command(make(watcher.said), verb)
         perturbed = again()  # what it wants and can't have is told before anything is asked
         with contextlib.closing(Store.open(Path(db))) as store:
-            outcome = hold(evaluation, store, watcher)
+            outcome = run_evaluation(evaluation, store, watcher)
             second = None
             if perturbed is not None and not outcome.judge_problem and len(outcome.unable) < len(outcome.summary.bots):
-                second = hold(
+                second = run_evaluation(
                     _without_command(perturbed.evaluation(os.environ, watcher.said, store), verb), store, watcher
                 )
         path = Path(db).absolute()

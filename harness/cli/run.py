@@ -29,7 +29,7 @@ from ..run.engine import Watcher
 from ..run.estimate import Amount, CostEstimate, Share
 from ..run.judging import Judging
 from ..run.local_models import ListedModel
-from ..run.run import CHARACTERS_A_TOKEN, CHUNK_SIZE, CHUNKS, Evaluation, Outcome, hold
+from ..run.run import CHARACTERS_A_TOKEN, CHUNK_SIZE, CHUNKS, Evaluation, Outcome, run_evaluation
 from .console import write_json
 from .conventions import (
     DONE,
@@ -421,7 +421,7 @@ def repeat_run(
         return None, ""
     with watching() as watcher:
         evaluation: Evaluation = run.evaluation(environ, say if isinstance(watcher, Silent) else watcher.said, store)
-        return hold(evaluation, store, watcher), run.written.problem
+        return run_evaluation(evaluation, store, watcher), run.written.problem
 
 
 def compare_robustness(first: Outcome, second: Outcome, store: Store) -> Robustness:
@@ -583,7 +583,7 @@ def _run_and_show(
     from ...reports.files import check_file
     from ...reports.models_in_use import named
     from ...reports.store.database import Store
-    from ..run.run import hold
+    from ..run.run import run_evaluation
     from .console import own_stdout
     from .progress import Silent
 
@@ -596,7 +596,7 @@ def _run_and_show(
             evaluation = make(say if isinstance(watcher, Silent) else watcher.said)
             perturbed = again()  # mistakes are reported before anything is asked
             store = opened.enter_context(contextlib.closing(Store.open(database)))
-            outcome = hold(evaluation, store, watcher)
+            outcome = run_evaluation(evaluation, store, watcher)
         if rows:
             write_row_lines(store, outcome.summary.run, rows)
         show_warnings(outcome)

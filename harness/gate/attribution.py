@@ -31,7 +31,7 @@ from ...reports.summary import find_run
 from ..run.engine import Watcher
 from ..run.local_models import open_embedder
 from ..run.queues import BotQueue
-from ..run.run import Evaluation, hold
+from ..run.run import Evaluation, run_evaluation
 from ..run.run_config import RunConfig
 from ..run.suite_run import build_bots, missing_answers, suite_evaluation
 from ..suite.suite_file import LoadedSuite
@@ -578,7 +578,7 @@ def _held(
     with plan.suite(new) as loaded:
         evaluation = asked_only(_noted(suite_evaluation(loaded, plan.options, plan.environ, notify), plan, new), keys)
     with watching() as watcher:
-        outcome = hold(evaluation, store, watcher)
+        outcome = run_evaluation(evaluation, store, watcher)
     if outcome.unable:
         why = outcome.problems.get(plan.bot, "it gave no answer")
         raise InputError(f"{plan.bot} with {plan.worded(new)} could not be asked: {why}")

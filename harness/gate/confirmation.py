@@ -25,7 +25,7 @@ from ...reports.leaderboard import count
 from ...reports.store.database import Store
 from ...reports.store.run import CONFIRMED
 from ...reports.summary import find_run
-from ..run.run import Evaluation, hold
+from ..run.run import Evaluation, run_evaluation
 from ..run.run_config import RunConfig
 from ..run.suite_run import suite_evaluation
 from .attribution import OURS, BotRecord, plan_from, read_record
@@ -191,7 +191,7 @@ class _Asking:
         )
         options = replace(self._by.options, bots=(bot,), latency_run=False, only_planned=False)
         evaluation = _only(suite_evaluation(named, options, self._by.environ, self._by.notify), repeats, self._metrics)
-        outcome = hold(evaluation, self._by.store, _Quiet())
+        outcome = run_evaluation(evaluation, self._by.store, _Quiet())
         if outcome.unable:
             raise InputError(outcome.problems.get(bot, f"{bot} gave no answer"))
         run_id, _ = find_run(self._by.store, outcome.summary.run)

@@ -24,7 +24,7 @@ from ...reports.store.database import Store
 from ...reports.store.run import EARLY_STOP, LATEST, LATEST_FIRST, RunMetric
 from ...reports.store.run_results import now
 from ..run.engine import Watcher
-from ..run.run import Evaluation, Outcome, hold
+from ..run.run import Evaluation, Outcome, run_evaluation
 from ..run.run_config import RunConfig
 from ..run.suite_run import chosen_bots, suite_evaluation
 from ..suite.settings import CachedGate, GateSettings
@@ -503,7 +503,7 @@ def gate_suite(
                     sequential_tests(evaluation, baseline, gated, rule, store), rule.cluster, loaded.suite.seed
                 )
         began = now()
-        outcome = hold(early.arranged(evaluation) if early else evaluation, store, watcher)
+        outcome = run_evaluation(early.arranged(evaluation) if early else evaluation, store, watcher)
         saved = savings(store, outcome, began)
     result = early.result if early else None
     says = partial(early_verdict, result) if result and result.stopped else None

@@ -293,7 +293,7 @@ def run_metrics(
     )
 
 
-def hold(evaluation: Evaluation, store: Store, watcher: Watcher) -> Outcome:
+def run_evaluation(evaluation: Evaluation, store: Store, watcher: Watcher) -> Outcome:
     """Hold the run. Whatever happens, all that was answered is on disk when this returns or raises.
 
     Raises:

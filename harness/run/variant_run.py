@@ -15,7 +15,7 @@ from ...reports.store.encoding import to_json
 from ...reports.store.run import ANALYSED, RowStatus
 from ...reports.store.run_results import OpenRun
 from .queues import BotQueue, Item
-from .run import Evaluation, Outcome, hold
+from .run import Evaluation, Outcome, run_evaluation
 from .run_config import RunConfig
 from .suite_run import suite_evaluation
 
@@ -124,7 +124,7 @@ def variant_evaluation(
 
 def run_variants(evaluation: Evaluation, variants: Sequence[Variant], store: Store, watcher: Watcher) -> Outcome:
     """Hold the run of these variants, watched under the names of the bots that they are variants of."""
-    return hold(evaluation, store, _Together(watcher, variants, evaluation.header.repeats))
+    return run_evaluation(evaluation, store, _Together(watcher, variants, evaluation.header.repeats))
 
 
 def _bot_queues(whole: Evaluation, variants: Sequence[Variant], at_once: int) -> Callable[[OpenRun], list[BotQueue]]:

@@ -10,7 +10,7 @@ from proctor.knowledge.models.finding import ModelChoice
 from proctor.knowledge.models.pool import LocalModels
 from proctor.metrics import Facts, Score, builtin_catalog
 from proctor.metrics.local.tools import Grounded, SpanDetector
-from stub_grounding import ToldDetector
+from stub_grounding import ScriptedDetector
 
 PLAN = builtin_catalog().plan(["lettucedetect"])
 ANSWER = "The capital is Paris 😀. It has 69 million people."
@@ -25,7 +25,7 @@ def scored(detector: SpanDetector | None, **changed: object) -> Score:
 
 
 def test_one_less_the_share_of_marked_characters() -> None:
-    score = scored(ToldDetector(("Paris 😀", "69 million")))
+    score = scored(ScriptedDetector(("Paris 😀", "69 million")))
     assert len(ANSWER) == 49
     assert score.value == pytest.approx(1 - (7 + 10) / 49)
     assert score.details == {
@@ -40,12 +40,12 @@ def test_one_less_the_share_of_marked_characters() -> None:
 
 def test_an_answer_passes_when_nothing_is_marked() -> None:
     (metric,) = PLAN.metrics
-    assert (scored(ToldDetector()).value, metric.threshold) == (1.0, 1.0)
-    assert scored(ToldDetector((ANSWER,))).value == 0.0
+    assert (scored(ScriptedDetector()).value, metric.threshold) == (1.0, 1.0)
+    assert scored(ScriptedDetector((ANSWER,))).value == 0.0
 
 
 def test_the_model_sees_contexts_that_are_not_blank_and_the_question() -> None:
-    detector = ToldDetector()
+    detector = ScriptedDetector()
     scored(detector, question="What is the capital?")
     scored(detector)
     shown = ("The capital is Paris.", "67 million live there.")
@@ -53,7 +53,7 @@ def test_the_model_sees_contexts_that_are_not_blank_and_the_question() -> None:
 
 
 def test_of_an_answer_that_was_cut_only_what_was_read_counts() -> None:
-    score = scored(ToldDetector(("capital",), read=20))
+    score = scored(ScriptedDetector(("capital",), read=20))
     assert (score.value, score.details["truncated"]) == (pytest.approx(1 - 7 / 20), True)
 
 
@@ -67,7 +67,7 @@ def test_of_an_answer_that_was_cut_only_what_was_read_counts() -> None:
     ],
 )
 def test_rows_with_nothing_to_measure(changed: dict[str, object], reason: str) -> None:
-    detector = ToldDetector()
+    detector = ScriptedDetector()
     score = scored(detector, **changed)
     assert (score.value, score.status, score.reason) == (None, "not_applicable", reason)
     assert detector.asked == []

@@ -14,7 +14,7 @@ from proctor.metrics import Facts, Score, builtin_catalog
 from proctor.metrics.facts import LOCAL_MODELS
 from stub_checker import StubChecker
 from stub_classifier import StubClassifier
-from stub_grounding import ToldDetector
+from stub_grounding import ScriptedDetector
 from stub_language_model import StubLanguageModel
 
 CATALOG = builtin_catalog()
@@ -41,7 +41,7 @@ def tools(answer: str) -> Facts:
         "hallucination_model": checker,
         "minicheck_model": checker,
         "alignscore_model": checker,
-        "lettucedetect_model": ToldDetector((answer,)),
+        "lettucedetect_model": ScriptedDetector((answer,)),
         "perplexity_model": language_model,
         "gptscore_model": language_model,
         "toxicity_model": StubClassifier(

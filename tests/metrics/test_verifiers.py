@@ -9,7 +9,7 @@ from proctor.metrics import Facts, Score, builtin_catalog
 from proctor.metrics.plan import Plan, RequestPlan
 from scripted_judge import ScriptedJudge
 from stub_checker import StubChecker
-from stub_grounding import ToldDetector
+from stub_grounding import ScriptedDetector
 
 CATALOG = builtin_catalog()
 MODELS = {
@@ -34,7 +34,7 @@ def supported(source: str, claim: str) -> float:
 
 def facts() -> Facts:
     checker, judge = StubChecker(supported), JudgedRow().judge()
-    detector = ToldDetector(("We pay in cash.",))
+    detector = ScriptedDetector(("We pay in cash.",))
     models: Facts = {"minicheck_model": checker, "alignscore_model": checker, "lettucedetect_model": detector}
     models["hallucination_model"] = checker
     return {"question": "How long?", "answer": ANSWER, "contexts": CONTEXTS, "judge": judge, **models}

@@ -3,11 +3,11 @@
 from dataclasses import replace
 
 import pytest
-from examined_runs import FAMILY, PII, RECALL, alone, book_of, missing, reported
 from proctor.metrics.score import Status
 from proctor.reports.boards import board_markdown, board_object, boards_of
 from proctor.reports.store.run import RunEvaluator, RunMetric
 from report_rows import LENGTH, Book, ok, row
+from reported_runs import FAMILY, PII, RECALL, alone, book_of, missing, reported
 
 TOXIC = RunMetric("toxicity", "v1", "lower", 0.0, 1.0, 0.5)
 

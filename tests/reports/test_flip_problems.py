@@ -2,12 +2,12 @@
 
 import contextlib
 
+from perturbed_runs import RECALL, asked, perturbations, replies_of, stored_run
 from proctor.reports.problems import Problem
 from proctor.reports.report import findings_of, keep_findings
 from proctor.reports.reported_run import RowKey, open_reported
 from proctor.reports.store.database import Store
 from proctor.reports.store.run import RunEvaluator, RunMetric
-from reworded_runs import RECALL, asked, kept_run, notify, perturbations
 
 HALLUCINATION = RunMetric("hallucination", "v1", "higher", 0.0, 1.0, 0.75)
 LOW = RunEvaluator("hallucination", "Hallucination", "hallucination", ["hallucination"])
@@ -26,9 +26,9 @@ def test_each_flip_is_a_problem_of_the_run_that_holds_the_rewording(tmp_path):
     after = perturbations(questions, ["keyboard_typo"])
     values = {"q1": 0.3, "q2": 0.80, "q3": 0.75, "q4": None}
     values |= dict(zip([each.id for each in after], [0.8, 0.76, 0.7499, 0.9], strict=True))
-    first = kept_run(path, questions, {"rag": notify(values)}, metrics=[HALLUCINATION], evaluators=[LOW])
-    second = kept_run(
-        path, after, {"rag": notify(values)}, "run (perturbed)", metrics=[HALLUCINATION], evaluators=[LOW]
+    first = stored_run(path, questions, {"rag": replies_of(values)}, metrics=[HALLUCINATION], evaluators=[LOW])
+    second = stored_run(
+        path, after, {"rag": replies_of(values)}, "run (perturbed)", metrics=[HALLUCINATION], evaluators=[LOW]
     )
     assert flips(path, first) == []
     (problem,) = flips(path, second)
@@ -47,8 +47,8 @@ def test_one_for_a_pair_however_many_repeats_flip(tmp_path):
     path = tmp_path / "x.db"
     questions = [asked(1)]
     bot = {"rag": lambda question, _: (0.0 if "~" in question.id else 1.0, "yes")}
-    kept_run(path, questions, bot, repeats=3)
-    second = kept_run(path, perturbations(questions, ["comma"]), bot, "run (perturbed)", repeats=3)
+    stored_run(path, questions, bot, repeats=3)
+    second = stored_run(path, perturbations(questions, ["comma"]), bot, "run (perturbed)", repeats=3)
     (problem,) = flips(path, second)
     assert problem.row_count == 3
 
@@ -59,8 +59,8 @@ def test_many_flips_do_not_flood_and_are_counted(tmp_path):
     values = {each.id: 1.0 for each in questions}
     after = perturbations(questions, ["comma"])
     values |= {each.id: 0.7 - number / 100 for number, each in enumerate(after)}
-    kept_run(path, questions, {"rag": notify(values)})
-    second = kept_run(path, after, {"rag": notify(values)}, "run (perturbed)")
+    stored_run(path, questions, {"rag": replies_of(values)})
+    second = stored_run(path, after, {"rag": replies_of(values)}, "run (perturbed)")
     (problem,) = flips(path, second)
     assert problem.what.startswith(
         "rag: 30 perturbed questions flip keyword_recall (30 from pass to fail); the worst: q29 "
@@ -74,7 +74,7 @@ def test_both_in_one_run_and_copies_told_as_such(tmp_path):
     questions = [asked(1)]
     after = perturbations(questions, ["identity"])
     values = {"q1": 1.0, after[0].id: 0.0}
-    run = kept_run(path, [*questions, *after], {"rag": notify(values)})
+    run = stored_run(path, [*questions, *after], {"rag": replies_of(values)})
     (problem,) = flips(path, run)
     assert problem.what.endswith("once asked again in the same words.")
 
@@ -83,12 +83,12 @@ def test_a_changed_bot_and_a_metric_of_another_version_have_none(tmp_path):
     path = tmp_path / "x.db"
     questions = [asked(1)]
     bot = {"rag": lambda question, _: (0.0 if "~" in question.id else 1.0, "yes")}
-    kept_run(path, questions, bot, metrics=[RunMetric("keyword_recall", "v0", "higher", 0.0, 1.0, 0.75)])
-    second = kept_run(path, perturbations(questions, ["comma"]), bot, "run (perturbed)")
+    stored_run(path, questions, bot, metrics=[RunMetric("keyword_recall", "v0", "higher", 0.0, 1.0, 0.75)])
+    second = stored_run(path, perturbations(questions, ["comma"]), bot, "run (perturbed)")
     assert flips(path, second) == []
     other = tmp_path / "y.db"
-    kept_run(other, questions, bot)
-    second = kept_run(other, perturbations(questions, ["comma"]), bot, "run (perturbed)")
+    stored_run(other, questions, bot)
+    second = stored_run(other, perturbations(questions, ["comma"]), bot, "run (perturbed)")
     with contextlib.closing(Store.open(other)) as store:
         store.connection.execute(
             "INSERT INTO bots SELECT 9, 'changed', name, kind, model, embedded, settings, prompts, parts, models"
@@ -103,14 +103,14 @@ def test_kept_problems_are_worked_out_again_when_the_questions_run_goes_on(tmp_p
     path = tmp_path / "x.db"
     questions = [asked(1), asked(2)]
     bot = {"rag": lambda question, _: (0.0 if "~" in question.id else 1.0, "yes")}
-    kept_run(path, questions[:1], bot)
-    second = kept_run(path, perturbations(questions, ["comma"]), bot, "run (perturbed)")
+    stored_run(path, questions[:1], bot)
+    second = stored_run(path, perturbations(questions, ["comma"]), bot, "run (perturbed)")
     assert [each.row_count for each in flips(path, second)] == [1]
-    kept_run(path, questions, bot)  # a later run of the same suite
+    stored_run(path, questions, bot)  # a later run of the same suite
     assert [each.row_count for each in flips(path, second)] == [2]
 
 
 def test_runs_without_rewordings_have_none_at_no_cost(tmp_path):
     path = tmp_path / "x.db"
-    run = kept_run(path, [asked(1)], {"rag": lambda *_: (0.0, "yes")}, metrics=[RECALL])
+    run = stored_run(path, [asked(1)], {"rag": lambda *_: (0.0, "yes")}, metrics=[RECALL])
     assert flips(path, run) == []

@@ -3,11 +3,11 @@
 from dataclasses import replace
 
 import pytest
-from examined_runs import FAMILY, PII, RECALL, alone, book_of, insights, missing, pii_scores, reported
 from proctor.bots.bot import Usage
 from proctor.reports.insights import insights_of
 from proctor.reports.store.run import RowStatus, RunMetric
 from report_rows import Book, ok, row
+from reported_runs import FAMILY, PII, RECALL, alone, book_of, insights, missing, pii_scores, reported
 
 LATENCY = RunMetric("latency_ms", "v1", "lower", 0.0, None, None)
 

@@ -2,11 +2,11 @@ import io
 from dataclasses import replace
 
 import pytest
-from examined_runs import FAMILY, missing, pii_scores
 from proctor.reports.leaderboard import figure, leaderboard, milliseconds
 from proctor.reports.summary import MetricColumn, summarise
 from proctor.reports.text import printable
 from report_rows import LENGTH, MATCH, Book, ok, row
+from reported_runs import FAMILY, missing, pii_scores
 from rich.console import Console
 
 

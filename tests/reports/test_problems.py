@@ -3,7 +3,6 @@
 from dataclasses import replace
 
 import pytest
-from examined_runs import FAMILY, PII, RECALL, alone, book_of, missing, pii_scores, problems, reported
 from proctor.bots.bot import Usage
 from proctor.metrics.score import Score, Status
 from proctor.reports.problems import problems_of, severity_of
@@ -12,6 +11,7 @@ from proctor.reports.reported_run import RowKey
 from proctor.reports.store.run import RowStatus, RunEvaluator
 from proctor.reports.summary import MetricColumn, summarise
 from report_rows import LENGTH, Book, ok, row
+from reported_runs import FAMILY, PII, RECALL, alone, book_of, missing, pii_scores, problems, reported
 
 
 def test_the_example_of_the_specification(tmp_path):

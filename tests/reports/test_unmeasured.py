@@ -1,11 +1,11 @@
 """Problems of rows without a value: judges that can't be read, models that can't be had, metrics that fail."""
 
 import pytest
-from examined_runs import alone, book_of, metrics_book, missing, problems, reported
 from proctor.metrics.score import Score, Status
 from proctor.reports.problems import listed, problems_of
 from proctor.reports.store.run import RunEvaluator, RunMetric
 from report_rows import Book, ok, row
+from reported_runs import alone, book_of, metrics_book, missing, problems, reported
 
 UNREADABLE = missing("keyword_recall", "judge_unparseable", Status.PARSE_FAILURE)
 

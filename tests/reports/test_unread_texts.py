@@ -1,13 +1,13 @@
 """Problems of texts that are too short, or of which a metric saw only a part."""
 
 import pytest
-from examined_runs import alone, metrics_book, missing, reported
 from proctor.metrics import builtin_catalog
 from proctor.metrics.facts import LOCAL_MODELS
 from proctor.reports.problems import TRUNCATED, advice, problems_of
 from proctor.reports.reported_run import RowKey
 from proctor.reports.store.run import RunEvaluator, RunMetric
 from report_rows import Book, context, ok, row
+from reported_runs import alone, metrics_book, missing, reported
 
 GROUNDED = RunMetric("groundedness", "v1", "higher", -1.0, 1.0, 0.75)
 

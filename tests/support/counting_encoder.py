@@ -61,7 +61,7 @@ async def in_queue(encoder, *calls):
     return tasks
 
 
-async def held(embedder, encoder):
+async def keep_busy(embedder, encoder):
     """A task that keeps the encoder busy until the gate is opened."""
     encoder.gate.clear()
     task = asyncio.create_task(embedder.embed(["first"]))

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from detail_books import measure, passage, valued, written
+from detail_runs import measure, passage, valued, written
 from proctor.bots.bot import Reply, Usage
 from proctor.knowledge.questions.question import Evidence, Question
 from proctor.metrics.score import Score, Status

@@ -12,7 +12,7 @@ MATCH = RunMetric("exact_match", "v1", "higher", 0.0, 1.0, 1.0)
 Values = Sequence[float | str | None]  # a text is the status of a score without a value
 
 
-def keep_run(
+def store_run(
     path: Path, bots: Mapping[str, Mapping[str, Values]], metrics: Sequence[RunMetric] = (MATCH,),
     milliseconds: float = 10.0, failed: Mapping[str, Sequence[int]] | None = None, status: str = "finished",
     answers: Mapping[str, str] | None = None, documents: int = 0, left_out: Sequence[int] = (),

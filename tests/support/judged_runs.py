@@ -4,7 +4,7 @@ import json
 
 from proctor.harness.cli.progress import Silent
 from proctor.harness.run.recorded_run import recorded_evaluation
-from proctor.harness.run.run import hold
+from proctor.harness.run.run import run_evaluation
 from proctor.harness.run.run_config import RunConfig
 from proctor.harness.run.suite_run import suite_evaluation
 from proctor.harness.suite.suite_file import load_suite
@@ -29,10 +29,10 @@ def record(folder, rows=6, bots=("mine",)):
     (folder / "recorded.jsonl").write_text("".join(json.dumps(line) + "\n" for line in made))
 
 
-def held(evaluation, database):
+def run_into(evaluation, database):
     store = Store.open(database)
     try:
-        return hold(evaluation, store, Silent())
+        return run_evaluation(evaluation, store, Silent())
     finally:
         store.close()
         for file in database.parent.glob("*.db*"):
@@ -42,13 +42,13 @@ def held(evaluation, database):
 def score(folder, server, metrics=METRICS, judge="openai:test-model", database="proctor.db", **options):
     """Score what is on record, in this process."""
     options = RunConfig(metrics=metrics, judge=judge, judge_url=server.url, **options)
-    return held(recorded_evaluation(folder / "recorded.jsonl", options, {"OPENAI_API_KEY": KEY}), folder / database)
+    return run_into(recorded_evaluation(folder / "recorded.jsonl", options, {"OPENAI_API_KEY": KEY}), folder / database)
 
 
 def run(folder, **options):
     """Run the suite, in this process."""
     evaluation = suite_evaluation(load_suite(folder / "suite.yaml"), RunConfig(**options), {"OPENAI_API_KEY": KEY})
-    return held(evaluation, folder / "proctor.db")
+    return run_into(evaluation, folder / "proctor.db")
 
 
 def metrics_of(outcome, bot=0):

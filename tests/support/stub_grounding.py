@@ -1,4 +1,4 @@
-"""ToldDetector: a detector of unsupported spans that marks what it is told, and remembers what it was asked."""
+"""ScriptedDetector: a detector of unsupported spans that marks what it is told, and remembers what it was asked."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -7,7 +7,7 @@ from proctor.metrics.local.tools import Grounded
 
 
 @dataclass(frozen=True)
-class ToldSpan:
+class ScriptedSpan:
     """Some characters of an answer."""
 
     start: int
@@ -16,16 +16,16 @@ class ToldSpan:
 
 
 @dataclass(frozen=True)
-class ToldMarked:
+class ScriptedMarks:
     """The unsupported spans of an answer."""
 
-    spans: tuple[ToldSpan, ...]
+    spans: tuple[ScriptedSpan, ...]
     read: int
     truncated: bool = False
 
 
 @dataclass
-class ToldDetector:
+class ScriptedDetector:
     """Marks the words that it is told, wherever they stand in an answer, and keeps what it was asked."""
 
     unsupported: tuple[str, ...] = ()
@@ -33,12 +33,12 @@ class ToldDetector:
     model_id: str = "stub@1"
     asked: list[Grounded] = field(default_factory=list)
 
-    async def mark(self, answers: Sequence[Grounded]) -> list[ToldMarked]:
+    async def mark(self, answers: Sequence[Grounded]) -> list[ScriptedMarks]:
         """Each word that is told, with a confidence of 0.75."""
         self.asked += answers
         return [self._marked(one.answer) for one in answers]
 
-    def _marked(self, answer: str) -> ToldMarked:
+    def _marked(self, answer: str) -> ScriptedMarks:
         places = sorted((answer.index(word), word) for word in self.unsupported if word in answer)
-        spans = tuple(ToldSpan(start, start + len(word), 0.75) for start, word in places)
-        return ToldMarked(spans, len(answer) if self.read is None else self.read, self.read is not None)
+        spans = tuple(ScriptedSpan(start, start + len(word), 0.75) for start, word in places)
+        return ScriptedMarks(spans, len(answer) if self.read is None else self.read, self.read is not None)

@@ -8,7 +8,7 @@ import weakref
 import numpy as np
 import pytest
 from closing import closing
-from counting_encoder import CountingEncoder, embedder_of, held, in_queue, vector_of
+from counting_encoder import CountingEncoder, embedder_of, in_queue, keep_busy, vector_of
 from proctor.knowledge.models.batching import BatchingEmbedder
 from proctor.knowledge.models.encoder import Embedded
 
@@ -51,7 +51,7 @@ def test_a_text_is_embedded_once(encoder):
     embedder = embedder_of(encoder)
 
     async def scenario():
-        busy = await held(embedder, encoder)
+        busy = await keep_busy(embedder, encoder)
         tasks = await in_queue(encoder, *(embedder.embed(["same", "same", f"own {i}"]) for i in range(5)))
         await asyncio.gather(busy, *tasks)
         await embedder.embed(["same"])
@@ -65,7 +65,7 @@ def test_calls_in_flight_are_gathered_and_sorted_by_length(encoder):
     texts = ["wide " * n for n in (9, 1, 5, 3)]
 
     async def scenario():
-        busy = await held(embedder, encoder)
+        busy = await keep_busy(embedder, encoder)
         tasks = await in_queue(encoder, *(embedder.embed([text]) for text in texts))
         await asyncio.gather(busy, *tasks)
 
@@ -123,7 +123,7 @@ def test_a_failure_reaches_every_waiter_of_its_batch_and_nobody_else():
     embedder = embedder_of(encoder, max_batch=2)
 
     async def scenario():
-        busy = await held(embedder, encoder)
+        busy = await keep_busy(embedder, encoder)
         calls = [embedder.embed([text]) for text in ("bad", "bad", "odd", "a longer one")]
         return await asyncio.gather(busy, *await in_queue(encoder, *calls), return_exceptions=True)
 
@@ -162,7 +162,7 @@ def test_cancelling_one_waiter_hurts_no_other_and_saves_its_work(encoder):
     embedder = embedder_of(encoder)
 
     async def scenario():
-        busy = await held(embedder, encoder)
+        busy = await keep_busy(embedder, encoder)
         lost = asyncio.create_task(embedder.embed(["shared", "only mine"]))
         kept = asyncio.create_task(embedder.embed(["shared"]))
         await asyncio.sleep(0.01)
@@ -244,7 +244,7 @@ def test_closing_fails_those_who_wait_and_all_later_calls(encoder):
     embedder = embedder_of(encoder)
 
     async def scenario():
-        busy = await held(embedder, encoder)
+        busy = await keep_busy(embedder, encoder)
         waiting = asyncio.create_task(embedder.embed(["never"]))
         await asyncio.sleep(0.01)
         closed = await closing(embedder.close, lambda: embedder.embed(["too late"]))

@@ -4,7 +4,7 @@ import threading
 
 import numpy as np
 import pytest
-from counting_encoder import CountingEncoder, embedder_of, held, in_queue, vector_of
+from counting_encoder import CountingEncoder, embedder_of, in_queue, keep_busy, vector_of
 from proctor.knowledge.models.batching import BatchingEmbedder
 
 
@@ -83,7 +83,7 @@ def test_the_keeper_is_called_in_few_batches(encoder):
     embedder = embedder_of(encoder, keeper=keeper, max_batch=8)
 
     async def scenario():
-        busy = await held(embedder, encoder)
+        busy = await keep_busy(embedder, encoder)
         tasks = await in_queue(encoder, *(embedder.embed([f"row {i}"]) for i in range(30)))
         await asyncio.gather(busy, *tasks)
 

@@ -48,7 +48,7 @@ def model_of(loaded, **options):
     return LocalModel(lambda: loaded, "counting@1", **options)
 
 
-async def held(model, loaded):
+async def keep_busy(model, loaded):
     """A task that keeps the model busy until the gate is opened."""
     loaded.gate.clear()
     task = asyncio.create_task(model.ask([("first",)]))
@@ -92,7 +92,7 @@ def test_an_item_is_asked_once_whoever_asks():
     model = model_of(loaded)
 
     async def scenario():
-        busy = await held(model, loaded)
+        busy = await keep_busy(model, loaded)
         tasks = await in_queue(loaded, *(model.ask([("same", "pair"), ("same", "pair"), (f"own {i}",)]) for i in "123"))
         await asyncio.gather(busy, *tasks)
         return await model.ask([("same", "pair"), ("pair", "same")])
@@ -120,7 +120,7 @@ def test_calls_in_flight_are_gathered_into_batches_by_length():
     texts = ["wide " * n for n in (9, 1, 5, 3, 7, 2)]
 
     async def scenario():
-        busy = await held(model, loaded)
+        busy = await keep_busy(model, loaded)
         await asyncio.gather(busy, *await in_queue(loaded, *(model.ask([(text,)]) for text in texts)))
 
     asyncio.run(scenario())
@@ -142,7 +142,7 @@ def test_a_failing_batch_fails_those_who_wait_for_it_and_nobody_else():
     model = model_of(loaded, max_items=2)
 
     async def scenario():
-        busy = await held(model, loaded)
+        busy = await keep_busy(model, loaded)
         calls = [model.ask([(text,)]) for text in ("bad", "bad", "odd", "a longer one")]
         return await asyncio.gather(busy, *await in_queue(loaded, *calls), return_exceptions=True)
 
@@ -204,7 +204,7 @@ def test_closing_fails_those_who_wait_and_those_who_come_later():
     model = model_of(loaded)
 
     async def scenario():
-        busy = await held(model, loaded)
+        busy = await keep_busy(model, loaded)
         waiting = asyncio.create_task(model.ask([("never asked",)]))
         await asyncio.sleep(0.01)
         closed = await closing(model.close, lambda: model.ask([("too late",)]))
@@ -223,7 +223,7 @@ def test_a_cancelled_caller_does_not_harm_the_others():
     model = model_of(loaded)
 
     async def scenario():
-        busy = await held(model, loaded)
+        busy = await keep_busy(model, loaded)
         cancelled = asyncio.create_task(model.ask([("shared",)]))
         kept = asyncio.create_task(model.ask([("shared",)]))
         unwanted = asyncio.create_task(model.ask([("nobody wants it",)]))

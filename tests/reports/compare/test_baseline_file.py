@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import orjson
 import pytest
-from gated_runs import MATCH, keep_run, opened
+from gated_runs import MATCH, opened, store_run
 from proctor import InputError
 from proctor.reports.compare.baseline import (
     LONGEST_ANSWER,
@@ -47,7 +47,7 @@ def scores(seed: int, count: int = 60) -> dict[str, list[float | str]]:
 def database(tmp_path: Path) -> Path:
     path = tmp_path / "a.db"
     for seed, start in ((1, 10.0), (2, 11.000000123)):
-        keep_run(
+        store_run(
             path, {"left": scores(seed), "right": scores(seed + 10)}, METRICS, milliseconds=start, documents=12,
             failed={"left": [7]}, answers={"q0": 'says "yes"\n\u2028' + "x" * 600, "q1": ""}, manifest=MANIFEST,
         )  # fmt: skip

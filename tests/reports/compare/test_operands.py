@@ -6,16 +6,21 @@ import pytest
 from proctor import InputError
 from proctor.knowledge.questions.question import Question
 from proctor.reports.compare.operands import open_operand, split_file
-from small_exams import ToldBot, held, numbered
+from small_runs import FakeBot, numbered, run_into
 
 
 @pytest.fixture(scope="module")
 def database(tmp_path_factory) -> Path:
     """Three runs: two of the same suite, and one of another in between; the bots change."""
     path = tmp_path_factory.mktemp("sides") / "runs.db"
-    held(path, [ToldBot("faq", str), ToldBot("rag", str)], numbered(range(3)))
-    held(path, [ToldBot("rag", str)], numbered(range(5)))
-    held(path, [ToldBot("rag", str, "2"), ToldBot("wide:rag", str)], numbered(range(3)), ["exact_match", "accuracy"])
+    run_into(path, [FakeBot("faq", str), FakeBot("rag", str)], numbered(range(3)))
+    run_into(path, [FakeBot("rag", str)], numbered(range(5)))
+    run_into(
+        path,
+        [FakeBot("rag", str, "2"), FakeBot("wide:rag", str)],
+        numbered(range(3)),
+        ["exact_match", "accuracy"],
+    )
     return path
 
 
@@ -140,7 +145,7 @@ def test_a_database_without_runs_says_so(tmp_path):
 
 def test_previous_wants_a_run_of_the_same_suite(tmp_path):
     path = tmp_path / "p.db"
-    held(path, [ToldBot("rag", str)], [Question("a", "b")])
+    run_into(path, [FakeBot("rag", str)], [Question("a", "b")])
     with pytest.raises(InputError, match="no run of this suite before the latest"), open_operand("previous", path):
         pass
 
@@ -170,7 +175,7 @@ def test_a_note_that_is_called_like_a_bot_is_no_side(database, tmp_path, monkeyp
 
 def test_a_bot_may_be_called_like_a_file_that_is_not_there(tmp_path):
     path = tmp_path / "p.db"
-    held(path, [ToldBot("meta/llama-3", str), ToldBot("old.db", str)], numbered(range(3)))
+    run_into(path, [FakeBot("meta/llama-3", str), FakeBot("old.db", str)], numbered(range(3)))
     (run,) = runs(path)
     assert opened("meta/llama-3", path) == (run, "meta/llama-3", ["meta/llama-3"])
     assert opened("latest:meta/llama-3", path) == (run, "meta/llama-3", ["meta/llama-3"])

@@ -8,7 +8,6 @@ import zipfile
 from dataclasses import replace
 
 import pytest
-from examined_runs import FAMILY, PII, RECALL, alone, pii_scores
 from proctor.bots.bot import Identity, Usage
 from proctor.bots.chat.model import Completion
 from proctor.metrics.judge.rendering import JudgeRequest
@@ -20,6 +19,7 @@ from proctor.reports.store.run import RunEvaluator, RunHeader, RunMetric
 from proctor.reports.store.run_results import RunResults
 from proctor.reports.store.writer import RowWriter
 from report_rows import LENGTH, Book, ok, row
+from reported_runs import FAMILY, PII, RECALL, alone, pii_scores
 
 LATENCY = RunMetric("latency_ms", "v1", "lower", 0.0, None, 5.0)
 

@@ -5,13 +5,13 @@ import io
 import json
 
 import pytest
-from examined_runs import RECALL, alone, missing, reported
 from proctor.reports.export.archive import fill_csv_folder
 from proctor.reports.export.json import run_json
 from proctor.reports.export.tables import csv_heading, frame_rows, row_csv, row_json
 from proctor.reports.files import cell
 from proctor.reports.report import make_report
 from report_rows import LENGTH, Book, ok, row
+from reported_runs import RECALL, alone, missing, reported
 
 FORMULAS = [
     "=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", " =1", "\u00a0=1", "'=1", "\uff1d1", "\uff0d1",

@@ -5,13 +5,13 @@ import re
 from pathlib import Path
 
 import pytest
-from examined_runs import FAMILY, PII, RECALL, alone, missing, pii_scores
 from proctor.metrics.score import Status
 from proctor.reports.export.markdown import markdown
 from proctor.reports.markdown_text import cell_code, code, prose
 from proctor.reports.report import make_report, without_times
 from proctor.reports.store.run import RowStatus, RunEvaluator, RunMetric
 from report_rows import Book, ok, row
+from reported_runs import FAMILY, PII, RECALL, alone, missing, pii_scores
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "report.md"
 ROUGE = [RunMetric(f"rouge_{kind}", "v1", "higher", 0.0, 1.0, 0.75) for kind in ("l", "1")]

@@ -6,7 +6,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from page_books import page_book, report_of
+from page_runs import page_book, report_of
 from proctor.metrics.score import Score, Status
 from proctor.reports.export.junit import LONGEST, MOST_ROWS, run_junit
 from proctor.reports.report import make_report

@@ -6,7 +6,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from gated_runs import MATCH, keep_run, opened
+from gated_runs import MATCH, opened, store_run
 from proctor.reports.compare.scores import run_tables
 from proctor.reports.export.gate import gate_annotations, gate_junit, gate_markdown
 from proctor.reports.export.github import command, paused
@@ -25,8 +25,8 @@ def reported(
 ) -> GateReport:
     """The report of a gate over all bots of two runs."""
     metrics = changes.pop("metrics", (MATCH,))
-    keep_run(path, baseline, metrics=metrics)
-    keep_run(path, candidate, metrics=metrics, **{"milliseconds": 11.0} | changes)
+    store_run(path, baseline, metrics=metrics)
+    store_run(path, candidate, metrics=metrics, **{"milliseconds": 11.0} | changes)
     with contextlib.closing(opened(path)) as store:
         runs = run_tables(store, 1), run_tables(store, 2)
         rule = rule or GateRule()

@@ -3,7 +3,7 @@
 import contextlib
 
 import pytest
-from gated_runs import MATCH, keep_run, opened
+from gated_runs import MATCH, opened, store_run
 from proctor.reports.compare.scores import run_tables
 from proctor.reports.gate.rule import GateRule, worst_code
 from proctor.reports.gate.verdicts import BotVerdict, decided, verdicts
@@ -50,8 +50,8 @@ def decide(path, rule=None, bot="left", against=None, runs=(1, 2), finished=True
 
 
 def two_runs(path, baseline, candidate, **changes):
-    keep_run(path, {"left": baseline})
-    keep_run(path, {"left": candidate}, **{"milliseconds": 11.0} | changes)
+    store_run(path, {"left": baseline})
+    store_run(path, {"left": candidate}, **{"milliseconds": 11.0} | changes)
 
 
 def test_a_clear_loss_is_a_regression_with_its_figures(tmp_path):
@@ -88,8 +88,8 @@ def test_few_questions_are_undecided_and_say_how_many_more_would_do(tmp_path):
 def test_lower_is_better_is_a_loss_when_it_rises(tmp_path):
     slow, quick = [5.0 + place % 3 for place in range(60)], [1.0 + place % 2 for place in range(60)]
     path, rule = tmp_path / "a.db", GateRule(margins={"seconds": 0.5})
-    keep_run(path, {"left": {"seconds": quick}}, metrics=(TIME,))
-    keep_run(path, {"left": {"seconds": slow}}, metrics=(TIME,), milliseconds=12)
+    store_run(path, {"left": {"seconds": quick}}, metrics=(TIME,))
+    store_run(path, {"left": {"seconds": slow}}, metrics=(TIME,), milliseconds=12)
     worse = decide(path, rule)
     assert worse.exit_code == 1
     (metric,) = worse.metrics
@@ -107,7 +107,7 @@ def test_p_values_are_corrected_over_the_gated_metrics(tmp_path):
     turned = {name: values[1:] + values[:1] for name, values in same.items()}
     two = {"exact_match": baseline, **same}, {"exact_match": candidate, **turned}, {"exact_match": candidate, **same}
     for of_run, start in zip(two, (10.0, 20.0, 30.0), strict=True):
-        keep_run(tmp_path / "a.db", {"left": of_run}, metrics=(MATCH, *others), milliseconds=start)
+        store_run(tmp_path / "a.db", {"left": of_run}, metrics=(MATCH, *others), milliseconds=start)
     alone = decide(tmp_path / "a.db", GateRule(margins={"exact_match": 0.03})).metrics[0]
     among = decide(tmp_path / "a.db").metrics[0]
     assert (alone.outcome, alone.adjusted_p) == ("regressed", pytest.approx(1 / 2**6))
@@ -129,7 +129,7 @@ def test_the_cautious_p_value_is_the_one_that_is_corrected(tmp_path):
 
 def test_the_same_bot_with_the_same_answers_is_unchanged(tmp_path):
     for _ in range(2):
-        keep_run(tmp_path / "a.db", {"left": {"exact_match": [1, 0, 1]}})
+        store_run(tmp_path / "a.db", {"left": {"exact_match": [1, 0, 1]}})
     found = decide(tmp_path / "a.db")
     assert (found.word, found.exit_code, found.unchanged) == ("unchanged", 0, True)
     assert [metric.outcome for metric in found.metrics] == ["unchanged"]
@@ -154,25 +154,25 @@ def test_the_same_words_with_another_value_are_tested(tmp_path):
 
 @pytest.mark.parametrize("said", ["as before", None])
 def test_other_words_with_the_same_values_are_tested(tmp_path, said):
-    keep_run(tmp_path / "a.db", {"left": {"exact_match": [1, 0, 1]}})
+    store_run(tmp_path / "a.db", {"left": {"exact_match": [1, 0, 1]}})
     failed = {} if said else {"left": [2]}
     other = {"answers": {"q2": said}} if said else {"failed": failed}
-    keep_run(tmp_path / "a.db", {"left": {"exact_match": [1, 0, 1]}}, milliseconds=11, **other)
+    store_run(tmp_path / "a.db", {"left": {"exact_match": [1, 0, 1]}}, milliseconds=11, **other)
     assert decide(tmp_path / "a.db").metrics[0].outcome == "undecided"
 
 
 def test_equal_answers_are_unchanged_by_whatever_version_of_a_metric(tmp_path):
-    keep_run(tmp_path / "a.db", {"left": {"exact_match": [1, 0, 1]}})
+    store_run(tmp_path / "a.db", {"left": {"exact_match": [1, 0, 1]}})
     other = RunMetric("exact_match", "v2", "higher", 0.0, 1.0, 1.0)
     said = {f"q{place}": f"q{place} {value}" for place, value in enumerate([1, 0, 1])}
-    keep_run(tmp_path / "a.db", {"left": {"exact_match": [0, 0, 0]}}, metrics=(other,), answers=said)
+    store_run(tmp_path / "a.db", {"left": {"exact_match": [0, 0, 0]}}, metrics=(other,), answers=said)
     assert decide(tmp_path / "a.db").word == "unchanged"
 
 
 def test_another_version_of_a_metric_is_not_comparable(tmp_path):
-    keep_run(tmp_path / "a.db", {"left": {"exact_match": ONES}})
+    store_run(tmp_path / "a.db", {"left": {"exact_match": ONES}})
     other = RunMetric("exact_match", "v2", "higher", 0.0, 1.0, 1.0)
-    keep_run(tmp_path / "a.db", {"left": {"exact_match": ONES}}, metrics=(other,), milliseconds=11)
+    store_run(tmp_path / "a.db", {"left": {"exact_match": ONES}}, metrics=(other,), milliseconds=11)
     found = decide(tmp_path / "a.db")
     assert (found.exit_code, found.word, found.metrics[0].outcome) == (2, "not comparable", "not comparable")
     assert "version" in found.metrics[0].sentence
@@ -183,8 +183,8 @@ def test_another_version_of_a_metric_is_not_comparable(tmp_path):
 def test_a_named_metric_that_nobody_measures_never_passes(tmp_path, name, unchanged):
     words = RunMetric("words", "v1", "neither", 0.0, None, None)
     of_run = {"left": {"exact_match": ONES, "words": [3.0] * 200}}
-    keep_run(tmp_path / "a.db", of_run, metrics=(MATCH, words))
-    keep_run(tmp_path / "a.db", of_run, metrics=(MATCH, words), milliseconds=10.0 if unchanged else 11.0)
+    store_run(tmp_path / "a.db", of_run, metrics=(MATCH, words))
+    store_run(tmp_path / "a.db", of_run, metrics=(MATCH, words), milliseconds=10.0 if unchanged else 11.0)
     found = decide(tmp_path / "a.db", GateRule(margins={name: 0.03}))
     assert found.unchanged == unchanged
     assert found.exit_code == 2
@@ -194,7 +194,7 @@ def test_a_named_metric_that_nobody_measures_never_passes(tmp_path, name, unchan
 def test_nothing_to_compare_is_wrong_input(tmp_path):
     words = RunMetric("words", "v1", "neither", 0.0, None, None)
     for start in (10.0, 11.0):
-        keep_run(tmp_path / "a.db", {"left": {"words": [3.0] * 5}}, metrics=(words,), milliseconds=start)
+        store_run(tmp_path / "a.db", {"left": {"words": [3.0] * 5}}, metrics=(words,), milliseconds=start)
     found = decide(tmp_path / "a.db")
     assert (found.metrics, found.exit_code) == ((), 2)
 
@@ -203,7 +203,7 @@ def test_a_metric_of_another_scale_is_named_and_gated_only_by_a_margin_of_its_ow
     cosine = RunMetric("cosine", "v1", "higher", -1.0, 1.0, None)
     for start, value in ((10.0, 0.9), (11.0, 0.1)):
         of_run = {"left": {"exact_match": ONES, "cosine": [value] * 200, "seconds": ONES}}
-        keep_run(tmp_path / "a.db", of_run, metrics=(MATCH, cosine, TIME), milliseconds=start)
+        store_run(tmp_path / "a.db", of_run, metrics=(MATCH, cosine, TIME), milliseconds=start)
     found = decide(tmp_path / "a.db")
     assert [metric.metric for metric in found.metrics] == ["exact_match"]
     assert "cosine is on another scale than 0 to 1: not gated" in found.notes
@@ -212,9 +212,9 @@ def test_a_metric_of_another_scale_is_named_and_gated_only_by_a_margin_of_its_ow
 
 
 def test_a_metric_of_one_side_is_named_and_not_gated(tmp_path):
-    keep_run(tmp_path / "a.db", {"left": {"exact_match": ONES}})
+    store_run(tmp_path / "a.db", {"left": {"exact_match": ONES}})
     of_candidate = {"left": {"exact_match": ONES, "recall": ONES}}
-    keep_run(tmp_path / "a.db", of_candidate, metrics=(MATCH, SHARE), milliseconds=11)
+    store_run(tmp_path / "a.db", of_candidate, metrics=(MATCH, SHARE), milliseconds=11)
     found = decide(tmp_path / "a.db")
     assert [metric.metric for metric in found.metrics] == ["exact_match"]
     assert any("only one side has recall" in note for note in found.notes)
@@ -224,9 +224,9 @@ def test_a_metric_of_one_side_is_named_and_not_gated(tmp_path):
 def test_a_metric_that_did_not_apply_is_left_out_and_one_that_failed_is_not(tmp_path):
     for status, code in (("not_applicable", 0), ("error", 2)):
         path = tmp_path / f"{status}.db"
-        keep_run(path, {"left": {"exact_match": ONES, "recall": [status] * 200}}, metrics=(MATCH, SHARE))
+        store_run(path, {"left": {"exact_match": ONES, "recall": [status] * 200}}, metrics=(MATCH, SHARE))
         of_candidate = {"left": {"exact_match": ONES, "recall": ONES}}
-        keep_run(path, of_candidate, metrics=(MATCH, SHARE), milliseconds=11)
+        store_run(path, of_candidate, metrics=(MATCH, SHARE), milliseconds=11)
         found = decide(path)
         assert found.exit_code == code, status
         assert any("recall applied to no answer" in note for note in found.notes) == (code == 0)
@@ -235,16 +235,16 @@ def test_a_metric_that_did_not_apply_is_left_out_and_one_that_failed_is_not(tmp_
 
 def test_a_metric_of_which_no_score_was_written_never_passes_as_one_that_did_not_apply(tmp_path):
     for start in (10.0, 11.0):
-        keep_run(tmp_path / "a.db", {"left": {"exact_match": ONES}}, metrics=(MATCH, SHARE), milliseconds=start)
+        store_run(tmp_path / "a.db", {"left": {"exact_match": ONES}}, metrics=(MATCH, SHARE), milliseconds=start)
     found = decide(tmp_path / "a.db")
     assert [metric.outcome for metric in found.metrics] == ["unchanged", "not comparable"]
     assert found.exit_code == 2
 
 
 def test_bots_that_fail_leave_values_missing(tmp_path):
-    keep_run(tmp_path / "a.db", {"left": {"exact_match": ONES}})
+    store_run(tmp_path / "a.db", {"left": {"exact_match": ONES}})
     candidate = {"left": {"exact_match": ONES}}
-    keep_run(tmp_path / "a.db", candidate, milliseconds=11, failed={"left": range(11)})
+    store_run(tmp_path / "a.db", candidate, milliseconds=11, failed={"left": range(11)})
     found = decide(tmp_path / "a.db")
     (metric,) = found.metrics
     assert (found.exit_code, found.word) == (4, "too much missing")
@@ -257,8 +257,8 @@ def test_bots_that_fail_leave_values_missing(tmp_path):
 
 
 def test_what_a_run_did_not_reach_is_missing_only_when_it_did_not_finish(tmp_path):
-    keep_run(tmp_path / "a.db", {"left": {"exact_match": ONES}})
-    keep_run(tmp_path / "a.db", {"left": {"exact_match": ONES}}, milliseconds=11, left_out=range(40, 60))
+    store_run(tmp_path / "a.db", {"left": {"exact_match": ONES}})
+    store_run(tmp_path / "a.db", {"left": {"exact_match": ONES}}, milliseconds=11, left_out=range(40, 60))
     whole, stopped = decide(tmp_path / "a.db"), decide(tmp_path / "a.db", finished=False)
     assert (whole.exit_code, whole.metrics[0].missing) == (0, 0)
     assert any("20 questions of the baseline (q40, q41, q42, ...) were not asked now" in note for note in whole.notes)
@@ -266,22 +266,22 @@ def test_what_a_run_did_not_reach_is_missing_only_when_it_did_not_finish(tmp_pat
 
 
 def test_an_unfinished_run_of_kept_answers_is_not_unchanged(tmp_path):
-    keep_run(tmp_path / "a.db", {"left": {"exact_match": ONES}})
-    keep_run(tmp_path / "a.db", {"left": {"exact_match": ONES}}, left_out=range(100))
+    store_run(tmp_path / "a.db", {"left": {"exact_match": ONES}})
+    store_run(tmp_path / "a.db", {"left": {"exact_match": ONES}}, left_out=range(100))
     found = decide(tmp_path / "a.db", finished=False)
     assert (found.unchanged, found.exit_code) == (False, 4)
 
 
 def test_the_same_words_as_far_as_they_go_are_tested_where_the_run_did_not_finish(tmp_path):
-    keep_run(tmp_path / "a.db", {"left": {"exact_match": ONES}})
-    keep_run(tmp_path / "a.db", {"left": {"exact_match": ONES}}, milliseconds=11, left_out=range(170))
+    store_run(tmp_path / "a.db", {"left": {"exact_match": ONES}})
+    store_run(tmp_path / "a.db", {"left": {"exact_match": ONES}}, milliseconds=11, left_out=range(170))
     whole, stopped = decide(tmp_path / "a.db"), decide(tmp_path / "a.db", finished=False)
     assert [found.metrics[0].outcome for found in (whole, stopped)] == ["unchanged", "undecided"]
 
 
 def test_a_regression_goes_before_what_is_missing(tmp_path):
-    keep_run(tmp_path / "a.db", {"left": {"exact_match": ONES}})
-    keep_run(tmp_path / "a.db", {"left": {"exact_match": SEVEN}}, milliseconds=11, failed={"left": range(30)})
+    store_run(tmp_path / "a.db", {"left": {"exact_match": ONES}})
+    store_run(tmp_path / "a.db", {"left": {"exact_match": SEVEN}}, milliseconds=11, failed={"left": range(30)})
     assert decide(tmp_path / "a.db").exit_code == 1
 
 
@@ -292,7 +292,7 @@ def test_a_regression_goes_before_what_is_missing(tmp_path):
 def test_thresholds_are_decided_by_the_interval_of_the_mean(tmp_path, threshold, outcome, code):
     metric = RunMetric("exact_match", "v1", "higher", 0.0, 1.0, threshold)
     for start in (10.0, 11.0):
-        keep_run(tmp_path / "a.db", {"left": {"exact_match": SEVEN}}, metrics=(metric,), milliseconds=start)
+        store_run(tmp_path / "a.db", {"left": {"exact_match": SEVEN}}, metrics=(metric,), milliseconds=start)
     found = decide(tmp_path / "a.db", GateRule(thresholds=frozenset(["exact_match"])))
     (verdict,) = found.thresholds
     assert (verdict.outcome, verdict.rows, found.exit_code) == (outcome, 200, code)
@@ -302,7 +302,7 @@ def test_thresholds_are_decided_by_the_interval_of_the_mean(tmp_path, threshold,
 
 def test_a_threshold_at_the_end_of_the_range_is_met_when_nothing_is_wrong(tmp_path):
     for start in (10.0, 11.0):
-        keep_run(tmp_path / "a.db", {"left": {"exact_match": ONES}}, milliseconds=start)
+        store_run(tmp_path / "a.db", {"left": {"exact_match": ONES}}, milliseconds=start)
     found = decide(tmp_path / "a.db", GateRule(thresholds=frozenset(["exact_match"])))
     assert (found.thresholds[0].outcome, found.exit_code) == ("met", 0)
 
@@ -318,22 +318,22 @@ def test_latency_decides_only_when_the_suite_names_a_limit(tmp_path, start, outc
 
 
 def test_a_bot_that_fails_everywhere_has_no_time_and_is_told_by_what_is_missing(tmp_path):
-    keep_run(tmp_path / "a.db", {"left": {"exact_match": ONES}})
-    keep_run(tmp_path / "a.db", {"left": {"exact_match": ONES}}, milliseconds=11, failed={"left": range(200)})
+    store_run(tmp_path / "a.db", {"left": {"exact_match": ONES}})
+    store_run(tmp_path / "a.db", {"left": {"exact_match": ONES}}, milliseconds=11, failed={"left": range(200)})
     found = decide(tmp_path / "a.db", GateRule(latency=1.25))
     assert (found.latency.outcome, found.latency.found) == ("undecided", None)
     assert (found.exit_code, found.word) == (4, "too much missing")
 
 
 def test_clusters_are_counted(tmp_path):
-    keep_run(tmp_path / "a.db", {"left": {"exact_match": ONES}}, documents=20)
-    keep_run(tmp_path / "a.db", {"left": {"exact_match": SEVEN}}, documents=20, milliseconds=11)
+    store_run(tmp_path / "a.db", {"left": {"exact_match": ONES}}, documents=20)
+    store_run(tmp_path / "a.db", {"left": {"exact_match": SEVEN}}, documents=20, milliseconds=11)
     assert decide(tmp_path / "a.db").clusters == 20
     assert decide(tmp_path / "a.db", GateRule(cluster="none")).clusters == 200
 
 
 def test_two_bots_of_one_run_are_compared(tmp_path):
-    keep_run(tmp_path / "a.db", {"left": {"exact_match": ONES}, "right": {"exact_match": SEVEN}})
+    store_run(tmp_path / "a.db", {"left": {"exact_match": ONES}, "right": {"exact_match": SEVEN}})
     found = decide(tmp_path / "a.db", bot="right", against="left", runs=(1, 1))
     assert (found.bot, found.baseline_bot, found.exit_code) == ("right", "left", 1)
 
@@ -342,7 +342,7 @@ def test_flips_name_what_failed_before_what_fell_further(tmp_path):
     baseline = {"exact_match": [1, 1, 0, 1], "recall": [1.0, 0.6, 1.0, 1.0]}
     candidate = {"exact_match": [1, 1, 0, 1], "recall": [0.55, 0.45, 0.51, None]}
     for values, start in ((baseline, 10.0), (candidate, 11.0)):
-        keep_run(tmp_path / "a.db", {"left": values}, metrics=(MATCH, SHARE), milliseconds=start)
+        store_run(tmp_path / "a.db", {"left": values}, metrics=(MATCH, SHARE), milliseconds=start)
     found = decide(tmp_path / "a.db", GateRule(flips=9))
     assert [flip.key for flip in found.flips] == ["q1", "q3", "q2", "q0"]
     assert found.flips[1].falls[0].candidate is None

@@ -5,7 +5,6 @@ from pathlib import Path
 import numpy as np
 import orjson
 import pytest
-from judged_books import says, write_run
 from proctor import InputError
 from proctor.reports.compare.operands import open_operand
 from proctor.reports.export.ranking import abstained_object
@@ -13,6 +12,7 @@ from proctor.reports.ranking.abstention import Costs
 from proctor.reports.ranking.ranked_run import abstained_run
 from proctor.reports.summary import MetricColumn
 from ranked_tables import cases, column, run_of, table
+from runs_with_traces import says, write_run
 
 nan = np.nan
 KNOWN = [True, True, True, False]

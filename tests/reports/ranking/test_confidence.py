@@ -4,10 +4,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from judged_books import says, write_run
 from proctor.reports.compare.operands import open_operand
 from proctor.reports.ranking.abstention import RETRIEVER, confidences
 from ranked_tables import run_of, table
+from runs_with_traces import says, write_run
 
 
 @pytest.fixture

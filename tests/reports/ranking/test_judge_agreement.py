@@ -3,10 +3,10 @@
 from pathlib import Path
 
 import pytest
-from judged_books import says, write_run
 from proctor.reports.compare.operands import open_operand
 from proctor.reports.ranking.ranked_run import judges_of
 from ranked_tables import run_of, table
+from runs_with_traces import says, write_run
 
 
 @pytest.fixture

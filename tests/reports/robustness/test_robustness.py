@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from perturbed_runs import RECALL, Opened, asked, perturbations, perturbed, replies_of, stored_run
 from proctor import InputError
 from proctor.bots.bot import Reply
 from proctor.metrics.score import Score, Status
@@ -12,7 +13,6 @@ from proctor.reports.compare.scores import estimate
 from proctor.reports.export.robustness import robustness_markdown, robustness_object
 from proctor.reports.robustness.robustness import robustness
 from proctor.reports.store.run import RunMetric
-from reworded_runs import RECALL, Opened, asked, kept_run, notify, perturbations, perturbed
 
 HALLUCINATION = RunMetric("hallucination", "v1", "higher", 0.0, 1.0, 0.75)
 FAMILY = [
@@ -24,8 +24,8 @@ FAMILY = [
 def worked_out(path, base, after, bots, **changes):
     """Robustness from two runs of the same bots."""
     given = {key: changes.pop(key) for key in ("metrics", "repeats") if key in changes}
-    first = kept_run(path, base, bots, **given)
-    second = kept_run(path, after, bots, suite="run (perturbed)", **given)
+    first = stored_run(path, base, bots, **given)
+    second = stored_run(path, after, bots, suite="run (perturbed)", **given)
     with Opened(path) as opened:
         return robustness(opened.tables(first), opened.tables(second), **changes)
 
@@ -40,7 +40,7 @@ def test_the_examples_of_the_specification(tmp_path):
     after = perturbations(questions, ["keyboard_typo"])
     before = {"q1": 0.3, "q2": 0.80, "q3": 0.75, "q4": None}
     values = before | dict(zip([each.id for each in after], [0.8, 0.76, 0.74, 0.9], strict=True))
-    bot = only(worked_out(tmp_path / "x.db", questions, after, {"rag": notify(values)}, metrics=[HALLUCINATION]))
+    bot = only(worked_out(tmp_path / "x.db", questions, after, {"rag": replies_of(values)}, metrics=[HALLUCINATION]))
     (metric,) = bot.metrics
     (kind,) = metric.kinds
     assert (kind.pass_to_fail, kind.fail_to_pass, kind.counts.comparable, kind.counts.not_comparable) == (1, 1, 3, 1)
@@ -61,7 +61,7 @@ def test_spread_and_worst_case_by_hand(tmp_path):
     ]
     values = {"q1": 1.0, "q2": 0.6} | {each.id: 0.0 for each in after}  # copies and other questions don't count
     values |= {"q1~comma-0.1-0": 0.4, "q1~comma-0.1-1": 1.0, "q2~comma-0.1-0": 0.8, "q2~comma-0.1-1": None}
-    bot = only(worked_out(tmp_path / "x.db", questions, after, {"rag": notify(values)}))
+    bot = only(worked_out(tmp_path / "x.db", questions, after, {"rag": replies_of(values)}))
     spread = bot.metrics[0].perturbations
     assert spread.plain.mean == pytest.approx(0.8)
     assert spread.worst.mean == pytest.approx((0.4 + 0.6) / 2)
@@ -76,7 +76,7 @@ def test_the_worst_of_what_is_better_lower_is_the_greatest(tmp_path):
     questions = [asked(1)]
     values = {"q1": 0.1, "q1~comma-0.1-0": 0.9}
     found = worked_out(
-        tmp_path / "x.db", questions, perturbations(questions, ["comma"]), {"rag": notify(values)}, metrics=[lower]
+        tmp_path / "x.db", questions, perturbations(questions, ["comma"]), {"rag": replies_of(values)}, metrics=[lower]
     )
     assert only(found).metrics[0].perturbations.worst.mean == pytest.approx(0.9)
     assert only(found).metrics[0].kinds[0].pass_to_fail == 1
@@ -93,7 +93,7 @@ def test_answers_agree_by_what_must_happen(tmp_path):
         "q2~misinformation-1-0": Reply("No", abstained=False),
     }  # fmt: skip
     values = dict.fromkeys(answers)
-    bot = only(worked_out(tmp_path / "x.db", questions, after, {"rag": notify(values, answers)}))
+    bot = only(worked_out(tmp_path / "x.db", questions, after, {"rag": replies_of(values, answers)}))
     comma, negation, misinformation = bot.answers.kinds
     assert (comma.same.mean, comma.as_wanted.mean) == (0.5, 0.5)
     assert (negation.same.mean, negation.as_wanted.mean) == (0.5, 0.5)  # q1 unchanged: a failure
@@ -133,7 +133,7 @@ def test_two_declined_answers_agree_whatever_their_words(tmp_path):
         tmp_path / "x.db",
         questions,
         perturbations(questions, ["comma"]),
-        {"rag": notify(dict.fromkeys(answers, 1.0), answers)},
+        {"rag": replies_of(dict.fromkeys(answers, 1.0), answers)},
     )
     assert only(found).answers.agreement.mean == 1.0
 
@@ -141,7 +141,7 @@ def test_two_declined_answers_agree_whatever_their_words(tmp_path):
 def test_repeats_alone_give_self_consistency_and_spread(tmp_path):
     said = {"q1": ["yes", "YES ", "no"], "q2": ["no", "no", "no"]}
     values = {"q1": [1.0, 0.5, 0.0], "q2": [1.0, 1.0, 1.0]}
-    run = kept_run(
+    run = stored_run(
         tmp_path / "x.db", [asked(1), asked(2)],
         {"rag": lambda question, repeat: (values[question.id][repeat], said[question.id][repeat])}, repeats=3,
     )  # fmt: skip
@@ -160,8 +160,8 @@ def test_one_run_of_both_and_two_runs_say_the_same(tmp_path):
     after = perturbations(questions, ["identity", "comma"], (0.1, 0.3))
     rng = np.random.default_rng(0)
     values = {each.id: float(rng.integers(2)) for each in [*questions, *after]}
-    two = worked_out(tmp_path / "two.db", questions, after, {"rag": notify(values)})
-    one = kept_run(tmp_path / "one.db", [*questions, *after], {"rag": notify(values)})
+    two = worked_out(tmp_path / "two.db", questions, after, {"rag": replies_of(values)})
+    one = stored_run(tmp_path / "one.db", [*questions, *after], {"rag": replies_of(values)})
     with Opened(tmp_path / "one.db") as opened:
         together = robustness(opened.tables(one))
     assert robustness_object(together)["bots"] == robustness_object(two)["bots"]
@@ -231,7 +231,7 @@ def test_unreadable_verdicts_are_not_comparable_and_mirrored_rates_are_left_out(
     unread = Score("pii_leakage.passes", None, Status.PARSE_FAILURE, "judge_unparseable")
     values = {"q1": 1.0, "q2": 1.0, "q1~comma-0.1-0": unread, "q2~comma-0.1-0": 0.0}
     found = worked_out(
-        tmp_path / "x.db", questions, perturbations(questions, ["comma"]), {"rag": notify(values)}, metrics=FAMILY
+        tmp_path / "x.db", questions, perturbations(questions, ["comma"]), {"rag": replies_of(values)}, metrics=FAMILY
     )
     (metric,) = only(found).metrics
     assert metric.column.name == "pii_leakage.passes"
@@ -241,9 +241,9 @@ def test_unreadable_verdicts_are_not_comparable_and_mirrored_rates_are_left_out(
 def test_a_bot_in_another_state_and_strays_are_said(tmp_path):
     questions = [asked(1), asked(2)]
     path = tmp_path / "x.db"
-    first = kept_run(path, questions[:1], {"rag": lambda *_: (1.0, "yes")})
+    first = stored_run(path, questions[:1], {"rag": lambda *_: (1.0, "yes")})
     stray = asked(9, extra={"perturbs": {"kind": "comma"}})
-    second = kept_run(
+    second = stored_run(
         path, [*perturbations(questions, ["comma"]), stray], {"rag": lambda *_: (1.0, "yes")}, suite="run (perturbed)"
     )
     with Opened(path) as opened:
@@ -258,7 +258,7 @@ def test_a_bot_in_another_state_and_strays_are_said(tmp_path):
 
 
 def test_what_is_not_there_is_named(tmp_path):
-    run = kept_run(tmp_path / "x.db", [asked(1)], {"rag": lambda *_: (1.0, "yes")}, repeats=2)
+    run = stored_run(tmp_path / "x.db", [asked(1)], {"rag": lambda *_: (1.0, "yes")}, repeats=2)
     with Opened(tmp_path / "x.db") as opened:
         tables = opened.tables(run)
         with pytest.raises(
@@ -274,7 +274,7 @@ def test_the_object_is_plain_json_and_the_page_keeps_texts_texts(tmp_path):
     after = perturbations(questions, ["identity", "comma"])
     values = {each.id: 1.0 for each in [*questions, *after]} | {"q1~comma-0.1-0": 0.0}
     answers = {"q1~comma-0.1-0": "<b>no</b> | @all"}
-    found = worked_out(tmp_path / "x.db", questions, after, {"rag": notify(values, answers)})
+    found = worked_out(tmp_path / "x.db", questions, after, {"rag": replies_of(values, answers)})
     made = json.loads(json.dumps(robustness_object(found), allow_nan=False))
     assert made["bots"]["rag"]["flips"][0]["flips"][0]["direction"] == "pass_to_fail"
     assert made["bots"]["rag"]["metrics"]["keyword_recall"]["kinds"][1]["flip_rate"] == 0.5
@@ -285,7 +285,7 @@ def test_the_object_is_plain_json_and_the_page_keeps_texts_texts(tmp_path):
 
 
 def test_metrics_are_named_alone_or_by_family(tmp_path):
-    run = kept_run(tmp_path / "x.db", [asked(1)], {"rag": lambda *_: (1.0, "yes")}, metrics=FAMILY, repeats=2)
+    run = stored_run(tmp_path / "x.db", [asked(1)], {"rag": lambda *_: (1.0, "yes")}, metrics=FAMILY, repeats=2)
     with Opened(tmp_path / "x.db") as opened:
         tables = opened.tables(run)
         for name in ("pii_leakage", "pii_leakage.passes"):
@@ -297,8 +297,8 @@ def test_metrics_are_named_alone_or_by_family(tmp_path):
 def test_a_bot_of_one_run_alone_is_left_out_and_said(tmp_path):
     path = tmp_path / "x.db"
     bot = lambda *_: (1.0, "yes")  # noqa: E731 - a bot that is right
-    first = kept_run(path, [asked(1)], {"rag": bot, "faq": bot})
-    second = kept_run(path, perturbations([asked(1)], ["comma"]), {"rag": bot}, suite="run (perturbed)")
+    first = stored_run(path, [asked(1)], {"rag": bot, "faq": bot})
+    second = stored_run(path, perturbations([asked(1)], ["comma"]), {"rag": bot}, suite="run (perturbed)")
     with Opened(path) as opened:
         found = robustness(opened.tables(first), opened.tables(second))
         assert [each.bot for each in found.bots] == ["rag"]
@@ -312,7 +312,9 @@ def test_an_unchanged_answer_to_a_negated_question_is_a_failure(tmp_path):
     after = [perturbed(each, "negation", 1, 0, "other") for each in questions]
     answers = {each.id: "yes" for each in after} | {after[0].id: "no"}
     values = dict.fromkeys([each.id for each in [*questions, *after]], 1.0)
-    (negation,) = only(worked_out(tmp_path / "x.db", questions, after, {"rag": notify(values, answers)})).answers.kinds
+    (negation,) = only(
+        worked_out(tmp_path / "x.db", questions, after, {"rag": replies_of(values, answers)})
+    ).answers.kinds
     assert negation.as_wanted.mean == 0.25
 
 
@@ -326,10 +328,10 @@ def test_equal_shares_everywhere_are_not_certain():
 def test_another_version_is_refused_and_another_threshold_is_said(tmp_path):
     path = tmp_path / "x.db"
     bot = {"rag": lambda *_: (0.7, "yes")}
-    first = kept_run(path, [asked(1)], bot)
+    first = stored_run(path, [asked(1)], bot)
     after = perturbations([asked(1)], ["comma"])
-    lower = kept_run(path, after, bot, "run (perturbed)", metrics=[replace(RECALL, threshold=0.5)])
-    newer = kept_run(path, after, bot, "run (perturbed)", metrics=[replace(RECALL, version="v2")])
+    lower = stored_run(path, after, bot, "run (perturbed)", metrics=[replace(RECALL, threshold=0.5)])
+    newer = stored_run(path, after, bot, "run (perturbed)", metrics=[replace(RECALL, version="v2")])
     with Opened(path) as opened:
         found = robustness(opened.tables(first), opened.tables(lower))
         assert "threshold 0.75 in run" in found.warnings[0]
@@ -343,5 +345,5 @@ def test_the_worst_of_each_question_comes_before_the_second_of_any(tmp_path):
     questions = [asked(1), asked(2)]
     after = perturbations(questions, ["comma"], (0.1, 0.3))
     values = {"q1": 1.0, "q2": 1.0} | dict(zip([each.id for each in after], [0.0, 0.1, 0.2, 0.3], strict=True))
-    bot = only(worked_out(tmp_path / "x.db", questions, after, {"rag": notify(values)}))
+    bot = only(worked_out(tmp_path / "x.db", questions, after, {"rag": replies_of(values)}))
     assert [pair.first.after for pair in bot.flips] == [0.0, 0.2, 0.1, 0.3]

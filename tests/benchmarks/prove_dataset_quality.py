@@ -1,0 +1,246 @@
+"""What the audit of a question set finds, and what it finds wrongly, on data that people have labelled.
+
+    python tests/benchmarks/prove_dataset_quality.py
+
+Duplicates: the threshold is chosen on one half of the pairs and measured on the other. Contradicted answers: figures,
+names and negations are changed in expected answers whose evidence is known; unchanged ones give the false alarms.
+Suspect gold: answers of five systems with human verdicts, in which the expected answers of 80 questions are exchanged.
+The smaller set: the same systems. It says so where the data are not beside the checkout (`../shared/data`).
+"""
+
+import asyncio
+import dataclasses
+import hashlib
+import random
+import re
+from collections import Counter
+from collections.abc import Sequence
+
+import numpy as np
+from labelled_data import ABSENT, DATA, Row, open_embedder, read
+from proctor.harness.analysis.corpus import Answer, Answers, CorpusIndex, QuestionGold, gold_by_evidence, index_corpus
+from proctor.harness.analysis.dataset_quality import (
+    Scores,
+    choose_subset,
+    firm_pairs,
+    random_error,
+    self_answered,
+    unseen_errors,
+)
+from proctor.harness.analysis.duplicate_questions import NEAR, find_alike
+from proctor.harness.analysis.label_errors import contradicted_answers, find_label_errors, marks_of, shares_of_tags
+from proctor.harness.suite.suite_file import load_suite, sample_suite
+from proctor.knowledge.documents.document import Document
+from proctor.knowledge.documents.evidence import EvidenceFinder
+from proctor.knowledge.models.batching import BatchingEmbedder
+from proctor.knowledge.questions.question import Evidence, Question
+from proctor.reports.summary import MetricColumn
+
+NAMES = ("Aldoria", "Bernhardt", "Castellan", "Dunmore", "Eskil")
+RIGHT = MetricColumn("correct", "human", "higher", 0.0, 1.0, 0.5)
+LOWEST = 0.80
+PRECISION = 0.97
+
+
+def main() -> None:
+    """Print all figures."""
+    if not DATA.is_dir():
+        print(ABSENT)
+        return
+    embedder = open_embedder()
+    duplicates(embedder)
+    contradictions(embedder)
+    suspects_and_subset(embedder)
+
+
+def duplicates(embedder: BatchingEmbedder) -> None:
+    """Pairs of three sets: those that people call the same against those that they don't."""
+    print("Duplicates (pairs that are the same / that are not, found from the threshold on)")
+    halves: dict[bool, list[tuple[str, bool, float]]] = {True: [], False: []}
+    for name, same, first, second in question_pairs(embedder):
+        found = find_alike([first, second], embedder, LOWEST)
+        half = hashlib.sha256(f"{first}|{second}".encode()).digest()[0] % 2 == 0
+        halves[half].append((name, same, found[0].cosine if found else 0.0))
+    chosen = next(
+        least / 100 for least in range(80, 100)
+        if precision([row for row in halves[True] if row[0] != "banking77"], least / 100) == 1
+        and precision(halves[True], least / 100) >= PRECISION
+    )  # fmt: skip
+    print(f"  least threshold with precision {PRECISION} on the first half: {chosen} (the module has {NEAR})")
+    for name in ("covid", "stackfaq", "banking77"):
+        rows = [row for row in halves[False] if row[0] == name]
+        counts = Counter((same, score >= NEAR) for _, same, score in rows)
+        print(
+            f"  {name}: of {counts[True, True] + counts[True, False]} that are the same {counts[True, True]}, of "
+            f"{counts[False, True] + counts[False, False]} that are not {counts[False, True]}; "
+            f"precision {precision(rows, NEAR):.3f}"
+        )
+
+
+def precision(rows: Sequence[tuple[str, bool, float]], least: float) -> float:
+    """Share of the found pairs that are the same."""
+    found = [same for _, same, score in rows if score >= least]
+    return sum(found) / len(found) if found else 1.0
+
+
+def question_pairs(embedder: BatchingEmbedder) -> list[tuple[str, bool, str, str]]:
+    """Pairs with what people say; those that are not the same are the nearest of another FAQ entry or intent."""
+    pairs = [("covid", bool(row["label"]["similar"]), row["question"], row["answer"])
+             for row in read("covid_question_similarity")]  # fmt: skip
+    paraphrases = read("stackfaq_paraphrases")
+    pairs += [("stackfaq", True, row["label"]["faq"], row["question"]) for row in paraphrases]
+    asked = {row["question"]: row["label"]["faq"] for row in paraphrases}
+    pairs += [("stackfaq", False, *pair) for same, *pair in neighbours(asked, embedder, 8) if not same]
+    intents = {row["question"]: row["label"]["intent"] for row in read("banking77")}
+    pairs += [("banking77", same, *pair) for same, *pair in neighbours(intents, embedder, 3)]
+    return pairs
+
+
+def neighbours(groups: dict[str, str], embedder: BatchingEmbedder, count: int) -> list[tuple[bool, str, str]]:
+    """For each text its nearest others, and whether they are of one group."""
+    texts = list(groups)
+    vectors = embedder.embed_now(texts).vectors
+    near = vectors @ vectors.T
+    np.fill_diagonal(near, -1)
+    found = {tuple(sorted((one, int(other)))) for one in range(len(texts)) for other in np.argsort(-near[one])[:count]}
+    return [(groups[texts[one]] == groups[texts[other]], texts[one], texts[other]) for one, other in sorted(found)]
+
+
+def contradictions(embedder: BatchingEmbedder) -> None:
+    """False alarms on answers as they are, and planted contradictions found."""
+    print("Contradicted answers")
+    sample = index_corpus(load_suite(sample_suite()), {})
+    sets = {"sample": (sample.documents, sample.questions)}
+    sets |= {name: with_evidence(read(name)) for name in ("xquad_en", "clapnq", "mtrag_un")}
+    for name, (documents, questions) in sets.items():
+        finder = EvidenceFinder(documents)
+        gold = {question.id: gold_by_evidence(question, finder) for question in questions}
+        clean = contradicted_answers(corpus_of(documents, questions, gold, embedder))
+        bare = dict.fromkeys(gold, QuestionGold("unsupported"))
+        loose = contradicted_answers(corpus_of(documents, questions, bare, embedder))
+        print(f"  {name}: {len(clean)} alarms in {len(questions)} unchanged ones ({len(loose)} without the evidence)")
+        for finding in clean:
+            print(f"    {finding.what}")
+        alarms = {finding.questions[0] for finding in clean}
+        for change in (another_number, another_name, denied):
+            chance = random.Random(0)
+            changed = [
+                dataclasses.replace(question, expected=(made,)) for question in questions
+                if question.expected and question.id not in alarms and gold[question.id].kind == "evidence"
+                and (made := change(question.expected[0], chance))
+            ]  # fmt: skip
+            found = contradicted_answers(corpus_of(documents, changed, gold, embedder))
+            print(f"    {change.__name__}: {len(found)} of {len(changed)} found")
+
+
+def another_number(text: str, chance: random.Random) -> str:
+    """One number is another; blank where there is none."""
+    numbers = list(re.finditer(r"\d+", text))
+    if not numbers:
+        return ""
+    picked = chance.choice(numbers)
+    value = int(picked[0])
+    made = value + chance.choice([1, 2, 3, 7]) if len(picked[0]) == 4 else 2 * value + 1
+    return text[: picked.start()] + str(made) + text[picked.end() :]
+
+
+def another_name(text: str, chance: random.Random) -> str:
+    """One capitalised word within a sentence is another; blank where there is none."""
+    names = list(re.finditer(r"(?<=[a-z,] )[A-Z][a-z]{3,}", text))
+    if not names:
+        return ""
+    picked = chance.choice(names)
+    return text[: picked.start()] + chance.choice(NAMES) + text[picked.end() :]
+
+
+def denied(text: str, _: random.Random) -> str:
+    """The first verb that can be denied by a word is; blank where there is none."""
+    swaps = ((" can ", " cannot "), (" is ", " is not "), (" are ", " are not "), (" may ", " may not "))
+    return next((text.replace(before, after, 1) for before, after in swaps if before in text), "")
+
+
+def with_evidence(rows: Sequence[Row]) -> tuple[list[Document], list[Question]]:
+    """The rows' contexts as documents, and their answerable questions with any of the contexts as evidence."""
+    documents: dict[str, Document] = {}
+    questions = []
+    for row in rows:
+        if not row["contexts"] or not row.get("expected_answer") or row["label"].get("answerable") is False:
+            continue
+        for text in row["contexts"]:
+            documents.setdefault(text, Document(f"d{len(documents)}", text, ""))
+        places = tuple(Evidence(documents[text].id, text) for text in row["contexts"])
+        accepted = tuple(row.get("expected_answers") or [row["expected_answer"]])
+        questions.append(Question(row["id"], row["question"] or "", accepted, evidence=(places,)))
+    return list(documents.values()), questions
+
+
+def corpus_of(
+    documents: Sequence[Document], questions: Sequence[Question], gold: dict[str, QuestionGold],
+    embedder: BatchingEmbedder,
+) -> CorpusIndex:  # fmt: skip
+    """Bare questions as an analysis looks at them."""
+    return CorpusIndex(load_suite(sample_suite()), {}, tuple(documents), tuple(questions), embedder, gold)
+
+
+def suspects_and_subset(embedder: BatchingEmbedder) -> None:
+    """Five systems on 400 questions, with a person's verdict on each answer."""
+    questions, rows = judged_answers(read("evouna"))
+    print("Suspect gold: five systems, 400 questions")
+    clean = label_errors(questions, rows, embedder)
+    print(f"  as they are: {Counter((one.details['reading'], one.severity) for one in clean)}")
+    chance = random.Random(0)
+    notify = {one.questions[0] for one in clean}
+    free = [place for place, question in enumerate(questions) if question.id not in notify]
+    picked = chance.sample(free, 80)
+    mixed = list(questions)
+    for one, other in zip(picked, picked[1:] + picked[:1], strict=True):
+        mixed[one] = dataclasses.replace(questions[one], expected=questions[other].expected)
+    wrong = {questions[place].id for place in picked}
+    marked = [dataclasses.replace(row, value=0.0, right=False) if row.question in wrong else row for row in rows]
+    found = [one for one in label_errors(mixed, marked, embedder) if one.questions[0] in wrong]
+    print(f"  80 exchanged: {Counter((one.details['reading'], one.severity) for one in found)}")
+    print(f"  questions that hold an accepted answer: {[one.questions[0] for one in self_answered(questions)]}")
+    smaller_set(questions, rows)
+
+
+def judged_answers(rows: Sequence[Row]) -> tuple[list[Question], list[Answer]]:
+    """A question once, with the answers of all systems."""
+    questions: dict[str, Question] = {}
+    answers = []
+    for row in rows:
+        key = row["id"].rsplit("-", 1)[0]
+        tags = (row["label"]["dataset"],)
+        questions.setdefault(key, Question(key, row["question"], tuple(row["expected_answers"]), tags=tags))
+        right = bool(row["label"]["correct"])
+        answers.append(Answer(row["label"]["system"], key, row["answer"] or "", None, float(right), right, False))
+    return list(questions.values()), answers
+
+
+def label_errors(questions: Sequence[Question], rows: Sequence[Answer], embedder: BatchingEmbedder) -> Sequence:
+    """The findings on these answers; the systems are of different models."""
+    answers = Answers("evouna", 1, RIGHT, tuple(rows))
+    corpus = corpus_of((), questions, {}, embedder)
+    return asyncio.run(find_label_errors(corpus, answers, marks_of(questions, answers), {}))
+
+
+def smaller_set(questions: Sequence[Question], rows: Sequence[Answer]) -> None:
+    """The fewest questions that keep the ranking, and what is to be expected of them."""
+    marks = marks_of(questions, Answers("evouna", 1, RIGHT, tuple(rows)))
+    tags = shares_of_tags({question.id: question for question in questions}, marks.keys, 0.05, 12)
+    scores = Scores(marks.values, tags, marks.clusters, marks.values.std(axis=1))
+    print(f"The smaller set: means {dict(zip(marks.bots, marks.values.mean(axis=0).round(3).tolist(), strict=True))}")
+    chosen = choose_subset(scores, marks.keys, 1.0)
+    if chosen.subset is None:
+        print("  none", chosen.warnings)
+        return
+    shown = dataclasses.asdict(chosen.subset)
+    print(f"  {len(shown.pop('questions'))} questions: {shown} {chosen.warnings}")
+    print(f"  pairs told apart by all: {[(marks.bots[a], marks.bots[b]) for a, b in firm_pairs(scores).tolist()]}")
+    unseen = unseen_errors(scores, 300)
+    for size in (10, 20, 40, 80, 160, 300):
+        by_chance = random_error(marks.values, size)
+        print(f"  {size} questions: a bot not chosen with errs by {unseen[size - 1]:.4f}, by chance {by_chance:.4f}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,256 @@
+"""Faults planted in documents, and which of them are found: contradictions, copies, old versions, debris, languages.
+
+    python tests/benchmarks/prove_document_quality.py
+
+First the decision on a pair of sentences, on human-labelled pairs (fever_symmetric and cad_nli: refuted or not; wice:
+a supported claim and a sentence that supports it, where every contradiction is a false one). Then whole collections:
+the documents of data sets as they are, and with faults planted in a copy, each in a document of its own. The rules
+were written with a look at xquad_en and clapnq; at pubmedqa and mtrag_human nobody looked before these figures.
+Needs the human-labelled data beside the checkout (`../shared/data`), and says so when they are absent.
+"""
+
+import random
+import re
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
+
+from labelled_data import ABSENT, DATA, read
+from proctor.harness.analysis.contradictions import SameMatter, disagree, find_contradictions
+from proctor.harness.analysis.document_quality import MOSTLY_COPIED, document_languages
+from proctor.knowledge.documents.copies import CopyFinder
+from proctor.knowledge.documents.document import Document
+from proctor.knowledge.documents.legibility import illegible
+from proctor.knowledge.documents.statements import Statement, statements
+from proctor.knowledge.documents.versions import find_versions
+from proctor.metrics.judge.embedded.wording import Word, wording
+
+SEED = 19
+LOOKED_AT = ("xquad_en", "clapnq")
+NOT_LOOKED_AT = ("mtrag_human", "pubmedqa")
+LARGEST = 300  # documents of a set
+PLANTED = 60  # of each fault
+GERMAN = (
+    "Die Bestellung wird innerhalb von drei Tagen verschickt, und Sie erhalten eine Nachricht, sobald sie unterwegs "
+    "ist. Wenn etwas fehlt, schreiben Sie uns bitte, damit wir die fehlenden Teile nachliefern können."
+)
+
+
+class Altered(NamedTuple):
+    """A sentence and what became of it."""
+
+    statement: Statement
+    text: str
+
+
+def collection(name: str) -> list[Document]:
+    """The distinct contexts of a data set, each a document with its title."""
+    titles = {context: (row["label"] or {}).get("title", "") for row in read(name) for context in row["contexts"]}
+    found = [Document(f"{name}-{place}.txt", text, title) for place, (text, title) in enumerate(titles.items())]
+    return found[:LARGEST]
+
+
+def pairs() -> None:
+    """Precision and recall on labelled pairs of sentences."""
+    print("pairs of sentences, by words alone")
+    for name, refuted in (("fever_symmetric", "REFUTES"), ("cad_nli", "contradiction")):
+        counts = Counter(
+            (disagree(row["contexts"][0], row["answer"]) is not None, refuted in row["label"].values())
+            for row in read(name)
+        )
+        report(name, counts[True, True], counts[True, False], counts[False, True])
+    said = [
+        disagree(row["contexts"][place], row["answer"])
+        for row in read("wice")
+        for group in row["label"]["supporting_sentences"]
+        for place in group
+        if row["label"]["support"] == "supported"
+    ]
+    print(f"  {'wice, supported':32} {sum(one is not None for one in said)} false of {len(said)}")
+
+
+def report(name: str, right: int, false: int, missed: int) -> None:
+    precision = right / (right + false) if right + false else float("nan")
+    print(
+        f"  {name:32} precision {precision:.2f} ({right} of {right + false}), "
+        f"recall {right / max(1, right + missed):.2f} ({right} of {right + missed})"
+    )
+
+
+def other_number(word: Word, chance: random.Random) -> str:
+    return re.sub(r"\d+", lambda found: str(int(found[0]) + chance.choice((3, 7, 11, 20))), word.text, count=1)
+
+
+def altered(notify: Sequence[Statement], kind: str, chance: random.Random) -> Iterator[Altered]:
+    """Sentences with one figure, year or name exchanged, or with a denial put in."""
+    names = sorted({word.text for one in notify for word in wording(one.text).of_kind("name") if len(word.text) > 3})
+    for one in notify:
+        if not one.is_sentence or not 6 <= len(one.text.split()) <= 40:
+            continue
+        if kind == "denial":
+            found = re.search(r"\b(?:was|were|is|are|can|has been) ", one.text)
+            if found and "not" not in one.text:
+                yield Altered(one, one.text[: found.end()] + "not " + one.text[found.end() :])
+            continue
+        sort = {"number": "number", "year": "date", "name": "name"}[kind]
+        words = [word for word in wording(one.text).of_kind(sort) if one.text.count(word.text) == 1]
+        if kind != "name":
+            words = [word for word in words if word.text.isdecimal()]
+        if words:
+            word = chance.choice(words)
+            new = chance.choice(names) if kind == "name" else other_number(word, chance)
+            if new != word.text:
+                yield Altered(one, one.text.replace(word.text, new))
+
+
+def planted(documents: Sequence[Document], kind: str, whole: bool) -> tuple[list[Document], dict[str, str]]:
+    """The documents with contradicting ones beside them, and which document each of these contradicts."""
+    chance = random.Random(f"{SEED} {kind} {whole}")
+    notify = [one for document in documents for one in statements(document)]
+    every = list(altered(notify, kind, chance))
+    by_id = {document.id: document for document in documents}
+    added: list[Document] = []
+    wrong: dict[str, str] = {}
+    for number, one in enumerate(chance.sample(every, min(PLANTED, len(every)))):
+        source = by_id[one.statement.document]
+        name = f"planted-{kind}-{number}.txt"
+        beside = chance.choice(notify).text
+        text = f"{beside} {one.text}"
+        if whole:
+            text = source.text[: one.statement.start] + one.text + source.text[one.statement.end :]
+        added.append(Document(name, text, source.title if whole else ""))
+        wrong[name] = source.id
+    return [*documents, *added], wrong
+
+
+def contradicting(documents: Sequence[Document]) -> set[tuple[str, str]]:
+    """Pairs of documents that contradict each other, as the analysis has them."""
+    copied = CopyFinder(documents).find()
+    states = {frozenset((one.older, one.newer)) for one in find_versions(documents, copied)}
+    copies = {frozenset((one.first, one.second)) for one in copied if one.share >= MOSTLY_COPIED}
+    found = find_contradictions(documents, SameMatter(documents, states, copies)).found
+    return {(one.first.document, one.second.document) for one in found}
+
+
+def contradictions(name: str, documents: Sequence[Document]) -> None:
+    before = contradicting(documents)
+    print(f"contradictions in {name}: {len(documents)} documents, {len(before)} pairs found before anything is planted")
+    for kind in ("number", "year", "name", "denial"):
+        for whole in (False, True):
+            mixed, wrong = planted(documents, kind, whole)
+            pairs = contradicting(mixed) - before
+            right = {second for first, second in pairs if wrong.get(second) == first}
+            # What stands beside a planted sentence was said in other documents, and may be altered elsewhere.
+            false = [pair for pair in pairs if wrong.get(pair[1]) != pair[0]]
+            report(
+                f"{kind}, {'copied document' if whole else 'copied sentence'}",
+                len(right),
+                len(false),
+                len(wrong) - len(right),
+            )
+
+
+def products() -> None:
+    """Pages of one make-up about different things: nothing contradicts."""
+    names = ("Alder", "Birch", "Cedar", "Maple", "Willow")
+    page = (
+        "The {0} is a city bike for every day. The {0} costs {1} euros with lights and rack. It weighs {2} kilograms "
+        "without its battery. The battery of the bike lasts for {3} kilometres. The frame is guaranteed for {4} years."
+    )
+    for count in (2, 3, 5):
+        documents = [
+            Document(
+                f"{name.lower()}.md", page.format(name, 500 + 90 * at, 14 + at, 60 + 15 * at, 5 + at), f"{name} bike"
+            )
+            for at, name in enumerate(names[:count])
+        ]
+        print(f"  {count} products: {len(contradicting(documents))} pairs contradict, none is right")
+
+
+def mostly_copied(documents: Sequence[Document]) -> set[tuple[str, str]]:
+    """Pairs of documents of which one says most of what the other says."""
+    return {(one.first, one.second) for one in CopyFinder(documents).find() if one.share >= MOSTLY_COPIED}
+
+
+def copies(documents: Sequence[Document]) -> None:
+    chance = random.Random(SEED)
+    before = mostly_copied(documents)
+    for rate in (0.0, 0.05, 0.1, 0.2):
+        chosen = chance.sample([one for one in documents if len(one.text) > 300], PLANTED)
+        added = [Document(f"copy-{one.id}", blurred(one.text, rate, chance), "") for one in chosen]
+        found = {
+            (one.first, one.second) for one in CopyFinder([*documents, *added]).find() if one.share >= MOSTLY_COPIED
+        }
+        right = {(one.id, f"copy-{one.id}") for one in chosen} & found
+        report(f"copies, {rate:.0%} of words other", len(right), len(found - right - before), PLANTED - len(right))
+
+
+def blurred(text: str, rate: float, chance: random.Random) -> str:
+    return " ".join(word if chance.random() >= rate else f"other{chance.randrange(99)}" for word in text.split())
+
+
+def versions(documents: Sequence[Document]) -> None:
+    chance = random.Random(SEED)
+    chosen = chance.sample([one for one in documents if len(one.text) > 300], PLANTED)
+    added = [
+        document
+        for one in chosen
+        for document in (
+            Document(f"terms {one.id[:-4]} 2023.txt", blurred(one.text, 0.05, chance), one.title),
+            Document(f"terms {one.id[:-4]} 2025.txt", one.text, one.title),
+        )
+    ]
+    rest = [one for one in documents if one not in chosen]
+    mixed = [*rest, *added]
+    found = {(one.older, one.newer) for one in find_versions(mixed, CopyFinder(mixed).find())}
+    right = {(f"terms {one.id[:-4]} 2023.txt", f"terms {one.id[:-4]} 2025.txt") for one in chosen} & found
+    report("older versions", len(right), len(found - right), PLANTED - len(right))
+
+
+def debris(documents: Sequence[Document]) -> None:
+    spoilt: dict[str, Callable[[str], str]] = {
+        "wrong encoding": lambda text: text.replace("e", "é").encode().decode("cp1252", "replace"),
+        "letters apart": lambda text: "  ".join(" ".join(word) for word in text.split()),
+        "broken words": lambda text: re.sub(r"(\w{3})(\w{4})", r"\1-\n\2", text),
+        "markup": lambda text: re.sub(r"(\w+) ", r"<span class='word'>\1</span> ", text),
+    }
+    false = sum(bool(illegible(document)) for document in documents)
+    chosen = random.Random(SEED).sample([one for one in documents if len(one.text) > 300], PLANTED)
+    for name, spoil in spoilt.items():
+        right = sum(bool(illegible(Document(one.id, spoil(one.text)))) for one in chosen)
+        report(f"unreadable, {name}", right, false, PLANTED - right)
+
+
+def languages(documents: Sequence[Document]) -> None:
+    chosen = random.Random(SEED).sample(range(len(documents)), PLANTED)
+    mixed = [
+        Document(one.id, f"{one.text}\n\n{GERMAN}") if place in chosen else one for place, one in enumerate(documents)
+    ]
+    found = {one.document for one in document_languages(mixed, ()).foreign}
+    right = {documents[place].id for place in chosen} & found
+    report("paragraph in German", len(right), len(found - right), PLANTED - len(right))
+
+
+def main() -> None:
+    """Print all figures."""
+    if not DATA.is_dir():
+        print(ABSENT)
+        return
+    started = time.perf_counter()
+    pairs()
+    products()
+    for name in (*LOOKED_AT, *NOT_LOOKED_AT):
+        print(f"\n{name}{', at which nobody looked before' if name in NOT_LOOKED_AT else ''}")
+        documents = collection(name)
+        contradictions(name, documents)
+        print(f"other faults in {name}")
+        copies(documents)
+        versions(documents)
+        debris(documents)
+        languages(documents)
+    print(f"{time.perf_counter() - started:.0f} seconds")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,348 @@
+"""Blame: which document caused a wrong answer, and that what is none's doing is blamed on none."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import tiny_reranker
+from attributed_suites import AttributedSuite, only, question_of
+from openai_server import Call, OpenAIServer
+from proctor.bots.targets import find_target
+from proctor.harness.analysis.attribution import knowing_bots
+from proctor.harness.run.run_config import RunConfig
+from proctor.harness.run.suite_run import suite_evaluation
+from proctor.reports.analysis.findings import Ablations
+from pydantic import TypeAdapter
+
+GOLD = "The entry fee is 5 euros for everybody."
+DOCUMENTS = {
+    "fees.md": GOLD,
+    "old.md": "Formerly the entry fee was 7 euros.",
+    "hall.md": "The hall has a roof.",
+    "garden.md": "The garden has trees.",
+}
+FEE = {
+    "id": "fee",
+    "question": "What is the entry fee?",
+    "expected_answer": "5",
+    "evidence": [{"document": "fees.md", "quote": GOLD}],
+}
+
+Served = Callable[..., tuple[AttributedSuite, OpenAIServer]]
+
+
+@pytest.fixture
+def served(tmp_path: Path) -> Iterator[Served]:
+    """Makes a suite whose bot answers by a script of its prompt."""
+    opened: list[tuple[AttributedSuite, OpenAIServer]] = []
+
+    def make(script: Callable[[Call], str], questions=(FEE,), documents=DOCUMENTS, **suite):
+        server = OpenAIServer(script, models=["scripted"])
+        server.__enter__()
+        opened.append((AttributedSuite(tmp_path, server.url, documents, questions, **suite), server))
+        return opened[-1]
+
+    yield make
+    for suite, server in opened:
+        suite.store.close()
+        server.__exit__(None, None, None)
+
+
+def misled(call: Call) -> str:
+    """The old fee wins where it is to be read."""
+    return "7" if "Formerly" in call.prompt else "5" if GOLD in call.prompt else "I don't know."
+
+
+def test_the_document_that_misleads_is_blamed(served):
+    suite, server = served(misled)
+    plan = suite.plan()
+    before = len(server.calls)
+    found = suite.attribution(plan)
+    answer = only(found)
+    assert (answer.cause, answer.documents, answer.answer_without) == ("document", ("old.md",), "5")
+    assert answer.without == {"fees.md": 0, "old.md": 1, "hall.md": 0, "garden.md": 0}
+    assert (answer.value, answer.gold_only) == (0, 1)
+    first = found.documents[0]
+    assert (first.document, first.failures, first.effect, first.tried) == ("old.md", (("full", "fee"),), -1, 1)
+    assert found.calls == len(server.calls) - before <= plan.calls
+    assert found.threshold == 1
+    assert TypeAdapter(Ablations).validate_json(TypeAdapter(Ablations).dump_json(found)) == found
+
+
+def test_the_second_time_nothing_is_asked(served):
+    suite, server = served(misled)
+    first = suite.attribution()
+    asked = len(server.calls)
+    plan = suite.plan()
+    assert plan.to_ask(suite.store) == plan.interplay
+    second = suite.attribution(plan)
+    assert len(server.calls) == asked
+    assert (second.calls, second.cached) == (0, first.calls)
+    assert second.answers == first.answers
+    assert second.documents == first.documents
+
+
+def test_an_answer_that_is_wrong_from_the_gold_alone_is_the_bots_own(served):
+    suite, _ = served(lambda call: "9")
+    answer = only(suite.attribution())
+    assert (answer.cause, answer.documents, answer.gold_only) == ("bot", (), 0)
+
+
+def test_an_answer_that_needs_everything_else_out_of_the_way_is_one_of_retrieval(served):
+    documents = {f"{place}.md": f"Page {place} is long." for place in range(12)} | {"fees.md": GOLD}
+    suite, _ = served(lambda call: "5" if "Page" not in call.prompt else "9", documents=documents)
+    answer = only(suite.attribution())
+    assert (answer.cause, answer.documents, answer.gold_only) == ("retrieval", (), 1)
+
+
+def test_documents_that_mislead_together_get_shares_that_add_up(served):
+    documents = DOCUMENTS | {"older.md": "Formerly, in another house, the entry fee was 7 euros, too."}
+    suite, server = served(misled, documents=documents)
+    plan = suite.plan()
+    before = len(server.calls)
+    found = suite.attribution(plan)
+    answer = only(found)
+    assert answer.cause == "several"
+    assert set(answer.documents) == {"old.md", "older.md"}
+    assert answer.answer_without == "5"
+    assert sum(answer.shares.values()) == pytest.approx(0)  # wrong with all of them, wrong with none
+    assert answer.shares["old.md"] == answer.shares["older.md"] < 0 < answer.shares["fees.md"]
+    assert answer.share_errors == {}
+    assert len(server.calls) - before == found.calls <= plan.calls
+    assert found.documents[0].failures == ()
+
+
+def test_what_turns_right_by_chance_is_blamed_on_nothing(served):
+    """Any document that is taken away changes the answer, also one that has nothing to do with it."""
+    documents = DOCUMENTS | {f"{place}.md": f"Nothing of kind {place}." for place in range(4)}
+    suite, _ = served(
+        lambda call: "7" if all(text in call.prompt for text in documents.values()) else "5", documents=documents
+    )
+    found = suite.attribution()
+    answer = only(found)
+    assert (answer.cause, answer.documents, answer.control) == ("unknown", (), 1)
+    assert any("1 turned right by that alone" in warning for warning in found.warnings)
+
+
+def test_an_answer_that_no_document_holds_did_not_turn_right_by_chance(served):
+    documents = {f"{place}.md": f"Nothing of kind {place}." for place in range(8)}
+    suite, _ = served(lambda call: "9", documents=documents)
+    found = suite.attribution()
+    answer = only(found)
+    assert (answer.cause, answer.note, answer.control) == ("unknown", "No document holds the answer.", 0)
+    assert any("0 turned right by that alone" in warning for warning in found.warnings)
+
+
+def test_a_question_without_gold_may_still_have_its_culprit(served):
+    suite, _ = served(misled, questions=[{key: FEE[key] for key in ("id", "question", "expected_answer")}])
+    answer = only(suite.attribution())
+    assert (answer.cause, answer.documents, answer.gold_only) == ("document", ("old.md",), None)
+
+
+def test_a_wrong_answer_without_gold_or_culprit_is_of_unknown_cause(served):
+    suite, _ = served(lambda call: "9", questions=[{key: FEE[key] for key in ("id", "question", "expected_answer")}])
+    assert only(suite.attribution()).cause == "unknown"
+
+
+def test_gold_that_is_gone_is_said_to_be(served):
+    suite, _ = served(lambda call: "9", documents={"hall.md": "The hall has a roof.", "old.md": DOCUMENTS["old.md"]})
+    answer = only(suite.attribution())
+    assert (answer.cause, answer.documents, answer.note) == ("unknown", (), "No document holds the answer.")
+
+
+def test_a_gold_document_that_misleads_is_named_as_such(served):
+    documents = DOCUMENTS | {"fees.md": GOLD + " Formerly 7.", "new.md": "Fee: five"}
+    suite, _ = served(lambda call: "7" if "Formerly 7" in call.prompt else "5", documents=documents)
+    found = suite.attribution()
+    answer = only(found)
+    assert (answer.cause, answer.documents) == ("document", ("fees.md",))
+    assert "is gold" in answer.note
+    assert any("Gold is blamed for answers to fee" in warning for warning in found.warnings)
+
+
+def test_an_unanswerable_question_is_tempted_by_a_document(served):
+    question = {"id": "dogs", "question": "May dogs enter?", "answerable": False}
+    documents = DOCUMENTS | {"dogs.md": "Cats are welcome and dogs too, elsewhere."}
+    suite, _ = served(
+        lambda call: "Cats are welcome." if "Cats" in call.prompt else "I don't know.",
+        questions=[question, FEE | {"expected_answer": "I don't know."}], documents=documents,
+    )  # fmt: skip
+    found = {answer.question: answer for answer in suite.attribution().answers}
+    assert (found["dogs"].cause, found["dogs"].documents) == ("document", ("dogs.md",))
+    assert (found["dogs"].value, found["dogs"].without["dogs.md"]) == (0, 1)
+
+
+def test_an_unanswerable_question_answered_from_nothing_is_the_bots_own(served):
+    question = {"id": "dogs", "question": "May dogs enter?", "answerable": False}
+    suite, _ = served(lambda call: "Yes." if "dogs" in question_of(call) else "5", questions=[question, FEE])
+    assert only(suite.attribution()).cause == "bot"
+
+
+def test_documents_carry_right_answers(served):
+    suite, _ = served(lambda call: "5" if GOLD in call.prompt else "I don't know.")
+    found = suite.attribution()
+    assert found.answers == ()
+    first = found.documents[0]
+    assert (first.document, first.successes, first.failures, first.effect) == ("fees.md", (("full", "fee"),), (), 1)
+
+
+def test_the_bound_holds_and_what_it_leaves_out_is_counted(served):
+    questions = [FEE | {"id": f"fee{place}", "question": f"What is the entry fee {place}?"} for place in range(6)]
+    suite, server = served(misled, questions=questions)
+    answers = suite.run()
+    for bound in (0, 5, 6, 13, 30, 100):
+        plan = suite.plan(answers, most_calls=bound)
+        before = len(server.calls)
+        found = suite.attribution(plan)
+        assert len(server.calls) - before <= plan.calls <= bound
+        assert len(found.answers) + found.left_out == 6
+        assert found.bound == bound
+        assert any("were not looked at" in warning for warning in found.warnings) == (found.left_out > 0)
+        assert bool(found.answers) == (bound >= 5)  # what one answer takes
+    assert found.left_out == 0
+
+
+def test_repeats_count_and_tell_chance_apart(served):
+    suite, server = served(misled, repeat=2)
+    plan = suite.plan()
+    assert plan.repeats == 2
+    assert all(not look.control for look in plan.looks)
+    before = len(server.calls)
+    found = suite.attribution(plan)
+    assert len(server.calls) - before == found.calls == 10
+    assert only(found).documents == ("old.md",)
+
+
+def test_a_difference_within_the_noise_of_repeats_blames_nothing(served):
+    """The bot says 5 or 7 as it likes, and every other time at that."""
+    said = iter("75" * 500)
+    suite, _ = served(lambda call: next(said), repeat=2)
+    assert only(suite.attribution()).documents == ()
+
+
+@pytest.mark.parametrize(("metric", "judged"), [("exact_match", False), ("answer_correctness", True)])
+def test_it_is_said_beforehand_that_a_judge_is_asked_too(served, metric, judged):
+    suite, _ = served(misled, metrics=["exact_match", "answer_correctness"])
+    answers = suite.run()
+    named = replace(answers, metric=replace(answers.metric, name=metric))
+    said = [
+        suite.plan(named, options=RunConfig(judge=judge)).sentence(suite.store) for judge in ("chat", "embedded")
+    ]  # fmt: skip
+    assert ["judge" in sentence for sentence in said] == [judged, False]
+
+
+def test_bots_are_those_of_the_run_with_the_models_that_the_command_line_names(served, tmp_path):
+    tiny_reranker.reranker_folder(tmp_path / "tiny")
+    bots = {"rag": {"type": "rag", "model": "chat", "prompt": "prompt.md", "retriever": "bm25", "reranker": "rerank"}}
+    suite, _ = served(misled, bots=bots)
+    options = RunConfig(local_models=(f"rerank={tmp_path / 'tiny'}",))
+    corpus = suite.corpus()
+    ((_, identity),) = suite_evaluation(corpus.loaded, options, corpus.environ).header.bots
+    assert knowing_bots(corpus, {"rag"}, options)["rag"].identity == identity
+    assert only(suite.attribution(suite.plan(suite.run(options), options=options))).documents == ("old.md",)
+
+
+def test_bots_without_documents_are_named(served, tmp_path):
+    (tmp_path / "bot.py").write_text("def answer(question): return '5'")
+    bots = {
+        "full": {"type": "full_context", "model": "chat", "prompt": "prompt.md"},
+        "mine": {"type": "python", "target": "bot.py:answer"},
+    }
+    suite, _ = served(misled, bots=bots)
+    found = suite.attribution()
+    assert found.bots == ("full",)
+    assert any("documents of mine can't be taken away" in warning for warning in found.warnings)
+
+
+def test_code_of_ones_own_that_can_leave_documents_out_is_asked_without_them(served, tmp_path):
+    (tmp_path / "bot.py").write_text(
+        "def answer(question, without=()):\n"
+        "    read = [name for name in ('old.md', 'fees.md') if name not in without]\n"
+        "    said = {'old.md': '7', 'fees.md': '5'}\n"
+        "    contexts = [{'text': 'The fee was ' + said[name], 'document': name} for name in read]\n"
+        "    return {'answer': said[read[0]] if read else None, 'contexts': contexts}\n"
+    )
+    suite, _ = served(misled, bots={"mine": {"type": "python", "target": "bot.py:answer"}})
+    plan = suite.plan()
+    found = suite.attribution(plan)
+    answer = only(found)
+    assert (answer.cause, answer.documents, answer.answer_without) == ("document", ("old.md",), "5")
+    assert (answer.gold_only, answer.without) == (1, {"old.md": 1, "fees.md": 0})
+    assert not any("can't be taken away" in warning for warning in found.warnings)
+    assert 0 < found.calls <= plan.calls
+
+
+COUNTING = """
+import threading
+lock, now, seen = threading.Lock(), [0], []
+class Bot:
+    def __init__(self, without=()):
+        self.read = [name for name in ("fees.md", "old.md", "hall.md", "garden.md") if name not in without]
+        with lock:
+            now[0] += 1
+            seen.append(now[0])
+    def reply(self, question):
+        contexts = [{"text": "It said 7.", "document": name} for name in self.read]
+        return {"answer": "7" if "old.md" in self.read else "5", "contexts": contexts}
+    def close(self):
+        with lock:
+            now[0] -= 1
+"""
+
+
+def test_code_of_ones_own_is_closed_as_soon_as_it_was_asked(served, tmp_path):
+    (tmp_path / "bot.py").write_text(COUNTING)
+    suite, _ = served(misled, bots={"mine": {"type": "python", "target": "bot.py:Bot"}}, concurrency=1)
+    assert only(suite.attribution()).documents == ("old.md",)
+    counting = find_target("bot.py:Bot", tmp_path).load().__init__.__globals__
+    assert counting["now"] == [0]
+    assert len(counting["seen"]) > 5
+    assert max(counting["seen"]) == 1
+
+
+RETRIEVER = """
+class Fixed:
+    def __init__(self, passages):
+        self.passages = passages
+    def invoke(self, question):
+        return self.passages[{}]
+"""
+
+
+@pytest.mark.parametrize(("given", "short"), [(":2", 2), (":", 0)])
+def test_it_is_said_where_a_retriever_had_nothing_to_move_up(served, tmp_path, given, short):
+    (tmp_path / "own.py").write_text(RETRIEVER.format(given))
+    bots = {"rag": {"type": "rag", "model": "chat", "prompt": "prompt.md", "retriever": "own.py:Fixed", "top_k": 2}}
+    documents = {"a-old.md": DOCUMENTS["old.md"], "fees.md": GOLD, "hall.md": "A hall.", "tree.md": "A tree."}
+    suite, _ = served(misled, bots=bots, documents=documents)
+    first, second = suite.attribution(), suite.attribution()
+    assert only(first).documents == ("a-old.md",)
+    assert second.calls == 0
+    for found in (first, second):
+        said = [warning for warning in found.warnings if "move up" in warning]
+        assert [warning.split(" answers")[0] for warning in said] == ([f"{short} of 2"] if short else [])
+
+
+def test_without_any_such_bot_nothing_is_asked(served, tmp_path):
+    (tmp_path / "bot.py").write_text("def answer(question): return '7'")
+    suite, _ = served(misled, bots={"mine": {"type": "python", "target": "bot.py:answer"}})
+    plan = suite.plan()
+    assert (plan.calls, plan.looks) == (0, ())
+    assert "nothing is asked" in plan.sentence(suite.store)
+    assert suite.attribution(plan).answers == ()
+
+
+def test_one_document_alone_can_be_taken_away(served):
+    suite, _ = served(lambda call: "9", documents={"fees.md": GOLD})
+    answer = only(suite.attribution())
+    assert (answer.cause, answer.without) == ("bot", {"fees.md": 0})
+
+
+def test_a_retriever_is_asked_without_each_document_that_it_found(served):
+    bots = {"rag": {"type": "rag", "model": "chat", "prompt": "prompt.md", "retriever": "bm25", "top_k": 2}}
+    suite, _ = served(misled, bots=bots)
+    found = suite.attribution(options=RunConfig())
+    answer = only(found)
+    assert (answer.cause, answer.documents) == ("document", ("old.md",))
+    assert set(answer.without) == {"fees.md", "old.md"}

@@ -1,0 +1,82 @@
+import pytest
+from bare_questions import ask, corpus
+from proctor.harness.analysis.corpus import QuestionGold
+from proctor.harness.analysis.label_errors import contradicted_answers
+
+GUIDE = (
+    "You can return a bike within 14 days of delivery. A collection costs 35 euros for a bicycle.\n\n"
+    "The workshop was founded by Marie Brandt in the spring of 1987 in a Dublin garage. "
+    "You can change the size of a frame for free during the first month.\n\n"
+    "The shop in Galway has 12 repair stands."
+)
+RETURNS = "You can return a bike within 14 days of delivery."
+FOUNDED = "The workshop was founded by Marie Brandt in the spring of 1987 in a Dublin garage."
+SIZE = "You can change the size of a frame for free during the first month."
+
+
+@pytest.mark.parametrize(
+    ("question", "conflict", "claimed", "found"),
+    [
+        (ask("q", "How long can I return a bike?", "You can return a bike within 30 days of delivery.", quote=RETURNS),
+         "number", "30", "14"),
+        (ask("q", "Within how many days can I return a bike after delivery?", "30", quote=RETURNS),
+         "number", "30", "14"),
+        (ask("q", "In what year was the workshop founded in a Dublin garage?", "1991", quote=FOUNDED),
+         "date", "1991", "1987"),
+        (ask("q", "Who founded it?",
+             "The workshop was founded by Marie Keller in the spring of 1987 in a Dublin garage.", quote=FOUNDED),
+         "name", "Keller", "Brandt"),
+        (ask("q", "What can I change in the first month?",
+             "You cannot change the size of a frame for free during the first month.", quote=SIZE),
+         "negation", "cannot", ""),
+    ],
+)  # fmt: skip
+def test_evidence_that_says_otherwise(question, conflict, claimed, found):
+    (one,) = contradicted_answers(corpus([question], GUIDE))
+    assert (one.kind, one.severity, one.questions) == ("contradicted_answer", "high", ("q",))
+    assert (one.details["conflict"], one.details["claimed"], one.details["found"]) == (conflict, claimed, found)
+    (place,) = one.locations
+    assert place.document == "guide.md"
+    assert GUIDE[place.start : place.end] == place.text
+    assert 0 <= one.score <= 1
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        ask("q", "How long can I return a bike?", "within 14 days", quote=RETURNS),
+        ask("q", "How long can I return a bike?", "30 days", "14 days", quote=RETURNS),  # one accepted answer holds
+        ask("q", "How long can I return a bike?", "Two weeks.", quote=RETURNS),
+        ask("q", "How many stands are there?", "It has 12 stands and 3 lifts.", quote="has 12 repair stands"),
+        ask("q", "How long can I return a bike?", "I don't know.", quote=RETURNS),
+        ask("q", "How long can I return a bike?", quote=RETURNS),  # nothing is expected
+        ask("q", "How long can I return a bike?", "30 days", quote=RETURNS, answerable=False),
+        ask("q", "How long can I return a bike?", "30 days", quote="no such words"),  # stale: told elsewhere
+        ask("q", "How long can I return a bike?", "30 days"),  # no evidence, not looked for
+        ask("q", "Who founded it?", "Marie Brandt, in 1987", quote=FOUNDED),
+    ],
+)
+def test_what_is_not_contradicted(question):
+    assert contradicted_answers(corpus([question], GUIDE)) == ()
+
+
+def test_what_stands_elsewhere_in_the_document_is_not_contradicted():
+    question = ask("q", "How long can I return a bike?", "You can return a bike within 30 days.", quote=RETURNS)
+    assert contradicted_answers(corpus([question], GUIDE))
+    assert not contradicted_answers(corpus([question], GUIDE + "\n\nAn e-bike can be returned within 30 days."))
+
+
+def test_an_unsupported_answer_is_held_against_the_nearest_sentences():
+    unsupported = {"q": QuestionGold("unsupported", score=0.1)}
+    question = ask("q", "How long can I return a bike after delivery?", "You can return a bike within 30 days.")
+    (one,) = contradicted_answers(corpus([question], GUIDE, unsupported))
+    assert one.severity == "medium"
+    assert one.locations[0].text == RETURNS
+    far = ask("q", "How many shops are there in Cork?", "There are 3 shops in Cork.")
+    assert contradicted_answers(corpus([far], GUIDE, unsupported)) == ()
+
+
+@pytest.mark.parametrize("guide", ["", "\ud800 " * 20, "x" * 50_000])
+def test_odd_documents_are_no_trouble(guide):
+    question = ask("q", "How long can I return a bike?", "30 days", quote=guide[:100])
+    assert contradicted_answers(corpus([question], guide, {"q": QuestionGold("unsupported")})) == ()

@@ -1,0 +1,379 @@
+"""Old documents and today's over the same questions: every edit is credited with the answers that it turned."""
+
+import contextlib
+import json
+import os
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from openai_server import Call, Fault, OpenAIServer, status
+from proctor import InputError
+from proctor.harness.analysis.corpus import Answers, CorpusIndex, index_corpus, read_answers
+from proctor.harness.analysis.document_changes import compare_documents, plan_document_changes
+from proctor.harness.cli.progress import Silent
+from proctor.harness.run.run import run_evaluation
+from proctor.harness.run.run_config import RunConfig
+from proctor.harness.run.suite_run import suite_evaluation
+from proctor.harness.suite.suite_file import load_suite
+from proctor.reports.analysis.findings import DocumentChanges
+from proctor.reports.store.database import Store
+from proctor.reports.summary import find_run
+
+
+def prices(*numbers: int, **changed: int) -> str:
+    """A list of prices: ten times the number, but for some."""
+    lines = [f"Item no{number} costs {changed.get(f'item{number}', 10 * number)}." for number in numbers]
+    return "\n\n".join(["# Prices", *lines, "All of them are in euros, with work and parts, and hold in every town."])
+
+
+OLD = {
+    "a.md": prices(1, 2, 3, item2=99),
+    "b.md": prices(4, 5),
+    "c.md": prices(6, 7),
+    "left.md": "# Left\n\nThe left half of item no8 is eighty.",
+    "right.md": "# Right\n\nThe right half of item no8 is eighty.",
+}
+NEW = {
+    "a.md": prices(1, 2, 3, item1=11),  # item 1 lost, item 2 gained
+    "d.md": "# News\n\nItem no3 costs 33.",  # item 3 lost
+    "left.md": "# Left\n\nEmpty since Monday.",  # item 8 lost by both together
+    "prices-c.md": OLD["c.md"],
+    "right.md": "# Right\n\nEmpty since Monday.",
+}  # b.md removed: items 4 and 5 lost
+QUESTIONS = [{"id": f"q{n}", "question": f"How much costs item no{n}", "expected_answer": str(10 * n)}
+             for n in range(1, 9)]  # fmt: skip
+
+
+def script(call: Call) -> str:
+    """The last price of the item that stands in the prompt; of item 8 only from both halves."""
+    number = call.prompt.split()[-1]
+    if number == "no8":
+        return "80" if "left half of item no8" in call.prompt and "right half of item no8" in call.prompt else "no"
+    found = re.findall(rf"Item {number} costs (\d+)", call.prompt)
+    return found[-1] if found else "no"
+
+
+@pytest.fixture
+def server() -> Iterator[OpenAIServer]:
+    with OpenAIServer(script, models=["chat"]) as running:
+        yield running
+
+
+class Folder:
+    """A suite in a folder with its documents, those before, and its database."""
+
+    def __init__(self, folder: Path, url: str, **bots: object) -> None:
+        self.folder = folder
+        self.write("documents", NEW)
+        self.old = self.write("old", OLD)
+        (folder / "questions.json").write_text(json.dumps(QUESTIONS))
+        (folder / "prompt.md").write_text("{context}\n{question}")
+        (folder / "faq.csv").write_text("question,answer\nHow much costs item no1,10\n")
+        chat = {"model": "openai:chat", "base_url": url, "temperature": 0}
+        full = {"type": "full_context", "model": "chat", "prompt": "prompt.md"}
+        self.made = {
+            "name": "test", "questions": "questions.json", "knowledge": "documents", "models": {"chat": chat},
+            "bots": bots or {"full": full}, "metrics": ["exact_match"],
+        }  # fmt: skip
+        self.save()
+        self.store = Store.open(folder / "p.db")
+
+    def save(self, **changes: object) -> None:
+        self.made |= changes
+        (self.folder / "suite.yaml").write_text(json.dumps(self.made))
+
+    def write(self, name: str, files: dict[str, str]) -> Path:
+        shutil.rmtree(self.folder / name, ignore_errors=True)
+        (self.folder / name).mkdir()
+        for file, text in files.items():
+            (self.folder / name / file).write_text(text)
+        return self.folder / name
+
+    @property
+    def corpus(self) -> CorpusIndex:
+        return index_corpus(load_suite(self.folder / "suite.yaml"), os.environ)
+
+    def compare(self, **changes: object) -> DocumentChanges:
+        watching = lambda: contextlib.nullcontext(Silent())  # noqa: E731 - who watches, made for each run
+        return compare_documents(self.corpus, self.old, self.store, watching, **changes)
+
+    def current(self, options: RunConfig | None = None) -> Answers:
+        evaluation = suite_evaluation(load_suite(self.folder / "suite.yaml"), options or RunConfig(), os.environ)
+        outcome = run_evaluation(evaluation, self.store, Silent())
+        found = read_answers(self.store, find_run(self.store, outcome.summary.run)[0])
+        assert found is not None
+        return found
+
+
+FULL = {"type": "full_context", "model": "chat", "prompt": "prompt.md"}
+BY_WORDS = {"type": "rag", "model": "chat", "prompt": "prompt.md", "retriever": "bm25", "splitter": "sentences",
+            "chunk_size": 30, "chunk_overlap": 0, "top_k": 2}  # fmt: skip
+FAQ = {"type": "faq", "entries": "faq.csv"}
+
+
+@pytest.fixture
+def folder(tmp_path: Path, server: OpenAIServer) -> Iterator[Folder]:
+    made = Folder(tmp_path, server.url, full=FULL)
+    yield made
+    made.store.close()
+
+
+def notify(found: DocumentChanges) -> dict[str, tuple[str, str, list[str], list[str]]]:
+    return {
+        edit.document: (edit.change, edit.was, [key for _, key in edit.gained], [key for _, key in edit.lost])
+        for edit in found.edits
+    }
+
+
+def test_every_edit_is_credited_with_what_it_turned(folder, server):
+    found = folder.compare()
+    assert notify(found) == {
+        "b.md": ("removed", "", [], ["q4", "q5"]),
+        "a.md": ("edited", "", ["q2"], ["q1"]),
+        "d.md": ("added", "", [], ["q3"]),
+        "left.md": ("edited", "", [], []),
+        "prices-c.md": ("renamed", "c.md", [], []),
+        "right.md": ("edited", "", [], []),
+    }
+    assert found.unexplained == (("full", "q8"),)
+    (bot,) = found.bots
+    assert (bot.gained, bot.lost) == (("q2",), ("q1", "q3", "q4", "q5", "q8"))
+    assert (bot.difference.mean, bot.difference.questions) == (-4 / 8, 8)
+    assert bot.difference.low < -4 / 8 < bot.difference.high
+    assert found.calls == len(server.calls) == 8 + 8 + 6 * 7  # both runs; once more and with each edit back
+    assert (found.folder, found.metric) == (str(folder.old), "exact_match")
+    assert folder.store.query("SELECT suite FROM runs WHERE name = ?", [found.run]) == [("test (analysis)",)]
+
+
+def test_edits_that_turned_most_come_first(folder):
+    turned = [len(edit.gained) + len(edit.lost) for edit in folder.compare().edits]
+    assert turned == [2, 2, 1, 0, 0, 0]
+
+
+def test_a_second_time_nothing_is_asked(folder, server):
+    first = folder.compare()
+    asked = len(server.calls)
+    second = folder.compare()
+    assert (len(server.calls), second.calls) == (asked, 0)
+    assert (second.edits, second.bots, second.unexplained) == (first.edits, first.bots, first.unexplained)
+
+
+def test_answers_of_the_suites_run_are_taken_as_they_are(folder, server):
+    current = folder.current()
+    asked = len(server.calls)
+    found = folder.compare(current=current, metric="exact_match")
+    assert found.calls == len(server.calls) - asked == 8 + 6 * 7
+    assert found.bots[0].lost == ("q1", "q3", "q4", "q5", "q8")
+
+
+def test_answers_that_a_run_over_the_old_documents_has_are_free(folder, server):
+    """Somebody who held the suite before the edits has paid for it."""
+    folder.write("documents", OLD)
+    folder.current()
+    folder.write("documents", NEW)
+    current, asked = folder.current(), len(server.calls)
+    plan = plan_document_changes(folder.corpus, folder.old)
+    assert plan.questions(folder.store) == 0
+    assert folder.compare(current=current).calls == len(server.calls) - asked == 6 * 7
+
+
+def test_what_it_takes_is_said_before_and_bounds_what_is_asked(folder, server):
+    current, asked = folder.current(), len(server.calls)
+    plan = plan_document_changes(folder.corpus, folder.old, most_calls=15)
+    assert (plan.questions(folder.store), plan.most_to_explain) == (8, 15)
+    assert plan.sentence(folder.store) == (
+        f"Since {folder.old}: 3 edited, 1 added, 1 renamed, 1 removed. 8 answers are asked for over the old documents, "
+        "and at most 15 to find out which edit did what."
+    )
+    assert len(server.calls) == asked
+    said: list[str] = []
+    found = folder.compare(current=current, most_calls=15, notify=said.append)
+    assert found.calls == len(server.calls) - asked == 8 + 15
+    assert said[-1] == "15 answers are asked for to find out which edit did what"
+    assert notify(found)["a.md"][2:] == ([], ["q1"])  # lost answers go before gained ones
+    assert found.unexplained == ()  # nobody knows yet
+    (warning,) = [each for each in found.warnings if "most-calls" in each]
+    assert "at most 15 answers" in warning
+    again = plan_document_changes(folder.corpus, folder.old)
+    assert (again.questions(folder.store), again.most_to_explain) == (0, 8 * 7)
+
+
+def test_with_no_calls_for_it_the_sides_are_still_compared(folder):
+    found = folder.compare(most_calls=0)
+    assert found.calls == 16
+    assert found.bots[0].gained == ("q2",)
+    assert {(edit.gained, edit.lost) for edit in found.edits} == {((), ())}
+
+
+def test_one_edit_needs_no_further_answers(folder, server):
+    folder.old = folder.write("old", NEW | {"a.md": OLD["a.md"]})
+    assert plan_document_changes(folder.corpus, folder.old).most_to_explain == 8
+    found = folder.compare()
+    assert len(server.calls) == 16 + 2  # only to see whether the answer comes again
+    assert folder.compare(most_calls=0).edits == found.edits  # they are kept
+    assert notify(found) == {"a.md": ("edited", "", ["q2"], ["q1"])}
+
+
+def test_bots_that_retrieve_try_only_what_they_read(tmp_path, server):
+    folder = Folder(tmp_path, server.url, words=BY_WORDS, faq=FAQ)
+    with contextlib.closing(folder.store):
+        found = folder.compare()
+        assert notify(found)["a.md"] == ("edited", "", ["q2"], ["q1"])
+        assert notify(found)["b.md"] == ("removed", "", [], ["q4", "q5"])
+        assert notify(found)["d.md"] == ("added", "", [], ["q3"])
+        assert found.calls < 8 + 8 + 6 * 7
+        assert [bot.bot for bot in found.bots] == ["words"]
+        assert any(each.startswith("faq takes no documents from a folder") for each in found.warnings)
+        assert folder.compare(current=folder.current()).bots == found.bots
+
+
+def test_answers_that_turn_by_themselves_are_no_edits_doing(folder):
+    """A bot that says another thing each time."""
+    first = iter(["70"])
+    with OpenAIServer(
+        lambda call: next(first, "no") if call.prompt.endswith("item no7") else "no", models=["chat"]
+    ) as other:
+        folder.save(models={"chat": folder.made["models"]["chat"] | {"base_url": other.url}})
+        found = folder.compare()
+        assert len(other.calls) == found.calls == 16 + 7
+    assert found.unexplained == (("full", "q7"),)
+    assert {(edit.gained, edit.lost) for edit in found.edits} == {((), ())}
+    assert found.bots[0].gained == ("q7",)
+    assert found.warnings[-1].startswith("1 answer turned back when the bot was asked once more with nothing changed")
+
+
+def test_answers_made_from_no_edited_document_are_not_asked_again(tmp_path, server):
+    """By words the passage of item 7 is the same on both sides."""
+    folder = Folder(tmp_path, server.url, words=BY_WORDS)
+    folder.old = folder.write("old", NEW | {"left.md": "# Left\n\nA new story.", "more.md": "Quite another story."})
+    first = iter(["70"])
+    with (
+        contextlib.closing(folder.store),
+        OpenAIServer(
+            lambda call: next(first, "no") if call.prompt.endswith("item no7") else "no", models=["chat"]
+        ) as other,
+    ):
+        folder.save(models={"chat": folder.made["models"]["chat"] | {"base_url": other.url}})
+        found = folder.compare()
+    assert (found.unexplained, found.calls) == ((("words", "q7"),), 16)
+    assert "1 answer turned although no edited document was read on either side: q7." in found.warnings[-1]
+
+
+def test_what_can_not_be_asked_again_is_not_called_unexplained(folder):
+    """The endpoint refuses whatever holds the old page a.md beside the news."""
+
+    def refused(call: Call) -> Fault | None:
+        return status(400, "no") if "no1 costs 10" in call.prompt and "# News" in call.prompt else None
+
+    with OpenAIServer(script, faults=refused, models=["chat"]) as other:
+        folder.save(models={"chat": folder.made["models"]["chat"] | {"base_url": other.url}})
+        found = folder.compare()
+    assert notify(found)["a.md"] == ("edited", "", [], [])
+    assert notify(found)["d.md"] == ("added", "", [], ["q3"])
+    assert found.unexplained == ()
+    (warning,) = [each for each in found.warnings if "asked again or marked" in each]
+    assert warning.startswith("3 answers that turned could not be asked again or marked with every edit taken back")
+    assert warning.endswith("q1, q2 and q8.")
+
+
+def test_the_same_documents_are_not_asked(folder, server):
+    folder.old = folder.write("old", NEW)
+    found = folder.compare()
+    assert (found.edits, found.bots, found.run, server.calls) == ((), (), "", [])
+    assert found.warnings == (f"{folder.old} holds the very documents of the suite, so nothing has to be asked.",)
+    idle = plan_document_changes(folder.corpus, folder.old)
+    assert (idle.questions(folder.store), idle.most_to_explain) == (0, 0)
+
+
+def test_a_suite_whose_bots_take_no_documents(tmp_path, server):
+    folder = Folder(tmp_path, server.url, faq=FAQ)
+    with contextlib.closing(folder.store):
+        found = folder.compare()
+        idle = plan_document_changes(folder.corpus, folder.old)
+        assert (idle.questions(folder.store), idle.most_to_explain) == (0, 0)
+    assert (found.bots, found.calls, len(found.edits)) == ((), 0, 6)
+    assert "No bot of the suite takes documents" in found.warnings[-1]
+
+
+def test_a_folder_that_is_missing_or_empty(folder):
+    with pytest.raises(InputError, match="nowhere"):
+        plan_document_changes(folder.corpus, folder.folder / "nowhere")
+    (folder.folder / "empty").mkdir()
+    with pytest.raises(InputError, match="no document with text in"):
+        plan_document_changes(folder.corpus, folder.folder / "empty")
+
+
+def test_a_folder_with_some_of_the_documents(folder):
+    folder.old = folder.write("old", {"a.md": OLD["a.md"]})
+    found = folder.compare()
+    assert [edit.change for edit in found.edits].count("added") == 4
+    assert "4 of the 5 documents of the suite are not in" in found.warnings[0]
+
+
+def test_evidence_that_was_edited_away_is_told(folder):
+    """The answer that counts as lost may be right by today's documents."""
+    quotes = {
+        "q1": ("a.md", "Item no1 costs 10."),
+        "q2": ("a.md", "Item no2 costs 20."),
+        "q6": ("c.md", "Item no6 costs"),
+    }
+    marked = [
+        question | ({"evidence": [{"document": found[0], "quote": found[1]}]} if found else {})
+        for question in QUESTIONS
+        for found in [quotes.get(str(question["id"]))]
+    ]
+    (folder.folder / "questions.json").write_text(json.dumps(marked))
+    warnings = list(plan_document_changes(folder.corpus, folder.old).warnings())
+    assert warnings[0] == "The evidence of 1 question is not in the old documents: q2."
+    assert warnings[1].startswith("The evidence of 2 questions was edited away: q1 and q6.")
+
+
+def test_a_bot_that_can_not_be_asked_over_the_old_documents(folder):
+    folder.save(bots={"full": FULL, "small": FULL | {"model": "tiny"}}, models=folder.made["models"] | {
+        "tiny": folder.made["models"]["chat"] | {"context_tokens": 1500, "max_tokens": 100}})  # fmt: skip
+    folder.old = folder.write("old", OLD | {"long.md": "A long story. " * 1000})
+    found = folder.compare()
+    assert [bot.bot for bot in found.bots] == ["full"]
+    (warning,) = [each for each in found.warnings if "could not be asked over the old" in each]
+    assert warning.startswith("small could not be asked over the old documents: ")
+
+
+def test_that_todays_evidence_marks_what_was_taken_back_is_told(tmp_path, server):
+    """A metric of what was retrieved knows one place of the evidence, whatever the documents were."""
+    rag = {"type": "rag", "model": "chat", "prompt": "prompt.md", "retriever": "bm25", "chunk_size": 90,
+           "chunk_overlap": 0, "top_k": 1}  # fmt: skip
+    folder = Folder(tmp_path, server.url, rag=rag)
+    long = {"a.md": "Item no3 costs 30. It does so in every town."}
+    folder.write("old", long)
+    folder.write("documents", long | {"d.md": "Item no3 costs 33.", "e.md": "Item no9 costs 90."})
+    asked = QUESTIONS[2] | {"evidence": [{"document": "a.md", "quote": "Item no3 costs 30."}]}
+    (tmp_path / "questions.json").write_text(json.dumps([asked]))
+    folder.save(metrics=["exact_match", "hit_rate"])
+    with contextlib.closing(folder.store):
+        by_place = folder.compare(metric="hit_rate")
+        by_words = folder.compare(metric="exact_match")
+    doubt = "hit_rate holds what was retrieved against the evidence as it stands in today's documents"
+    assert by_place.calls > 0
+    assert [(edit.document, edit.lost) for edit in by_words.edits] == [("d.md", (("rag", "q3"),)), ("e.md", ())]
+    assert sum(warning.startswith(doubt) for warning in by_place.warnings) == 1
+    assert not any("evidence as it stands" in warning for warning in by_words.warnings)
+
+
+def test_without_a_metric_nothing_is_called_right(folder):
+    folder.save(metrics=["answer_length"])
+    found = folder.compare()
+    assert (found.metric, found.bots) == ("", ())
+    assert "No metric says whether an answer is right" in found.warnings[-1]
+    with pytest.raises(InputError, match="no metric 'exact_mach'"):
+        folder.compare(metric="exact_mach")
+
+
+def test_repeats_are_asked_as_often(folder, server):
+    current, asked = folder.current(RunConfig(repeat=2)), len(server.calls)
+    assert asked == 16
+    found = folder.compare(current=current, options=RunConfig(repeat=2, fresh=True))
+    assert found.calls == len(server.calls) - asked == 16 + 6 * 7 * 2
+    assert notify(found)["a.md"] == ("edited", "", ["q2"], ["q1"])

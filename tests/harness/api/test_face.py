@@ -1,0 +1,46 @@
+"""What `import proctor` offers: names, errors, laziness, and types as a user's checker sees them."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import proctor
+import pytest
+
+ROOT = Path(__file__).parents[3]
+CONTRACT = (Path(__file__).parent / "contract.txt").read_text().split()
+HEAVY = {"numpy", "pandas", "rich", "pydantic", "typer", "torch", "langchain_core", "sklearn", "sqlite_utils", "openai"}
+
+
+def test_the_names_are_those_of_the_contract():
+    """A name that is added, renamed or taken away changes the contract: change the list with it, knowingly."""
+    assert sorted(proctor.__all__) == CONTRACT
+
+
+@pytest.mark.parametrize("name", CONTRACT)
+def test_every_name_is_there_and_says_what_it_is(name):
+    found = getattr(proctor, name)
+    assert name == "__version__" or (found.__doc__ or "").strip(), name
+    assert name in dir(proctor)
+
+
+def test_a_misspelt_name_names_the_nearest():
+    with pytest.raises(AttributeError, match=r"did you mean 'evaluate'"):
+        proctor.evalaute  # noqa: B018
+
+
+def test_every_error_of_ours_has_one_base():
+    errors = [getattr(proctor, name) for name in CONTRACT if isinstance(getattr(proctor, name), type)]
+    errors = [each for each in errors if issubclass(each, Exception)]
+    assert len(errors) >= 10
+    assert all(issubclass(each, proctor.ProctorError) for each in errors)
+    for mistake in ("StoreError", "BotMisconfigured", "JudgeUnfit", "NothingComparable"):
+        assert issubclass(getattr(proctor, mistake), proctor.InputError), mistake
+
+
+def test_importing_it_loads_nothing_heavy():
+    command = "import json, sys; import proctor; print(json.dumps([*sys.modules]))"
+    loaded = json.loads(subprocess.run([sys.executable, "-c", command], check=True, capture_output=True).stdout)
+    assert {name.split(".")[0] for name in loaded} & HEAVY == set()
+    assert {name for name in loaded if name.startswith("proctor.")} == set()

@@ -1,0 +1,125 @@
+"""``proctor abstain``: what a user types and reads."""
+
+import json
+from pathlib import Path
+
+import pytest
+from runs_with_traces import says, write_run
+from typed import proctor
+
+COUNT = 100
+
+
+def faq(floor: float):
+    def speak(number: int):
+        similarity = (number * 37 % COUNT) / COUNT
+        if similarity < floor:
+            return says(0.0, abstained=True, similarity=similarity)
+        return says(float(similarity >= 0.3), abstained=False, similarity=similarity)
+
+    return speak
+
+
+def rag(number: int):
+    return says(float(number % 4 > 0))
+
+
+def write(folder: Path, floor: float = 0.0, count: int = COUNT) -> Path:
+    folder.mkdir(exist_ok=True)
+    answerable = [None if number == 1 else number % 10 > 0 for number in range(count)]
+    bots = {"faq": faq(floor), "rag": rag}
+    write_run(folder / "proctor.db", bots, count, answerable=answerable, settings={"faq": {"min_similarity": floor}})
+    return folder
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write(tmp_path_factory.mktemp("abstain"))
+
+
+def abstained(folder: Path, *options: object) -> str:
+    done = proctor("abstain", *options, folder=folder)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    return done.stdout
+
+
+def notify(folder: Path, *options: object) -> str:
+    return " ".join(abstained(folder, *options).split())
+
+
+def test_what_a_user_reads_fits_80_columns(folder):
+    said = abstained(folder)
+    assert max(map(len, said.splitlines())) <= 80
+    words = " ".join(said.split())
+    assert "89 answerable and 10 unanswerable questions, 1 unlabelled and left out" in words
+    assert "An answer is right when right is at least 0.5" in words
+    assert "rag does not report abstentions, so every answer counts." in words
+    assert "faq, similarity" in words
+    assert "faq, min_similarity" in words
+    assert "a new question is answered wrongly with a probability of at most 10 %" in words
+    assert "an average over new questions" in words
+
+
+def test_the_figures_behind_it(folder):
+    made = json.loads(abstained(folder, "--json"))
+    numbers = [number for number in range(COUNT) if number != 1]
+    wrong = sum(number * 37 % COUNT < 30 or number % 10 == 0 for number in numbers)
+    outcomes = made["bots"]["faq"]["outcomes"]
+    assert (outcomes["wrong"]["rows"], outcomes["right"]["rows"]) == (wrong, 99 - wrong)
+    assert made["bots"]["faq"]["expected_cost"]["mean"] == pytest.approx(wrong / 99)
+    assert made["questions"] == {"answerable": 89, "unanswerable": 10, "unknown": 1}
+    assert made["bots"]["rag"]["confidence"] is None
+    assert made["ranking"]["winners"] == ["rag"]
+    assert made["bots"]["faq"]["confidence"]["promise_for_questions_like_these"]["questions"] == 99
+
+
+def test_options(folder):
+    made = json.loads(abstained(folder, "--json", "--bot", "faq", "--metric", "right", "--threshold", 0.2, "--costs",
+                                "wrong=5, right=-1", "--risk", 0.3, "--cluster", "none"))  # fmt: skip
+    assert list(made["bots"]) == ["faq"]
+    assert made["costs"] == {"right": -1.0, "wrong": 5.0, "abstained_rightly": 0.0, "abstained_wrongly": 0.3}
+    assert made["right_when"]["threshold"] == 0.2
+    assert made["risk"] == 0.3
+    assert made["ranking"] is None
+    assert made["bots"]["faq"]["confidence"]["promise_for_other_clusters"] is None
+
+
+def test_a_risk_that_cannot_be_promised_is_told_with_the_smallest_that_can(folder):
+    words = notify(folder, "--bot", "faq", "--risk", "0.005", "--cluster", "none")
+    assert "no threshold can promise 0.5 % with 99 questions; the smallest risk that can be promised is 1 %" in words
+    assert "1 % for faq (at 0.91, answering 9 %)" in words
+    assert "of another" not in words
+
+
+def test_a_setting_that_hides_lower_thresholds_is_told(tmp_path):
+    words = notify(write(tmp_path / "hidden", 0.6), "--bot", "faq")
+    assert "faq ran with min_similarity 0.6 and abstained 59 rows" in words
+    assert "a run with min_similarity 0 would show" in words
+    # Where the lowest threshold on record does not keep the promise, no lower one would.
+    assert "would show" not in notify(write(tmp_path / "wrong", 0.2), "--bot", "faq")
+
+
+def test_a_risk_that_is_no_share_is_told(folder):
+    done = proctor("abstain", "--risk", 10, folder=folder)
+    assert done.returncode == 2
+    assert done.stderr == "proctor: --risk is a share between 0 and 1, such as 0.1; not 10.\n"
+
+
+def test_questions_that_do_not_say_whether_they_can_be_answered(tmp_path):
+    write_run(tmp_path / "proctor.db", {"rag": rag}, 4)
+    done = proctor("abstain", folder=tmp_path)
+    assert done.returncode == 2
+    assert "answerable: false" in done.stderr
+
+
+def test_a_bot_without_a_confidence_has_no_curve(tmp_path):
+    write_run(tmp_path / "proctor.db", {"rag": rag}, 6, answerable=[True] * 6)
+    words = notify(tmp_path)
+    assert "No bot reports a confidence" in words
+    assert "No question is unanswerable" in words
+
+
+def test_where_no_question_can_be_answered_that_is_told(tmp_path):
+    write_run(tmp_path / "proctor.db", {"rag": rag}, 6, answerable=[False] * 6)
+    assert "No question is answerable, so answering can only be wrong here." in notify(tmp_path)

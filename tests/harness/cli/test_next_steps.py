@@ -1,0 +1,80 @@
+"""What a run suggests to type next: commands that work as they stand."""
+
+import shlex
+from pathlib import Path
+
+import pytest
+from proctor.harness.cli.main import app
+from proctor.harness.cli.run import MOST, next_steps
+from small_runs import FakeBot, numbered, run_into
+from typer.testing import CliRunner
+
+
+def notify(*names):
+    return [FakeBot(name, str) for name in names]
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "suite.yaml").touch()
+    return tmp_path
+
+
+def commands(*names, suite="suite.yaml", database="proctor.db", again=False):
+    path = Path(database)
+    outcome = run_into(path, notify(*names), numbered(range(6)))
+    if again:
+        outcome = run_into(path, notify(*names), numbered(range(6)))
+    return [command for command, _ in next_steps(outcome, None if suite is None else path.with_name(suite))]
+
+
+@pytest.mark.usefixtures("folder")
+def test_the_page_comes_first_then_two_bots_are_compared_and_kept_as_a_baseline():
+    found = commands("faq", "big one", "rag")
+    assert found[:3] == [
+        "proctor report --open", "proctor compare faq 'big one'", "proctor baseline --out baseline.json",
+    ]  # fmt: skip
+    assert len(found) == MOST
+
+
+@pytest.mark.usefixtures("folder")
+def test_one_bot_alone_is_compared_with_nothing():
+    assert not any("compare" in command for command in commands("rag"))
+
+
+@pytest.mark.usefixtures("folder")
+def test_without_a_suite_there_is_no_gate_to_write_a_baseline_for():
+    found = commands("faq", "rag", suite=None)
+    assert not any("baseline" in command for command in found)
+    assert found[-1] == "proctor init my-suite"
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_run_that_was_kept_need_not_be_the_latest_and_is_named():
+    found = commands("faq", "rag", database="my runs.db", again=True)
+    run = found[1].split()[2].removesuffix(":faq")
+    assert found[0] == f"proctor report {run} --db 'my runs.db' --open"
+    assert found[1] == f"proctor compare {run}:faq {run}:rag --db 'my runs.db'"
+    assert found[2] == f"proctor baseline {run} --db 'my runs.db' --out baseline.json"
+
+
+def test_a_bot_that_could_not_answer_comes_before_all_and_is_no_baseline(folder):
+    def broken(question):
+        raise RuntimeError("no answer")
+
+    outcome = run_into(folder / "proctor.db", [FakeBot("mine", broken)], numbered(range(2)))
+    found = [command for command, _ in next_steps(outcome, folder / "suite.yaml")]
+    assert found[0] == f"proctor run {folder / 'suite.yaml'}"
+    assert not any("baseline" in command for command in found)
+
+
+@pytest.mark.parametrize("again", [False, True])
+def test_what_is_suggested_can_be_typed(folder, again):
+    found = [each for each in commands("left hand", "right", again=again) if each.startswith("proctor")]
+    assert len(found) == 3
+    for command in found:
+        done = CliRunner().invoke(app, shlex.split(command)[1:])
+        assert done.exit_code == 0, (command, done.output)
+    assert (folder / "baseline.json").is_file()
+    assert len(list(folder.glob("*.html"))) == 1

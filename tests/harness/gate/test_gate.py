@@ -1,0 +1,463 @@
+"""What a person types to gate a run, and the exit code that a build server reads."""
+
+import contextlib
+import io
+import json
+import sqlite3
+from pathlib import Path
+
+import pytest
+from gated_runs import MATCH, store_run
+from proctor.harness.cli.gate import Asking, GateOutputs, gate_and_show
+from proctor.harness.gate.gate import GateOptions, suite_baseline
+from proctor.harness.suite.settings import GateSettings
+from proctor.reports.store.run import RunMetric
+from suites import NOTING, asked, lines, write_suite
+from typed import proctor
+
+ONES, SEVEN = [1.0] * 120, [1.0] * 84 + [0.0] * 36
+
+
+def of(**values: list) -> dict[str, dict[str, list]]:
+    return {bot: {"exact_match": found} for bot, found in values.items()}
+
+
+def two_runs(folder, baseline, candidate, **changes) -> list[str]:
+    path = folder / "proctor.db"
+    return [store_run(path, baseline), store_run(path, candidate, **{"milliseconds": 11.0} | changes)]
+
+
+@pytest.mark.parametrize(
+    ("baseline", "candidate", "changes", "code", "verdict"),
+    [
+        (ONES, ONES, {}, 0, "not worse"),
+        (SEVEN, ONES, {}, 0, "not worse"),
+        (ONES, SEVEN, {}, 1, "regressed"),
+        ([1.0, 0.0] * 4, [0.0, 1.0] * 4, {}, 3, "undecided"),
+        (ONES, ONES, {"failed": {"rag": range(7)}}, 1, "regressed"),  # no answer is a wrong one
+        (ONES, SEVEN, {"failed": {"rag": range(7)}}, 1, "regressed"),
+        (ONES, ONES, {"left_out": range(7), "status": "stopped"}, 4, "too much missing"),
+        (ONES, ONES, {"left_out": range(120), "status": "failed"}, 4, "too much missing"),
+        (SEVEN, SEVEN, {"metrics": (RunMetric("exact_match", "v2", "higher", 0.0, 1.0, 1.0),)}, 2, "not comparable"),
+        (SEVEN, SEVEN, {"milliseconds": 10.0}, 0, "unchanged"),
+    ],
+)
+def test_every_exit_code(tmp_path, baseline, candidate, changes, code, verdict):
+    two_runs(tmp_path, of(rag=baseline), of(rag=candidate), **changes)
+    done = proctor("gate", "--baseline", "previous", "--json", folder=tmp_path)
+    assert done.returncode == code, done.stderr
+    made = json.loads(done.stdout)
+    assert (made["exit_code"], made["verdict"]) == (code, verdict)
+    (metric,) = made["bots"]["rag"]["metrics"].values()
+    assert metric["sentence"]
+    shown = proctor("gate", "--baseline", "previous", folder=tmp_path)
+    assert shown.returncode == code
+    assert f"(exit code {code})" in shown.stdout
+    assert f"rag: {verdict}" in shown.stdout
+    assert max(map(len, shown.stdout.splitlines())) <= 80
+
+
+def test_the_worst_bot_decides(tmp_path):
+    two_runs(tmp_path, of(good=ONES, bad=ONES, few=ONES), of(good=ONES, bad=SEVEN, few=ONES))
+    done = proctor("gate", "-b", "previous", "--json", folder=tmp_path)
+    made = json.loads(done.stdout)
+    assert done.returncode == 1
+    assert {name: bot["exit_code"] for name, bot in made["bots"].items()} == {"good": 0, "bad": 1, "few": 0}
+    assert proctor("gate", "-b", "previous", "--bot", "good", folder=tmp_path).returncode == 0
+
+
+def test_thresholds_and_latency_of_the_suite_decide(tmp_path):
+    for gate, thresholds, code in (
+        ({}, {}, 0), ({"latency": 1.2}, {}, 1), ({"latency": 9}, {}, 0), ({}, {"exact_match": 1}, 5),
+    ):  # fmt: skip
+        folder = tmp_path / f"{len(list(tmp_path.iterdir()))}"
+        folder.mkdir()
+        manifest = {"settings": {"suite": {"gate": gate, "thresholds": thresholds}}}
+        two_runs(folder, of(rag=SEVEN), of(rag=SEVEN), milliseconds=80.0, manifest=manifest)
+        done = proctor("gate", "-b", "previous", folder=folder)
+        assert done.returncode == code, done.stdout
+        assert ("exact_match below threshold: 0.70 (" in done.stdout) == bool(thresholds)
+
+
+def test_margins_come_from_the_manifest_and_options_go_before(tmp_path):
+    small = [1.0] * 114 + [0.0] * 6
+    manifest = {"settings": {"suite": {"gate": {"margins": {"exact_match": 0.2}}}}}
+    two_runs(tmp_path, of(rag=ONES), of(rag=small), manifest=manifest)
+    assert proctor("gate", "-b", "previous", folder=tmp_path).returncode == 0
+    done = proctor("gate", "-b", "previous", "--margin", "exact_match=0.01", "--json", folder=tmp_path)
+    assert done.returncode == 1
+    assert json.loads(done.stdout)["rule"]["margins"] == {"exact_match": 0.01}
+
+
+def test_the_worst_rows_are_named_with_both_answers(tmp_path):
+    two_runs(tmp_path, of(rag=ONES), of(rag=SEVEN), answers={"q84": "now \x1b[31m wrong"})
+    text = proctor("gate", "-b", "previous", "--flips", "2", folder=tmp_path).stdout
+    assert "q84: What of q84?" in text and "exact_match 1 -> 0, fails now" in text
+    assert "before: q84 1.0" in text and "now: now \ufffd[31m wrong" in text
+    assert "q85" in text and "q86" not in text
+    assert "Got worse" not in proctor("gate", "-b", "previous", "--flips", "0", folder=tmp_path).stdout
+
+
+def test_bots_of_one_side_are_named_and_wanted_ones_must_be_there(tmp_path):
+    first, second = two_runs(tmp_path, of(rag=ONES, old=ONES), of(rag=ONES, new=SEVEN))
+    done = proctor("gate", "-b", first, folder=tmp_path)
+    assert done.returncode == 0
+    assert "new is new, and compared with nothing" in done.stdout
+    assert f"old is in the baseline and not in run {second}" in done.stdout.replace("\n", " ")
+    for bot, says in (
+        ("new", "has no bot new; it has rag, old"),
+        ("old", "There is no bot"),
+        ("rug", "Did you mean rag?"),
+    ):
+        done = proctor("gate", "-b", first, "--bot", bot, folder=tmp_path)
+        assert (done.returncode, says in done.stderr, done.stdout) == (2, True, ""), done.stderr
+
+
+def test_another_bot_of_the_run_may_be_the_baseline(tmp_path):
+    store_run(tmp_path / "proctor.db", of(faq=ONES, rag=SEVEN, best=ONES))
+    made = json.loads(proctor("gate", "--baseline", "faq", "--json", folder=tmp_path).stdout)
+    assert {name: bot["verdict"] for name, bot in made["bots"].items()} == {"rag": "regressed", "best": "not worse"}
+    assert proctor("gate", "--baseline", "faq", "--bot", "best", folder=tmp_path).returncode == 0
+    done = proctor("gate", "--baseline", "faq", "--bot", "faq", folder=tmp_path)
+    assert (done.returncode, "can't be compared with itself" in done.stderr) == (2, True)
+
+
+def test_what_was_taken_is_said(tmp_path):
+    first, second = two_runs(tmp_path, of(rag=ONES), of(rag=SEVEN))
+    assert f"Looked at run {second} of proctor.db" in proctor("gate", "-b", first, folder=tmp_path).stdout
+    done = proctor("gate", first, "-b", second, folder=tmp_path)
+    assert done.returncode == 0
+    assert f"Looked at run {first} of proctor.db" in done.stdout
+    (tmp_path / "other.db").write_bytes((tmp_path / "proctor.db").read_bytes())
+    done = proctor("gate", "other.db", "-b", f"proctor.db:{first}", folder=tmp_path)
+    assert (done.returncode, f"Looked at run {second} of other.db" in done.stdout) == (1, True)
+
+
+def test_a_run_is_never_held_against_itself(tmp_path):
+    first, second = two_runs(tmp_path, of(rag=ONES), of(rag=SEVEN))
+    done = proctor("gate", "-b", second, folder=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "that would always pass" in done.stderr
+    newest_of_the_others = proctor("gate", "-b", "latest", folder=tmp_path)
+    assert f"Compared with proctor.db, run {first}" in newest_of_the_others.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ([], "There is nothing to compare with"),
+        (["-b", "nowhere.json"], "There is no file nowhere.json"),
+        (["-b", "2099"], "neither a bot of the latest run nor the beginning of a run"),
+        (["2099", "-b", "previous"], "neither a bot of the latest run"),
+        (["-b", "previous", "--margin", "exact_match"], "wanted METRIC=NUMBER"),
+        (["-b", "previous", "--margin", "exact_match=-1"], "wanted METRIC=NUMBER"),
+        (["-b", "previous", "--margin", "exact_match=nan"], "wanted METRIC=NUMBER"),
+        (
+            ["-b", "previous", "--fresh", "--limit", "3"],
+            "--limit, --fresh: the latest run is finished, so nothing is asked",
+        ),
+        (["-b", "previous", "--json", "--markdown", "-"], "both want stdout"),
+        (["-b", "previous", "--junit", "-"], "--junit wants a file name"),
+        (["-b", "previous", "--junit", "nowhere/x.xml"], "the folder nowhere does not exist"),
+        (["-b", "previous", "--junit", "x", "--markdown", "x"], "is given for --junit already"),
+        (["-b", "previous", "--junit", "proctor.db"], "is given for --db already"),
+        (["nowhere.yaml", "-b", "previous"], "nowhere.yaml"),
+        (["--db", "nowhere.db", "-b", "previous"], "nowhere.db"),
+    ],
+)
+def test_wrong_input_is_a_sentence(tmp_path, arguments, says):
+    two_runs(tmp_path, of(rag=ONES), of(rag=SEVEN))
+    done = proctor("gate", *arguments, folder=tmp_path)
+    assert (done.returncode, done.stdout) == (2, ""), done.stdout
+    assert says in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_misspelt_margin_never_passes(tmp_path):
+    two_runs(tmp_path, of(rag=ONES), of(rag=ONES))
+    done = proctor("gate", "-b", "previous", "--margin", "exact_mach=0.02", folder=tmp_path)
+    assert done.returncode == 2
+    assert "did you mean exact_match?" in done.stdout.replace("\n ", "")
+
+
+def test_there_is_no_previous_run(tmp_path):
+    store_run(tmp_path / "proctor.db", of(rag=ONES))
+    done = proctor("gate", "-b", "previous", folder=tmp_path)
+    assert (done.returncode, "no run of the suite 'run' before" in done.stderr) == (2, True)
+
+
+def test_a_run_that_was_stopped_early_is_not_judged_again(tmp_path):
+    two_runs(tmp_path, of(rag=ONES), of(rag=ONES), manifest={"early_stop": {}}, status="stopped")
+    done = proctor("gate", "-b", "previous", folder=tmp_path)
+    assert (done.returncode, "was stopped early" in done.stderr) == (2, True)
+
+
+def test_a_baseline_of_the_very_run_says_that_nothing_changed_since_then(tmp_path):
+    store_run(tmp_path / "proctor.db", of(rag=ONES))
+    assert proctor("baseline", folder=tmp_path).returncode == 0
+    done = proctor("gate", "-b", "baseline.json", folder=tmp_path)
+    assert done.returncode == 0
+    assert "written from this very run" in " ".join(done.stdout.split())
+
+
+def test_a_baseline_file_is_written_and_gives_the_same_verdict(tmp_path):
+    first, _ = two_runs(tmp_path, of(rag=ONES, faq=ONES), of(rag=SEVEN, faq=ONES))
+    done = proctor("baseline", first, folder=tmp_path)
+    assert done.returncode == 0
+    assert f"Wrote baseline.json: 120 questions, 2 bots and 1 metric of run {first}" in done.stdout
+    by_file, by_run = (
+        json.loads(proctor("gate", "-b", baseline, "--json", folder=tmp_path).stdout)
+        for baseline in ("baseline.json", first)
+    )
+    assert by_file["bots"] == by_run["bots"]
+    done = proctor("gate", "-b", "baseline.json:faq", "--bot", "rag", folder=tmp_path)
+    assert (done.returncode, "rag against faq: regressed" in done.stdout) == (1, True)
+    text = (tmp_path / "baseline.json").read_text().replace('"exact_match":1', '"exact_match":0', 1)
+    (tmp_path / "baseline.json").write_text(text)
+    done = proctor("gate", "-b", "baseline.json", folder=tmp_path)
+    assert (done.returncode, "edited by hand" in done.stderr) == (2, True)
+
+
+def test_a_baseline_holds_what_is_asked_for(tmp_path):
+    other = RunMetric("recall", "v1", "higher", 0.0, 1.0, None)
+    values = {"rag": {"exact_match": ONES, "recall": ONES}, "faq": {"exact_match": ONES, "recall": ONES}}
+    store_run(tmp_path / "proctor.db", values, metrics=(MATCH, other))
+    options = ["--bot", "rag", "-m", "recall", "--no-answers", "--out", "b.json"]
+    assert proctor("baseline", *options, folder=tmp_path).returncode == 0
+    made = json.loads((tmp_path / "b.json").read_text())
+    assert [each["name"] for each in (*made["bots"], *made["metrics"])] == ["rag", "recall"]
+    assert all("answer" not in row for question in made["questions"] for row in question["rows"]["rag"])
+    for wrong, says in (
+        (["2099"], "is no run of"), (["--bot", "rug"], "Did you mean rag?"), (["-m", "recal"], "did you mean recall?"),
+        (["b.json"], "not a database"), (["--out", "proctor.db"], "--db"), (["--out", "no/b.json"], "does not exist"),
+        (["--out", "-"], "wants a file name"),
+    ):  # fmt: skip
+        done = proctor("baseline", *wrong, folder=tmp_path)
+        assert (done.returncode, says in done.stderr) == (2, True), done.stderr
+
+
+def test_files_for_build_servers_and_pull_requests(tmp_path):
+    two_runs(tmp_path, of(rag=ONES), of(rag=SEVEN))
+    summary = tmp_path / "summary.md"
+    summary.write_text("before\n")
+    environ = {"PATH": "", "GITHUB_STEP_SUMMARY": str(summary)}
+    command = ["gate", "-b", "previous", "--junit", "x.xml", "--markdown", "x.md", "--github"]
+    done = proctor(*command, folder=tmp_path, env=environ)
+    assert done.returncode == 1, done.stderr
+    assert "<failure" in (tmp_path / "x.xml").read_text()
+    page = (tmp_path / "x.md").read_text()
+    assert page.startswith("## ❌ run: regressed")
+    assert summary.read_text() == f"before\n{page}\n"
+    lines = done.stdout.splitlines()
+    token = lines[0].removeprefix("::stop-commands::")
+    assert lines.index(f"::{token}::") == len(lines) - 2
+    assert lines[-1].startswith("::error title=rag%3A exact_match regressed::")
+    piped = proctor("gate", "-b", "previous", "--markdown", "-", "--github", folder=tmp_path)
+    assert piped.stdout == page
+    assert "::error" in piped.stderr
+
+
+def test_a_gate_of_two_small_runs_loads_nothing_heavy(tmp_path):
+    import subprocess
+    import sys
+
+    two_runs(tmp_path, of(rag=ONES), of(rag=SEVEN))
+    code = (
+        "import sys\nfrom proctor.harness.cli.main import main\nsys.argv = ['proctor', 'gate', '-b', 'previous']\n"
+        "try:\n    main()\nexcept SystemExit as end:\n    assert end.code == 1\n"
+        "print([n for n in ('scipy.stats', 'torch', 'sklearn', 'onnxruntime', 'openai') if n in sys.modules])"
+    )
+    run = [sys.executable, "-c", code]
+    done = subprocess.run(run, cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"
+
+
+BETTER = NOTING.replace('"It is " + question.split()[-1]', '"It is " + question.split()[-1] + " indeed"')
+
+
+def test_a_suite_is_held_first_and_what_is_kept_is_not_asked(tmp_path):
+    gate = {"baseline": "kept/base.json", "margins": {"exact_match": 0.03}, "confirm": 0}
+    write_suite(tmp_path, NOTING.format(delay=0), 12, gate=gate)
+    (tmp_path / "kept").mkdir()
+    done = proctor("gate", folder=tmp_path)
+    assert (done.returncode, "which the suite names as gate.baseline" in done.stderr) == (2, True)
+    assert asked(tmp_path) == []  # told before anything is asked
+    assert proctor("run", "suite.yaml", folder=tmp_path).returncode == 0
+    assert proctor("baseline", "--out", "kept/base.json", folder=tmp_path).returncode == 0
+    done = proctor("gate", folder=tmp_path)
+    assert (done.returncode, "mine: unchanged" in done.stdout) == (0, True), done.stderr
+    assert "Held suite.yaml: run " in done.stdout and "Nothing was asked." in done.stdout
+    assert "Saved: 12 answers of mine cached" in done.stdout
+    assert len(asked(tmp_path)) == 12
+    (tmp_path / "bot.py").write_text(BETTER.format(delay=0))
+    made = json.loads(proctor("gate", "--json", folder=tmp_path).stdout)
+    assert made["saved"] | {"seconds": 0} == {
+        "asked": {"mine": 12}, "kept": {}, "seconds": 0, "cost": None, "judge_calls": 0, "judge_calls_cached": 0,
+    }  # fmt: skip
+    assert made["exit_code"] == 1
+    assert made["baseline"]["from"] == "kept/base.json"  # in reports for others, no folder of this machine
+    assert len(asked(tmp_path)) == 24
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    done = proctor("gate", "..", "--db", "../proctor.db", folder=elsewhere)  # the baseline is beside the suite
+    assert (done.returncode, "Compared with " in done.stdout) == (1, True), done.stderr
+    assert proctor("gate", "suite.yaml", "-b", "previous", folder=tmp_path).returncode == 1
+    assert proctor("gate", "suite.yaml", "-b", "previous", folder=tmp_path).returncode == 1  # again, though resumed
+
+
+def test_the_latest_run_is_the_one_before_the_exam_however_often_the_gate_is_repeated(tmp_path):
+    write_suite(tmp_path, NOTING.format(delay=0), 12, gate={"margins": {"exact_match": 0.03}, "confirm": 0})
+    assert proctor("run", "suite.yaml", folder=tmp_path).returncode == 0
+    (first,) = [name for (name,) in lines(tmp_path / "proctor.db", "SELECT name FROM runs")]
+    done = proctor("gate", "suite.yaml", "-b", "latest", folder=tmp_path)
+    assert (done.returncode, f"has no run besides {first}" in done.stderr) == (2, True)
+    done = proctor("gate", "suite.yaml", "-b", first, folder=tmp_path)  # who names it knows what it is
+    assert (done.returncode, "nothing changed since then" in " ".join(done.stdout.split())) == (0, True)
+    (tmp_path / "bot.py").write_text(BETTER.format(delay=0))
+    done = proctor("gate", "suite.yaml", "-b", "proctor.db", folder=tmp_path)
+    assert (done.returncode, f"Compared with proctor.db, run {first}" in done.stdout) == (1, True)
+    for baseline, code in (
+        ("latest", 1),
+        (first, 1),
+        ("proctor.db", 2),
+        ("proctor.db:mine", 2),
+        (tmp_path / "proctor.db", 2),
+    ):
+        done = proctor("gate", "suite.yaml", "-b", baseline, folder=tmp_path)
+        assert (done.returncode, "that would always pass" in done.stderr) == (code, code == 2), baseline
+    assert len(asked(tmp_path)) == 24
+
+
+def test_an_exam_that_was_broken_off_is_not_held_against_what_there_is_of_itself(tmp_path):
+    write_suite(tmp_path, NOTING.format(delay=0), 12)
+    assert proctor("run", "suite.yaml", folder=tmp_path).returncode == 0
+    (run,) = [name for (name,) in lines(tmp_path / "proctor.db", "SELECT name FROM runs")]
+    connection = sqlite3.connect(tmp_path / "proctor.db")
+    connection.execute("UPDATE runs SET status = 'stopped'")
+    connection.commit()
+    connection.close()
+    done = proctor("gate", "suite.yaml", "-b", run, folder=tmp_path)
+    assert (done.returncode, "that would always pass" in done.stderr) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("gate", "options", "says"),
+    [
+        ({"margins": {"exact_mach": 0.1}}, [], "gate.margins.exact_mach: the suite does not measure it; did you mean"),
+        ({"margins": {"answer_length": 0.1}}, [], "neither direction of it is better"),
+        ({}, ["--margin", "rouge_l=0.1"], "--margin rouge_l: the suite does not measure it"),
+        ({}, ["--bot", "mime"], "Did you mean 'mine'?"),
+        ({}, ["-b", "mine"], "can't be compared with itself"),
+    ],
+)
+def test_what_a_suite_can_not_be_gated_by_is_told_before_anything_is_asked(tmp_path, gate, options, says):
+    write_suite(tmp_path, NOTING.format(delay=0), gate=gate)
+    store_run(tmp_path / "proctor.db", of(mine=ONES))
+    done = proctor("gate", "-b", "latest", *options, folder=tmp_path)
+    assert done.returncode == 2
+    assert says in done.stderr
+    assert asked(tmp_path) == []
+
+
+def test_an_edited_prompt_asks_that_bot_again_and_nothing_else(tmp_path):
+    """On the sample suite, with the embedded models."""
+    assert proctor("init", "mine", folder=tmp_path).returncode == 0
+    folder = tmp_path / "mine"
+    held = proctor("run", "suite.yaml", "--bots", "faq,rag", "--limit", "12", folder=folder)
+    assert held.returncode == 0, held.stderr
+    assert proctor("baseline", folder=folder).returncode == 0
+    prompt = folder / "prompts" / "rag.md"
+    prompt.write_text(prompt.read_text() + "\nBe friendly.\n")
+    options = ["-b", "baseline.json", "--bot", "faq", "--bot", "rag", "--limit", "12", "--json"]
+    done = proctor("gate", *options, folder=folder)
+    made = json.loads(done.stdout)
+    assert made["saved"]["asked"] == {"rag": 12}
+    assert made["saved"]["kept"] == {"faq": 12}
+    assert made["saved"]["seconds"] > 0
+    assert made["bots"]["faq"]["verdict"] == "unchanged"
+    assert made["bots"]["rag"]["unchanged"] is False
+    assert done.returncode == made["bots"]["rag"]["exit_code"]
+    connection = sqlite3.connect(folder / "proctor.db")
+    counts = dict(connection.execute("SELECT name, COUNT(*) FROM replies JOIN bots ON bots.id = bot_id GROUP BY name"))
+    connection.close()
+    assert counts == {"faq": 12, "rag": 24}
+
+
+def test_no_output_takes_the_place_of_what_is_read(tmp_path):
+    path = tmp_path / "proctor.db"
+    first, second = two_runs(tmp_path, of(rag=ONES), of(rag=ONES))
+    (tmp_path / "other.db").write_bytes(path.read_bytes())
+    assert proctor("baseline", first, "-o", "base.json", folder=tmp_path).returncode == 0
+    kept = {each: each.read_bytes() for each in (path, tmp_path / "other.db", tmp_path / "base.json")}
+    for arguments, says in (
+        (["gate", f"other.db:{second}", "-b", f"proctor.db:{first}", "--markdown", "other.db"], "for the run already"),
+        (["gate", "-b", "base.json", "--markdown", "./base.json"], "for --baseline already"),
+        (["gate", "-b", "base.json", "--junit", "other.db"], "other.db is a database, which would be lost"),
+        (["baseline", "-o", "other.db"], "other.db is a database, which would be lost"),
+        (["compare", "base.json", "latest", "--markdown", "base.json"], "for the first side already"),
+    ):
+        done = proctor(*arguments, folder=tmp_path)
+        assert (done.returncode, says in done.stderr) == (2, True), done.stderr
+    assert {each: each.read_bytes() for each in kept} == kept
+
+
+class Closed(io.RawIOBase):
+    """A pipe that nobody reads any more."""
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, _: object) -> int:
+        raise BrokenPipeError
+
+
+@pytest.mark.parametrize("output", [GateOutputs(), GateOutputs(as_json=True), GateOutputs(markdown=Path("-"))])
+def test_a_reader_that_leaves_early_does_not_change_the_verdict(tmp_path, output):
+    for candidate, code in ((ONES, 0), (SEVEN, 1)):
+        two_runs(tmp_path, of(rag=ONES), of(rag=candidate))
+        options = GateOptions(tmp_path / "proctor.db", "previous")
+        pipe = io.TextIOWrapper(io.BufferedWriter(Closed()), write_through=True)
+        with contextlib.redirect_stdout(pipe):
+            assert gate_and_show(None, options, Asking(), output) == code
+        with contextlib.suppress(BrokenPipeError):
+            pipe.detach().detach()
+
+
+def test_what_can_not_be_compared_for_one_reason_is_told_once(tmp_path):
+    names = ("exact_match", "recall", "precision")
+    values = {"rag": dict.fromkeys(names, SEVEN)}
+    for version in ("v1", "v2"):
+        metrics = tuple(RunMetric(name, version, "higher", 0.0, 1.0, 1.0) for name in names)
+        store_run(tmp_path / "proctor.db", values, metrics, milliseconds=float(len(version) + int(version[1])))
+    shown = proctor("gate", "-b", "previous", "--metric", "all", folder=tmp_path).stdout
+    assert "exact_match, recall, precision: It was worked out by another version" in shown
+    assert shown.count("worked out") == 1
+
+
+def test_missing_is_told_in_the_direction_of_the_table(tmp_path):
+    """Of a metric of which less is better, a gain is a fall: the table and the sentences speak of the change."""
+    slow = RunMetric("toxicity", "v1", "lower", 0.0, 1.0, 0.5)
+    for candidate in ([0.0] * 100, [0.0] * 90 + ["error"] * 10):
+        store_run(
+            tmp_path / "proctor.db", {"rag": {"toxicity": candidate}}, (slow,), milliseconds=float(len(set(candidate)))
+        )
+    shown = " ".join(proctor("gate", "-b", "previous", folder=tmp_path).stdout.split())
+    assert "10 questions (10%) lost the value" in shown
+    assert "with them the change is between 0.000 and +0.10" in shown
+
+
+@pytest.mark.parametrize("more", ["", ":2026", ":rag", ":2026:rag"])
+def test_a_file_beside_the_suite_is_found_whatever_of_it_is_meant(tmp_path, more):
+    (tmp_path / "kept.db").touch()
+    settings = GateSettings(baseline=f"kept.db{more}")
+    assert suite_baseline("", settings, tmp_path) == f"{tmp_path / 'kept.db'}{more}"
+    assert suite_baseline("previous", settings, tmp_path) == "previous"
+    assert suite_baseline("", GateSettings(baseline=f"other.db{more}"), tmp_path) == f"other.db{more}"
+
+
+def test_two_answers_to_which_bot_are_refused(tmp_path):
+    two_runs(tmp_path, of(rag=ONES, faq=ONES), of(rag=ONES, faq=SEVEN))
+    done = proctor("gate", "rag", "-b", "previous", "--bot", "faq", folder=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "names the bot rag, and --bot faq" in done.stderr
+    assert proctor("gate", "rag", "-b", "previous", "--bot", "rag", folder=tmp_path).returncode == 0

@@ -1,0 +1,226 @@
+"""What a gate says of these very questions: by the primary metric, and after asking again what changed."""
+
+import itertools
+import json
+import re
+import threading
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pytest
+from gated_runs import MATCH, store_run
+from openai_server import Call, OpenAIServer
+from proctor.reports.store.run import RunMetric
+from suites import NOTING, asked, lines, write_suite
+from typed import proctor
+
+RECALL = RunMetric("keyword_recall", "v1", "higher", 0.0, 1.0, None)
+ONES = [1.0] * 100
+QUESTIONS, NOISY = 40, 6
+
+
+class Endpoint:
+    """A chat model that answers right, but for some questions every other time, and under the bad prompt for some."""
+
+    def __init__(self, noisy: int) -> None:
+        self.noisy = noisy
+        self.prompts: Counter[str] = Counter()
+        self._turns = [itertools.cycle("+-" if n % 2 else "-+") for n in range(noisy)]
+        self._lock = threading.Lock()
+
+    def __call__(self, call: Call) -> str:
+        number = int(call.prompt.split()[-1])
+        with self._lock:
+            self.prompts["bad" if "Be quick" in call.prompt else "good"] += 1
+            right = next(self._turns[number]) == "+" if number < self.noisy else True
+        return str(number) if right and not ("Be quick" in call.prompt and number >= QUESTIONS - 5) else "no"
+
+
+def write(folder: Path, url: str, prompt: str, **suite: object) -> None:
+    questions = [{"id": f"q{n}", "question": f"What is {n}", "expected_answer": str(n)} for n in range(QUESTIONS)]
+    (folder / "questions.jsonl").write_text("".join(json.dumps(each) + "\n" for each in questions))
+    (folder / "documents").mkdir(exist_ok=True)
+    (folder / "documents" / "a.md").write_text("The first edition.")
+    (folder / "prompt.md").write_text(f"{prompt}\n{{context}}\n{{question}}")
+    made = {
+        "name": "test", "questions": "questions.jsonl", "knowledge": "documents", "primary": "exact_match",
+        "models": {"chat": {"model": "openai:m", "base_url": url}}, "metrics": ["exact_match", "keyword_recall"],
+        "bots": {"mine": {"type": "full_context", "model": "chat", "prompt": "prompt.md"}},
+        "gate": {"baseline": "baseline.json"},
+    }  # fmt: skip
+    (folder / "suite.yaml").write_text(json.dumps(made | suite))
+
+
+@pytest.fixture
+def noisy() -> Iterator[tuple[Endpoint, str]]:
+    endpoint = Endpoint(NOISY)
+    with OpenAIServer(endpoint, models=["m"]) as server:
+        yield endpoint, server.url
+
+
+@pytest.fixture
+def steady() -> Iterator[tuple[Endpoint, str]]:
+    endpoint = Endpoint(0)
+    with OpenAIServer(endpoint, models=["m"]) as server:
+        yield endpoint, server.url
+
+
+def gated(folder: Path, *options: str) -> dict:
+    done = proctor("gate", "--json", *options, folder=folder)
+    assert done.stdout, done.stderr
+    return json.loads(done.stdout) | {"code": done.returncode}
+
+
+def based(folder: Path, url: str) -> None:
+    write(folder, url, "Be careful.")
+    assert proctor("run", "suite.yaml", folder=folder).returncode == 0
+    assert proctor("baseline", folder=folder).returncode == 0
+    (folder / "proctor.db").unlink()  # as on a build server: only the file is there
+
+
+def test_an_edit_that_changes_no_value_passes_and_says_so(tmp_path, steady):
+    endpoint, url = steady
+    based(tmp_path, url)
+    write(tmp_path, url, "Be careful!")
+    made = gated(tmp_path)
+    assert (made["code"], made["verdict"]) == (0, "not worse")
+    (found,) = made["bots"]["mine"]["metrics"].values()  # the primary metric alone
+    assert found["sentence"] == "no value changed on these 40 questions" or found["outcome"] == "unchanged"
+    assert endpoint.prompts.total() == 2 * QUESTIONS, "nothing was asked again"
+
+
+def test_a_loss_is_found_by_asking_both_prompts_again_the_old_one_from_the_baseline_file(tmp_path, steady):
+    endpoint, url = steady
+    based(tmp_path, url)
+    write(tmp_path, url, "Be quick.")
+    made = gated(tmp_path)
+    assert (made["code"], made["verdict"]) == (1, "regressed")
+    found = made["bots"]["mine"]["metrics"]["exact_match"]
+    assert (found["these"]["worse"], found["these"]["both_sides"]) == (5, True)
+    again = found["these"]["asked_again"]
+    assert 0 < again <= 12
+    assert endpoint.prompts.total() == 2 * QUESTIONS + again
+    assert endpoint.prompts["good"] > QUESTIONS, "the prompt as it was is asked again, too"
+    assert gated(tmp_path)["code"] == 1
+    assert endpoint.prompts.total() == 2 * QUESTIONS + again, "the second gate finds all answers"
+    suites = {suite for (suite,) in lines(tmp_path / "proctor.db", "SELECT suite FROM runs")}
+    assert suites == {"test", "test (asked again)"}
+
+
+def test_noise_is_not_taken_for_a_loss(tmp_path, noisy):
+    _, url = noisy
+    based(tmp_path, url)
+    write(tmp_path, url, "Be careful indeed.")
+    made = gated(tmp_path)
+    found = made["bots"]["mine"]["metrics"]["exact_match"]["these"]
+    assert found["worse"] + found["better"] == NOISY, "each of them says the other thing the second time"
+    assert made["verdict"] != "regressed"
+    assert found["noise"] > 0
+
+
+def test_without_confirmation_nothing_is_asked_again(tmp_path, steady):
+    endpoint, url = steady
+    based(tmp_path, url)
+    write(tmp_path, url, "Be quick.", gate={"baseline": "baseline.json", "confirm": 0})
+    found = gated(tmp_path)["bots"]["mine"]["metrics"]["exact_match"]
+    assert found["these"]["asked_again"] == 0
+    assert endpoint.prompts.total() == 2 * QUESTIONS
+
+
+def test_a_bot_of_ones_own_is_asked_again_as_it_is(tmp_path):
+    write_suite(tmp_path, NOTING.format(delay=0), 40, primary="exact_match")
+    assert proctor("run", "suite.yaml", folder=tmp_path).returncode == 0
+    worse = NOTING.replace('"It is " + question.split()[-1]', '"It is " + question.split()[-1].replace("3", "?")')
+    (tmp_path / "bot.py").write_text(worse.format(delay=0))
+    done = proctor("gate", "suite.yaml", "-b", "previous", folder=tmp_path)
+    assert done.returncode == 1
+    shown = " ".join(done.stdout.split())
+    assert "mine as it was could not be asked again (a bot of type python is made elsewhere)" in shown
+    assert "exact_match on questions like these: regressed" in shown
+    assert len(asked(tmp_path)) > 80
+
+
+def test_the_prompts_difference_stands_in_the_comment_and_on_the_page(tmp_path, steady):
+    _, url = steady
+    based(tmp_path, url)
+    write(tmp_path, url, "Be quick.")
+    done = proctor("gate", "--markdown", "gate.md", folder=tmp_path)
+    assert "changed: prompt" in done.stdout
+    assert "```diff\n--- before\n+++ now\n" in (page := (tmp_path / "gate.md").read_text())
+    assert "\n-Be careful.\n+Be quick.\n" in page
+    changes = gated(tmp_path)["bots"]["mine"]["changes"]
+    assert [(each["what"], each["name"]) for each in changes] == [("prompt", "prompt")]
+    assert proctor("report", "baseline.json", "latest", "--html", "page.html", folder=tmp_path).returncode == 0
+    html = re.sub("<[^>]+>", "", (tmp_path / "page.html").read_text())
+    assert "Be careful." in html and "Be quick." in html
+
+
+def two_runs(folder: Path, baseline: Sequence[float], candidate: Sequence[float], **changes: object) -> None:
+    values = [{"rag": {"exact_match": each, "keyword_recall": [0.5] * len(each)}} for each in (baseline, candidate)]
+    store_run(folder / "proctor.db", values[0], metrics=(MATCH, RECALL))
+    store_run(folder / "proctor.db", values[1], metrics=(MATCH, RECALL), milliseconds=11.0, **changes)
+
+
+def test_failed_answers_are_wrong_ones_and_told_before_all_else(tmp_path):
+    manifest = {"settings": {"primary": "exact_match", "suite": {"gate": {"margin": 0.05}}}}
+    two_runs(tmp_path, ONES, ONES, failed={"rag": range(4)}, manifest=manifest)
+    notify = "4 of 100 answers failed outright, none before; counted as wrong in exact_match"
+    files = ("--markdown", "x.md", "--junit", "x.xml")
+    shown = proctor("gate", "-b", "previous", *files, "--margin", "exact_match=0.2", folder=tmp_path)
+    assert (shown.returncode, f"!! {notify}" in " ".join(shown.stdout.split())) == (0, True), shown.stdout
+    assert f"**{notify.replace('_', chr(92) + '_')}**" in (tmp_path / "x.md").read_text()
+    assert notify in (tmp_path / "x.xml").read_text()
+    made = gated(tmp_path, "-b", "previous", "--margin", "exact_match=0.03")
+    assert made["bots"]["rag"]["failures"] == {"before": 0, "now": 4, "rows": 100}
+    assert made["bots"]["rag"]["metrics"]["exact_match"]["candidate_mean"] == pytest.approx(0.96)
+    compared = proctor("compare", "previous", "latest", folder=tmp_path)
+    assert "4 of 100 answers of rag" in " ".join(compared.stdout.split())
+
+
+def test_a_missed_threshold_alone_is_below_threshold(tmp_path):
+    half = [1.0, 0.0] * 50
+    manifest = {"settings": {"suite": {"thresholds": {"exact_match": 0.8}}}}
+    metrics = (RunMetric("exact_match", "v1", "higher", 0.0, 1.0, 0.8), RECALL)
+    values = {"rag": {"exact_match": half, "keyword_recall": half}}
+    store_run(tmp_path / "proctor.db", values, metrics=metrics)
+    store_run(tmp_path / "proctor.db", values, metrics=metrics, milliseconds=11.0, manifest=manifest)
+    done = proctor("gate", "-b", "previous", "--junit", "x.xml", "--markdown", "x.md", folder=tmp_path)
+    assert done.returncode == 5
+    assert "rag: below threshold" in done.stdout and "regressed" not in done.stdout
+    assert "exact_match below threshold: 0.50" in done.stdout
+    assert (tmp_path / "x.md").read_text().startswith("## 📉 run: below threshold")
+    assert '<failure message="below threshold' in (tmp_path / "x.xml").read_text()
+    made = gated(tmp_path, "-b", "previous")
+    assert made["verdict"] == "below threshold"
+    assert made["bots"]["rag"]["metrics"]["exact_match"]["outcome"] in ("not worse", "unchanged")
+    assert [each["outcome"] for each in made["bots"]["rag"]["thresholds"]] == ["below threshold"]
+
+
+def test_the_scope_decides_and_the_other_is_printed(tmp_path):
+    few = [0.0 if place in (1, 2) else 1.0 for place in range(100)]
+    other = [0.0 if place in (3, 4) else 1.0 for place in range(100)]
+    two_runs(tmp_path, few, other)
+    these, like = (gated(tmp_path, "-b", "previous", "--scope", scope) for scope in ("these", "like_these"))
+    found = [each["bots"]["rag"]["metrics"]["exact_match"] for each in (these, like)]
+    assert (found[1]["outcome"], like["code"]) == ("undecided", 3)
+    assert found[0]["outcome"] == found[0]["these"]["outcome"] == found[1]["these"]["outcome"]
+    assert found[0]["like_these"] == found[1]["like_these"] != {}
+    shown = proctor("gate", "-b", "previous", "--scope", "like_these", folder=tmp_path).stdout
+    assert "exact_match on these very questions:" in " ".join(shown.split())
+    wrong = proctor("gate", "-b", "previous", "--scope", "those", folder=tmp_path)
+    assert (wrong.returncode, "wanted these" in wrong.stderr) == (2, True)
+
+
+def test_the_primary_metric_is_gated_alone_and_others_on_request(tmp_path):
+    two_runs(tmp_path, ONES, ONES)
+    gates = [gated(tmp_path, "-b", "previous", *more) for more in ((), ("--metric", "all"), ("-m", "keyword_recall"))]
+    assert [list(each["bots"]["rag"]["metrics"]) for each in gates] == [
+        ["exact_match"], ["exact_match", "keyword_recall"], ["keyword_recall"],
+    ]  # fmt: skip
+    assert gates[0]["primary"]["metric"] == "exact_match" and gates[0]["primary"]["named"] is False
+    assert "exact_match was chosen as the primary metric" in " ".join(
+        proctor("gate", "-b", "previous", folder=tmp_path).stdout.split()
+    )
+    wrong = gated(tmp_path, "-b", "previous", "--metric", "keyword_recal")
+    assert wrong["code"] == 2

@@ -1,0 +1,79 @@
+import dataclasses
+
+import pytest
+from analysis_records import full_analysis, grid
+from proctor.reports.analysis import messages as words
+from proctor.reports.analysis.findings import (
+    Ablations,
+    DatasetQuality,
+    DocumentAttribution,
+    DocumentSummary,
+    KnowledgeAnalysis,
+    Subset,
+)
+
+
+def test_documents_are_counted_where_there_are_no_cards():
+    analysis = KnowledgeAnalysis("20261121-093000-1f2e", "shop", "", "", "", {"settings": {"documents": {"count": 12}}})
+    assert words.about(analysis) == "12 documents, 0 questions"
+
+
+@pytest.mark.parametrize(
+    ("says", "mark"), [("better", "take"), ("no difference shown", "no gain shown"), ("worse", "worse")]
+)
+def test_a_setting_is_to_be_taken_only_where_it_is_better(says: str, mark: str):
+    made = grid()
+    assert made.recommendation is not None
+    made = dataclasses.replace(made, recommendation=dataclasses.replace(made.recommendation, verdict=says))
+    assert [words.mark(made, place) for place in range(3)] == ["now", "", mark]
+
+
+def test_questions_of_a_grid_are_parted_by_what_they_were_measured_against():
+    both = grid()
+    assert words.gold_of_grid(both) == (
+        "3 configurations, 4 questions: 3 by gold evidence, 1 by the support of their expected answer"
+    )
+    assert (
+        words.gold_of_grid(dataclasses.replace(both, by_evidence=4)) == "3 configurations, 4 questions by gold evidence"
+    )
+
+
+def test_a_smaller_set_is_told_by_bots_that_it_was_not_chosen_with():
+    found = Subset(("how",), 4, 1.0, 0.02, error_elsewhere=0.05, error_unseen=0.03, error_random=0.04)
+    sentence = words.about_subset(DatasetQuality((), (), found, "f1"))
+    assert sentence == (
+        "1 of 4 questions keep the ranking of the bots by f1; the mean of a bot moves by 0.020 at most. Of a bot that "
+        "they were not chosen with it moves by 0.030, as many drawn by chance by 0.040."
+    )
+    bare = dataclasses.replace(found, error_unseen=None)
+    assert words.about_subset(DatasetQuality((), (), bare, "f1")).endswith("and by 0.050 where they were not chosen.")
+    assert words.about_subset(DatasetQuality()) == ""
+    for firm, agreement, kept in ((2, 0.8, "the order of the bots that are told apart"), (0, 1.0, "what bots score")):
+        other = dataclasses.replace(found, firm_pairs=firm, agreement=agreement)
+        assert f"keep {kept} by f1;" in words.about_subset(DatasetQuality((), (), other, "f1"))
+
+
+def test_documents_that_caused_most_stand_before_those_that_carried_most():
+    made = [
+        DocumentAttribution("tried.md", tried=3),
+        DocumentAttribution("carries.md", successes=(("rag", "a"),)),
+        DocumentAttribution("one.md", (("rag", "a"),)),
+        DocumentAttribution("two.md", (("rag", "a"), ("faq", "a"))),
+    ]
+    found = words.moved(Ablations("f1", 0.5, (), tuple(made)))
+    assert [one.document for one in found] == ["two.md", "one.md", "carries.md"]
+
+
+def test_answers_that_a_document_misled_stand_first():
+    attribution = full_analysis().attribution
+    assert attribution is not None
+    turned = dataclasses.replace(attribution, answers=attribution.answers[::-1])
+    assert [one.cause for one in words.attributed_first(turned)] == ["document", "unknown"]
+
+
+def test_it_is_known_what_answers_read_as_soon_as_one_tells():
+    analysis = full_analysis()
+    assert words.is_read(analysis)
+    assert not words.is_read(
+        dataclasses.replace(analysis, documents=(DocumentSummary("a.md", "", 1, questions=("how",)),))
+    )

@@ -1,0 +1,132 @@
+import dataclasses
+
+import pytest
+from analysis_records import difference, estimate, full_analysis, grid
+from proctor.reports.analysis.findings import (
+    AblatedAnswer,
+    Ablations,
+    DatasetQuality,
+    DocumentAttribution,
+    DocumentSummary,
+    Finding,
+    Gaps,
+    Grid,
+    KnowledgeAnalysis,
+    QuestionQuality,
+)
+from proctor.reports.analysis.messages import advice, beyond_budget, conclusions
+
+BARE = KnowledgeAnalysis("20261121-093000-1f2e", "shop", "", "", "", {})
+
+
+def said(**parts: object) -> list[str]:
+    return list(conclusions(dataclasses.replace(BARE, **parts)))  # type: ignore[arg-type]
+
+
+def found(says: str) -> Grid:
+    made = grid()
+    assert made.recommendation is not None
+    return dataclasses.replace(made, recommendation=dataclasses.replace(made.recommendation, verdict=says))
+
+
+def test_a_bare_survey_concludes_nothing():
+    assert said() == []
+
+
+def test_the_long_sentence_of_the_grid_is_not_repeated():
+    made = grid()
+    assert made.recommendation is not None
+    (sentence,) = said(grid=made)
+    assert sentence != made.recommendation.reason
+    assert sentence.startswith("Take recursive 600/80, hybrid, k 4 instead of recursive 400/80, dense, k 4: +0.20")
+
+
+@pytest.mark.parametrize("says", ["no difference shown", "worse", "current"])
+def test_only_what_is_better_is_to_be_taken(says: str):
+    sentence = advice(found(says))
+    assert sentence.startswith("Keep the current configuration, recursive 400/80, dense, k 4")
+    assert "520 prompt tokens or less" in sentence
+
+
+def budgeted(gain: float, tokens: float, apart: float = 0.02) -> Grid:
+    """A grid whose last setting gains so much for so many tokens; one within the bound gains 0.1."""
+    made = grid()
+    last = dataclasses.replace(
+        made.configurations[-1],
+        differences={"evidence_recall": difference(gain, apart)},
+        metrics={**made.configurations[-1].metrics, "prompt_tokens": estimate(tokens)},
+    )
+    return dataclasses.replace(made, configurations=(*made.configurations[:-1], last), budget=560.0)
+
+
+def test_what_more_tokens_would_buy_is_said():
+    sentence = beyond_budget(budgeted(0.2, 900.0))
+    assert "recursive 600/80, hybrid, k 4 takes 900 a question and has +0.20 (+0.18, +0.22) evidence_recall" in sentence
+    assert "analysis: max_tokens" in sentence
+
+
+@pytest.mark.parametrize(
+    ("gain", "tokens", "apart"), [(0.2, 500.0, 0.02), (0.1, 900.0, 0.02), (0.2, 900.0, 0.2)],
+    ids=["within", "no more than within", "not shown"],
+)  # fmt: skip
+def test_what_more_tokens_would_not_buy_is_not_said(gain: float, tokens: float, apart: float):
+    assert beyond_budget(budgeted(gain, tokens, apart)) == ""
+
+
+def test_without_a_bound_nothing_is_beyond_it():
+    assert beyond_budget(dataclasses.replace(budgeted(0.2, 900.0), budget=None)) == ""
+
+
+def test_wrong_answers_are_told_by_what_caused_them():
+    causes = ("document", "several", "retrieval", "bot", "bot")
+    answers = tuple(AblatedAnswer("rag", f"q{place}", 0.0, cause=cause) for place, cause in enumerate(causes))
+    documents = (
+        DocumentAttribution("a.md", (("rag", "q0"),)),
+        DocumentAttribution("b.md", (("rag", "q0"), ("rag", "q1"))),
+    )
+    assert said(attribution=Ablations("f1", 0.5, answers, documents)) == [
+        "Of 5 wrong answers that were asked again, 2 become right when documents that mislead are taken away, "
+        "1 becomes right from the gold document alone, and 2 stay wrong even from the gold document alone, which is up "
+        "to the bot.",
+        "b.md caused 2 wrong answers, and 1 other document at least one.",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("difficulty", "says"), [(0.95, "95% of the answers are wrong"), (0.05, "Only 5% of"), (0.5, "")]
+)
+def test_a_metric_that_calls_nearly_all_answers_the_same_is_doubted(difficulty: float, says: str):
+    dataset_quality = DatasetQuality((), tuple(QuestionQuality(f"q{place}", 2, difficulty) for place in range(10)))
+    sentences = said(dataset_quality=dataset_quality, metric="f1", threshold=0.5)
+    assert [sentence for sentence in sentences if says and sentence.startswith(says)] == sentences
+    assert bool(sentences) is bool(says)
+
+
+def test_a_few_answers_don_t_call_a_metric_into_doubt():
+    assert said(dataset_quality=DatasetQuality((), (QuestionQuality("q", 2, 1.0),)), metric="f1") == []
+
+
+def test_documents_that_did_nothing_are_told_only_where_answers_tell_what_they_read():
+    idle, read = DocumentSummary("idle.md", "", 1), DocumentSummary("read.md", "", 1, retrieved=2)
+    assert said(documents=(idle, idle)) == []
+    assert said(documents=(idle, read)) == [
+        "1 of 2 documents did nothing: no answer was made from it, and no question needs it."
+    ]
+
+
+def test_findings_are_counted_with_their_verbs():
+    pair = Finding("contradiction", "high", "They differ.", "Mend one.")
+    stale = Finding("stale_gold", "high", "It is gone.", "Quote anew.", questions=("a", "b"))
+    assert said(document_quality=(pair, pair), gaps=Gaps((stale,))) == [
+        "2 questions have stale gold: the evidence is no longer in its document.",
+        "2 pairs of documents contradict one another.",
+    ]
+
+
+def test_conclusions_stand_in_the_order_of_the_parts():
+    sentences = list(conclusions(full_analysis()))
+    places = [
+        next(place for place, sentence in enumerate(sentences) if words in sentence)
+        for words in ("Take ", "stale gold", "asked again", "contradict")
+    ]
+    assert places == sorted(places)
