@@ -2,7 +2,7 @@
 
 import contextlib
 
-from perturbed_runs import RECALL, asked, perturbations, replies_of, stored_run
+from perturbed_runs import RECALL, asked, giving, perturbations, stored_run
 from proctor.reports.problems import Problem
 from proctor.reports.report import findings_of, keep_findings
 from proctor.reports.reported_run import RowKey, open_reported
@@ -26,9 +26,9 @@ def test_each_flip_is_a_problem_of_the_run_that_holds_the_rewording(tmp_path):
     after = perturbations(questions, ["keyboard_typo"])
     values = {"q1": 0.3, "q2": 0.80, "q3": 0.75, "q4": None}
     values |= dict(zip([each.id for each in after], [0.8, 0.76, 0.7499, 0.9], strict=True))
-    first = stored_run(path, questions, {"rag": replies_of(values)}, metrics=[HALLUCINATION], evaluators=[LOW])
+    first = stored_run(path, questions, {"rag": giving(values)}, metrics=[HALLUCINATION], evaluators=[LOW])
     second = stored_run(
-        path, after, {"rag": replies_of(values)}, "run (perturbed)", metrics=[HALLUCINATION], evaluators=[LOW]
+        path, after, {"rag": giving(values)}, "run (perturbed)", metrics=[HALLUCINATION], evaluators=[LOW]
     )
     assert flips(path, first) == []
     (problem,) = flips(path, second)
@@ -59,8 +59,8 @@ def test_many_flips_do_not_flood_and_are_counted(tmp_path):
     values = {each.id: 1.0 for each in questions}
     after = perturbations(questions, ["comma"])
     values |= {each.id: 0.7 - number / 100 for number, each in enumerate(after)}
-    stored_run(path, questions, {"rag": replies_of(values)})
-    second = stored_run(path, after, {"rag": replies_of(values)}, "run (perturbed)")
+    stored_run(path, questions, {"rag": giving(values)})
+    second = stored_run(path, after, {"rag": giving(values)}, "run (perturbed)")
     (problem,) = flips(path, second)
     assert problem.what.startswith(
         "rag: 30 perturbed questions flip keyword_recall (30 from pass to fail); the worst: q29 "
@@ -74,7 +74,7 @@ def test_both_in_one_run_and_copies_told_as_such(tmp_path):
     questions = [asked(1)]
     after = perturbations(questions, ["identity"])
     values = {"q1": 1.0, after[0].id: 0.0}
-    run = stored_run(path, [*questions, *after], {"rag": replies_of(values)})
+    run = stored_run(path, [*questions, *after], {"rag": giving(values)})
     (problem,) = flips(path, run)
     assert problem.what.endswith("once asked again in the same words.")
 

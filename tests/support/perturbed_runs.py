@@ -85,9 +85,7 @@ def _score(metric: str, value: float | Score | None) -> Score:
     return Score(metric, float(value), Status.OK)
 
 
-def replies_of(
-    values: dict[str, float | Score | None], answers: dict[str, str | Reply | None] | None = None
-) -> Replies:
+def giving(values: dict[str, float | Score | None], answers: dict[str, str | Reply | None] | None = None) -> Replies:
     """A bot that gives these values and answers, by the ids of the questions."""
     return lambda question, _: (values[question.id], (answers or {}).get(question.id, "yes"))
 

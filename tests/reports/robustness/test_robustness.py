@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from perturbed_runs import RECALL, Opened, asked, perturbations, perturbed, replies_of, stored_run
+from perturbed_runs import RECALL, Opened, asked, giving, perturbations, perturbed, stored_run
 from proctor import InputError
 from proctor.bots.bot import Reply
 from proctor.metrics.score import Score, Status
@@ -40,7 +40,7 @@ def test_the_examples_of_the_specification(tmp_path):
     after = perturbations(questions, ["keyboard_typo"])
     before = {"q1": 0.3, "q2": 0.80, "q3": 0.75, "q4": None}
     values = before | dict(zip([each.id for each in after], [0.8, 0.76, 0.74, 0.9], strict=True))
-    bot = only(worked_out(tmp_path / "x.db", questions, after, {"rag": replies_of(values)}, metrics=[HALLUCINATION]))
+    bot = only(worked_out(tmp_path / "x.db", questions, after, {"rag": giving(values)}, metrics=[HALLUCINATION]))
     (metric,) = bot.metrics
     (kind,) = metric.kinds
     assert (kind.pass_to_fail, kind.fail_to_pass, kind.counts.comparable, kind.counts.not_comparable) == (1, 1, 3, 1)
@@ -61,7 +61,7 @@ def test_spread_and_worst_case_by_hand(tmp_path):
     ]
     values = {"q1": 1.0, "q2": 0.6} | {each.id: 0.0 for each in after}  # copies and other questions don't count
     values |= {"q1~comma-0.1-0": 0.4, "q1~comma-0.1-1": 1.0, "q2~comma-0.1-0": 0.8, "q2~comma-0.1-1": None}
-    bot = only(worked_out(tmp_path / "x.db", questions, after, {"rag": replies_of(values)}))
+    bot = only(worked_out(tmp_path / "x.db", questions, after, {"rag": giving(values)}))
     spread = bot.metrics[0].perturbations
     assert spread.plain.mean == pytest.approx(0.8)
     assert spread.worst.mean == pytest.approx((0.4 + 0.6) / 2)
@@ -76,7 +76,7 @@ def test_the_worst_of_what_is_better_lower_is_the_greatest(tmp_path):
     questions = [asked(1)]
     values = {"q1": 0.1, "q1~comma-0.1-0": 0.9}
     found = worked_out(
-        tmp_path / "x.db", questions, perturbations(questions, ["comma"]), {"rag": replies_of(values)}, metrics=[lower]
+        tmp_path / "x.db", questions, perturbations(questions, ["comma"]), {"rag": giving(values)}, metrics=[lower]
     )
     assert only(found).metrics[0].perturbations.worst.mean == pytest.approx(0.9)
     assert only(found).metrics[0].kinds[0].pass_to_fail == 1
@@ -93,7 +93,7 @@ def test_answers_agree_by_what_must_happen(tmp_path):
         "q2~misinformation-1-0": Reply("No", abstained=False),
     }  # fmt: skip
     values = dict.fromkeys(answers)
-    bot = only(worked_out(tmp_path / "x.db", questions, after, {"rag": replies_of(values, answers)}))
+    bot = only(worked_out(tmp_path / "x.db", questions, after, {"rag": giving(values, answers)}))
     comma, negation, misinformation = bot.answers.kinds
     assert (comma.same.mean, comma.as_wanted.mean) == (0.5, 0.5)
     assert (negation.same.mean, negation.as_wanted.mean) == (0.5, 0.5)  # q1 unchanged: a failure
@@ -133,7 +133,7 @@ def test_two_declined_answers_agree_whatever_their_words(tmp_path):
         tmp_path / "x.db",
         questions,
         perturbations(questions, ["comma"]),
-        {"rag": replies_of(dict.fromkeys(answers, 1.0), answers)},
+        {"rag": giving(dict.fromkeys(answers, 1.0), answers)},
     )
     assert only(found).answers.agreement.mean == 1.0
 
@@ -160,8 +160,8 @@ def test_one_run_of_both_and_two_runs_say_the_same(tmp_path):
     after = perturbations(questions, ["identity", "comma"], (0.1, 0.3))
     rng = np.random.default_rng(0)
     values = {each.id: float(rng.integers(2)) for each in [*questions, *after]}
-    two = worked_out(tmp_path / "two.db", questions, after, {"rag": replies_of(values)})
-    one = stored_run(tmp_path / "one.db", [*questions, *after], {"rag": replies_of(values)})
+    two = worked_out(tmp_path / "two.db", questions, after, {"rag": giving(values)})
+    one = stored_run(tmp_path / "one.db", [*questions, *after], {"rag": giving(values)})
     with Opened(tmp_path / "one.db") as opened:
         together = robustness(opened.tables(one))
     assert robustness_object(together)["bots"] == robustness_object(two)["bots"]
@@ -231,7 +231,7 @@ def test_unreadable_verdicts_are_not_comparable_and_mirrored_rates_are_left_out(
     unread = Score("pii_leakage.passes", None, Status.PARSE_FAILURE, "judge_unparseable")
     values = {"q1": 1.0, "q2": 1.0, "q1~comma-0.1-0": unread, "q2~comma-0.1-0": 0.0}
     found = worked_out(
-        tmp_path / "x.db", questions, perturbations(questions, ["comma"]), {"rag": replies_of(values)}, metrics=FAMILY
+        tmp_path / "x.db", questions, perturbations(questions, ["comma"]), {"rag": giving(values)}, metrics=FAMILY
     )
     (metric,) = only(found).metrics
     assert metric.column.name == "pii_leakage.passes"
@@ -274,7 +274,7 @@ def test_the_object_is_plain_json_and_the_page_keeps_texts_texts(tmp_path):
     after = perturbations(questions, ["identity", "comma"])
     values = {each.id: 1.0 for each in [*questions, *after]} | {"q1~comma-0.1-0": 0.0}
     answers = {"q1~comma-0.1-0": "<b>no</b> | @all"}
-    found = worked_out(tmp_path / "x.db", questions, after, {"rag": replies_of(values, answers)})
+    found = worked_out(tmp_path / "x.db", questions, after, {"rag": giving(values, answers)})
     made = json.loads(json.dumps(robustness_object(found), allow_nan=False))
     assert made["bots"]["rag"]["flips"][0]["flips"][0]["direction"] == "pass_to_fail"
     assert made["bots"]["rag"]["metrics"]["keyword_recall"]["kinds"][1]["flip_rate"] == 0.5
@@ -312,9 +312,7 @@ def test_an_unchanged_answer_to_a_negated_question_is_a_failure(tmp_path):
     after = [perturbed(each, "negation", 1, 0, "other") for each in questions]
     answers = {each.id: "yes" for each in after} | {after[0].id: "no"}
     values = dict.fromkeys([each.id for each in [*questions, *after]], 1.0)
-    (negation,) = only(
-        worked_out(tmp_path / "x.db", questions, after, {"rag": replies_of(values, answers)})
-    ).answers.kinds
+    (negation,) = only(worked_out(tmp_path / "x.db", questions, after, {"rag": giving(values, answers)})).answers.kinds
     assert negation.as_wanted.mean == 0.25
 
 
@@ -345,5 +343,5 @@ def test_the_worst_of_each_question_comes_before_the_second_of_any(tmp_path):
     questions = [asked(1), asked(2)]
     after = perturbations(questions, ["comma"], (0.1, 0.3))
     values = {"q1": 1.0, "q2": 1.0} | dict(zip([each.id for each in after], [0.0, 0.1, 0.2, 0.3], strict=True))
-    bot = only(worked_out(tmp_path / "x.db", questions, after, {"rag": replies_of(values)}))
+    bot = only(worked_out(tmp_path / "x.db", questions, after, {"rag": giving(values)}))
     assert [pair.first.after for pair in bot.flips] == [0.0, 0.2, 0.1, 0.3]
