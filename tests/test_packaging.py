@@ -70,7 +70,7 @@ def test_the_metadata_name_licence_version_and_command(wheel: Path, packed: set[
         commands = archive.read(f"{info}/entry_points.txt").decode()
     assert metadata["License-Expression"] == "Apache-2.0"
     assert metadata["Version"] == proctor.__version__
-    assert "proctor = proctor.harness.cli.main:main" in commands
+    assert "proctor = proctor.harness.cli:program" in commands
 
 
 def test_the_licence_is_the_whole_apache_licence() -> None:

@@ -67,14 +67,21 @@ def interruptible(sentence: str) -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt:
-        for each in (signal.SIGINT, signal.SIGTERM):  # we are ending already
-            signal.signal(each, signal.SIG_IGN)
-        atexit.register(leave_at_once, os.getpid())
-        complain(sentence)
+        interrupted(sentence)
         raise typer.Exit(INTERRUPTED) from None
     finally:
         if signal.getsignal(signal.SIGTERM) is not signal.SIG_IGN:
             signal.signal(signal.SIGTERM, before or signal.SIG_DFL)
+
+
+def interrupted(sentence: str = "Stopped.") -> None:
+    """Ignore further interrupts, print a sentence and leave with the end of the command; the first call counts."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN and signal.getsignal(signal.SIGTERM) is signal.SIG_IGN:
+        return
+    for each in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(each, signal.SIG_IGN)
+    atexit.register(leave_at_once, os.getpid())
+    complain(sentence)
 
 
 def leave_at_once(process: int) -> None:

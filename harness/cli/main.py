@@ -11,7 +11,7 @@ import typer.main
 from typer.core import TyperGroup
 
 from ... import InputError, __version__
-from .conventions import BROKEN, WRONG_INPUT, complain
+from .conventions import BROKEN, INTERRUPTED, WRONG_INPUT, complain, interrupted
 
 # Every command: the module it is in, and what the list of commands says of it (the first line of its docstring).
 COMMANDS: Final = {
@@ -102,6 +102,13 @@ def main() -> None:
     forgive()
     try:
         app()
+    except KeyboardInterrupt:
+        interrupted()
+        sys.exit(INTERRUPTED)
+    except SystemExit as end:
+        if end.code == INTERRUPTED:  # Typer's, before a command began; a second Ctrl-C would end us without a word
+            interrupted()
+        raise
     except InputError as error:
         complain(str(error))
         sys.exit(WRONG_INPUT)

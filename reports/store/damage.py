@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Final
+
+import orjson
 
 from .database import connect_to_read, explain, opened
 
 ADVICE = "Restore it from a copy, or give --db another file."
+SHAPES: Final = {"JSON object": dict, "JSON list": list}  # by how the description of a column begins
+
+TYPES: Final = {  # of values that a column may hold, by its declared type
+    "TEXT": "'text', 'null'",
+    "INTEGER": "'integer', 'null'",
+    "REAL": "'real', 'integer', 'null'",
+    "BLOB": "'blob', 'null'",
+}
 
 
 def damage_behind(error: Exception) -> str:
@@ -41,22 +51,44 @@ def _broken(connection: sqlite3.Connection) -> Iterator[str]:
     for (line,) in connection.execute("PRAGMA quick_check(1)"):
         if line != "ok":
             yield " ".join(str(line).split())
-    for table, column in _json_columns():
+    yield from _odd_types(connection)
+    for table, column, shape in _json_columns():
         for number, text in connection.execute(
             f'SELECT ROW_NUMBER() OVER (), CAST("{column}" AS BLOB) FROM "{table}" WHERE "{column}" IS NOT NULL'
         ):
-            try:
-                json.loads(text)
-            except (ValueError, RecursionError):
-                yield f"line {number} of table {table} holds no JSON in column {column}"
+            if not _is_json(text, shape):
+                yield f"line {number} of table {table} holds no {shape} in column {column}"
     for table, *_ in connection.execute("PRAGMA foreign_key_check"):
         yield f"a line of table {table} names another one that is not there"
 
 
-def _json_columns() -> Iterator[tuple[str, str]]:
-    """Columns that hold JSON by the contract of the schema."""
+def _odd_types(connection: sqlite3.Connection) -> Iterator[str]:
+    """Values of another type than their column, which SQLite allows, and which a flipped bit makes of a sound one."""
+    for (table,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall():
+        for _, column, declared, *_ in connection.execute(f'PRAGMA table_info("{table}")').fetchall():
+            if declared not in TYPES:
+                continue
+            found = connection.execute(
+                f'SELECT number, found FROM (SELECT ROW_NUMBER() OVER () AS number, typeof("{column}") AS found'
+                f' FROM "{table}") WHERE found NOT IN ({TYPES[declared]})'
+            ).fetchone()
+            if found:
+                yield f"line {found[0]} of table {table} holds a {found[1]} in column {column}"
+
+
+def _is_json(text: bytes, shape: str) -> bool:
+    try:
+        return isinstance(orjson.loads(text), SHAPES.get(shape, object))
+    except ValueError:
+        return False
+
+
+def _json_columns() -> Iterator[tuple[str, str, str]]:
+    """Columns that hold JSON by the contract of the schema: table, column, and what JSON."""
     from .schema import schema_texts
 
     for table in schema_texts():
         if not table.is_view:
-            yield from ((table.name, name) for name, text in table.columns.items() if text.startswith("JSON"))
+            for name, text in table.columns.items():
+                if text.startswith("JSON"):
+                    yield table.name, name, next((shape for shape in SHAPES if text.startswith(shape)), "JSON")

@@ -18,7 +18,7 @@ CREATE TABLE runs (
     status TEXT NOT NULL CHECK (status IN ('running', 'finished', 'stopped', 'failed')), -- `running`, `finished`, `stopped` (interrupted, or early by `--early-stop`; the same command resumes it), `failed` (a bot could not run)
     started_at TEXT NOT NULL, -- when it was first started
     finished_at TEXT, -- when it last ended; null while it runs
-    manifest TEXT NOT NULL, -- JSON: versions, models, machine, command, effective settings (among them `settings.documents`: how many documents were read, one hash over all, and the SHA-256 of each by its id, for the first 1,000), warnings of the last pass that asked something, and under `early_stop` the verdicts of such a run; no secrets
+    manifest TEXT NOT NULL, -- JSON object: versions, models, machine, command, effective settings (among them `settings.documents`: how many documents were read, one hash over all, and the SHA-256 of each by its id, for the first 1,000), warnings of the last pass that asked something, and under `early_stop` the verdicts of such a run; no secrets
     findings_key TEXT -- hash of the settings under which its problems and insights were derived; null when rows or scores were added since
 );
 CREATE INDEX runs_identity ON runs (identity);
@@ -31,10 +31,10 @@ CREATE TABLE bots (
     kind TEXT NOT NULL, -- type in the suite: `faq`, `rag`, `full_context`, `python`, `langchain`, `http`, `recorded`
     model TEXT, -- the chat model, or null
     embedded INTEGER NOT NULL, -- 1 when no language model takes part
-    settings TEXT NOT NULL, -- JSON: effective settings, secrets taken out
-    prompts TEXT NOT NULL, -- JSON: name to text of each prompt
-    parts TEXT NOT NULL, -- JSON: name to hash of each file it depends on
-    models TEXT NOT NULL -- JSON: role to id and revision of each model
+    settings TEXT NOT NULL, -- JSON object: effective settings, secrets taken out
+    prompts TEXT NOT NULL, -- JSON object: name to text of each prompt
+    parts TEXT NOT NULL, -- JSON object: name to hash of each file it depends on
+    models TEXT NOT NULL -- JSON object: role to id and revision of each model
 );
 
 CREATE TABLE questions (
@@ -48,7 +48,7 @@ CREATE TABLE questions (
     tags TEXT NOT NULL, -- JSON list
     source_document TEXT NOT NULL, -- the cluster in statistics; blank when the question is its own
     answerable INTEGER, -- 1, 0 or null
-    extra TEXT NOT NULL -- JSON: other keys of the question's line; `perturbs` says how it was made of another question
+    extra TEXT NOT NULL -- JSON object: other keys of the question's line; `perturbs` says how it was made of another question
 );
 
 CREATE TABLE run_bots (
@@ -78,7 +78,7 @@ CREATE TABLE replies (
     tokens_out INTEGER, -- as the backend counts
     cost REAL, -- in the currency of the configured prices
     reasoning TEXT, -- the model's reasoning trace
-    trace TEXT, -- JSON: whatever else the bot reported
+    trace TEXT, -- JSON object: whatever else the bot reported
     asked_at TEXT NOT NULL -- when
 );
 CREATE INDEX replies_question ON replies (bot_id, question_hash, repeat);
@@ -144,7 +144,7 @@ CREATE TABLE run_evaluators (
     metrics TEXT NOT NULL, -- JSON list of metrics.name, the primary one among them
     board TEXT NOT NULL CHECK (board IN ('heatmap', 'bool', 'classification')), -- `heatmap`, `bool`, `classification`
     problem_type TEXT NOT NULL, -- `accuracy`, `retrieval`, `privacy`, `fairness`, `summarization`, `operations`
-    parameters TEXT NOT NULL, -- JSON: `metric_threshold` (of the primary metric), `metric_threshold_is_default`, `all_metrics`, `min_test_cases`, `save_rows`, `options`
+    parameters TEXT NOT NULL, -- JSON object: `metric_threshold` (of the primary metric), `metric_threshold_is_default`, `all_metrics`, `min_test_cases`, `save_rows`, `options`
     PRIMARY KEY (run_id, evaluator)
 ) WITHOUT ROWID;
 
@@ -179,7 +179,7 @@ CREATE TABLE score_details (
     reply_id INTEGER NOT NULL, -- scores.reply_id
     question_id INTEGER NOT NULL, -- scores.question_id
     metric_id INTEGER NOT NULL, -- scores.metric_id
-    details TEXT NOT NULL, -- JSON: the evidence behind the value
+    details TEXT NOT NULL, -- JSON object: the evidence behind the value
     PRIMARY KEY (reply_id, question_id, metric_id),
     FOREIGN KEY (reply_id, question_id, metric_id) REFERENCES scores (reply_id, question_id, metric_id)
 ) WITHOUT ROWID;
@@ -214,7 +214,7 @@ CREATE TABLE insights (
     metric TEXT, -- metrics.name, or null
     bot_id INTEGER REFERENCES bots (id), -- bots.id; null when several bots tie (they are in the details)
     text TEXT NOT NULL, -- one sentence
-    details TEXT NOT NULL, -- JSON: the figures, question or sentence behind it
+    details TEXT NOT NULL, -- JSON object: the figures, question or sentence behind it
     UNIQUE (run_id, position)
 );
 
@@ -311,7 +311,7 @@ CREATE TABLE calibrations (
     corrected REAL NOT NULL, -- by labels and judge together (prediction-powered inference)
     ci_low REAL NOT NULL, -- lower end of its 95 % interval
     ci_high REAL NOT NULL, -- upper end
-    details TEXT NOT NULL, -- JSON: all figures with their intervals, the weight of the judge, warnings
+    details TEXT NOT NULL, -- JSON object: all figures with their intervals, the weight of the judge, warnings
     made_at TEXT NOT NULL -- when
 );
 CREATE UNIQUE INDEX calibrations_of ON calibrations (run_id, IFNULL(bot_id, 0), metric_id);
@@ -324,7 +324,7 @@ CREATE TABLE judge_checks (
     made_at TEXT NOT NULL, -- when
     accuracy REAL, -- share of the verdicts that were right; null when nothing could be graded
     hostile REAL, -- the same for the cases that try to sway the judge; null when there were none
-    result TEXT NOT NULL -- JSON: all figures, and the verdicts that were wrong
+    result TEXT NOT NULL -- JSON object: all figures, and the verdicts that were wrong
 );
 
 CREATE TABLE embeddings (
@@ -344,8 +344,8 @@ CREATE TABLE analyses (
     finished_at TEXT NOT NULL, -- when
     metric TEXT, -- name of the metric that says whether an answer is right, or null
     threshold REAL, -- what an answer must reach to be right
-    manifest TEXT NOT NULL, -- JSON: versions, settings, models, seed, hashes of documents and questions; no secrets
-    content TEXT NOT NULL -- JSON: the whole analysis, as `proctor knowledge --json` prints it
+    manifest TEXT NOT NULL, -- JSON object: versions, settings, models, seed, hashes of documents and questions; no secrets
+    content TEXT NOT NULL -- JSON object: the whole analysis, as `proctor knowledge --json` prints it
 );
 CREATE INDEX analyses_run ON analyses (run_id);
 
@@ -435,7 +435,7 @@ CREATE TABLE analysis_findings (
     locations TEXT NOT NULL, -- JSON list of passages: document, start, end, text
     questions TEXT NOT NULL, -- JSON list: keys of the questions that it concerns
     score REAL, -- how sure it is, from 0 to 1, or null
-    details TEXT NOT NULL, -- JSON: the figures behind it
+    details TEXT NOT NULL, -- JSON object: the figures behind it
     PRIMARY KEY (analysis_id, position)
 ) WITHOUT ROWID;
 

@@ -68,9 +68,24 @@ def test_a_damaged_page_is_a_sentence_or_does_not_matter(copy, seed):
 @pytest.mark.parametrize(
     ("change", "command", "says"),
     [
-        ("UPDATE runs SET manifest = '{\"suite'", ("report", "--markdown", "-"), "holds no JSON in column manifest"),
-        ("UPDATE bots SET settings = '{1}'", ("report", "--markdown", "-"), "holds no JSON in column settings"),
-        ("UPDATE questions SET tags = '['", ("rank",), "holds no JSON in column tags"),
+        (
+            "UPDATE runs SET manifest = '{\"suite'",
+            ("report", "--markdown", "-"),
+            "holds no JSON object in column manifest",
+        ),
+        ("UPDATE bots SET settings = '{1}'", ("report", "--markdown", "-"), "holds no JSON object in column settings"),
+        ("UPDATE bots SET parts = '[]'", ("compare", "previous", "latest"), "holds no JSON object in column parts"),
+        (
+            "UPDATE bots SET parts = '[1e999]'",
+            ("baseline", "--out", "made.json"),
+            "holds no JSON object in column parts",
+        ),
+        (
+            "UPDATE bots SET kind = x'fffe'",
+            ("report", "--html", "page.html"),
+            "line 1 of table bots holds a blob in column kind",
+        ),
+        ("UPDATE questions SET tags = '['", ("rank",), "holds no JSON list in column tags"),
     ],
 )
 def test_broken_json_in_a_column_is_named(copy, change, command, says):

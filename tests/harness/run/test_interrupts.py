@@ -3,6 +3,8 @@
 import asyncio
 import os
 import signal
+import subprocess
+import sys
 import threading
 
 import pytest
@@ -95,3 +97,29 @@ def test_work_that_cancels_itself_is_no_interrupt():
 
     with Interrupts() as interrupts, pytest.raises(asyncio.CancelledError):
         interrupts.run(work())
+
+
+EARLY = """
+import atexit, signal, sys
+
+class Interrupted:
+    def find_spec(self, name, path=None, target=None):
+        if name == {module!r}:
+            signal.raise_signal(signal.SIGINT)
+
+sys.meta_path.insert(0, Interrupted())
+atexit.register(signal.raise_signal, signal.SIGINT)  # the second one, while Python ends
+sys.argv = ["proctor", "run", "suite.yaml"]
+from proctor.harness.cli import program
+program()
+"""
+
+
+@pytest.mark.parametrize(
+    ("module", "says"), [("proctor.harness.cli.main", ""), ("proctor.harness.cli.run", "proctor: Stopped.\n")]
+)
+def test_ctrl_c_twice_before_a_command_has_begun_leaves_no_traceback(tmp_path, module, says):
+    done = subprocess.run(
+        [sys.executable, "-c", EARLY.format(module=module)], cwd=tmp_path, capture_output=True, text=True, timeout=120
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", says)

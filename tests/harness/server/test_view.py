@@ -297,7 +297,7 @@ def test_a_manifest_that_is_no_json_is_named(tmp_path: Path, ask: Callable[..., 
     connection.close()
     status, text = ask("/")
     assert status == 500
-    assert "holds no JSON in column manifest" in text
+    assert "holds no JSON object in column manifest" in text
 
 
 def test_a_database_without_runs_says_how_to_make_one(tmp_path: Path, ask: Callable[..., tuple[int, str]]) -> None:
