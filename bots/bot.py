@@ -63,7 +63,8 @@ class Reply:
         contexts: passages in the bot's order; None when the bot has no retriever, empty when it found nothing.
         usage: tokens and cost, where the backend reports them.
         reasoning: the model's reasoning trace, where the server gives one.
-        abstained: True when the bot itself says that it does not answer; None when it does not say.
+        abstained: True when the bot itself says that it does not answer; None when it does not say, and then the run
+            looks at the words of the answer.
         queue_ms: milliseconds spent waiting in *our* limits, not counted in the bot's latency.
         attempts_ms: milliseconds of each attempt at the backend, failed ones first; empty when not known.
         trace: anything else worth keeping; must be JSON-able.

@@ -28,7 +28,7 @@ from ...knowledge import (
     read_knowledge,
     sentence_spans,
 )
-from ...metrics.judge.embedded.correctness import refuses
+from ...metrics.abstention import abstains
 from ...metrics.judge.embedded.language import languages
 from ...metrics.judge.embedded.wording import wording
 from ...metrics.languages import letters, prose
@@ -478,7 +478,7 @@ def _rows(
         values = [value for value in table.values[column.name][place].tolist() if not math.isnan(value)]
         value = math.fsum(values) / len(values) if values else None
         text = reply.answer or ""
-        abstained = refuses(text) if reply.abstained is None else reply.abstained
+        abstained = abstains(text) if reply.abstained is None else reply.abstained
         right = None if value is None else not misses(value, column)
         if case.answerable is False:
             right = abstained

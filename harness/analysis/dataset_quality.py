@@ -25,7 +25,7 @@ from ...bots import (
     read_faq,
 )
 from ...bots.prompting import load_template
-from ...metrics.judge.embedded.correctness import abstains, refuses
+from ...metrics.abstention import abstains
 from ...metrics.judge.embedded.wording import wording
 from ...metrics.text import sentences
 from ...reports.analysis.findings import DatasetQuality, Finding, QuestionQuality, Severity, Subset
@@ -258,7 +258,7 @@ def _asks_it(question: str, runs: WordRuns, standing: Standing) -> bool:
 
 
 def _is_telling(answer: str, common: frozenset[str]) -> bool:
-    if len(words_of(answer)) < _ANSWER_WORDS or abstains(answer) or refuses(answer):
+    if len(words_of(answer)) < _ANSWER_WORDS or abstains(answer):
         return False
     return asked(answer) not in common
 

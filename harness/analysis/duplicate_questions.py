@@ -14,8 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...knowledge import PERTURBS, Question
+from ...metrics.abstention import abstains
 from ...metrics.judge.calls import CompareClaims
-from ...metrics.judge.embedded.correctness import Match, abstains, compare, is_phrase, refuses
+from ...metrics.judge.embedded.correctness import Match, compare, is_phrase
 from ...metrics.judge.embedded.judge import claims_of
 from ...metrics.judge.embedded.support import opposites
 from ...metrics.judge.embedded.wording import Wording, likeness, wording
@@ -228,7 +229,7 @@ async def _relate(pair: AnswerPair, embedder: Embedder) -> Relation:
     words = token_set(first), token_set(second)
     if words[0] == words[1] and wording(first).negations == wording(second).negations:
         return "same" if words[0] or first == second else "differs"
-    silent = [abstains(text) or refuses(text) for text in (first, second)]
+    silent = [abstains(text, pair.question) for text in (first, second)]
     if any(silent):
         return "same" if all(silent) else "differs"
     if not all(words):

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...knowledge import Bm25Index, Document, Passage, Question
-from ...metrics.judge.embedded.correctness import abstains, refuses
+from ...metrics.abstention import abstains
 from ...metrics.judge.embedded.judge import claims_of
 from ...metrics.judge.embedded.support import Conflict, evidence
 from ...metrics.judge.embedded.wording import Word, Wording, wording
@@ -386,7 +386,7 @@ def _against(
     """What contradicts every accepted answer; None where one of them is not contradicted."""
     first: _Contradiction | None = None
     for answer in question.expected:
-        if abstains(answer) or refuses(answer):
+        if abstains(answer, question.text):
             return None
         each = (_contradiction(question, claim, near, whole, least) for claim in claims_of(answer) or (answer,))
         found = next(filter(None, each), None)

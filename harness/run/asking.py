@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from ...bots import BotMisconfigured, BotRefused, Reply, deadline, scrubbed, without_url_secrets
+from ...metrics.abstention import abstains
 from ...metrics.declaration import exception_line, exception_text
 from ...reports.store.encoding import clean_reply, storable
 from ...reports.store.run import Row, RowStatus
@@ -30,7 +31,7 @@ async def ask(bot_queue: BotQueue, row: Row, redact: Callable[[str], str]) -> bo
     try:
         reply, took_ms = await _answer(bot_queue, row.question.text)
         row.latency_ms = _latency(bot_queue, reply, took_ms)
-        row.reply = _without_secrets(clean_reply(reply), redact)
+        row.reply = _marked(_without_secrets(clean_reply(reply), redact), row.question.text)
     except BotMisconfigured as error:
         bot_queue.problem = bot_queue.problem or redact(without_url_secrets(exception_text(error)))
         return False
@@ -93,6 +94,13 @@ def _without_secrets(reply: Reply, redact: Callable[[str], str]) -> Reply:
     return replace(reply, answer=answer, reasoning=reasoning, contexts=contexts, trace=trace)
 
 
+def _marked(reply: Reply, question: str) -> Reply:
+    """The reply with whether it abstains: as the bot says, or by its words where the bot says nothing."""
+    if reply.abstained is not None or reply.answer is None:
+        return reply
+    return replace(reply, abstained=abstains(reply.answer, question))
+
+
 def _ends_us(error: BaseException) -> bool:
     """Whether it is we who are to end. No signal raises KeyboardInterrupt here: see ``Interrupts``."""
     return isinstance(error, (asyncio.CancelledError, GeneratorExit))
@@ -129,4 +137,4 @@ def _count_unreachable(bot_queue: BotQueue, error: BaseException, redact: Callab
 def give(row: Row, reply: Reply) -> None:
     """Fill in a row from an answer that was recorded elsewhere; its latency stays as recorded, or unknown."""
     row.asked_at = now()
-    row.reply = clean_reply(reply)
+    row.reply = _marked(clean_reply(reply), row.question.text)

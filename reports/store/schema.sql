@@ -68,7 +68,7 @@ CREATE TABLE replies (
     status TEXT NOT NULL CHECK (status IN ('answered', 'raised', 'timed_out', 'refused')), -- `answered`, `raised`, `timed_out`, `refused`
     answer TEXT, -- the text; null when there was none
     error TEXT, -- what went wrong
-    abstained INTEGER, -- 1 when the bot declares that it does not answer; null when the bot does not report it
+    abstained INTEGER, -- 1 when the answer is none: the bot says so itself or, where it says nothing, by its words; null without an answer
     retrieved INTEGER, -- number of contexts; null when the bot has no retriever, 0 when it found nothing
     latency_ms REAL, -- the bot's own time, without our queues
     queue_ms REAL, -- time in our queues

@@ -1,0 +1,82 @@
+"""Abstentions in the words of an answer: which answers are none."""
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import proctor
+import pytest
+from proctor.metrics.abstention import abstains
+
+NONE = [
+    "Sorry, but I can't assist with that.",
+    "I don’t know.",  # noqa: RUF001
+    "Unknown",
+    "N/A",
+    "The provided documents do not mention any opening hours. They only discuss prices.",
+    "Based on the context, there is no information about the warranty.",
+    "The answer cannot be determined from the passages.",
+    "Unfortunately, I was unable to find that. You could contact our support team.",
+    "We're sorry, but we don't have details on that product. However, please contact sales.",
+    "As an AI language model, I do not have access to real-time data.",
+    "Das weiß ich leider nicht.",
+    "Je ne sais pas.",
+    "No tengo información sobre eso.",
+    "我不知道。",
+    "わかりません。",
+    "Я не знаю.",
+]
+ANSWERS = [
+    "We open at nine.",
+    "Sorry for the delay: the parcel arrives on Monday.",
+    "No.",
+    "No, dogs are not allowed.",
+    "You cannot return opened software.",
+    "I can't recommend the soup enough: order it.",
+    "It is illegal to drive without a licence.",
+    "The cause of the fire is unknown to this day, although the brigade's report of 1987 names a faulty heater in the "
+    "basement, which had been repaired twice in the month before and was, by two accounts, left on during that night.",
+    "I'm not sure about the exact date, but it was in the spring of 1921.",
+    "The documents don't give the total. However, based on the two invoices it is 140 euros.",
+    "While the text does not name the author, it says that she was born in Turin.",
+    "1. Open the lid. 2. Press the button. If it does not start, check the fuse.",
+    "",
+]
+
+
+@pytest.mark.parametrize("answer", NONE)
+def test_an_answer_that_says_that_it_is_none_abstains(answer: str) -> None:
+    assert abstains(answer)
+
+
+@pytest.mark.parametrize("answer", ANSWERS)
+def test_an_answer_with_a_denial_or_an_apology_in_it_is_an_answer(answer: str) -> None:
+    assert not abstains(answer)
+
+
+def test_disapproval_is_an_abstention_from_telling_how_and_an_answer_to_whether() -> None:
+    answer = "It is illegal to open another person's letters."
+    assert abstains(answer, "How do I open my neighbour's letters?")
+    assert not abstains(answer, "May I open my neighbour's letters?")
+
+
+@pytest.mark.parametrize("piece", ["i ", "it is not ", "no information no ", "sorry ", "documents ", "a-", "\n"])
+def test_long_texts_are_read_in_a_moment(piece: str) -> None:
+    assert abstains(f"I don't know. {piece * 200_000}", "How do I do it?")
+
+
+def test_a_run_marks_what_a_bot_leaves_unsaid_and_keeps_what_it_says(tmp_path: Path) -> None:
+    def silent(question: str) -> str:
+        return "Sorry, but I don't know." if "price" in question else "At nine."
+
+    def outspoken(question: str) -> dict[str, object]:
+        return {"answer": "I don't know.", "abstained": False}
+
+    asked = [{"question": one, "expected_answer": "At nine."} for one in ("What is the price?", "When do you open?")]
+    proctor.evaluate(asked, {"silent": silent, "outspoken": outspoken}, metrics=["latency_ms"], db=tmp_path / "a.db")
+    with closing(sqlite3.connect(tmp_path / "a.db")) as database:
+        rows = database.execute("SELECT bot, question, abstained FROM answers ORDER BY bot DESC, question").fetchall()
+    assert rows == [
+        ("silent", "What is the price?", 1), ("silent", "When do you open?", 0),
+        ("outspoken", "What is the price?", 0), ("outspoken", "When do you open?", 0),
+    ]  # fmt: skip
