@@ -29,6 +29,7 @@ from .scoring import ROWS
 if TYPE_CHECKING:
     from ...bots import Endpoints, Prices
     from ...knowledge import BatchingEmbedder, EntailmentModel
+    from ...knowledge.models.batching import VectorKeeper
     from ...metrics.judge.call import Answer, JudgeCall
     from ...metrics.plan import Plan
     from ...metrics.tools import Judge
@@ -326,6 +327,7 @@ def open_judging(
     endpoints: Endpoints,
     concurrency: int = CONCURRENCY,
     local_models: RunModels | None = None,
+    keeper: VectorKeeper | None = None,
 ) -> Judging:
     """Make the judge; nothing is loaded or sent.
 
@@ -337,13 +339,14 @@ def open_judging(
         endpoints: shared with the bots, so that one endpoint's limits hold for all.
         concurrency: calls in flight at all models together.
         local_models: of the run; the embedded judge shares their entailment model where it is to have the same.
+        keeper: where what the embedded judge's model said outlives the run.
 
     Raises:
         InputError: a ``langchain:`` target is not found.
     """
     settings = choice.settings
     if settings.is_embedded:
-        return _embedded(settings, embedder, base, local_models)
+        return _embedded(settings, embedder, base, local_models, keeper)
     models, calls = [], Limiter(concurrency)
     for model in choice.models.values():
         turnstile = Turnstile(calls)
@@ -358,12 +361,16 @@ def open_judging(
 
 
 def _embedded(
-    settings: JudgeSettings, embedder: BatchingEmbedder, base: Path, local_models: RunModels | None
+    settings: JudgeSettings,
+    embedder: BatchingEmbedder,
+    base: Path,
+    local_models: RunModels | None,
+    keeper: VectorKeeper | None,
 ) -> Judging:
     from ...knowledge.models.support_model import open_support_model
     from ...metrics.judge.embedded.judge import EmbeddedJudge
 
-    support = open_support_model()
+    support = open_support_model(keeper=keeper)
     support.lower_priority()  # bots that are being timed go before
     entailment = open_entailment(settings, base)
     if entailment is not None and local_models is not None:

@@ -56,7 +56,9 @@ def recorded_evaluation(
     endpoints = Endpoints()
     local_models = overridden(LocalModelsSettings(), options.local_models)
     models = RunModels(local_models, Path(), environ, endpoints, notify, only_planned=options.only_planned)
-    judging = open_judging(judge, embedder, Path(), environ, endpoints, options.concurrency or CONCURRENCY, models)
+    judging = open_judging(
+        judge, embedder, Path(), environ, endpoints, options.concurrency or CONCURRENCY, models, vector_cache
+    )
     ids, judged = ModelIds(embedder.model_id, judging, models), judging.is_language_model
     choice = choose_metrics(
         _catalog(options), options.metrics, {}, recorded.has, ids, is_judged=judged, primary=options.primary,

@@ -170,7 +170,7 @@ def _scored(
     settings = overridden(suite.local_models, options.local_models)
     models = RunModels(settings, base, environ, endpoints, notify, only_planned=options.only_planned)
     judge = choose_judge(suite.judge, suite.models, options.judge, options.judge_url)
-    judging = open_judging(judge, embedder, base, environ, endpoints, concurrency, models)
+    judging = open_judging(judge, embedder, base, environ, endpoints, concurrency, models, vector_cache)
     names = chosen_bots(options.bots, list(suite.bots))
     ids = ModelIds(embedder.model_id, judging, models)
     choice = choose_for_suite(loaded, names, questions, ids, judging.is_language_model, options.functions)

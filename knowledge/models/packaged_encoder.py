@@ -445,6 +445,7 @@ def _open_session(graph: OnnxGraph, threads: int) -> tuple[Any, list[Any]]:
     options.intra_op_num_threads = threads
     options.inter_op_num_threads = 1
     options.log_severity_level = 3
+    options.add_session_config_entry("session.intra_op.allow_spinning", "0")  # who waits leaves the core to others
     options.enable_mem_pattern = False  # every run has another shape: patterns would only pile up
     # Higher levels put the slower fused operators back in, see onnx_bert.
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_BASIC

@@ -13,7 +13,7 @@ from typing import Any, Final, Generic, Literal, Protocol, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from .batching import ModelThread, Request
+from .batching import ModelThread, Request, VectorKeeper
 from .encoder import readable
 from .loading import SpecialTokens
 
@@ -63,6 +63,7 @@ class LocalModel(Generic[Loaded]):
         turn: AbstractContextManager[object] | None = None,
         max_items: int = ITEMS_A_BATCH,
         max_characters: int = CHARACTERS_A_BATCH,
+        keeper: VectorKeeper | None = None,
     ) -> None:
         """Prepare, without loading.
 
@@ -73,11 +74,12 @@ class LocalModel(Generic[Loaded]):
                 one batch bounds the memory of them all.
             max_items: most items of a batch.
             max_characters: most characters of a batch of more than one item.
+            keeper: where outputs outlive the process; called on the model's thread only.
         """
         self._model_id = model_id
         held = turn or nullcontext()
         thread = ModelThread(
-            lambda: _Packing(open_model, held), model_id, None, _MEMORY_BYTES, max_items, max_characters
+            lambda: _Packing(open_model, held), model_id, keeper, _MEMORY_BYTES, max_items, max_characters
         )
         self._thread = thread
         # The thread knows nothing of this object, so it ends when nobody holds this one, or with the process.

@@ -3,6 +3,7 @@
 import hashlib
 import itertools
 import math
+import os
 import re
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -13,6 +14,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from .batching import VectorKeeper
 from .encoder import readable
 from .packaged_encoder import (
     MODEL,
@@ -138,7 +140,7 @@ PASSAGE_TOKENS: Final = 72
 _CLS, _SEP, _CORRECT_MARK = 101, 102, 1  # the mark is [unused0] of the vocabulary
 _QUESTION_TOKENS, _CLAIM_TOKENS, _ANSWER_TOKENS = 48, 96, 64
 _TOKENS_A_RUN = 1024
-_KINDS = 6
+_KINDS, _LOGITS = 6, 5
 
 
 class LoadedSupport:
@@ -158,19 +160,23 @@ class LoadedSupport:
         Values of ``support``: probabilities that the text supports the claim, contradicts it, says neither. Values of
         ``correct``: that the answer is right, and that it is wrong. The question may be blank.
         """
-        pairs = [self.pair(*item) for item in items]
+        read = [self.pair(*item) for item in items]
+        self._tokens_of.cache_clear()
+        # Of two long texts the same sentences may be read: those that come to the same tokens are run once.
+        pairs = list(dict.fromkeys((tuple(tokens), tuple(kinds)) for tokens, kinds in read))
         lengths = np.array([len(tokens) for tokens, _ in pairs], dtype=np.int64)
-        outputs: list[ModelOutput | None] = [None] * len(items)
+        logits = np.empty((len(pairs), _LOGITS), dtype=np.float32)
         for places in _runs(lengths, _TOKENS_A_RUN):
             inputs = _padded([pairs[place][0] for place in places], lengths[places])
             kinds = np.zeros_like(inputs["tokens"])
             for row, place in enumerate(places):
                 kinds[row, : lengths[place]] = pairs[place][1]
-            logits = self._session.run(None, {**inputs, "kinds": kinds})[0][:, 0]
-            for row, place in enumerate(places):
-                outputs[place] = ModelOutput(self._probabilities(items[place][0], logits[row]))
-        self._tokens_of.cache_clear()
-        return [one for one in outputs if one is not None]
+            logits[places] = self._session.run(None, {**inputs, "kinds": kinds})[0][:, 0]
+        rows = dict(zip(pairs, logits, strict=True))
+        return [
+            ModelOutput(self._probabilities(item[0], rows[tuple(tokens), tuple(kinds)]))
+            for item, (tokens, kinds) in zip(items, read, strict=True)
+        ]
 
     def pair(self, task: str, question: str, claim: str, text: str) -> tuple[list[int], list[int]]:
         """Tokens of a pair and their kinds, see ``pair_tokens``; of a long text its best sentences are read."""
@@ -212,9 +218,15 @@ def support_model_id() -> str:
     return f"proctor support model {_fingerprint()} on {MODEL}"
 
 
-def open_support_model(threads: int = 1) -> SupportModel:
-    """The support model, not loaded before it is asked."""
-    return SupportModel(lambda: LoadedSupport(threads=threads), support_model_id())
+def open_support_model(threads: int | None = None, keeper: VectorKeeper | None = None) -> SupportModel:
+    """The support model, not loaded before it is asked.
+
+    Args:
+        threads: of the processor; left out, two where there are two.
+        keeper: where its outputs outlive the process.
+    """
+    threads = threads or min(2, os.cpu_count() or 1)
+    return SupportModel(lambda: LoadedSupport(threads=threads), support_model_id(), keeper=keeper)
 
 
 def pair_tokens(

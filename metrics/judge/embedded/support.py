@@ -270,6 +270,8 @@ Set by hand: it has to do for any model that a user brings.
 _CANDIDATES: Final = 8  # sentences that a claim is compared with
 _NEAREST: Final = 1  # of them, whose vectors and words are looked at; a second one is dear and changed nothing
 _LEAST_COVERAGE: Final = 0.4  # of a claim by a chunk, from which it is worth looking at that chunk alone
+_NEAR_BEST: Final = 0.7  # of the best chunk's coverage: a chunk that has less is no rival of it
+_LOOKED_AT: Final = 3  # chunks that are looked at alone, those with the greatest coverage
 _USUAL_COSINE: Final = 0.6  # of a claim with the sentence that shares most with it, where it is not worked out
 # By how much the cosine can move the log-odds away from those with the usual one.
 _COSINE_RANGE: Final = WEIGHTS["cosine"] * max(_USUAL_COSINE, 1 - _USUAL_COSINE)
@@ -305,6 +307,7 @@ class Support:
 
 
 _FAR: Final = Support(0.0, "no sentence is near enough")
+_STATED: Final = 0.99  # probability of a claim that stands in the text as a whole sentence
 
 
 @dataclass(frozen=True, slots=True)
@@ -369,19 +372,29 @@ async def supported(
     texts = read_sentences(chunks)
     numbers = range(1, len(chunks) + 1)
     by_chunk = {number: [one.words for one in texts if one.chunk == number] for number in numbers}
-    compared = []
+    stating = [{_bare(one.text): one.text for one in by_chunk[number]} for number in numbers]
+    rows, decided = [], dict[int, Support]()
     for claim in map(wording, claims):
         joint = compare(claim, [one.words for one in texts], "\n".join(chunks))
         alone = [joint] * len(chunks)
         if len(chunks) > 1:
             alone = [compare(claim, by_chunk[number], chunks[number - 1]) for number in numbers]
-        compared.append([joint, *alone])
-    promising = list(
-        {id(one): one for joint, *alone in compared for one in (joint, *_promising(joint, alone))}.values()
+        rows.append([joint, *alone])
+        for one, sentences_of in zip(alone, stating, strict=True):
+            if claim.content and (sentence := sentences_of.get(_bare(claim.text))):
+                decided[id(one)] = decided[id(joint)] = Support(_STATED, evidence=sentence)
+    # What stands there word for word is certain: only of the others is the model asked.
+    open_ones = {id(one): one for joint, *alone in rows for one in (joint, *_promising(joint, alone))}
+    decided |= await _decided(
+        [one for key, one in open_ones.items() if key not in decided], embedder, entailment, model
     )
-    judged = await _decided(promising, embedder, entailment, model)
-    rows = [[judged.get(id(one), _FAR) for one in row] for row in compared]
-    return [Supported(_together(joint, alone), tuple(alone)) for joint, *alone in rows]
+    judged = [[decided.get(id(one), _FAR) for one in row] for row in rows]
+    return [Supported(_together(joint, alone), tuple(alone)) for joint, *alone in judged]
+
+
+def _bare(text: str) -> str:
+    """The text in lower case without what its words are set in: blanks, bullets, quotation marks, a full stop."""
+    return " ".join(text.lower().split()).strip("-*•#>.!\"'“”‘’: ")  # noqa: RUF001 - quotation marks
 
 
 def _together(joint: Support, alone: Sequence[Support]) -> Support:
@@ -390,8 +403,12 @@ def _together(joint: Support, alone: Sequence[Support]) -> Support:
 
 
 def _promising(joint: Comparison, alone: Sequence[Comparison]) -> list[Comparison]:
-    """The chunks that it is worth to ask the models about: the others hold too few words of the claim."""
-    return [one for one in alone if one.found.coverage >= _LEAST_COVERAGE or one.near[:1] == joint.near[:1]]
+    """The chunks that it is worth to ask the models about: the others have too few words of the claim."""
+    best = max((one.found.coverage for one in alone), default=0.0)
+    near = [one for one in alone if one.near[:1] == joint.near[:1]]
+    least = max(_LEAST_COVERAGE, _NEAR_BEST * best)
+    rivals = sorted((one for one in alone if one.found.coverage >= least), key=lambda one: -one.found.coverage)
+    return [*near, *rivals[:_LOOKED_AT]]
 
 
 async def _decided(

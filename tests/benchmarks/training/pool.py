@@ -15,7 +15,7 @@ from typing import Any
 
 from edits import rows_of
 from proctor.knowledge.models.packaged_encoder import _open_tokenizer, packaged_folder
-from proctor.knowledge.models.support_model import PASSAGE_TOKENS, best_sentences, pair_tokens, pieces, ranked
+from proctor.knowledge.models.support_model import best_sentences, pair_tokens, pieces, ranked
 
 DATA = Path(__file__).resolve().parents[4] / "shared" / "data"
 CONFIG: dict[str, Any] = json.loads(Path(__file__).with_name("config.json").read_text(encoding="utf-8"))
@@ -56,8 +56,13 @@ def made(row: dict[str, Any]) -> Made:
         return CORRECT, int(not label["correct"]), *pair_tokens(asked, tokens_of(answer)[:96], _expected(row), True)
     found = LABELS[label["support"]] if "support" in label else NLI[label["nli"]]
     titled = row["id"].split("-")[0] in TITLED
-    passage = best_sentences(f"{question} {answer}", "\n".join(row["contexts"]), tokens_of, PASSAGE_TOKENS, titled)
+    passage = best_sentences(f"{question} {answer}", "\n".join(row["contexts"]), tokens_of, _room(row["id"]), titled)
     return SUPPORT, found, *pair_tokens(asked, tokens_of(answer)[:96], passage)
+
+
+def _room(key: str) -> int:
+    """Most tokens of a row's passage: one of several, so that the model reads short windows and longer ones."""
+    return random.Random(key).choice(CONFIG["passage_tokens"])
 
 
 def _expected(row: dict[str, Any]) -> list[int]:
@@ -81,7 +86,8 @@ def human(rng: random.Random) -> dict[str, list[Made]]:
             rows = [row for row in rows if row["label"]["support"] != "contradicted" or rng.random() < 0.4]
         if source == "evouna_rest":  # three of four are right
             rows = [row for row in rows if not row["label"]["correct"] or rng.random() < 0.5]
-        found[source] = [made(row) for row in rows]
+        rng.shuffle(rows)
+        found[source] = [made(row) for row in rows[: CONFIG["rows_of_a_source"]]]
     for row in packed_rows(DATA / "nli_pool" / "train.jsonl.gz"):
         found.setdefault(row["id"].split("-")[1], []).append(made(row))
     return found
@@ -97,7 +103,7 @@ def edited(rng: random.Random) -> dict[str, list[Made]]:
     rng.shuffle(rows)
     support, correct = [], []
     for passage, claim, label, _ in rows[:14_000]:
-        read = best_sentences(claim, passage, tokens_of, PASSAGE_TOKENS)
+        read = best_sentences(claim, passage, tokens_of, _room(claim))
         support.append((SUPPORT, LABELS[label], *pair_tokens([], tokens_of(claim)[:96], read)))
     for passage, claim, label, _ in rows[14_000:16_500]:
         if label != "absent":

@@ -113,7 +113,7 @@ def work(rank, network, pool, plan):
             notify = " ".join(f"{source} {sum(some) / len(some):.2f}" for source, some in sorted(losses.items()))
             print(f"{rank} {time.strftime('%H:%M:%S')} step {step} rows {used.total()} {notify}", flush=True)
             losses, said = {}, time.time()
-        if rank == 0 and time.time() - kept > 300:
+        if rank == 0 and time.time() - kept > 240:
             save(network, plan)
             kept = time.time()
     Path(plan.out, f"rows-{rank}.json").write_text(json.dumps(used), encoding="utf-8")

@@ -1,8 +1,19 @@
+import asyncio
+
 import numpy as np
 import pytest
 import tiny_models
 from proctor.knowledge.models.packaged_encoder import BertShape, _open_session, _padded, pair_graph
-from proctor.knowledge.models.support_model import LoadedSupport, best_sentences, merged, pair_tokens, pieces, ranked
+from proctor.knowledge.models.support_model import (
+    LoadedSupport,
+    SupportModel,
+    best_sentences,
+    merged,
+    open_support_model,
+    pair_tokens,
+    pieces,
+    ranked,
+)
 
 CLS, SEP, MARK = 101, 102, 1
 
@@ -107,3 +118,27 @@ def test_the_model_says_what_a_passage_says():
     # What is in the batch beside an item does not matter to it.
     for item, one in zip(items, said, strict=True):
         np.testing.assert_allclose(model.run([item])[0].values, one, atol=1e-6)
+
+
+class Keeper:
+    """Keeps in a dictionary."""
+
+    def __init__(self):
+        self.kept = {}
+
+    def load(self, model_id, keys):
+        return {key: self.kept[model_id, key] for key in keys if (model_id, key) in self.kept}
+
+    def save(self, model_id, items):
+        self.kept |= {(model_id, key): value for key, value in items}
+
+
+@pytest.mark.weights
+def test_what_was_said_before_is_taken_from_where_it_is_kept():
+    keeper, pairs = Keeper(), [("", "Marie Curie was born in Paris.", "Marie Curie was born in Warsaw.")]
+    first = open_support_model(keeper=keeper)
+    said = asyncio.run(first.supports(pairs))
+    first.close()
+    again = SupportModel(lambda: pytest.fail("it was loaded"), first.model_id, keeper=keeper)
+    np.testing.assert_array_equal(asyncio.run(again.supports(pairs)), said)
+    again.close()
