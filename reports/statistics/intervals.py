@@ -164,16 +164,21 @@ class Clusters:
 
 FARTHEST = 1.5  # times the plain half-width: how far the correction goes
 STRENGTH = 0.4  # of Hall's correction that is made, see ``paired_interval``
+UNTELLABLE, TELLING = 3, 9  # clusters up to which skewness is only noise, and from which on it is corrected as above
 
 
 def lean_of(off: Figures, variance: Figures) -> Figures:
     """Skewness of the mean, of which ``STRENGTH`` is corrected for; positive where the long tail is above.
 
+    Six values tell little of it: to correct for all that they seem to say costs 3.4 of 65 losses found and takes one of
+    nine false alarms away where differences do lean. Half of it costs 1.5, and takes half of one away.
+
     Args:
         off: what each cluster adds to the mean's error, of shape (samples, clusters).
         variance: of the mean, by sample.
     """
-    return np.asarray(STRENGTH * (off**3).sum(axis=-1) / np.where(variance > 0, variance, np.inf) ** 1.5)
+    shrunk = min(max((off.shape[-1] - UNTELLABLE) / (TELLING - UNTELLABLE), 0.0), 1.0)
+    return np.asarray(shrunk * STRENGTH * (off**3).sum(axis=-1) / np.where(variance > 0, variance, np.inf) ** 1.5)
 
 
 def leaning_reach(off: Figures, variance: Figures, quantile: float) -> tuple[Figures, Figures]:

@@ -6,7 +6,14 @@ from dataclasses import dataclass
 import numpy as np
 from paired_samples import Source
 from proctor.reports.statistics.intervals import Clusters
-from proctor.reports.statistics.paired import Intervals, cautious_p_values, mcnemar, paired_intervals, sign_flip
+from proctor.reports.statistics.paired import (
+    FEWEST_FLIPPED,
+    Intervals,
+    cautious_p_values,
+    mcnemar,
+    paired_intervals,
+    sign_flip,
+)
 from proctor.reports.statistics.power import holm
 
 
@@ -48,5 +55,5 @@ def _p_value(values: np.ndarray, metric: Source, clusters: Clusters) -> float:
     if metric.binary and clusters.single:
         p_value = mcnemar(int((values > 0).sum()), int((values < 0).sum()))
     else:
-        p_value = sign_flip(clusters.sums(values))[0]
+        p_value = sign_flip(clusters.sums(values))[0] if clusters.count >= FEWEST_FLIPPED else 0.0
     return max(p_value, float(cautious_p_values(values[None], clusters, metric.reach, metric.binary)[0]))

@@ -1,9 +1,11 @@
 import numpy as np
 import pytest
+from paired_samples import equal, normal, yes_no
 from proctor.reports.statistics.intervals import Clusters, student_quantile
 from proctor.reports.statistics.paired import difference, mcnemar, sign_flip
 
 SEED = 20261121
+SIX = equal(6, 10)
 CHANCE = np.random.default_rng(SEED)
 
 
@@ -235,3 +237,27 @@ def ttest_power(values, codes):
 
     means = np.stack([values[:, codes == code].mean(axis=1) for code in np.unique(codes)], axis=1)
     return float((ttest_1samp(means, 0, axis=1).pvalue <= 0.05).mean())
+
+
+def test_few_documents_are_tested_by_students_t_as_sign_patterns_are_too_few():
+    from scipy.stats import ttest_1samp
+
+    codes, means = np.repeat(np.arange(6), 10), np.array([-0.30, -0.25, -0.20, -0.10, -0.05, 0.0])  # lean to no side
+    found = difference(np.zeros(60), means[codes], codes)
+    assert found.test == "Student's t, CR2"
+    assert (found.p_value, found.p_to_correct) == pytest.approx((ttest_1samp(means, 0).pvalue,) * 2)
+    assert difference(np.zeros(40), means[codes][:40], codes[:40]).test == "permutation, exact mid-p"  # no interval
+
+
+@pytest.mark.parametrize("draw", [normal(SIX, 0.1, -0.103), yes_no(SIX, 0.05, 0.2, 0.2)])
+def test_six_documents_show_nearly_as_many_losses_as_the_best_test(draw):
+    """Student's t on document means is the best there is where differences are normal."""
+    from scipy.stats import ttest_1samp
+
+    drawn, binary = draw(np.random.default_rng(1), 600), bool((draw(np.random.default_rng(1), 2) % 1 == 0).all())
+    made = [difference(np.maximum(-row, 0), np.maximum(row, 0), SIX, 0, 1, binary) for row in drawn]
+    shown = sum(each.p_to_correct <= 0.05 and not each.low <= 0 <= each.high for each in made)
+    sums = drawn.reshape(600, 6, 10).mean(axis=2)
+    with np.errstate(all="ignore"):
+        best = np.nan_to_num(ttest_1samp(sums, 0, axis=1).pvalue, nan=1.0) <= 0.05
+    assert shown / 600 >= best.mean() - 0.03
