@@ -83,6 +83,9 @@ def _kind_made(kind: Kind, tally: Tally) -> dict[str, object]:
     }
 
 
+EXPERIMENTAL = "; experimental: only where it is named"
+
+
 def show_kinds(stdout: TextIO, as_json: bool) -> None:
     """Print all kinds: what each does, what must become of the answer, and what it needs."""
     if as_json:
@@ -101,6 +104,7 @@ def kind_object(kind: Kind) -> dict[str, object]:
         "needs": kind.needs,
         "offline": kind.offline,
         "graded": kind.graded,
+        "experimental": kind.experimental,
     }
 
 
@@ -147,7 +151,7 @@ def _listed() -> Iterator[str]:
         yield f"{title}:"
         for kind in (kind for kind in KINDS.values() if kind.must == must):
             needs = f" (needs {kind.needs})" if kind.needs else ""
-            lines = textwrap.wrap(f"{kind.summary}{needs}", WIDTH - NAME - 2)
+            lines = textwrap.wrap(f"{kind.summary}{needs}{EXPERIMENTAL * kind.experimental}", WIDTH - NAME - 2)
             yield f"  {kind.name:<{NAME}}{lines[0]}".rstrip()
             yield from (f"  {'':{NAME}}{line}" for line in lines[1:])
         yield ""

@@ -49,6 +49,8 @@ class Kind:
         needs: what it needs beside letters; blank for nothing.
         graded: whether it is made at every intensity; else once, with all that it can do.
         group: a name under which several are wanted together.
+        experimental: fewer than 95 of 100 were right when they were read (``tests/benchmarks/read_perturbations.py``);
+            it is made only where it is named, or with ``all``.
     """
 
     name: str
@@ -59,6 +61,7 @@ class Kind:
     needs: str = ""
     graded: bool = True
     group: str = ""
+    experimental: bool = False
 
     @property
     def offline(self) -> bool:
@@ -104,6 +107,7 @@ _CHANGED: Final = (
         use_antonym,
         "English",
         graded=False,
+        experimental=True,
     ),
     Kind(
         "negation",
@@ -113,6 +117,7 @@ _CHANGED: Final = (
         negate,
         "English",
         graded=False,
+        experimental=True,
     ),
 )
 _WRITTEN: Final = (
@@ -124,7 +129,7 @@ _CONTROL: Final = Kind(IDENTITY, "same", "text", "a copy: the control", _copied,
 KINDS: Final[Mapping[str, Kind]] = {kind.name: kind for kind in (*_SAME, *_CHANGED, *_WRITTEN, _CONTROL)}
 GROUPS: Final[Mapping[str, Sequence[str]]] = {
     "all": tuple(KINDS),
-    "offline": tuple(kind.name for kind in KINDS.values() if kind.offline),
+    "offline": tuple(kind.name for kind in KINDS.values() if kind.offline and not kind.experimental),
     "encoding": tuple(kind.name for kind in KINDS.values() if kind.group == "encoding"),
 }
 

@@ -63,14 +63,10 @@ _COMPARATIVES: Final = (
 _MEASURES: Final = ("maximum, minimum", "max, min")
 _VERBS: Final = (
     "activate, deactivate", "enable, disable", "increase, decrease", "install, uninstall",
-    "upgrade, downgrade", "upload, download",
+    "upgrade, downgrade",
 )  # fmt: skip
 _HOURS: Final = ("open, close", "start, end", "begin, end")
 _ADJECTIVE_ENDS: Final = ("al", "ant", "ent", "ful", "ible", "ive", "ous", "ular", "mon")
-_NOT_FIRST: Final = frozenset({  # "first aid" has no last
-    "aid", "amendment", "base", "class", "degree", "down", "floor", "grade", "half", "hand", "lady", "language", "law",
-    "name", "nation", "nations", "order", "person", "quarter", "two", "three", "world", "few", "responders", "estate",
-})  # fmt: skip
 _INTRANSITIVE: Final = PREPOSITIONS | {"", "today", "tomorrow", "tonight", "this", "next", "up", "again", "and"}
 _LACKING: Final = "it has no word whose opposite would be asked for in the same form"
 
@@ -132,8 +128,7 @@ def opposites() -> Mapping[str, Sequence[tuple[str, _Fits]]]:
             if one != "begin":
                 made.setdefault(verb_forms(other)[form], []).append((verb_forms(one)[form], _is_asked_when))
     made.setdefault("most", []).append(("least", _is_most))
-    made.setdefault("first", []).append(("last", _is_first))
-    made.setdefault("last", []).append(("first", lambda found, place: _after(found, place) == "time"))
+    both(("first, last",), _is_time)
     made.setdefault("won", []).append(("lost", _is_who))
     return made
 
@@ -199,11 +194,9 @@ def _is_most(found: Sequence[Word], place: int) -> bool:
     return _before(found, place)[-1:] == ["the"] and after.endswith(_ADJECTIVE_ENDS) and after not in ("recent", "need")
 
 
-def _is_first(found: Sequence[Word], place: int) -> bool:
-    """As in "who was the first president": there is a last one."""
-    before = _before(found, place)
-    after = _after(found, place)
-    return before[-1:] == ["the"] and before[:1] in (["who"], ["when"]) and bool(after) and after not in _NOT_FIRST
+def _is_time(found: Sequence[Word], place: int) -> bool:
+    """As in "when was the first time"; other firsts are names, or have no last, as the first paper money."""
+    return _after(found, place) == "time"
 
 
 def _is_who(found: Sequence[Word], place: int) -> bool:
@@ -273,7 +266,10 @@ def _fitting(found: Sequence[Word], place: int, listed: Words) -> Iterator[Entry
                 fits = fits and not (also_base and expects_verb(before))
         else:
             fits = not (word.plain in ADJECTIVES_AND_VERBS and _reads_as_verb(found, place, before))
-            fits = fits and not (word.plain == "please" and not _word_after(found, place))
+            fits = fits and not (word.plain == "important" and _word_after(found, place) in ("to", "that"))
+            fits = fits and not (word.plain == "please" and not _after(found, place))
+            fits = fits and not (word.plain == "currently" and _after(found, place))  # "what is at present open"
+            fits = fits and not (word.plain == "large" and _word_after(found, place) in ("number", "numbers"))
             fits = fits and not (word.plain == "free" and _word_after(found, place) == "to")
             fits = fits and not (word.plain == "old" and before in ("year", "years"))
         fresh = tuple(other for other in entry.others if not _is_there(other, found)) if fits else ()
@@ -295,6 +291,8 @@ def _is_noun(found: Sequence[Word], place: int, before: str) -> bool:
 def _is_verb(found: Sequence[Word], place: int, form: int, before: str) -> bool:
     """Whether a form that may be a verb is one in this place."""
     plain = found[place].plain
+    if plain == "warning" or (form == _THIRD and not before):  # "a video warning"; "Books are printed"
+        return False
     if form in (_PAST, _PARTICIPLE):
         is_participle = expects_noun(before) or _has_near(found, place, BE | HAVE)
         return is_participle == (form == _PARTICIPLE)

@@ -7,6 +7,7 @@ of 100 are right.
     python tests/benchmarks/read_perturbations.py                          # the counts, and how many are skipped
     python tests/benchmarks/read_perturbations.py --kind negation          # 100 to read, each with its source
     python tests/benchmarks/read_perturbations.py --kind synonym --seed 2  # others
+    python tests/benchmarks/read_perturbations.py --kind synonym --unseen  # of sources on which no rule was tuned
 """
 
 import argparse
@@ -23,7 +24,10 @@ from proctor.knowledge.perturbations.perturbations import KINDS, Kind, Recipe, T
 from proctor.knowledge.questions.question import Question
 from proctor.knowledge.questions.question_files import open_questions
 
-SETS = ("hint3", "clinc150", "banking77", "clapnq", "pubmedqa")
+SETS = ("hint3", "clinc150", "banking77", "clapnq", "pubmedqa")  # the rules were tuned on these, and the sample
+UNSEEN = (
+    "mtrag_un", "stackfaq_paraphrases", "efficientqa", "nq301", "stackexchange_nlu", "covid_question_similarity",
+)  # fmt: skip
 ABROAD = ("mojibake", "accents_stripped")  # kinds for which English has too few letters
 GOAL = 95
 SAMPLE = Path(str(proctor.knowledge.__file__)).parent / "samples" / "help_centre" / "questions.yaml"
@@ -37,10 +41,10 @@ class Sample(NamedTuple):
     after: str
 
 
-def questions(seed: int, kind: str) -> Iterator[tuple[str, Question]]:
+def questions(seed: int, kind: str, sets: Sequence[str]) -> Iterator[tuple[str, Question]]:
     """Questions of all sets, set after set in turn, each set in an order that the seed draws."""
     drawn = []
-    for name in ("xquad_lang",) if kind in ABROAD else ("help_centre", *SETS):
+    for name in ("xquad_lang",) if kind in ABROAD else sets:
         if name == "help_centre":
             found = {question.text: question for question in open_questions(SAMPLE)}
         else:
@@ -49,11 +53,13 @@ def questions(seed: int, kind: str) -> Iterator[tuple[str, Question]]:
     yield from (pair for pair in chain.from_iterable(zip_longest(*drawn)) if pair is not None)
 
 
-def samples(kind: Kind, wanted: int, seed: int, intensity: float) -> tuple[list[Sample], Counter[str], int]:
+def samples(
+    kind: Kind, wanted: int, seed: int, intensity: float, sets: Sequence[str] = ("help_centre", *SETS)
+) -> tuple[list[Sample], Counter[str], int]:
     """Variants of a kind, why the other questions have none, and how many questions were looked at."""
     made: list[Sample] = []
     tally, looked = Tally(), 0
-    for source, question in questions(seed, kind.name):
+    for source, question in questions(seed, kind.name, sets):
         looked += 1
         recipe = Recipe((kind,), (intensity,), seed=seed, control=False)
         made += [Sample(source, question.text, found.text) for found in perturbed([question], recipe, tally)]
@@ -86,6 +92,38 @@ READ: dict[str, tuple[int, int, str]] = {
 # readers, and by this one about a quarter and about half of 100.
 
 
+class Reading(NamedTuple):
+    """What a strict reader found among questions of ``UNSEEN``: how many were read, are well formed, and are right."""
+
+    read: int
+    well_formed: int
+    right: int  # well formed, and does what the kind declares
+    wrong: str = ""
+
+
+# Read by a language model, not a person, in November 2026; the encodings of other languages on another draw.
+READ_UNSEEN: dict[str, Reading] = {
+    "character_insert": Reading(50, 50, 50),
+    "character_delete": Reading(50, 50, 49, "sop and water for soap and water"),
+    "character_replace": Reading(50, 50, 48, "maruto for a name, whather"),
+    "keyboard_typo": Reading(50, 50, 49, "wilp wark weather srop"),
+    "ocr_error": Reading(50, 50, 50),
+    "yz_swap": Reading(50, 50, 50),
+    "comma": Reading(50, 50, 50),
+    "word_swap": Reading(50, 50, 50),
+    # A third draw: 93 of 100 before, for cautioning, big numbers, restricted case, reserves for books, kindly.
+    "synonym": Reading(70, 68, 68, "is at the moment syncing, twice, fixed since"),
+    "lookalike_letters": Reading(50, 50, 50),
+    "full_width": Reading(50, 50, 50),
+    "html_entities": Reading(50, 50, 50),
+    "mojibake": Reading(50, 50, 49, "both letters of a Chinese name"),
+    "accents_stripped": Reading(50, 50, 49, "mas for m\u00e1s, another word"),
+    # A second draw: 46 of 50 before, for the last national bank, the last paper money, upload all boards.
+    "antonym": Reading(60, 56, 53, "the easiest worker, worst before date, smallest geniuses"),
+    "negation": Reading(13, 13, 11, "tools do you not use to monitor; of 1,574 questions"),
+}
+
+
 def counts(intensity: float) -> None:
     """What was found, beside the goal, and for how many questions each kind has a variant."""
     lines: list[Sequence[object]] = []
@@ -94,12 +132,20 @@ def counts(intensity: float) -> None:
             continue
         made, reasons, looked = samples(kind, 100, 1, intensity)
         count, right, wrong = READ.get(kind.name, (0, 0, "not read"))
+        unseen = READ_UNSEEN.get(kind.name, Reading(0, 0, 0))
+        verdict = "stays" if unseen.right >= unseen.read * GOAL / 100 else "experimental"
         skipped = looked - len(made)
         why = reasons.most_common(1)[0][0] if reasons else ""
         lines.append(
-            (kind.name, kind.must, f"{right} of {count}", f"{GOAL} of 100", f"{skipped} of {looked}", why, wrong)
-        )
-    table(("kind", "answer must be", "right, as read", "goal", "skipped", "mostly because", "wrong were"), lines)
+            (
+                kind.name, kind.must, f"{right} of {count}", f"{unseen.well_formed} of {unseen.read}",
+                f"{unseen.right} of {unseen.read}", f"{GOAL} %", verdict, f"{skipped} of {looked}", why,
+                "; ".join(filter(None, (wrong, unseen.wrong))),
+            )
+        )  # fmt: skip
+    print("Read by a language model, not a person. Unseen: of sources on which no rule was tuned.")
+    head = ("kind", "answer must be", "right where tuned", "unseen: well formed", "unseen: right", "goal", "so it")
+    table((*head, "skipped", "mostly because", "wrong were"), lines)
 
 
 def main() -> None:
@@ -108,12 +154,15 @@ def main() -> None:
     parser.add_argument("--kind", choices=[kind.name for kind in KINDS.values() if kind.offline])
     parser.add_argument("--count", type=int, default=100)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--unseen", action="store_true", help="Of sources on which no rule was tuned.")
     parser.add_argument("--intensity", type=float, default=0.1)
     asked = parser.parse_args()
     if not asked.kind:
         counts(asked.intensity)
         return
-    made, reasons, looked = samples(KINDS[asked.kind], asked.count, asked.seed, asked.intensity)
+    made, reasons, looked = samples(
+        KINDS[asked.kind], asked.count, asked.seed, asked.intensity, UNSEEN if asked.unseen else ("help_centre", *SETS)
+    )
     for number, (source, before, after) in enumerate(made, 1):
         print(f"{number:3} {source}\n    {before}\n    {after}")
     print(f"\n{len(made)} of {looked} questions have a variant; the others:")

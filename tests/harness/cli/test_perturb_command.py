@@ -60,8 +60,7 @@ def test_all_that_works_offline_is_made_of_every_question(tmp_path):
     assert all("14" in question.text for question in same if question.id[0] == "a")
     assert re.search(r"^keyboard_typo +same +8 +4$", done.stdout, re.MULTILINE)
     assert re.search(r"^identity +same +3 +0$", done.stdout, re.MULTILINE)
-    assert re.search(r"^negation +other +1 +5$", done.stdout, re.MULTILINE)
-    assert "-> Which items can I not return after 14 days?" in done.stdout
+    assert not {"negation", "antonym"} & {*done.stdout.split()}  # which are experimental, and made only by name
     assert "blanks between words" in done.stdout
     assert f"{len(made)} variants of 3 questions in perturbed.jsonl." in done.stdout
     assert max(map(len, done.stdout.splitlines())) <= 80

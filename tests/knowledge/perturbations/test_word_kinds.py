@@ -94,6 +94,11 @@ def test_synonyms_come_in_the_same_form(text: str, possible: set[str]) -> None:
         "Wann kommt mein Parcel an?",
         "我可以退货吗",
         "xyzzy the plugh",
+        "Where is that video warning?",  # a cautioning?
+        "It is important to know",  # significant to know?
+        "Books are sold out",  # reserves?
+        "Which file is currently there?",  # at the moment there?
+        "What is that, please? Tell me",
     ],
 )
 def test_what_has_no_fitting_synonym_is_refused(text: str) -> None:
@@ -122,7 +127,7 @@ def test_nobody_is_charged_a_charge() -> None:
         ("Is it cheaper than the other?", {"Is it more expensive than the other?"}),
         ("When do you open?", {"When do you close?"}),
         ("What time does the show start tomorrow?", {"What time does the show end tomorrow?"}),
-        ("when was the first vaccine made", {"when was the last vaccine made"}),
+        ("when was the first time they won", {"when was the last time they won"}),
         ("Who won the war?", {"Who lost the war?"}),
         ("It came today. How do I activate it?", {"It came today. How do I deactivate it?"}),
         ("I want to increase my limit", {"I want to decrease my limit"}),
@@ -142,6 +147,8 @@ def test_one_word_becomes_its_opposite(text: str, possible: set[str]) -> None:
         "Does it hold after the operation?",  # before it?
         "When can I open an account?", "What is the start date?", "When does it start and end?",
         "Can I decrease it from 2000 to 1000?", "Where is first aid?", "What is my last name?",
+        "who got rid of the first national bank", "who came up with the first periodic table",  # no last one
+        "Is there a way to download all the public boards available?",  # upload those?
         "the best of both worlds", "How do I raise a dispute?", "What is the highest and the lowest?",
     ],
 )  # fmt: skip
