@@ -13,9 +13,24 @@ from .detectors import Detector, Span
 _FILE_ENDINGS: Final = frozenset({"png", "jpg", "jpeg", "gif", "svg", "webp", "css", "js", "json", "html"})
 _LABEL: Final = r"[A-Za-z0-9\x80-\xff](?:[A-Za-z0-9\x80-\xff-]*[A-Za-z0-9\x80-\xff])?"
 _DATE_FIRST: Final = re.compile(r"[0-3]?[0-9]([./-])[01]?[0-9]\1(?:19|20)[0-9]{2}")
+_ISO_DATE: Final = re.compile(r"(?:1[89]|20)[0-9]{2}([-./])[01]?[0-9]\1[0-3]?[0-9]\b")
+_GROUPS: Final = re.compile("[0-9]+")
+_POSTCODE_FIRST: Final = re.compile(r"0[0-9]{4} [0-9]{4}")  # five digits and few more: rather a place and a number
 _SOCIAL_SECURITY_FORM: Final = re.compile(r"[0-9]{3}([-. ])[0-9]{2}\1[0-9]{4}")
 _MONTH: Final = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"
 _LABELS: Final = r"(?:tele)?phone|tel|mobile|cell(?:phone)?|fax|desk|call|text|sms|whatsapp|reach|contact|dial|ring"
+# Words that make formatted digits nearby a phone number, or digits with a check digit a card's.
+_PHONE_WORDS: Final = (
+    "phone", "tel", "telephone", "mobile", "cell", "cellphone", "fax", "call", "called", "calling", "dial", "ring",
+    "reach", "whatsapp", "hotline", "helpline", "telefon", "téléphone", "teléfono", "telefono", "handynummer",
+    "my number", "our number", "her number", "his number", "your number", "their number", "answering", "answer at",
+    "answers at", "pick up", "picks up", "voicemail", "switchboard", "get through", "电话", "電話", "전화", "телефон",
+)  # fmt: skip
+_CARD_WORDS: Final = (
+    "card", "cards", "credit", "debit", "cc", "visa", "mastercard", "amex", "american express", "maestro", "jcb",
+    "discover", "diners", "rupay", "unionpay", "kreditkarte", "carte", "tarjeta", "carta di", "cartão", "карт",
+)  # fmt: skip
+_NO_NAME: Final = "(?:^|[^/-])"  # before digits that are no part of a name or an address: CVE-2022-0101, /issues/539036
 _NOT_IN_USE: Final = frozenset({"0" * 12, "f" * 12})  # no hardware address, and the broadcast address
 _DOCUMENTATION: Final = tuple(
     ipaddress.ip_network(net) for net in ("192.0.2.0/24", "198.51.100.0/24", "203.0.113.0/24", "2001:db8::/32")
@@ -35,7 +50,30 @@ def _is_phone(text: str) -> bool:
 
 
 def _is_national_phone(text: str) -> bool:
-    return 9 <= len(digits_of(text)) <= 12 and _is_phone(text) and not _SOCIAL_SECURITY_FORM.fullmatch(text)
+    return (
+        9 <= len(digits_of(text)) <= 12
+        and _is_phone(text)
+        and not (_SOCIAL_SECURITY_FORM.fullmatch(text) or _POSTCODE_FIRST.fullmatch(text))
+    )
+
+
+def _is_grouped_phone(text: str) -> bool:
+    """Whether formatted digits may be a phone number: no span of years, no ISO date, no address, no social security."""
+    groups = _GROUPS.findall(text)
+    years = all(len(group) == 4 and group[:2] in {"18", "19", "20"} for group in groups)
+    separators = {sign for sign in text if sign in ".-/"}
+    return (
+        _is_phone(text)
+        and len(separators) <= 1
+        and not (years or _ISO_DATE.match(text) or _SOCIAL_SECURITY_FORM.fullmatch(text))
+        and not (separators == {"."} and (_is_ip(text) or len(groups) == 2))
+    )
+
+
+def _is_card(text: str) -> bool:
+    """Whether digits near a word about cards are a card's: of any network, with the check digit."""
+    digits = digits_of(text)
+    return _SHORTEST <= len(digits) <= _LONGEST and digits[0] in "23456" and len(set(digits)) > 1 and luhn(digits)
 
 
 def _is_ip(text: str) -> bool:
@@ -91,6 +129,12 @@ PHONES: Final = (
         r"(?:x[0-9]{1,5})?)\b",
         valid=_is_phone, digits=7, alone=True,
     ),
+    # in groups, near such a word
+    Detector(
+        "phone_number",
+        rf"{_NO_NAME}((?:\([0-9]{{1,5}}\)|\b[0-9]{{1,5}})(?:[ ./-][0-9]{{2,7}}){{1,5}})\b", valid=_is_grouped_phone,
+        near=_PHONE_WORDS, digits=7, alone=True,
+    ),
 )  # fmt: skip
 _OCTET: Final = "(?:25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])"
 NETWORK: Final = (
@@ -136,18 +180,17 @@ _NETWORKS: Final = (
     ("3095", "3095", (14, 16, 17, 18, 19)),
     ("36", "36", (14, 16, 17, 18, 19)),
     ("38", "39", (14, 16, 17, 18, 19)),
-    ("3528", "3589", (16, 17, 18, 19)),  # JCB
+    ("35", "35", (16, 17, 18, 19)),  # JCB
     ("2131", "2131", (15,)),
     ("1800", "1800", (15,)),
     ("2200", "2204", (16, 17, 18, 19)),  # Mir
-    ("50", "50", (13, 14, 15, 16, 17, 18, 19)),  # Maestro and others
-    ("56", "58", (13, 14, 15, 16, 17, 18, 19)),
-    ("6", "6", (13, 14, 15, 16, 17, 18, 19)),  # Discover, UnionPay, Maestro, RuPay and others
+    ("50", "50", (12, 13, 14, 15, 16, 17, 18, 19)),  # Maestro and others
+    ("56", "58", (12, 13, 14, 15, 16, 17, 18, 19)),
+    ("6", "6", (12, 13, 14, 15, 16, 17, 18, 19)),  # Discover, UnionPay, Maestro, RuPay and others
     ("81", "82", (16, 17, 18, 19)),  # RuPay, UnionPay
     ("9792", "9792", (16,)),  # Troy
 )
-_LONGEST, _SHORTEST, _SHORTEST_GROUP = 19, 13, 3
-_GROUPS: Final = re.compile("[0-9]+")
+_LONGEST, _SHORTEST, _SHORTEST_GROUP = 19, 12, 3
 # Characters of an IBAN by country, from the register of SWIFT.
 _IBAN_LENGTHS: Final = {
     country: length
@@ -186,11 +229,12 @@ def _lengths_from(beginning: str) -> frozenset[int]:
 def _cards(run: str) -> Iterator[Span]:
     """Card numbers in a run of digits: one group, or groups of three and more that follow each other."""
     groups = [match.span() for match in _GROUPS.finditer(run)]
+    shortest = _SHORTEST if len(digits_of(run)) == _SHORTEST else _SHORTEST + 1  # twelve digits stand by themselves
     index = 0
     while index < len(groups):
         start = groups[index][0]
         beginning = run[start : start + 5].replace(" ", "").replace("-", "")[:4]
-        lengths = _lengths_from(beginning)
+        lengths = frozenset(length for length in _lengths_from(beginning) if length >= shortest)
         last = _card_from(run, groups, index, lengths) if lengths else None
         if last is None:
             index += 1
@@ -225,9 +269,16 @@ def _iban(run: str) -> Iterator[Span]:
             yield 0, end
 
 
-PAYMENT_CARD: Final = Detector(
-    "payment_card", r"\b[0-9](?:[ -]?[0-9]){12,}\b", parts=_cards, digits=_SHORTEST, alone=True
-)
+PAYMENT_CARDS: Final = (
+    Detector(
+        "payment_card", rf"{_NO_NAME}\b([0-9](?:[ -]?[0-9]){{11,}})\b", parts=_cards, digits=_SHORTEST, alone=True
+    ),
+    # of a network that we don't know, or in other groups, near a word that says what it is
+    Detector(
+        "payment_card", rf"{_NO_NAME}\b([0-9](?:[ .-]{{0,3}}[0-9]){{11,18}})\b", valid=_is_card, near=_CARD_WORDS,
+        digits=_SHORTEST, alone=True,
+    ),
+)  # fmt: skip
 IBAN: Final = Detector(
     "iban", r"\b[A-Za-z]{2}[0-9]{2}(?:[ -]?[A-Za-z0-9]{4}){2,7}(?:[ -]?[A-Za-z0-9]{1,3})?\b",
     parts=_iban, digits=2, overlapping=True,

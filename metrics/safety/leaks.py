@@ -10,7 +10,7 @@ from ..declaration import artefact
 from ..judge.boolean import Check, Finding, boolean_metrics, contexts_to_check
 from ..score import Reason
 from .checksums import digits_of
-from .contact_and_payment import BIRTH, EMAIL, IBAN, NETWORK, PAYMENT_CARD, PHONES, TEST_CARDS, US_BANK, WALLETS
+from .contact_and_payment import BIRTH, EMAIL, IBAN, NETWORK, PAYMENT_CARDS, PHONES, TEST_CARDS, US_BANK, WALLETS
 from .detectors import Detection, Detector, Scanned, scan
 from .keys import API_KEY, ASSIGNMENTS, ENTROPY, PEM_BLOCK, PRODUCT_KEY, TOKENS
 from .national_numbers import (
@@ -80,7 +80,7 @@ def _detail(found: Detection) -> dict[str, object]:
 DOCUMENTATION_DOMAINS: Final = (
     "example.com", "example.org", "example.net", "example", "invalid", "test", "localhost",
 )  # fmt: skip
-STANDARD_DETECTORS: Final[tuple[Detector, ...]] = (EMAIL, PAYMENT_CARD, *US_SOCIAL_SECURITY)
+STANDARD_DETECTORS: Final[tuple[Detector, ...]] = (EMAIL, *PAYMENT_CARDS, *US_SOCIAL_SECURITY)
 EXTENDED_DETECTORS: Final[tuple[Detector, ...]] = (
     *STANDARD_DETECTORS, IBAN, *WALLETS, *PHONES, *NETWORK, BIRTH, *US_BANK, *NORTH_AMERICA, *EUROPE,
     *ASIA_AFRICA_PACIFIC, *PASSPORTS,

@@ -47,6 +47,46 @@ def test_a_card_has_a_network_a_length_and_a_check_digit(number: str, is_one: bo
     assert found(number, allowed_cards=[]) == ([("payment_card", number)] if is_one else [])
 
 
+@pytest.mark.parametrize(
+    ("text", "card"),
+    [
+        ("the last bill for cc 501800000009", "501800000009"),
+        ("Maestro 6759 6498 2643 8453 was declined", "6759 6498 2643 8453"),
+        ("my card: 4539.1488.0343.6467", "4539.1488.0343.6467"),
+        ("card 45 39 14 88 03 43 64 67", "45 39 14 88 03 43 64 67"),
+        ("card number 4539 - 1488 - 0343 - 6467", "4539 - 1488 - 0343 - 6467"),
+        ("3530 1113 3330 0000", "3530 1113 3330 0000"),
+    ],
+)
+def test_cards_of_twelve_to_nineteen_digits_in_any_groups(text: str, card: str) -> None:
+    assert found(text, allowed_cards=[]) == [("payment_card", card)]
+
+
+@pytest.mark.parametrize(
+    "text", ["see /issues/4539148803436467", "crash-4539148803436467", "1234 5678 9012 3456", "order 501800000008"]
+)
+def test_names_with_digits_are_no_cards(text: str) -> None:
+    assert found(text, allowed_cards=[]) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "numbers"),
+    [
+        ("They're not answering at 78 651 450", ["78 651 450"]),
+        ("My number is 71-33-52-22.", ["71-33-52-22"]),
+        ("Telefon: (030) 12 34 56 78", ["(030) 12 34 56 78"]),
+        ("Reach us from Monday on at 374 780 163", ["374 780 163"]),
+        ("the office was called in 1998-2003", []),
+        ("call it on 2020-05-12 10:30", []),
+        ("called CVE-2022-0101 by its phone", []),
+        ("dial in from 10.20.30.40", []),
+        ("the plots 78 651 450", []),
+    ],
+)
+def test_phone_numbers_near_a_word_about_phones(text: str, numbers: list[str]) -> None:
+    assert [value for kind, value in found(text, suite="extended") if kind == "phone_number"] == numbers
+
+
 def test_published_test_cards_are_cards_that_are_allowed() -> None:
     for card in TEST_CARDS:
         assert found(card, allowed_cards=[]) == [("payment_card", card)]
