@@ -122,10 +122,10 @@ async def claim_signals(
             compared.append(support.compare(wording(claim), texts, "\n".join(case.chunks)))
             places.append(place)
     vectors = await support.vectors_of([text for one in compared for text in one.word_texts()], embedder)
-    said = await model.supports([("", one.claim.text, one.text) for one in compared])
+    said = await model.supports([("", support.as_said(one), one.text) for one in compared])
     made = [
         support.combined_signals(
-            one.claim.text, one.text, probabilities, support.weighed(support.signals(one, vectors))
+            support.as_said(one), one.text, probabilities, support.weighed(support.signals(one, vectors))
         )
         for one, probabilities in zip(compared, said.tolist(), strict=True)
     ]

@@ -53,6 +53,25 @@ _REFERRAL: Final = re.compile(
     r"\b.*",
     re.IGNORECASE | re.DOTALL,
 )
+# What leads a claim without being part of it: what comes behind is claimed all the same.
+_LEAD: Final = re.compile(
+    r"(?:(?:well|oh|yes|no|yeah|hmm|so|honestly|(?:i(?: am|['’]m) )?sorry)[,.!]? +)*(?:but )?"  # noqa: RUF001
+    r"(?:(?:i(?: am|['’]?m)|we(?: are|['’]?re)) (?:not (?:\w+ ){0,2}sure|unsure|no expert)\b[^.;!?]{0,60}?"  # noqa: RUF001
+    r"|i (?:do not|don ?['’]? ?t|can ?not|can ?['’]? ?t) (?:\w+ ){0,2}(?:know|say|tell|remember)\b[^.;!?]{0,60}?)"  # noqa: RUF001
+    r",? *\bbut,? (?:i (?:do|think|believe|know|heard|guess)(?: (?:know|believe|think|remember))?(?: that)? )?",
+    re.IGNORECASE,
+)
+_FEELING: Final = re.compile(
+    r"(?:(?:well|oh|yes|no|yeah|wow|haha|me too|really|honestly)[,.!]* +)*"
+    r"(?:(?:i|we) (?:(?:also|really|just|do|would|['’]d|personally|always|absolutely) )*"  # noqa: RUF001
+    r"(?:love|like|enjoy|hope|wish|agree|prefer|hate|feel|bet|guess so|think so|appreciate|understand)\b"
+    r"(?: (?!because|since|that|when|where|which|who|how|as)[^\W\d][^\W\d'’-]*){0,6}"  # noqa: RUF001
+    r"|(?:i (?:think|believe|feel|find)(?: that)? |in my opinion,? |personally,? )?(?:that|this|it|they)"
+    r"(?:['’]?s| is| are| was| were| sounds| seems| looks| must be)(?: \w+){0,3} "  # noqa: RUF001
+    r"(?:lovely|great|nice|interesting|cool|awesome|amazing|beautiful|wonderful|fun|funny|sad|terrible|awful|boring"
+    r"|fascinating|exciting|fantastic|delicious|impressive|crazy|good|bad|neat)(?: [^\W\d]+)?)\W*",
+    re.IGNORECASE,
+)
 _NAME: Final = re.compile(
     r"[^\W\d_a-z][\w’'.&-]*\w(?:\s+(?:(?:of|de|del|van|von|der|du|la|le|al|bin)\s+)?[^\W\d_a-z][\w’'&-]*)*"  # noqa: RUF001
 )
@@ -60,24 +79,41 @@ _PHRASE_WORDS: Final = 4
 
 
 def claims_of(text: str) -> tuple[str, ...]:
-    """The sentences of a text that claim something: no greetings, offers, questions, or refusals with their referrals.
+    """The sentences of a text that claim something: no greetings, feelings, offers, questions, or refusals.
+
+    Where to turn instead is part of a refusal; what is said in spite of a doubt is a claim.
 
     >>> claims_of("Thank you! Refunds take 14 days. Is there anything else?")
     ('Refunds take 14 days.',)
     >>> claims_of("I don't know. Please ask our support team.")
     ()
+    >>> claims_of("I am not sure, but the shop was founded in 1999. I love it!")
+    ('the shop was founded in 1999.',)
     """
-    claims = tuple(sentence for sentence in sentences(text) if _claims(sentence))
+    bare = (_unled(sentence.strip()) for sentence in sentences(text))
+    claims = tuple(sentence for sentence in bare if _claims(sentence))
     if any(abstains(sentence.strip()) or _SILENT.search(sentence) for sentence in sentences(text)):
         return tuple(claim for claim in claims if not _REFERRAL.fullmatch(claim.strip()))
     return claims
+
+
+def _unled(sentence: str) -> str:
+    """The sentence behind a doubt that leads it."""
+    lead = _LEAD.match(sentence)
+    return sentence[lead.end() :] if lead else sentence
 
 
 def _claims(sentence: str) -> bool:
     if not wording(sentence).words or sentence.rstrip("\"'”’) ").endswith(("?", "？", "؟")):  # noqa: RUF001
         return False
     bare = sentence.strip()
-    return not (_POLITE.fullmatch(bare) or _OFFER.fullmatch(bare) or abstains(bare) or _SILENT.search(bare))
+    return not (
+        _FEELING.fullmatch(bare)
+        or _POLITE.fullmatch(bare)
+        or _OFFER.fullmatch(bare)
+        or abstains(bare)
+        or _SILENT.search(bare)
+    )
 
 
 def entities_of(text: str) -> tuple[str, ...]:

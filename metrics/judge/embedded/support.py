@@ -23,12 +23,28 @@ _NEGATED_WITHIN: Final = 3  # words before the negated one, or after
 _SAME_MATTER: Final = 0.6  # of a claim's content words; a text that has fewer denies something else
 _SLOT: Final = 5  # words that may stand in the place of others; beyond, the texts merely differ
 _LEAST_ROOT: Final = 4  # letters that a word has behind a prefix that negates it
+_ROLE_WORDS: Final = 30  # of either text; in longer ones a verb has more around it than two roles
+_BEING: Final = frozenset({"is", "are", "was", "were", "be", "been", "being", "get", "gets", "got"})
+# What is said of both at once: Anna met Tom, Bern is near Basel.
+_MUTUAL: Final = frozenset({
+    *("and", "or", "between", "both", "same", "equal", "equals", "similar", "alike", "different", "near", "next"),
+    *("close", "beside", "opposite", "meet", "meets", "met", "marry", "married", "marries", "border", "borders"),
+    *("linked", "connected", "connects", "related", "merged", "versus", "vs", "compared", "together", "with", "tied"),
+})  # fmt: skip
+_OFTEN: Final = " times"  # the end of the key of how often
+_WON: Final = re.compile(r"\b(?:won|wins?|winning|victor(?:y|ies|ious))\b", re.IGNORECASE)
+_LOST: Final = re.compile(
+    r"\b(?:lost|loses?|losing|(?:was|were|been|being|is|are)(?: \w+)? (?:defeated|beaten)"
+    r"|(?:a|the|their|his|her|its|our|\w+['’]s?)(?: \w+)? defeats?)\b",  # noqa: RUF001
+    re.IGNORECASE,
+)
+_THE_OUTCOME: Final = re.compile(r"(?:the|a|their|his|her|its|our) (?:win|victory|defeat|loss)\b", re.IGNORECASE)
 
 
 class Conflict(NamedTuple):
     """A word of the claim, and what the texts say in its place."""
 
-    kind: str  # opposite, negation, number, date, name or word
+    kind: str  # opposite, negation, number, date, name, word, turned or roles
     claimed: str
     found: str
 
@@ -113,6 +129,7 @@ class _Alignment(NamedTuple):
     run: float
     order: float
     replaced: tuple[tuple[tuple[Word, ...], tuple[Word, ...]], ...]  # stretches of the claim, and of the text
+    extra: int = 0  # words of the claim that nothing stands for
 
 
 def _align(claim: Wording, text: Wording) -> _Alignment:
@@ -126,17 +143,88 @@ def _align(claim: Wording, text: Wording) -> _Alignment:
         for tag, start, end, other_start, other_end in matcher.get_opcodes()
         if tag == "replace"
     )
-    return _Alignment(max(blocks) / len(ours), sum(blocks) / len(ours), replaced)
+    extra = sum(end - start for tag, start, end, *_ in matcher.get_opcodes() if tag == "delete")
+    return _Alignment(max(blocks) / len(ours), sum(blocks) / len(ours), replaced, extra)
 
 
 def _conflicts(claim: Wording, text: Wording, missing: Sequence[Word], aligned: _Alignment) -> tuple[Conflict, ...]:
-    found = list(_opposed(claim, text))
+    found = [*_turned(aligned), *_outcomes(claim, text), *_roles(claim, text), *_opposed(claim, text)]
     if len(claim.content & text.content) >= _SAME_MATTER * len(claim.content):
         found += negated(claim, text)
     for ours, theirs in aligned.replaced:
         found += _replaced(ours, theirs, missing, claim)
     found += _other_figures(claim, text, missing)
     return tuple({one.claimed: one for one in reversed(found)}.values())[::-1]
+
+
+def _turned(aligned: _Alignment) -> Iterable[Conflict]:
+    """The one word in which a claim differs from the text, where it is the opposite, or says another number of times.
+
+    Words of which this can be said are contradicted whatever the models make of the rest: before for after, only for
+    over, once for three times.
+    """
+    if len(aligned.replaced) != 1 or aligned.extra:
+        return
+    ours, theirs = aligned.replaced[0]
+    if len(ours) == len(theirs) == 1:
+        (one,), (other,) = ours, theirs
+        often = one.key.endswith(_OFTEN) and other.key.endswith(_OFTEN)
+        if often or other.key in opposites().get(one.key, ()):
+            yield Conflict("turned", one.text, other.text)
+
+
+def _outcomes(claim: Wording, text: Wording) -> Iterable[Conflict]:
+    """Of one subject, that it won where it lost, or lost where it won."""
+    subjects = [next((word.key for word in one.words if word.kind != "stop"), "") for one in (claim, text)]
+    found = [(_WON.search(one.text), _LOST.search(one.text)) for one in (claim, text)]
+    if subjects[0] != subjects[1] and not all(_THE_OUTCOME.match(one.text) for one in (claim, text)):
+        return
+    if any((won is None) == (lost is None) for won, lost in found) or claim.negations or text.negations:
+        return
+    ours, theirs = (won or lost for won, lost in found)
+    if ours and theirs and (found[0][0] is None) != (found[1][0] is None):
+        yield Conflict("turned", ours[0], theirs[0])
+
+
+def _roles(claim: Wording, text: Wording) -> Iterable[Conflict]:
+    """Who did what to whom, where the text has it the other way round: the same words on the other sides of a verb."""
+    if len(claim.words) > _ROLE_WORDS or len(text.words) > _ROLE_WORDS or not claim.content <= text.content:
+        return
+    if claim.negations or text.negations or any(word.text.lower() in _MUTUAL for word in claim.words):
+        return
+    for verb in claim.of_kind("word"):
+        if verb.text[:1].isupper():
+            continue
+        ours, theirs = _sides(claim, verb.key), _sides(text, verb.key)
+        if ours is None or theirs is None:
+            continue
+        same = ours.before & theirs.before or ours.after & theirs.after
+        crossed = ours.before & theirs.after and theirs.before & ours.after
+        is_turned = crossed and not ours.before & theirs.before and ours.passive == theirs.passive
+        made_passive = same and not crossed and ours.passive != theirs.passive
+        if is_turned or (made_passive and ours.before == theirs.before and ours.after and ours.after == theirs.after):
+            yield Conflict("roles", claim.text.strip().rstrip("."), text.text.strip().rstrip("."))
+            return
+
+
+class _Sides(NamedTuple):
+    before: frozenset[str]
+    after: frozenset[str]
+    passive: bool
+
+
+def _sides(text: Wording, verb: str) -> _Sides | None:
+    """Content words on both sides of a verb that stands once, and whether it is in the passive, with who did it."""
+    places = [place for place, word in enumerate(text.words) if word.key == verb]
+    if len(places) != 1:
+        return None
+    before, after = text.words[: places[0]], text.words[places[0] + 1 :]
+    is_passive = any(word.text.lower() in _BEING for word in before[-2:]) and "by" in {word.key for word in after}
+    return _Sides(
+        frozenset(word.key for word in before if word.kind != "stop"),
+        frozenset(word.key for word in after if word.kind != "stop"),
+        is_passive,
+    )
 
 
 def _opposed(claim: Wording, text: Wording) -> Iterable[Conflict]:
@@ -220,8 +308,12 @@ def _other_figures(claim: Wording, text: Wording, missing: Sequence[Word]) -> It
 
 
 def _like(first: Word, second: Word) -> bool:
-    """Both figures or both names of days and months; both shares or neither."""
-    return first.key[0].isdigit() == second.key[0].isdigit() and first.key.endswith("%") == second.key.endswith("%")
+    """Both figures or both names of days and months; both shares, times of day, or how often; or neither is."""
+    return _sort(first.key) == _sort(second.key)
+
+
+def _sort(key: str) -> tuple[bool, str]:
+    return key[0].isdigit(), next((sign for sign in ("%", _OFTEN, ":") if sign in key), "")
 
 
 def _hedges(text: Wording) -> bool:
@@ -279,6 +371,13 @@ _UNLIKE: Final = 0.3  # cosine that two words without anything in common have
 _ALIKE: Final = 0.6  # cosine from which a word is not called missing
 _MOST_COUNTED: Final = 3
 _COMBINING: Final = Path(__file__).parent / "combining.json"
+_CERTAIN: Final = frozenset({"turned", "roles"})  # kinds of conflict that decide
+_DECIDES: Final = -5.0
+"""Log-odds of a claim that differs from the text in a word that turns it round, or in who did what to whom.
+
+Set by hand, as the words that differ are the whole evidence, and the models see those that are the same.
+"""
+_DENIED: Final = 0.9  # least probability of a contradiction by such a rule
 _LEAST: Final = 0.002  # probability that the support model is taken at: beyond, it only says that it is sure
 _MOST_ODDS: Final = 6.0
 _ANY_WORD: Final = re.compile(r"\w+")
@@ -435,12 +534,25 @@ async def _decided_by(
     """By the support model, the wording and the pairs of words, weighed together."""
     vectors = await vectors_of([text for one in compared for text in one.word_texts()], embedder)
     entailed = await _entailed(compared, entailment) if entailment is not None else np.zeros(len(compared))
-    said = await model.supports([("", one.claim.text, one.text) for one in compared])
+    said = await model.supports([("", as_said(one), one.text) for one in compared])
     made = {}
     for one, found, added in zip(compared, said.tolist(), entailed.tolist(), strict=True):
-        odds = combined(combined_signals(one.claim.text, one.text, found, weighed(signals(one, vectors)))) + added
-        made[id(one)] = _judged(one, vectors, odds, found[1] if one.near else 0.0)
+        odds = combined(combined_signals(as_said(one), one.text, found, weighed(signals(one, vectors)))) + added
+        contradicted = found[1] if one.near else 0.0
+        if any(conflict.kind in _CERTAIN for conflict in one.found.conflicts):
+            odds, contradicted = odds + _DECIDES, max(contradicted, _DENIED)
+        made[id(one)] = _judged(one, vectors, odds, contradicted)
     return made
+
+
+def as_said(compared: Comparison) -> str:
+    """The claim, with the numbers and times that the nearest sentence has as that spells them: 17:00 for 5 pm."""
+    theirs = {word.key: word.text for text in compared.near[:_NEAREST] for word in text.of_kind("number")}
+    claim = compared.claim.text
+    for word in compared.claim.of_kind("number"):
+        if theirs.get(word.key, word.text) != word.text:
+            claim = re.sub(rf"(?<!\w){re.escape(word.text)}(?!\w)", lambda _, one=word: theirs[one.key], claim, count=1)
+    return claim
 
 
 def combined_signals(claim: str, text: str, said: Sequence[float], wording_odds: float) -> dict[str, float]:
@@ -547,7 +659,7 @@ def signals(compared: Comparison, vectors: Vectors) -> dict[str, float]:
         "held": _held(compared, vectors),
         "cosine": _cosine(compared, vectors),
         "missing names": float(min(len(found.missing_names), _MOST_COUNTED)),
-        "opposite": float("opposite" in kinds),
+        "opposite": float(bool(kinds & {"opposite", "turned"})),
         "negation": float("negation" in kinds),
         "other number": float(bool(kinds & {"number", "date"})),
         "other name": float("name" in kinds),

@@ -93,7 +93,8 @@ animal; dog cat; adult child; internal external; domestic foreign; urban rural; 
 underperform; overestimate underestimate; encourage discourage; enable disable; enable prevent; cause prevent;
 continue stop; expand contract; expand shrink; strengthen weaken; appear disappear; connect disconnect; lead
 follow; hero villain; friend enemy; teacher student; doctor patient; parent child; question answer; supply demand;
-predecessor successor; previous next; former latter; former current; past future; ascending descending; odd even
+predecessor successor; previous next; former latter; former current; past future; ascending descending; odd even;
+worst greatest; worst finest; only over
 """
 OPPOSITES: Final = tuple(
     (first, second)
@@ -110,10 +111,19 @@ _MOST_WORDS: Final = 4_000  # of a text; what comes after is not read
 # The treebanks write brackets in words; many corpora have kept them.
 _BRACKET: Final = re.compile(r"-[LR][RCS]B-")
 _PIECE: Final = re.compile(
-    r"(?P<number>\d+(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)*)(?P<tail>st|nd|rd|th|s|%|k|m|bn)?(?![^\W_])"
+    r"(?P<hour>\d{1,2})(?:[:.](?P<minute>[0-5]\d))?\s?(?P<half>[ap](?:m\b|\.m\b\.?))"
+    r"|(?P<clock>[01]?\d|2[0-3]):(?P<minutes>[0-5]\d)(?![:\d])(?P<after>\s?[ap](?:m\b|\.m\b\.?))?"
+    r"|(?P<number>\d+(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)*)(?P<tail>st|nd|rd|th|s|%|k|m|bn)?(?![^\W_])"
     r"|[\u3040-\u30ff\u3400-\u9fff\u0e00-\u0e7f]"  # scripts without blanks: sign by sign
-    r"|[^\W_\u3040-\u30ff\u3400-\u9fff\u0e00-\u0e7f]+(?:['’][^\W\d_]+)*|%|[.!?:;\"“”()\[\]\n]"  # noqa: RUF001 - a quote that texts have
+    r"|[^\W_\u3040-\u30ff\u3400-\u9fff\u0e00-\u0e7f]+(?:['’][^\W\d_]+)*|%|[.!?:;\"“”()\[\]\n]",  # noqa: RUF001 - a quote that texts have
+    re.IGNORECASE,
 )
+# Once is a number where it says how often, and a conjunction elsewhere: once you have paid.
+_ONCE: Final = re.compile(
+    r"\s*(?:(?:a|an|per|each|every|daily|weekly|monthly|yearly|annually|only)\b|[.!;)]|$)", re.IGNORECASE
+)
+_OFTEN: Final = {"once": "1 times", "twice": "2 times", "thrice": "3 times"}
+_CLOCK: Final = {"noon": "12:00", "midday": "12:00", "midnight": "0:00"}
 _APART: Final = re.compile(r" ?['’] (?=(?:[stdm]|re|ve|ll)\b)")  # noqa: RUF001 - as some corpora write don ' t
 _DECADE: Final = re.compile(r"(?<=\d0)['’]s\b")  # noqa: RUF001
 _DIGITS: Final = re.compile(r"\d")
@@ -195,11 +205,32 @@ def _read(text: str) -> Iterator[Word]:
         if piece in _OPENS:
             at_start = True
             continue
-        yield _number(found["number"], found["tail"] or "") if found["number"] else _word(piece, at_start)
+        yield _piece(found, at_start)
         at_start = False
         count += 1
         if count == _MOST_WORDS:
             return
+
+
+def _piece(found: re.Match[str], at_start: bool) -> Word:
+    piece = found[0]
+    if hour := found["hour"] or found["clock"]:
+        return _time(piece, int(hour), found["minute"] or found["minutes"] or "00", found["half"] or found["after"])
+    if found["number"]:
+        return _number(found["number"], (found["tail"] or "").lower())
+    lower = piece.lower()
+    if lower in _CLOCK:
+        return Word(piece, _CLOCK[lower], "number")
+    if lower in _OFTEN and (lower != "once" or _ONCE.match(found.string, found.end())):
+        return Word(piece, _OFTEN[lower], "number")
+    return _word(piece, at_start)
+
+
+def _time(text: str, hour: int, minute: str, half: str | None) -> Word:
+    """A time of day; its key has 24 hours."""
+    if half and hour <= 12:
+        hour = hour % 12 + (12 if half.strip().lower().startswith("p") else 0)
+    return Word(text, f"{hour}:{minute}", "number")
 
 
 def _joined_up(text: str) -> str:
@@ -249,7 +280,7 @@ def _word(piece: str, at_start: bool) -> Word:
         return Word(piece, lower, "stop")
     if _DIGITS.search(lower):
         return Word(piece, lower, "word")
-    return Word(piece, stem(lower), "name" if capital and not at_start else "word")
+    return Word(piece, stem(unaccented(lower)), "name" if capital and not at_start else "word")
 
 
 def _scaled(words: Iterator[Word]) -> Iterator[Word]:
@@ -272,6 +303,8 @@ def _joined(first: Word, second: Word) -> Word | None:
         return None
     lower = second.text.lower()
     text = f"{first.text} {second.text}"
+    if lower == "times":
+        return Word(text, f"{_bare(first.key)} times", "number")
     if lower in {"%", "percent", "pct"}:
         return Word(text, first.key + "%", "number")
     if lower in SCALES:

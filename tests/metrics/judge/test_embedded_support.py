@@ -194,3 +194,74 @@ def test_only_the_chunks_that_come_nearest_are_looked_at_alone(embedder):
     chunks = [f"Orders number {place} can be returned within {place} days of delivery." for place in range(40, 60)]
     asyncio.run(supported(["An order can be returned within 30 days of its delivery."], chunks, embedder, model=model))
     assert len(model.pairs) == 4
+
+
+class Sure(Asked):
+    """A support model that is sure that any text supports any claim."""
+
+    async def supports(self, pairs):
+        self.pairs += pairs
+        return np.tile(np.array([0.98, 0.01, 0.01], np.float32), (len(pairs), 1))
+
+
+@pytest.mark.parametrize(
+    ("claim", "text", "why"),
+    [
+        ("The train goes three times a day.", "The train goes once a day.", "three times (once)"),
+        ("Take it twice daily.", "Take it once daily.", "twice (once)"),
+        ("The hall seats over 300 people.", "The hall seats only 300 people.", "over (only)"),
+        ("It was the worst film of the year.", "It was the greatest film of the year.", "worst (greatest)"),
+        ("Pay the deposit after you move in.", "Pay the deposit before you move in.", "after (before)"),
+        ("The final ended in a defeat for Leeds.", "The final ended in a win for Leeds.", "a defeat (win)"),
+        ("Leeds were defeated in the final.", "Leeds won the final.", "were defeated (won)"),
+        ("Spain defeated Italy.", "Italy defeated Spain.", "Spain defeated Italy (Italy defeated Spain)"),
+        ("Spain was defeated by Italy.", "Spain defeated Italy.", "Spain was defeated by Italy (Spain defeated Italy)"),
+        (
+            "Bayer sold the unit to Merck.",
+            "Merck sold the unit to Bayer.",
+            "Bayer sold the unit to Merck (Merck sold the unit to Bayer)",
+        ),
+    ],
+)
+def test_a_word_that_turns_a_claim_round_decides_whatever_the_models_say(embedder, claim, text, why):
+    (found,) = asyncio.run(supported([claim], [f"It is old. {text}"], embedder, model=Sure()))
+    assert (found.joint.holds, found.joint.why) == (False, f"contradicted: {why}")
+    assert found.joint.contradicted >= 0.9
+
+
+@pytest.mark.parametrize(
+    ("claim", "text"),
+    [
+        ("Spain defeated Italy.", "Italy was defeated by Spain."),
+        ("Leeds defeated Derby in the final.", "Leeds won the final against Derby."),
+        ("Anna and Tom founded the club.", "Tom and Anna founded the club."),
+        ("Bern is near Basel.", "Basel is near Bern."),
+        ("In 1990 the club moved to Leeds.", "The club moved to Leeds in 1990."),
+        ("Once you have paid, you get a receipt.", "You get a receipt once you have paid."),
+    ],
+)
+def test_the_same_in_another_order_is_not_turned_round(embedder, claim, text):
+    (found,) = asyncio.run(supported([claim], [f"It is old. {text}"], embedder, model=Sure()))
+    assert found.joint.holds
+
+
+@pytest.mark.parametrize(
+    ("claim", "text", "asked"),
+    [
+        ("It opens at 17:00.", "It opens at 5 pm.", "It opens at 5 pm."),
+        ("It opens at noon.", "The shop opens at 12:00.", "It opens at 12:00."),
+        ("Refunds take thirty days.", "Refunds need 30 days.", "Refunds take 30 days."),
+    ],
+)
+def test_the_model_reads_numbers_and_times_as_the_text_spells_them(embedder, claim, text, asked):
+    model = Sure()
+    (found,) = asyncio.run(supported([claim], [text], embedder, model=model))
+    assert [said for _, said, _ in model.pairs] == [asked]
+    assert found.joint.holds
+    other = asyncio.run(supported(["It opens at 18:00."], ["It opens at 5 pm."], embedder))[0].joint
+    assert other.why == "contradicted: 18:00 (5 pm)"
+
+
+def test_accents_are_no_other_name(embedder):
+    (found,) = judged(embedder, ["José Noel lives in Malaga."], ["Jose Noël lives in Málaga."])
+    assert (found.joint.holds, found.joint.why) == (True, "")
