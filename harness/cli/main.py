@@ -116,6 +116,9 @@ def main() -> None:
         complain(f"{error.filename or 'The output'}: {error.strerror or error}.")
         sys.exit(WRONG_INPUT)
     except Exception as error:  # noqa: BLE001 - shown in full; only the exit code is ours
+        if isinstance(error.__cause__, KeyboardInterrupt):  # Python 3.11 wraps one that meets a class in the making
+            interrupted()
+            sys.exit(INTERRUPTED)
         from ...reports.store.damage import damage_behind
 
         if damaged := damage_behind(error):

@@ -66,6 +66,7 @@ def paired_latency(pairing: Pairing, seed: int = 0) -> LatencyDifference | None:
         candidate.answered[new],
         pairing.clusters,
         seed,
+        noun=cluster_noun(pairing.cluster),
     )
     if found is None:
         return None
@@ -214,7 +215,8 @@ def compare_metric(pairing: Pairing, metric: str, judge_variance: float | None, 
         return None
     both = np.isfinite(baseline) & np.isfinite(candidate)
     old, new, clusters = baseline[both], candidate[both], pairing.clusters[both]
-    found = difference(old, new, clusters, column.low, column.high, is_binary(column, old, new), seed=seed)
+    binary, noun = is_binary(column, old, new), cluster_noun(pairing.cluster)
+    found = difference(old, new, clusters, column.low, column.high, binary, seed=seed, noun=noun)
     made = MetricComparison(column, float(old.mean()), float(new.mean()), found, missing)
     if missing.differs:
         made = replace(made, bounds=missing_bounds(baseline, candidate, column.low, column.high))

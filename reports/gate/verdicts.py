@@ -17,7 +17,7 @@ from ...metrics.score import Better, passed
 from ..compare.baseline import at_six_digits
 from ..compare.changes import PartChange
 from ..compare.comparable import Pairing, cluster_codes, mean_of_repeats, pair
-from ..compare.comparison import paired_latency
+from ..compare.comparison import cluster_noun, paired_latency
 from ..compare.messages import without_answer
 from ..compare.scores import (
     ABSENT,
@@ -485,9 +485,8 @@ def _measured(pairing: Pairing, name: str, rule: GateRule, unasked: int) -> _Mea
     if both.any():
         low, high = (column.low, column.high) if sign > 0 else (_negative(column.high), _negative(column.low))
         gain = difference(
-            sign * baseline[both], sign * candidate[both], pairing.clusters[both], low, high, is_binary(column,
-            baseline, candidate),
-            LEVEL, rule.seed,
+            sign * baseline[both], sign * candidate[both], pairing.clusters[both], low, high,
+            is_binary(column, baseline, candidate), LEVEL, rule.seed, cluster_noun(pairing.cluster),
         )  # fmt: skip
     lost = _lost(*pairing.repeated_values(name))[there]
     return _Measured(

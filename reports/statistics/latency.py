@@ -183,7 +183,7 @@ class LatencyDifference:
 def latency_difference(
     baseline_ms: Figures, baseline_observed: Flags, candidate_ms: Figures, candidate_observed: Flags,
     clusters: NDArray[np.intp],
-    seed: int = 0, level: float = 0.95,
+    seed: int = 0, level: float = 0.95, noun: str = "document",
 ) -> LatencyDifference | None:  # fmt: skip
     """Compare the latencies of two sides.
 
@@ -205,6 +205,7 @@ def latency_difference(
         clusters: code of each question's cluster.
         seed: of the draws of the p value.
         level: of the intervals.
+        noun: what a cluster is called, for the sentence that says why there is no interval.
 
     Returns:
         None when no question has a time on both sides.
@@ -222,7 +223,7 @@ def latency_difference(
     rows = _Rows.of(baseline_ms, baseline_observed, codes), _Rows.of(candidate_ms, candidate_observed, codes)
     baseline, candidate = (operand.summary() for operand in rows)
     values = _over(baseline.p50, candidate.p50), _over(baseline.p95, candidate.p95)
-    p50, p95 = (_ratio(*rows, value, share, codes, level) for value, share in zip(values, SHARES, strict=True))
+    p50, p95 = (_ratio(*rows, value, share, codes, level, noun) for value, share in zip(values, SHARES, strict=True))
     moved = np.zeros(number)
     np.add.at(moved, codes, _moved(baseline_ms, baseline_observed, candidate_ms, candidate_observed))
     return LatencyDifference(
@@ -258,13 +259,15 @@ class _Rows:
 
 
 def _ratio(
-    baseline: _Rows, candidate: _Rows, value: float | None, share: float, codes: NDArray[np.intp], level: float
-) -> Ratio:
+    baseline: _Rows, candidate: _Rows, value: float | None, share: float, codes: NDArray[np.intp], level: float,
+    noun: str,
+) -> Ratio:  # fmt: skip
     """The ratio of a quantile with its interval, or why there is none."""
     clusters = Clusters.of(codes)
-    no_interval = clusters.no_interval()
+    no_interval = clusters.no_interval(noun)
     if not no_interval and share > 0.5 and value and _slow_places(baseline, candidate, value, share) < FEWEST_SLOW:
-        no_interval = f"the slowest answers come from fewer than {FEWEST_SLOW:g} questions or documents"
+        units = "questions" if clusters.single else f"questions or {noun}s"
+        no_interval = f"the slowest answers come from fewer than {FEWEST_SLOW:g} {units}"
     if no_interval:
         return Ratio(value, None, None, no_interval if value else "")
     quantile = float(student_quantile((1 + level) / 2, clusters.degrees()))

@@ -2,6 +2,7 @@
 
 import json
 import shlex
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -230,3 +231,12 @@ def test_a_tag_that_no_question_has_is_told(evaluations):
     said = " ".join(proctor("compare", "down", "up", "--cluster", "tag:topic-", folder=evaluations).stdout.split())
     assert "40 of 40 questions have no tag that begins with topic-: each of them is taken as its own" in said
     assert "no tag" not in proctor("compare", "down", "up", folder=evaluations).stdout
+
+
+def test_clusters_are_called_what_they_are(tmp_path):
+    """Under ``--cluster tag`` the questions come from tags, in every sentence; no document is spoken of."""
+    questions = [replace(each, tags=(f"t{place % 3}",)) for place, each in enumerate(QUESTIONS)]
+    run_into(tmp_path / "proctor.db", [FakeBot("a", right_below(5)), FakeBot("b", right_below(30))], questions, METRICS)
+    shown = " ".join(proctor("compare", "a", "b", "--cluster", "tag", folder=tmp_path).stdout.split())
+    assert shown.count("the questions come from 3 tags only: an interval takes 5") >= 2  # of a metric, and of latency
+    assert "document" not in shown

@@ -76,7 +76,7 @@ def test_latency_is_compared_by_quantiles_and_as_a_metric_only_when_asked_for():
 
 
 # Of 40 questions, or of 25, the 5 % that are slowest are 2: fewer than the 6 that an interval of a tail needs.
-NO_TAIL = "No interval of the ratio of p95: the slowest answers come from fewer than 6 questions or documents."
+NO_TAIL = "No interval of the ratio of p95: the slowest answers come from fewer than 6 questions."
 
 
 def test_answers_that_timed_out_count_as_longer_than_they_were_given():
