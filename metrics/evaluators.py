@@ -116,7 +116,7 @@ _NUMBERED: Final = (
     _evaluator("answer_relevancy", "Answer relevancy", "Q A J M", number=2),
     _evaluator("answer_relevancy_sentence", "Answer relevancy (sentence similarity)", "Q A M", number=3),
     _evaluator("answer_similarity", "Answer semantic similarity", "A E M", number=4),
-    _evaluator("faithfulness", "Faithfulness", "Q A C J", number=5, rag_only=True),
+    _evaluator("faithfulness", "Faithfulness", "A C J", number=5, rag_only=True),
     _evaluator("groundedness", "Groundedness", "A C M", number=6, rag_only=True),
     _evaluator("hallucination", "Hallucination", "A C X-hallucination", number=7, rag_only=True),
     _boolean("language_mismatch", "Language mismatch (judge)", "Q A J", 8, "accuracy"),

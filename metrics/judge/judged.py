@@ -82,7 +82,7 @@ def expected_sentences(expected: str, language: str = "en") -> tuple[str, ...]:
 
 
 @artefact(calls=("answer_claims",))
-async def answer_claims(question: str, answer: str, judge: Judge) -> tuple[str, ...]:
+async def answer_claims(answer: str, judge: Judge, question: str = "") -> tuple[str, ...]:
     """The answer as claims that can be checked one by one (J1a); empty for an answer that claims nothing."""
     if is_blank(answer):
         raise NotApplicable(Reason.NO_CLAIMS)
@@ -97,16 +97,20 @@ async def expected_claims(question: str, expected: str, judge: Judge) -> tuple[s
 
 @artefact(parts=("answer_claims", "context_texts"), calls=("check_answer",))
 async def answer_support(
-    question: str,
     shown_chunks: ShownChunks,
     judge: Judge,
     answer_claims: tuple[str, ...] | None = None,
     context_texts: tuple[ContextText, ...] | None = None,
+    question: str = "",
 ) -> AnswerSupport:
-    """Whether the contexts support the answer's claims, and which context sentences the question needs (J2a)."""
-    if not answer_claims and not context_texts:
+    """Whether the contexts support the answer's claims, and which context sentences the question needs (J2a).
+
+    Without a question no sentence is needed for it, and that is not asked.
+    """
+    needed = context_texts or () if not is_blank(question) else ()
+    if not answer_claims and not needed:
         return AnswerSupport()
-    call = CheckAnswer(question, shown_chunks.texts, answer_claims or (), context_texts or ())
+    call = CheckAnswer(question, shown_chunks.texts, answer_claims or (), needed)
     output = await judge.ask(call)
     return replace(output, claims=shown_chunks.ranked(output.claims))
 
@@ -291,7 +295,11 @@ def claim_support(answer_claims: tuple[str, ...], answer_support: AnswerSupport,
 
 @artefact
 def needed_sentences(
-    context_texts: tuple[ContextText, ...], answer_support: AnswerSupport, shown_chunks: ShownChunks, judge: Judge
+    question: str,  # noqa: ARG001 - without one there is nothing to need
+    context_texts: tuple[ContextText, ...],
+    answer_support: AnswerSupport,
+    shown_chunks: ShownChunks,
+    judge: Judge,
 ) -> JudgedItems:
     """The contexts' sentences, and whether the question needs them."""
     return _judged_sentences(context_texts, answer_support.needed, shown_chunks, judge)

@@ -36,7 +36,8 @@ SCORES = (
     valued("faithfulness", 0.5, {
         "claims": [
             claim("Delivery takes two days", True, 1), claim("السفر مجاني للأطفال", True, 2),
-            claim("Cats fly to the moon", False, why="cats were not mentioned, weekdays were", agreement=2 / 3),
+            claim("Cats fly to the moon", False, why="cats were not mentioned, weekdays were", agreement=2 / 3,
+                  probability=0.0312, contradicted=True, evidence="Cats stay at home."),
         ],
         "any_chunk": 0.25, "judge": "large",
     }),

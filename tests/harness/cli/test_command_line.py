@@ -138,11 +138,12 @@ def test_recorded_answers_are_scored_without_a_bot(tmp_path):
 
 @pytest.mark.weights
 def test_what_the_embedded_judge_s_model_said_is_kept_and_word_for_word_sentences_are_not_asked_about(tmp_path):
-    row = {"id": "a", "question": "?", "answer": "Refunds need 14 days. Lunch is at noon."}
+    row = {"id": "a", "question": "", "answer": "Refunds need 14 days. Lunch is at noon."}
     row["contexts"] = ["Refunds take 14 days. Lunch is at noon."]
     (tmp_path / "recorded.jsonl").write_text(json.dumps(row) + "\n")
-    done = proctor("score", "recorded.jsonl", "--metrics", "faithfulness", folder=tmp_path)
+    done = proctor("score", "recorded.jsonl", "--metrics", "faithfulness", "--json", folder=tmp_path)
     assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["bots"]["recorded"]["metrics"]["faithfulness"]["n_ok"] == 1  # it needs no question
     kept = lines(tmp_path / "proctor.db", "SELECT COUNT(*) FROM embeddings WHERE model LIKE '%support model%'")
     assert kept == [(1,)]
 

@@ -79,7 +79,8 @@ def test_a_claim_leads_to_the_sentence_of_the_context_that_supports_it(
 def test_an_unsupported_claim_says_so_and_shows_the_nearest_sentence_all_the_same(page: Shown, file: Path) -> None:
     opened(page, file)
     evidence = page.text(f"{RIGHT} .evidence")
-    assert "no context supports it · 67 % of the votes agree" in evidence
+    assert "contradicted · no context supports it · probability 0.03 · 67 % of the votes agree" in evidence
+    assert "Evidence: Cats stay at home." in evidence
     assert "cats were not mentioned" in evidence
     page.run("document.querySelectorAll('button.claim-text')[2].click()")
     page.wait("return document.querySelector('.context-message')")

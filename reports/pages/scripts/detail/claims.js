@@ -37,6 +37,7 @@ function claimFacts(item, side) {
   const { given, ranks, verdict } = item;
   const parts = [make("span", { class: `verdict-words ${verdict.tone}` }, verdict.words)];
   const isSupported = verdict.name && given[verdict.name] === true;
+  if (given.contradicted === true) parts.push(make("strong", {}, "contradicted"));
   if (ranks.length) parts.push(contextWords(item));
   else if (item.against === "contexts" && item.of !== "contexts" && side.row.contexts.length && verdict.name) {
     parts.push(isSupported ? "no single context named" : "no context supports it");
@@ -49,6 +50,7 @@ function claimFacts(item, side) {
   if (given.found !== undefined && "used" in given) parts.push(given.found ? "found in the contexts" : "not found in the contexts");
   const made = [between(parts, " \u00b7 ")];
   if (typeof given.why === "string" && given.why.trim()) made.push(make("span", { class: "why" }, "Judge: ", said(given.why)));
+  if (typeof given.evidence === "string" && given.evidence.trim()) made.push(make("span", { class: "why" }, "Evidence: ", said(given.evidence)));
   if (typeof given.source === "string") made.push(make("span", { class: "why" }, "Nearest of the source: ", said(given.source)));
   return made;
 }
