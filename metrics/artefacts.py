@@ -51,10 +51,20 @@ def context_sentences(contexts: Sequence[str], language: str = "en") -> tuple[Co
 
 
 @artefact
-def ngram_matches(answer: str, expected: str, language: str = "en") -> NgramMatches:
+def answer_words(answer: str, language: str = "en") -> list[str]:
+    """The answer's words and punctuation marks, as NLTK's tokenizer gives them for each sentence."""
+    return [word for sentence in sentences(answer, language) for word in word_tokens(sentence)]
+
+
+@artefact
+def expected_words(expected: str, language: str = "en") -> list[str]:
+    """The expected answer's words and punctuation marks, as NLTK's tokenizer gives them for each sentence."""
+    return [word for sentence in sentences(expected, language) for word in word_tokens(sentence)]
+
+
+@artefact
+def ngram_matches(answer_words: list[str], expected_words: list[str]) -> NgramMatches:
     """Clipped n-gram matches of the answer's words against the expected answer's, for n = 1 to 4."""
-    answer_words = [word for sentence in sentences(answer, language) for word in word_tokens(sentence)]
-    expected_words = [word for sentence in sentences(expected, language) for word in word_tokens(sentence)]
     return clipped_matches(answer_words, expected_words)
 
 

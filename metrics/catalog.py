@@ -283,7 +283,7 @@ def _refuse_duplicate(function: Function, known: Artefact | Function | None) -> 
 @cache
 def builtin_catalog() -> Catalog:
     """The metrics that come with the package."""
-    from . import artefacts, classification, constraints, lexical, looping, operations, retrieval, semantic
+    from . import artefacts, classification, constraints, lexical, looping, numbers, operations, retrieval, semantic
     from .judge import boolean, claims, contexts, grades, judged
     from .local import checkers, classifiers, likelihoods, summaries, verifiers
     from .safety import leaks
@@ -291,6 +291,7 @@ def builtin_catalog() -> Catalog:
     return Catalog.of(
         artefacts,
         lexical,
+        numbers,
         looping,
         constraints,
         leaks,

@@ -1,16 +1,23 @@
-"""Constraints (tokens presence): whether the answer and its contexts contain the texts or patterns of a question."""
+"""Constraints: whether the answer has the texts, patterns, beginning or JSON that a question or a suite asks for."""
 
 import re
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
-from typing import Any, Final
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+import orjson
 
 from .. import InputError
-from .declaration import artefact
+from .declaration import Allowed, FromFile, artefact, metric
 from .facts import is_blank
 from .judge.boolean import Check, Finding, boolean_metrics, contexts_to_check
-from .score import NotApplicable, Reason, TimedOut
+from .score import Measured, NotApplicable, Reason, TimedOut
+
+if TYPE_CHECKING:
+    from jsonschema.protocols import Validator
 
 _WORD: Final = r"\p{L}\p{N}_"
 _BLANK: Final = r"\x09-\x0d\x1c-\x20\x85\xa0" + "\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
@@ -170,6 +177,10 @@ def _timed(pattern: str, given: str) -> Any:  # noqa: ANN401 - the package has n
 
 
 PATTERN_PREFIX: Final = "REGEXP:"
+START_PREFIX: Final = "STARTS_WITH:"
+SCHEMA_PREFIX: Final = "JSON_SCHEMA:"
+_FORM: Final = (START_PREFIX, SCHEMA_PREFIX)  # constraints on the form of the answer, which contexts need not have
+_PREFIXES: Final = (PATTERN_PREFIX, *_FORM)
 _LONGEST_SHOWN: Final = 120  # characters of a constraint in the details
 
 
@@ -185,10 +196,12 @@ def tokens_presence(
 ) -> Check:
     """Whether the answer, and the contexts joined by blanks, meet all constraints.
 
-    A constraint is a text that must occur exactly, ``REGEXP:`` and a Python regular expression that must match, or a
-    list of these of which one must match. With ``fallback_expected`` a question without constraints requires one of
-    its expected answers, as plain text. Texts also match inside words: "for" contains "or". It does not say whether
-    the answer is right: a wrong sentence may contain every required word, a right one may use others.
+    A constraint is a text that must occur exactly, ``REGEXP:`` and a Python regular expression that must match,
+    ``STARTS_WITH:`` and the beginning of the answer, ``JSON_SCHEMA:`` and a JSON schema that the answer must meet, or a
+    list of these of which one must hold. Contexts need not meet the last two. With ``fallback_expected`` a question
+    without constraints requires one of its expected answers, as plain text. Texts also match inside words: "for"
+    contains "or". It does not say whether the answer is right: a wrong sentence may contain every required word, a
+    right one may use others.
     """
     wanted, as_text = (constraints, False) if constraints else ((), True)
     if fallback_expected and not wanted:
@@ -200,7 +213,8 @@ def tokens_presence(
     checked = contexts_to_check(contexts, check_contexts)
     if isinstance(checked, Reason):
         return Check(bool(in_answer), checked, in_answer)
-    in_contexts = _unmet(" ".join(checked), wanted, as_text)
+    of_content = wanted if as_text else _of_content(wanted)
+    in_contexts = _unmet(" ".join(checked), of_content, as_text)
     return Check(bool(in_answer), bool(in_contexts), in_answer, in_contexts)
 
 
@@ -213,7 +227,7 @@ def check_constraints(constraints: Sequence[str | Sequence[str]]) -> None:
     """Validate constraints before any question is asked.
 
     Raises:
-        InputError: a pattern is no regular expression, or a list is nested in a list.
+        InputError: a pattern is no regular expression, a schema no JSON schema, or a list is nested in a list.
     """
     for constraint in constraints:
         for member in _members(constraint):
@@ -221,6 +235,8 @@ def check_constraints(constraints: Sequence[str | Sequence[str]]) -> None:
                 raise InputError("A constraint may be a list of texts, but not a list within that list.")
             if member.startswith(PATTERN_PREFIX):
                 safe_pattern(member.removeprefix(PATTERN_PREFIX))
+            elif member.startswith(SCHEMA_PREFIX):
+                _schema_of(member)
 
 
 def _unmet(text: str, wanted: Sequence[str | Sequence[str]], as_text: bool) -> list[Finding]:
@@ -233,15 +249,330 @@ def _unmet(text: str, wanted: Sequence[str | Sequence[str]], as_text: bool) -> l
     return unmet
 
 
+def _of_content(wanted: Sequence[str | Sequence[str]]) -> list[str | Sequence[str]]:
+    """The constraints that apply to contexts: those without a member on the form of the answer."""
+    return [one for one in wanted if not any(member.startswith(_FORM) for member in _members(one))]
+
+
 def _members(constraint: str | Sequence[str]) -> Sequence[str]:
     return (constraint,) if isinstance(constraint, str) else constraint
 
 
-def _holds(text: str, member: str, as_text: bool) -> bool:
-    if as_text or not member.startswith(PATTERN_PREFIX):
+def _holds(text: str, member: str, as_text: bool = False) -> bool:
+    if as_text or not member.startswith(_PREFIXES):
         return member in text
-    return safe_pattern(member.removeprefix(PATTERN_PREFIX)).is_in(text)
+    if member.startswith(PATTERN_PREFIX):
+        return safe_pattern(member.removeprefix(PATTERN_PREFIX)).is_in(text)
+    if member.startswith(START_PREFIX):
+        return text.lstrip().startswith(member.removeprefix(START_PREFIX).strip())
+    return not schema_faults(text, _schema_of(member))
 
 
 def _shown(member: str) -> str:
     return member if len(member) <= _LONGEST_SHOWN else f"{member[: _LONGEST_SHOWN - 1]}…"
+
+
+_OWN: Final = "Peers: promptfoo assertions, DeepEval, Inspect scorers"
+_Kind = Callable[[str], bool]
+
+
+def _wanted_of(constraints: Sequence[str | Sequence[str]] | None, is_of_kind: _Kind) -> list[Sequence[str]]:
+    """The question's constraints of one kind: a list counts if all its members are of that kind."""
+    lists = [_members(constraint) for constraint in constraints or ()]
+    found = [members for members in lists if all(map(is_of_kind, members))]
+    if not found:
+        raise NotApplicable(Reason.CONSTRAINTS_MISSING)
+    return found
+
+
+def _of_prefix(prefix: str) -> _Kind:
+    return lambda member: member.startswith(prefix)
+
+
+def _is_plain(member: str) -> bool:
+    return not member.startswith(_PREFIXES)
+
+
+def _contained(
+    answer: str, constraints: Sequence[str | Sequence[str]] | None, texts: Sequence[str], ignore_case: bool
+) -> tuple[list[Sequence[str]], list[Sequence[str]]]:
+    """The wanted texts, each a list of alternatives, and those of which the answer contains none."""
+    wanted: list[Sequence[str]] = [(text,) for text in texts]
+    wanted = wanted or _wanted_of(constraints, _is_plain)
+    within = answer.casefold() if ignore_case else answer
+    missing = [
+        members for members in wanted if not any((one.casefold() if ignore_case else one) in within for one in members)
+    ]
+    return wanted, missing
+
+
+_Texts = Annotated[
+    tuple[str, ...], Allowed("a list of texts", lambda texts: all(isinstance(t, str) and t for t in texts))
+]
+
+
+@metric(threshold=1.0, blank_answer="measure", source=_OWN)
+def contains_all(
+    answer: str,
+    constraints: Sequence[str | Sequence[str]] | None = None,
+    *,
+    texts: _Texts = (),
+    ignore_case: bool = False,
+) -> Measured:
+    """1 if the answer contains all wanted texts, else 0; the missing ones are in the details.
+
+    The texts are those of ``texts``, the same for all questions, or else the plain texts among the question's
+    constraints; of a list of alternatives one is enough. Texts also match inside words: "for" contains "or".
+
+    >>> contains_all("Open from nine to five.", texts=("nine", "ten"))
+    Measured(value=0.0, details={'missing': ['ten'], 'share': 0.5})
+    """
+    wanted, missing = _contained(answer, constraints, texts, ignore_case)
+    shown = {"missing": [" | ".join(map(_shown, members)) for members in missing]} if missing else {}
+    return Measured(float(not missing), {**shown, "share": 1 - len(missing) / len(wanted)})
+
+
+@metric(threshold=1.0, blank_answer="measure", source=_OWN)
+def contains_any(
+    answer: str,
+    constraints: Sequence[str | Sequence[str]] | None = None,
+    *,
+    texts: _Texts = (),
+    ignore_case: bool = False,
+) -> Measured:
+    """1 if the answer contains at least one of the wanted texts, else 0; the first one found is in the details.
+
+    The texts are those of ``texts``, the same for all questions, or else the plain texts among the question's
+    constraints.
+
+    >>> contains_any("Open from nine to five.", texts=("nine", "ten"))
+    Measured(value=1.0, details={'found': 'nine'})
+    """
+    wanted, missing = _contained(answer, constraints, texts, ignore_case)
+    found = next((members for members in wanted if members not in missing), None)
+    return Measured(float(found is not None), {"found": " | ".join(map(_shown, found))} if found else {})
+
+
+@metric(threshold=1.0, blank_answer="measure", source=_OWN)
+def starts_with(
+    answer: str,
+    constraints: Sequence[str | Sequence[str]] | None = None,
+    *,
+    text: str = "",
+    ignore_case: bool = False,
+) -> float:
+    """1 if the answer starts with a wanted text, white space before it aside, else 0.
+
+    The text is that of ``text``, or else of the question's constraint ``STARTS_WITH:`` and the text; of several, or of
+    a list of alternatives, one is enough.
+
+    >>> starts_with("  Yes, at nine.", text="Yes")
+    1.0
+    """
+    of_question = _of_prefix(START_PREFIX)
+    wanted = [text] if text else [one for members in _wanted_of(constraints, of_question) for one in members]
+    starts = [one.removeprefix(START_PREFIX).strip() for one in wanted]
+    start = answer.lstrip()
+    if ignore_case:
+        start, starts = start[: 4 * max(map(len, starts))].casefold(), [one.casefold() for one in starts]
+    return float(start.startswith(tuple(starts)))
+
+
+def _is_pattern(pattern: object) -> bool:
+    return pattern is None or (isinstance(pattern, str) and safe_pattern(pattern) is not None)
+
+
+@metric(threshold=1.0, blank_answer="measure", source=_OWN)
+def regex(
+    answer: str,
+    constraints: Sequence[str | Sequence[str]] | None = None,
+    *,
+    pattern: Annotated[str | None, Allowed("a regular expression", _is_pattern)] = None,
+) -> Measured:
+    r"""1 if the wanted regular expressions are found in the answer, else 0; those that are not are in the details.
+
+    The expression is ``pattern``, or else those of the question's constraints ``REGEXP:`` and an expression, which all
+    must be found; of a list of alternatives one is enough. The syntax is Python's; ``(?i)`` ignores case, ``^`` and
+    ``$`` stand for the beginning and the end of the answer. A search takes linear time, or is given up after a second
+    (``error / timed_out``).
+
+    >>> regex("Order 1234 was sent.", pattern=r"Order \d{4}\b").value
+    1.0
+    """
+    wanted: list[Sequence[str]] = [(PATTERN_PREFIX + pattern,)] if pattern is not None else []
+    wanted = wanted or _wanted_of(constraints, _of_prefix(PATTERN_PREFIX))
+    missing = [members for members in wanted if not any(_holds(answer, one) for one in members)]
+    shown = [" | ".join(_shown(one.removeprefix(PATTERN_PREFIX)) for one in members) for members in missing]
+    return Measured(float(not missing), {"missing": shown} if missing else {})
+
+
+_FENCED: Final = re.compile(r"\s*```[\w-]*[ \t]*\n(.*)\n[ \t]*```\s*", re.DOTALL)
+_MOST_FAULTS: Final = 5
+_LONGEST_FAULT: Final = 200
+
+
+def read_json(answer: str, fenced: bool = False) -> object:
+    """The JSON of an answer. Raises ValueError, which says what is wrong, where it is none.
+
+    Args:
+        answer: JSON, and nothing else but white space.
+        fenced: whether a Markdown code fence around it is taken off.
+    """
+    inside = _FENCED.fullmatch(answer) if fenced else None
+    try:
+        return orjson.loads(inside[1] if inside else answer)
+    except orjson.JSONDecodeError as error:
+        raise ValueError(str(error)) from None
+
+
+@metric(threshold=1.0, source=f"RFC 8259; {_OWN}")
+def json_valid(answer: str, *, fenced: bool = False) -> Measured:
+    """1 if the answer is JSON and nothing else, else 0; what is wrong is in the details.
+
+    With ``fenced: true`` one Markdown code fence around it is allowed. JSON is that of RFC 8259: no comments, no
+    trailing commas, no ``NaN``; it may be nested 1,024 deep.
+
+    >>> json_valid('{"open": "9:00"}').value
+    1.0
+    """
+    try:
+        read_json(answer, fenced)
+    except ValueError as error:
+        return Measured(0.0, {"fault": str(error)})
+    return Measured(1.0)
+
+
+def _is_schema(schema: object) -> bool:
+    """True. Raises InputError where it is no JSON schema."""
+    from jsonschema import SchemaError, validators
+
+    if schema is None:
+        return True
+    if not isinstance(schema, (Mapping, bool)):
+        raise InputError(f"A JSON schema is an object, or true or false; given is {_shown(repr(schema))}.")
+    try:
+        validators.validator_for(schema, default=validators.Draft202012Validator).check_schema(schema)
+    except SchemaError as error:
+        raise InputError(f"This is no JSON schema: {_fault(error.json_path, error.message)}.") from None
+    return True
+
+
+def _read_schema(path: Path) -> object:
+    """The JSON in a file. Raises InputError where there is none."""
+    try:
+        return orjson.loads(path.read_bytes())
+    except OSError as error:
+        raise InputError(f"The JSON schema {path} can't be read: {error.strerror}.") from None
+    except orjson.JSONDecodeError as error:
+        raise InputError(f"{path}:{error.lineno}:{error.colno}: this is no JSON ({error.msg}).") from None
+
+
+@metric(threshold=1.0, source=f"JSON Schema, draft 2020-12; values as the package jsonschema; {_OWN}")
+def json_schema(
+    answer: str,
+    constraints: Sequence[str | Sequence[str]] | None = None,
+    *,
+    schema: Annotated[
+        object, FromFile(_read_schema), Allowed("a JSON schema, or the path of its file", _is_schema)
+    ] = None,
+    fenced: bool = False,
+) -> Measured:
+    """1 if the answer is JSON that meets a schema, else 0; up to five faults with their paths are in the details.
+
+    The schema is ``schema`` (a file, or the schema itself), or else that of the question's constraint ``JSON_SCHEMA:``
+    and the schema; of several, all must hold. Draft 2020-12 unless its ``$schema`` says otherwise. Patterns are
+    searched in linear time, references to other documents are never fetched, and ``format`` is not checked.
+    """
+    schemas = [schema] if schema is not None else []
+    if not schemas:
+        lists = _wanted_of(constraints, _of_prefix(SCHEMA_PREFIX))
+        faults = [
+            min((schema_faults(answer, _schema_of(one), fenced) for one in members), key=len) for members in lists
+        ]
+    else:
+        faults = [schema_faults(answer, one, fenced) for one in schemas]
+    found = [fault for each in faults for fault in each][:_MOST_FAULTS]
+    return Measured(float(not found), {"faults": found} if found else {})
+
+
+def schema_faults(answer: str, schema: object, fenced: bool = False) -> list[str]:
+    """Why an answer is no JSON that meets a schema, each fault with its path; empty if it does."""
+    try:
+        read = read_json(answer, fenced)
+    except ValueError as error:
+        return [f"no JSON: {error}"]
+    validator = _validator(orjson.dumps(schema))
+    try:
+        return [_fault(error.json_path, error.message) for error in islice(validator.iter_errors(read), _MOST_FAULTS)]
+    except RecursionError:
+        return ["nested too deeply to be checked"]
+
+
+def _fault(path: str, message: str) -> str:
+    said = f"{path}: {message}"
+    return said if len(said) <= _LONGEST_FAULT else f"{said[:_LONGEST_FAULT]}…"
+
+
+@lru_cache(maxsize=1_024)
+def _schema_of(constraint: str) -> object:
+    """The schema of a constraint. Raises InputError where it is none."""
+    text = constraint.removeprefix(SCHEMA_PREFIX)
+    try:
+        schema: object = orjson.loads(text)
+    except orjson.JSONDecodeError as error:
+        raise InputError(
+            f"The constraint '{_shown(constraint)}' has no JSON behind {SCHEMA_PREFIX} ({error})."
+        ) from None
+    _is_schema(schema)
+    return schema
+
+
+@lru_cache(maxsize=256)
+def _validator(schema: bytes) -> "Validator":
+    """A validator that takes linear time and reads no other document."""
+    from jsonschema import validators
+    from referencing import Registry
+
+    read = orjson.loads(schema)
+    draft = validators.validator_for(read, default=validators.Draft202012Validator)
+    safe = {"pattern": _pattern, "patternProperties": _pattern_properties, "uniqueItems": _unique_items}
+    made: Validator = validators.extend(draft, safe)(read, registry=Registry())
+    return made
+
+
+def _pattern(validator: "Validator", pattern: str, instance: object, schema: object) -> Iterator[object]:  # noqa: ARG001
+    from jsonschema import ValidationError
+
+    if isinstance(instance, str) and not safe_pattern(pattern).is_in(instance):
+        yield ValidationError(f"{_shown(instance)!r} does not match {pattern!r}")
+
+
+def _pattern_properties(
+    validator: "Validator",
+    patterns: Mapping[str, object],
+    instance: object,
+    schema: object,  # noqa: ARG001
+) -> Iterator[object]:
+    if isinstance(instance, dict):
+        for pattern, subschema in patterns.items():
+            for key, value in instance.items():
+                if safe_pattern(pattern).is_in(key):
+                    yield from validator.descend(value, subschema, path=key, schema_path=pattern)
+
+
+def _unique_items(validator: "Validator", wanted: bool, instance: object, schema: object) -> Iterator[object]:  # noqa: ARG001
+    from jsonschema import ValidationError
+
+    if wanted and isinstance(instance, list):
+        seen = {orjson.dumps(_plain(item), option=orjson.OPT_SORT_KEYS) for item in instance}
+        if len(seen) < len(instance):
+            yield ValidationError("the items are not unique")
+
+
+def _plain(value: object) -> object:
+    """The value with 1.0 as 1, which are equal in JSON."""
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    if isinstance(value, list):
+        return [_plain(item) for item in value]
+    return {key: _plain(item) for key, item in value.items()} if isinstance(value, dict) else value

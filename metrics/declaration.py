@@ -6,6 +6,7 @@ import math
 import typing
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Final, Literal, TypedDict, TypeVar, Unpack, overload
 
 from .. import InputError
@@ -140,6 +141,16 @@ class Allowed:
 
     text: str
     check: Callable[[Any], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class FromFile:
+    """An option that may be given as the path of a file, whose content is then its value.
+
+    Relative to the suite's file, or to the working directory. ``read`` raises InputError for a file that it can't use.
+    """
+
+    read: Callable[[Path], object]
 
 
 @dataclass(frozen=True, slots=True)

@@ -211,6 +211,9 @@ _OWN: Final = (
         ("exact_match", "keyword_recall", "faq_similarity", "answer_length", "politeness"),
     ),
     _evaluator(
+        "overlap", "Overlap with the expected answer", "A E", ("token_f1", "chrf", "meteor", "edit_similarity"),
+    ),
+    _evaluator(
         "claim_checks", "Claim checks", "Q A E J",
         (
             "claim_f1", "claim_precision", "claim_recall_answer", "claim_recall_context", "chunk_precision",

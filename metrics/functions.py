@@ -59,10 +59,11 @@ class MetricFunction:
         """The facts that are required, by their public names; models are opened automatically."""
         return _needs(self.id)
 
-    def __call__(self, **given: Any) -> float | None:  # noqa: ANN401 - facts and options of all kinds
+    def __call__(self, *answer: str, **given: Any) -> float | None:  # noqa: ANN401 - facts and options of all kinds
         """The value; None if the metric is not applicable (``score`` says why).
 
         Args:
+            answer: the answer, which may also be given by its name.
             given: facts (``question``, ``answer``, ``expected_answer``, ``contexts``, ``constraints``, ``latency_ms``,
                 ...), options of the metric, and for metrics that use models ``judge`` (``openai:NAME`` or
                 ``embedded``), ``embedder`` and ``local_models`` (by role).
@@ -72,22 +73,28 @@ class MetricFunction:
             JudgeUnavailable, ModelUnavailable, Unreadable: a model could not be reached, or its reply not be read.
             RuntimeError: the metric itself raised.
         """
-        score = self.score(**given)
+        score = self.score(*answer, **given)
         if score.status in (Status.OK, Status.NOT_APPLICABLE):
             return score.value
         message = str(score.details.get("message", "") or score.details or score.reason)
         raise _FAILED.get(score.reason, RuntimeError)(f"{self.id}: {message}")
 
-    def score(self, **given: Any) -> Score:  # noqa: ANN401 - facts and options of all kinds
+    def score(self, *answer: str, **given: Any) -> Score:  # noqa: ANN401 - facts and options of all kinds
         """The whole score: value, status, reason, details and version. Raises InputError as a call does."""
-        asking = _Asking(self.id, given)
+        asking = _Asking(self.id, self._named(answer, given))
         if asking.plan.is_sync and not asking.tools:
             return asking.score_now()
         return _waited(asking)
 
-    async def ascore(self, **given: Any) -> Score:  # noqa: ANN401 - facts and options of all kinds
+    async def ascore(self, *answer: str, **given: Any) -> Score:  # noqa: ANN401 - facts and options of all kinds
         """``score`` for async code."""
-        return await _Asking(self.id, given).score()
+        return await _Asking(self.id, self._named(answer, given)).score()
+
+    def _named(self, answer: tuple[str, ...], given: Mapping[str, Any]) -> Mapping[str, Any]:
+        """All that is given by name, the answer too."""
+        if len(answer) > 1 or (answer and "answer" in given):
+            raise InputError(f"{self.id} takes one answer; give the other texts by name, such as expected_answer=...")
+        return {"answer": answer[0], **given} if answer else given
 
     def __repr__(self) -> str:
         """Its name and needs."""

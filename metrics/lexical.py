@@ -1,15 +1,21 @@
-"""Metrics on words and characters: exact match, keyword recall, politeness, FAQ similarity, BLEU and ROUGE."""
+"""Metrics on words and characters: exact match, token F1, keyword recall, BLEU, ROUGE, METEOR, chrF, readability."""
 
 import math
 import re
+import string
+import sys
+import unicodedata
 from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence, Set
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from typing import Final
+from typing import Annotated, Final, Literal
 
-from .declaration import metric
-from .score import Measured, NotApplicable, Reason
+import numpy as np
+from numpy.typing import NDArray
+
+from .declaration import Allowed, metric
+from .score import Measured, ModelUnavailable, NotApplicable, Reason
 from .text import MOST_MISSING, in_order, normalise, stem, token_cosine, token_set
 
 _WORD: Final = re.compile("[a-z0-9]+")
@@ -332,3 +338,304 @@ def _brevity_penalty(counted: NgramMatches) -> float:
 
 def _lengths(counted: NgramMatches) -> dict[str, int]:
     return {"answer": counted.answer_length, "expected": counted.expected_length}
+
+
+_ARTICLES: Final = frozenset({"a", "an", "the"})
+_ASCII_PUNCTUATION: Final = str.maketrans("", "", string.punctuation)
+_LONGEST_SHOWN: Final = 120  # characters of a list item in the details
+
+
+def squad_tokens(text: str) -> list[str]:
+    """The words of a text as SQuAD compares them: lower-case, without punctuation and the articles a, an, the.
+
+    Punctuation of all scripts is removed, and Chinese characters and Japanese kana are words of their own.
+
+    >>> squad_tokens("The U.S. won, 3-2!")
+    ['us', 'won', '32']
+    """
+    return [word for word in _squad_words(text) if word not in _ARTICLES]
+
+
+def _squad_words(text: str) -> list[str]:
+    lowered = text.lower()
+    if lowered.isascii():
+        return lowered.translate(_ASCII_PUNCTUATION).split()
+    spaced = _han_and_kana().sub(r" \g<0> ", lowered)
+    return spaced.translate(_punctuation()).split()
+
+
+@cache
+def _han_and_kana() -> re.Pattern[str]:
+    return re.compile("[\u3041-\u3096\u30a1-\u30fa\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U000323af]")
+
+
+@cache
+def _punctuation() -> dict[int, None]:
+    """All characters to remove: SQuAD's, and the punctuation of other scripts. Made once, in about 0.1 s."""
+    everything = (code for code in range(sys.maxunicode + 1) if unicodedata.category(chr(code))[0] == "P")
+    return dict.fromkeys([*map(ord, string.punctuation), *everything])
+
+
+@metric(source="SQuAD 1.1, Rajpurkar et al. 2016; values as its official script (no threshold: fit one)")
+def token_f1(answer: str, expected: str) -> Measured:
+    """F1 of the words that answer and expected answer share, without punctuation and articles (SQuAD).
+
+    Precision is the share of the answer's words that the expected answer has, recall the share of the expected answer's
+    words that the answer has; a word counts as often as both have it. Of several accepted answers the best counts. The
+    words that are missing are in the details. An expected answer that is only an article, such as the option "A", is
+    compared with articles.
+
+    A long right answer has a low precision: compare the recall in the details, or ask for short answers.
+
+    >>> round(token_f1("It opens at nine.", "At nine").value, 4)
+    0.6667
+    """
+    wanted, found = squad_tokens(expected), squad_tokens(answer)
+    if not wanted:
+        wanted, found = _squad_words(expected), _squad_words(answer)
+    if not wanted:
+        raise NotApplicable(Reason.EXPECTED_MISSING, tokens=0)
+    return _multiset_f1(found, wanted)
+
+
+def _multiset_f1(found: Sequence[str], wanted: Sequence[str]) -> Measured:
+    there, needed = Counter(found), Counter(wanted)
+    common = sum([min(count, there[word]) for word, count in needed.items() if word in there])
+    missing = [word for word, count in needed.items() if there[word] < count] if common < len(wanted) else []
+    return _f1(common, len(found), len(wanted), [word[:_LONGEST_SHOWN] for word in missing[:MOST_MISSING]])
+
+
+_CHARACTER_ORDERS: Final = 6
+_ORDER_BITS: Final = 60  # an n-gram is a number below 2 ** 60, and its order is in the bits above
+Ngrams = NDArray[np.int64]
+
+
+@metric(source="Popović 2015, chrF; Popović 2017, chrF++; values as sacrebleu, divided by 100 (no threshold)")
+def chrf(
+    answer: str,
+    expected: str,
+    *,
+    word_order: Annotated[int, Allowed("0 (chrF) or 1 to 4 (chrF++ is 2)", lambda order: 0 <= order <= 4)] = 0,
+) -> Measured:
+    """F-score of shared character n-grams, n = 1 to 6, white space left out; recall counts twice as much (chrF2).
+
+    With ``word_order: 2`` n-grams of words count too (chrF++). Upper and lower case differ. Precision and recall, the
+    means over the orders that both texts have, are in the details.
+
+    It suits languages with many endings, and Chinese or Thai, where words can't be told apart by blanks. Two unrelated
+    English texts have about 0.2, so compare values with each other, not with 0.
+
+    >>> round(chrf("the cat sat", "the cat sat down").value, 4)
+    0.6602
+    """
+    answer_characters, expected_characters = "".join(answer.split()), "".join(expected.split())
+    counted = list(_shared_character_ngrams(answer_characters, expected_characters))
+    if word_order:
+        words, wanted = _chrf_words(answer), _chrf_words(expected)
+        for order in range(1, word_order + 1):
+            lengths = len(words) - order + 1, len(wanted) - order + 1
+            counted.append((shared_ngrams(words, wanted, order) if min(lengths) > 0 else 0, *lengths))
+    usable = [(common, ours, theirs) for common, ours, theirs in counted if ours > 0 and theirs > 0]
+    precision = math.fsum(common / ours for common, ours, _ in usable) / max(len(usable), 1)
+    recall = math.fsum(common / theirs for common, _, theirs in usable) / max(len(usable), 1)
+    value = 5 * precision * recall / (4 * precision + recall) if precision + recall else 0.0
+    return Measured(value, {"precision": precision, "recall": recall})
+
+
+def _shared_character_ngrams(answer: str, expected: str) -> Iterable[tuple[int, int, int]]:
+    """For n = 1 to 6: shared n-grams as a multiset, those of the answer, those of the expected answer."""
+    both = _code_points(answer), _code_points(expected)
+    bits = max((int(codes.max()).bit_length() for codes in both if len(codes)), default=1)
+    if bits * _CHARACTER_ORDERS <= _ORDER_BITS:  # six characters fit into one number
+        ours, theirs = (_numbered(codes, bits) for codes in both)
+    else:
+        ours, theirs = _ranked(*both)
+    kinds, counts = _runs(np.sort(ours))
+    theirs.sort()
+    there = np.searchsorted(theirs, kinds, "right") - np.searchsorted(theirs, kinds, "left")
+    common = np.bincount(kinds >> _ORDER_BITS, np.minimum(counts, there), minlength=_CHARACTER_ORDERS + 1)
+    for order in range(1, _CHARACTER_ORDERS + 1):
+        yield int(common[order]), len(answer) - order + 1, len(expected) - order + 1
+
+
+def _code_points(text: str) -> Ngrams:
+    return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype=np.uint32).astype(np.int64)
+
+
+def _numbered(codes: Ngrams, bits: int) -> Ngrams:
+    """The n-grams of all orders, each a number made of its characters' codes and its order."""
+    ngrams, made = codes, [codes | (1 << _ORDER_BITS)]
+    for order in range(2, _CHARACTER_ORDERS + 1):
+        ngrams = (ngrams[:-1] << bits) | codes[order - 1 :]
+        made.append(ngrams | (order << _ORDER_BITS))
+    return np.concatenate(made)
+
+
+def _ranked(first: Ngrams, second: Ngrams) -> tuple[Ngrams, Ngrams]:
+    """The same where the codes are large: n-grams are replaced by their ranks before the next character is added."""
+    made: tuple[list[Ngrams], list[Ngrams]] = ([], [])
+    ngrams = (first, second)
+    for order in range(1, _CHARACTER_ORDERS + 1):
+        if order > 1:
+            longer = [(ngrams[at][:-1] << 21) | codes[order - 1 :] for at, codes in enumerate((first, second))]
+            _, ranks = np.unique(np.concatenate(longer), return_inverse=True)
+            ngrams = (ranks[: len(longer[0])], ranks[len(longer[0]) :])
+        for at in (0, 1):
+            made[at].append(ngrams[at] | (order << _ORDER_BITS))
+    return np.concatenate(made[0]), np.concatenate(made[1])
+
+
+def _runs(ordered: Ngrams) -> tuple[Ngrams, NDArray[np.intp]]:
+    """The distinct numbers of a sorted array, and how often each is there."""
+    if not len(ordered):
+        return ordered, np.zeros(0, dtype=np.intp)
+    starts = np.flatnonzero(np.concatenate(([True], ordered[1:] != ordered[:-1])))
+    return ordered[starts], np.diff(np.append(starts, len(ordered)))
+
+
+def _chrf_words(text: str) -> list[str]:
+    """Words with a punctuation mark at their end, else at their beginning, as a word of its own."""
+    words: list[str] = []
+    for word in text.split():
+        if len(word) > 1 and word[-1] in string.punctuation:
+            words += [word[:-1], word[-1]]
+        elif len(word) > 1 and word[0] in string.punctuation:
+            words += [word[0], word[1:]]
+        else:
+            words.append(word)
+    return words
+
+
+@metric(source="Levenshtein 1966; Ragas NonLLMStringSimilarity (no threshold)")
+def edit_similarity(answer: str, expected: str) -> float | Measured:
+    """1 minus the number of characters to insert, delete or replace, divided by the length of the longer text.
+
+    Lower-cased and with white space collapsed, as for ``exact_match``. It is for codes, names and labels that may have
+    typing errors; of sentences it measures the order of letters, not meaning.
+
+    Of texts with more than 65,536 characters only the first 65,536 are compared, and ``truncated`` is set.
+
+    >>> round(edit_similarity("kitten", "sitting"), 4)
+    0.5714
+    """
+    from rapidfuzz.distance import Levenshtein
+
+    ours, theirs = normalise(answer), normalise(expected)
+    if max(len(ours), len(theirs)) <= LONGEST_SUBSEQUENCE_TEXT:
+        return float(Levenshtein.normalized_similarity(ours, theirs))
+    cut = Levenshtein.normalized_similarity(ours[:LONGEST_SUBSEQUENCE_TEXT], theirs[:LONGEST_SUBSEQUENCE_TEXT])
+    return Measured(float(cut), {"truncated": True})
+
+
+class _PorterStems:
+    """Our stemmer, which remembers words, in the form that NLTK asks for."""
+
+    def stem(self, word: str) -> str:
+        return stem(word)
+
+
+class _NoSynonyms:
+    """In place of WordNet."""
+
+    def synsets(self, word: str) -> tuple[()]:  # noqa: ARG002 - NLTK's signature
+        return ()
+
+
+@metric(source="Lavie and Agarwal 2007, METEOR; values as nltk meteor_score on the same words (no threshold)")
+def meteor(answer_words: list[str], expected_words: list[str], *, synonyms: bool = False) -> Measured:
+    """METEOR with exact and stem matches: weighted F of the matched words, less a penalty for a different order.
+
+    Words are matched as they are, then by their stems (Porter). F is P R / (0.9 P + 0.1 R), and the penalty
+    0.5 (chunks / matches) ** 3, where a chunk is a run of words that follow each other in both texts. So an identical
+    text of n words has 1 - 0.5 / n ** 3. The details name the stages that were used.
+
+    Synonyms count only with ``synonyms: true``, which needs WordNet on this machine (``python -m nltk.downloader
+    wordnet``); without it, the value is the same on every machine. Stems are English.
+    """
+    from nltk.translate.meteor_score import single_meteor_score
+
+    if not expected_words:
+        raise NotApplicable(Reason.EXPECTED_MISSING, tokens=0)
+    wordnet = _wordnet() if synonyms else _NoSynonyms()
+    value = single_meteor_score(expected_words, answer_words, stemmer=_PorterStems(), wordnet=wordnet)
+    stages = ["exact", "stem", *(["wordnet"] if synonyms else [])]
+    return Measured(float(value), {"stages": stages})
+
+
+@cache
+def _wordnet() -> object:
+    from nltk.corpus import wordnet
+
+    try:
+        wordnet.ensure_loaded()
+    except LookupError as error:
+        message = "WordNet is not on this machine; get it with 'python -m nltk.downloader wordnet', or leave out"
+        raise ModelUnavailable(f"{message} 'synonyms: true' for exact and stem matches.") from error
+    return wordnet
+
+
+_ITEMS: Final = re.compile(
+    "[\\n;\uff0c\u3001\u061b\u060c]|,(?!\\d)|\\s(?:and|or)\\s"
+)  # with the commas of other scripts
+_ITEM_START: Final = re.compile(
+    "\\s*(?:[-*+•◦▪‣\u2013\u2014]|\\(?\\d{1,3}[.)]|[a-zA-Z]\\))\\s+|\\s*(?:and|or)\\s+", re.IGNORECASE
+)
+
+
+@metric(source="set F1 of items, as in list questions of TREC QA and QAMPARI (no threshold)")
+def list_match(answer: str, expected: str, *, separator: str = "") -> Measured:
+    r"""F1 of the items of two lists, in any order.
+
+    Items are separated by line breaks, commas, semicolons, "and" or "or"; with ``separator`` by that text alone.
+    Bullets and numbers before items are left out, and items are compared as ``token_f1`` compares words: lower-case,
+    without punctuation and articles. An item that repeats counts as often as both have it. Missing and unexpected items
+    are in the details.
+
+    The answer must be a list: a sentence around it makes its first and last item differ.
+
+    >>> list_match("- Bonn\n- Köln", "Köln, Bonn and Aachen").details["missing"]
+    ['aachen']
+    """
+    wanted, found = _items(expected, separator), _items(answer, separator)
+    if not wanted:
+        raise NotApplicable(Reason.EXPECTED_MISSING, items=0)
+    measured = _multiset_f1(found, wanted)
+    unexpected = [item[:_LONGEST_SHOWN] for item in (Counter(found) - Counter(wanted))][:MOST_MISSING]
+    return Measured(measured.value, {**measured.details, **({"unexpected": unexpected} if unexpected else {})})
+
+
+def _items(text: str, separator: str) -> list[str]:
+    pieces = text.split(separator) if separator else _ITEMS.split(text)
+    read = [_ITEM_START.sub("", piece, count=1) for piece in pieces]
+    return [item for piece in read if (item := " ".join(squad_tokens(piece) or _squad_words(piece)))]
+
+
+@metric(
+    better="neither",
+    low=None,
+    high=None,
+    blank_answer=Reason.ANSWER_EMPTY,
+    source="Smith and Senter 1967 (ARI); Björnsson 1968 (LIX)",
+)
+def readability(answer_sentences: tuple[str, ...], *, formula: Literal["ari", "lix"] = "ari") -> Measured:
+    """How hard the answer is to read, as a US school grade: the automated readability index.
+
+    It is 4.71 c/w + 0.5 w/s - 21.43, where c are letters and figures, w words, s sentences. ``formula: lix`` is w/s
+    plus the percentage of words with more than six characters, which was made for Swedish and serves other European
+    languages (below 30 easy, above 50 hard). The details name the formula and its counts.
+
+    No direction is better: a bot for children wants a low value, one for lawyers may not. Of fewer than about 100 words
+    the value varies much; look at means. Formulas count lengths and know nothing of meaning, and don't fit languages
+    without blanks.
+    """
+    words = [word for sentence in answer_sentences for word in sentence.split() if any(map(str.isalnum, word))]
+    if not words:
+        raise NotApplicable(Reason.TOO_SHORT, words=0)
+    lengths = [sum(map(str.isalnum, word)) for word in words]
+    count, characters, sentences = len(words), sum(lengths), len(answer_sentences)
+    if formula == "ari":
+        value = 4.71 * characters / count + 0.5 * count / sentences - 21.43
+    else:
+        value = count / sentences + 100 * sum(length > 6 for length in lengths) / count
+    details = {"formula": formula, "characters": characters, "words": count, "sentences": sentences}
+    return Measured(value, details)

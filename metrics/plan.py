@@ -6,6 +6,7 @@ import math
 import typing
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from types import MappingProxyType
 from typing import Final, Literal, TypeAlias
 
@@ -25,7 +26,7 @@ from .bench import (
     no_value,
     score_of,
 )
-from .declaration import Allowed, Function, Need, declaration_of, nearest, place_of
+from .declaration import Allowed, FromFile, Function, Need, declaration_of, nearest, place_of
 from .entries import Artefact, Metric, facts_of, without_parts
 from .facts import OF_REPLY, ROW_CHECKS, RUN_CHECKS, TOOLS, Facts, RunFacts
 from .score import Reason, Score, Status
@@ -440,11 +441,28 @@ def _settled(owner: Metric | Artefact, given: Mapping[str, object]) -> Mapping[s
         if choices and value not in choices:
             wanted = ", ".join(map(repr, choices))
             raise InputError(f"The option {owner.id}.{name} is {value!r}; one of {wanted} is wanted.")
-        settled[name] = _fitting(f"{owner.id}.{name}", value, defaults[name])
+        settled[name] = _fitting(f"{owner.id}.{name}", with_content(owner, name, value), defaults[name])
         for rule in getattr(hints.get(name), "__metadata__", ()):
             if isinstance(rule, Allowed) and not rule.check(settled[name]):
                 raise InputError(f"The option {owner.id}.{name} is {value!r}; {rule.text} is wanted.")
     return MappingProxyType(settled)
+
+
+def with_content(owner: Metric | Artefact, option: str, value: object, base: Path = Path()) -> object:
+    """The value of an option; where it is a file's path and the option takes files, the file's content.
+
+    Args:
+        owner: the metric or artefact that has the option.
+        option: its name.
+        value: as it is given.
+        base: the folder that a path is relative to.
+
+    Raises:
+        InputError: the file can't be used.
+    """
+    rules = getattr(_hints(owner.function).get(option), "__metadata__", ()) if isinstance(value, str) else ()
+    reads = [rule.read for rule in rules if isinstance(rule, FromFile)]
+    return reads[0](base / str(value)) if reads else value
 
 
 def _hints(function: Function) -> Mapping[str, object]:

@@ -518,7 +518,14 @@ def run(
 def score(
     recorded: Annotated[Path, typer.Argument(metavar="RECORDED.jsonl", help="Recorded answers, one per line.")],
     metrics: Annotated[
-        str, typer.Option(metavar="ID,ID", help="Metrics or evaluators; by default those that fit the recorded fields.")
+        str,
+        typer.Option(
+            "--metrics",
+            "--metric",
+            "-m",
+            metavar="ID,ID",
+            help="Metrics or evaluators; by default those that fit the recorded fields.",
+        ),
     ] = "",
     option: Annotated[
         list[str] | None,

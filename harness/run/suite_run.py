@@ -27,6 +27,7 @@ from ..suite.choices import (
     choose_metrics,
     names_of,
     unknown_names,
+    with_files,
     with_own_prompts,
 )
 from ..suite.settings import overridden
@@ -206,7 +207,7 @@ def choose_for_suite(
     try:
         return choose_metrics(
             catalog,
-            suite.metrics,
+            with_files(suite.metrics, loaded.base, catalog),
             suite.thresholds,
             provides,
             models,

@@ -19,6 +19,7 @@ from ...bots.chat.models import KINDS
 from ...knowledge import unreadable
 from ...knowledge.questions.rows import decoded_whole
 from ...metrics.evaluators import missing_from, named, names, options_of
+from ...metrics.plan import with_content
 from ...reports.primary import check_primary
 from ...reports.problems import listed
 from ...reports.store.run import RunEvaluator
@@ -130,6 +131,40 @@ def read_entries(entries: Iterable[Entry], catalog: Catalog) -> tuple[list[Wante
                     (found[evaluator],) = _read(evaluator, both, own, catalog)
                     named_by[evaluator] = (evaluator, both)
     return list(found.values()), warnings
+
+
+def with_files(entries: Sequence[Entry] | None, base: Path, catalog: Catalog) -> Sequence[Entry] | None:
+    """The entries with the content of the files that their options name, such as a JSON schema.
+
+    Raises:
+        EntryError: a file can't be used.
+    """
+    read: list[Entry] = []
+    for index, entry in enumerate(entries or ()):
+        if isinstance(entry, str) or not set(entry) <= set(names(catalog)):  # unknown names are reported later
+            read.append(entry)
+            continue
+        settled: dict[str, dict[str, object]] = {}
+        for name, settings in entry.items():
+            metrics = [metric for each in named(name, catalog) for metric in each.there(catalog)]
+            owners = options_of(metrics, catalog)
+            settled[name] = {
+                key: _content(key, value, owners.get(key, ()), base, ("metrics", index, name, key), catalog)
+                for key, value in settings.items()
+            }
+        read.append(settled)
+    return None if entries is None else read
+
+
+def _content(
+    key: str, value: object, owners: Iterable[str], base: Path, path: KeyPath, catalog: Catalog
+) -> object:  # fmt: skip
+    for owner in owners:
+        try:
+            value = with_content(catalog.metrics.get(owner) or catalog.artefacts[owner], key, value, base)
+        except InputError as error:
+            raise EntryError(path, str(error)) from error
+    return value
 
 
 def names_of(entries: object) -> list[str]:

@@ -86,6 +86,8 @@ def test_thresholds_and_directions_are_those_of_the_specification() -> None:
     noise = {"noise_sensitivity", "noise_sensitivity_relevant", "noise_sensitivity_irrelevant"}
     others = {"exact_match": 1.0, "row_correct": 1.0, "bot_error_rate": 0.0, "parse_failure_rate": 0.2}
     others |= dict.fromkeys(noise, 0.25) | {"lettucedetect": 1.0}
+    yes_or_no = ("contains_all", "contains_any", "starts_with", "regex", "json_valid", "json_schema", "numeric_match")
+    others |= dict.fromkeys(yes_or_no, 1.0)
     rates = {name for name in CATALOG.metrics if "." in name}
     found = {name: one.threshold for name, one in CATALOG.metrics.items() if one.threshold is not None}
     assert found == dict.fromkeys(three_quarters, 0.75) | dict.fromkeys(rates, 0.5) | others
@@ -99,7 +101,7 @@ def test_thresholds_and_directions_are_those_of_the_specification() -> None:
     assert rates - lower == {name for name in rates if name.endswith(".passes")}
     neither = {name for name, one in CATALOG.metrics.items() if one.better == "neither"}
     bookkeeping = {"judge_requests", "judge_cost", "judge_latency_ms"}
-    assert neither == {"answer_length", "tokens_in", "tokens_out", "self_knowledge"} | bookkeeping
+    assert neither == {"answer_length", "readability", "tokens_in", "tokens_out", "self_knowledge"} | bookkeeping
 
 
 def test_needs_reach_through_artefacts() -> None:

@@ -44,6 +44,11 @@ GOLDEN: dict[str, tuple[set[str], str, tuple[str, ...]]] = {
     ),
     "lmppl.json": ({"lmppl", "transformers"}, "test_perplexity.py", ("perplexity",)),
     "ndcg.json": ({"scikit-learn"}, "test_retrieval.py", ("ndcg",)),
+    "plain.json": (
+        {"torchmetrics", "sacrebleu", "nltk", "sentencex", "textstat"},
+        "test_plain.py",
+        ("token_f1", "chrf", "meteor", "readability"),
+    ),
     "ragas.json": (
         {"ragas"},
         "test_upstream_values.py",
@@ -74,6 +79,10 @@ ALSO_GOLDEN = {
 # Worked out by hand from the definition; the test that holds the numbers.
 BY_HAND: dict[str, tuple[str, ...]] = {
     "test_lexical.py": ("faq_similarity", "exact_match", "keyword_recall", "answer_length", "politeness"),
+    "test_plain.py": (
+        *("edit_similarity", "list_match", "numeric_match", "regex", "contains_any", "contains_all", "starts_with"),
+        *("json_valid", "json_schema"),
+    ),
     "test_fairness_bias.py": ("fairness_bias",),
     "test_alignscore.py": ("alignscore",),
     # Their values are compared with the loss that transformers works out, each with its own instruction.

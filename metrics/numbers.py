@@ -1,0 +1,184 @@
+"""Numeric match: whether the answer has the expected numbers, within a tolerance and in any unit of the same kind."""
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Final, Literal
+
+from .declaration import Allowed, metric
+from .score import Measured, NotApplicable, Reason
+
+# Units by kind, each with its size in the kind's first unit.
+_KINDS: Final[dict[str, dict[str, float]]] = {
+    "time": {
+        "s sec secs second seconds": 1, "ms millisecond milliseconds": 0.001, "min mins minute minutes": 60,
+        "h hr hrs hour hours": 3_600, "d day days": 86_400, "week weeks": 604_800,
+    },
+    "length": {
+        "m metre metres meter meters": 1, "mm millimetre millimetres millimeter millimeters": 0.001,
+        "cm centimetre centimetres centimeter centimeters": 0.01,
+        "km kilometre kilometres kilometer kilometers": 1_000, "inch inches": 0.0254, "ft foot feet": 0.3048,
+        "yd yard yards": 0.9144, "mi mile miles": 1_609.344,
+    },
+    "mass": {
+        "g gram grams": 1, "mg milligram milligrams": 0.001, "kg kilogram kilograms": 1_000,
+        "t tonne tonnes": 1_000_000, "oz ounce ounces": 28.349523125, "lb lbs": 453.59237,
+    },
+    "volume": {"l litre litres liter liters": 1, "ml millilitre millilitres milliliter milliliters": 0.001},
+    "data": {
+        "b byte bytes": 1, "kb kilobyte kilobytes": 1e3, "mb megabyte megabytes": 1e6, "gb gigabyte gigabytes": 1e9,
+        "tb terabyte terabytes": 1e12, "kib": 1_024, "mib": 1_048_576, "gib": 1_073_741_824,
+    },
+    "percent": {"% percent": 1},
+    "dollar": {"$ usd dollar dollars": 1}, "euro": {"€ eur euro euros": 1}, "sterling": {"£ gbp": 1},
+    "yen": {"¥ jpy yen": 1}, "month": {"month months": 1}, "year": {"year years": 1},
+    "celsius": {"°c celsius": 1}, "fahrenheit": {"°f fahrenheit": 1},
+}  # fmt: skip
+_UNITS: Final = {
+    word: (kind, size) for kind, units in _KINDS.items() for words, size in units.items() for word in words.split()
+}
+_MULTIPLES: Final = {
+    "hundred": 100, "thousand": 1e3, "k": 1e3, "million": 1e6, "mn": 1e6, "M": 1e6, "billion": 1e9, "bn": 1e9,
+    "trillion": 1e12,
+}  # fmt: skip
+_SHORT_MULTIPLES: Final = {"m": 1e6, "b": 1e9}  # only of money: $5m
+_ONES: Final = (
+    "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
+    "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen",
+)  # fmt: skip
+_TENS: Final = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
+_WORDS: Final = {word: number for number, word in enumerate(_ONES)} | {
+    word: 10 * number for number, word in enumerate(_TENS, start=2)
+}
+_SPACES: Final = "\u00a0\u202f"
+_NUMBER: Final = re.compile(
+    r"(?P<currency>[$€£¥])?[ ]?(?<![\w.,])(?P<sign>[-+\u2212](?=[\d.]))?"
+    rf"(?P<figure>\d[\d.,'\u2019{_SPACES}]*(?<=\d)(?:[eE][-+]?\d{{1,3}}(?!\w))?"
+    rf"|(?i:(?:{'|'.join(_TENS)})[- ](?:{'|'.join(_ONES[1:10])})|{'|'.join([*_ONES, *_TENS])})(?!\w))"
+    rf"(?:(?:[ {_SPACES}-]?(?P<multiple>(?i:hundred|thousand|million|billion|trillion|mn|bn))"
+    r"|(?P<attached>[kKM]))(?!\w))?"
+    rf"(?:[ {_SPACES}-]?(?P<unit>[%€£¥$]|(?:°[CFcf]|(?i:per cent)|[a-zA-Z]+)(?!\w)))?"
+)
+_MOST_SHOWN: Final = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Quantity:
+    """A number in a text.
+
+    Attributes:
+        figure: the number as it is written, without its unit.
+        value: the same in the first unit of its kind, such as metres.
+        kind: what its unit measures; blank without a unit, or with one that is not known.
+        text: how it is written.
+        is_word: whether it is written as a word.
+    """
+
+    figure: float
+    value: float
+    kind: str
+    text: str
+    is_word: bool = False
+
+
+def quantities(text: str) -> Iterator[Quantity]:
+    """The numbers of a text with their units, in order.
+
+    Of "1.234,5" and "1,234.5" the last sign is the decimal one; a single comma before three digits separates thousands,
+    other single signs are decimal. Numbers to ninety-nine are read as English words too.
+
+    >>> [(one.value, one.kind) for one in quantities("It takes 1,250.5 km, 3 percent or two weeks.")]
+    [(1250500.0, 'length'), (3.0, 'percent'), (1209600.0, 'time')]
+    """
+    for found in _NUMBER.finditer(text):
+        figure = _figure(found["figure"])
+        if figure is None:
+            continue
+        figure *= _MULTIPLES.get((found["multiple"] or "").lower(), 1) if found["multiple"] else 1
+        figure *= _MULTIPLES["k" if found["attached"] in ("k", "K") else "M"] if found["attached"] else 1
+        unit = (found["unit"] or "").lower()
+        if found["currency"]:
+            figure *= _SHORT_MULTIPLES.get(unit, 1)
+            unit = found["currency"]
+        kind, size = _UNITS.get("%" if unit == "per cent" else unit, ("", 1.0))
+        figure = -figure if found["sign"] in ("-", "\u2212") else figure
+        yield Quantity(figure, figure * size, kind, found[0].strip(), not found["figure"][0].isdigit())
+
+
+def _figure(written: str) -> float | None:
+    """The number; None for what is none, such as a date with full stops."""
+    if not written[0].isdigit():
+        return float(sum(_WORDS[word] for word in re.split("[- ]", written.lower())))
+    number, exponent, power = re.sub(rf"['\u2019{_SPACES}]", "", written).partition("e" if "e" in written else "E")
+    signs = [sign for sign in number if sign in ".,"]
+    if signs:
+        last = signs[-1]
+        is_thousands = signs.count(last) > 1 or (len(signs) == 1 and last == "," and _ends_in_group(number))
+        if is_thousands and (len(set(signs)) > 1 or not all(len(part) == 3 for part in number.split(last)[1:])):
+            return None
+        others = number.replace("." if last == "," else ",", "")
+        number = others.replace(last, "" if is_thousands else ".")
+    try:
+        return float(number + exponent + power)
+    except ValueError:  # figures of scripts that Python reads, in a mixture that it doesn't
+        return None
+
+
+def _ends_in_group(number: str) -> bool:
+    before, _, after = number.partition(",")
+    return len(after) == 3 and 1 <= len(before) <= 3 and before != "0"
+
+
+_AtLeastZero = Annotated[float, Allowed("a number of at least 0", lambda size: size >= 0)]
+
+
+@metric(threshold=1.0, source="numeric answers of DROP and FinQA; own (units)")
+def numeric_match(
+    answer: str,
+    expected: str,
+    *,
+    tolerance: _AtLeastZero = 0.0,
+    absolute: _AtLeastZero = 0.0,
+    units: Literal["lenient", "required", "ignored"] = "lenient",
+) -> Measured:
+    """1 if the answer has all numbers of the expected answer, within a tolerance, else 0.
+
+    ``tolerance`` is relative (0.01: 1 %), ``absolute`` a distance in the expected number's unit; the larger one counts.
+    Units of time, length, mass, volume and data are converted ("1.5 km" is "1,500 m"); money and percent must be the
+    same. A number without a unit matches any unit; with ``units: required`` it matches only another without one, and
+    ``units: ignored`` compares figures alone. The expected numbers that are missing are in the details.
+
+    An expected answer without a number has no value. Other numbers in the answer don't count against it: "14 or 30
+    days" has 14. Dates written with full stops are not read, and of times and other dates each number is one.
+
+    >>> numeric_match("about 12,500 m", "12.5 km").value
+    1.0
+    """
+    wanted = list(quantities(expected))
+    wanted = [one for one in wanted if not one.is_word or one.figure > 1] or wanted  # "one of them" counts nothing
+    if not wanted:
+        raise NotApplicable(Reason.EXPECTED_MISSING, numbers=0)
+    found = list(quantities(answer))
+    figures = sorted(one.figure for one in found)
+    without_unit = sorted(one.figure for one in found if not one.kind)
+    by_kind = {kind: sorted(one.value for one in found if one.kind == kind) for kind in {one.kind for one in wanted}}
+    missing: list[str] = []
+    for one in wanted:
+        size = one.value / one.figure if one.figure else 1.0
+        margin = max(tolerance * abs(one.figure), absolute)
+        places = [(by_kind[one.kind], one.value, margin * size)] if units != "ignored" else []
+        if units == "ignored" or (units == "lenient" and not one.kind):
+            places.append((figures, one.figure, margin))
+        elif units == "lenient":
+            places.append((without_unit, one.figure, margin))
+        if not any(_has(values, value, within) for values, value, within in places):
+            missing.append(one.text)
+    shown = [one.text for one in found[:_MOST_SHOWN]]
+    return Measured(float(not missing), {"missing": missing[:_MOST_SHOWN], "found": shown} if missing else {})
+
+
+def _has(ordered: Sequence[float], value: float, margin: float) -> bool:
+    margin += 1e-9 * abs(value)  # rounding of the conversion
+    place = bisect_left(ordered, value - margin)
+    return place < len(ordered) and ordered[place] <= value + margin
