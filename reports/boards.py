@@ -10,11 +10,11 @@ from typing import TypeAlias
 from ..metrics.classification import ConfusionMatrix, confusion_matrix
 from ..metrics.evaluators import rates
 from .leaderboard import ARROWS, figure
-from .markdown_text import cell_code, code, prose
 from .reported_run import FoundRows, ReportedRun, failing_rows, family_of
 from .store.run import RunEvaluator
 from .store.run_scores import confusion_counts
 from .summary import BotSummary, MetricColumn, MetricSummary
+from .table import Block, Item, Sentence, Span, Table, Words, columns, quoted
 
 NEUTRAL = 0.5
 MOST_CELLS = 100_000  # of a confusion matrix: answers that are no labels would make one of rows by rows
@@ -258,34 +258,32 @@ def _cell_object(cell: Cell) -> dict[str, object]:
     }
 
 
-def board_markdown(board: Board) -> Iterator[str]:
-    """The board as lines of Markdown: bots down, figures across; then what it was weak at."""
-    parsed = isinstance(board, BoolBoard)
-    headings = [f"{code(_short(column, board))} {ARROWS[column.better]}".strip() for column in board.columns]
-    yield from table(["bot", *headings, *(["passes, parsed"] if parsed else [])], _lines(board), numbers=1)
-    yield ""
+def board_blocks(board: Board) -> Iterator[Block]:
+    """The board as a table: bots down, figures across; then what it was weak at."""
+    headers = [(quoted(_short(column, board)), f" {ARROWS[column.better]}".rstrip()) for column in board.columns]
+    parsed = ["passes, parsed"] if isinstance(board, BoolBoard) else []
+    yield Table(columns("bot", *headers, *parsed), list(_rows(board)))
     if isinstance(board, ClassificationBoard):
         for row in board.rows:
-            yield from _confusion_object(row.bot, row.confusion)
+            yield from _confusion_table(row.bot, row.confusion)
     for weak in board.weak_points:
-        rows = [
-            f"{code(row.key.question_id, 60)} of {code(row.bot, 60)}"
-            for row in weak.found.rows[:MOST_WEAK]
-        ]  # fmt: skip
-        more = f" and {weak.found.total - len(rows):,} more" if weak.found.total > len(rows) else ""
-        yield f"- Weak in {code(weak.metric)}: {', '.join(rows)}{more}."
+        said: list[str | Span] = ["Weak in ", quoted(weak.metric), ": "]
+        for place, found in enumerate(weak.found.rows[:MOST_WEAK]):
+            said += [", " if place else "", quoted(found.key.question_id, 60), " of ", quoted(found.bot, 60)]
+        more = weak.found.total - len(weak.found.rows[:MOST_WEAK])
+        yield Item([*said, f" and {more:,} more." if more else "."])
 
 
 def _short(column: MetricColumn, board: Board) -> str:
     return column.name.rpartition(".")[2] if isinstance(board, BoolBoard) else column.name
 
 
-def _lines(board: Board) -> Iterator[list[str]]:
+def _rows(board: Board) -> Iterator[list[Words]]:
     for row in board.rows:
         cells = [cell_text(cell, column) for cell, column in zip(row.cells, board.columns, strict=True)]
         if isinstance(row, BoolRow):
             cells.append("-" if row.passes_parsed is None else f"{row.passes_parsed:.2f}")
-        yield [cell_code(row.bot, 60), *cells]
+        yield [quoted(row.bot, 60), *cells]
 
 
 def cell_text(cell: Cell, column: MetricColumn) -> str:
@@ -293,22 +291,12 @@ def cell_text(cell: Cell, column: MetricColumn) -> str:
     return "-" if cell.value is None else figure(cell.value, column)
 
 
-def _confusion_object(bot: str, matrix: ConfusionMatrix | None) -> Iterator[str]:
+def _confusion_table(bot: str, matrix: ConfusionMatrix | None) -> Iterator[Block]:
     if matrix is None or not matrix.labels or len(matrix.columns) > MOST_LABELS:
         return
-    yield f"What {prose(bot, 60)} answered (across) where each label was expected (down):"
-    yield ""
-    headings = ["", *(cell_code(column, 30) for column in matrix.columns)]
-    lines = [
-        [cell_code(label, 30), *map(str, counts)] for label, counts in zip(matrix.labels, matrix.counts, strict=True)
-    ]
-    yield from table(headings, lines, numbers=1)
-    yield ""
-
-
-def table(headings: Sequence[str], lines: Iterator[list[str]] | Sequence[list[str]], numbers: int) -> Iterator[str]:
-    """A table of Markdown; columns from ``numbers`` on are set flush right."""
-    yield f"| {' | '.join(headings)} |"
-    yield f"|{'|'.join('---' if place < numbers else '--:' for place in range(len(headings)))}|"
-    for line in lines:
-        yield f"| {' | '.join(line)} |"
+    yield Sentence(("What ", quoted(bot, 60), " answered (across) where each label was expected (down):"))
+    counted = zip(matrix.labels, matrix.counts, strict=True)
+    yield Table(
+        columns("", *(quoted(column, 30) for column in matrix.columns)),
+        [[quoted(label, 30), *map(str, counts)] for label, counts in counted],
+    )

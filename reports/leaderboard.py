@@ -1,83 +1,78 @@
-"""Leaderboard: a summary as a table for a terminal of 80 columns."""
+"""Leaderboard: a summary as a table, for a terminal, Markdown and notebooks."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from rich.console import Group, RenderableType
-from rich.table import Table
-from rich.text import Text
-
 from ..metrics.evaluators import RATES
 from ..metrics.score import Reason
 from .corrected import StoredCalibration
 from .statistics.agreement import FEWEST
 from .summary import BotSummary, MetricColumn, MetricSummary, Summary
-from .text import printable
+from .table import BLANK, Block, Cell, Column, Heading, Row, RowGroup, Sentence, Span, Table, Words, quoted
 
-NAME_WIDTH = 20
-CELL_WIDTH = 19
+# Figures that a clock gave: they differ between two runs that are equal in all else.
+TIMED_METRICS = frozenset({"latency_ms", "judge_latency_ms"})
 ARROWS = {"higher": "↑", "lower": "↓", "neither": " "}
 
 
-def leaderboard(summary: Summary, width: int = 80) -> RenderableType:
-    """Metrics down, bots across, as many bots side by side as the width holds, the rest below.
+def leaderboard(summary: Summary) -> list[Block]:
+    """Title, metrics down and bots across, and what the figures are."""
+    unfinished = "" if summary.status == "finished" else f" ({summary.status})"
+    asked = f": {count(summary.questions, 'question')}, {count(len(summary.bots), 'bot')}, run {summary.run}"
+    title = Heading((Span(summary.suite, "bold"), f"{asked}{unfinished}"), 2, "")
+    return [title, BLANK, *leaderboard_table(summary)]
+
+
+def leaderboard_table(summary: Summary, timed: bool = True) -> Iterator[Block]:
+    """The table, then what its figures are.
 
     A cell is mean, 95 % interval, ``*`` on the best, and ``n`` where fewer rows than asked have a value.
+
+    Args:
+        summary: of a run.
+        timed: with what a clock measured, which differs between two runs that are equal in all else.
     """
-    side_by_side = max(1, (width - NAME_WIDTH) // (CELL_WIDTH + 1))
-    parts: list[RenderableType] = [_title(summary)]
-    for start in range(0, len(summary.bots), side_by_side):
-        parts += [Text(), _table(summary, summary.bots[start : start + side_by_side])]
-    parts += [Text(), *_legend(summary)]
-    return Group(*parts)
-
-
-def _title(summary: Summary) -> Text:
-    unfinished = "" if summary.status == "finished" else f" ({summary.status})"
-    title = Text(overflow="fold")
-    title.append(printable(summary.suite), style="bold")
-    title.append(
-        f": {count(summary.questions, 'question')}, {count(len(summary.bots), 'bot')}, run {summary.run}{unfinished}"
+    yield Table(
+        [Column("", "name"), *(Column(_bot_heading(bot), "figures") for bot in summary.bots)],
+        [*_metric_rows(summary, timed), *_operations(summary.bots, timed)],
     )
-    return title
+    yield BLANK
+    yield from _legend(summary)
 
 
-def _table(summary: Summary, bots: Sequence[BotSummary]) -> Table:
-    table = Table(box=None, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False)
-    table.add_column("", width=NAME_WIDTH - 1, overflow="fold")
-    for bot in bots:
-        table.add_column(Text(printable(bot.name), style="bold", overflow="fold"), width=CELL_WIDTH, overflow="fold")
-    table.add_row("", *(Text(_nature(bot), style="dim") for bot in bots))
-    for heading, column in _headed(summary):
+def _bot_heading(bot: BotSummary) -> Words:
+    return quoted(bot.name, 60, "bold"), Span(f" ({_nature(bot)})", "dim")
+
+
+def _metric_rows(summary: Summary, timed: bool) -> Iterator[Row]:
+    for heading, column in _headed(summary, timed):
         if column is None:
-            table.add_row(heading)
+            yield RowGroup(heading, "")
             continue
         best = best_bots(column, summary.bots)
-        table.add_row(heading, *(_cell(bot.metrics[column.name], bot, column, bot.name in best) for bot in bots))
-        if any(bot.metrics[column.name].calibration for bot in bots):
-            table.add_row("  corrected", *(_corrected(bot.metrics[column.name], column) for bot in bots))
-    table.add_section()
-    for name, values in _operations(bots):
-        table.add_row(name, *values)
-    return table
+        yield [heading, *(_cell(bot.metrics[column.name], bot, column, bot.name in best) for bot in summary.bots)]
+        if any(bot.metrics[column.name].calibration for bot in summary.bots):
+            yield ["  corrected", *(_corrected(bot.metrics[column.name], column) for bot in summary.bots)]
 
 
-def _headed(summary: Summary) -> Iterator[tuple[Text, MetricColumn | None]]:
+def _headed(summary: Summary, timed: bool) -> Iterator[tuple[Words, MetricColumn | None]]:
     """The columns with their headings; rates of one family stand under its name, which has no column of its own."""
     shown = [
-        column for column in primary_first(summary) if column.name != "latency_ms" and not _is_void(column, summary)
-    ]
+        column for column in primary_first(summary)
+        if column.name != "latency_ms" and (timed or column.name not in TIMED_METRICS) and not _is_void(column, summary)
+    ]  # fmt: skip
     families = Counter(column.name.rpartition(".")[0] for column in shown)
     before = ""
     for column in shown:
         family, _, rate = column.name.rpartition(".")
         shared = family if families[family] > 1 else ""
         if shared and shared != before:
-            yield _heading(shared), None
+            yield quoted(shared), None
         before = shared
-        yield _heading(f"  {rate}" if shared else column.name, ARROWS[column.better]), column
+        arrow = f" {ARROWS[column.better]}".rstrip()
+        yield (("  ", quoted(rate), arrow) if shared else (quoted(column.name), arrow)), column
 
 
 def primary_first(summary: Summary) -> list[MetricColumn]:
@@ -114,23 +109,10 @@ def _is_repetition(column: MetricColumn, cells: Sequence[MetricSummary], summary
     )
 
 
-def _heading(name: str, arrow: str = "") -> Text:
-    """Name and direction; a name that is too long for its column goes on below, after a dot or an underscore."""
-    indent = " " * (2 + len(name) - len(name.lstrip()))
-    lines, rest = [], printable(f"{name} {arrow}".rstrip())
-    while len(rest) > NAME_WIDTH - 1:
-        end = 1 + max(rest.rfind(mark, len(indent), NAME_WIDTH - 1) for mark in "._")
-        if not end:
-            break
-        lines.append(rest[:end])
-        rest = f"{indent}{rest[end:]}"
-    return Text("\n".join([*lines, rest]), overflow="fold")
-
-
 def _nature(bot: BotSummary) -> str:
     if bot.embedded:
         return "no LLM"
-    return printable(bot.model or bot.kind)
+    return bot.model or bot.kind
 
 
 def best_bots(column: MetricColumn, bots: Sequence[BotSummary]) -> set[str]:
@@ -142,30 +124,28 @@ def best_bots(column: MetricColumn, bots: Sequence[BotSummary]) -> set[str]:
     return {name for name, mean in means.items() if mean == top}
 
 
-def _cell(metric: MetricSummary, bot: BotSummary, column: MetricColumn, best: bool) -> Text:
+def _cell(metric: MetricSummary, bot: BotSummary, column: MetricColumn, best: bool) -> Cell:
     if metric.mean is None:
         reason = max(metric.reasons, key=lambda name: metric.reasons[name], default="no rows")
-        return Text(f"- {printable(reason)}", style="dim", overflow="fold")
-    text = Text(figure(metric.mean, column), style="bold green" if best else "")
+        return Cell(f"- {reason}", "dim", wraps=True)
+    parts = [Span(figure(metric.mean, column), "good" if best else "")]
     if metric.ci_low is not None and metric.ci_high is not None:
         low, high = (figure(value, column).removeprefix("0") or "0" for value in (metric.ci_low, metric.ci_high))
-        text.append(f" {low}-{high}", style="not bold default")
+        parts.append(Span(f" {low}-{high}"))
     if best:
-        text.append("*")
+        parts.append(Span("*", "good"))
     if metric.n_ok < bot.rows:
-        text.append(f" n{metric.n_ok}", style="not bold dim")
-    return text
+        parts.append(Span(f" n{metric.n_ok}", "dim"))
+    return Cell(parts)
 
 
-def _corrected(metric: MetricSummary, column: MetricColumn) -> Text:
+def _corrected(metric: MetricSummary, column: MetricColumn) -> Cell:
     """What people would find, with the number of labels; or why it is not known any more."""
     found = metric.calibration
-    if found is None:
-        return Text("-", style="dim")
-    if found.stale:
-        return Text("stale", style="dim")
-    text = Text(corrected_figures(found, column).replace(" 0.", " .").replace("-0.", "-."))
-    return text.append(f" {'n' if found.is_random else 'picked '}{found.labels}", style="dim")
+    if found is None or found.stale:
+        return Cell("stale" if found else "-", "dim")
+    text = corrected_figures(found, column).replace(" 0.", " .").replace("-0.", "-.")
+    return Cell((text, Span(f" {'n' if found.is_random else 'picked '}{found.labels}", "dim")))
 
 
 def corrected_figures(found: StoredCalibration, column: MetricColumn, to: str = "-") -> str:
@@ -202,56 +182,58 @@ def count(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
-def _operations(bots: Sequence[BotSummary]) -> Iterator[tuple[str, list[str | Text]]]:
-    yield "latency p50", [milliseconds(bot.latency.p50) if bot.latency else "-" for bot in bots]
-    yield "latency p95", [milliseconds(bot.latency.p95) if bot.latency else "-" for bot in bots]
+def _operations(bots: Sequence[BotSummary], timed: bool) -> Iterator[Row]:
+    if timed:
+        yield ["latency p50", *(milliseconds(bot.latency.p50) if bot.latency else "-" for bot in bots)]
+        yield ["latency p95", *(milliseconds(bot.latency.p95) if bot.latency else "-" for bot in bots)]
     if any(bot.abstained for bot in bots):
-        yield "abstained", [f"{bot.abstained} of {bot.rows}" for bot in bots]
-    yield "failed", [_failures(bot) for bot in bots]
+        yield ["abstained", *(f"{bot.abstained:,} of {bot.rows:,}" for bot in bots)]
+    yield ["failed", *map(_failures, bots)]
     if any(bot.tokens for bot in bots):
-        yield "tokens", [_sum(bot.tokens, "{:,}", bot.tokens_rows, bot) for bot in bots]
+        yield ["tokens", *(_sum(bot.tokens, "{:,}", bot.tokens_rows, bot) for bot in bots)]
     if any(bot.cost is not None for bot in bots):
-        yield "cost", [_sum(bot.cost, "{:.4f}", bot.cost_rows, bot) for bot in bots]
+        yield ["cost", *(_sum(bot.cost, "{:.4f}", bot.cost_rows, bot) for bot in bots)]
 
 
-def _sum(value: float | None, layout: str, rows: int, bot: BotSummary) -> str | Text:
+def _sum(value: float | None, layout: str, rows: int, bot: BotSummary) -> Words:
     """A sum, with ``n`` where fewer rows than asked report the figure."""
     if value is None:
         return "-"
-    text = Text(layout.format(value))
-    return text.append(f" n{rows}", style="dim") if rows < bot.rows else text
+    return (layout.format(value), Span(f" n{rows}", "dim")) if rows < bot.rows else layout.format(value)
 
 
-def _failures(bot: BotSummary) -> str | Text:
+def _failures(bot: BotSummary) -> Words | Cell:
     if bot.problem:
-        return Text("stopped, see below", style="bold red")
+        return Cell("stopped, see below", "bad", wraps=True)
     if not bot.failed:
-        return f"0 of {bot.rows}"
+        return f"0 of {bot.rows:,}"
     what = ", ".join(f"{number} {status.replace('_', ' ')}" for status, number in bot.failures.items())
-    return Text(f"{bot.failed} of {bot.rows}: {what}", style="red", overflow="fold")
+    return Cell(f"{bot.failed:,} of {bot.rows:,}: {what}", "bad", wraps=True)
 
 
-def _legend(summary: Summary) -> Iterator[Text]:
+def _legend(summary: Summary) -> Iterator[Block]:
     most = max((bot.latency.in_flight for bot in summary.bots if bot.latency), default=0)
     crowd = f"; latency with up to {most} in flight" if most > 1 else ""
-    yield Text(
-        f"mean and 95 % interval over questions{crowd}; * best; ↑ higher is better",
-        style="dim",
-        overflow="fold",
-    )
+    yield Sentence(f"mean and 95 % interval over questions{crowd}; * best; ↑ higher is better", "dim")
     if summary.primary is not None:
-        yield Text(printable(summary.primary.why), style="dim", overflow="fold")
+        yield Sentence(summary.primary.why, "dim")
     for sentence in (*about_intervals(summary), *about_corrections(summary)):
-        yield Text(printable(sentence), style="dim", overflow="fold")
+        yield Sentence(sentence, "dim")
     if any(bot.embedded for bot in summary.bots):
-        yield Text("no LLM: answers come from an embedded model that only picks sentences or entries", style="dim")
+        yield Sentence("no LLM: answers come from an embedded model that only picks sentences or entries", "dim")
     if summary.judge is not None:
-        yield Text(printable(summary.judge.sentence), style="dim", overflow="fold")
+        yield Sentence(_with_name(summary.judge.sentence, summary.judge.name), "dim")
     for model in summary.local_models:
-        yield Text(printable(model.sentence), style="dim", overflow="fold")
+        yield Sentence(_with_name(model.sentence, model.model_id), "dim")
     for bot in summary.bots:
         if bot.problem:
-            yield Text(f"{printable(bot.name)}: {printable(bot.problem)}", style="red", overflow="fold")
+            yield Sentence((quoted(bot.name, 60), f": {bot.problem}"), "bad")
+
+
+def _with_name(sentence: str, name: str) -> Words:
+    """A sentence in which a name of others is marked as such."""
+    before, found, after = sentence.partition(f" {name}") if name else (sentence, "", "")
+    return (before, " ", quoted(name, 200), after) if found else sentence
 
 
 def about_intervals(summary: Summary) -> Iterator[str]:

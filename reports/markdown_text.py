@@ -40,7 +40,7 @@ def html_code(text: str, most: int = MOST) -> str:
     return f"<code>{MARKS.sub(_entity, one_line(text, most))}</code>"
 
 
-def prose(text: str, most: int = MOST) -> str:
+def prose(text: str, most: int = MOST, starts_line: bool = True) -> str:
     r"""A sentence of ours that repeats names of others: every mark of Markdown and HTML in it is taken literally.
 
     An ``@`` or ``#`` is followed by an invisible word joiner, so that it calls nobody and refers to nothing; so is what
@@ -50,7 +50,8 @@ def prose(text: str, most: int = MOST) -> str:
     '&lt;b&gt; \\*x\\* \\[y\\](z)'
     """
     escaped = re.sub(r"([\\`*_\[\]~!])", r"\\\1", one_line(text, most))
-    escaped = re.sub(r"^(\d*)([-+.)])", r"\1\\\2", escaped)  # else a list would begin there
+    if starts_line:
+        escaped = re.sub(r"^(\d*)([-+.)])", r"\1\\\2", escaped)  # else a list would begin there
     escaped = re.sub(r"(?i)(:)(?=//)|\bwww(?=\.)", "\\g<0>\N{WORD JOINER}", escaped)  # else a link
     escaped = re.sub("([@#])", "\\1\N{WORD JOINER}", escaped)  # before there are entities, in which a # has to stay
     return escaped.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("|", "&#124;")

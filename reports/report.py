@@ -12,6 +12,7 @@ import orjson
 
 from .boards import Board, board_of, boards_of
 from .insights import Insight, insights_of
+from .leaderboard import TIMED_METRICS
 from .problems import Problem, problems_of
 from .reported_run import ReportedRun, RowKey, open_reported
 from .robustness.perturbed import source_run
@@ -178,8 +179,6 @@ def _insight(line: Sequence[Any]) -> Insight:
 
 
 Found = TypeVar("Found", Problem, Insight)
-# Figures that a clock gave: they differ between two runs that are equal in all else.
-TIMED_METRICS = frozenset({"latency_ms", "judge_latency_ms"})
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
 import orjson
-from rich.table import Table
-from rich.text import Text
 
 from ... import InputError
 from ...reports.files import check_file, whole_file
+from ...reports.markdown_text import one_line
 from ...reports.report import make_report
 from ...reports.store.database import Store
 from ...reports.summary import find_run
+from ...reports.table import Block, Column, Sentence, Span, Table, html, markdown
+from ...reports.terminal import WIDTH, plain
 from ...reports.text import printable
 from .rendering import html_of, text_of
 
@@ -32,7 +33,29 @@ MOST_SHOWN = 20  # records of a table that is only looked at
 MOST_TEXT = 60  # characters of a cell
 
 
-class Records(Sequence[Mapping[str, Any]]):
+class Shown:
+    """What is shown as text in a terminal, as HTML in a notebook, and as Markdown on a page, from the same blocks."""
+
+    __slots__ = ()
+    _WIDTH = WIDTH
+
+    def _blocks(self) -> Iterable[Block]:
+        raise NotImplementedError
+
+    def __repr__(self) -> str:
+        """As text."""
+        return plain(self._blocks(), self._WIDTH)
+
+    def _repr_html_(self) -> str:
+        """For notebooks."""
+        return html(self._blocks())
+
+    def markdown(self) -> str:
+        """For a pull request."""
+        return markdown(self._blocks())
+
+
+class Records(Shown, Sequence[Mapping[str, Any]]):
     """Records with the same keys: a list of dicts that a notebook shows as a table.
 
     Args:
@@ -75,36 +98,29 @@ class Records(Sequence[Mapping[str, Any]]):
             raise InputError("This wants pyarrow, which is not installed: pip install 'proctor[frames]'.") from error
         return pa.Table.from_pylist([dict(record) for record in self._records])
 
-    def __repr__(self) -> str:
-        """The first of them as a table of text."""
-        return text_of(self._shown(), 160) if self._records else "(none)"
+    _WIDTH = 160
 
-    def _repr_html_(self) -> str:
+    def _blocks(self) -> Iterator[Block]:
         """The first of them as a table."""
-        return html_of(self._shown()) if self._records else "<p>(none)</p>"
-
-    def _shown(self) -> RenderableType:
-        from rich.console import Group
-
-        table = Table(box=None, padding=(0, 1, 0, 0), pad_edge=False)
-        keys = list(dict.fromkeys(key for record in self._records[:MOST_SHOWN] for key in record))
-        for key in keys:
-            table.add_column(Text(printable(key), style="bold"), overflow="fold")
-        for record in self._records[:MOST_SHOWN]:
-            table.add_row(*(Text(_cell(record.get(key))) for key in keys))
-        left = len(self._records) - MOST_SHOWN
-        return Group(table, Text(f"and {left:,} more")) if left > 0 else table
+        if not self._records:
+            yield Sentence("(none)")
+            return
+        shown = self._records[:MOST_SHOWN]
+        keys = list(dict.fromkeys(key for record in shown for key in record))
+        columns = [Column(Span(key, "bold"), "figures") for key in keys]
+        yield Table(columns, [[_cell(record.get(key)) for key in keys] for record in shown])
+        if (left := len(self._records) - MOST_SHOWN) > 0:
+            yield Sentence(f"and {left:,} more")
 
 
 def _cell(value: object) -> str:
     if value is None:
         return "-"
-    text = printable(f"{value:.4g}" if isinstance(value, float) else str(value))
-    return text if len(text) <= MOST_TEXT else f"{text[: MOST_TEXT - 3]}..."
+    return one_line(f"{value:.4g}" if isinstance(value, float) else str(value), MOST_TEXT)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Comparison:
+class Comparison(Shown):
     """What changed from ``baseline`` to ``candidate``, metric by metric; shown, it is the table of ``proctor compare``.
 
     Attributes:
@@ -119,9 +135,9 @@ class Comparison:
 
     def to_dict(self) -> dict[str, object]:
         """Everything, as ``proctor compare --json`` prints it; nothing is rounded."""
-        from ..cli.compare import comparisons_object
+        from ...reports.export.comparison import compared_object
 
-        return comparisons_object(self.compared, self.baseline, self.candidate)
+        return compared_object(self.compared, self.baseline, self.candidate)
 
     def records(self) -> Records:
         """One record for each bot and metric: means, ``difference``, its interval, ``p`` and ``verdict``."""
@@ -143,29 +159,14 @@ class Comparison:
         """``records`` as a DataFrame."""
         return self.records().to_pandas()
 
-    def markdown(self) -> str:
-        """The page for a pull request."""
-        from ..cli.compare import comparisons_page
+    def _blocks(self) -> Iterator[Block]:
+        from ...reports.export.comparison import compared_blocks
 
-        return comparisons_page(self.compared)
-
-    def _shown(self) -> list[RenderableType]:
-        from ..cli.compare import comparison_table
-
-        tables: list[RenderableType] = [comparison_table(each) for each in self.compared.comparisons]
-        return [*tables, *(printable(sentence) for sentence in self.compared.left_out)]
-
-    def __repr__(self) -> str:
-        """The table as text."""
-        return "\n\n".join(text_of(each) for each in self._shown())
-
-    def _repr_html_(self) -> str:
-        """The table for notebooks."""
-        return html_of(*self._shown())
+        return compared_blocks(self.compared)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Gate:
+class Gate(Shown):
     """Whether a run is worse than its baseline: true when it is not; shown, it is the table of ``proctor gate``.
 
     Attributes:
@@ -188,15 +189,15 @@ class Gate:
 
     def to_dict(self) -> dict[str, object]:
         """Everything, as ``proctor gate --json`` prints it."""
-        from ..cli.gate import gate_object
+        from ..gate.gate import result_object
 
-        return gate_object(self.result)
+        return result_object(self.result)
 
     def markdown(self) -> str:
         """The comment for a pull request."""
-        from ...reports.export.gate import gate_markdown
+        from ..gate.gate import result_markdown
 
-        return gate_markdown(self.result.report, [])
+        return result_markdown(self.result)
 
     def junit(self) -> str:
         """JUnit XML for a build server."""
@@ -208,18 +209,10 @@ class Gate:
         """Whether no bot is worse, and that is certain."""
         return self.exit_code == 0
 
-    def _shown(self) -> RenderableType:
-        from ..cli.gate import gate_table
+    def _blocks(self) -> Iterator[Block]:
+        from ..gate.gate import result_blocks
 
-        return gate_table(self.result)
-
-    def __repr__(self) -> str:
-        """The verdicts as text."""
-        return text_of(self._shown())
-
-    def _repr_html_(self) -> str:
-        """The verdicts for notebooks."""
-        return html_of(self._shown())
+        return result_blocks(self.result)
 
 
 def compare_named(

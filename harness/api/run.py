@@ -23,10 +23,11 @@ from ...reports.reported_run import ReportedRun, open_reported
 from ...reports.store.database import Store
 from ...reports.store.run import LATEST_FIRST
 from ...reports.summary import Summary, find_run
+from ...reports.table import Sentence, html
+from ...reports.terminal import plain
 from ...reports.text import printable, printable_lines
 from ..gate.gate import GateOptions, gate_cached
 from ..suite.mistakes import nearest
-from .rendering import html_of, text_of
 from .results import Comparison, Gate, Records, compare_named
 
 if TYPE_CHECKING:
@@ -259,12 +260,11 @@ class Run:
 
     def __repr__(self) -> str:
         """The leaderboard as text, with what is wrong below."""
-        lines = [text_of(leaderboard(self.summary)), *self._below()]
-        return "\n".join(lines)
+        return "\n".join([plain(leaderboard(self.summary)), *self._below()])
 
     def _repr_html_(self) -> str:
         """The leaderboard for notebooks."""
-        return html_of(leaderboard(self.summary), *self._below())
+        return html([*leaderboard(self.summary), *map(Sentence, self._below())])
 
     def _below(self) -> list[str]:
         problems = self.problems()

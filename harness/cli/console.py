@@ -6,7 +6,7 @@ import contextlib
 import io
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Final, TextIO
 
@@ -14,6 +14,9 @@ import orjson
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
+
+from ...reports.table import Block
+from ...reports.terminal import WIDTH, styled
 
 
 @contextlib.contextmanager
@@ -70,7 +73,7 @@ def forgive() -> None:
             stream.reconfigure(errors="replace")
 
 
-NARROWEST: Final = 80
+NARROWEST: Final = WIDTH
 
 
 class TableConsole(Console):
@@ -88,6 +91,12 @@ class TableConsole(Console):
     def on_broken_pipe(self) -> None:
         """Leave it to the caller what a closed pipe means; rich would end the program with exit code 1."""
         raise  # it is being handled where this is called
+
+
+def show(blocks: Iterable[Block], stdout: TextIO) -> None:
+    """Print the tables and sentences of a result as wide as the terminal is."""
+    console = TableConsole(stdout)
+    console.print(styled(blocks, console.width), soft_wrap=True)
 
 
 Browse = Callable[[str], bool]

@@ -6,222 +6,37 @@ import contextlib
 import math
 import os
 import sys
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final, Literal, TextIO, cast, get_args
+from typing import TYPE_CHECKING, Annotated, TextIO, cast, get_args
 
 import typer
-from rich.console import Group, RenderableType
-from rich.padding import Padding
-from rich.table import Table
-from rich.text import Text
 
 from ... import InputError
 from ...knowledge import existing
 from ...reports.compare.baseline import BaselineChoice, write_baseline
 from ...reports.compare.operands import find_file, split_file, unknown_bot
 from ...reports.compare.scores import run_tables
-from ...reports.export.gate import bot_object, gate_annotations, gate_junit, gate_markdown, rule_object
+from ...reports.export.gate import gate_annotations, gate_junit
 from ...reports.export.github import paused
 from ...reports.files import check_file, whole_file
-from ...reports.gate import report as words
-from ...reports.gate.report import GateReport
-from ...reports.gate.rule import MEANING, WRONG, GateRule, Scope
-from ...reports.gate.verdicts import BotVerdict, GateFlip, MetricVerdict
-from ...reports.leaderboard import ARROWS, count
-from ...reports.markdown_text import one_line
+from ...reports.gate.rule import Scope
+from ...reports.leaderboard import count
 from ...reports.models_in_use import named
 from ...reports.store.database import Store
 from ...reports.store.run import LATEST
 from ...reports.summary import find_run
-from ...reports.text import printable, printable_lines
-from ..gate.attribution import Attribution, Explained, spread
-from ..gate.gate import GateOptions, GateResult, gate_cached
+from ...reports.text import printable
+from ..gate.gate import GateOptions, GateResult, gate_cached, result_blocks, result_markdown, result_object
 from ..suite.mistakes import nearest
 from ..suite.suite_file import NAME
-from .compare import broken
-from .console import TableConsole, own_stdout, write_json
+from .console import own_stdout, show, write_bytes, write_json
 from .conventions import STOPPED, Database, Fresh, Json, Judge, JudgeUrl, LocalModel, complain, interruptible, say
 from .report import write_step
 
 if TYPE_CHECKING:
-    from ..gate.gate import Savings
     from ..run.run import Outcome
-
-
-def explained_parts(explained: Explained) -> Iterator[RenderableType]:
-    """What caused the differences, bot by bot: the table, then a sentence per metric."""
-    for attribution in explained.attributions:
-        if attribution.ranked:
-            yield attribution_table(attribution)
-        else:
-            yield Text(f"{printable(attribution.bot)}: what was changed moved no gated metric.")
-    yield from (Text(printable(line), overflow="fold") for line in explained.sentences)
-
-
-def attribution_table(attribution: Attribution, width: int = 80) -> Table:
-    """A line for every metric that moved and every change; the effects of a metric add up to its difference."""
-    table = Table(
-        title=Text(f"What changed {printable(attribution.bot)} since run {printable(attribution.baseline_run)}"),
-        title_justify="left", width=width, box=None, pad_edge=False, show_edge=False,
-    )  # fmt: skip
-    table.add_column("metric", no_wrap=True)
-    table.add_column("change")
-    table.add_column("effect [95 %]", justify="right", no_wrap=True)
-    for found in attribution.ranked:
-        table.add_row(Text(printable(found.column.name)), Text("all together"), Text(spread(found.whole)), style="bold")
-        for effect in sorted(found.effects, key=lambda each: -abs(each.difference.mean)):
-            table.add_row("", Text(printable(attribution.changes[effect.factor])), Text(spread(effect.difference)))
-    return table
-
-
-STYLES: Final = {
-    "not worse": "green", "unchanged": "green", "met": "green", "regressed": "bold red", "below threshold": "bold red",
-    "undecided": "yellow", "not comparable": "bold red", "too much missing": "bold red",
-}  # fmt: skip
-WIDTHS: Final = (21, 6, 6, 26, 7, 9)  # name, before, now, change, p, verdict
-MOST_FALLS: Final = 3  # metrics that are named of a question
-LONGEST: Final = 160  # characters of an answer
-
-
-def gate_table(result: GateResult) -> RenderableType:
-    """Bot by bot: metrics, thresholds, latency, the questions that got worse; then savings and the verdict."""
-    report = result.report
-    parts: list[RenderableType] = [_title(report), Text(printable(result.took), overflow="fold")]
-    parts.append(Text(printable(f"Compared with {report.baseline}, run {report.baseline_run}."), overflow="fold"))
-    if report.primary is not None:
-        parts.append(Text(printable(report.primary.why), overflow="fold", style="dim"))
-    for bot in report.bots:
-        parts += [Text(), *_bot(bot, report.rule)]
-    parts.append(Text())
-    if report.notes:
-        parts += [*_notes(report.notes), Text()]
-    if result.explained is not None:
-        parts += [*explained_parts(result.explained), Text()]
-    if result.early is not None:
-        parts.append(Text(printable(result.early.sentence), overflow="fold"))
-    if result.saved is not None:
-        parts += [Text(printable(line), overflow="fold") for line in saved_lines(result.saved)]
-    if report.exit_code == WRONG:
-        parts.append(Text("If the change was intended, write a new baseline: proctor baseline"))
-    word = MEANING[report.exit_code]
-    parts.append(Text.assemble("Verdict: ", (word, STYLES[word]), f" (exit code {report.exit_code})"))
-    return Group(*parts)
-
-
-def saved_lines(saved: Savings) -> Iterator[str]:
-    """What was asked, what was cached, and what that saved."""
-    if saved.asked:
-        asked = ", ".join(f"{bot} {count(number, 'question')}" for bot, number in saved.asked.items())
-        yield f"Asked {asked}."
-    else:
-        yield "Nothing was asked."
-    if saved.kept:
-        bots = " and ".join(saved.kept)
-        yield (
-            f"Saved: {count(sum(saved.kept.values()), 'answer')} of {bots} cached, "
-            f"{words.kept(saved.seconds, saved.cost)}."
-        )
-    if saved.judge_calls or saved.judge_calls_cached:
-        yield (f"The judge got {count(saved.judge_calls, 'request')}; {saved.judge_calls_cached:,} cached or shared.")
-
-
-def _title(report: GateReport) -> Text:
-    unfinished = "" if report.status == "finished" else f" ({report.status})"
-    title = Text(overflow="fold")
-    title.append(printable(report.suite), style="bold")
-    return title.append(f": gate of {count(len(report.bots), 'bot')}, run {printable(report.run)}{unfinished}")
-
-
-def _bot(bot: BotVerdict, rule: GateRule) -> Iterator[RenderableType]:
-    yield Text(printable(words.headline(bot)), style=STYLES[bot.word], overflow="fold")
-    compared = [each for each in bot.metrics if each.gain is not None]
-    if compared:
-        table = Table(box=None, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False)
-        for title, width in zip(("", "before", "now", "change", "p Holm", ""), WIDTHS, strict=True):
-            justify: Literal["left", "right"] = "left" if title in ("", "change") else "right"
-            table.add_column(Text(title, style="dim"), width=width, justify=justify, overflow="fold")
-        for each in compared:
-            table.add_row(*_cells(each))
-        yield table
-    if failed := words.failures(bot):
-        yield Padding(Text(f"!! {printable(failed)}", style="bold red", overflow="fold"), (0, 0, 0, 2))
-    for line, style in _sentences(bot, rule):
-        yield Padding(Text(printable(line), style=style, overflow="fold"), (0, 0, 0, 2))
-    if bot.flips:
-        yield Text("  Got worse:" if not bot.unchanged else "", style="dim")
-        for flip in bot.flips:
-            yield from _flip(flip)
-
-
-def _cells(found: MetricVerdict) -> Iterator[Text]:
-    yield Text(printable_lines("\n".join(broken(f"{found.metric} {ARROWS[found.better]}".rstrip(), WIDTHS[0]))))
-    yield Text(words.mean(found, found.baseline_mean))
-    yield Text(words.mean(found, found.candidate_mean))
-    yield Text(words.change(found))
-    yield Text(words.p_of(found))
-    yield Text(found.outcome, style=STYLES[found.outcome])
-
-
-def _sentences(bot: BotVerdict, rule: GateRule) -> Iterator[tuple[str, str]]:
-    """What the figures mean, what is missing, thresholds and latency."""
-    if not bot.metrics:
-        yield "There is nothing to compare: no gated metric has a value in both runs.", STYLES["not comparable"]
-    passed = [each for each in bot.metrics if each.outcome == "not worse"]
-    for sentence in dict.fromkeys(each.sentence for each in passed):
-        yield f"{', '.join(each.metric for each in passed if each.sentence == sentence)}: {sentence}", ""
-    notify = set()
-    for each in bot.metrics:
-        if each.outcome not in ("not worse", "unchanged") and each.metric not in notify:
-            alike = [other.metric for other in bot.metrics if _same_reason(other, each)] or [each.metric]
-            notify.update(alike)
-            yield f"{', '.join(alike)}: {each.sentence}", STYLES[each.outcome]
-        if other := words.other_scope(each, rule.scope):
-            yield f"{each.metric} {other}", "dim"
-        if lost := words.missing(each, rule.missing):
-            yield f"{each.metric}: {lost}", STYLES["too much missing"] if each.too_much_missing else ""
-    yield from _beside(bot)
-
-
-def _beside(bot: BotVerdict) -> Iterator[tuple[str, str]]:
-    """Thresholds, latency, what changed in the bot, and what was left out."""
-    for threshold in bot.thresholds:
-        style = STYLES[threshold.outcome]
-        yield f"{words.threshold(threshold)}: {threshold.sentence}", style
-    outcome = bot.latency.outcome
-    if not bot.unchanged:
-        verdict = f" {outcome}" if outcome else ""
-        yield f"latency{verdict}: {bot.latency.sentence}", STYLES[outcome] if outcome else ""
-    changed = [
-        *(("prompt" if name == "prompt" else f"prompt {name}") for name, _ in words.prompt_changes(bot)),
-        *words.other_changes(bot),
-    ]
-    if changed:
-        yield f"changed: {'; '.join(changed)}", ""
-    for note in bot.notes:
-        yield note, "dim"
-
-
-def _same_reason(one: MetricVerdict, other: MetricVerdict) -> bool:
-    """Whether two metrics can't be compared for the same reason, so that it is printed once."""
-    return one.outcome == other.outcome == "not comparable" and one.sentence == other.sentence
-
-
-def _flip(flip: GateFlip) -> Iterator[RenderableType]:
-    line = Text(overflow="fold")
-    line.append(printable(flip.key), style="bold").append(f": {one_line(flip.question, LONGEST)}")
-    yield Padding(line, (0, 0, 0, 4))
-    more = f" and {len(flip.falls) - MOST_FALLS} more" if len(flip.falls) > MOST_FALLS else ""
-    fell = "; ".join(map(words.fall, flip.falls[:MOST_FALLS])) + more
-    fell = "; ".join(filter(None, [fell, words.asked_again(flip)]))
-    yield Padding(Text(printable(fell), style="dim", overflow="fold"), (0, 0, 0, 6))
-    for when, answer in words.answers(flip):
-        yield Padding(Text(f"{when}: {one_line(answer, LONGEST)}", overflow="fold"), (0, 0, 0, 6))
-
-
-def _notes(notes: tuple[str, ...]) -> Iterator[Text]:
-    yield from (Text(printable(f"Note: {note}."), overflow="fold", style="dim") for note in notes)
 
 
 STDOUT = Path("-")
@@ -262,60 +77,28 @@ def show_gate(result: GateResult, outputs: GateOutputs, stdout: TextIO, environ:
     Raises:
         InputError: a file can't be written.
     """
-    page = gate_markdown(result.report, [*_causes(result), *_saved(result)])
+    page = result_markdown(result)
     if outputs.junit is not None:
         _write(outputs.junit, gate_junit(result.report))
     if outputs.markdown is not None and outputs.markdown != STDOUT:
         _write(outputs.markdown, page)
-    quiet = outputs.as_json or outputs.markdown == STDOUT
     if outputs.as_json:
-        write_json(gate_object(result), stdout)
+        write_json(result_object(result), stdout)
     elif outputs.markdown == STDOUT:
-        stdout.flush()
-        stdout.buffer.write(page.encode())
-        stdout.buffer.flush()
+        write_bytes(page.encode(), stdout)
     else:
         _print(result, outputs.github, stdout)
     if outputs.github:
-        stream = sys.stderr if quiet else stdout
+        stream = sys.stderr if outputs.as_json or outputs.markdown == STDOUT else stdout
         if notify := write_step(page, gate_annotations(result.report), stream, environ):
             sys.stderr.write(f"{notify}\n")
-
-
-def gate_object(result: GateResult) -> dict[str, object]:
-    """Everything, for programs."""
-    report = result.report
-    return {
-        "suite": report.suite,
-        "run": report.run,
-        "status": report.status,
-        "baseline": {"from": report.baseline, "run": report.baseline_run},
-        "verdict": next((bot.word for bot in report.bots if bot.exit_code == report.exit_code), "not comparable"),
-        "exit_code": report.exit_code,
-        "primary": report.primary and report.primary.as_object,
-        "took": result.took,
-        "rule": rule_object(report.rule),
-        "bots": {bot.bot: bot_object(bot) for bot in report.bots},
-        "notes": list(report.notes),
-        "saved": None if result.saved is None else asdict(result.saved),
-        "early_stop": None if result.early is None else result.early.as_object,
-        "attribution": None if result.explained is None else result.explained.as_object,
-    }
-
-
-def _causes(result: GateResult) -> list[str]:
-    return [] if result.explained is None else result.explained.sentences
-
-
-def _saved(result: GateResult) -> list[str]:
-    return [] if result.saved is None else list(saved_lines(result.saved))
 
 
 def _print(result: GateResult, github: bool, stdout: TextIO) -> None:
     before, after = paused() if github else ("", "")
     if before:
         stdout.write(f"{before}\n")
-    TableConsole(stdout).print(gate_table(result))
+    show(result_blocks(result), stdout)
     if after:
         stdout.write(f"{after}\n")
 

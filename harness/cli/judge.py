@@ -11,16 +11,13 @@ from textwrap import fill
 from typing import Annotated, TextIO
 
 import typer
-from rich.console import Console, Group, RenderableType
-from rich.padding import Padding
-from rich.table import Table
-from rich.text import Text
 
 from ...reports.calibration.calibration import calibration_object
 from ...reports.calibration.table import calibration_table
 from ...reports.corrected import save_check
 from ...reports.leaderboard import count, milliseconds
 from ...reports.store.database import Store
+from ...reports.table import BLANK, Block, Column, Heading, Item, Sentence, Span, Table, columns, quoted
 from ...reports.text import printable
 from ..calibration.calibrating import Calibrated
 from ..run.interrupts import Interrupts
@@ -30,7 +27,7 @@ from ..run.run_config import RunConfig
 from ..run.suite_run import suite_evaluation
 from ..suite.settings import CheckSettings
 from ..suite.suite_file import LoadedSuite
-from .console import write_json
+from .console import show, write_json
 from .conventions import DONE, UNABLE, Database, Json, Judge, JudgeUrl, interruptible, judge_fit
 
 MOST_WRONG = 8  # wrong verdicts that are shown; the rest are in --json
@@ -38,60 +35,49 @@ LONGEST = 300  # characters of a text or reply
 COLUMNS = ("all", "good", "bad", "hostile")
 
 
-def check_table(report: CheckReport) -> RenderableType:
+def check_table(report: CheckReport) -> Iterator[Block]:
     """The verdict on the judge, a line for each kind of call, what sways it, what it took, and where it was wrong."""
-    parts: list[RenderableType] = [_head(report), Text()]
+    yield from _head(report)
+    yield BLANK
     if report.plain:
-        parts += [_by_kind(report), Text(), _swayed(report), Text()]
-    parts += [Text(line, overflow="fold") for line in _left_out(report)]
-    parts += _wrong(report)
-    return Group(*parts)
+        rows = [[kind, *(_of(tallies[name]) for name in COLUMNS)] for kind, tallies in report.by_kind.items()]
+        yield from (Table(columns("right verdicts", *COLUMNS), rows), BLANK)
+        yield from (Table([Column("", "text"), Column("", "text")], list(_swayed(report)), has_header=False), BLANK)
+    yield from map(Sentence, _left_out(report))
+    yield from _wrong(report)
 
 
-def _head(report: CheckReport) -> Text:
-    text = Text(overflow="fold")
-    text.append(printable(report.name), style="bold")
+def _head(report: CheckReport) -> Iterator[Block]:
+    name = Span(report.name, "bold")
     if report.accuracy is None:
-        return text.append(": nothing that it can grade was asked, so nothing is known of it")
+        yield Sentence((name, ": nothing that it can grade was asked, so nothing is known of it"))
+        return
     cases = len({(one.self_test.kind, one.self_test.id) for one in report.plain})
     times = "once" if report.floors.repeats == 1 else f"{report.floors.repeats} times"
-    text.append(f" on {count(cases, 'case')}, each {times}: ")
-    verdict, style = ("failed", "bold red") if report.missed else ("passed", "bold green")
-    text.append(verdict, style=style)
-    text.append(f"\naccuracy {report.accuracy:.2f}, wanted {report.floors.accuracy:g}")
+    verdict = Span("failed", "bad") if report.missed else Span("passed", "good")
+    yield Sentence((name, f" on {count(cases, 'case')}, each {times}: ", verdict))
+    hostile = ""
     if report.hostile is not None:
-        text.append(f"; on hostile cases {report.hostile:.2f}, wanted {report.floors.hostile:g}")
-    return text
+        hostile = f"; on hostile cases {report.hostile:.2f}, wanted {report.floors.hostile:g}"
+    yield Sentence(f"accuracy {report.accuracy:.2f}, wanted {report.floors.accuracy:g}{hostile}")
 
 
-def _by_kind(report: CheckReport) -> Table:
-    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, show_edge=False)
-    table.add_column("right verdicts", header_style="dim")
-    for name in COLUMNS:
-        table.add_column(name, justify="right", header_style="dim")
-    for kind, tallies in report.by_kind.items():
-        table.add_row(kind, *(_of(tallies[name]) for name in COLUMNS))
-    return table
-
-
-def _swayed(report: CheckReport) -> Table:
-    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, show_edge=False, show_header=False)
+def _swayed(report: CheckReport) -> Iterator[list[str]]:
     if report.position.whole:
-        table.add_row("changed when the order was turned", _of(report.position))
+        yield ["changed when the order was turned", _of(report.position)]
     if report.verbosity.whole:
-        table.add_row("bad ones found good once padded", _of(report.verbosity))
+        yield ["bad ones found good once padded", _of(report.verbosity)]
     if report.retest is not None:
-        table.add_row("the same when asked again", _of(report.retest))
+        yield ["the same when asked again", _of(report.retest)]
     first, repaired = report.unreadable
     if first.whole:
-        table.add_row("first replies that could not be read", _of(first))
+        yield ["first replies that could not be read", _of(first)]
         if repaired.whole:
-            table.add_row("nor after a repair", _of(repaired))
-        table.add_row("requests", _requests(report))
+            yield ["nor after a repair", _of(repaired)]
+        yield ["requests", _requests(report)]
     if report.latency_ms:
         p50, p95 = report.latency_ms
-        table.add_row("latency p50, p95", f"{milliseconds(p50)}, {milliseconds(p95)}")
-    return table
+        yield ["latency p50, p95", f"{milliseconds(p50)}, {milliseconds(p95)}"]
 
 
 def _requests(report: CheckReport) -> str:
@@ -109,21 +95,26 @@ def _left_out(report: CheckReport) -> Iterator[str]:
     if report.unable:
         yield f"Has no means for: {', '.join(report.unable)}. What rests on them is not_applicable, never guessed."
     if report.untested:
-        yield f"No known cases for: {', '.join(printable(name) for name in report.untested)}."
+        yield f"No known cases for: {', '.join(report.untested)}."
     if report.unavailable:
-        yield f"{count(len(report.unavailable), 'call')} got no reply: {printable(report.unavailable[0])}"
+        yield f"{count(len(report.unavailable), 'call')} got no reply: {report.unavailable[0]}"
 
 
-def _wrong(report: CheckReport) -> Iterator[RenderableType]:
+def _wrong(report: CheckReport) -> Iterator[Block]:
     wrong = report.wrong
-    if not wrong:
-        return
-    yield Text()
-    yield Text("What it got wrong:", style="bold")
+    if wrong:
+        yield from (BLANK, Heading("What it got wrong:"))
     for one in wrong[:MOST_WRONG]:
-        yield _one(one)
+        case = f" ({one.self_test.id})" if one.probe.part else ""
+        hostile = ", hostile" if one.probe.hostile else ""
+        said = "could not be read" if one.verdict is None else "found good" if one.verdict else "found bad"
+        known = "good" if one.probe.holds else "bad"
+        yield Item(f"{one.self_test.kind}{case}{hostile}: {known}, {said}")
+        yield Item(quoted(_what(one), LONGEST), level=1)
+        if one.reply:
+            yield Item(("judge: ", quoted(one.reply, LONGEST)), "dim", level=1)
     if len(wrong) > MOST_WRONG:
-        yield Text(f"and {len(wrong) - MOST_WRONG:,} more, all of which are in --json", style="dim")
+        yield Sentence(f"and {len(wrong) - MOST_WRONG:,} more, all of which are in --json", "dim")
 
 
 def _what(one: ProbeVerdict) -> str:
@@ -131,19 +122,6 @@ def _what(one: ProbeVerdict) -> str:
     if one.probe.part or one.self_test.id.endswith(one.probe.text):
         return one.probe.text if one.probe.part else one.self_test.id
     return f"{one.probe.text.partition(':')[0]}: {one.self_test.id}"
-
-
-def _one(one: ProbeVerdict) -> RenderableType:
-    case = f" ({one.self_test.id})" if one.probe.part else ""
-    hostile = ", hostile" if one.probe.hostile else ""
-    said = "could not be read" if one.verdict is None else "found good" if one.verdict else "found bad"
-    known = "good" if one.probe.holds else "bad"
-    text = Text(overflow="fold")
-    text.append(f"{one.self_test.kind}{case}{hostile}: {known}, {said}\n")
-    text.append(f"  {printable(_what(one)[:LONGEST])}")
-    if one.reply:
-        text.append(f"\n  judge: {printable(' '.join(one.reply.split())[:LONGEST])}", style="dim")
-    return Padding(text, (0, 0, 0, 2))
 
 
 def show_calibrations(run: str, found: Sequence[Calibrated], as_json: bool) -> None:
@@ -154,29 +132,23 @@ def show_calibrations(run: str, found: Sequence[Calibrated], as_json: bool) -> N
     if as_json:
         write_json({"run": run, "metrics": {each.metric: _object(each) for each in found}}, sys.stdout)
         return
-    console = Console(emoji=False, highlight=False)
-    width = console.width if console.is_terminal else 80
     for each in found:
-        for line in _calibration_head(run, each):
-            console.print(line, markup=False, soft_wrap=True)
-        console.print()
-        console.print(calibration_table(each.by_bot, each.scale.column, each.judge, width), width=width)
-        console.print()
-    console.print("Kept: reports show the corrected figures beside the judge's own.", markup=False, soft_wrap=True)
+        head = map(Sentence, _calibration_head(run, each))
+        show([*head, BLANK, *calibration_table(each.by_bot, each.scale.column, each.judge), BLANK], sys.stdout)
+    sys.stdout.write("Kept: reports show the corrected figures beside the judge's own.\n")
 
 
 def show_check(report: CheckReport, as_json: bool, stdout: TextIO) -> None:
     """How a judge did on known cases."""
     if as_json:
         write_json(report.as_object, stdout)
-        return
-    console = Console(emoji=False, highlight=False, file=stdout)
-    console.print(check_table(report), width=console.width if console.is_terminal else 80)
+    else:
+        show(check_table(report), stdout)
 
 
 def _calibration_head(run: str, found: Calibrated) -> Iterator[str]:
-    judge = f", judged by {printable(found.judge_name)}" if found.judge else ""
-    yield f"{printable(found.metric)}{judge}, run {run}"
+    judge = f", judged by {found.judge_name}" if found.judge else ""
+    yield f"{found.metric}{judge}, run {run}"
     parts = [count(found.from_file, "label")] if found.from_file or not found.from_before else []
     if found.from_before:
         parts.append(f"{count(found.from_before, 'label')} from before")
@@ -249,7 +221,7 @@ def label(
     out: Annotated[Path, typer.Option("--out", metavar="FILE.csv", help="The file to fill in.")] = Path("labels.csv"),
     seed: Annotated[int, typer.Option("--seed", min=0, metavar="N", help="The random seed.")] = 0,
     bot: Annotated[str, typer.Option("--bot", metavar="NAME", help="Only rows of this bot.")] = "",
-    show: Annotated[bool, typer.Option("--show", help="Include the judge's values, which biases people.")] = False,
+    biased: Annotated[bool, typer.Option("--show", help="Include the judge's values, which biases people.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")] = False,
     database: Database = Path("proctor.db"),
 ) -> None:
@@ -261,7 +233,7 @@ def label(
     if not metric:
         raise InputError("Name the metric to label with --metric ID, such as --metric faithfulness.")
     with interruptible(STOPPED):
-        for sentence in draw_labels(database, run, Draw(metric, number, out, seed, bot, show, force)):
+        for sentence in draw_labels(database, run, Draw(metric, number, out, seed, bot, biased, force)):
             typer.echo(fill(printable(sentence), 80, break_long_words=False, break_on_hyphens=False))
 
 

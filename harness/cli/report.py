@@ -13,7 +13,7 @@ from ... import InputError
 from ...reports.compare.comparison import Asked, Compared
 from ...reports.compare.operands import Operand
 from ...reports.export.archive import fill_csv_folder, write_archive
-from ...reports.export.comparison import comparison_annotations
+from ...reports.export.comparison import compared_blocks, compared_object, comparison_annotations
 from ...reports.export.github import run_annotations
 from ...reports.export.json import run_json
 from ...reports.export.junit import run_junit
@@ -22,7 +22,8 @@ from ...reports.files import whole_file, whole_folder
 from ...reports.report import Report, make_report
 from ...reports.store.database import Store
 from ...reports.summary import find_run
-from .compare import compared, comparisons_object, comparisons_page, files_of_operands, opened_operands
+from ...reports.table import markdown as as_markdown
+from .compare import compared, files_of_operands, opened_operands
 from .console import Browse, json_bytes
 from .conventions import Wanted, write_page, write_text
 
@@ -163,9 +164,9 @@ def report_pair(
     if found is None:
         return
     if wanted.json:
-        made = json_bytes(comparisons_object(found, *operands))
+        made = json_bytes(compared_object(found, *operands))
         yield from write_text(wanted.json, [made], "the comparison, for programs", stdout)
-    page = comparisons_page(found)
+    page = as_markdown(compared_blocks(found))
     if wanted.markdown:
         yield from write_text(wanted.markdown, [page.encode("utf-8", "replace")], "a page for a pull request", stdout)
     if wanted.github:

@@ -13,9 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final, TextIO
 
 import typer
-from rich.console import Console, RenderableType
-from rich.padding import Padding
-from rich.text import Text
+from rich.console import Console
 
 from ... import InputError
 from ...reports.export.json import as_object
@@ -24,13 +22,14 @@ from ...reports.models_in_use import named
 from ...reports.problems import ERROR_RATE, counted
 from ...reports.report import insight_object, problem_object
 from ...reports.summary import find_run
+from ...reports.table import BLANK, Block, Item, Sentence
 from ...reports.text import printable
 from ..run.engine import Watcher
 from ..run.estimate import Amount, CostEstimate, Share
 from ..run.judging import Judging
 from ..run.local_models import ListedModel
 from ..run.run import CHARACTERS_A_TOKEN, CHUNK_SIZE, CHUNKS, Evaluation, Outcome, run_evaluation
-from .console import write_json
+from .console import show, write_json
 from .conventions import (
     DONE,
     STOPPED,
@@ -179,31 +178,28 @@ def outcome_object(outcome: Outcome) -> dict[str, object]:
 
 def show_outcome(outcome: Outcome, suite: Path | None, rows: Path | None, stdout: TextIO) -> None:
     """Print the leaderboard, the database and the next commands."""
-    console = Console(emoji=False, highlight=False, file=stdout)
-    width = console.width if console.is_terminal else 80
-    console.print(leaderboard(outcome.summary, width), width=width)
-    console.print()
-    for part in _why_rows_failed(outcome):
-        console.print(part, width=width)
-    for line in (*_what_is_wrong(outcome), *_what_happened(outcome), *_what_was_judged(outcome.judge)):
-        console.print(line, markup=False, soft_wrap=True)
+    show(_outcome_blocks(outcome), stdout)
+    lines = [*_what_is_wrong(outcome), *_what_happened(outcome), *_what_was_judged(outcome.judge)]
     if rows:
-        console.print(f"Wrote every score to {rows}, one line each.", markup=False, soft_wrap=True)
-    console.print("\nNext:", markup=False)
+        lines.append(f"Wrote every score to {rows}, one line each.")
+    lines += ["", "Next:"]
     for command, purpose in next_steps(outcome, suite):
-        console.print(f"  {command}\n      {purpose}", markup=False, soft_wrap=True)
+        lines += [f"  {command}", f"      {purpose}"]
+    stdout.write("\n".join(lines) + "\n")
 
 
-def _why_rows_failed(outcome: Outcome) -> Iterator[RenderableType]:
-    """Rows without an answer grouped by cause, with an example and what to do."""
+def _outcome_blocks(outcome: Outcome) -> Iterator[Block]:
+    """The leaderboard; then rows without an answer grouped by cause, with an example and what to do."""
+    yield from leaderboard(outcome.summary)
+    yield BLANK
     failures = [problem for problem in outcome.findings.problems if problem.metric == ERROR_RATE]
-    if not failures:
-        return
-    yield Text("Why rows failed:", style="red")
+    if failures:
+        yield Sentence("Why rows failed:", "warning")
     for problem in failures:
-        yield Padding(Text(printable(problem.what), overflow="fold"), (0, 0, 0, 2))
-        yield Padding(Text(printable(problem.action), style="dim", overflow="fold"), (0, 0, 0, 6))
-    yield ""
+        yield Item(problem.what)
+        yield Item(problem.action, "dim", level=2)
+    if failures:
+        yield BLANK
 
 
 def _what_is_wrong(outcome: Outcome) -> Iterator[str]:

@@ -28,6 +28,7 @@ from ...reports.store.run import BETWEEN, ask_key
 from ...reports.store.run_results import OpenRun
 from ...reports.store.vector_cache import VectorCache
 from ...reports.summary import find_run
+from ...reports.table import Block, Column, Heading, Sentence, Span, Table, Words, quoted
 from ..run.engine import Watcher
 from ..run.local_models import open_embedder
 from ..run.queues import BotQueue
@@ -156,10 +157,31 @@ class Explained:
         asked = sum(each.asked for each in self.attributions)
         return [*lines, *([f"To find that out {asked:,} questions were asked."] if asked else []), *self.notes]
 
+    def blocks(self) -> Iterator[Block]:
+        """Bot by bot: the table, then a sentence per metric."""
+        for attribution in self.attributions:
+            if attribution.ranked:
+                yield from attribution_blocks(attribution)
+            else:
+                yield Sentence((quoted(attribution.bot, 80), ": what was changed moved no gated metric."))
+        yield from map(Sentence, self.sentences)
+
     @property
     def as_object(self) -> dict[str, object]:
         """For machines."""
         return {"bots": {each.bot: each.as_object for each in self.attributions}, "notes": list(self.notes)}
+
+
+def attribution_blocks(attribution: Attribution) -> Iterator[Block]:
+    """A line for every metric that moved and every change; the effects of a metric add up to its difference."""
+    rows: list[list[Words]] = []
+    for found in attribution.ranked:
+        whole = Span(spread(found.whole), "bold")
+        rows.append([quoted(found.column.name, 80, "bold"), Span("all together", "bold"), whole])
+        effects = sorted(found.effects, key=lambda each: -abs(each.difference.mean))
+        rows += [["", attribution.changes[each.factor], spread(each.difference)] for each in effects]
+    yield Heading(("What changed ", quoted(attribution.bot, 80), f" since run {attribution.baseline_run}"))
+    yield Table([Column("metric", "name"), Column("change", "text"), Column("effect [95 %]")], rows)
 
 
 def spread(found: Difference, way: float = 1.0) -> str:

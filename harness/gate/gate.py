@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import difflib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,13 +16,17 @@ from ... import InputError
 from ...reports.compare.changes import BotState, part_changes
 from ...reports.compare.operands import MOST_NAMED, WORDS, Operand, find_file, open_operand, split_file, unknown_bot
 from ...reports.compare.scores import RunTables, ScoreTable
+from ...reports.export.gate import STYLES, bot_object, gate_blocks, gate_markdown, rule_object
+from ...reports.gate import report as words
 from ...reports.gate.report import GateReport
-from ...reports.gate.rule import ALL, GateRule, Scope
+from ...reports.gate.rule import ALL, MEANING, WRONG, GateRule, Scope
 from ...reports.gate.verdicts import Again, BotVerdict, verdicts
+from ...reports.leaderboard import count
 from ...reports.primary import Primary
 from ...reports.store.database import Store
 from ...reports.store.run import EARLY_STOP, LATEST, LATEST_FIRST, RunMetric
 from ...reports.store.run_results import now
+from ...reports.table import BLANK, Block, Heading, Sentence, Span
 from ..run.engine import Watcher
 from ..run.run import Evaluation, Outcome, run_evaluation
 from ..run.run_config import RunConfig
@@ -285,6 +289,69 @@ class GateResult:
     saved: Savings | None = None
     early: EarlyResult | None = None
     explained: Explained | None = None
+
+
+def result_blocks(result: GateResult) -> Iterator[Block]:
+    """What was looked at, the verdicts bot by bot, what caused them, what was saved, and the verdict on the whole."""
+    report = result.report
+    unfinished = "" if report.status == "finished" else f" ({report.status})"
+    title = f": gate of {count(len(report.bots), 'bot')}, run {report.run}{unfinished}"
+    yield Heading((Span(report.suite, "bold"), title), 2, "")
+    yield Sentence(result.took)
+    yield Sentence(f"Compared with {report.baseline}, run {report.baseline_run}.")
+    if report.primary is not None:
+        yield Sentence(report.primary.why, "dim")
+    yield from gate_blocks(report)
+    if result.explained is not None:
+        yield from (BLANK, *result.explained.blocks())
+    yield BLANK
+    if result.early is not None:
+        yield Sentence(result.early.sentence)
+    yield from map(Sentence, saved_lines(result.saved))
+    if report.exit_code == WRONG:
+        yield Sentence("If the change was intended, write a new baseline: proctor baseline")
+    word = MEANING[report.exit_code]
+    yield Sentence(("Verdict: ", Span(word, STYLES[word]), f" (exit code {report.exit_code})"))
+
+
+def result_markdown(result: GateResult) -> str:
+    """The comment for a pull request, with what caused the differences and what was saved."""
+    causes = [] if result.explained is None else result.explained.sentences
+    return gate_markdown(result.report, [*causes, *saved_lines(result.saved)])
+
+
+def result_object(result: GateResult) -> dict[str, object]:
+    """Everything, for programs."""
+    report = result.report
+    return {
+        "suite": report.suite,
+        "run": report.run,
+        "status": report.status,
+        "baseline": {"from": report.baseline, "run": report.baseline_run},
+        "verdict": next((bot.word for bot in report.bots if bot.exit_code == report.exit_code), "not comparable"),
+        "exit_code": report.exit_code,
+        "primary": report.primary and report.primary.as_object,
+        "took": result.took,
+        "rule": rule_object(report.rule),
+        "bots": {bot.bot: bot_object(bot) for bot in report.bots},
+        "notes": list(report.notes),
+        "saved": None if result.saved is None else asdict(result.saved),
+        "early_stop": None if result.early is None else result.early.as_object,
+        "attribution": None if result.explained is None else result.explained.as_object,
+    }
+
+
+def saved_lines(saved: Savings | None) -> Iterator[str]:
+    """What was asked, what was cached, and what that saved; nothing where no run was made."""
+    if saved is None:
+        return
+    asked = ", ".join(f"{bot} {count(number, 'question')}" for bot, number in saved.asked.items())
+    yield f"Asked {asked}." if asked else "Nothing was asked."
+    if saved.kept:
+        answers = f"{count(sum(saved.kept.values()), 'answer')} of {' and '.join(saved.kept)}"
+        yield f"Saved: {answers} cached, {words.kept(saved.seconds, saved.cost)}."
+    if saved.judge_calls or saved.judge_calls_cached:
+        yield f"The judge got {count(saved.judge_calls, 'request')}; {saved.judge_calls_cached:,} cached or shared."
 
 
 def gate_cached(text: str, options: GateOptions) -> GateResult:

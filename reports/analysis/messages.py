@@ -9,8 +9,8 @@ from typing import Final
 
 from ..compare.scores import Estimate
 from ..leaderboard import count
-from ..markdown_text import cell_code, code, prose
 from ..statistics.paired import Difference
+from ..table import Block, Heading, Item, Sentence, Span, quoted
 from .findings import (
     AblatedAnswer,
     Ablations,
@@ -442,34 +442,30 @@ def _number(found: Sequence[Finding], kind: str) -> str:
     return f"{count(number, 'question')} {'has' if number == 1 else 'have'}"
 
 
-LONGEST = 600  # characters of a conclusion
 DOCUMENTS = 3
 
 
-def analysis_markdown(analysis: KnowledgeAnalysis) -> Iterator[str]:
-    """The lines of the page: what was looked at, and the conclusions."""
+def analysis_blocks(analysis: KnowledgeAnalysis) -> Iterator[Block]:
+    """What was looked at, and the conclusions, as they stand on the page of a pull request."""
     by = marked_by(analysis)
-    yield "### Knowledge"
-    yield ""
-    yield f"{prose(about(analysis))}{f'; {prose(by)}' if by else ''}. Analysis {code(analysis.analysis)}."
-    yield ""
-    said = list(conclusions(analysis))
-    for sentence in said:
-        yield f"- {prose(sentence, LONGEST)}"
-    if not said:
-        yield "Nothing stands out."
+    yield Heading("Knowledge")
+    looked_at = f"{about(analysis)}{f'; {by}' if by else ''}. Analysis "
+    yield Sentence((looked_at, quoted(analysis.analysis), "."))
+    said = [Item(sentence) for sentence in conclusions(analysis)]
+    yield from said or [Sentence("Nothing stands out.")]
     yield from _worst(analysis)
-    yield ""
 
 
-def _worst(analysis: KnowledgeAnalysis) -> Iterator[str]:
+def _worst(analysis: KnowledgeAnalysis) -> Iterator[Item]:
     """The documents that caused most wrong answers, with these, where any did."""
     worst = [] if analysis.attribution is None else [one for one in moved(analysis.attribution) if one.failures]
     if len(worst) < 2:
         return
-    notify = [f"{cell_code(one.document, 80)} ({len(one.failures)})" for one in worst[:DOCUMENTS]]
+    named: list[str | Span] = ["Documents by the wrong answers that they caused: "]
+    for place, one in enumerate(worst[:DOCUMENTS]):
+        named += [", " if place else "", quoted(one.document, 80), f" ({len(one.failures)})"]
     more = f" and {len(worst) - DOCUMENTS:,} more" if len(worst) > DOCUMENTS else ""
-    yield f"- Documents by the wrong answers that they caused: {', '.join(notify)}{more}."
+    yield Item([*named, f"{more}."])
 
 
 def analysis_object(analysis: KnowledgeAnalysis) -> dict[str, object]:

@@ -1,33 +1,28 @@
-"""Calibration table: how a judge compares with people, for a terminal of 80 columns."""
+"""Calibration table: how a judge compares with people."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from rich.console import Group, RenderableType
-from rich.table import Table
-from rich.text import Text
-
-from ..leaderboard import CELL_WIDTH, NAME_WIDTH, figure
+from ..leaderboard import figure
 from ..statistics.agreement import Estimate, Share
 from ..summary import MetricColumn
-from ..text import printable
+from ..table import BLANK, Block, Column, RowGroup, Sentence, Table, quoted
 from .calibration import Calibration
 
 ALL_BOTS = "all bots"
 
 
-def calibration_table(
-    found: Sequence[Calibration], column: MetricColumn, judge: str = "", width: int = 80
-) -> RenderableType:
-    """Figures in rows, bots in columns, as many side by side as fit the width; then the warnings."""
-    side_by_side = max(1, (width - NAME_WIDTH) // (CELL_WIDTH + 1))
-    parts: list[RenderableType] = []
-    for start in range(0, len(found), side_by_side):
-        parts += [_table(found[start : start + side_by_side], column, judge), Text()]
-    parts += [Text(line, style="dim", overflow="fold") for line in _legend(found)]
-    parts += [Text(line, style="yellow", overflow="fold") for line in warnings_of(found)]
-    return Group(*parts)
+def calibration_table(found: Sequence[Calibration], column: MetricColumn, judge: str = "") -> Iterator[Block]:
+    """Figures in rows, bots in columns; then what they are, and the warnings."""
+    names = (ALL_BOTS if each.bot is None else quoted(each.bot, 60, "bold") for each in found)
+    yield Table(
+        [Column("", "name"), *(Column(name, "figures") for name in names)],
+        [[name, *cells] if cells else RowGroup(name, "") for name, cells in _lines(found, column, judge)],
+    )
+    yield BLANK
+    yield from (Sentence(line, "dim") for line in _legend(found))
+    yield from (Sentence(line, "warning") for line in warnings_of(found))
 
 
 def warnings_of(found: Sequence[Calibration]) -> list[str]:
@@ -37,19 +32,8 @@ def warnings_of(found: Sequence[Calibration]) -> list[str]:
         if each.bot is None:  # the warnings of all bots together repeat those of the single bots
             continue
         for warning in each.warnings:
-            bots.setdefault(warning, []).append(printable(each.bot))
+            bots.setdefault(warning, []).append(each.bot)
     return [f"{', '.join(names)}: {warning}" for warning, names in bots.items()]
-
-
-def _table(found: Sequence[Calibration], column: MetricColumn, judge: str) -> Table:
-    table = Table(box=None, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False)
-    table.add_column("", width=NAME_WIDTH - 1, overflow="fold")
-    for each in found:
-        name = ALL_BOTS if each.bot is None else printable(each.bot)
-        table.add_column(Text(name, style="bold", overflow="fold"), width=CELL_WIDTH, overflow="fold")
-    for name, cells in _lines(found, column, judge):
-        table.add_row(name, *cells)
-    return table
 
 
 def _lines(found: Sequence[Calibration], column: MetricColumn, judge: str) -> Iterator[tuple[str, list[str]]]:

@@ -12,13 +12,14 @@ from typing import BinaryIO
 
 import orjson
 
-from ..boards import FILES, Board, board_markdown, board_object
+from ..boards import FILES, Board, board_blocks, board_object
 from ..corrected import StoredCalibration
 from ..files import csv_line, file_names
-from ..markdown_text import prose
 from ..report import Report, insight_object, problem_object, without_times
 from ..reported_run import ReportedRun
 from ..summary import MetricColumn
+from ..table import Heading
+from ..table import markdown as as_markdown
 from .json import as_json
 from .markdown import markdown
 from .tables import FrameRow, about_csv, about_json, csv_heading, frame_rows, row_csv, row_json
@@ -138,8 +139,8 @@ def _write_evaluator(report: Report, board: Board, folder: Path) -> None:
     id = board.evaluator.id
     leaderboard = FILES.get(board.evaluator.board, FILES["heatmap"])
     (folder / f"{leaderboard}.json").write_bytes(as_json(board_object(board)))
-    page = [f"## {prose(board.evaluator.title)}", "", *board_markdown(board), ""]
-    (folder / f"{leaderboard}.md").write_bytes("\n".join(page).encode())
+    page = as_markdown([Heading(board.evaluator.title, 2), *board_blocks(board)])
+    (folder / f"{leaderboard}.md").write_bytes(page.encode())
     problems = [problem_object(each) for each in report.findings.problems if each.evaluator == id]
     insights = [insight_object(each) for each in report.findings.insights if each.evaluator == id]
     (folder / "problems.json").write_bytes(as_json(problems))

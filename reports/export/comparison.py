@@ -1,18 +1,35 @@
-"""Renderings of a comparison: Markdown, JSON, annotations of GitHub."""
+"""Renderings of a comparison: tables and sentences, JSON, annotations of GitHub."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
+from typing import Final
 
-from ..boards import table
 from ..compare import messages as words
 from ..compare.changes import ChangedRow, ChangedRows
-from ..compare.comparison import Compared, Comparison, Described, MetricComparison, Noise
+from ..compare.comparison import ALPHA, Compared, Comparison, Described, MetricComparison, Noise
 from ..compare.messages import headline
 from ..leaderboard import ARROWS, figure
-from ..markdown_text import cell_code, code, prose
 from ..summary import MetricColumn
+from ..table import (
+    BLANK,
+    Block,
+    Cell,
+    Column,
+    Heading,
+    Item,
+    Row,
+    RowGroup,
+    Sentence,
+    Span,
+    Style,
+    Table,
+    Words,
+    columns,
+    markdown,
+    quoted,
+)
 from .github import Annotation, commands
 
 
@@ -42,133 +59,172 @@ def _p(metric: MetricComparison, comparison: Comparison) -> str:
     return words.p_value(metric.adjusted(comparison.correct))
 
 
-MARKS = {"better": "better", "worse": "worse", "higher": "higher", "lower": "lower"}
+STYLES: Final[dict[str, Style]] = {"better": "good", "worse": "bad", "other": "bold", "open": "bold"}
+MOST_LINES: Final = 8  # of a section; the rest are in --json
+LONGEST: Final = 140  # characters of an answer
 
 
 def comparison_markdown(comparison: Comparison) -> str:
-    """The page. Names, questions and answers in it are texts of others, and stay texts."""
-    return "\n".join(_page(comparison)) + "\n"
+    """The page for a pull request."""
+    return markdown(comparison_blocks(comparison))
 
 
-def _page(comparison: Comparison) -> Iterator[str]:
-    baseline, candidate = comparison.baseline, comparison.candidate
-    what = (
-        f"{baseline.name} against {candidate.name}" if baseline.bot != candidate.bot else f"{candidate.bot} in two runs"
-    )
-    yield f"## {prose(candidate.suite, 100)}: {prose(what, 150)}"
-    yield ""
-    yield f"{words.asked(comparison)}; {_side(baseline)}; {_side(candidate)}."
-    yield ""
-    if comparison.changes:
-        yield f"Changed: {prose('; '.join(comparison.changes), 1000)}"
-        yield ""
-    yield f"**{prose(words.headline(comparison))}**"
-    yield ""
-    if notify := words.about_primary(comparison):
-        yield prose(notify, 1000)
-        yield ""
+def comparison_blocks(comparison: Comparison) -> Iterator[Block]:
+    """What is compared, what came out metric by metric, latency, what changed most, and what is not compared."""
+    yield from _head(comparison)
     if not comparison.same_answers:
         yield from _metrics(comparison)
         yield from _latency(comparison)
-        for sentence in words.legend(comparison):
-            yield f"- {prose(sentence)}"
-        yield ""
+        yield BLANK
+        yield from (Sentence(sentence, "dim") for sentence in words.legend(comparison))
         yield from _noise(comparison)
-        yield from _rows(comparison)
-    yield from _list("Missing values", words.missing_notes(comparison))
-    yield from _list("Not compared", [f"{names}: {why}" for names, why in words.refused_groups(comparison)])
-    yield from _list("Mind", list(comparison.warnings))
+        for rows in comparison.rows:
+            yield from _rows(rows, comparison)
+    yield from _section("Missing values", words.missing_notes(comparison))
+    yield from _section(
+        "Not compared", [(Span(names, "bold"), f": {why}") for names, why in words.refused_groups(comparison)]
+    )
+    yield from _section("Warnings", comparison.warnings)
 
 
-def _side(operand: Described) -> str:
-    unfinished = "" if operand.status == "finished" else f" ({operand.status})"
-    return f"{prose(operand.name, 60)}: run {code(operand.run)}{unfinished}"
+def _head(comparison: Comparison) -> Iterator[Block]:
+    baseline, candidate = comparison.baseline, comparison.candidate
+    names: Words = (": ", quoted(baseline.name, 60), " against ", quoted(candidate.name, 60))
+    if baseline.bot == candidate.bot:
+        names = (": ", quoted(candidate.bot, 60), " in two runs")
+    yield Heading((Span(candidate.suite, "bold"), *names), 2, "")
+    same_run = f", run {candidate.run}{_status(candidate)}" if baseline.run == candidate.run else ""
+    yield Sentence(f"{words.asked(comparison)}{same_run}", "dim")
+    for operand in () if same_run else (baseline, candidate):
+        yield Item((quoted(operand.name, 60), ": run ", quoted(operand.run), _status(operand)), "dim")
+    if comparison.changes:
+        yield Sentence(f"changed: {'; '.join(comparison.changes)}")
+    if said := words.about_primary(comparison):
+        yield Sentence(said)
+    kinds = {kind for kind, _, _ in words.groups(comparison)} & {"better", "worse"}
+    yield Sentence(words.headline(comparison), STYLES[kinds.pop()] if len(kinds) == 1 else "bold")
 
 
-def _metrics(comparison: Comparison) -> Iterator[str]:
-    names = [cell_code(operand.name, 60) for operand in (comparison.baseline, comparison.candidate)]
-    p_title = f"p ({words.METHODS[comparison.correct]})"
-    lines = [_line(each, comparison) for _, _, found in words.groups(comparison) for each in found]
-    yield from table(["", *names, "difference", p_title, "d_z", "won/tied/lost", "verdict"], lines, numbers=1)
-    yield ""
+def _status(operand: Described) -> str:
+    return "" if operand.status == "finished" else f" ({operand.status})"
 
 
-def _line(found: MetricComparison, comparison: Comparison) -> list[str]:
+def _metrics(comparison: Comparison) -> Iterator[Block]:
+    """The metrics by what became of them."""
+    if not comparison.metrics:
+        return
+    rows: list[Row] = []
+    for kind, heading, found in words.groups(comparison):
+        rows.append(RowGroup(heading, STYLES[kind]))
+        rows += [_row(each, comparison, kind) for each in found]
+    p_title = "p Holm" if comparison.correct == "holm" else "p BH"
+    names = [quoted(operand.name, 60, "dim") for operand in (comparison.baseline, comparison.candidate)]
+    made = columns("", *names, "difference", p_title, "d_z", "w/t/l")
+    made[3] = Column("difference", "figures")
+    yield BLANK
+    yield Table(made, rows)
+
+
+def _row(found: MetricComparison, comparison: Comparison, kind: str) -> list[Words | Cell]:
     difference, column = found.difference, found.column
-    mean = words.signed(difference.mean, column)
-    if found.verdict in MARKS:
-        mean = f"**{mean}**"
+    adjusted = found.adjusted(comparison.correct)
+    mean = Span(words.signed(difference.mean, column), "" if kind == "open" else STYLES[kind])
     return [
-        f"{code(column.name)} {ARROWS[column.better]}".strip(),
+        ("  ", quoted(column.name), f" {ARROWS[column.better]}".rstrip()),
         figure(found.baseline_mean, column),
         figure(found.candidate_mean, column),
-        f"{mean} {words.interval(difference.low, difference.high, column)}".strip(),
-        words.p_value(found.adjusted(comparison.correct)),
+        (mean, f" {words.interval(difference.low, difference.high, column)}".rstrip()),
+        f"{words.p_value(adjusted)}{'*' if adjusted is not None and adjusted <= ALPHA else ' '}",
         "-" if difference.effect is None else f"{difference.effect:.2f}",
         "/".join(f"{number:,}" for number in found.wins_ties_losses),
-        found.verdict,
     ]
 
 
-def _latency(comparison: Comparison) -> Iterator[str]:
+def _latency(comparison: Comparison) -> Iterator[Block]:
     if comparison.latency is None:
         return
-    names = [cell_code(operand.name, 60) for operand in (comparison.baseline, comparison.candidate)]
-    lines = [list(line) for line in words.latency_lines(comparison.latency)]
-    yield from table(["latency", *names, "ratio", "p"], lines, numbers=1)
-    yield ""
+    names = [quoted(operand.name, 60, "dim") for operand in (comparison.baseline, comparison.candidate)]
+    made = columns("latency", *names, "ratio", "p")
+    made[3] = Column("ratio", "figures")
+    yield BLANK
+    yield Table(made, [list(line) for line in words.latency_lines(comparison.latency)])
     if note := words.latency_note(comparison):
-        yield prose(note)
-        yield ""
+        yield Sentence(note, "dim")
 
 
-def _noise(comparison: Comparison) -> Iterator[str]:
-    found = list(words.noise_lines(comparison.metrics))
-    if not found:
+def _noise(comparison: Comparison) -> Iterator[Block]:
+    """Where the spread comes from; one sentence where no answer ever varied."""
+    lines = list(words.noise_lines(comparison.metrics))
+    if not lines:
         return
+    yield BLANK
     if not words.varied(comparison.metrics):
-        yield words.STEADY
-        yield ""
+        yield Sentence(words.STEADY)
         return
-    lines = [[code(name), *shares, questions, repeats] for name, shares, questions, repeats in found]
-    yield from table(["noise from", *words.NOISE.values(), "2 x questions", "2 x repeats"], lines, numbers=1)
-    yield ""
-    about = words.about_noise(comparison.metrics)
-    yield f"{about[0].upper()}{about[1:]}."
-    yield ""
+    rows = [[quoted(name), *shares, questions, repeats] for name, shares, questions, repeats in lines]
+    yield Table(columns("noise from", *words.NOISE.values(), "2 x questions", "2 x repeats"), rows)
+    yield Sentence(words.about_noise(comparison.metrics), "dim")
 
 
-def _rows(comparison: Comparison) -> Iterator[str]:
-    columns = {each.column.name: each.column for each in comparison.metrics}
-    names = [cell_code(operand.name, 60) for operand in (comparison.baseline, comparison.candidate)]
-    for rows in comparison.rows:
-        for word, found in (("lost", rows.losses), ("gained", rows.gains)):
-            if found:
-                yield f"### Where {prose(comparison.candidate.name, 60)} {word} most, by {code(rows.metric)}"
-                yield ""
-                lines = [_row(row, columns[rows.metric]) for row in found]
-                yield from table(["question", "", "value", *names], lines, numbers=9)
-                yield ""
+def _rows(rows: ChangedRows, comparison: Comparison) -> Iterator[Block]:
+    baseline, candidate = comparison.baseline.name, comparison.candidate.name
+    column = next(each.column for each in comparison.metrics if each.column.name == rows.metric)
+    for word, found in (("lost", rows.losses), ("gained", rows.gains)):
+        if found:
+            yield BLANK
+            yield Heading(("Where ", quoted(candidate, 60), f" {word} most, by ", quoted(rows.metric)))
+        for row in found:
+            yield _changed(row, column)
+            yield Item(quoted(row.text, LONGEST), level=1)
+            for name, answer in ((baseline, row.baseline_answer), (candidate, row.candidate_answer)):
+                said = "no answer" if answer is None else quoted(answer, LONGEST) if answer.strip() else "(blank)"
+                yield Item((Span(name, "dim", is_quoted=True), Span(": ", "dim"), said), level=1)
 
 
-def _row(row: ChangedRow, column: MetricColumn) -> list[str]:
-    answers = [
-        "no answer" if answer is None else cell_code(answer) for answer in (row.baseline_answer, row.candidate_answer)
-    ]
-    return [
-        cell_code(row.key, 40),
-        cell_code(row.text, 120),
-        f"{figure(row.baseline_value, column)} → {figure(row.candidate_value, column)}{words.flip_words(row.flip)}",
-        *answers,
-    ]
+def _changed(row: ChangedRow, column: MetricColumn) -> Item:
+    values = f"  {figure(row.baseline_value, column)} → {figure(row.candidate_value, column)}"
+    flip = Span(words.flip_words(row.flip), "good" if row.flip == "fail_to_pass" else "bad")
+    return Item((quoted(row.key, 40, "bold"), values, flip))
 
 
-def _list(title: str, lines: list[str]) -> Iterator[str]:
-    if lines:
-        yield f"### {title}"
-        yield ""
-        yield from (f"- {prose(line, 1000)}" for line in lines)
-        yield ""
+def _section(title: str, lines: Sequence[Words]) -> Iterator[Block]:
+    if not lines:
+        return
+    yield BLANK
+    yield Heading(title)
+    yield from (Item(line) for line in lines[:MOST_LINES])
+    if len(lines) > MOST_LINES:
+        yield Item(f"and {len(lines) - MOST_LINES} more, in --json", "dim")
+
+
+def compared_blocks(found: Compared) -> Iterator[Block]:
+    """All pairs of bots, one after the other; then those that answered alike, and those that are left out."""
+    changed = [each for each in found.comparisons if not each.same_answers]
+    for place, each in enumerate(changed):
+        if place:
+            yield BLANK
+        yield from comparison_blocks(each)
+    left_out = [*_unchanged(found.comparisons), *found.left_out]
+    if left_out and changed:
+        yield BLANK
+    yield from map(Sentence, left_out)
+
+
+def _unchanged(comparisons: tuple[Comparison, ...]) -> Iterator[str]:
+    bots = [each.candidate.bot for each in comparisons if each.same_answers]
+    if bots:
+        runs = f"runs {comparisons[0].baseline.run} and {comparisons[0].candidate.run}"
+        yield f"{', '.join(bots)}: the same cached answers in {runs}, so there is nothing to compare."
+
+
+def compared_object(found: Compared, baseline: str, candidate: str) -> dict[str, object]:
+    """All comparisons for programs, with both sides as they were named."""
+    return {
+        "baseline": baseline,
+        "candidate": candidate,
+        "comparisons": [comparison_object(each) for each in found.comparisons],
+        "left_out": list(found.left_out),
+    }
 
 
 def comparison_object(comparison: Comparison) -> dict[str, object]:

@@ -1,8 +1,7 @@
-"""Renderings of a gate: Markdown, JUnit, JSON, annotations of GitHub."""
+"""Renderings of a gate: tables and sentences, JUnit, JSON, annotations of GitHub."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Final
@@ -12,9 +11,23 @@ from ..gate.report import GateReport
 from ..gate.rule import BELOW_THRESHOLD, MEANING, NOT_WORSE, REGRESSED, UNDECIDED, GateRule
 from ..gate.verdicts import BotVerdict, GateFlip, MetricVerdict, OnThese
 from ..leaderboard import ARROWS
-from ..markdown_text import cell_code, code, prose
 from ..statistics.paired import Difference
-from ..text import printable_lines
+from ..table import (
+    BLANK,
+    Block,
+    Code,
+    Column,
+    Folded,
+    Heading,
+    Item,
+    Sentence,
+    Span,
+    Style,
+    Table,
+    columns,
+    markdown,
+    quoted,
+)
 from .github import Annotation, Level, commands
 from .junit import Case, CaseSuite, Kind, junit_xml
 
@@ -105,119 +118,119 @@ def _flip(flip: GateFlip) -> Iterator[str]:
     yield from (f"  {when}: {answer}" for when, answer in words.answers(flip))
 
 
-LONGEST: Final = 300  # characters of an answer
+LONGEST: Final = 160  # characters of a question or answer
+MOST_FALLS: Final = 3  # metrics that are named of a question
 SIGNS: Final = {NOT_WORSE: "✅", REGRESSED: "❌", BELOW_THRESHOLD: "📉", UNDECIDED: "❔"}
 OTHER_SIGN: Final = "⚠️"
+STYLES: Final[dict[str, Style]] = {
+    "not worse": "good", "unchanged": "good", "met": "good", "regressed": "bad", "below threshold": "bad",
+    "undecided": "warning", "not comparable": "bad", "too much missing": "bad",
+}  # fmt: skip
 
 
-def gate_markdown(report: GateReport, saved: Sequence[str] = ()) -> str:
-    """The page. Names, questions and answers in it are texts of others, and stay texts.
+def gate_markdown(report: GateReport, more: Sequence[str] = ()) -> str:
+    """The page for a pull request; names, questions and answers in it are texts of others, and stay texts.
 
     Args:
-        report: the verdicts.
-        saved: sentences about what was asked and what was kept.
+        report: what the gate found.
+        more: sentences that end the page, such as what the run saved.
     """
-    return "\n".join(_page(report, saved)) + "\n"
-
-
-def _page(report: GateReport, saved: Sequence[str]) -> Iterator[str]:
+    unfinished = "" if report.status == "finished" else f" ({report.status})"
     sign = SIGNS.get(report.exit_code, OTHER_SIGN)
-    yield f"## {sign} {prose(report.suite, 100)}: {MEANING[report.exit_code]}"
-    yield ""
-    unfinished = "" if report.status == "finished" else f" ({prose(report.status)})"
-    yield (
-        f"Run {code(report.run)}{unfinished} compared with {code(report.baseline, 200)} "
-        f"(run {code(report.baseline_run)}). Exit code {report.exit_code}."
-    )
+    head: list[Block] = [
+        Heading((f"{sign} ", report.suite, f": {MEANING[report.exit_code]}"), 2),
+        Sentence(("Run ", quoted(report.run), unfinished, " compared with ", quoted(report.baseline), " (run ",
+                  quoted(report.baseline_run), f"). Exit code {report.exit_code}.")),
+    ]  # fmt: skip
+    return markdown([*head, *gate_blocks(report), *map(Item, more)])
+
+
+def gate_blocks(report: GateReport) -> Iterator[Block]:
+    """Bot by bot: metrics, thresholds, latency, what changed, and the questions that got worse; then notes."""
     for bot in report.bots:
-        yield ""
-        yield from _bot(bot, report.rule)
-    if report.notes or saved:
-        yield ""
-        yield from (f"- {prose(note)}" for note in (*report.notes, *saved))
+        yield BLANK
+        yield Heading(words.headline(bot), 3, STYLES[bot.word])
+        yield from _metrics(bot)
+        yield from _sentences(bot, report.rule)
+        yield from _prompts(bot)
+        if bot.flips:
+            items = [item for flip in bot.flips for item in _flip_items(flip)]
+            yield Folded(f"Got worse most ({len(bot.flips)})", items)
+    yield BLANK
+    yield from (Item(note, "dim") for note in report.notes)
 
 
-def _bot(bot: BotVerdict, rule: GateRule) -> Iterator[str]:
-    yield f"### {SIGNS.get(bot.exit_code, OTHER_SIGN)} {prose(words.headline(bot), 200)}"
+def _metrics(bot: BotVerdict) -> Iterator[Block]:
+    compared = [each for each in bot.metrics if each.gain is not None]
+    if not compared:
+        return
+    made = [*columns("", "before", "now"), Column("change", "figures"), Column("p Holm"), Column("verdict", "text")]
+    yield Table(made, [
+        [(quoted(each.metric, 80), f" {ARROWS[each.better]}".rstrip()), words.mean(each, each.baseline_mean),
+         words.mean(each, each.candidate_mean), words.change(each), words.p_of(each),
+         Span(each.outcome, STYLES[each.outcome])]
+        for each in compared
+    ])  # fmt: skip
+
+
+def _sentences(bot: BotVerdict, rule: GateRule) -> Iterator[Item]:
+    """What the figures mean, what is missing, thresholds and latency."""
     if failed := words.failures(bot):
-        yield ""
-        yield f"{OTHER_SIGN} **{prose(failed)}**"
-    compared = [each for each in bot.metrics if each.outcome != "unchanged"]
-    if compared:
-        yield ""
-        yield "| metric | before | now | change (95 %) | p | margin | verdict |"
-        yield "|---|--:|--:|:--|--:|--:|:--|"
-        yield from map(_line, compared)
-    notes = list(_notes(bot, rule))
-    if notes:
-        yield ""
-        yield from notes
-    yield from _changes(bot)
-    if bot.flips:
-        yield ""
-        yield f"<details><summary>What got worse most ({len(bot.flips)})</summary>"
-        yield ""
-        for flip in bot.flips:
-            yield from _flip_line(flip)
-        yield ""
-        yield "</details>"
-
-
-def _changes(bot: BotVerdict) -> Iterator[str]:
-    """What the bot is made of that was otherwise, prompts line by line."""
-    if others := words.other_changes(bot):
-        yield ""
-        yield f"Changed in {code(bot.bot, 80)}: {prose('; '.join(others))}."
-    for name, lines in words.prompt_changes(bot):
-        notify = "\n".join(lines)
-        fence = "`" * max(3, 1 + max((len(run) for run in re.findall("`+", notify)), default=0))
-        yield ""
-        yield f"<details open><summary>Changed prompt: {prose(name, 80)}</summary>"
-        yield ""
-        yield f"{fence}diff"
-        yield printable_lines(notify)
-        yield fence
-        yield ""
-        yield "</details>"
-
-
-def _line(found: MetricVerdict) -> str:
-    verdict = f"**{found.outcome}**" if found.outcome in ("regressed", "not comparable") else found.outcome
-    cells = [
-        f"{cell_code(found.metric, 80)} {ARROWS[found.better]}".strip(),
-        words.mean(found, found.baseline_mean),
-        words.mean(found, found.candidate_mean),
-        words.change(found),
-        words.p_of(found).replace("<", "&lt;"),
-        f"{found.margin:g}",
-        f"{verdict}: {prose(found.sentence, 300)}",
-    ]
-    return f"| {' | '.join(cells)} |"
-
-
-def _notes(bot: BotVerdict, rule: GateRule) -> Iterator[str]:
+        yield Item(failed, "bad")
     if not bot.metrics:
-        yield "- **nothing to compare**: no gated metric has a value on both sides"
+        yield Item("There is nothing to compare: no gated metric has a value in both runs.", "bad")
+    yield from _reasons(bot)
     for each in bot.metrics:
         if other := words.other_scope(each, rule.scope):
-            yield f"- {code(each.metric, 80)} {prose(other)}"
+            yield Item((quoted(each.metric, 80), f" {other}"), "dim")
         if lost := words.missing(each, rule.missing):
-            much = "**too much missing**: " if each.too_much_missing else ""
-            yield f"- {much}{code(each.metric, 80)}: {prose(lost)}"
+            much = (Span("too much missing", "bad"), ": ") if each.too_much_missing else ()
+            yield Item((*much, quoted(each.metric, 80), f": {lost}"))
     for threshold in bot.thresholds:
-        notify = words.threshold(threshold).replace(threshold.metric, code(threshold.metric, 80))
-        yield f"- {notify if threshold.outcome == 'met' else f'**{notify}**'}: {prose(threshold.sentence)}"
+        before, name, after = words.threshold(threshold).partition(threshold.metric)
+        style: Style = "" if threshold.outcome == "met" else STYLES[threshold.outcome]
+        yield Item((before, quoted(name, 80), Span(f"{after}: {threshold.sentence}", style)))
+    yield from _beside(bot)
+
+
+def _reasons(bot: BotVerdict) -> Iterator[Item]:
+    """Why the verdict on each metric is what it is; once for all metrics of which the same holds."""
+    alike: dict[tuple[str, str, str], list[str]] = {}
+    for each in bot.metrics:
+        if each.outcome != "unchanged":
+            own = "" if each.outcome in ("not worse", "not comparable") else each.metric
+            alike.setdefault((each.sentence, each.outcome, own), []).append(each.metric)
+    for (sentence, outcome, _), names in alike.items():
+        yield Item((*_listed(names), Span(f": {sentence}", "" if outcome == "not worse" else STYLES[outcome])))
+
+
+def _beside(bot: BotVerdict) -> Iterator[Item]:
+    """Latency, what changed in the bot, and what was left out."""
     if not bot.unchanged:
-        outcome = f" **{bot.latency.outcome}**" if bot.latency.outcome else ""
-        yield f"- latency{outcome}: {prose(bot.latency.sentence)}"
-    yield from (f"- {prose(note)}" for note in bot.notes)
+        outcome = bot.latency.outcome or ""
+        verdict = Span(f" {outcome}" if outcome else "", STYLES.get(outcome, ""))
+        yield Item(("latency", verdict, f": {bot.latency.sentence}"))
+    if changed := words.other_changes(bot):
+        yield Item(("changed in ", quoted(bot.bot, 80), f": {'; '.join(changed)}"))
+    yield from (Item(note, "dim") for note in bot.notes)
 
 
-def _flip_line(flip: GateFlip) -> Iterator[str]:
-    yield f"- {code(flip.key, 80)}: {prose(flip.question, LONGEST)}"
-    yield f"  - {prose('; '.join(filter(None, [*map(words.fall, flip.falls), words.asked_again(flip)])))}"
-    for when, answer in words.answers(flip):
-        yield f"  - {when}: {prose(answer, LONGEST)}"
+def _listed(names: Sequence[str]) -> list[str | Span]:
+    return [part for place, name in enumerate(names) for part in (", " if place else "", quoted(name, 80))]
+
+
+def _prompts(bot: BotVerdict) -> Iterator[Block]:
+    """The prompts that changed, line by line."""
+    for name, lines in words.prompt_changes(bot):
+        yield Folded(("Changed prompt: ", quoted(name, 80)), [Code(lines, "diff")], is_open=True)
+
+
+def _flip_items(flip: GateFlip) -> Iterator[Item]:
+    yield Item((quoted(flip.key, 80, "bold"), ": ", quoted(flip.question, LONGEST)))
+    more = f" and {len(flip.falls) - MOST_FALLS} more" if len(flip.falls) > MOST_FALLS else ""
+    fell = "; ".join(map(words.fall, flip.falls[:MOST_FALLS])) + more
+    yield Item("; ".join(filter(None, [fell, words.asked_again(flip)])), "dim", level=1)
+    yield from (Item((f"{when}: ", quoted(answer, LONGEST)), level=1) for when, answer in words.answers(flip))
 
 
 def bot_object(bot: BotVerdict) -> dict[str, object]:

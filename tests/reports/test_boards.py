@@ -4,8 +4,9 @@ from dataclasses import replace
 
 import pytest
 from proctor.metrics.score import Status
-from proctor.reports.boards import board_markdown, board_object, boards_of
+from proctor.reports.boards import board_blocks, board_object, boards_of
 from proctor.reports.store.run import RunEvaluator, RunMetric
+from proctor.reports.table import markdown
 from report_rows import LENGTH, Book, ok, row
 from reported_runs import FAMILY, PII, RECALL, alone, book_of, missing, reported
 
@@ -88,7 +89,7 @@ def test_the_five_rates_of_the_specification(tmp_path):
     assert [cell.value for cell in other.cells] == [pytest.approx(value) for value in expected]
     assert other.cells[0].n_parse_failure == 1
     assert other.passes_parsed == pytest.approx(0.4)
-    page = "\n".join(board_markdown(only_board(book)))
+    page = markdown(board_blocks(only_board(book)))
     assert "| bot | `passes` ↑ | `failures` ↓ |" in page and page.count("0.40") == 1
     book.store.close()
 
@@ -116,7 +117,7 @@ def test_the_confusion_matrix_of_the_specification(tmp_path):
     assert matrix.counts == ((2, 0, 1, 0), (0, 0, 0, 1), (0, 0, 2, 0))
     assert [cell.value for cell in board.rows[0].cells] == [None, None, None, 0.5333]
     assert [weak.key.question_id for weak in board.weak_points[0].found.rows] == ["q2", "q5"]
-    page = "\n".join(board_markdown(board))
+    page = markdown(board_blocks(board))
     assert "| `ham` | 2 | 0 | 1 | 0 |" in page
     assert board_object(board)["bots"][0]["confusion"]["counts"] == matrix.counts
     book.store.close()
@@ -133,7 +134,7 @@ def test_a_confusion_matrix_of_answers_that_are_no_labels_is_left_out(tmp_path):
     board = only_board(book)
     assert board.rows[0].confusion is None
     assert board_object(board)["bots"][0]["confusion"] is None
-    assert "What " not in "\n".join(board_markdown(board))
+    assert "What " not in markdown(board_blocks(board))
     book.store.close()
 
 

@@ -1,4 +1,3 @@
-import io
 import json
 
 import pytest
@@ -10,8 +9,8 @@ from proctor.reports.leaderboard import leaderboard
 from proctor.reports.store.database import StoreError
 from proctor.reports.store.run import RowStatus, RunMetric
 from proctor.reports.summary import find_run, summarise
+from proctor.reports.terminal import plain
 from report_rows import MATCH, Book, ok, row
-from rich.console import Console
 
 
 @pytest.fixture
@@ -82,9 +81,7 @@ def test_a_sum_over_some_rows_says_over_how_many(tmp_path):
     book.close()
     assert (left.tokens, left.tokens_rows, left.cost, left.cost_rows) == (22, 2, 0.25, 1)
     assert (right.tokens, right.tokens_rows, right.cost, right.cost_rows) == (None, 0, None, 0)
-    console = Console(width=80, file=io.StringIO())
-    console.print(leaderboard(summary))
-    shown = console.file.getvalue()
+    shown = plain(leaderboard(summary))
     assert "22 n2" in shown and "0.2500 n1" in shown
 
 

@@ -59,7 +59,7 @@ def test_a_run_is_a_leaderboard_in_text_and_in_html(tmp_path):
     run = evaluated(tmp_path, bots={"told": notify, "<b>ulm</b>": ulm}, name="<i>opening</i>")
     lines = repr(run).splitlines()
     assert lines[0].startswith("<i>opening</i>: 3 questions, 2 bots, run ")
-    assert "exact_match ↑       0.67" in repr(run)
+    assert "exact_match ↑     0.67" in repr(run)
     assert "\x1b" not in repr(run)
     page = run._repr_html_()
     assert "<td>exact_match ↑</td>" in page

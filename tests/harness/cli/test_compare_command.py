@@ -108,7 +108,7 @@ def test_a_page_is_written_or_printed(evaluations, tmp_path):
     assert "small: up against down" in done.stdout
     printed = proctor("compare", "up", "down", "--markdown", "-", folder=evaluations).stdout
     assert printed == page.read_text()
-    assert printed.startswith("## small: up against down")
+    assert printed.startswith("## small: `up` against `down`")
 
 
 def test_only_a_metric_and_another_correction(evaluations):
@@ -183,7 +183,7 @@ def test_with_repeats_the_sources_of_noise_are_told_apart(tmp_path):
     done = proctor("compare", "calm", "wavering", folder=tmp_path)
     assert "asked 3 times" in done.stdout
     assert "noise from" in done.stdout
-    (line,) = (line for line in done.stdout.splitlines() if line.startswith("  exact_match") and "%" in line)
+    (line,) = (line for line in done.stdout.splitlines() if line.startswith("exact_match") and "%" in line)
     questions, bot, judge, twice_questions, twice_repeats = line.split()[1:]
     assert judge == "0%"
     assert int(questions[:-1]) + int(bot[:-1]) == pytest.approx(100, abs=1)

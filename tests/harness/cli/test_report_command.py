@@ -154,7 +154,7 @@ def test_two_sides_are_one_page_named_by_both(folder):
 
 def test_two_sides_as_text_as_object_and_for_github(folder):
     page = proctor("report", "previous:down", "down", "--markdown", "-", folder=folder)
-    assert page.stdout.startswith("## small: down in two runs\n")
+    assert page.stdout.startswith("## small: `down` in two runs\n")
     assert page.stderr == ""
     made = json.loads(proctor("report", "previous:down", "down", "--json", "-", folder=folder).stdout)
     assert (made["baseline"], made["candidate"], len(made["comparisons"])) == ("previous:down", "down", 1)

@@ -1,7 +1,6 @@
 """What caused a difference: the configurations between then and now are held, and each change gets its share."""
 
 import contextlib
-import io
 import json
 import os
 from collections.abc import Iterator
@@ -11,9 +10,14 @@ import pytest
 import tiny_reranker
 from openai_server import Call, OpenAIServer
 from proctor import InputError
-from proctor.harness.cli.gate import attribution_table
 from proctor.harness.cli.progress import Silent
-from proctor.harness.gate.attribution import Attribution, AttributionPlan, attribute, plan_attribution
+from proctor.harness.gate.attribution import (
+    Attribution,
+    AttributionPlan,
+    attribute,
+    attribution_blocks,
+    plan_attribution,
+)
 from proctor.harness.run.run import run_evaluation
 from proctor.harness.run.run_config import RunConfig
 from proctor.harness.run.suite_run import suite_evaluation
@@ -21,7 +25,7 @@ from proctor.harness.suite.suite_file import load_suite
 from proctor.reports.compare.scores import run_tables
 from proctor.reports.store.database import Store
 from proctor.reports.summary import find_run
-from rich.console import Console
+from proctor.reports.terminal import plain
 from suites import lines
 from typed import proctor
 
@@ -322,9 +326,7 @@ def test_retrieval_is_taken_back_in_the_embedded_bots(tmp_path):
         assert metric.questions == QUESTIONS
         assert sum(each.difference.mean for each in metric.effects) == pytest.approx(metric.whole.mean)
         assert all(each.difference.mean < 0 for each in metric.effects)
-    console = Console(width=80, file=io.StringIO())
-    console.print(attribution_table(found))
-    text = console.file.getvalue()
+    text = plain(attribution_blocks(found))
     assert "chunk_size 400 -> 30" in text
     assert max(map(len, text.splitlines())) <= 80
 

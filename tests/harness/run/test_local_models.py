@@ -1,7 +1,6 @@
 """Local models in a run: wired by the suite, shared, announced, written down; what misses is said and made up for."""
 
 import hashlib
-import io
 import json
 import os
 import threading
@@ -27,7 +26,7 @@ from proctor.knowledge.models.roles import ROLES
 from proctor.metrics import builtin_catalog
 from proctor.reports.leaderboard import leaderboard
 from proctor.reports.store.database import Store
-from rich.console import Console
+from proctor.reports.terminal import plain
 from small_runs import FakeBot, numbered, scripted_run
 from suites import lines, proctor, write_suite
 from tiny_classifier import classifier_folder
@@ -80,9 +79,7 @@ def test_a_model_scores_and_stands_on_manifest_and_leaderboard(tmp_path, models)
     assert said["toxicity"]["from"] == "folder"
     assert said["toxicity"]["device"] in {"cpu", "cuda", "mps"}
     assert said["toxicity"]["metrics"] == ["toxicity"]
-    console = Console(width=100, file=io.StringIO())
-    console.print(leaderboard(outcome.summary, 100))
-    shown = console.file.getvalue()
+    shown = plain(leaderboard(outcome.summary), 100)
     assert f"local model: {said['toxicity']['model']}, for toxicity" in shown
     assert outcome.summary.local_models[0].as_object["model_id"] == said["perplexity"]["model"]
 
@@ -159,7 +156,7 @@ def test_absent_weights_cost_only_their_metric_and_are_made_up_for(tmp_path, mod
     weights = hashlib.sha256((models / "toxicity" / "model.safetensors").read_bytes()).hexdigest()
     assert manifest_of(database)["toxicity"]["sha256"] == {"model.safetensors": weights}
     report = proctor("report", "--markdown", "-", "--json", "run.json", folder=tmp_path)
-    assert "Local model: `unitary/toxic-bert@4d6c22e74ba2`, for `toxicity`." in report.stdout
+    assert "local model: `unitary/toxic-bert@4d6c22e74ba2`, for toxicity" in report.stdout
     (said,) = json.loads((tmp_path / "run.json").read_text())["local_models"]
     assert (said["role"], said["licence"], said["absent"]) == ("toxicity", "Apache-2.0", False)
 

@@ -1,6 +1,5 @@
 """Labels on the rows of a run: drawn, read, compared with the judge, kept, and held against later runs."""
 
-import io
 import random
 from dataclasses import replace
 
@@ -24,9 +23,9 @@ from proctor.reports.leaderboard import leaderboard
 from proctor.reports.store.database import transaction
 from proctor.reports.store.run import RunMetric
 from proctor.reports.summary import MetricColumn, summarise
+from proctor.reports.terminal import plain
 from report_rows import Book, context, ok, row
 from reported_runs import reported
-from rich.console import Console
 
 PASSES = RunMetric("sexism.passes", "v1", "higher", 0.0, 1.0, 0.5, aggregate="rate")
 FAILURES = MetricColumn("sexism.failures", "v1", "lower", 0.0, 1.0, 0.5, aggregate="rate")
@@ -241,9 +240,7 @@ def test_reports_show_what_was_worked_out(tmp_path):
 
 
 def printed(book) -> str:
-    console = Console(width=80, file=io.StringIO())
-    console.print(leaderboard(summarise(book.store, book.run.id)))
-    return console.file.getvalue()
+    return plain(leaderboard(summarise(book.store, book.run.id)))
 
 
 def test_the_leaderboard_has_a_line_for_corrected_figures_only_where_there_are_some(tmp_path):

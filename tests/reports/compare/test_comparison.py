@@ -1,5 +1,6 @@
 """Head against baseline over every metric, with what can't be compared and why."""
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -262,8 +263,9 @@ def test_the_page_holds_the_table_and_texts_of_others_stay_texts():
     baseline = replace(made("faq", {"recall": LOW}), answers=lambda *_: hostile)
     page = comparison_markdown(compared(baseline, made("r|ag<b>", {"recall": HIGH})))
     assert "| `recall` ↑ |" in page
-    assert "<img" not in page
-    assert "<b>" not in page
+    bare = re.sub(r"(`+)(?!`).+?(?<!`)\1(?!`)", "", page)
+    assert "<img" not in bare
+    assert "<b>" not in bare
     for line in page.splitlines():
         if line.startswith("| `recall`"):
-            assert line.count("|") == 9
+            assert line.count("|") == 8

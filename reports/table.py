@@ -1,0 +1,310 @@
+"""Tables and sentences of a result, once, and their renderings as Markdown and HTML (`terminal.py` has the third)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from html import escape
+from typing import Final, Literal, TypeAlias
+
+from .markdown_text import MOST, cell_code, code, html_code, one_line, prose
+from .text import printable, printable_lines
+
+Style: TypeAlias = Literal["", "bold", "dim", "good", "bad", "warning"]
+Kind: TypeAlias = Literal["name", "number", "figures", "text"]
+LONG: Final = 2000  # characters of a sentence in Markdown
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A piece of a text: its style, and whether it is a text of others, which Markdown shows as code."""
+
+    text: str
+    style: Style = ""
+    is_quoted: bool = False
+
+
+Words: TypeAlias = "str | Span | Sequence[str | Span]"
+
+
+def quoted(text: str, most: int = MOST, style: Style = "") -> Span:
+    """A name, question or answer of others on one line: no renderer reads anything in it as markup."""
+    return Span(one_line(text, most), style, is_quoted=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A cell of a table.
+
+    Attributes:
+        text: as a reader wants it.
+        style: of all of it.
+        wraps: whether it may be broken into lines, where its column is one of figures.
+        note: what a reader sees who points at it, in HTML.
+    """
+
+    text: Words = ""
+    style: Style = ""
+    wraps: bool = False
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column: ``name`` is broken after a dot or underscore, ``text`` between words, figures never.
+
+    A ``number`` stands to the right, ``figures`` (a mean with its interval) to the left.
+    """
+
+    header: Words = ""
+    kind: Kind = "number"
+
+
+@dataclass(frozen=True, slots=True)
+class RowGroup:
+    """A heading inside a table, over the rows that follow."""
+
+    text: Words
+    style: Style = "bold"
+
+
+Row: TypeAlias = "Sequence[Words | Cell] | RowGroup"
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Columns and rows; the first column names the row, and is repeated where a terminal is too narrow for all."""
+
+    columns: Sequence[Column]
+    rows: Sequence[Row]
+    has_header: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """A heading; level 2 is the title of the whole."""
+
+    text: Words
+    level: int = 3
+    style: Style = "bold"
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A paragraph; ``indent`` is for terminals."""
+
+    text: Words
+    style: Style = ""
+    indent: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """An item of a list; ``level`` 1 is below another item."""
+
+    text: Words
+    style: Style = ""
+    level: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """Lines as they are, such as a difference of prompts."""
+
+    lines: Sequence[str]
+    language: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Folded:
+    """Blocks below a title, which Markdown and HTML show when it is opened."""
+
+    title: Words
+    blocks: Sequence[Block] = field(default=())
+    is_open: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Blank:
+    """An empty line of a terminal."""
+
+
+Block: TypeAlias = "Heading | Sentence | Item | Table | Code | Folded | Blank"
+BLANK: Final = Blank()
+
+
+def spans(words: Words | Cell) -> Iterator[Span]:
+    """The pieces, with the style of the cell where a piece has none."""
+    if isinstance(words, Cell):
+        for each in spans(words.text):
+            yield each if each.style or not words.style else Span(each.text, words.style, each.is_quoted)
+    elif isinstance(words, str):
+        yield Span(words)
+    elif isinstance(words, Span):
+        yield words
+    else:
+        for part in words:
+            yield part if isinstance(part, Span) else Span(part)
+
+
+def columns(*headers: Words, first: Kind = "name", others: Kind = "number") -> list[Column]:
+    """Columns of figures behind one of names."""
+    return [Column(header, others if place else first) for place, header in enumerate(headers)]
+
+
+# Markdown
+
+
+def markdown(blocks: Iterable[Block]) -> str:
+    """The blocks as a page of Markdown; a text of others stays a text: no tag, link, image or mention."""
+    return "\n".join(_markdown_lines(blocks)).strip("\n") + "\n"
+
+
+def _markdown_lines(blocks: Iterable[Block]) -> Iterator[str]:
+    before: Block | None = None
+    for block in blocks:
+        if isinstance(block, Blank):
+            continue
+        if before is not None and not (isinstance(block, Item) and isinstance(before, Item)):
+            yield ""
+        yield from _markdown(block)
+        before = block
+
+
+def _markdown(block: Block) -> Iterator[str]:
+    match block:
+        case Heading():
+            yield f"{'#' * block.level} {_inline(_unstyled(block.text), '')}"
+        case Sentence():
+            yield _inline(block.text, block.style)
+        case Item():
+            yield f"{'  ' * block.level}- {_inline(block.text, block.style)}"
+        case Table():
+            yield from _markdown_table(block)
+        case Code():
+            text = printable_lines("\n".join(block.lines))
+            fence = "`" * max(3, 1 + max((len(run) for run in re.findall("`+", text)), default=0))
+            yield f"{fence}{block.language}"
+            yield text
+            yield fence
+        case Folded():
+            title = "".join(html_code(each.text) if each.is_quoted else prose(each.text) for each in spans(block.title))
+            yield f"<details{' open' if block.is_open else ''}><summary>{title}</summary>"
+            yield ""
+            yield from _markdown_lines(block.blocks)
+            yield ""
+            yield "</details>"
+
+
+def _inline(words: Words, style: Style) -> str:
+    """A sentence; a style for all of it goes around all of it, but around no piece."""
+    pieces = [
+        code(each.text, LONG) if each.is_quoted else _spaced(each.text, starts_line=not place and not style)
+        for place, each in enumerate(spans(words))
+    ]
+    if style:
+        return _strong("".join(pieces), style)
+    return "".join(_strong(piece, each.style) for piece, each in zip(pieces, spans(words), strict=True))
+
+
+def _spaced(text: str, starts_line: bool = False) -> str:
+    """A piece of a sentence, with the blanks at its ends."""
+    start, end = text[:1].isspace(), text[-1:].isspace() and bool(text.strip())
+    return f"{' ' if start else ''}{prose(text, LONG, starts_line)}{' ' if end else ''}"
+
+
+def _strong(text: str, style: Style) -> str:
+    bare = text.strip()
+    shown = style in ("bold", "good", "bad") and any(map(str.isalnum, bare))
+    return text.replace(bare, f"**{bare}**", 1) if shown else text
+
+
+def _markdown_table(table: Table) -> Iterator[str]:
+    yield f"| {' | '.join(_markdown_cell(_unstyled(column.header)) for column in table.columns)} |"
+    yield f"|{'|'.join('--:' if column.kind in ('number', 'figures') else '---' for column in table.columns)}|"
+    for row in table.rows:
+        if isinstance(row, RowGroup):
+            yield f"| **{_markdown_cell(row.text)}** |{' |' * (len(table.columns) - 1)}"
+        else:
+            yield f"| {' | '.join(map(_markdown_cell, row))} |"
+
+
+def _markdown_cell(cell: Words | Cell) -> str:
+    return "".join(_strong(_cell_text(each), each.style) for each in spans(cell)).strip()
+
+
+def _cell_text(span: Span) -> str:
+    return cell_code(span.text, LONG) if span.is_quoted else _spaced(span.text)
+
+
+def _unstyled(words: Words) -> Words:
+    """For a heading, all of which is bold."""
+    return [Span(each.text, "", each.is_quoted) for each in spans(words)]
+
+
+# HTML
+
+STYLE: Final = (
+    "<style>.proctor table{border-collapse:collapse;font-variant-numeric:tabular-nums}"
+    ".proctor td,.proctor th{text-align:left;padding:.15em .8em .15em 0;white-space:pre-wrap}"
+    ".proctor .number{text-align:right}.proctor .dim{opacity:.65}"
+    ".proctor p,.proctor h4{margin:.2em 0;white-space:pre-wrap}</style>"
+)
+
+
+def html(blocks: Iterable[Block]) -> str:
+    """The blocks for a notebook: every text is escaped."""
+    return f'<div class="proctor">{STYLE}{"".join(map(_html, blocks))}</div>'
+
+
+def _html(block: Block) -> str:
+    match block:
+        case Heading():
+            return f"<h4>{_html_inline(block.text)}</h4>"
+        case Sentence():
+            dim = ' class="dim"' if block.style == "dim" else ""
+            return f"<p{dim}>{_html_inline(Cell(block.text, block.style if not dim else ''))}</p>"
+        case Item():
+            return f"<ul><li>{_html_inline(Cell(block.text, block.style))}</li></ul>"
+        case Table():
+            return _html_table(block)
+        case Code():
+            return f"<pre>{escape(printable_lines(chr(10).join(block.lines)))}</pre>"
+        case Folded():
+            inside = "".join(map(_html, block.blocks))
+            start = f"<details{' open' if block.is_open else ''}>"
+            return f"{start}<summary>{_html_inline(block.title)}</summary>{inside}</details>"
+        case Blank():
+            return ""
+
+
+def _html_table(table: Table) -> str:
+    head = ""
+    if table.has_header:
+        cells = (_html_cell("th", column.header, column) for column in table.columns)
+        head = f"<thead><tr>{''.join(cells)}</tr></thead>"
+    return f"<table>{head}<tbody>{''.join(_html_row(row, table) for row in table.rows)}</tbody></table>"
+
+
+def _html_row(row: Row, table: Table) -> str:
+    if isinstance(row, RowGroup):
+        return f'<tr><th colspan="{len(table.columns)}">{_html_inline(row.text)}</th></tr>'
+    cells = (_html_cell("td", cell, column) for cell, column in zip(row, table.columns, strict=True))
+    return f"<tr>{''.join(cells)}</tr>"
+
+
+def _html_cell(tag: str, cell: Words | Cell, column: Column) -> str:
+    number = ' class="number"' if column.kind == "number" else ""
+    note = f' title="{escape(printable(cell.note))}"' if isinstance(cell, Cell) and cell.note else ""
+    return f"<{tag}{number}{note}>{_html_inline(cell)}</{tag}>"
+
+
+def _html_inline(words: Words | Cell) -> str:
+    made = []
+    for each in spans(words):
+        text = escape(printable(each.text))
+        if each.style in ("bold", "good", "bad"):
+            text = f"<b>{text}</b>"
+        made.append(f'<span class="dim">{text}</span>' if each.style == "dim" else text)
+    return "".join(made)
