@@ -284,7 +284,7 @@ def _refuse_duplicate(function: Function, known: Artefact | Function | None) -> 
 def builtin_catalog() -> Catalog:
     """The metrics that come with the package."""
     from . import artefacts, classification, constraints, lexical, looping, numbers, operations, retrieval, semantic
-    from .judge import boolean, claims, contexts, grades, judged
+    from .judge import boolean, claims, contexts, grades, judged, pairs
     from .local import checkers, classifiers, likelihoods, summaries, verifiers
     from .safety import leaks
 
@@ -303,6 +303,7 @@ def builtin_catalog() -> Catalog:
         contexts,
         boolean,
         grades,
+        pairs,
         retrieval,
         classifiers,
         likelihoods,

@@ -239,6 +239,11 @@ def check_constraints(constraints: Sequence[str | Sequence[str]]) -> None:
                 _schema_of(member)
 
 
+def meets(text: str, constraints: Sequence[str | Sequence[str]]) -> bool:
+    """Whether a text meets all constraints of a question."""
+    return not _unmet(text, constraints, as_text=False)
+
+
 def _unmet(text: str, wanted: Sequence[str | Sequence[str]], as_text: bool) -> list[Finding]:
     """The constraints that are not met, shortened for display."""
     unmet: list[Finding] = []

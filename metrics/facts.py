@@ -26,6 +26,8 @@ class Facts(TypedDict, total=False):
         expected_answers: every accepted answer. A metric that depends on ``expected`` is computed for each
             of them that is not blank, and the best value counts. One that requests ``expected_answers`` is
             computed once with all of them.
+        baseline_answer: what the reference bot answered to the same question; None on its own rows.
+        evidence: quotes of the documents that hold the answer.
         contexts: the passages that the bot's answer was made from, in rank order; None when it has no retriever.
         constraints: what the answer must contain: all items; of an item that is a sequence, one member.
         language: ISO 639 code of the row's texts, for the sentence splitter.
@@ -50,6 +52,8 @@ class Facts(TypedDict, total=False):
     answer: str | None
     expected: str | None
     expected_answers: Sequence[str]
+    baseline_answer: str | None
+    evidence: Sequence[str] | None
     contexts: Sequence[str] | None
     constraints: Sequence[str | Sequence[str]] | None
     language: str | None
@@ -161,6 +165,8 @@ ROW_CHECKS: Final[Mapping[str, FactCheck]] = {
     "gold": lambda fact: None if fact else Reason.EVIDENCE_MISSING,
     "retrieved": _retrieved,
     "faq_question": _text(Reason.FAQ_MISSING),
+    "baseline_answer": lambda fact: Reason.BASELINE_MISSING if fact is None else None,
+    "evidence": lambda fact: None if fact else Reason.EVIDENCE_MISSING,
     "language": _figure,
     "latency_ms": _figure,
     "cost": _figure,

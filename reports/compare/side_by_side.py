@@ -1,0 +1,485 @@
+"""Side by side: which of two bots' answers are better, question by question, as a judge or people say."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Final, Literal
+
+import numpy as np
+import orjson
+
+from ... import InputError
+from ...metrics.judge.pairs import Better, PairVerdict, settled_pair
+from ..leaderboard import count
+from ..statistics.agreement import Share
+from ..statistics.agreement import share as share_of
+from ..statistics.intervals import Figures
+from ..statistics.preference import WinRate, length_controlled, prediction_powered, win_rate
+from ..store.database import Store, insert_many, transaction
+from ..store.encoding import to_json
+from .comparable import Pairing, cluster_codes
+from .operands import Operand
+
+PEOPLE: Final = "people"  # in place of a judge's model id
+MOST_FOUND: Final = 400  # hashes looked up at once
+Why = Literal["judge", "equal", "constraints", "failed"]
+
+ROWS: Final = """
+SELECT questions.key, run_rows.repeat, text, expected, evidence, constraints, answer FROM run_rows
+JOIN replies ON replies.id = reply_id JOIN questions ON questions.id = run_rows.question_id
+JOIN bots ON bots.id = run_rows.bot_id WHERE run_id = ? AND bots.name = ?"""
+
+FIND: Final = """
+SELECT id, content, judge, judge_name, version, better, orders, reason, agreement FROM pair_verdicts
+WHERE content IN (SELECT unhex(value) FROM json_each(?))"""
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerPair:
+    """Two answers to one question; None for a bot that failed.
+
+    Attributes:
+        key: of the question.
+        repeat: from 0.
+        question: what was asked.
+        expected: accepted answers.
+        evidence: quotes of documents that hold the answer.
+        constraints: what an answer must contain.
+        baseline: the baseline's answer.
+        candidate: the candidate's answer.
+    """
+
+    key: str
+    repeat: int
+    question: str
+    expected: tuple[str, ...]
+    evidence: tuple[str, ...]
+    constraints: tuple[str | tuple[str, ...], ...]
+    baseline: str | None
+    candidate: str | None
+
+    @property
+    def content(self) -> bytes:
+        """Hash over all that is shown to whoever compares them."""
+        return shown_hash(self, self.baseline or "", self.candidate or "")
+
+    @property
+    def turned_content(self) -> bytes:
+        """The same with the two answers the other way round."""
+        return shown_hash(self, self.candidate or "", self.baseline or "")
+
+    def settled(self, constraints_decide: bool = False) -> tuple[PairVerdict, Why] | None:
+        """The verdict without a judge, and why it needs none; None where it needs one, or where both bots failed.
+
+        A bot that failed loses: who asked has no answer.
+        """
+        if self.baseline is None or self.candidate is None:
+            better: Better = "candidate" if self.baseline is None else "baseline"
+            return PairVerdict(better, reason="the other bot gave no answer"), "failed"
+        found = settled_pair(self.baseline, self.candidate, self.constraints if constraints_decide else None)
+        return None if found is None else (found, found.settled)
+
+
+def shown_hash(pair: AnswerPair, first: str, second: str) -> bytes:
+    """Hash over a question with its expected answers and evidence, and two answers in this order."""
+    shown = to_json([pair.question, pair.expected, pair.evidence, first, second])
+    return hashlib.blake2b(shown.encode("utf-8", "replace"), digest_size=16).digest()
+
+
+def evidence_quotes(groups: Sequence[Sequence[Mapping[str, object]]]) -> tuple[str, ...]:
+    """The quotes of a question's evidence, each once."""
+    quotes = (str(one.get("quote") or "") for group in groups for one in group)
+    return tuple(dict.fromkeys(quote for quote in quotes if quote.strip()))
+
+
+def answer_pairs(baseline: Operand, candidate: Operand, pairing: Pairing) -> list[AnswerPair]:
+    """The answers of both bots to the paired questions, repeat by repeat; none where both failed.
+
+    Raises:
+        InputError: an operand is a baseline file, which has no answers.
+    """
+    sides = [_answers(operand, table.bot) for operand, table in
+             ((baseline, pairing.baseline), (candidate, pairing.candidate))]  # fmt: skip
+    made = []
+    repeats = min(pairing.baseline.repeats, pairing.candidate.repeats)
+    for case in pairing.cases:
+        for repeat in range(repeats):
+            old, new = (side.get((case.key, repeat)) for side in sides)
+            if old is None or new is None or (old[-1] is None and new[-1] is None):
+                continue
+            _, expected, evidence, constraints, _ = new
+            made.append(
+                AnswerPair(
+                    case.key, repeat, case.text, tuple(orjson.loads(expected)),
+                    evidence_quotes(orjson.loads(evidence)),
+                    tuple(tuple(one) if isinstance(one, list) else one for one in orjson.loads(constraints)),
+                    old[-1], new[-1],
+                )  # fmt: skip
+            )
+    return made
+
+
+Texts = tuple[str, str, str, str, str | None]
+
+
+def _answers(operand: Operand, bot: str) -> dict[tuple[str, int], Texts]:
+    if operand.source is None:
+        raise InputError(
+            f"{operand.run.origin} has figures and no answers; side by side takes two bots of a database, such as"
+            " 'latest:rag' or 'proctor.db'."
+        )
+    store, run_id = operand.source
+    return {
+        (str(line[0]), int(line[1])): (line[2], line[3], line[4], line[5], line[6])
+        for line in store.query(ROWS, [run_id, bot])
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class StoredVerdict:
+    """A verdict as the store has it; ``version`` is of the prompt, blank for people."""
+
+    judge: str
+    judge_name: str
+    version: str
+    verdict: PairVerdict
+    id: int = 0
+
+    @property
+    def by(self) -> tuple[str, str]:
+        """Who said it: judge and version."""
+        return self.judge, self.version
+
+
+_TURNED: Final[Mapping[Better, Better]] = {"baseline": "candidate", "candidate": "baseline", "tie": "tie"}
+_SIDES: Final[Mapping[Better, str]] = {"baseline": "first", "candidate": "second", "tie": "tie"}
+_NAMED: Final[Mapping[str, Better]] = {"first": "baseline", "second": "candidate", "tie": "tie"}
+
+
+def save_verdicts(store: Store, found: Sequence[tuple[AnswerPair, StoredVerdict]]) -> None:
+    """Store verdicts; an earlier one of the same judge on the same texts is replaced."""
+    now = datetime.now(UTC).isoformat(timespec="seconds")
+    lines = [
+        (
+            pair.content, said.judge, said.judge_name, said.version, pair.key, _SIDES[said.verdict.better],
+            to_json([_SIDES[order] for order in said.verdict.orders]), said.verdict.reason, said.verdict.agreement, now,
+        )
+        for pair, said in found
+    ]  # fmt: skip
+    with transaction(store.path, store.connection):
+        insert_many(
+            store.connection,
+            "INSERT OR REPLACE INTO pair_verdicts (content, judge, judge_name, version, question, better, orders,"
+            " reason, agreement, made_at)",
+            lines,
+        )
+
+
+def stored_verdicts(stores: Collection[Store], pairs: Sequence[AnswerPair]) -> dict[AnswerPair, list[StoredVerdict]]:
+    """What judges and people said of some pairs, oldest first; of a pair in the other order, too."""
+    straight: dict[bytes, list[AnswerPair]] = {}
+    for pair in pairs:
+        straight.setdefault(pair.content, []).append(pair)
+    turned: dict[bytes, list[AnswerPair]] = {}
+    for pair in pairs:
+        turned.setdefault(pair.turned_content, []).append(pair)
+    found: dict[AnswerPair, list[StoredVerdict]] = {}
+    hashes = [content.hex() for content in {**straight, **turned}]
+    for store in {id(store): store for store in stores}.values():
+        for start in range(0, len(hashes), MOST_FOUND):
+            for line in store.query(FIND, [to_json(hashes[start : start + MOST_FOUND])]):
+                content = bytes(line[1])
+                for pair in straight.get(content, ()):
+                    found.setdefault(pair, []).append(_read(line, turned=False))
+                for pair in turned.get(content, ()) if content not in straight else ():
+                    found.setdefault(pair, []).append(_read(line, turned=True))
+    for each in found.values():
+        each.sort(key=lambda one: one.id)
+    return found
+
+
+def _read(line: Sequence[object], turned: bool) -> StoredVerdict:
+    number, _, judge, judge_name, version, better, orders, reason, agreement = line
+    named = [_NAMED[str(one)] for one in (better, *orjson.loads(str(orders)))]
+    first, *rest = [_TURNED[one] for one in named] if turned else named
+    verdict = PairVerdict(first, tuple(reversed(rest)) if turned else tuple(rest), str(reason or ""),
+                          agreement=float(str(agreement)))  # fmt: skip
+    return StoredVerdict(str(judge), str(judge_name), str(version), verdict, int(str(number)))
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedPair:
+    """One pair with its verdict.
+
+    Attributes:
+        pair: the answers.
+        verdict: None where there is none.
+        settled: who decided; blank without a verdict.
+        people: what a person said; None where nobody did.
+    """
+
+    pair: AnswerPair
+    verdict: PairVerdict | None
+    settled: Why | Literal[""]
+    people: PairVerdict | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SideBySide:
+    """How often a candidate's answers are better than a baseline's.
+
+    Attributes:
+        judge: model id of the judge; blank where every pair was settled without one.
+        judge_name: what reports call it.
+        embedded: whether no language model judged.
+        won: pairs on which the candidate is better.
+        lost: pairs on which the baseline is better.
+        tied: pairs on which neither is.
+        missing: pairs without a verdict.
+        settled: pairs with a verdict by who decided.
+        turned: judged pairs whose verdict turned with the order; they count as ties.
+        rate: win rate over questions, ties half; None without any verdict.
+        equal_length: the same were both answers equally long; None where it can't be told.
+        length_ratio: how many times as long the candidate's answers are (geometric mean); None without any.
+        predicted: win rate over all questions where only some were judged, with predictions of ``predictor``.
+        predictor: the metric by which missing verdicts were predicted.
+        agreement: with people, on the pairs that both have.
+        corrected: win rate over all pairs as people would have it (prediction-powered); None without labels.
+        rows: every pair, in the order of the questions.
+    """
+
+    judge: str
+    judge_name: str
+    embedded: bool
+    won: int
+    lost: int
+    tied: int
+    missing: int
+    settled: Mapping[str, int]
+    turned: int
+    rate: WinRate | None
+    equal_length: WinRate | None = None
+    length_ratio: float | None = None
+    predicted: WinRate | None = None
+    predictor: str = ""
+    agreement: Share | None = None
+    corrected: WinRate | None = None
+    rows: tuple[JudgedPair, ...] = field(default=(), repr=False)
+
+    @property
+    def judged(self) -> int:
+        """Pairs that the judge decided."""
+        return self.settled.get("judge", 0)
+
+    @property
+    def consistency(self) -> float | None:
+        """Share of judged pairs whose verdict is the same in both orders; None without any."""
+        return 1 - self.turned / self.judged if self.judged else None
+
+
+def side_by_side(
+    baseline: Operand, candidate: Operand, pairing: Pairing, by: tuple[str, str] | None = None,
+    constraints_decide: bool = False, predictor: str = "", seed: int = 0,
+) -> SideBySide | None:  # fmt: skip
+    """The stored verdicts on two bots' answers; None where there are none.
+
+    Args:
+        baseline: what it is compared with, still open.
+        candidate: what is looked at, still open.
+        pairing: their questions.
+        by: judge and version whose verdicts count; None for those of the judge that spoke last.
+        constraints_decide: whether constraints that one answer alone meets decide.
+        predictor: a metric by which verdicts are predicted where only some questions were judged; blank for none.
+        seed: of the draws of the test.
+    """
+    if baseline.source is None or candidate.source is None:
+        return None
+    pairs = answer_pairs(baseline, candidate, pairing)
+    found = stored_verdicts([candidate.source[0], baseline.source[0]], pairs)
+    said = [one for each in found.values() for one in each if one.judge != PEOPLE]
+    if by is None:
+        if not found:
+            return None
+        by = max(said, key=lambda one: one.id).by if said else (PEOPLE, "")
+    rows = tuple(_judged_row(pair, found.get(pair, ()), by, constraints_decide) for pair in pairs)
+    name = next((one.judge_name for one in said if one.by == by), "")
+    return _figures(rows, pairing, by[0], name, predictor, seed)
+
+
+def _judged_row(
+    pair: AnswerPair, found: Sequence[StoredVerdict], by: tuple[str, str], constraints_decide: bool
+) -> JudgedPair:
+    people = next((one.verdict for one in reversed(found) if one.judge == PEOPLE), None)
+    if known := pair.settled(constraints_decide):
+        return JudgedPair(pair, *known, people)
+    said = next((one.verdict for one in reversed(found) if one.by == by), None)
+    return JudgedPair(pair, said, "judge" if said else "", people)
+
+
+def _figures(
+    rows: tuple[JudgedPair, ...], pairing: Pairing, judge: str, name: str, predictor: str, seed: int
+) -> SideBySide:
+    decided = [row for row in rows if row.verdict is not None]
+    values = np.array([row.verdict.value for row in decided if row.verdict is not None], np.float64)
+    settled = dict.fromkeys(("judge", "equal", "constraints", "failed"), 0)
+    for row in decided:
+        settled[row.settled] += 1
+    questions, clusters, means = _by_question(decided, pairing, values)
+    ratios = _by_question(decided, pairing, np.array([_log_ratio(row.pair) for row in decided], np.float64))[2]
+    both = [row for row in decided if row.people is not None and row.settled != "failed"]
+    agreed = sum(row.people == row.verdict or _same(row.people, row.verdict) for row in both)
+    return SideBySide(
+        judge=judge, judge_name=name or judge, embedded=judge.startswith("embedded"),
+        won=int((values == 1).sum()), lost=int((values == 0).sum()), tied=int((values == 0.5).sum()),
+        missing=len(rows) - len(decided), settled={why: number for why, number in settled.items() if number},
+        turned=sum(row.verdict.turned for row in decided if row.verdict and row.settled == "judge"),
+        rate=win_rate(means, clusters, seed) if len(decided) else None,
+        equal_length=length_controlled(means, ratios, clusters) if len(decided) else None,
+        length_ratio=float(np.exp(ratios.mean())) if len(decided) else None,
+        predicted=_predicted(rows, pairing, predictor, questions, means, clusters),
+        predictor=predictor,
+        agreement=share_of(agreed, len(both)) if judge != PEOPLE else None,
+        corrected=_corrected(rows, pairing) if judge != PEOPLE else None,
+        rows=rows,
+    )  # fmt: skip
+
+
+def _same(one: PairVerdict | None, other: PairVerdict | None) -> bool:
+    return one is not None and other is not None and one.better == other.better
+
+
+def _log_ratio(pair: AnswerPair) -> float:
+    return math.log((len(pair.candidate or "") + 1) / (len(pair.baseline or "") + 1))
+
+
+def _by_question(
+    rows: Sequence[JudgedPair], pairing: Pairing, values: Figures
+) -> tuple[list[str], np.ndarray[tuple[int], np.dtype[np.intp]], Figures]:
+    """Keys of the questions, their clusters, and the mean of their values."""
+    of_key: dict[str, list[float]] = {}
+    for row, value in zip(rows, values, strict=True):
+        of_key.setdefault(row.pair.key, []).append(float(value))
+    clusters = _clusters(pairing)
+    keys = list(of_key)
+    means = np.array([math.fsum(of_key[key]) / len(of_key[key]) for key in keys], np.float64)
+    return keys, np.array([clusters[key] for key in keys], np.intp), means
+
+
+def _clusters(pairing: Pairing) -> dict[str, int]:
+    codes, _ = cluster_codes(pairing.cases, pairing.cluster)
+    return {case.key: int(code) for case, code in zip(pairing.cases, codes, strict=True)}
+
+
+def _predicted(
+    rows: Sequence[JudgedPair], pairing: Pairing, predictor: str, judged: Sequence[str], means: Figures,
+    clusters: np.ndarray[tuple[int], np.dtype[np.intp]],
+) -> WinRate | None:  # fmt: skip
+    """The win rate over all questions; None where all were judged, or nothing predicts."""
+    there = set(judged)
+    others = [key for key in dict.fromkeys(row.pair.key for row in rows) if key not in there]
+    if not others or predictor not in pairing.metrics:
+        return None
+    guesses = predictions(pairing, predictor)
+    codes = _clusters(pairing)
+    return prediction_powered(
+        means, np.array([guesses[key] for key in judged]), np.array([guesses[key] for key in others]), clusters,
+        np.array([codes[key] for key in others], np.intp),
+    )  # fmt: skip
+
+
+def predictions(pairing: Pairing, metric: str) -> dict[str, float]:
+    """What a metric says of who wins, by question: from 0 to 1, .5 where it is the same or has no value."""
+    baseline, candidate = pairing.values(metric)
+    difference = candidate - baseline
+    if pairing.columns[metric].better == "lower":
+        difference = -difference
+    widest = float(np.nanmax(np.abs(difference), initial=0.0)) or 1.0
+    shares = np.nan_to_num(0.5 + difference / widest / 2, nan=0.5)
+    return {case.key: float(share) for case, share in zip(pairing.cases, shares, strict=True)}
+
+
+def _corrected(rows: Sequence[JudgedPair], pairing: Pairing) -> WinRate | None:
+    """The win rate that people would find: their votes, joined with the judge's verdicts on all pairs."""
+    voted = [row for row in rows if row.people is not None and row.verdict is not None]
+    others = [row for row in rows if row.people is None and row.verdict is not None]
+    if not voted:
+        return None
+    codes = _clusters(pairing)
+    return prediction_powered(
+        np.array([row.people.value for row in voted if row.people]),
+        np.array([row.verdict.value for row in voted if row.verdict]),
+        np.array([row.verdict.value for row in others if row.verdict]),
+        np.array([codes[row.pair.key] for row in voted], np.intp),
+        np.array([codes[row.pair.key] for row in others], np.intp),
+    )
+
+
+def rate_words(found: WinRate) -> str:
+    """A win rate with its interval.
+
+    >>> rate_words(WinRate(0.71, 0.62, 0.79))
+    '.71 [.62, .79]'
+    """
+    mean = _short(found.mean)
+    return mean if found.low is None or found.high is None else f"{mean} [{_short(found.low)}, {_short(found.high)}]"
+
+
+def _short(value: float) -> str:
+    return f"{value:.2f}".replace("0.", ".", 1) if value < 0.995 else "1"
+
+
+def headline(found: SideBySide, candidate: str) -> str:
+    """What came out, in one sentence."""
+    total = found.won + found.lost + found.tied
+    if found.rate is None:
+        return "No pair has a verdict."
+    of = count(total, "pair" if len({row.pair.key for row in found.rows}) < len(found.rows) else "question")
+    outcome = f"{candidate} is better on {found.won:,} of {of}, worse on {found.lost:,}, ties {found.tied:,}"
+    shown = {"better": "better", "worse": "worse"}.get(found.rate.verdict, "no difference shown")
+    why = f"no interval: {found.rate.no_interval}" if found.rate.no_interval else shown
+    return f"{outcome}: win rate {rate_words(found.rate)}, {why}."
+
+
+def notes(found: SideBySide, candidate: str) -> Iterator[str]:
+    """What else there is to know of it, sentence by sentence."""
+    if found.equal_length is not None and found.length_ratio is not None:
+        longer = f"{candidate}'s answers are {found.length_ratio:.1f} times as long"
+        yield f"At equal length the win rate would be {rate_words(found.equal_length)} ({longer})."
+    if found.predicted is not None:
+        yield (
+            f"Over all {len({row.pair.key for row in found.rows}):,} questions, with {found.predictor} for those not "
+            f"judged: {rate_words(found.predicted)} (prediction-powered)."
+        )
+    yield _who(found)
+    if found.turned:
+        verb = "verdict turned" if found.turned == 1 else "verdicts turned"
+        yield (
+            f"{found.turned:,} {verb} with the order and count as ties: the judge is consistent on"
+            f" {found.consistency:.0%} of the pairs."
+        )
+    if found.missing:
+        yield f"{count(found.missing, 'pair')} without a verdict."
+    if found.agreement is not None:
+        shown = f"{found.agreement.value:.0%} [{found.agreement.low:.0%}, {found.agreement.high:.0%}]"
+        yield f"People agree with the judge on {shown} of {count(found.agreement.count, 'pair')}."
+    if found.corrected is not None:
+        yield f"Corrected by people's votes, the win rate is {rate_words(found.corrected)}."
+
+
+def _who(found: SideBySide) -> str:
+    parts = []
+    if found.judged:
+        kind = " (no language model)" if found.embedded else ""
+        who = "people" if found.judge == PEOPLE else f"{found.judge_name}{kind}"
+        parts.append(f"{found.judged:,} judged by {who}")
+    words = {
+        "equal": "settled without a call, as the answers are equal",
+        "constraints": "settled by constraints, which one answer alone meets",
+        "failed": "decided by a bot that gave no answer",
+    }
+    parts += [f"{found.settled[why]:,} {text}" for why, text in words.items() if why in found.settled]
+    return f"{'; '.join(parts)}." if parts else "No pair was judged."
