@@ -58,6 +58,7 @@ _NEEDS: Final = {
     "G": "gold",
     "R": "retrieved",
     "T": "latency_ms",
+    "B": "baseline_answer",
     "J": "judge",
     "M": "embedder",
     "X-hallucination": "hallucination_model",
@@ -227,6 +228,7 @@ _OWN: Final = (
         "judge_review", "Judge review", "Q A J",
         ("judge_relevance", "judge_faithfulness", "judge_safety", "judge_robustness"),
     ),
+    _evaluator("preference", "Preference, side by side with a reference bot", "Q A B J"),
     _evaluator(
         "retrieval", "Retrieval against gold evidence", "G R",
         ("ndcg", "hit_rate", "evidence_recall", "mrr", "span_precision", "span_recall", "span_iou"),

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from ...reports.analysis.findings import KnowledgeAnalysis
     from ...reports.compare.comparison import Asked, Compared, Correction
     from ..gate.gate import GateResult
+    from ..side_by_side import PairOptions
 
 MOST_SHOWN = 20  # records of a table that is only looked at
 MOST_TEXT = 60  # characters of a cell
@@ -218,26 +219,45 @@ class Gate(Shown):
 def compare_named(
     baseline: str, candidate: str, database: Path, metrics: Sequence[str], cluster: str, correct: Correction,
     flips: int,
-    seed: int, bots: tuple[str, ...] = (),
+    seed: int, bots: tuple[str, ...] = (), preference: bool = False, judge: str = "", judge_url: str = "",
 ) -> Comparison:  # fmt: skip
     """Compare what two texts name. Raises InputError where a side is not there, or nothing can be compared."""
     from ...reports.compare.comparison import Asked
+    from .running import wait
 
     if correct not in ("holm", "bh"):
         raise InputError(f"correct is {correct!r}; wanted 'holm' or 'bh'.")
-    return compare_asked(
-        baseline, candidate, database, Asked(tuple(metrics), cluster, correct, flips, False, seed), bots
-    )
+    asked = Asked(tuple(metrics), cluster, correct, flips, False, seed)
+    if not preference:
+        if judge or judge_url:
+            raise InputError("judge and judge_url say who compares answers side by side; add preference=True.")
+        return compare_asked(baseline, candidate, database, asked, bots)
+    from ..side_by_side import PairOptions
+
+    pairs = PairOptions(judge, judge_url, seed=seed)
+    return wait(lambda _: compare_asked(baseline, candidate, database, asked, bots, pairs), progress=False)
 
 
 def compare_asked(
-    baseline: str, candidate: str, database: Path, asked: Asked, bots: tuple[str, ...] = ()
-) -> Comparison:
-    """The same in the way that is asked for. Raises InputError as above."""
+    baseline: str, candidate: str, database: Path, asked: Asked, bots: tuple[str, ...] = (),
+    pairs: PairOptions | None = None, notify: Callable[[str], None] = str,
+) -> Comparison:  # fmt: skip
+    """The same in the way that is asked for.
+
+    With ``pairs`` a judge says first whose answers are better; ``notify`` is given what that took. Raises InputError
+    as above.
+    """
     from ...reports.compare.comparison import compare_bots
     from ...reports.compare.operands import open_operand
 
     with open_operand(baseline, database) as one, open_operand(candidate, database) as other:
+        if pairs is not None:
+            from ..side_by_side import judge_side_by_side
+
+            report = judge_side_by_side(one, other, bots, asked.cluster, pairs, os.environ)
+            for sentence in report.sentences():
+                notify(sentence)
+            asked = replace(asked, preferred_by=report.by, constraints_decide=pairs.constraints_decide)
         found = compare_bots(one, other, bots, asked)
     if not found.comparisons:
         raise InputError(" ".join(found.refused.values()))

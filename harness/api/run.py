@@ -172,7 +172,8 @@ class Run:
     def compare(
         self, baseline: str, candidate: str, *, metrics: Sequence[str] = (), cluster: str = "source",
         correct: Correction = "holm",
-        flips: int = 3, seed: int = 0,
+        flips: int = 3, seed: int = 0, preference: bool = False,
+        judge: str = "", judge_url: str = "",
     ) -> Comparison:  # fmt: skip
         """Whether ``candidate`` is better than ``baseline``, question by question: difference, interval, test.
 
@@ -184,12 +185,17 @@ class Run:
             correct: correction over the metrics: ``holm`` or ``bh``.
             flips: how many rows that lost or gained most are named.
             seed: of the permutations' draws.
+            preference: have a judge say whose answers are better, side by side, where it has not said so yet.
+            judge: who says so; left out, the judge of the candidate's run.
+            judge_url: where that judge is.
 
         Raises:
             InputError: there is no such side, or nothing can be compared.
         """
         operands = [self._side(operand) for operand in (baseline, candidate)]
-        return compare_named(operands[0], operands[1], self.db, metrics, cluster, correct, flips, seed)
+        return compare_named(
+            operands[0], operands[1], self.db, metrics, cluster, correct, flips, seed, (), preference, judge, judge_url
+        )
 
     def gate(
         self, baseline: Anywhere | Run, *, bots: Sequence[str] = (), margins: Mapping[str, float] | None = None,

@@ -255,9 +255,10 @@ score, ascore = twins(_score)
 def compare(
     baseline: str | Run, candidate: str | Run, *, metrics: Sequence[str] = (), bots: Sequence[str] = (),
     cluster: str = "source",
-    correct: Correction = "holm", flips: int = 3, seed: int = 0, db: Anywhere = DATABASE,
+    correct: Correction = "holm", flips: int = 3, seed: int = 0, preference: bool = False,
+    judge: str = "", judge_url: str = "", db: Anywhere = DATABASE,
 ) -> Comparison:  # fmt: skip
-    """Whether ``candidate`` is better than ``baseline``, question by question; nothing is asked.
+    """Whether ``candidate`` is better than ``baseline``, question by question; nothing is asked without ``preference``.
 
     Args:
         baseline: a run, or what ``proctor compare`` takes: ``BOT`` of the latest run, ``RUN``, ``RUN:BOT``, ``latest``,
@@ -269,6 +270,9 @@ def compare(
         correct: correction over the metrics: ``holm`` or ``bh``.
         flips: how many rows that lost or gained most are named.
         seed: of the permutations' draws.
+        preference: have a judge say whose answers are better, side by side, where it has not said so yet.
+        judge: who says so; left out, the judge of the candidate's run.
+        judge_url: where that judge is.
         db: where runs are looked up.
 
     Raises:
@@ -279,7 +283,9 @@ def compare(
         print(proctor.compare("mine", "rag", metrics=["exact_match"]))
     """
     named = [side_of(operand) for operand in (baseline, candidate)]
-    return compare_named(named[0], named[1], Path(db), metrics, cluster, correct, flips, seed, tuple(bots))
+    return compare_named(
+        named[0], named[1], Path(db), metrics, cluster, correct, flips, seed, tuple(bots), preference, judge, judge_url
+    )
 
 
 def _gate(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import shlex
 import sys
 from collections.abc import Iterator
@@ -21,7 +22,7 @@ from ...reports.files import check_file, is_database, whole_file
 from ...reports.table import markdown
 from ...reports.text import printable
 from .console import show, write_bytes, write_json
-from .conventions import Database, Json, interruptible
+from .conventions import Database, Json, JudgeUrl, interruptible
 
 STDOUT = Path("-")
 OPEN = "no difference shown"
@@ -203,6 +204,21 @@ def compare(
     ] = None,
     flips: Annotated[int, typer.Option("--flips", min=0, metavar="N", help="Show N rows that changed most.")] = 3,
     seed: Annotated[int, typer.Option("--seed", min=0, metavar="N", help="The random seed.")] = 0,
+    side_by_side: Annotated[
+        bool, typer.Option("--side-by-side", help="Have a judge say whose answers are better, in both orders.")
+    ] = False,
+    judge: Annotated[
+        str, typer.Option("--judge", metavar="MODEL", help="Who says so; by default the judge of B's run.")
+    ] = "",
+    judge_url: JudgeUrl = "",
+    budget: Annotated[
+        int | None, typer.Option("--budget", min=2, metavar="N", help="Most judge calls; pairs are drawn at random.")
+    ] = None,
+    constraints_decide: Annotated[
+        bool, typer.Option("--constraints-decide", help="No call where one answer alone meets the constraints.")
+    ] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only count the judge calls; nothing is asked.")] = False,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Ignore stored verdicts and judge calls.")] = False,
     as_json: Json = False,
     markdown: Annotated[
         Path | None, typer.Option("--markdown", metavar="FILE", help="A page for a pull request; '-' for stdout.")
@@ -210,15 +226,30 @@ def compare(
 ) -> None:
     """Compare two bots or runs: is B better than A?
 
-    Paired by question: difference, interval, test, latency. Nothing is asked.
+    Paired by question: difference, interval, test, latency. Nothing is asked, except with --side-by-side a judge.
     """
     from ...reports.compare.comparison import Asked
     from ..api.results import compare_asked
+    from ..side_by_side import PairOptions, judge_side_by_side
     from .console import own_stdout
 
     first, second = two_operands(baseline, candidate, database)
     asked = Asked(tuple(metric or ()), cluster, correct.value, flips, as_json, seed)
     shown = Shown(first, second, database, as_json, markdown)
     shown.check()
-    with interruptible("Stopped. Nothing was written."), own_stdout() as stdout:
-        show_comparisons(compare_asked(first, second, database, asked, tuple(bot or ())).compared, shown, stdout)
+    pairs = PairOptions(judge, judge_url, budget, constraints_decide, fresh, seed) if side_by_side else None
+    if pairs is None and (judge or judge_url or budget or constraints_decide or dry_run or fresh):
+        raise InputError("These options are for judging answers side by side; add --side-by-side.")
+    with interruptible("Stopped. Verdicts so far are stored; run it again to go on."), own_stdout() as stdout:
+        if pairs is not None and dry_run:
+            with opened_operands(first, second, database) as (one, other):
+                report = judge_side_by_side(one, other, bot or (), cluster, pairs, os.environ, dry_run=True)
+            for sentence in report.sentences(dry_run=True):
+                _say(sentence)
+            return
+        found = compare_asked(first, second, database, asked, tuple(bot or ()), pairs, _say)
+        show_comparisons(found.compared, shown, stdout)
+
+
+def _say(sentence: str) -> None:
+    sys.stderr.write(f"{printable(sentence)}\n")

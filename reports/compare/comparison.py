@@ -25,6 +25,7 @@ from .changes import ChangedRows, changed_parts, changed_rows
 from .comparable import Dropped, NothingComparable, Pairing, cluster_of, nothing_comparable, pair
 from .operands import Operand, match_bots
 from .scores import ABSENT, STATUSES, Figures, RunTables, ScoreTable, is_binary, passes, with_failures_wrong
+from .side_by_side import SideBySide, side_by_side
 
 # A figure of a whole run says nothing of one question; these say the same of each row.
 ROW_METRIC = "row_correct"
@@ -428,6 +429,9 @@ class Asked:
         flips: how many rows of each kind are shown of a metric.
         all_flips: of every metric, and not only of the one in which most happened.
         seed: of all draws.
+        preferred_by: judge and prompt version whose stored verdicts on pairs of answers count; None for those of the
+            judge that spoke last.
+        constraints_decide: whether a pair is decided by constraints that one answer alone meets.
     """
 
     metrics: tuple[str, ...] = ()
@@ -436,6 +440,8 @@ class Asked:
     flips: int = 3
     all_flips: bool = False
     seed: int = 0
+    preferred_by: tuple[str, str] | None = None
+    constraints_decide: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -489,6 +495,7 @@ class Comparison:
         rows: those that changed most, of one metric or of all.
         same_answers: candidate holds the very answers of baseline: there is nothing to compare.
         primary: the primary metric of the candidate, with the reason; None where none of quality has a value.
+        preference: whose answers are better, side by side; None where nobody compared any.
     """
 
     baseline: Described
@@ -506,6 +513,7 @@ class Comparison:
     rows: tuple[ChangedRows, ...]
     same_answers: bool
     primary: Primary | None = None
+    preference: SideBySide | None = None
 
     @property
     def of_primary(self) -> MetricComparison | None:
@@ -561,6 +569,10 @@ def compare(baseline: Operand, candidate: Operand, bots: tuple[str, str], asked:
         warnings=(*filter(None, failures), *doubts(baseline, candidate, pairing)),
         rows=() if pairing.same_answers else _rows(pairing, metrics, asked, primary.name if primary else ""),
         same_answers=pairing.same_answers, primary=primary,
+        preference=None if pairing.same_answers else side_by_side(
+            baseline, candidate, pairing, asked.preferred_by, asked.constraints_decide, primary.name if primary else "",
+            asked.seed,
+        ),
     )  # fmt: skip
 
 

@@ -19,7 +19,7 @@ from ..statistics.agreement import Share
 from ..statistics.agreement import share as share_of
 from ..statistics.intervals import Figures
 from ..statistics.preference import WinRate, length_controlled, prediction_powered, win_rate
-from ..store.database import Store, insert_many, transaction
+from ..store.database import Store, insert_many, marks, transaction
 from ..store.encoding import to_json
 from .comparable import Pairing, cluster_codes
 from .operands import Operand
@@ -35,7 +35,7 @@ JOIN bots ON bots.id = run_rows.bot_id WHERE run_id = ? AND bots.name = ?"""
 
 FIND: Final = """
 SELECT id, content, judge, judge_name, version, better, orders, reason, agreement FROM pair_verdicts
-WHERE content IN (SELECT unhex(value) FROM json_each(?))"""
+WHERE content IN ({marks})"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,11 +114,15 @@ def answer_pairs(baseline: Operand, candidate: Operand, pairing: Pairing) -> lis
             _, expected, evidence, constraints, _ = new
             made.append(
                 AnswerPair(
-                    case.key, repeat, case.text, tuple(orjson.loads(expected)),
+                    case.key,
+                    repeat,
+                    case.text,
+                    tuple(orjson.loads(expected)),
                     evidence_quotes(orjson.loads(evidence)),
                     tuple(tuple(one) if isinstance(one, list) else one for one in orjson.loads(constraints)),
-                    old[-1], new[-1],
-                )  # fmt: skip
+                    old[-1],
+                    new[-1],
+                )
             )
     return made
 
@@ -188,10 +192,11 @@ def stored_verdicts(stores: Collection[Store], pairs: Sequence[AnswerPair]) -> d
     for pair in pairs:
         turned.setdefault(pair.turned_content, []).append(pair)
     found: dict[AnswerPair, list[StoredVerdict]] = {}
-    hashes = [content.hex() for content in {**straight, **turned}]
+    hashes = [*{**straight, **turned}]
     for store in {id(store): store for store in stores}.values():
         for start in range(0, len(hashes), MOST_FOUND):
-            for line in store.query(FIND, [to_json(hashes[start : start + MOST_FOUND])]):
+            some = hashes[start : start + MOST_FOUND]
+            for line in store.query(FIND.format(marks=marks(some)), some):
                 content = bytes(line[1])
                 for pair in straight.get(content, ()):
                     found.setdefault(pair, []).append(_read(line, turned=False))
@@ -331,7 +336,7 @@ def _figures(
     questions, clusters, means = _by_question(decided, pairing, values)
     ratios = _by_question(decided, pairing, np.array([_log_ratio(row.pair) for row in decided], np.float64))[2]
     both = [row for row in decided if row.people is not None and row.settled != "failed"]
-    agreed = sum(row.people == row.verdict or _same(row.people, row.verdict) for row in both)
+    agreed = sum(bool(row.people and row.verdict and row.people.better == row.verdict.better) for row in both)
     return SideBySide(
         judge=judge, judge_name=name or judge, embedded=judge.startswith("embedded"),
         won=int((values == 1).sum()), lost=int((values == 0).sum()), tied=int((values == 0.5).sum()),
@@ -346,10 +351,6 @@ def _figures(
         corrected=_corrected(rows, pairing) if judge != PEOPLE else None,
         rows=rows,
     )  # fmt: skip
-
-
-def _same(one: PairVerdict | None, other: PairVerdict | None) -> bool:
-    return one is not None and other is not None and one.better == other.better
 
 
 def _log_ratio(pair: AnswerPair) -> float:

@@ -7,10 +7,13 @@ from dataclasses import asdict
 from typing import Final
 
 from ..compare import messages as words
+from ..compare import side_by_side
 from ..compare.changes import ChangedRow, ChangedRows
 from ..compare.comparison import ALPHA, Compared, Comparison, Described, MetricComparison, Noise
 from ..compare.messages import headline
+from ..compare.side_by_side import JudgedPair, SideBySide
 from ..leaderboard import ARROWS, figure
+from ..statistics.preference import WinRate
 from ..summary import MetricColumn
 from ..table import (
     BLANK,
@@ -72,6 +75,8 @@ def comparison_markdown(comparison: Comparison) -> str:
 def comparison_blocks(comparison: Comparison) -> Iterator[Block]:
     """What is compared, what came out metric by metric, latency, what changed most, and what is not compared."""
     yield from _head(comparison)
+    if comparison.preference is not None:
+        yield from side_by_side_blocks(comparison.preference, comparison.candidate.name)
     if not comparison.same_answers:
         yield from _metrics(comparison)
         yield from _latency(comparison)
@@ -85,6 +90,31 @@ def comparison_blocks(comparison: Comparison) -> Iterator[Block]:
         "Not compared", [(Span(names, "bold"), f": {why}") for names, why in words.refused_groups(comparison)]
     )
     yield from _section("Warnings", comparison.warnings)
+
+
+def side_by_side_blocks(found: SideBySide, candidate: str, most: int = 3) -> Iterator[Block]:
+    """Whose answers are better, by whose word, and why: the lost pairs first, ``most`` of each outcome."""
+    yield BLANK
+    yield Heading("Side by side", 3)
+    verdict = found.rate.verdict if found.rate else ""
+    yield Sentence(side_by_side.headline(found, candidate), STYLES.get(verdict, "bold"))
+    for note in side_by_side.notes(found, candidate):
+        yield Item(note)
+    rows: list[Row] = []
+    for better, what in (("baseline", f"{candidate} lost"), ("candidate", f"{candidate} won"), ("tie", "tied")):
+        of_kind = [row for row in found.rows if row.verdict and row.verdict.better == better and _has_reason(row)]
+        rows += [RowGroup(what)] if of_kind[:most] else []
+        rows += [[quoted(row.pair.key, 40), quoted(row.verdict.reason if row.verdict else "", LONGEST)]
+                 for row in of_kind[:most]]  # fmt: skip
+        if len(of_kind) > most:
+            rows.append(["", f"and {len(of_kind) - most:,} more, in --json"])
+    if rows:
+        yield BLANK
+        yield Table([Column("question", "name"), Column("the judge's reason", "text")], rows)
+
+
+def _has_reason(row: JudgedPair) -> bool:
+    return row.settled == "judge" and row.verdict is not None and bool(row.verdict.reason)
 
 
 def _head(comparison: Comparison) -> Iterator[Block]:
@@ -240,6 +270,8 @@ def comparison_object(comparison: Comparison) -> dict[str, object]:
         "clusters": comparison.clusters,
         "correct": comparison.correct,
         "changes": list(comparison.changes),
+        "side_by_side": comparison.preference
+        and preference_object(comparison.preference, comparison.candidate.name),
         "metrics": {each.column.name: _metric(each, comparison) for each in comparison.metrics},
         "latency": None if comparison.latency is None else asdict(comparison.latency),
         "refused": dict(comparison.refused),
@@ -247,6 +279,51 @@ def comparison_object(comparison: Comparison) -> dict[str, object]:
         "warnings": list(comparison.warnings),
         "rows": {rows.metric: _row_objects(rows) for rows in comparison.rows},
     }
+
+
+def preference_object(found: SideBySide, candidate: str) -> dict[str, object]:
+    """The verdicts on pairs of answers; what is not known is None."""
+    return {
+        "headline": side_by_side.headline(found, candidate),
+        "notes": list(side_by_side.notes(found, candidate)),
+        "judge": found.judge,
+        "judge_name": found.judge_name,
+        "embedded": found.embedded,
+        "wins": found.won,
+        "losses": found.lost,
+        "ties": found.tied,
+        "without_verdict": found.missing,
+        "settled": dict(found.settled),
+        "win_rate": _rate(found.rate),
+        "verdict": found.rate and found.rate.verdict,
+        "at_equal_length": _rate(found.equal_length),
+        "length_ratio": found.length_ratio,
+        "predicted": _rate(found.predicted),
+        "predictor": found.predictor or None,
+        "position_dependent": found.turned,
+        "position_consistency": found.consistency,
+        "agreement_with_people": found.agreement and asdict(found.agreement),
+        "corrected": _rate(found.corrected),
+        "pairs": [
+            {
+                "question": row.pair.key,
+                "repeat": row.pair.repeat,
+                "better": row.verdict and row.verdict.better,
+                "orders": list(row.verdict.orders) if row.verdict else [],
+                "settled": row.settled or None,
+                "reason": row.verdict and row.verdict.reason,
+                "people": row.people and row.people.better,
+            }
+            for row in found.rows
+        ],
+    }
+
+
+def _rate(found: WinRate | None) -> dict[str, object] | None:
+    if found is None:
+        return None
+    interval = None if found.low is None or found.high is None else [found.low, found.high]
+    return {"value": found.mean, "interval": interval, "p": found.p_value, "no_interval": found.no_interval or None}
 
 
 def _metric(found: MetricComparison, comparison: Comparison) -> dict[str, object]:

@@ -327,6 +327,24 @@ CREATE TABLE judge_checks (
     result TEXT NOT NULL -- JSON object: all figures, and the verdicts that were wrong
 );
 
+-- Which of two answers to a question is better. A verdict stands under what was shown, not under a run: it holds
+-- wherever the same question, with the same expected answers and evidence, got the same two answers. Pairs that need no
+-- judge (equal answers, a bot that failed) have none here.
+CREATE TABLE pair_verdicts (
+    id INTEGER PRIMARY KEY, -- integer key
+    content BLOB NOT NULL, -- hash over question, expected answers, evidence, and both answers in their order
+    judge TEXT NOT NULL, -- model id of the judge, or `people`
+    judge_name TEXT NOT NULL, -- what reports call it
+    version TEXT NOT NULL, -- hash over the judge's prompt; blank for people
+    question TEXT NOT NULL, -- questions.key
+    better TEXT NOT NULL CHECK (better IN ('first', 'second', 'tie')), -- `first`, `second`, `tie`; a verdict that turned with the order is a tie
+    orders TEXT NOT NULL, -- JSON list: the verdict with the first answer shown first, and with the second shown first; empty for people
+    reason TEXT NOT NULL, -- the judge's, or blank
+    agreement REAL NOT NULL, -- least share of votes that agree
+    made_at TEXT NOT NULL, -- when
+    UNIQUE (content, judge, version)
+);
+
 CREATE TABLE embeddings (
     model TEXT NOT NULL, -- id and revision of the embedding model
     key BLOB NOT NULL, -- hash of the text

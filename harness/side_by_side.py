@@ -1,0 +1,218 @@
+"""Side by side: has a judge say which of two bots' answers are better, and stores what it says."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+from pydantic import ValidationError
+
+from .. import InputError
+from ..bots import Endpoints
+from ..metrics.judge.pairs import ComparePair, judged_pair
+from ..metrics.judge.rendering import prompt_hash
+from ..metrics.score import JudgeUnavailable, NotApplicable, Unreadable
+from ..reports.compare.comparable import pair
+from ..reports.compare.operands import match_bots
+from ..reports.compare.side_by_side import AnswerPair, StoredVerdict, answer_pairs, save_verdicts, stored_verdicts
+from ..reports.leaderboard import count
+from ..reports.store.vector_cache import VectorCache
+from ..reports.store.writer import RowWriter
+from .run.interrupts import Interrupts
+from .run.judging import CONCURRENCY, Judging, open_judging
+from .run.local_models import default_embedder
+from .suite.choices import choose_judge
+from .suite.settings import ChatModelSettings, JudgeSettings
+
+if TYPE_CHECKING:
+    from ..metrics.tools import Judge
+    from ..reports.compare.operands import Operand
+    from ..reports.store.database import Store
+
+CHUNK = 200  # pairs after which verdicts are stored
+
+
+@dataclass(frozen=True, slots=True)
+class PairOptions:
+    """How pairs of answers are to be judged.
+
+    Attributes:
+        judge: who judges; blank for the judge of the candidate's run.
+        judge_url: where that judge is.
+        budget: most calls that may be made; None for as many as there are pairs. Fewer pairs are drawn at random.
+        constraints_decide: whether a pair is decided without a call by constraints that one answer alone meets.
+        fresh: ask again what was judged before.
+        seed: of the draw.
+    """
+
+    judge: str = ""
+    judge_url: str = ""
+    budget: int | None = None
+    constraints_decide: bool = False
+    fresh: bool = False
+    seed: int = 0
+
+
+@dataclass(slots=True)
+class PairReport:
+    """What was asked of a judge, and saved.
+
+    Attributes:
+        judge: its name.
+        by: its model id, and the version of its prompt: whose verdicts count.
+        pairs: all pairs of answers.
+        settled: pairs that needed no call.
+        known: pairs with a stored verdict.
+        left: pairs that were left out to keep to the budget.
+        asked: pairs that were, or would be, put to the judge.
+        calls_a_pair: before repairs.
+        paid: calls that were made.
+        cost: of these, None where prices are not known.
+        failures: why pairs have no verdict, by how many.
+        problem: why the judge was stopped; blank while it works.
+    """
+
+    judge: str
+    by: tuple[str, str]
+    is_language_model: bool
+    pairs: int = 0
+    settled: int = 0
+    known: int = 0
+    left: int = 0
+    asked: int = 0
+    calls_a_pair: int = 2
+    paid: int = 0
+    cost: float | None = None
+    failures: Counter[str] = field(default_factory=Counter)
+    problem: str = ""
+
+    def sentences(self, dry_run: bool = False) -> list[str]:
+        """What it took, or would take, and what was saved."""
+        free = [
+            f"{number:,} {what}"
+            for number, what in ((self.settled, "settled without a call"), (self.known, "judged before"))
+            if number
+        ]
+        calls = self.asked * self.calls_a_pair if self.is_language_model else 0
+        saved = (self.settled + self.known) * self.calls_a_pair if self.is_language_model else 0
+        made = f"at most {count(calls, 'call')}" if dry_run else count(self.paid, "call")
+        cost = "" if self.cost is None else f", cost {self.cost:.4f}"
+        said = [
+            f"{count(self.pairs, 'pair')}: {'; '.join([*free, f'{self.asked:,} put to {self.judge}'])}: {made}{cost}"
+            + (f", {saved:,} saved." if saved else ".")
+        ]
+        if self.left:
+            said.append(f"{count(self.left, 'pair')} left out to keep to the budget; the others were drawn at random.")
+        said += [f"{count(number, 'pair')} without a verdict: {why}" for why, number in self.failures.most_common(3)]
+        return [*said, self.problem] if self.problem else said
+
+
+def judge_side_by_side(
+    baseline: Operand, candidate: Operand, bots: Sequence[str], cluster: str, options: PairOptions,
+    environ: Mapping[str, str], *, dry_run: bool = False,
+) -> PairReport:  # fmt: skip
+    """Have the pairs of answers judged that have no verdict yet; verdicts are stored with the candidate's run.
+
+    Args:
+        baseline: what it is compared with, still open.
+        candidate: what is looked at, still open.
+        bots: of two whole runs, only these.
+        cluster: how questions are clustered.
+        options: who judges, and how many calls may be made.
+        environ: where keys are looked up.
+        dry_run: count the calls and make none.
+
+    Raises:
+        InputError: no bot matches, a side has no answers, or the judge can't be used or judges no pair.
+    """
+    pairs: dict[bytes, AnswerPair] = {}
+    for old, new in match_bots(baseline, candidate, bots).pairs:
+        pairing = pair(baseline.run.tables[old], candidate.run.tables[new], cluster)
+        pairs |= {one.content: one for one in answer_pairs(baseline, candidate, pairing)}
+    if candidate.source is None or not pairs:
+        raise InputError("No question was answered on both sides, so there is no pair of answers to compare.")
+    judging = _open(candidate, options, environ)
+    report, todo = _planned(judging, list(pairs.values()), candidate.source[0], options)
+    if todo and not dry_run:
+        _judge(judging, todo, candidate.source[0], report, options)
+    if todo and not dry_run and sum(report.failures.values()) == len(todo) and report.is_language_model:
+        raise InputError(f"The judge {report.judge} judged no pair: {report.problem or next(iter(report.failures))}")
+    return report
+
+
+def _planned(
+    judging: Judging, pairs: list[AnswerPair], store: Store, options: PairOptions
+) -> tuple[PairReport, list[AnswerPair]]:
+    report = PairReport(judging.name, (judging.model_id, prompt_hash(ComparePair.name)), judging.is_language_model)
+    report.calls_a_pair = 2 * judging.settings.votes * max(len(judging.settings.models), 1)
+    report.pairs = len(pairs)
+    stored = {} if options.fresh else stored_verdicts([store], pairs)
+    open_pairs = [one for one in pairs if one.settled(options.constraints_decide) is None]
+    todo = [one for one in open_pairs if all(said.by != report.by for said in stored.get(one, ()))]
+    report.settled, report.known = len(pairs) - len(open_pairs), len(open_pairs) - len(todo)
+    if options.budget is not None:
+        drawn = np.random.default_rng(options.seed).permutation(len(todo))[: options.budget // report.calls_a_pair]
+        report.left, todo = len(todo) - len(drawn), [todo[place] for place in sorted(drawn)]
+    report.asked = len(todo)
+    return report, todo
+
+
+def _open(candidate: Operand, options: PairOptions, environ: Mapping[str, str]) -> Judging:
+    """The judge that is named, or that of the candidate's run; the embedded one where that can't be told."""
+    settings, models = _judge_of_run(candidate.run.manifest)
+    choice = choose_judge(settings, models, options.judge, options.judge_url)
+    return open_judging(choice, default_embedder(VectorCache()), Path(), environ, Endpoints(), CONCURRENCY)
+
+
+def _judge_of_run(manifest: Mapping[str, Any]) -> tuple[JudgeSettings, dict[str, ChatModelSettings]]:
+    suite = (manifest.get("settings") or {}).get("suite") or {}
+    try:
+        judge = suite.get("judge") or {}
+        settings = JudgeSettings(model=judge) if isinstance(judge, str) else JudgeSettings(**judge)
+        return settings, {name: ChatModelSettings(**model) for name, model in (suite.get("models") or {}).items()}
+    except (ValidationError, TypeError):  # of another version of Proctor, or with what was redacted
+        return JudgeSettings(), {}
+
+
+def _judge(judging: Judging, todo: list[AnswerPair], store: Store, report: PairReport, options: PairOptions) -> None:
+    writer = RowWriter(store.path, None, {})
+    try:
+        writer.find_left_calls()
+        judging.bind(store.path, writer, fresh=options.fresh)
+        with Interrupts() as interrupts:
+            interrupts.run(_ask_all(judging, todo, store, report))
+    finally:
+        writer.close()
+        judging.judge_cache.close()
+        report.paid, report.cost, report.problem = judging.judge_cache.paid, judging.judge_cache.cost, judging.problem
+
+
+async def _ask_all(judging: Judging, todo: list[AnswerPair], store: Store, report: PairReport) -> None:
+    try:
+        await judging.prepare()
+        for start in range(0, len(todo), CHUNK):
+            some = todo[start : start + CHUNK]
+            found = await asyncio.gather(*(_ask(judging, one, report) for one in some))
+            save_verdicts(store, [(one, said) for one, said in zip(some, found, strict=True) if said is not None])
+    finally:
+        await judging.close()
+
+
+async def _ask(judging: Judging, one: AnswerPair, report: PairReport) -> StoredVerdict | None:
+    judge = cast("Judge", judging.for_row()[0])
+    try:
+        verdict = await judged_pair(
+            judge, one.question, one.baseline or "", one.candidate or "", one.expected, one.evidence
+        )
+    except NotApplicable as refusal:
+        report.failures[str(refusal.details.get("message") or refusal.reason)] += 1
+        return None
+    except (JudgeUnavailable, Unreadable) as error:
+        report.failures[str(error)] += 1
+        return None
+    return StoredVerdict(report.by[0], report.judge, report.by[1], verdict)

@@ -1,0 +1,138 @@
+"""Side by side: a judge behind a server compares the answers of two bots, and what is read of it."""
+
+import contextlib
+import json
+import sqlite3
+
+import proctor
+import pytest
+from judge_server import JudgeServer
+from judged_runs import KEY, run_into
+from pair_judge import pair_server
+from proctor.harness.run.recorded_run import recorded_evaluation
+from proctor.harness.run.run_config import RunConfig
+from typed import proctor as typed
+
+QUESTIONS = 24
+
+
+@pytest.fixture(autouse=True)
+def _key(monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+
+
+def answers(number):
+    """Of 24 questions rag wins 12, loses 3, 3 turn with the order, 2 are ties by the judge, and 4 are equal."""
+    if number < 12:
+        return f"WRONG about {number}", f"RIGHT about {number} and more"
+    if number < 15:
+        return f"RIGHT about {number}", f"WRONG about {number}"
+    if number < 18:
+        return f"FIRST {number} here", f"FIRST {number} there"
+    if number < 20:
+        return f"maybe {number}", f"perhaps {number}"
+    return f"It is  {number}.", f"it is {number}"
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """Answers of two bots on record, scored without a judge."""
+    with (tmp_path / "recorded.jsonl").open("w") as file:
+        for number in range(QUESTIONS):
+            for bot, answer in zip(("faq", "rag"), answers(number), strict=True):
+                line = {
+                    "id": f"q{number}", "question": f"What about {number}?", "expected_answer": f"About {number}",
+                    "answer": answer, "bot": bot, "contexts": ["a passage"], "constraints": [str(number)],
+                }  # fmt: skip
+                file.write(json.dumps(line) + "\n")
+    options = RunConfig(metrics=["exact_match"])
+    run_into(recorded_evaluation(tmp_path / "recorded.jsonl", options, {}), tmp_path / "proctor.db")
+    return tmp_path
+
+
+@contextlib.contextmanager
+def rows_of(folder, sql):
+    with contextlib.closing(sqlite3.connect(folder / "proctor.db")) as database:
+        yield database.execute(sql).fetchall()
+
+
+def side(folder, *options, url=""):
+    judge = ("--judge", "openai:test-model", "--judge-url", url)
+    return typed("compare", "faq", "rag", "--side-by-side", *judge, *options, folder=folder)
+
+
+def test_a_judge_compares_both_orders_once_and_equal_answers_cost_nothing(folder):
+    with pair_server() as server:
+        dry = side(folder, "--dry-run", url=server.url)
+        assert not server.calls
+        assert (
+            "24 pairs: 4 settled without a call; 20 put to openai:test-model: at most 40 calls, 8 saved." in dry.stderr
+        )
+        done = side(folder, url=server.url)
+        assert done.returncode == 0, done.stderr
+        assert len(server.calls) == 40
+        text = " ".join(done.stdout.split())
+        assert "rag is better on 12 of 24 questions, worse on 3, ties 9: win rate .69 [" in text
+        assert "], better." in text
+        assert (
+            "3 verdicts turned with the order and count as ties: the judge is consistent on 85% of the pairs." in text
+        )
+        assert "20 judged by openai:test-model; 4 settled without a call, as the answers are equal." in text
+        shown = "".join(call.prompt for call in server.calls)
+        assert "rag" not in shown
+        assert "faq" not in shown
+        assert "About 3" in shown  # the expected answer
+
+        again = side(folder, "--json", url=server.url)
+        assert len(server.calls) == 40, "stored verdicts are not asked for again"
+        assert "20 judged before; 0 put to" in again.stderr
+        found = json.loads(again.stdout)["comparisons"][0]["side_by_side"]
+        assert (found["wins"], found["losses"], found["ties"], found["position_dependent"]) == (12, 3, 9, 3)
+        turned = next(pair for pair in found["pairs"] if pair["question"] == "q15")
+        assert (turned["better"], sorted(turned["orders"])) == ("tie", ["baseline", "candidate"])
+
+    plain = typed("compare", "faq", "rag", "--markdown", "-", folder=folder)
+    assert "### Side by side" in plain.stdout, "what is stored is shown without a judge"
+    assert "rag is better on 12 of 24 questions" in plain.stdout
+    turned_round = typed("compare", "rag", "faq", folder=folder)
+    assert "faq is better on 3 of 24 questions, worse on 12, ties 9" in " ".join(turned_round.stdout.split())
+
+
+def test_python_names_the_judge_and_calls_are_stored_like_all_others(folder):
+    with pair_server() as server:
+        with pytest.raises(proctor.InputError, match="add preference=True"):
+            proctor.compare("faq", "rag", db=folder / "proctor.db", judge="openai:test-model")
+        models = {"judge": "openai:test-model", "judge_url": server.url}
+        found = proctor.compare("faq", "rag", db=folder / "proctor.db", preference=True, **models)
+        assert len(server.calls) == 40
+    (comparison,) = found.compared.comparisons
+    assert (comparison.preference.won, comparison.preference.lost, comparison.preference.tied) == (12, 3, 9)
+    assert comparison.preference.rate.mean == pytest.approx((12 + 9 / 2) / 24)
+    with rows_of(folder, "SELECT call, tokens_in IS NOT NULL, reply FROM judge_calls") as calls:
+        assert len(calls) == 40
+        assert {(call, counted) for call, counted, _ in calls} == {("compare_pair", 1)}
+        assert all("better" in reply for _, _, reply in calls)
+
+
+def test_a_budget_draws_pairs_and_constraints_decide_some(folder):
+    with pair_server() as server:
+        done = side(folder, "--budget", "12", "--json", url=server.url)
+        assert len(server.calls) == 12
+        assert "14 pairs left out to keep to the budget" in done.stderr
+        found = json.loads(done.stdout)["comparisons"][0]["side_by_side"]
+        assert found["without_verdict"] == 14
+        assert found["predictor"] == "exact_match"
+        assert found["predicted"]["interval"][0] <= found["predicted"]["value"] <= found["predicted"]["interval"][1]
+
+
+def test_a_judge_that_says_nothing_readable_stops_with_a_sentence(folder):
+    with JudgeServer(lambda _: "I like both.") as server:
+        done = side(folder, url=server.url)
+    assert done.returncode == 2
+    assert "judged no pair" in done.stderr
+
+
+def test_options_of_the_judge_want_side_by_side(folder):
+    done = typed("compare", "faq", "rag", "--budget", "10", folder=folder)
+    assert done.returncode == 2
+    assert "add --side-by-side" in done.stderr
