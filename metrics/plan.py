@@ -164,6 +164,20 @@ class Plan:
                 raise InputError(f"The metric '{id}' is not in this plan{nearest(id, planned)}")
         return Plan(one for one in self._all if one.metric.id in ids)
 
+    @property
+    def of_pairs(self) -> tuple[str, ...]:
+        """The row metrics that compare an answer with that of a reference bot."""
+        return tuple(metric.id for metric in self.metrics if "baseline_answer" in {*metric.needs, *metric.optional})
+
+    def against(self, identity: str) -> "Plan":
+        """The same plan, with versions of the metrics of pairs that name what the reference bot is made of."""
+        return Plan(
+            replace(one, metric=replace(one.metric, version=_joined_version(one.metric.version, identity)))
+            if one.metric.id in self.of_pairs
+            else one
+            for one in self._all
+        )
+
     async def score(self, facts: Facts) -> list[Score]:
         """Scores of a row, in the order of ``metrics``; independent artefacts are awaited concurrently."""
         row = RowBench(self._row_plan, facts)
@@ -205,6 +219,10 @@ class Plan:
             else:
                 scores.append(score_of(one, measure(one.step, values)))
         return scores
+
+
+def _joined_version(version: str, identity: str) -> str:
+    return hashlib.sha256(f"{version} {identity}".encode()).hexdigest()[:16]
 
 
 EmptyContexts: TypeAlias = Literal["not_applicable", "zero"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from ...bots import Context, Endpoints, Identity, Reply, Usage, redactor
@@ -22,7 +23,7 @@ from .evidence import NEEDS, Places
 from .judging import CONCURRENCY, ModelIds, open_judging
 from .local_models import RunModels, default_embedder
 from .queues import BotQueue, Item
-from .run import Evaluation, manifest, run_metrics
+from .run import Evaluation, manifest, reference_bot, run_metrics
 from .run_config import RunConfig
 
 
@@ -70,7 +71,15 @@ def recorded_evaluation(
     if recorded.has.get("constraints"):
         check_constraints_of((record.question for record in recorded), recorded.path, choice.plan)
     bots = [RecordedBot(name) for name in recorded.bots]
-    warnings = (*models.warnings(choice.plan), *recorded.warnings, *choice.warnings, *judging.warnings(choice.plan))
+    against, alone = reference_bot(choice.plan, list(recorded.bots), list(recorded.bots))
+    choice = replace(choice, plan=choice.plan.against(against)) if against else choice
+    warnings = (
+        *alone,
+        *models.warnings(choice.plan),
+        *recorded.warnings,
+        *choice.warnings,
+        *judging.warnings(choice.plan),
+    )
     settings: dict[str, object] = {
         "recorded": recorded.path.name,
         "hash": recorded.fingerprint,
@@ -99,8 +108,9 @@ def recorded_evaluation(
 
     redact = redactor(environ, {one.api_key_env for one in local_models.served.values()})
     return Evaluation(
-        header, choice.plan, bot_queues, embedder, vector_cache, warnings, redact, places, judging, models
-    )
+        header, choice.plan, bot_queues, embedder, vector_cache, warnings, redact, places, judging, models,
+        against=against,
+    )  # fmt: skip
 
 
 def _catalog(options: RunConfig) -> Catalog:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import difflib
 import importlib.metadata
 import os
 import platform
@@ -10,14 +11,14 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import orjson
 
-from ... import __version__
+from ... import InputError, __version__
 from ...bots import (
     ChatModelSettings,
     Context,
@@ -46,7 +47,7 @@ from .interrupts import DaemonThreads, Interrupts, undisturbed
 from .judging import Judging, asked_calls
 from .local_models import RunModels
 from .queues import BotQueue, Stopper, cached_scores, close
-from .scoring import Scorer
+from .scoring import RowFacts, Scorer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -57,6 +58,7 @@ if TYPE_CHECKING:
     from ...metrics.plan import Plan
     from ...reports.summary import MetricSummary
     from .evidence import Places
+    from .pair_scoring import PairScorer
 
 
 CHARACTERS_A_TOKEN: Final = 4  # of English prose; other languages take more tokens
@@ -203,7 +205,8 @@ def _version(name: str) -> str | None:
 class Evaluation:
     """What is to be done: who is asked what, and how it is scored.
 
-    ``queues_at_once`` bounds how many bot queues that wait for endpoints run side by side; None for all.
+    ``queues_at_once`` bounds how many bot queues that wait for endpoints run side by side; None for all. ``against``
+    names the reference bot of metrics that compare answers.
     """
 
     header: RunHeader
@@ -219,6 +222,7 @@ class Evaluation:
     reply_estimate: ReplyEstimate = field(default=lambda _, __: Reply(None))
     stopper: Stopper | None = None
     queues_at_once: int | None = None
+    against: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,6 +270,35 @@ class Outcome:
             f"The judge {self.judge.name} gave no answer for any row; the problems of the run say why. "
             "Run the same command again to go on."
         )
+
+
+def reference_bot(plan: Plan, bots: Sequence[str], chosen: Sequence[str]) -> tuple[str, tuple[str, ...]]:
+    """The bot with whose answers others are compared, and warnings; blank where no metric compares any.
+
+    Args:
+        plan: the metrics; ``preference`` may name the bot by its option ``against``.
+        bots: all that there are; the first is the reference bot where none is named.
+        chosen: those of the run.
+
+    Raises:
+        InputError: there is no such bot.
+    """
+    if not plan.of_pairs:
+        return "", ()
+    named = next((str(each.options["against"]) for each in plan.metrics if each.options.get("against")), "")
+    if named and named not in bots:
+        near = difflib.get_close_matches(named, bots, n=1)
+        hint = f" Did you mean {near[0]!r}?" if near else ""
+        raise InputError(
+            f"preference: there is no bot {named!r} to compare with; the bots are {', '.join(bots)}.{hint}"
+        )
+    against = named or bots[0]
+    which = ", ".join(plan.of_pairs)
+    if against not in chosen:
+        return against, (f"{which} has no value: the reference bot {against} is not in this run.",)
+    if list(chosen) == [against]:
+        return against, (f"{which} has no value: there is no other bot to compare with {against}.",)
+    return against, ()
 
 
 def run_metrics(
@@ -339,6 +372,8 @@ class _Sitting:
         self._leases: Leases | None = None
         self._status = "stopped"
         self._left_out: Mapping[str, object] | None = None
+        self._pairs: PairScorer | None = None
+        self._own_only = evaluation.header.fresh or evaluation.header.alone
 
     @property
     def problems(self) -> dict[str, str]:
@@ -363,6 +398,8 @@ class _Sitting:
                 if "embedder" in evaluation.plan.needs:
                     evaluation.judging.prepare_beside(evaluation.embedder.load)
             await self._begun().work(self.bot_queues)
+            if self._pairs is not None:
+                await self._pairs.work(self.bot_queues, self._own_only)
             self._left_out = None if evaluation.stopper is None else evaluation.stopper.end()
             ended = "finished" if self._left_out is None else "stopped"
             self._status = "failed" if evaluation.judging.problem or self.problems else ended
@@ -385,7 +422,7 @@ class _Sitting:
         self.bot_queues += evaluation.bot_queues(run)
         evaluation.vector_cache.bind(store.path, writer)
         evaluation.judging.bind(store.path, writer, fresh=evaluation.header.fresh)
-        own_only, stopper = evaluation.header.fresh or evaluation.header.alone, evaluation.stopper
+        own_only, stopper = self._own_only, evaluation.stopper
         if stopper is not None:
             stopper.begin(self.bot_queues, lambda bot_queue: cached_scores(bot_queue, self._run_results, run, own_only))
         heard = None if stopper is None else stopper.heard
@@ -399,10 +436,19 @@ class _Sitting:
             evaluation.models,
             heard,
         )
+        if of_pairs := evaluation.plan.of_pairs:
+            from .pair_scoring import PairScorer
+
+            tools = {} if evaluation.models is None else evaluation.models.tools
+            self._pairs = PairScorer(
+                evaluation.plan.subset(of_pairs), evaluation.against, run, store, writer,
+                RowFacts(self._run_results, evaluation.embedder, evaluation.places, tools), evaluation.judging,
+            )  # fmt: skip
+        of_rows = {name: number for name, number in run.metric_ids.items() if name not in of_pairs}
         self._leases = leases = Leases(store, run.id, own_only)
         writer.keep_leases(leases.owner)
         return Engine(
-            run,
+            replace(run, metric_ids=of_rows),
             self._run_results,
             writer,
             scorer,

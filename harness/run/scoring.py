@@ -15,6 +15,7 @@ from .isolation import EndedEarly, apart, foreign
 from .queues import Todo
 
 if TYPE_CHECKING:
+    from ...knowledge import Question
     from ...metrics.plan import Plan
     from .evidence import Places
     from .judging import Judging
@@ -39,6 +40,7 @@ class RowFacts:
             "question": question.text,
             "expected_answers": question.expected,
             "constraints": question.constraints or None,
+            "evidence": quotes_of(question) or None,
             "latency_ms": row.latency_ms,
             "embedder": self.embedder,
         }
@@ -57,22 +59,32 @@ class RowFacts:
         return facts
 
 
+def quotes_of(question: Question) -> tuple[str, ...]:
+    """The quotes of a question's evidence, each once."""
+    quotes = (one.quote for group in question.evidence for one in group)
+    return tuple(dict.fromkeys(quote for quote in quotes if quote.strip()))
+
+
 ROWS = 64  # rows in scoring at once, so that their texts are embedded in full batches
 
 
 class Scorer:
-    """Scores rows by one plan, and hands the scores to the writer; ``heard`` is told of them, too."""
+    """Scores rows by one plan, and hands the scores to the writer; ``heard`` is told of them, too.
+
+    Metrics that compare an answer with that of a reference bot wait for ``PairScorer``.
+    """
 
     def __init__(
         self, plan: Plan, writer: RowWriter, run_results: RunResults, embedder: Embedder | None = None,
         places: Places | None = None, judging: Judging | None = None, models: RunModels | None = None,
         heard: Callable[[Row, Sequence[Score]], None] | None = None,
     ) -> None:  # fmt: skip
-        self._plan = plan
+        self._pairs = plan.subset(plan.of_pairs)
+        self._plan = plan.subset([each.id for each in plan.metrics if each.id not in plan.of_pairs])
         self._writer = writer
         self._models = models
         self._facts = RowFacts(run_results, embedder, places, {} if models is None else models.tools)
-        self._judging = judging if "judge" in plan.needs else None
+        self._judging = judging if "judge" in self._plan.needs else None
         self._subsets: dict[frozenset[str], Plan] = {}
         self._heard = heard
 
@@ -98,7 +110,7 @@ class Scorer:
         plan = self._plan_for(item)
         row = item.row
         if row.status is not RowStatus.ANSWERED:
-            self._keep(row, plan.bot_failed())
+            self._keep(row, [*plan.bot_failed(), *self._pairs.bot_failed()])
         elif not plan.metrics:
             pass
         elif plan.is_sync:
@@ -138,7 +150,8 @@ class Scorer:
         if item.metrics is None:
             return self._plan
         if item.metrics not in self._subsets:
-            self._subsets[item.metrics] = self._plan.subset(sorted(item.metrics))
+            of_rows = {each.id for each in self._plan.metrics}
+            self._subsets[item.metrics] = self._plan.subset(sorted(item.metrics & of_rows))
         return self._subsets[item.metrics]
 
     def _keep(self, row: Row, scores: Sequence[Score]) -> None:

@@ -36,7 +36,7 @@ from .evidence import LocatedQuestions, gold_evidence
 from .judging import Judging, ModelIds, open_judging
 from .local_models import RunModels, open_embedder, open_rerankers
 from .queues import BotQueue, Item
-from .run import Evaluation, documents_read, manifest, reply_estimates, run_metrics
+from .run import Evaluation, documents_read, manifest, reference_bot, reply_estimates, run_metrics
 from .run_config import GivenBot, RunConfig
 
 if TYPE_CHECKING:
@@ -99,9 +99,13 @@ def suite_evaluation(
         loaded, names, scored.embedder, environ, knowledge, scored.endpoints, options.local_models, notify,
         dict(options.given),
     )  # fmt: skip
+    against, alone = reference_bot(choice.plan, list(suite.bots), names)
+    identity = next((bot_fingerprint(bot.name, bot.identity) for bot in bots if bot.name == against), against)
+    plan = choice.plan.against(identity) if against else choice.plan
+    choice = replace(choice, plan=plan)
     gold = gold_evidence(choice.plan, questions, knowledge if suite.knowledge else None)
     skipped = knowledge().warnings if knowledge.cache_info().currsize else ()
-    warnings = (*scored.warnings, *skipped, *gold.warnings, *scored.judging.warnings(choice.plan))
+    warnings = (*scored.warnings, *alone, *skipped, *gold.warnings, *scored.judging.warnings(choice.plan))
     header = RunHeader(
         suite=suite.name,
         bots=[(bot.name, bot.identity) for bot in bots],
@@ -123,7 +127,7 @@ def suite_evaluation(
     return Evaluation(
         header, choice.plan, bot_queues, scored.embedder, scored.vector_cache, warnings, redact, gold.places,
         scored.judging,
-        scored.models, reply_estimates(suite.bots, suite.models, knowledge),
+        scored.models, reply_estimates(suite.bots, suite.models, knowledge), against=against,
     )  # fmt: skip
 
 

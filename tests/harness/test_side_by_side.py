@@ -136,3 +136,45 @@ def test_options_of_the_judge_want_side_by_side(folder):
     done = typed("compare", "faq", "rag", "--budget", "10", folder=folder)
     assert done.returncode == 2
     assert "add --side-by-side" in done.stderr
+
+
+def preferred(folder, url, **options):
+    """The run of the answers on record with ``preference`` against faq."""
+    wanted = RunConfig(
+        metrics=["exact_match", {"preference": {"against": "faq"}}], judge="openai:test-model", judge_url=url, **options
+    )
+    evaluation = recorded_evaluation(folder / "recorded.jsonl", wanted, {"OPENAI_API_KEY": KEY})
+    return run_into(evaluation, folder / "proctor.db")
+
+
+def test_preference_is_a_metric_of_a_run_and_its_verdicts_are_shown_side_by_side(folder):
+    with pair_server() as server:
+        outcome = preferred(folder, server.url)
+        assert len(server.calls) == 40
+        faq, rag = (bot.metrics["preference"] for bot in outcome.summary.bots)
+        assert rag.mean == pytest.approx((12 + 9 / 2) / 24)
+        assert (faq.mean, dict(faq.reasons)) == (None, {"baseline_missing": 24})
+        preferred(folder, server.url)
+        assert len(server.calls) == 40, "nothing is scored twice"
+    shown = typed("compare", "faq", "rag", folder=folder)
+    assert "rag is better on 12 of 24 questions, worse on 3, ties 9" in " ".join(shown.stdout.split())
+
+
+def test_another_answer_of_the_reference_bot_is_another_score(folder):
+    with pair_server() as server:
+        preferred(folder, server.url)
+        lines = [json.loads(line) for line in (folder / "recorded.jsonl").read_text().splitlines()]
+        for line in lines:
+            if line["bot"] == "faq":
+                line["answer"] = line["answer"].replace("WRONG", "RIGHT")
+        (folder / "recorded.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+        outcome = preferred(folder, server.url)
+        assert len(server.calls) == 64, "only the 12 changed pairs are judged"
+    (rag,) = (bot.metrics["preference"] for bot in outcome.summary.bots if bot.name == "rag")
+    assert rag.mean == pytest.approx((12 / 2 + 9 / 2) / 24)
+
+
+def test_a_reference_bot_that_is_not_there_gets_a_sentence(folder):
+    wanted = RunConfig(metrics=[{"preference": {"against": "fag"}}])
+    with pytest.raises(proctor.InputError, match=r"no bot 'fag' to compare with.*Did you mean 'faq'"):
+        recorded_evaluation(folder / "recorded.jsonl", wanted, {})

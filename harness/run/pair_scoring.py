@@ -1,0 +1,147 @@
+"""PairScorer: scores answers against those of a reference bot, once both bots have answered."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, cast
+
+from ...metrics.judge.pairs import ComparePair, PairVerdict
+from ...metrics.judge.rendering import prompt_hash
+from ...metrics.score import Score
+from ...reports.compare.side_by_side import AnswerPair, StoredVerdict, save_verdicts
+from ...reports.store.database import Store, marks
+from ...reports.store.run import Row
+from ...reports.store.run_results import OpenRun, RunResults
+from ...reports.store.writer import RowWriter
+from .isolation import apart
+from .queues import BotQueue, cached_items
+from .scoring import RowFacts, quotes_of
+
+if TYPE_CHECKING:
+    from ...metrics.judge.pairs import Better
+    from ...metrics.plan import Plan
+    from .judging import Judging
+
+AT_ONCE = 256  # rows that are scored at once; the judge limits its own calls
+
+ANSWERS = """
+SELECT question_id, run_rows.repeat, reply_id, answer FROM run_rows JOIN replies ON replies.id = reply_id
+WHERE run_id = ? AND run_rows.bot_id = ? AND status = 'answered' AND question_id IN ({marks})"""
+
+DONE = """
+SELECT scores.reply_id, scores.question_id, json_extract(details, '$.baseline_reply') FROM scores
+LEFT JOIN score_details USING (reply_id, question_id, metric_id)
+WHERE status != 'error' AND metric_id = ? AND scores.reply_id IN ({marks})"""
+
+
+@dataclass(frozen=True, slots=True)
+class PairScorer:
+    """Scores the rows of a run by the metrics that compare an answer with the reference bot's.
+
+    A score is worked out again where it rests on another answer of the reference bot than the run has.
+
+    Attributes:
+        plan: of these metrics alone.
+        against: name of the reference bot; its own rows have no value.
+        run: the run.
+        store: its database.
+        writer: takes the scores.
+        facts: gathers the facts of rows.
+        judging: the judge.
+    """
+
+    plan: Plan
+    against: str
+    run: OpenRun
+    store: Store
+    writer: RowWriter
+    facts: RowFacts
+    judging: Judging
+
+    async def work(self, bot_queues: Sequence[BotQueue], own_only: bool) -> None:
+        """Score all rows that are not scored yet."""
+        if not self.plan.metrics:
+            return
+        self.writer.flush()
+        if "judge" in self.plan.needs:
+            await self.judging.prepare()
+        for bot_queue in bot_queues:
+            for rows in self._missing(bot_queue, own_only):
+                for start in range(0, len(rows), AT_ONCE):
+                    found = await asyncio.gather(*(self._score(*one) for one in rows[start : start + AT_ONCE]))
+                    self._save([each for each in found if each is not None])
+            self.writer.flush()
+
+    def _missing(self, bot_queue: BotQueue, own_only: bool) -> Iterator[list[tuple[Row, int | None, str | None]]]:
+        """Rows to score, each with id and text of the reference bot's answer, chunk by chunk."""
+        bot_id = self.run.bot_ids.get(self.against)
+        if bot_queue.name == self.against:
+            bot_id = None
+        metric_id = self.run.metric_ids[self.plan.metrics[0].id]
+        for chunk in cached_items(bot_queue, RunResults(self.store), self.run, own_only):
+            known = [(item, reply, question) for item, reply, question in chunk if question is not None]
+            questions = [question for *_, question in known]
+            replies = [reply for _, reply, _ in known]
+            answers = {
+                (question, repeat): (reply, answer)
+                for question, repeat, reply, answer in self.store.query(
+                    ANSWERS.format(marks=marks(questions)), [self.run.id, bot_id, *questions]
+                )
+            }
+            done = {
+                (reply, question): baseline
+                for reply, question, baseline in self.store.query(
+                    DONE.format(marks=marks(replies)), [metric_id, *replies]
+                )
+            }
+            rows = []
+            for item, reply_id, question_id in known:
+                baseline, answer = answers.get((question_id, item.repeat), (None, None))
+                if done.get((reply_id, question_id), "none") == baseline:
+                    continue
+                row = Row(item.question, bot_queue.bot_id, item.repeat, item.question_hash)
+                row.reply_id, row.question_id, row.cached = reply_id, question_id, True
+                rows.append((row, baseline, answer))
+            yield rows
+
+    async def _score(
+        self, row: Row, baseline_reply: int | None, baseline: str | None
+    ) -> tuple[AnswerPair, StoredVerdict] | None:
+        facts = self.facts.of(row)
+        facts["baseline_answer"] = baseline
+        notes = None
+        if "judge" in self.plan.needs:
+            facts["judge"], notes = self.judging.for_row()
+        scores = await apart(self.plan.score(facts))
+        if notes is not None:
+            self.writer.judge_notes(row, notes.calls)
+        noted = {"baseline_reply": baseline_reply, "against": self.against}
+        self.writer.scores(
+            row,
+            [replace(each, details={**each.details, **noted}) if each.value is not None else each for each in scores],
+        )
+        return self._verdict(row, scores, baseline)
+
+    def _verdict(
+        self, row: Row, scores: Sequence[Score], baseline: str | None
+    ) -> tuple[AnswerPair, StoredVerdict] | None:
+        """A judge's verdict, so that it is shown side by side, too."""
+        details = next((each.details for each in scores if each.metric == "preference"), {})
+        if details.get("settled") != "judge" or row.reply is None:
+            return None
+        question = row.question
+        constraints = cast("tuple[str | tuple[str, ...], ...]", question.constraints)
+        pair = AnswerPair(
+            question.id, row.repeat, question.text, question.expected, quotes_of(question), constraints, baseline,
+            row.reply.answer,
+        )  # fmt: skip
+        orders = tuple(cast("Sequence[Better]", details["orders"]))
+        verdict = PairVerdict(cast("Better", details["better"]), orders, str(details["reason"]),
+                              agreement=float(str(details["agreement"])))  # fmt: skip
+        return pair, StoredVerdict(self.judging.model_id, self.judging.name, prompt_hash(ComparePair.name), verdict)
+
+    def _save(self, found: Sequence[tuple[AnswerPair, StoredVerdict]]) -> None:
+        if found:
+            save_verdicts(self.store, found)
