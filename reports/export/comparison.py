@@ -270,8 +270,7 @@ def comparison_object(comparison: Comparison) -> dict[str, object]:
         "clusters": comparison.clusters,
         "correct": comparison.correct,
         "changes": list(comparison.changes),
-        "side_by_side": comparison.preference
-        and preference_object(comparison.preference, comparison.candidate.name),
+        "side_by_side": comparison.preference and preference_object(comparison.preference, comparison.candidate.name),
         "metrics": {each.column.name: _metric(each, comparison) for each in comparison.metrics},
         "latency": None if comparison.latency is None else asdict(comparison.latency),
         "refused": dict(comparison.refused),
