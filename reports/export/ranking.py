@@ -1,15 +1,497 @@
-"""Renderings of a ranking and of abstention as JSON."""
+"""Renderings of a ranking and of abstention: tables and sentences, and JSON."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 
+from ..compare.comparison import ALPHA, cluster_noun
+from ..compare.messages import interval, p_value, signed
 from ..compare.scores import Figures, Mean, ScoreTable
-from ..ranking.abstention import Abstention, Promise, RiskCoverage
+from ..leaderboard import ARROWS, count, figure, milliseconds
+from ..ranking.abstention import OUTCOMES, Abstention, Promise, RiskCoverage
 from ..ranking.ranked_run import AbstainedRun, Caution, InDetail, Judges, RankedMetric, RankedRun
-from ..ranking.ranking import RankAgreement, Ranking, as_measured, names_in_order
-from ..ranking.routing import BestPerQuestion, Router
+from ..ranking.ranking import Against, RankAgreement, Ranking, as_measured, names_in_order
+from ..ranking.routing import BestPerQuestion, Offer, Router
+from ..statistics.paired import Difference
+from ..summary import MetricColumn
+from ..table import BLANK, Block, Column, Heading, Item, Sentence, Span, Table, Words, columns, quoted
+
+COVERAGES = (0.1, 0.25, 0.5, 0.75, 0.9)
+ABOUT_CURVES = (
+    "Risk: share of wrong ones among the answers it is surest of, when that share of all questions is answered; '-'"
+    " where it abstained more. AURC: the mean risk along the way; best: were all wrong answers the least sure; 'all' is"
+    " also what a confidence that tells nothing would give."
+)
+COST = MetricColumn("cost", "", "lower", None, 1.0, None)  # shown with two digits after the point
+
+
+def abstention_blocks(found: AbstainedRun) -> Iterator[Block]:
+    """The four outcomes and their cost; then what the bots' confidence is worth."""
+    run = found.run
+    unfinished = "" if run.status == "finished" else f" ({run.status})"
+    unknown = f", {found.unknown:,} unlabelled and left out" if found.unknown else ""
+    of = f": {found.answerable:,} answerable and {count(found.unanswerable, 'unanswerable question')}{unknown}"
+    yield Heading((Span(run.suite, "bold"), f"{of}, run {run.run}{unfinished}"), 2, "")
+    why = " (--metric names another)" if found.chosen else ""
+    yield Sentence(f"An answer is right when {found.rule.sentence}{why}.")
+    yield from (BLANK, _outcomes(found), *_notes(found), BLANK)
+    if any(caution.curve for caution in found.cautions.values()):
+        yield from (_curves(found), Sentence(ABOUT_CURVES, "dim"), BLANK)
+    if found.cautions:
+        yield from _promises(found)
+    else:
+        yield Sentence("No bot reports a confidence (trace: confidence, similarity or score).", "dim")
+
+
+def _outcomes(found: AbstainedRun) -> Table:
+    """The bots side by side, the cheapest first."""
+    bots = list(found.bots.values())
+    rows: list[list[Words]] = [
+        [name.replace("_", " "), *(_rate(each.counts[name], each.rates[name]) for each in bots)] for name in OUTCOMES
+    ]
+    best = min(each.cost.value for each in bots) if len(bots) > 1 else None
+    costs = (Span(_cost(each.cost), "good" if each.cost.value == best else "") for each in bots)
+    rows.append(["expected cost", *costs])
+    if found.ranking is not None:
+        odds = dict(zip(found.ranking.bots, found.ranking.best.tolist(), strict=True))
+        rows.append(["cheapest", *(percent(odds[each.bot]) for each in bots)])
+    return Table([Column("", "text"), *(Column(quoted(each.bot, 60, "bold"), "figures") for each in bots)], rows)
+
+
+def _rate(number: int, rate: Mean) -> str:
+    ends = "" if rate.low is None or rate.high is None else f" {rate.low * 100:.0f}-{rate.high * 100:.0f}"
+    return f"{number:,}  {percent(rate.value)}{ends}"
+
+
+def _cost(mean: Mean) -> str:
+    return f"{mean.value:.2f} {interval(mean.low, mean.high, COST)}".rstrip()
+
+
+def _notes(found: AbstainedRun) -> Iterator[Block]:
+    costs = ", ".join(
+        f"{name.replace('_', ' ')} {cost:g}" for name, cost in zip(OUTCOMES, found.costs.each, strict=True)
+    )
+    clusters = "" if found.cluster == "none" else f", by {cluster_noun(found.cluster)}"
+    yield Sentence(f"95 % intervals{clusters}. Costs: {costs} (--costs wrong=2,...).", "dim")
+    if found.unanswerable == 0:
+        yield Sentence("No question is unanswerable, so abstaining can only be wrong here.", "warning")
+    if found.answerable == 0:
+        yield Sentence("No question is answerable, so answering can only be wrong here.", "warning")
+    for bot, each in found.bots.items():
+        name = bot
+        if not each.tells:
+            yield Sentence(f"{name} does not report abstentions, so every answer counts.", "warning")
+        if each.failed:
+            yield _warning(f"{name}: {each.failed:,} of {_asked(each)} left out: failed.")
+        if each.unmarked:
+            yield _warning(f"{name}: {each.unmarked:,} of {_asked(each)} left out: no value of the metric.")
+    if found.without:
+        yield Sentence(f"Without any outcome: {', '.join(found.without)}.", "warning")
+
+
+def _asked(found: Abstention) -> str:
+    return count(found.rows + found.failed + found.unmarked, "row")
+
+
+def _warning(sentence: str) -> Sentence:
+    return Sentence(sentence, "warning")
+
+
+def _curves(found: AbstainedRun) -> Table:
+    rows: list[list[Words]] = []
+    for bot, caution in found.cautions.items():
+        if (curve := caution.curve) is not None:
+            risks = ("-" if risk is None else f"{risk:.2f}" for risk in map(curve.at, COVERAGES))
+            ends = (f"{curve.random_aurc:.2f}", f"{curve.aurc:.3f}", f"{curve.best_aurc:.3f}")
+            rows.append([(quoted(bot, 60), ", ", quoted(caution.confidence.key, 60)), *risks, *ends])
+    shares = (f"{share:.0%}".replace("%", " %") for share in COVERAGES)
+    return Table(columns("risk at coverage", *shares, "all", "AURC", "best"), rows)
+
+
+def _promises(found: AbstainedRun) -> Iterator[Block]:
+    elsewhere = any(caution.elsewhere for caution in found.cautions.values())
+    other = f"of another {cluster_noun(found.cluster)}"
+    rows: list[list[Words]] = []
+    for bot, caution in found.cautions.items():
+        if caution.alike is not None:
+            beyond = [_threshold(caution.elsewhere)] if elsewhere else []
+            rows.append([(quoted(bot, 60), f", {_setting(caution)}"), *_promised(caution.alike), *beyond])
+    yield Sentence(f"To answer at most {_risk(found.risk)} of all questions wrongly, answer from this confidence on:")
+    headers = ("threshold for", "more like these", "answers", "wrongly", *([other] if elsewhere else []))
+    yield Table(columns(*headers), rows)
+    hidden = (sentence for bot, caution in found.cautions.items() for sentence in _hidden(bot, caution))
+    for sentence in (*_broken(found, elsewhere=False), *_broken(found, elsewhere=True), *_hollow(found), *hidden):
+        yield Sentence(sentence, "warning")
+    yield Sentence(
+        f"The promise (conformal risk control): answering from that threshold on, a new question is answered wrongly"
+        f" with a probability of at most {_risk(found.risk)}. That is an average over new questions, and over sets like"
+        " this one on which the threshold could have been chosen. It holds for questions that come as these did, not"
+        " for each topic, nor for this very set."
+        + (
+            f" The last column is for questions {other}: then whole new ones are what must be estimated with."
+            if elsewhere
+            else ""
+        ),
+        "dim",
+    )
+
+
+def _setting(caution: Caution) -> str:
+    return "min_similarity" if caution.confidence.floor is not None else caution.confidence.key
+
+
+def _promised(promise: Promise) -> Iterator[str]:
+    yield _threshold(promise)
+    yield "-" if promise.answered is None else percent(promise.answered)
+    yield "-" if promise.wrong is None else percent(promise.wrong)
+
+
+def _threshold(promise: Promise | None) -> str:
+    return "none" if promise is None or promise.threshold is None else rounded_up(promise.threshold)
+
+
+def _broken(found: AbstainedRun, elsewhere: bool) -> Iterator[str]:
+    """What can be promised where the wanted risk can't."""
+    smallest, questions = [], 0
+    for bot, caution in found.cautions.items():
+        promise = caution.elsewhere if elsewhere else caution.alike
+        if promise is not None and promise.threshold is None:
+            questions = promise.questions
+            risk = _risk(promise.smallest_risk, up=True)
+            at = f"at {rounded_up(promise.at)}, answering {percent(promise.at_answered)}"
+            smallest.append(f"{risk} for {bot} ({at})")
+    whose = f" for questions of another {cluster_noun(found.cluster)}" if elsewhere else ""
+    if smallest:
+        yield (
+            f"none: no threshold can promise {_risk(found.risk)}{whose} with"
+            f" {count(questions, 'question')}; the smallest risk that can be promised is {', '.join(smallest)}."
+        )
+
+
+def _hollow(found: AbstainedRun) -> Iterator[str]:
+    """Promises met by abstaining, of bots whose most confident answers are mostly wrong."""
+    promises = {bot: caution.alike for bot, caution in found.cautions.items() if caution.alike is not None}
+    hollow = [bot for bot, each in promises.items() if each.wrong and each.answered and 2 * each.wrong > each.answered]
+    if hollow:
+        names = ", ".join(hollow)
+        yield f"Above their thresholds these answer more wrong than right: {names}."
+
+
+def _hidden(bot: str, caution: Caution) -> Iterator[str]:
+    """Whether a lower threshold may do, which the bot's own setting hides; where the lowest fails, none does."""
+    if caution.hidden and caution.alike is not None and caution.alike.threshold == caution.alike.lowest:
+        yield (
+            f"{bot} ran with min_similarity {caution.confidence.floor:g} and abstained"
+            f" {count(caution.hidden, 'row')}: a lower threshold may do, which a run with min_similarity 0 would show."
+        )
+
+
+def _risk(risk: float, up: bool = False) -> str:
+    """A risk in percent, rounded up where a smaller figure would not be true."""
+    return f"{float(rounded_up(risk)) * 100 if up else risk * 100:.3g} %"
+
+
+MOST_ROUTERS = 5  # that are shown, the best first; the rest are in --json
+
+
+def _routers(detail: InDetail, ranked: RankedRun) -> Iterator[Block]:
+    """A line for each pair of bots of which the first tells a confidence; then what the columns are."""
+    if not ranked.confidences:
+        yield Sentence("No router: no bot reports a confidence (trace: confidence, similarity or score).", "dim")
+        return
+    if not detail.routers:
+        yield Sentence("No router: too few questions or different confidences to choose a threshold by.", "dim")
+        return
+    column, single = detail.metric.column, detail.best.single
+    priced = any(router.cost is not None for router in detail.routers)
+    headers = ("router: first, else", "from", "quality", f"gain over {single}", "first", "p50")
+    rows = [list(_cells(router, column, priced)) for router in detail.routers[:MOST_ROUTERS]]
+    yield Table(columns(*headers, *(["cost"] if priced else [])), rows)
+    if len(detail.routers) > MOST_ROUTERS:
+        yield Sentence(f"and {len(detail.routers) - MOST_ROUTERS:,} more, all of which are in --json", "dim")
+    for sentence in _legend(detail, ranked):
+        yield Sentence(sentence, "dim")
+
+
+def _cells(router: Router, column: MetricColumn, priced: bool) -> Iterator[Words]:
+    pays = router.gain.low is not None and router.gain.low > 0
+    yield quoted(router.first, 60), ", ", quoted(router.second, 60)
+    yield "never" if router.threshold is None else rounded_up(router.threshold)
+    yield figure(as_measured(router.held_out, column), column)
+    yield Span(gain_text(router.gain, column), "good" if pays else "")
+    yield percent(router.share_first)
+    yield "-" if router.latency_ms is None else milliseconds(router.latency_ms)
+    if priced:
+        yield "-" if router.cost is None else f"{router.cost:.2g}"
+
+
+def _legend(detail: InDetail, ranked: RankedRun) -> Iterator[str]:
+    keys = {router.first: router.key for router in detail.routers}
+    notify = ", ".join(f"{key} of {bot}" for bot, key in keys.items())
+    yield (
+        f"The first bot's answer is kept from that confidence on ({notify}). Quality and gain are on held-out "
+        f"questions:"
+        " the threshold of each fifth is chosen on the other four, whole clusters at a time."
+    )
+    if len(detail.routers) > 1:
+        yield f"The best of {len(detail.routers)} routers is flattered by being selected."
+    for bot, each in ranked.confidences.items():
+        if each.floor and bot in keys:
+            yield (
+                f"{bot} abstained below its own min_similarity of {each.floor:g}: what it would have said"
+                " below is unknown, so only higher thresholds could be tried."
+            )
+
+
+RANKS = ("best", "2nd", "3rd", "4th")  # that have a column; with more bots the expected rank says it
+SURE = 0.95  # probability of being the best from which on we say that a bot is, where its lead passes the test too
+ABOUT_RANKS = "best, 2nd, ...: probability that a bot comes there, were all questions of this kind asked; ties share"
+ABOUT_STABILITY = "same: probability that the winner, or the whole ranking, is as it was measured"
+MOST_AGAINST = 5  # differing rankings that are shown, the surest first; the rest are in --json
+MOST_BEATING = 2  # bots that are named where one is dominated
+MOST_LACKING = 3  # bots that are named where questions are left out
+
+
+def rank_blocks(ranked: RankedRun) -> Iterator[Block]:
+    """The bots by each wanted metric, what else speaks for them, and whether other metrics and judges agree."""
+    run = ranked.run
+    unfinished = "" if run.status == "finished" else f" ({run.status})"
+    questions = len(next(iter(run.tables.values())).cases)
+    asked = f": {count(questions, 'question')}, {count(len(run.tables), 'bot')}, run {run.run}{unfinished}"
+    yield Heading((Span(run.suite, "bold"), asked), 2, "")
+    yield from (_verdict(detail, ranked) for detail in ranked.details)
+    if run.primary and run.primary.name == ranked.details[0].metric.column.name:
+        yield Sentence(run.primary.why, "dim")
+    yield from _unanswered(ranked)
+    for detail in ranked.details:
+        yield from (BLANK, _heading(detail.metric, ranked), _standings(detail.metric), *_without(detail.metric))
+        yield from (BLANK, *_frontier(detail, ranked), BLANK, *_best(detail), BLANK, *_routers(detail, ranked))
+    yield from (BLANK, _stability(ranked), Sentence(ABOUT_STABILITY, "dim"), BLANK)
+    yield from (*_agreement(ranked.agreement), *_judges(ranked))
+
+
+def _heading(metric: RankedMetric, ranked: RankedRun) -> Heading:
+    ranking = metric.ranking
+    of = "" if ranked.cluster == "none" else f" of {count(ranking.clusters, cluster_noun(ranked.cluster))}"
+    arrow = Span(f" {ARROWS[metric.column.better]}", "bold")
+    drawn = f"  {count(ranking.questions, 'question')}{of}, {ranking.draws:,} draws"
+    return Heading((quoted(metric.column.name, 80, "bold"), arrow, drawn), 3, "")
+
+
+def _verdict(detail: InDetail, ranked: RankedRun) -> Sentence:
+    """Who is best, as one sentence that says how sure that is."""
+    metric, lead = detail.metric, detail.lead
+    ranking, name = metric.ranking, metric.column.name
+    if lead is None:
+        winners = "all bots" if len(ranking.winners) == len(ranking.bots) else _names(ranking.winners)
+        return Sentence(f"On {name} {winners} tie.", "bold")
+    best, rival = lead.bot, lead.rival
+    by = f"{signed(lead.by.mean, metric.column)} over {rival}"
+    if ranking.clusters < 2:
+        what = "question" if ranked.cluster == "none" else cluster_noun(ranked.cluster)
+        sentence = f"{best} leads on {name} by {by}, but one {what} is too few for a probability."
+        return Sentence(sentence, "bold")
+    odds, other = (float(ranking.best[ranking.bots.index(bot)]) for bot in (lead.bot, lead.rival))
+    tested = f"p {p_value(lead.by.p_value)}"
+    if odds >= SURE and lead.by.p_value is not None and lead.by.p_value <= ALPHA:
+        sentence = f"{best} is best on {name}: {by} ({tested}), probability {percent(odds)}."
+        return Sentence(sentence, "good")
+    sentence = f"{best} leads on {name}, but that is not settled: {by} ({tested}); {percent(odds)} to be best,"
+    return Sentence(f"{sentence} {percent(other)} for {rival}.", "bold")
+
+
+def _names(bots: Sequence[str]) -> str:
+    *most, last = bots
+    return f"{', '.join(most)} and {last}" if most else last
+
+
+def _unanswered(ranked: RankedRun) -> Iterator[Block]:
+    """Which bots failed: all that follows is about their answers."""
+    found = []
+    for bot, table in ranked.run.tables.items():
+        rows, timed_out, failed = (int(flags.sum()) for flags in (table.asked, table.timed_out, table.failed))
+        if timed_out + failed:
+            late = f" ({timed_out:,} timed out)" if timed_out else ""
+            found.append(f"{bot} on {timed_out + failed:,} of {rows:,}{late}")
+    if found:
+        yield Sentence(f"No answer: {', '.join(found)}. All figures are over answers.", "warning")
+
+
+def _standings(metric: RankedMetric) -> Table:
+    ranking, known = metric.ranking, metric.ranking.clusters > 1
+    ranks = range(1, min(len(ranking.bots), len(RANKS)))
+    rows: list[list[Words]] = []
+    for place in ranking.order:
+        first = ranking.bots[place] in ranking.winners
+        rows.append(
+            [
+                quoted(ranking.bots[place], 60, "good" if first else "bold"),
+                mean_text(metric.means[place], metric.column),
+                percent(float(ranking.best[place])) if known else "-",
+                *(percent(float(ranking.shares[place, rank])) if known else "-" for rank in ranks),
+                f"{ranking.expected[place]:.2f}" if known else "-",
+            ]
+        )
+    return Table(columns("bot", "mean 95 %", *(RANKS[rank] for rank in (0, *ranks)), "expected rank"), rows)
+
+
+def _without(metric: RankedMetric) -> Iterator[Block]:
+    """What the ranking leaves out, and what its columns are."""
+    shared = metric.shared
+    if shared.without:
+        names = ", ".join(shared.without)
+        yield Sentence(f"Not ranked, no values: {names}.", "dim")
+    if shared.dropped:
+        lacking = [f"{bot} on {number:,}" for bot, number in shared.lacking.items()]
+        more = ", ..." if len(lacking) > MOST_LACKING else ""
+        yield Sentence(
+            f"Without {count(shared.dropped, 'question')} on which not every bot has a value (it misses:"
+            f" {', '.join(lacking[:MOST_LACKING])}{more}); --bot names those to rank.",
+            "dim",
+        )
+    yield Sentence(ABOUT_RANKS, "dim")
+
+
+def _frontier(detail: InDetail, ranked: RankedRun) -> Iterator[Block]:
+    column = detail.metric.column
+    priced = any(offer.cost is not None for offer in detail.offers)
+    rows: list[list[Words]] = []
+    for offer in detail.offers:
+        cost = ["-" if offer.cost is None else f"{offer.cost:.2g}"] if priced else []
+        rows.append(
+            [
+                quoted(offer.bot, 60, "" if offer.dominated_by else "bold"),
+                "-" if offer.quality is None else figure(as_measured(offer.quality, column), column),
+                "-" if offer.latency_ms is None else milliseconds(offer.latency_ms),
+                *cost,
+                _beaten(offer),
+            ]
+        )
+    headers = columns("frontier", "quality", "latency p50", *(["cost"] if priced else []))
+    yield Table([*headers, Column("", "text")], rows)
+    if any(offer.dominated_by for offer in detail.offers):
+        yield Sentence("dominated: another bot is at least as good on every axis; a small lead may be chance", "dim")
+    if not priced:
+        yield Sentence("No bot reports its cost; give it with --costs BOT=COST,...", "dim")
+    elif any(offer.cost is None for offer in detail.offers):
+        yield Sentence("Cost is ignored: it is not known for every bot (--costs BOT=COST,...).", "dim")
+    if free := [bot for bot, cost in ranked.costs.items() if not cost and ranked.run.tables[bot].embedded]:
+        yield Sentence(f"No language model, so no cost: {', '.join(free)}.", "dim")
+
+
+def _beaten(offer: Offer) -> Words:
+    if not offer.dominated_by:
+        return "on the frontier"
+    more = f" and {len(offer.dominated_by) - MOST_BEATING} more" if len(offer.dominated_by) > MOST_BEATING else ""
+    return Span(f"dominated by {', '.join(offer.dominated_by[:MOST_BEATING])}{more}", "dim")
+
+
+def _best(detail: InDetail) -> Iterator[Block]:
+    best, column = detail.best, detail.metric.column
+    bound = Span(figure(as_measured(best.bound, column), column), "bold")
+    yield Sentence(("Best bot per question: ", bound, f", {gain_text(best.gain, column)} over {best.single}."))
+    yield Sentence(
+        "No choice among these bots can reach more; optimistic, since the best of several is often lucky."
+        + ("" if best.honest_gain else " Repeats (--repeat 2) remove the luck."),
+        "dim",
+    )
+    if best.honest is not None and best.honest_gain is not None:
+        gain = gain_text(best.honest_gain, column)
+        honest = figure(as_measured(best.honest, column), column)
+        yield Sentence(f"Chosen by the other repeats of each question, without that luck: {honest}, {gain}.")
+
+
+def _stability(ranked: RankedRun) -> Table:
+    rows: list[list[Words]] = []
+    for name, metric in ranked.metrics.items():
+        ranking = metric.ranking
+        same = [percent(each) if ranking.clusters > 1 else "-" for each in (ranking.same_winner, ranking.same_ranking)]
+        arrow = f" {ARROWS[metric.column.better]}".rstrip()
+        rows.append([(quoted(name), arrow), _order(names_in_order(ranking)), *same])
+    made = columns("by metric", "ranking", "same winner", "same ranking")
+    made[1] = Column("ranking", "text")
+    return Table(made, rows)
+
+
+def _order(groups: Sequence[tuple[str, ...]]) -> str:
+    return " > ".join(" = ".join(group) for group in groups)
+
+
+def _agreement(found: RankAgreement) -> Iterator[Block]:
+    if found.concordance is not None:
+        tau = "" if found.mean_tau is None else f"; Kendall's tau of two metrics {found.mean_tau:.2f} on average"
+        yield Sentence(
+            f"Over the {len(found.complete)} metrics that rank all bots Kendall's W is {found.concordance:.2f}"
+            f" (1: all the same, 0: no agreement){tau}.",
+        )
+    if found.against:
+        yield Sentence("Against the majority of metrics:")
+    for each in sorted(found.against, key=lambda each: -each.sureness)[:MOST_AGAINST]:
+        yield _against(each)
+    if len(found.against) > MOST_AGAINST:
+        yield Item(f"and {len(found.against) - MOST_AGAINST:,} more, all of which are in --json", "dim")
+
+
+def _against(each: Against) -> Item:
+    sure = "" if each.firm else f", but only in {percent(each.sureness)} of draws"
+    others = f"{each.others} {'has' if each.others == 1 else 'have'} it the other way round"
+    text = f"{each.ranking}: {each.above} above {each.below} ({others}){sure}"
+    return Item(text, "" if each.firm else "dim")
+
+
+def _judges(ranked: RankedRun) -> Iterator[Block]:
+    judges = ranked.judges
+    if judges.judge is None:
+        return
+    for each in judges.found:
+        yield Sentence(f"{each.metric} by {len(each.rankings)} judges:")
+        for judge, ranking in each.rankings.items():
+            run = each.runs[judge]
+            yield Item(f"{judge}: {_order(names_in_order(ranking))}  (run {run})")
+        if each.agreement.concordance is not None:
+            yield Item(f"Kendall's W {each.agreement.concordance:.2f}")
+    alone = [metric for metric in judges.metrics if metric not in {each.metric for each in judges.found}]
+    if alone:
+        panel = " (a panel counts as one: of its members no scores are kept)" if judges.panel else ""
+        yield Sentence(
+            f"One judge only, {judges.judge}{panel}, for {', '.join(alone)}: the same suite"
+            " run with --judge MODEL on this database lets another one rank the same answers.",
+            "dim",
+        )
+
+
+def mean_text(mean: Mean, column: MetricColumn) -> str:
+    """A mean with its interval."""
+    return f"{figure(mean.value, column)} {interval(mean.low, mean.high, column)}".rstrip()
+
+
+def gain_text(gain: Difference, column: MetricColumn) -> str:
+    """A gain with its sign and interval."""
+    return f"{signed(gain.mean, column)} {interval(gain.low, gain.high, column)}".rstrip()
+
+
+def percent(share: float) -> str:
+    """A share as a percentage; only what is certain is 0 or 100.
+
+    >>> [percent(share) for share in (0.0, 0.001, 0.5, 0.999, 1.0)]
+    ['0 %', '<1 %', '50 %', '>99 %', '100 %']
+    """
+    if 0 < share < 0.005:
+        return "<1 %"
+    if 0.995 <= share < 1:
+        return ">99 %"
+    return f"{share * 100:.0f} %"
+
+
+def rounded_up(threshold: float) -> str:
+    """A threshold in four digits after the point, never below what it is: so a promise is kept when it is typed in.
+
+    >>> rounded_up(0.5163977794943222), rounded_up(1.0)
+    ('0.5164', '1')
+    """
+    return f"{math.ceil(threshold * 10_000 - 1e-6) / 10_000:g}"
 
 
 def ranked_object(ranked: RankedRun) -> dict[str, object]:
@@ -26,8 +508,8 @@ def ranked_object(ranked: RankedRun) -> dict[str, object]:
         "metrics": {name: _metric(each) for name, each in ranked.metrics.items()},
         "details": {each.metric.column.name: _detail(each) for each in ranked.details},
         "metric_chosen_by_default": ranked.chosen,
-        "agreement": _agreement(ranked.agreement),
-        "judges": _judges(ranked.judges),
+        "agreement": _agreement_object(ranked.agreement),
+        "judges": _judges_object(ranked.judges),
         "confidences": {bot: {"key": each.key, "floor": each.floor} for bot, each in ranked.confidences.items()},
         "costs_taken": dict(ranked.costs),
         "not_ranked_by": list(ranked.unranked),
@@ -95,12 +577,12 @@ def _detail(detail: InDetail) -> dict[str, object]:
             }
             for offer in detail.offers
         },
-        "best_per_question": _best(detail.best, detail),
+        "best_per_question": _best_object(detail.best, detail),
         "routers": [_router(router, detail) for router in detail.routers],
     }
 
 
-def _best(best: BestPerQuestion, detail: InDetail) -> dict[str, object]:
+def _best_object(best: BestPerQuestion, detail: InDetail) -> dict[str, object]:
     column = detail.metric.column
     return {
         "single": best.single,
@@ -119,7 +601,7 @@ def _router(router: Router, detail: InDetail) -> dict[str, object]:
     return made | {name: as_measured(made[name], column) for name in ("held_out", "fitted", "single_mean")}
 
 
-def _agreement(found: RankAgreement) -> dict[str, object]:
+def _agreement_object(found: RankAgreement) -> dict[str, object]:
     return {
         "kendall_w": found.concordance,
         "over": [found.names[place] for place in found.complete],
@@ -130,7 +612,7 @@ def _agreement(found: RankAgreement) -> dict[str, object]:
     }
 
 
-def _judges(judges: Judges) -> dict[str, object]:
+def _judges_object(judges: Judges) -> dict[str, object]:
     return {
         "judge": judges.judge,
         "panel": judges.panel,
@@ -139,7 +621,7 @@ def _judges(judges: Judges) -> dict[str, object]:
             each.metric: {
                 "runs": dict(each.runs),
                 "rankings": {judge: ranking_object(ranking) for judge, ranking in each.rankings.items()},
-                "agreement": _agreement(each.agreement),
+                "agreement": _agreement_object(each.agreement),
             }
             for each in judges.found
         },
@@ -197,8 +679,8 @@ def _caution(caution: Caution) -> dict[str, object]:
         "floor": caution.confidence.floor,
         "abstained_below_floor": caution.hidden,
         "risk_coverage": None if caution.curve is None else _curve(caution.curve),
-        "promise_for_questions_like_these": _promise(caution.alike),
-        "promise_for_other_clusters": _promise(caution.elsewhere),
+        "promise_for_questions_like_these": _promise_object(caution.alike),
+        "promise_for_other_clusters": _promise_object(caution.elsewhere),
     }
 
 
@@ -222,5 +704,5 @@ def _curve(curve: RiskCoverage) -> dict[str, object]:
     }
 
 
-def _promise(promise: Promise | None) -> dict[str, object] | None:
+def _promise_object(promise: Promise | None) -> dict[str, object] | None:
     return None if promise is None else asdict(promise)

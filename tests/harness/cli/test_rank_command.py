@@ -1,6 +1,5 @@
 """``proctor rank``: what a user types and reads."""
 
-import io
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -8,11 +7,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 from proctor import InputError
-from proctor.harness.cli.rank import abstention_table, named_figures, only, percent, rank_table, rounded_up
+from proctor.harness.cli.rank import named_figures, only
+from proctor.reports.export.ranking import abstention_blocks, percent, rank_blocks, rounded_up
 from proctor.reports.ranking.abstention import OUTCOMES, Confidence, promise
 from proctor.reports.ranking.ranked_run import Caution, abstained_run, ranked_run
+from proctor.reports.terminal import plain
 from ranked_tables import cases, run_of, table
-from rich.console import Console
 from runs_with_traces import says, write_run
 from typed import proctor
 
@@ -145,10 +145,8 @@ def test_long_names_and_many_bots_stay_within_80_columns():
         table(name, {metric: source.random(12) for metric in metrics}, asked, cost=[0.001] * 12, abstained=[0] * 12)
         for name in names
     ))  # fmt: skip
-    for shown in (rank_table(ranked_run(run)), abstention_table(abstained_run(run))):
-        console = Console(file=io.StringIO(), width=80, highlight=False, markup=False)
-        console.print(shown)
-        said = console.file.getvalue()
+    for shown in (rank_blocks(ranked_run(run)), abstention_blocks(abstained_run(run))):
+        said = plain(shown)
         assert max(map(len, said.splitlines())) <= 80
         assert "…" not in said
         for name in names:  # folded over lines, maybe, but never cut
@@ -157,18 +155,16 @@ def test_long_names_and_many_bots_stay_within_80_columns():
 
 
 def shown(run) -> str:
-    console = Console(file=io.StringIO(), width=80, highlight=False, markup=False)
-    console.print(run)
-    return " ".join(console.file.getvalue().split())
+    return " ".join(plain(run).split())
 
 
 def test_a_few_questions_settle_nothing():
     """All three have the same winner, which is no proof."""
     few = run_of(table("a", [1.0, 1, 0.9]), table("b", [0.0, 0.8, 0.5]))
-    said = shown(rank_table(ranked_run(few)))
+    said = shown(rank_blocks(ranked_run(few)))
     assert "a leads on right, but that is not settled" in said
     assert "(p .12); 9" in said
-    one = shown(rank_table(ranked_run(run_of(table("a", [1.0]), table("b", [0.0])))))
+    one = shown(rank_blocks(ranked_run(run_of(table("a", [1.0]), table("b", [0.0])))))
     assert "a leads on right by +1.00 over b, but one source document is too few for a probability" in one
     assert "100 %" not in one
 
@@ -177,7 +173,7 @@ def test_who_failed_and_what_is_left_out_are_told():
     late = np.arange(20) < 3
     gone = np.arange(20) < 8
     rag = table("rag", np.where(gone, np.nan, 1.0), answered=~gone, timed_out=late)
-    said = shown(rank_table(ranked_run(run_of(table("faq", np.arange(20) % 2), rag))))
+    said = shown(rank_blocks(ranked_run(run_of(table("faq", np.arange(20) % 2), rag))))
     assert "No answer: rag on 8 of 20 (3 timed out). All figures are over answers." in said
     assert "Without 8 questions on which not every bot has a value (it misses: rag on 8)" in said
 
@@ -192,7 +188,7 @@ def test_a_promise_that_is_kept_by_declining_is_told():
         found = abstained_run(run)
         wrong = found.bots[bot].outcomes == OUTCOMES.index("wrong")
         caution = Caution(Confidence(bot, "score", sure), None, promise(wrong, sure, 0.1), None, 0)
-        cautions[bot] = shown(abstention_table(replace(found, cautions={bot: caution})))
+        cautions[bot] = shown(abstention_blocks(replace(found, cautions={bot: caution})))
     assert "more wrong than right: bad." in cautions["bad"]
     assert "more wrong than right" not in cautions["good"]
 
