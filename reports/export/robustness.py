@@ -1,15 +1,13 @@
-"""Renderings of robustness: sentences, Markdown, JSON."""
+"""Renderings of robustness: tables and sentences, JSON."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 
-from ..boards import table
 from ..compare.messages import change, share
 from ..compare.scores import Estimate
 from ..leaderboard import count, figure
-from ..markdown_text import cell_code, code, html_code, prose
 from ..robustness.flips import Flip, FlippedPair, KindFlips
 from ..robustness.robustness import (
     AnswerTable,
@@ -22,6 +20,7 @@ from ..robustness.robustness import (
     ScoreSpread,
 )
 from ..summary import MetricColumn
+from ..table import BLANK, Block, Column, Folded, Heading, Item, Sentence, Span, Table, Words, columns, markdown, quoted
 
 CONTROLS = {
     "identity": "control: identical copies",
@@ -139,116 +138,133 @@ DETAILS_LEGEND = (
 
 
 MOST_FLIPS = 10  # of each bot
+LONGEST = 160  # characters of a question or answer
 
 
 def robustness_markdown(found: Robustness, most_flips: int = MOST_FLIPS) -> str:
-    """The page. Names, questions and answers in it are texts of others, and stay texts."""
-    return "\n".join(_page(found, most_flips)) + "\n"
+    """The page for a pull request."""
+    warnings = [Sentence(warning, "bold") for warning in found.warnings]
+    title, *rest = robustness_blocks(found, most_flips, details=True)
+    return markdown([title, *warnings, *rest])
 
 
-def _page(found: Robustness, most_flips: int) -> Iterator[str]:
-    yield f"## Robustness of {prose(found.suite, 100)}: {prose(head(found))}"
-    yield ""
-    for warning in found.warnings:
-        yield f"> {prose(warning)}"
-        yield ""
+def robustness_blocks(found: Robustness, flips: int = 5, details: bool = False) -> Iterator[Block]:
+    """Bot by bot: kinds of perturbations, spread and worst case, what flips above chance, and the worst flips.
+
+    Args:
+        found: the result.
+        flips: how many flipped pairs of each bot are shown.
+        details: also every kind with its counts and changes, and the curves over intensities.
+    """
+    yield Heading((Span(found.suite, "bold"), f": {head(found)}"), 2, "")
     for bot in found.bots:
-        yield from _bot(bot, most_flips)
-    yield f"{LEGEND[0].upper()}{LEGEND[1:]}; {SPREAD_LEGEND}.".replace("*", "\\*")
+        yield from (BLANK, *_bot(bot, flips, details))
+    yield BLANK
+    if any(bot.perturbations for bot in found.bots):
+        yield Sentence(LEGEND, "dim")
+        if details:
+            yield Sentence(DETAILS_LEGEND, "dim")
+    yield Sentence(SPREAD_LEGEND, "dim")
 
 
-def _bot(bot: BotRobustness, most_flips: int) -> Iterator[str]:
-    yield f"### {cell_code(bot.bot, 60)}"
-    yield ""
-    yield f"{about(bot)[0].upper()}{about(bot)[1:]}."
-    yield ""
-    yield from table(["answers", ""], [[what, said] for what, said in of_answers(bot)], numbers=1)
-    yield ""
+def _bot(bot: BotRobustness, flips: int, details: bool) -> Iterator[Block]:
+    yield Heading((quoted(bot.bot, 60, "bold"), f": {about(bot)}"), 3, "")
     if bot.answers.kinds:
-        yield from _kinds(bot)
-        yield ""
-    lines = list(conclusions(bot))
-    yield from (f"- {prose(line)}" for line in lines)
-    yield from [""] if lines else []
-    yield from _spreads(bot.metrics)
-    for metric in bot.metrics:
-        yield from _counts(metric)
-    yield from _flips(bot, most_flips)
+        yield from (BLANK, _kinds(bot))
+    answers = [[what, said] for what, said in of_answers(bot)]
+    yield from (BLANK, Table([Column("answers", "text"), Column("", "text")], answers, has_header=False))
+    if spreads := list(_spreads(bot.metrics)):
+        names = ("over", "plain", "worst", "sd", "range")
+        made = [Column("score", "name"), *(Column(name, "figures") for name in names)]
+        yield from (BLANK, Table(made, spreads))
+    for metric in bot.metrics if details else ():
+        if metric.kinds:
+            yield BLANK
+            yield Folded((quoted(metric.column.name), " by kind"), [_counts(metric), *_curves(metric)])
+    if lines := list(conclusions(bot)):
+        yield BLANK
+        yield from map(Item, lines)
+    yield from _flips(bot, flips)
 
 
-def _kinds(bot: BotRobustness) -> Iterator[str]:
+def _kinds(bot: BotRobustness) -> Table:
+    """A line a kind: the share of answers that did as they must, and the flip rate of each metric."""
     metrics = [metric for metric in bot.metrics if metric.kinds]
     by_metric = [{(kind.kind, kind.must): kind for kind in metric.kinds} for metric in metrics]
-    lines = []
+    rows: list[list[Words]] = []
     for answers in bot.answers.kinds:
-        kinds = [each[answers.kind, answers.must] for each in by_metric]
-        rates = ["-" if kind.counts.rate is None else f"{kind.counts.rate:.2f}" for kind in kinds]
-        cells = [f"**{rate}** \\*" if kind.is_above else rate for rate, kind in zip(rates, kinds, strict=True)]
-        name = f"{cell_code(answers.kind, 60)}{DEMANDS[answers.must]}"
-        lines.append([name, f"{answers.rows:,}", share(answers.as_wanted), *cells])
-    headings = ["perturbation", "rows", "as it must", *(code(metric.column.name) for metric in metrics)]
-    yield from table(headings, lines, numbers=1)
+        rates = (_flip_rate(kinds[answers.kind, answers.must]) for kinds in by_metric)
+        name = (quoted(answers.kind, 60), DEMANDS[answers.must])
+        rows.append([name, f"{answers.rows:,}", share(answers.as_wanted), *rates])
+    made = columns("perturbation", "rows", "as it must", *(quoted(metric.column.name, 60, "dim") for metric in metrics))
+    made[2] = Column("as it must", "figures")
+    return Table(made, rows)
 
 
-def _spreads(metrics: tuple[MetricRobustness, ...]) -> Iterator[str]:
-    there = [
-        (metric, spread)
-        for metric in metrics
-        for spread in (metric.perturbations, metric.repeats)
-        if spread is not None
-    ]
-    if there:
-        lines = [_spread(*each) for each in there]
-        yield from table(["score", "over", "plain", "worst", "sd", "range"], lines, numbers=2)
-        yield ""
+def _flip_rate(kind: KindFlips) -> Words:
+    if kind.counts.rate is None:
+        return "- "
+    rate = f"{kind.counts.rate:.2f}"
+    return (Span(rate, "bad"), "*") if kind.is_above else f"{rate} "
 
 
-def _spread(metric: MetricRobustness, spread: ScoreSpread) -> list[str]:
-    plain = figure(spread.plain.mean, metric.column)
-    ends = share(spread.worst), share(spread.deviation), share(spread.range)
-    return [code(metric.column.name), spread.over, plain, *ends]
+def _spreads(metrics: tuple[MetricRobustness, ...]) -> Iterator[list[Words]]:
+    for metric in metrics:
+        for spread in (metric.perturbations, metric.repeats):
+            if spread is not None:
+                yield [
+                    quoted(metric.column.name), spread.over, figure(spread.plain.mean, metric.column),
+                    share(spread.worst), share(spread.deviation), share(spread.range),
+                ]  # fmt: skip
 
 
-def _counts(metric: MetricRobustness) -> Iterator[str]:
-    if not metric.kinds:
+def _counts(metric: MetricRobustness) -> Table:
+    """A line a kind: what passed before and fails now, the reverse, and how both differ from before."""
+    made = columns("perturbation", "lost", "won", "n/a")
+    made += [Column(name, "figures") for name in ("flips", "against control", "score change")]
+    return Table(made, [
+        [(quoted(kind.kind, 60), DEMANDS[kind.must]), f"{kind.pass_to_fail:,}", f"{kind.fail_to_pass:,}",
+         f"{kind.counts.not_comparable:,}", share(kind.rate), change(kind.above_control), change(kind.score_change)]
+        for kind in metric.kinds
+    ])  # fmt: skip
+
+
+def _curves(metric: MetricRobustness) -> Iterator[Block]:
+    """Flips and scores by intensity, and where a bot breaks down."""
+    if not metric.curves:
         return
-    curves = {curve.kind: curve.breakdown for curve in metric.curves}
-    lines = []
-    for kind in metric.kinds:
-        where = curves.get(kind.kind)
-        lines.append([
-            f"{cell_code(kind.kind, 60)}{DEMANDS[kind.must]}", f"{kind.pass_to_fail:,}", f"{kind.fail_to_pass:,}",
-            f"{kind.counts.not_comparable:,}", share(kind.rate), change(kind.above_control), change(kind.score_change),
-            where.sentence if where else "-",
-        ])  # fmt: skip
-    yield f"<details><summary>{html_code(metric.column.name)} by kind</summary>"
-    yield ""
-    headings = ["perturbation", "pass to fail", "fail to pass", "not comparable", "flips", "against the control"]
-    yield from table([*headings, "score change", "breaks down"], lines, numbers=1)
-    yield ""
-    yield "</details>"
-    yield ""
+    rows: list[list[Words]] = []
+    for curve in metric.curves:
+        for place, point in enumerate(curve.points):
+            kind = "" if place else quoted(curve.kind, 60)
+            ends = share(point.flips), _signed(point.above_control), _signed(point.fitted), share(point.score)
+            rows.append([kind, f"{point.intensity:g}", *ends])
+    made = columns("perturbation", "intensity")
+    yield BLANK
+    yield Table([*made, *(Column(name, "figures") for name in ("flips", "above", "fit", "score"))], rows)
+    for curve in metric.curves:
+        if curve.breakdown is not None:
+            yield Item((quoted(curve.kind, 60), f" {curve.breakdown.sentence}"))
 
 
-def _flips(bot: BotRobustness, most: int) -> Iterator[str]:
+def _signed(value: float | None) -> str:
+    return "-" if value is None else f"{value:+.2f}"
+
+
+def _flips(bot: BotRobustness, most: int) -> Iterator[Block]:
     if not bot.flips or not most:
         return
     shown = bot.flips[:most]
-    yield f"The worst flips, {sum(len(pair.flips) for pair in shown):,} of {bot.flip_count:,}:"
-    yield ""
-    lines = [_pair(pair, bot) for pair in shown]
-    headings = ["question", "perturbation", "flipped", "asked", "said", "asked then", "said then"]
-    yield from table(headings, lines, numbers=7)
-    yield ""
-
-
-def _pair(pair: FlippedPair, bot: BotRobustness) -> list[str]:
-    first = pair.first
-    texts = (first.question, pair.answer or "", first.perturbed, pair.perturbed_answer or "")
-    return [
-        cell_code(first.perturbation.source, 60), cell_code(how_perturbed(first), 60),
-        prose(what_flipped(pair, bot.metrics)), *(cell_code(text) for text in texts),
-    ]  # fmt: skip
+    inside = sum(len(pair.flips) for pair in shown)
+    yield BLANK
+    yield Sentence(f"The worst flips, {inside:,} of {bot.flip_count:,}:", "bold")
+    for pair in shown:
+        first = pair.first
+        source = quoted(first.perturbation.source, 60, "bold")
+        yield Item((source, ", ", quoted(how_perturbed(first), 60), f": {what_flipped(pair, bot.metrics)}"))
+        for asked, answer in ((first.question, pair.answer), (first.perturbed, pair.perturbed_answer)):
+            yield Item(("asked: ", quoted(asked, LONGEST)), level=1)
+            yield Item(("said: ", "(no answer)" if answer is None else quoted(answer, LONGEST)), level=2)
 
 
 def robustness_object(found: Robustness, most_flips: int | None = None) -> dict[str, object]:
