@@ -11,10 +11,11 @@ from .judged import JudgedItems
 
 _GUIDE: Final = "Ejento metrics guide 2.4"
 _CHECKER: Final = "RAGChecker"
+_FAITHFUL: Final = 0.75  # mean support from which an answer passes
 
 
 @metric(
-    threshold=0.75,
+    threshold=_FAITHFUL,
     blank_answer=Reason.NO_CLAIMS,
     zero_on_empty_contexts=True,
     swaps={
@@ -30,11 +31,13 @@ def faithfulness(
     *,
     verifier: Literal["judge", "hhem", "minicheck", "alignscore", "lettucedetect"] = "judge",
 ) -> Measured:
-    """Share of the answer's claims that follow from the contexts, all of them taken together.
+    """Mean probability that the answer's claims follow from the contexts, all of them taken together.
 
-    ``any_chunk`` in the details is the share of those that a single context supports (RAGChecker's faithfulness). An
-    answer that claims nothing, such as a refusal, has no value: check how many rows have one before you compare bots.
-    It does not say that the answer is right: a claim that follows from a wrong document is faithful.
+    Each claim has its probability, verdict and evidence in the details; a judge without probabilities, such as a
+    language model, says 0 or 1. A contradicted claim is marked; ``faithful`` passes no answer that has one.
+    ``any_chunk`` is the share of claims that a single context supports (RAGChecker's faithfulness). An answer that
+    claims nothing, such as a refusal, has no value: check how many rows have one before you compare bots. It does not
+    say that the answer is right: a claim that follows from a wrong document is faithful.
 
     With the option ``verifier`` a local model replaces the judge, which is then not asked. With
     ``hhem`` (the model of ``hallucination``) and ``minicheck`` the value is the share of the answer's sentences that a
@@ -46,6 +49,28 @@ def faithfulness(
     """
     added = {} if verifier == "judge" else {"verifier": verifier}
     return Measured(verdict_of_judge.value, {**added, **verdict_of_judge.details})
+
+
+@metric(
+    threshold=0.5,
+    aggregate="rate",
+    blank_answer=Reason.NO_CLAIMS,
+    zero_on_empty_contexts=True,
+    source="Project: faithfulness as a decision",
+)
+def faithful(claim_support: JudgedItems) -> Measured:
+    """1 if no claim of the answer is contradicted and they are supported with 0.75 or more on average, else 0.
+
+    The average is ``faithfulness``, which one contradiction among many claims hardly lowers; here it decides. A judge
+    that doesn't tell a contradiction from a claim that is only not mentioned, such as a language model, decides by the
+    average. An answer that claims nothing has no value.
+    """
+    if not claim_support.items:
+        raise NotApplicable(Reason.NO_CLAIMS)
+    contradicted = sum(item.verdict.contradicted for item in claim_support.items)
+    details: dict[str, object] = {"claims": claim_support.evidence("claim", "supported")}
+    value = float(not contradicted and claim_support.mean >= _FAITHFUL)
+    return Measured(value, {**details, "contradicted": contradicted, "judge": claim_support.judge})
 
 
 def claims_share(claims: JudgedItems) -> float:

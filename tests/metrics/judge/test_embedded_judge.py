@@ -1,9 +1,11 @@
 """What the embedded judge answers to each call, and what it says that it can't grade."""
 
 import asyncio
+import json
 import re
 
 import numpy as np
+import proctor
 import pytest
 from proctor.knowledge.models.batching import BatchingEmbedder
 from proctor.knowledge.models.embedding import EmbedderSettings, open_encoder
@@ -216,3 +218,26 @@ def test_without_a_support_model_there_are_verdicts_and_no_probabilities():
     call = CheckAnswer(QUESTION, CHUNKS, ("Gift cards can't be returned.",))
     said = ask(EmbeddedJudge(StubEmbedder()), call).claims[0]
     assert (said.holds, said.probability, said.contradicted, said.evidence) == (True, None, False, "")
+
+
+@pytest.mark.weights
+def test_one_contradicted_claim_among_many_fails_an_answer_whose_mean_passes(tmp_path):
+    said = [
+        "Orders go by post.",
+        "Returns are free.",
+        "The shop is in Basel.",
+        "Lunch is at noon.",
+        "Rain falls once a day.",
+    ]
+    rows = [
+        {"id": name, "question": "", "answer": " ".join([*said[:4], last]), "contexts": [" ".join(said)]}
+        for name, last in (("right", said[4]), ("wrong", "Rain falls three times a day."))
+    ]
+    run = proctor.score(rows, metrics=["faithfulness", "faithful"], db=tmp_path / "x.db", progress=False)
+    found = {row.question_id: row.scores for row in run.rows()}
+    assert {name: scores["faithful"].value for name, scores in found.items()} == {"right": 1, "wrong": 0}
+    assert all(scores["faithfulness"].passed for scores in found.values())
+    claims = json.loads(found["wrong"]["faithful"].details)["claims"]
+    (claim,) = (one for one in claims if not one["supported"])
+    assert (claim["contradicted"], claim["evidence"]) == (True, "Rain falls once a day.")
+    assert claim["probability"] < 0.1
