@@ -78,6 +78,7 @@ class Step:
         waits: whether it or anything that it depends on is async.
         on_expected: whether it depends on the expected answer, so that it is made for each accepted one.
         parts: those of its needs that are None when they can't be made.
+        spare: those of a metric's needs that are None when they can't be made, see ``MetricDeclaration``.
         calls: names of the judge calls that it makes.
         requests: how many judge requests it makes for a row.
     """
@@ -91,6 +92,7 @@ class Step:
     waits: bool = False
     on_expected: bool = False
     parts: tuple[str, ...] = ()
+    spare: tuple[str, ...] = ()
     calls: tuple[str, ...] = ()
     requests: int = 0
 
@@ -101,7 +103,7 @@ class Step:
             value = values[name]
             if isinstance(value, Failure):
                 is_optional = name in self.defaults and value.status is Status.NOT_APPLICABLE
-                if not is_optional and name not in self.parts:
+                if not is_optional and name not in (*self.parts, *self.spare):
                     return value
                 value = None
             if value is None and name in self.defaults:
@@ -188,6 +190,8 @@ def measure(step: Step, values: Values) -> float | Measured | Failure:
         if is_interrupt(error):
             raise
         return failure_of(error, step.name)
+    if result is None and (failed := [each for name in step.spare if isinstance(each := values[name], Failure)]):
+        return failed[0]
     bare = result.value if isinstance(result, Measured) else result
     if type(bare) is float and math.isfinite(bare):
         return cast("float | Measured", result)
@@ -289,6 +293,7 @@ class Prepared:
     blank_answer: BlankAnswer
     zero_on_empty: bool
     components: Mapping[str, str] = field(default_factory=dict)  # by need, the metric that it belongs to
+    failed_as_blank: bool = False
 
 
 def in_order(prepared: Iterable[Prepared]) -> tuple[Step, ...]:

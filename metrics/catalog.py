@@ -283,7 +283,18 @@ def _refuse_duplicate(function: Function, known: Artefact | Function | None) -> 
 @cache
 def builtin_catalog() -> Catalog:
     """The metrics that come with the package."""
-    from . import artefacts, classification, constraints, lexical, looping, numbers, operations, retrieval, semantic
+    from . import (
+        artefacts,
+        classification,
+        constraints,
+        lexical,
+        looping,
+        numbers,
+        operations,
+        outcomes,
+        retrieval,
+        semantic,
+    )
     from .judge import boolean, claims, contexts, grades, judged, pairs
     from .local import checkers, classifiers, likelihoods, summaries, verifiers
     from .safety import leaks
@@ -301,6 +312,7 @@ def builtin_catalog() -> Catalog:
         judged,
         claims,
         contexts,
+        outcomes,
         boolean,
         grades,
         pairs,

@@ -209,12 +209,12 @@ def tokens_presence(
         wanted = (accepted,) if accepted else ()
     if not wanted:
         raise NotApplicable(Reason.CONSTRAINTS_MISSING)
-    in_answer = _unmet(answer, wanted, as_text)
+    in_answer = unmet(answer, wanted, as_text)
     checked = contexts_to_check(contexts, check_contexts)
     if isinstance(checked, Reason):
         return Check(bool(in_answer), checked, in_answer)
     of_content = wanted if as_text else _of_content(wanted)
-    in_contexts = _unmet(" ".join(checked), of_content, as_text)
+    in_contexts = unmet(" ".join(checked), of_content, as_text)
     return Check(bool(in_answer), bool(in_contexts), in_answer, in_contexts)
 
 
@@ -241,17 +241,17 @@ def check_constraints(constraints: Sequence[str | Sequence[str]]) -> None:
 
 def meets(text: str, constraints: Sequence[str | Sequence[str]]) -> bool:
     """Whether a text meets all constraints of a question."""
-    return not _unmet(text, constraints, as_text=False)
+    return not unmet(text, constraints)
 
 
-def _unmet(text: str, wanted: Sequence[str | Sequence[str]], as_text: bool) -> list[Finding]:
-    """The constraints that are not met, shortened for display."""
-    unmet: list[Finding] = []
+def unmet(text: str, wanted: Sequence[str | Sequence[str]], as_text: bool = False) -> list[Finding]:
+    """The constraints that a text does not meet, shortened for display; ``as_text`` reads no patterns."""
+    found: list[Finding] = []
     for constraint in wanted:
         members = _members(constraint)
         if not any(_holds(text, member, as_text) for member in members):
-            unmet.append({"missing": [_shown(member) for member in members]})
-    return unmet
+            found.append({"missing": [_shown(member) for member in members]})
+    return found
 
 
 def _of_content(wanted: Sequence[str | Sequence[str]]) -> list[str | Sequence[str]]:

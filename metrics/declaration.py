@@ -73,6 +73,8 @@ class MetricSettings(TypedDict, total=False):
     scale: tuple[str, str] | None
     ranges: Ranges
     reads: tuple[str, ...]
+    spare: tuple[str, ...]
+    failed_as_blank: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +104,10 @@ class MetricDeclaration:
         ranges: for an option that changes ``low`` and ``high``: by (option, value) the new bounds.
         reads: files that its value depends on, as paths relative to the file that declares it; their content is part
             of the version of scores.
+        spare: needs with the default None that it may do without: one that can't be made is None, and why it can't is
+            the reason when the metric then returns None.
+        failed_as_blank: whether a row on which the bot failed has a value: that of a blank answer, which must need no
+            model.
     """
 
     threshold: float | None = None
@@ -120,6 +126,8 @@ class MetricDeclaration:
     scale: tuple[str, str] | None = None
     ranges: Ranges = field(default_factory=dict)
     reads: tuple[str, ...] = ()
+    spare: tuple[str, ...] = ()
+    failed_as_blank: bool = False
 
 
 @dataclass(frozen=True, slots=True)

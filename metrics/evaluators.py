@@ -207,6 +207,7 @@ _GUIDE: Final = (
 
 # 17.3, the metric foundations page, and our own.
 _OWN: Final = (
+    _evaluator("correct", "Right answers", "A"),
     _evaluator(
         "faq_basics", "FAQ basics", "A E",
         ("exact_match", "keyword_recall", "faq_similarity", "answer_length", "politeness"),

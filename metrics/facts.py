@@ -31,6 +31,8 @@ class Facts(TypedDict, total=False):
         contexts: the passages that the bot's answer was made from, in rank order; None when it has no retriever.
         constraints: what the answer must contain: all items; of an item that is a sequence, one member.
         language: ISO 639 code of the row's texts, for the sentence splitter.
+        answerable: whether the knowledge has the answer; None when the question set does not say.
+        abstained: whether the bot itself says that it does not answer; None when it does not say.
         faq_question: the FAQ entry that the bot matched.
         latency_ms: milliseconds from request to complete answer.
         cost: money spent on the row, as the backend reports it.
@@ -57,6 +59,8 @@ class Facts(TypedDict, total=False):
     contexts: Sequence[str] | None
     constraints: Sequence[str | Sequence[str]] | None
     language: str | None
+    answerable: bool | None
+    abstained: bool | None
     faq_question: str | None
     latency_ms: float | None
     cost: float | None
@@ -168,6 +172,8 @@ ROW_CHECKS: Final[Mapping[str, FactCheck]] = {
     "baseline_answer": lambda fact: Reason.BASELINE_MISSING if fact is None else None,
     "evidence": lambda fact: None if fact else Reason.EVIDENCE_MISSING,
     "language": _figure,
+    "answerable": _figure,
+    "abstained": _figure,
     "latency_ms": _figure,
     "cost": _figure,
     "tokens_in": _figure,
@@ -181,5 +187,5 @@ RUN_CHECKS: Final[Mapping[str, FactCheck]] = dict.fromkeys(RunFacts.__annotation
 TOOLS: Final = frozenset({"embedder", "judge", *LOCAL_MODELS})
 # The facts of a bot's reply; all other facts are the same for every bot that is asked the question.
 OF_REPLY: Final = frozenset(
-    {"answer", "contexts", "faq_question", "latency_ms", "cost", "tokens_in", "tokens_out", "retrieved"}
+    {"answer", "contexts", "abstained", "faq_question", "latency_ms", "cost", "tokens_in", "tokens_out", "retrieved"}
 )

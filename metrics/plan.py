@@ -194,11 +194,24 @@ class Plan:
         row.make_plain()
         return row.scores()
 
-    def bot_failed(self) -> list[Score]:
-        """Scores of a row on which the bot raised, timed out or was refused: without values."""
-        return [
-            Score(metric.id, None, Status.BOT_ERROR, Reason.BOT_RAISED, {}, metric.version) for metric in self.metrics
-        ]
+    def bot_failed(self, facts: Facts | None = None) -> list[Score]:
+        """Scores of a row on which the bot raised, timed out or was refused.
+
+        They have no values, but those of metrics to which no answer is a wrong one.
+
+        Args:
+            facts: of the question; left out, no score has a value.
+        """
+        return [self._bot_failed(one, facts) for one in self._row_plan.prepared]
+
+    def _bot_failed(self, one: Prepared, facts: Facts | None) -> Score:
+        if facts is None or not one.failed_as_blank:
+            return Score(one.metric.id, None, Status.BOT_ERROR, Reason.BOT_RAISED, {}, one.metric.version)
+        steps = tuple(step for step in one.below if not step.waits)
+        row = RowBench(RowPlan((one,), steps, (), False), {**facts, "answer": "", "abstained": None})
+        row.make_plain()
+        (score,) = row.scores()
+        return replace(score, details={**score.details, "answer": str(Reason.BOT_RAISED)})
 
     def broken_off(self, message: str) -> list[Score]:
         """Scores of a row whose scoring was broken off: an error for each metric."""
@@ -305,6 +318,7 @@ class _Planner:
             blank_answer=declared.blank_answer,
             zero_on_empty=zero_on_empty,
             components=declared.components,
+            failed_as_blank=declared.failed_as_blank,
         )
 
     def _scale(self, metric: Metric, options: Mapping[str, object]) -> tuple[float | None, float | None]:
@@ -399,6 +413,7 @@ def _step(
         name=entry.id,
         function=entry.function,
         names=names,
+        spare=entry.declaration.spare if isinstance(entry, Metric) else (),
         defaults={need.name: need.default for need in parameters if not need.required},
         options=options,
         is_async=is_async,

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from ..metrics.evaluators import RATES
 from ..metrics.score import Reason
 from .corrected import StoredCalibration
+from .outcomes import about_outcomes, aligned
 from .statistics.agreement import FEWEST
 from .summary import BotSummary, MetricColumn, MetricSummary, Summary
 from .table import BLANK, Block, Cell, Column, Heading, Row, RowGroup, Sentence, Span, Table, Words, quoted
@@ -18,11 +19,19 @@ ARROWS = {"higher": "↑", "lower": "↓", "neither": " "}
 
 
 def leaderboard(summary: Summary) -> list[Block]:
-    """Title, metrics down and bots across, and what the figures are."""
+    """What each bot has right, the title, metrics down and bots across, and what the figures are."""
     unfinished = "" if summary.status == "finished" else f" ({summary.status})"
     asked = f": {count(summary.questions, 'question')}, {count(len(summary.bots), 'bot')}, run {summary.run}"
     title = Heading((Span(summary.suite, "bold"), f"{asked}{unfinished}"), 2, "")
-    return [title, BLANK, *leaderboard_table(summary)]
+    return [*headline_blocks(summary), title, BLANK, *leaderboard_table(summary)]
+
+
+def headline_blocks(summary: Summary) -> Iterator[Block]:
+    """What share of its answers each bot has right, wrong and left open, a sentence each; none where nobody measured."""
+    found = list(aligned(summary.bots))
+    yield from (Sentence((quoted(name, 60, "bold"), sentence)) for name, sentence in found)
+    if found:
+        yield BLANK
 
 
 def leaderboard_table(summary: Summary, timed: bool = True) -> Iterator[Block]:
@@ -217,7 +226,7 @@ def _legend(summary: Summary) -> Iterator[Block]:
     yield Sentence(f"mean and 95 % interval over questions{crowd}; * best; ↑ higher is better", "dim")
     if summary.primary is not None:
         yield Sentence(summary.primary.why, "dim")
-    for sentence in (*about_intervals(summary), *about_corrections(summary)):
+    for sentence in (*about_outcomes(summary.bots), *about_intervals(summary), *about_corrections(summary)):
         yield Sentence(sentence, "dim")
     if any(bot.embedded for bot in summary.bots):
         yield Sentence("no LLM: answers come from an embedded model that only picks sentences or entries", "dim")

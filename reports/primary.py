@@ -18,10 +18,12 @@ if TYPE_CHECKING:
 
 OPERATIONAL: Final = ("latency_ms", "cost")  # what an answer takes, not how good it is
 
+CORRECT: Final = "correct"  # whether the answer is right: by this everything is read that names nothing else
+
 # Metrics that say whether an answer is right, the most telling first; a user who wants another names it.
 RIGHTNESS: Final = (
-    "answer_correctness", "row_correct", "tokens_presence.passes", "exact_match", "claim_f1", "answer_similarity",
-    "keyword_recall", "rouge_l",
+    CORRECT, "answer_correctness", "row_correct", "tokens_presence.passes", "exact_match", "claim_f1",
+    "answer_similarity", "keyword_recall", "rouge_l",
 )  # fmt: skip
 TELLING: Final = (
     0.1  # of such a metric: where hardly any bot's mean reaches it, it says more of itself than of the bots
@@ -73,6 +75,8 @@ def primary_metric(
     if not order:
         return None
     first = order[0]
+    if first == CORRECT and not named:
+        return Primary(columns[first], False, f"correct is the share of answers that are right. {NAME_ONE}")
     unmeasured = f"The suite names {named}, which this run does not have. " if named else ""
     return Primary(columns[first], False, f"{unmeasured}{_why(first, order)} {NAME_ONE}")
 
@@ -156,5 +160,9 @@ def by_directness(means: Mapping[str, Sequence[float]]) -> list[str]:
     ['rouge_l', 'exact_match', 'politeness']
     """
     direct = [name for name in RIGHTNESS if name in means]
-    telling = [name for name in direct if sum(mean >= TELLING for mean in means[name]) >= min(2, len(means[name]))]
+    telling = [
+        name
+        for name in direct
+        if name == CORRECT or sum(mean >= TELLING for mean in means[name]) >= min(2, len(means[name]))
+    ]
     return list(dict.fromkeys([*telling, *direct, *means]))

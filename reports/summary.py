@@ -17,7 +17,8 @@ from ..metrics.declaration import Level
 from ..metrics.score import Aggregate, Better
 from .corrected import StoredCalibration, calibrations_for
 from .models_in_use import JudgeInUse, ModelInUse, judge_in_use, models_in_use
-from .primary import Primary, named_primary, primary_metric
+from .outcomes import Outcomes, outcomes_of
+from .primary import CORRECT, Primary, named_primary, primary_metric
 from .statistics.intervals import mean_interval
 from .store.database import Store, StoreError
 from .store.run import LATEST, LATEST_FIRST
@@ -100,6 +101,7 @@ class BotSummary:
     cost: float | None
     cost_rows: int
     metrics: Mapping[str, MetricSummary]
+    outcomes: Outcomes | None = None
 
     @property
     def error_rate(self) -> float | None:
@@ -209,13 +211,15 @@ def _bot(
         " WHERE run_id = ? AND run_rows.bot_id = ? AND status != 'answered' GROUP BY status",
         [run_id, bot_id],
     )
+    metrics = _metrics(store, run_id, bot_id, columns)
     return BotSummary(
         name=name, kind=kind, model=model, embedded=bool(embedded), problem=problem, rows=facts["rows"],
         failed=facts["failed_rows"], abstained=abstained or 0, retriever_rows=facts["retriever_rows"],
         empty_context_rows=facts["empty_context_rows"],
         failures={str(status): int(count) for status, count in failures},
         latency=_latency(store, run_id, bot_id), tokens=tokens if tokens_rows else None, tokens_rows=tokens_rows or 0,
-        cost=cost, cost_rows=cost_rows, metrics=_metrics(store, run_id, bot_id, columns),
+        cost=cost, cost_rows=cost_rows, metrics=metrics,
+        outcomes=outcomes_of(store, run_id, bot_id, metrics.get(CORRECT), facts["rows"]),
     )  # fmt: skip
 
 

@@ -16,7 +16,7 @@ from ... import InputError
 from ...reports.compare.changes import BotState, part_changes
 from ...reports.compare.operands import MOST_NAMED, WORDS, Operand, find_file, open_operand, split_file, unknown_bot
 from ...reports.compare.scores import RunTables, ScoreTable
-from ...reports.export.gate import STYLES, bot_object, gate_blocks, gate_markdown, rule_object
+from ...reports.export.gate import STYLES, bot_object, gate_blocks, gate_markdown, opening_blocks, rule_object
 from ...reports.gate import report as words
 from ...reports.gate.report import GateReport
 from ...reports.gate.rule import ALL, MEANING, WRONG, GateRule, Scope
@@ -296,6 +296,7 @@ def result_blocks(result: GateResult) -> Iterator[Block]:
     report = result.report
     unfinished = "" if report.status == "finished" else f" ({report.status})"
     title = f": gate of {count(len(report.bots), 'bot')}, run {report.run}{unfinished}"
+    yield from opening_blocks(report)
     yield Heading((Span(report.suite, "bold"), title), 2, "")
     yield Sentence(result.took)
     yield Sentence(f"Compared with {report.baseline}, run {report.baseline_run}.")
@@ -324,6 +325,7 @@ def result_object(result: GateResult) -> dict[str, object]:
     """Everything, for programs."""
     report = result.report
     return {
+        "headlines": words.openings(report),
         "suite": report.suite,
         "run": report.run,
         "status": report.status,

@@ -41,6 +41,7 @@ class RowFacts:
             "expected_answers": question.expected,
             "constraints": question.constraints or None,
             "evidence": quotes_of(question) or None,
+            "answerable": question.answerable,
             "latency_ms": row.latency_ms,
             "embedder": self.embedder,
         }
@@ -50,6 +51,7 @@ class RowFacts:
             facts["retrieved"] = None if reply is None else self.places.retrieved(reply.contexts)
         if reply is not None:
             facts["answer"] = reply.answer
+            facts["abstained"] = reply.abstained
             facts["contexts"] = None if reply.contexts is None else [context.text for context in reply.contexts]
             facts["cost"] = reply.usage.cost
             facts["tokens_in"] = reply.usage.tokens_in
@@ -110,7 +112,7 @@ class Scorer:
         plan = self._plan_for(item)
         row = item.row
         if row.status is not RowStatus.ANSWERED:
-            self._keep(row, [*plan.bot_failed(), *self._pairs.bot_failed()])
+            self._keep(row, [*plan.bot_failed(self._facts.of(row)), *self._pairs.bot_failed()])
         elif not plan.metrics:
             pass
         elif plan.is_sync:

@@ -202,6 +202,7 @@ def choose_for_suite(
     provides = {
         "expected": questions.has_expected,
         "constraints": questions.has_constraints,
+        "answerable": questions.has_answerable,
         "evidence": questions.has_evidence,
         "text": questions.count,
         # The FAQ bot never returns contexts; whether a bot of one's own does is seen when it answers.

@@ -362,6 +362,7 @@ def _not_in_run(name: str, entries: Sequence[Entry], catalog: Catalog) -> str:
 # What a run has whose suite names no metrics, and what somebody must provide for it to say anything. One line each on
 # the leaderboard: of whole families only what a first look needs.
 DEFAULTS: Final[Mapping[str, tuple[str, ...]]] = {
+    "correct": ("verdict",),
     "exact_match": ("expected",),
     "keyword_recall": ("expected",),
     "rouge_l": ("expected",),
@@ -383,8 +384,10 @@ JUDGED: Final[Mapping[str, tuple[str, ...]]] = {
     "context_recall": ("expected", "contexts"),
     "answer_correctness": ("expected",),
 }
+VERDICTS: Final = ("expected", "constraints", "answerable")  # any of them says what is right
 LACKING: Final = {
     "expected": "no question has an expected answer",
+    "verdict": "no question has constraints, an expected answer or an answerable flag",
     "constraints": "no question has constraints",
     "evidence": "no question has gold evidence",
     "text": "no question is known",
@@ -445,6 +448,7 @@ def choose_metrics(
     Raises:
         InputError: no such metric, evaluator or option, or a threshold for a metric that is not in the run.
     """
+    provides = {**provides, "verdict": sum(provides.get(key, 0) for key in VERDICTS)}
     judged = {**JUDGED, **({"byop": ()} if own_prompts else {})} if is_judged else {}
     defaults: Mapping[str, Sequence[str]] = {**DEFAULTS, **judged}
     left_out = _left_out(defaults, provides) if wanted is None else {}

@@ -139,8 +139,8 @@ def cannot_grade(call: JudgeCall[Answer], why: str) -> NotApplicable:
     return NotApplicable(Reason.JUDGE_CANNOT_GRADE, call=call.title(), message=why)
 
 
-ANSWER_CLAIM, EXPECTED_CLAIM, EXPECTED_SENTENCE, CHUNK, SENTENCE = "a", "e", "x", "c", "s"
-_MARK = re.compile(r"[\[\uff3b]([acesx]\d+)[\]\uff3d]", re.IGNORECASE)
+ANSWER_CLAIM, EXPECTED_CLAIM, EXPECTED_SENTENCE, CHUNK, SENTENCE, WHOLE = "a", "e", "x", "c", "s", "w"
+_MARK = re.compile(r"[\[\uff3b]([acesxw]\d+)[\]\uff3d]", re.IGNORECASE)
 _BREAK = r" \n "  # spelt out, as in JSON: the models know it
 
 

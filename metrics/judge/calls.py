@@ -14,6 +14,7 @@ from .call import (
     NUMBER,
     SENTENCE,
     TEXT,
+    WHOLE,
     YES_OR_NO,
     Answer,
     Block,
@@ -262,8 +263,8 @@ class CheckExpected(ItemCall[ExpectedSupport]):
 class CompareClaims(ItemCall[Agreement]):
     """J3: the answer's claims against the expected answer, and the expected claims against the answer.
 
-    ``question`` is for judges that need it to understand short answers; the specification's prompt shows E, A and
-    both lists.
+    ``question`` is for judges that need it to understand short answers, and is shown where the answer as a whole is
+    judged; the specification's prompt shows E, A and both lists. Parts that are empty are not asked about.
     """
 
     name: ClassVar[str] = "compare_claims"
@@ -274,19 +275,22 @@ class CompareClaims(ItemCall[Agreement]):
     answer_claims: tuple[str, ...]
     expected_claims: tuple[str, ...]
     question: str = ""
+    whole: bool = False
 
     def lists(self) -> tuple[ItemList, ...]:
-        """The answer's claims, and the expected ones."""
+        """The answer's claims, the expected ones, and the answer as a whole."""
         answer = numbered(ANSWER_CLAIM, len(self.answer_claims))
         expected = numbered(EXPECTED_CLAIM, len(self.expected_claims))
         return (
             ItemList("answer_claims", "answer_claims", answer, "supported"),
             ItemList("expected_claims", "expected_claims", expected, "covered"),
+            ItemList("whole", "whole", numbered(WHOLE, int(self.whole)), "right"),
         )
 
     def shown(self) -> Sequence[Block]:
-        """Both answers and their claims."""
-        blocks = [Block("expected", unmarked(self.expected)), Block("answer", unmarked(self.answer))]
+        """Both answers and their claims; the question where the answer as a whole is judged."""
+        question = [Block("question", unmarked(self.question))] if self.whole and self.question.strip() else []
+        blocks = [*question, Block("expected", unmarked(self.expected)), Block("answer", unmarked(self.answer))]
         if self.answer_claims:
             ids = numbered(ANSWER_CLAIM, len(self.answer_claims))
             blocks.append(Block("answer_claims", listing(ids, self.answer_claims)))

@@ -155,25 +155,31 @@ async def useful_for_answer(question: str, answer: str, shown_chunks: ShownChunk
     return output.useful
 
 
-@artefact(parts=("answer_claims", "expected_claims"), calls=("compare_claims",))
+@artefact(parts=("answer_claims", "expected_claims", "judged_whole"), calls=("compare_claims",))
 async def agreement(
     expected: str,
     answer: str,
     judge: Judge,
     answer_claims: tuple[str, ...] | None = None,
     expected_claims: tuple[str, ...] | None = None,
+    judged_whole: bool | None = None,
     question: str = "",
 ) -> Agreement:
     """Which of the answer's claims the expected answer supports, and which of its claims the answer covers (J3).
 
-    An answer without claims covers none, without a request.
+    An answer without claims covers none, without a request. Whether the answer as a whole is right is asked in the
+    same request, where a metric wants to know and nothing else decides it.
     """
+    claims, wanted, whole = answer_claims or (), expected_claims or (), bool(judged_whole)
     if answer_claims == ():
         missed = Verdict(holds=False, why="the answer makes no claim")
-        return Agreement((), tuple(missed for _ in expected_claims or ()))
-    if not answer_claims and not expected_claims:
+        found = Agreement((), ())
+        if whole:
+            found = await judge.ask(CompareClaims(expected, answer, (), (), question, whole))
+        return replace(found, expected_claims=tuple(missed for _ in wanted))
+    if not (claims or wanted or whole):
         return Agreement((), ())
-    return await judge.ask(CompareClaims(expected, answer, answer_claims or (), expected_claims or (), question))
+    return await judge.ask(CompareClaims(expected, answer, claims, wanted, question, whole))
 
 
 @artefact(calls=("reverse_questions",))

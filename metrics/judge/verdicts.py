@@ -58,6 +58,7 @@ class Agreement:
 
     answer_claims: Verdicts  # supported by the expected answer
     expected_claims: Verdicts  # covered by the answer
+    whole: Verdicts = ()  # the answer as a whole is right; one verdict, or none if not asked
 
 
 @dataclass(frozen=True, slots=True)

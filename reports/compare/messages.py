@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from ..leaderboard import count, figure, milliseconds
+from ..outcomes import difference_sentence
+from ..primary import CORRECT
 from ..statistics.latency import LatencyDifference, OperandLatency, Ratio
 from ..statistics.paired import Difference
 from ..summary import MetricColumn
@@ -73,6 +75,17 @@ def groups(comparison: Comparison) -> Iterator[tuple[str, str, tuple[MetricCompa
     for kind, heading, verdicts in headings:
         if found := tuple(each for each in comparison.metrics if each.verdict in verdicts and each is not first):
             yield kind, heading, found
+
+
+def opening(comparison: Comparison) -> str:
+    """What share of their answers both have right, and the difference; blank where that is not the primary metric."""
+    found = comparison.of_primary
+    if found is None or found.column.name != CORRECT or comparison.same_answers:
+        return ""
+    change = found.difference
+    names = comparison.candidate.bot, comparison.baseline.bot
+    means = found.candidate_mean, found.baseline_mean
+    return difference_sentence(names[0], means[0], names[1], means[1], (change.mean, change.low, change.high))
 
 
 def about_primary(comparison: Comparison) -> str:

@@ -119,6 +119,9 @@ def _has_reason(row: JudgedPair) -> bool:
 
 def _head(comparison: Comparison) -> Iterator[Block]:
     baseline, candidate = comparison.baseline, comparison.candidate
+    if opening := words.opening(comparison):
+        yield Sentence(opening, "bold")
+        yield BLANK
     names: Words = (": ", quoted(baseline.name, 60), " against ", quoted(candidate.name, 60))
     if baseline.bot == candidate.bot:
         names = (": ", quoted(candidate.bot, 60), " in two runs")
@@ -260,6 +263,7 @@ def compared_object(found: Compared, baseline: str, candidate: str) -> dict[str,
 def comparison_object(comparison: Comparison) -> dict[str, object]:
     """All of it; what is not known is None."""
     return {
+        "opening": words.opening(comparison) or None,
         "baseline": asdict(comparison.baseline),
         "candidate": asdict(comparison.candidate),
         "headline": headline(comparison),

@@ -138,11 +138,20 @@ def gate_markdown(report: GateReport, more: Sequence[str] = ()) -> str:
     unfinished = "" if report.status == "finished" else f" ({report.status})"
     sign = SIGNS.get(report.exit_code, OTHER_SIGN)
     head: list[Block] = [
+        *opening_blocks(report),
         Heading((f"{sign} ", report.suite, f": {MEANING[report.exit_code]}"), 2),
         Sentence(("Run ", quoted(report.run), unfinished, " compared with ", quoted(report.baseline), " (run ",
                   quoted(report.baseline_run), f"). Exit code {report.exit_code}.")),
     ]  # fmt: skip
     return markdown([*head, *gate_blocks(report), *map(Item, more)])
+
+
+def opening_blocks(report: GateReport) -> Iterator[Block]:
+    """What share of its answers each gated bot has right, now and before."""
+    found = words.openings(report)
+    yield from (Sentence(each, "bold") for each in found)
+    if found:
+        yield BLANK
 
 
 def gate_blocks(report: GateReport) -> Iterator[Block]:

@@ -10,6 +10,7 @@ import orjson
 from ..analysis.messages import analysis_object
 from ..analysis.store import analysis_of_run
 from ..boards import board_object
+from ..outcomes import headlines
 from ..report import Report, insight_object, problem_object
 from ..summary import BotSummary, MetricSummary, Summary
 from .tables import frame_rows, row_json
@@ -18,6 +19,7 @@ from .tables import frame_rows, row_json
 def as_object(summary: Summary) -> dict[str, object]:
     """The machine-readable form: ``{"run": ..., "bots": {name: {"rows", "failed", "metrics", "latency_ms"}}}``."""
     return {
+        "headlines": headlines(summary.bots),
         "run": summary.run,
         "suite": summary.suite,
         "status": summary.status,
@@ -39,6 +41,7 @@ def _bot_object(bot: BotSummary) -> dict[str, object]:
         "rows": bot.rows,
         "failed": bot.failed,
         "abstained": bot.abstained,
+        "correct": bot.outcomes and bot.outcomes.as_object,
         "metrics": {name: _metric_object(name, metric) for name, metric in bot.metrics.items()},
         "latency_ms": {
             "mean": latency and latency.mean,

@@ -8,7 +8,7 @@ from ..analysis.messages import analysis_blocks
 from ..analysis.store import analysis_of_run
 from ..boards import board_blocks
 from ..insights import Insight
-from ..leaderboard import count, leaderboard_table
+from ..leaderboard import count, headline_blocks, leaderboard_table
 from ..problems import Problem, counted
 from ..report import Report
 from ..table import Block, Column, Folded, Heading, Item, Sentence, Span, Table, Words, quoted
@@ -26,6 +26,7 @@ def markdown(report: Report) -> str:
 def _page(report: Report) -> Iterator[Block]:
     summary = report.run.summary
     asked = f"{count(summary.questions, 'question')}, {count(len(summary.bots), 'bot')}"
+    yield from headline_blocks(summary)
     yield Heading(f"{summary.suite}: {asked}", 2)
     yield Sentence(_provenance(report))
     yield Sentence(f"{counted(report.findings.problems)}.", "bold")

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 from ..compare.changes import change_words
 from ..leaderboard import count, milliseconds
-from ..primary import Primary
+from ..outcomes import difference_sentence
+from ..primary import CORRECT, Primary
 from .rule import WRONG, GateRule, Scope, worst_code
 from .verdicts import (
     BotVerdict,
@@ -31,6 +32,19 @@ def headline(bot: BotVerdict) -> str:
         return f"{bot.bot}: {bot.word}" + (f", {same}" if bot.word == "unchanged" else f", though {same}")
     clusters = "" if bot.clusters == bot.questions else f" in {count(bot.clusters, 'cluster')}"
     return f"{bot.bot}{against}: {bot.word}, {count(bot.questions, 'question')}{clusters}"
+
+
+def openings(report: GateReport) -> list[str]:
+    """What share of its answers each bot has right, now and before; of bots that are gated by that."""
+    return [sentence for bot in report.bots if (sentence := _opening(bot))]
+
+
+def _opening(bot: BotVerdict) -> str:
+    found = next((each for each in bot.metrics if each.metric == CORRECT), None)
+    if found is None or found.change is None or found.candidate_mean is None or found.baseline_mean is None:
+        return ""
+    means = found.candidate_mean, found.baseline_mean
+    return difference_sentence(bot.bot, means[0], bot.baseline_bot, means[1], found.change)
 
 
 def failures(bot: BotVerdict) -> str:

@@ -20,7 +20,8 @@ from ..leaderboard import (
     figure,
     milliseconds,
 )
-from ..primary import OPERATIONAL, by_directness
+from ..outcomes import VERB, Outcomes, about_outcomes
+from ..primary import CORRECT, OPERATIONAL, by_directness
 from ..problems import Problem, apart, counted
 from ..ranking.ranked_run import InDetail
 from ..ranking.routing import Offer
@@ -656,6 +657,47 @@ def _address(run: ReportedRun, problem: Problem) -> str:
     return problem_address(run, problem) or (rows_address(bot=bot, metric=metric) if metric else "")
 
 
+@dataclass(frozen=True, slots=True)
+class Share:
+    """A piece of a bar of 0 to 100: ``right``, ``wrong`` or ``abstained``."""
+
+    kind: str
+    start: int
+    width: int
+
+
+@dataclass(frozen=True, slots=True)
+class Headline:
+    """What a bot has right, wrong and left open, in the words of every report; ``href`` is where the wrong ones are."""
+
+    bot: str
+    before: str
+    right: str
+    interval: str
+    wrong: str
+    abstained: str
+    shares: tuple[Share, ...]
+    href: str
+
+
+def headline_list(run: ReportedRun) -> list[Headline]:
+    """A headline for each bot that has outcomes."""
+    return [_headline(run, bot, bot.outcomes) for bot in run.bots if bot.outcomes]
+
+
+def _headline(run: ReportedRun, bot: BotSummary, found: Outcomes) -> Headline:
+    first, wrong, abstained = found.parts
+    right, end, interval = first.removeprefix(VERB).partition("right")
+    widths = found.percentages
+    shares = tuple(
+        Share(kind, sum(widths[:place]), width)
+        for place, (kind, width) in enumerate(zip(("right", "wrong", "abstained"), widths, strict=True))
+    )
+    is_listed = has_rows(run, CORRECT)
+    href = rows_address(bot=bot.name, metric=CORRECT, sort="value") if is_listed and found.counts.get("wrong") else ""
+    return Headline(bot.name, VERB, f"{right}{end}", interval, wrong, abstained, shares, href)
+
+
 def overview_section(report: Report) -> Markup:
     """The part of a run's page that is shown first; its store is still open."""
     run, summary = report.run, report.run.summary
@@ -666,6 +708,7 @@ def overview_section(report: Report) -> Markup:
     charts = tradeoff_charts(leading.detail, series) if leading else ()
     return render(
         "overview.html.j2",
+        headlines=headline_list(run),
         verdict=verdict_of(summary, leading),
         basis=_basis(report),
         metric=metric,
@@ -718,7 +761,7 @@ def _basis(report: Report) -> str:
 def _notes(report: Report) -> list[str]:
     """What the signs and figures of the leaderboard mean, and which models stand behind them."""
     summary = report.run.summary
-    about = (*about_intervals(summary), *about_corrections(summary))
+    about = (*about_outcomes(summary.bots), *about_intervals(summary), *about_corrections(summary))
     notes = [f"{sentence[0].upper()}{sentence[1:]}." for sentence in about]
     if any(bot.embedded for bot in summary.bots):
         notes.append("No LLM: answers come from an embedded model that only picks sentences or entries.")

@@ -84,7 +84,7 @@ def test_thresholds_and_directions_are_those_of_the_specification() -> None:
         "hallucination", "minicheck", "alignscore", "summac_zs", "summac_conv",
     }  # fmt: skip
     noise = {"noise_sensitivity", "noise_sensitivity_relevant", "noise_sensitivity_irrelevant"}
-    others = {"exact_match": 1.0, "row_correct": 1.0, "bot_error_rate": 0.0, "parse_failure_rate": 0.2}
+    others = {"correct": 1.0, "exact_match": 1.0, "row_correct": 1.0, "bot_error_rate": 0.0, "parse_failure_rate": 0.2}
     others |= dict.fromkeys(noise, 0.25) | {"lettucedetect": 1.0, "faithful": 0.5}
     yes_or_no = ("contains_all", "contains_any", "starts_with", "regex", "json_valid", "json_schema", "numeric_match")
     others |= dict.fromkeys(yes_or_no, 1.0)

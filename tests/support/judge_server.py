@@ -19,7 +19,7 @@ from openai_server import Call, OpenAIServer
 from proctor.metrics.judge.rendering import load_prompt
 from proctor.metrics.text import sentences
 
-ITEM = re.compile(r"^\[([acesx]\d+)\](?: (.*))?$", re.MULTILINE)
+ITEM = re.compile(r"^\[([acesxw]\d+)\](?: (.*))?$", re.MULTILINE)
 WORD = re.compile(r"\w{4,}")
 # Beginnings of the instructions, by which calls are told apart where no schema comes with them.
 NAMED = ("answer_claims", "check_answer", "check_expected", "compare_claims", "reverse_questions", "entities")
@@ -84,6 +84,8 @@ def _verdicts(name: str, wanted: set[str], texts: Mapping[str, str]) -> Iterator
             if part in wanted:
                 given = items(texts[part]).items()
                 yield part, [{"id": id, "why": "", verdict: _within(text, texts[against])} for id, text in given]
+        if "whole" in wanted:
+            yield "whole", [{"id": "w1", "why": "by word", "right": _within(texts["expected"], texts["answer"])}]
         return
     for part, source in (("claims", "claims"), ("expected_sentences", "expected")):
         if part in wanted and source in texts:

@@ -1,14 +1,17 @@
 """Correctness: the answer's claims against the expected answer, and the expected claims against the answer."""
 
+import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
+from statistics import fmean
 from typing import Final, NamedTuple
 
 import numpy as np
 
+from ...text import sentences
 from ...tools import Embedder, Entailment
 from ..calls import CompareClaims
 from ..verdicts import Agreement, Verdict
@@ -284,6 +287,12 @@ BASE: Final = -4.0
 ENTAILED: Final = 4.0
 """Log-odds of an entailment model that is sure; a contradiction counts as much against. Phrases entail nothing."""
 
+CALIBRATION: Final = (0.346, 0.598)
+"""Bias and slope that make of mean log-odds the probability that people say right.
+
+Fitted on the development halves of four sets of human verdicts (``tests/benchmarks/measure_correct.py``).
+"""
+
 _CANDIDATES: Final = 8  # texts that a claim is compared with
 _WHOLE_WORDS: Final = 300  # of an answer that is also compared as a whole, for claims spread over its sentences
 _CONTRADICTS: Final = ("figure", "name", "negation", "opposite")
@@ -354,7 +363,25 @@ async def agree(call: CompareClaims, embedder: Embedder, entailment: Entailment 
     return Agreement(
         answer_claims=tuple(_support(said, carried, is_point) for said, carried in found),
         expected_claims=tuple(_cover(best) for best in compared.covering),
+        whole=(await right(call.question, call.expected, call.answer, embedder, entailment),) if call.whole else (),
     )
+
+
+async def right(
+    question: str, expected: str, answer: str, embedder: Embedder, entailment: Entailment | None = None
+) -> Verdict:
+    """Whether an answer is right by an expected one, with the calibrated probability that people would say so.
+
+    The log-odds that the answer says each sentence of the expected answer are averaged, and calibrated.
+    """
+    claims = tuple(sentences(expected)) or (expected,)
+    compared = await compare(CompareClaims(expected, answer, sentences(answer), claims, question), embedder, entailment)
+    odds = fmean(best.log_odds if best else BASE for best in compared.covering)
+    probability = 1 / (1 + math.exp(-(CALIBRATION[0] + CALIBRATION[1] * odds)))
+    verdicts = [_cover(best) for best in compared.covering]
+    why = "; ".join(dict.fromkeys(one.why for one in verdicts if one.why))
+    holds = probability >= 0.5
+    return Verdict(holds, why="" if holds else why, probability=probability)
 
 
 async def compare(call: CompareClaims, embedder: Embedder, entailment: Entailment | None = None) -> Compared:

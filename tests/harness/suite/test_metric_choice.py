@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from proctor import InputError
-from proctor.harness.suite.choices import DEFAULTS, JUDGED, LACKING, choose_metrics
+from proctor.harness.suite.choices import DEFAULTS, JUDGED, LACKING, VERDICTS, choose_metrics
 from proctor.metrics import Catalog, builtin_catalog, metric
 from proctor.metrics.evaluators import EVALUATORS, named, names
 from suites import NOTING, asked, lines, write_suite
@@ -77,7 +77,8 @@ def test_defaults_without_what_they_rest_on_are_left_out_with_the_reason():
 
 @pytest.mark.parametrize("need", LACKING)
 def test_whatever_is_lacking_its_metrics_are_left_out_and_only_they(need):
-    left_out = chosen(None, **{need: 0}).left_out
+    left_out = chosen(None, **dict.fromkeys(VERDICTS, 0) if need == "verdict" else {need: 0}).left_out
+    left_out = {name: why for name, why in left_out.items() if why == LACKING[need]}
     assert left_out == {name: LACKING[need] for name, needs in DEFAULTS.items() if need in needs}
     assert left_out
 
@@ -85,7 +86,7 @@ def test_whatever_is_lacking_its_metrics_are_left_out_and_only_they(need):
 def test_the_default_metrics_need_no_more_than_is_asked_for():
     catalog = builtin_catalog()
     facts = {"expected": "expected", "text": "question", "contexts": "contexts", "latency_ms": "latency_ms"}
-    facts |= {"constraints": "constraints", "evidence": "gold"}
+    facts |= {"constraints": "constraints", "evidence": "gold", "verdict": "expected_answers"}
     for name, needs in DEFAULTS.items():
         given = {"question", "answer", "embedder", "judge", "retrieved"} | {facts[need] for need in needs}
         for evaluator in named(name, catalog):
@@ -250,7 +251,7 @@ def test_a_run_says_what_it_does_without_on_screen_and_on_the_manifest(tmp_path)
     path.write_text(json.dumps({key: value for key, value in suite.items() if key != "metrics"}))
     done = proctor("run", "suite.yaml", "--json", folder=tmp_path)
     assert done.returncode == 0, done.stderr
-    assert "proctor: Left out of the default metrics: exact_match" in done.stderr
+    assert "proctor: Left out of the default metrics: correct (no question has constraints, an expected" in done.stderr
     assert "proctor: Without a value on any row: faithfulness (contexts_missing)." in done.stderr
     ((manifest,),) = lines(tmp_path / "proctor.db", "SELECT manifest FROM runs")
     left_out = json.loads(manifest)["settings"]["metrics_left_out"]

@@ -1,0 +1,128 @@
+"""Outcomes: whether an answer is right, wrong, or left open rightly or wrongly; the metric ``correct``."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Annotated, Final, Literal
+
+from .abstention import abstains
+from .constraints import unmet
+from .declaration import Allowed, artefact, metric
+from .facts import is_blank
+from .judge.verdicts import Agreement
+from .score import Measured, NotApplicable, Reason, Unreadable
+from .tools import Judge
+
+Outcome = Literal["right", "wrong", "abstained_rightly", "abstained_wrongly"]
+Decider = Literal["constraints", "expected answer", "abstention", "no answer"]
+VALUES: Final[Mapping[Outcome, float]] = {"right": 1, "wrong": 0, "abstained_rightly": 1, "abstained_wrongly": 0}
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """The outcome of an answer where no model is needed for it.
+
+    Attributes:
+        outcome: None where the expected answer decides.
+        decided_by: what decides.
+        details: evidence, such as the constraints that are not met.
+    """
+
+    outcome: Outcome | None
+    decided_by: Decider = "expected answer"
+    details: Mapping[str, object] = field(default_factory=dict)
+
+
+@artefact
+def settled_outcome(
+    answer: str,
+    constraints: Sequence[str | Sequence[str]] | None = None,
+    expected_answers: Sequence[str] | None = None,
+    answerable: bool | None = None,
+    abstained: bool | None = None,
+    question: str = "",
+) -> Settled:
+    """The outcome by abstention or constraints; none where the expected answer has to decide.
+
+    A bot's own word that it abstains, or that it does not, goes before the wording of its answer. An expected answer
+    that is an abstention itself, on a question that is not marked as answerable, means that there is no answer.
+    """
+    accepted = [text for text in expected_answers or () if not is_blank(text)]
+    if not constraints and not accepted and answerable is None:
+        raise NotApplicable(Reason.EXPECTED_MISSING)
+    if is_blank(answer) and abstained is not True:
+        return Settled("wrong", "no answer", {"answer": str(Reason.ANSWER_EMPTY)})
+    is_silent = abstains(answer, question) if abstained is None else abstained
+    says_none = bool(accepted) and not constraints and all(abstains(text, question) for text in accepted)
+    if answerable is False or (answerable is None and says_none):
+        return Settled("abstained_rightly" if is_silent else "wrong", "abstention")
+    if constraints:
+        missing = unmet(answer, constraints)
+        if not missing:
+            return Settled("right", "constraints")
+        details = {"missing": [each["missing"] for each in missing]}
+        return Settled("abstained_wrongly" if is_silent else "wrong", "constraints", details)
+    if is_silent:
+        return Settled("abstained_wrongly", "abstention")
+    if not accepted:
+        raise NotApplicable(Reason.EXPECTED_MISSING)
+    return Settled(None)
+
+
+@artefact
+def judged_whole(settled_outcome: Settled) -> bool:
+    """Whether the judge has to say if the answer as a whole is right."""
+    return settled_outcome.outcome is None
+
+
+@metric(
+    threshold=1.0,
+    blank_answer="measure",
+    spare=("agreement",),
+    failed_as_blank=True,
+    source="Proctor",
+)
+def correct(
+    settled_outcome: Settled,
+    judged_whole: bool,
+    agreement: Agreement | None = None,
+    judge: Judge | None = None,
+    *,
+    min_probability: Annotated[float, Allowed("between 0 and 1", lambda share: 0 < share < 1)] = 0.5,
+) -> Measured | None:
+    """Whether the answer is right: 1 for right and for abstained rightly, 0 for wrong and for abstained wrongly.
+
+    The outcome is in the details, with what decided it:
+
+    - On a question that can't be answered (``answerable: false``, or an expected answer that is itself an abstention)
+      the bot is right exactly when it abstains.
+    - Where the question has constraints, the answer is right when it meets all of them.
+    - Else the judge compares it with the expected answer: the embedded judge by a calibrated probability, which must
+      reach ``min_probability``; a language model by a verdict, in the request that ``answer_correctness`` makes, too.
+    - An answer that abstains though it need not is ``abstained_wrongly``. A blank answer is wrong, and so is a row on
+      which the bot failed: whoever asked has no answer.
+
+    A question with neither constraints, expected answer nor ``answerable`` has no value. The mean is the share of
+    questions that the bot gets right, which is the first line of every report.
+    """
+    del judged_whole  # what ``agreement`` was asked
+    if settled_outcome.outcome is not None:
+        return _measured(settled_outcome.outcome, settled_outcome.decided_by, settled_outcome.details)
+    if agreement is None:
+        return None
+    verdict = agreement.whole[0] if agreement.whole else None
+    if verdict is None:
+        raise Unreadable("the judge gave no verdict on the answer as a whole that can be read")
+    details: dict[str, object] = {"judge": judge.model_id} if judge else {}
+    is_right = verdict.holds
+    if verdict.probability is not None:
+        is_right = verdict.probability >= min_probability
+        details |= {"probability": round(verdict.probability, 4), "threshold": min_probability}
+    if verdict.why:
+        details["why"] = verdict.why
+    if verdict.agreement < 1:
+        details["agreement"] = verdict.agreement
+    return _measured("right" if is_right else "wrong", "expected answer", details)
+
+
+def _measured(outcome: Outcome, decided_by: Decider, details: Mapping[str, object]) -> Measured:
+    return Measured(VALUES[outcome], {"outcome": outcome, "decided_by": decided_by, **details})

@@ -1,0 +1,173 @@
+"""Outcomes: how many answers of a bot are right, wrong or left open, as the sentence that every report opens with."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ..metrics.outcomes import Outcome
+from .primary import CORRECT
+from .text import printable
+
+if TYPE_CHECKING:
+    from .store.database import Store
+    from .summary import BotSummary, MetricSummary
+
+VERB = "answers "
+COUNTS = """
+SELECT json_extract(details, '$.outcome'), COUNT(*), TOTAL(replies.status != 'answered') FROM run_rows
+JOIN replies ON replies.id = run_rows.reply_id
+JOIN run_metrics ON run_metrics.run_id = run_rows.run_id
+JOIN metrics ON metrics.id = run_metrics.metric_id AND metrics.name = :metric
+JOIN score_details ON score_details.reply_id = run_rows.reply_id
+    AND score_details.question_id = run_rows.question_id AND score_details.metric_id = run_metrics.metric_id
+WHERE run_rows.run_id = :run AND run_rows.bot_id = :bot AND json_extract(details, '$.outcome') IS NOT NULL
+GROUP BY 1"""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcomes:
+    """What became of a bot's answers, by the metric ``correct``.
+
+    Attributes:
+        counts: answers by outcome.
+        low: of the 95 % interval of the share that is right, over questions in their clusters; None where there is
+            none.
+        high: the same.
+        failed: those of the wrong ones that failed outright.
+        without: answers without an outcome, which are in no share.
+    """
+
+    counts: Mapping[Outcome, int]
+    low: float | None
+    high: float | None
+    failed: int = 0
+    without: int = 0
+
+    @property
+    def known(self) -> int:
+        """Answers with an outcome; more than none."""
+        return sum(self.counts.values())
+
+    @property
+    def right(self) -> float:
+        """The share that is right, those rightly abstained included."""
+        return (self.counts.get("right", 0) + self.counts.get("abstained_rightly", 0)) / self.known
+
+    @property
+    def percentages(self) -> tuple[int, int, int]:
+        """Right, wrong and wrongly abstained, in whole percent that add up to 100."""
+        right = round(100 * self.right)
+        exact = [100 * self.counts.get(name, 0) / self.known for name in ("wrong", "abstained_wrongly")]
+        wrong = min(round(exact[0]), 100 - right)
+        return right, wrong, 100 - right - wrong
+
+    @property
+    def sentence(self) -> str:
+        """What follows the bot's name: ``answers 68 % right [59, 76], 22 % wrong, 10 % abstained``."""
+        return ", ".join(self.parts)
+
+    @property
+    def parts(self) -> tuple[str, str, str]:
+        """The three parts of the sentence."""
+        right, wrong, abstained = self.percentages
+        ends = None if self.low is None or self.high is None else (round(100 * self.low), round(100 * self.high))
+        interval = f" [{ends[0]}, {ends[1]}]" if ends else ""
+        return f"{VERB}{right} % right{interval}", f"{wrong} % wrong", f"{abstained} % abstained"
+
+    @property
+    def as_object(self) -> dict[str, object]:
+        """For machines: counts, and shares from 0 to 1."""
+        return {
+            "right": self.right,
+            "ci_low": self.low,
+            "ci_high": self.high,
+            "wrong": self.counts.get("wrong", 0) / self.known,
+            "abstained": self.counts.get("abstained_wrongly", 0) / self.known,
+            "counts": dict(self.counts),
+            "failed": self.failed,
+            "without_outcome": self.without,
+        }
+
+
+def outcomes_of(store: Store, run_id: int, bot_id: int, found: MetricSummary | None, rows: int) -> Outcomes | None:
+    """The outcomes of a bot; None where ``correct`` is not measured, or has no value.
+
+    Args:
+        store: with the run.
+        run_id: key of the run.
+        bot_id: key of the bot.
+        found: the bot's ``correct``.
+        rows: how many were asked.
+    """
+    if found is None or found.mean is None:
+        return None
+    lines = store.query(COUNTS, {"run": run_id, "bot": bot_id, "metric": CORRECT})
+    counts = {outcome: int(count) for outcome, count, _ in lines}
+    known = sum(counts.values())
+    if not known:  # somebody's own metric of this name
+        return None
+    failed = int(sum(failed for _, _, failed in lines))
+    return Outcomes(counts, found.ci_low, found.ci_high, failed, rows - known)
+
+
+def headlines(bots: Sequence[BotSummary]) -> list[str]:
+    """The sentence of each bot that has outcomes; names are those of others and may hold anything."""
+    return [f"{bot.name} {bot.outcomes.sentence}" for bot in bots if bot.outcomes]
+
+
+def aligned(bots: Sequence[BotSummary]) -> Iterator[tuple[str, str]]:
+    """Name of each bot that has outcomes, and its sentence, padded so that all stand below one another."""
+    found = [(printable(bot.name), bot.outcomes.parts) for bot in bots if bot.outcomes]
+    if not found:
+        return
+    widths = [max(map(len, column)) for column in zip(*((name, *parts) for name, parts in found), strict=True)]
+    for name, (right, wrong, abstained) in found:
+        ends = f"{wrong.rjust(widths[2])}, {abstained.rjust(widths[3])}"
+        yield name, f"{' ' * (1 + widths[0] - len(name))}{f'{right},'.ljust(widths[1] + 1)} {ends}"
+
+
+def about_outcomes(bots: Sequence[BotSummary]) -> Iterator[str]:
+    """What is counted as right and wrong that one would not think of, and what has no outcome, bot by bot."""
+    found = [(bot, bot.outcomes) for bot in bots if bot.outcomes]
+    rightly = [(bot.name, each.counts.get("abstained_rightly", 0) / each.known) for bot, each in found]
+    if any(share for _, share in rightly):
+        yield f"right includes abstaining where there is no answer: {_shares(rightly)}"
+    failed = [(bot.name, each.failed / each.known) for bot, each in found]
+    if any(share for _, share in failed):
+        yield f"wrong includes answers that failed: {_shares(failed)}"
+    without = [f"{bot.name} {each.without:,} of {bot.rows:,}" for bot, each in found if each.without]
+    if without:
+        yield f"answers that could not be judged are in no share: {', '.join(without)}"
+
+
+def difference_sentence(
+    candidate: str, now: float, baseline: str, before: float, difference: tuple[float, float | None, float | None]
+) -> str:
+    """What share two bots, or a bot before and after, have right, and how many points lie between them.
+
+    Args:
+        candidate: name of the bot that is looked at.
+        now: share of its answers that are right.
+        baseline: name of the bot that it is compared with; the same for another run of it.
+        before: share of that one's answers that are right.
+        difference: of the shares, with the ends of its 95 % interval or None.
+
+    >>> difference_sentence("rag", 0.68, "faq", 0.61, (0.07, 0.01, 0.13))
+    'rag answers 68 % right, faq 61 %: +7 points [+1, +13]'
+    >>> difference_sentence("rag", 0.68, "rag", 0.68, (0.0, None, None))
+    'rag answers 68 % right, 68 % before: 0 points'
+    """
+    other = f"{100 * before:.0f} % before" if candidate == baseline else f"{baseline} {100 * before:.0f} %"
+    mean, low, high = (None if end is None else _points(end) for end in difference)
+    interval = "" if low is None or high is None else f" [{low}, {high}]"
+    return f"{candidate} {VERB}{100 * now:.0f} % right, {other}: {mean} points{interval}"
+
+
+def _points(share: float) -> str:
+    return f"{round(100 * share):+d}".replace("+0", "0")
+
+
+def _shares(shares: Sequence[tuple[str, float]]) -> str:
+    return ", ".join(f"{name} {100 * share:.0f} %" for name, share in shares if share)

@@ -1,0 +1,158 @@
+"""``correct`` beside human verdicts, as users get it, and whether its probability is calibrated.
+
+Run: python tests/benchmarks/measure_correct.py [--rows N] [--fit] [SET ...]
+Sets: evouna, nq301, efficientqa, student_answers, haluquestqa (which has no expected answers, so no value).
+
+Reads the development halves beside the checkout (../shared/data) in place. The value is ``correct`` of each row as a
+run makes it by the embedded judge: abstention by the answer's words, else the judge's probability against every
+accepted answer, decided at .5. A row without a value counts as one that disagrees. "Floor" decides by token F1 at .5.
+Intervals are of 95 %, from 1,000 resamples of whole questions with a fixed seed.
+
+The reliability table is of probabilities "left out": bias and slope are fitted on the other sets, each set with the
+same mass. Its expected calibration error is over all sets, each with the same mass. --fit prints the two numbers fitted
+on all sets, which go into ``CALIBRATION`` of metrics/judge/embedded/correctness.py.
+"""
+
+import argparse
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from agreement import Floats, auroc, bootstrap, decided
+from floors import token_f1
+from labelled_data import ABSENT, DATA, Row, accepted, documents, open_embedder, read, sampled, score, table, values
+from numpy.typing import NDArray
+from proctor.knowledge.models.batching import BatchingEmbedder
+from proctor.metrics import Facts
+from proctor.metrics.judge.embedded.correctness import CALIBRATION
+from proctor.metrics.judge.embedded.judge import EmbeddedJudge
+
+SETS: Final = ("evouna", "nq301", "efficientqa", "student_answers", "haluquestqa")
+BINS: Final = 10
+GOAL: Final = 0.05
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Measured:
+    """A set: what people say, what ``correct`` says, and the log-odds behind its probability (nan where none is)."""
+
+    name: str
+    yes: NDArray[np.bool_]
+    groups: NDArray[np.intp]
+    value: Floats
+    odds: Floats
+    floor: Floats
+
+
+def facts_of(row: Row, judge: EmbeddedJudge, expected: Sequence[str]) -> Facts:
+    return {"question": row["question"], "answer": row["answer"], "expected_answers": expected, "judge": judge}
+
+
+def measure(name: str, rows: Sequence[Row], embedder: BatchingEmbedder) -> Measured:
+    judge = EmbeddedJudge(embedder)
+    made = score([facts_of(row, judge, accepted(row)) for row in rows], ["correct"], embedder)["correct"]
+    pairs = [(place, text) for place, row in enumerate(rows) for text in dict.fromkeys(accepted(row))]
+    alone = score([facts_of(rows[place], judge, [text]) for place, text in pairs], ["correct"], embedder)["correct"]
+    likely = np.full(len(rows), np.nan)
+    for (place, _), found in zip(pairs, values(alone, "probability"), strict=True):
+        likely[place] = np.fmax(likely[place], found)
+    logit = np.log(np.clip(likely, 1e-6, 1 - 1e-6) / (1 - np.clip(likely, 1e-6, 1 - 1e-6)))
+    return Measured(
+        name,
+        np.array([row["label"]["correct"] for row in rows], dtype=np.bool_),
+        documents(rows, lambda row: row["question"]),
+        values(made),
+        (logit - CALIBRATION[0]) / CALIBRATION[1],
+        np.array([token_f1(row["answer"], accepted(row)) for row in rows]),
+    )
+
+
+def agreement_line(one: Measured) -> tuple[object, ...]:
+    said = one.value == 1
+    valued = np.isfinite(one.value)
+    right = bootstrap(lambda rows: float(((said == one.yes) & valued)[rows].mean()), one.groups)
+    balanced = bootstrap(lambda rows: decided(said[rows], one.yes[rows]).balanced, one.groups)
+    scores = np.nan_to_num(one.odds, nan=-1e3)
+    area = bootstrap(lambda rows: auroc(scores[rows], one.yes[rows]), one.groups)
+    floor = f"{float(((one.floor >= 0.5) == one.yes).mean()):.3f}"
+    counts = (len(one.yes), one.groups.max() + 1, f"{one.yes.mean():.0%}", f"{said.mean():.0%}")
+    return one.name, *counts, floor, right, balanced, area
+
+
+def fitted(sets: Sequence[Measured]) -> Floats:
+    """Bias and slope of the likeliest logistic curve; each set has the same mass."""
+    from scipy.optimize import minimize
+
+    odds, yes, mass = joined(sets)
+
+    def loss(tried: Floats) -> float:
+        margin = np.where(yes, 1, -1) * (tried[0] + tried[1] * odds)
+        return float((mass * np.logaddexp(0, -margin)).sum())
+
+    return np.asarray(minimize(loss, np.array([0.0, 0.5])).x)
+
+
+def joined(sets: Sequence[Measured]) -> tuple[Floats, NDArray[np.bool_], Floats]:
+    """Log-odds, labels and mass of the rows that the judge decides."""
+    known = [np.isfinite(one.odds) for one in sets]
+    odds = np.concatenate([one.odds[rows] for one, rows in zip(sets, known, strict=True)])
+    yes = np.concatenate([one.yes[rows] for one, rows in zip(sets, known, strict=True)])
+    mass = np.concatenate([np.full(rows.sum(), 1 / rows.sum()) for rows in known]) / len(sets)
+    return odds, yes, mass
+
+
+def probabilities(one: Measured, weights: Floats) -> Floats:
+    return np.asarray(1 / (1 + np.exp(-(weights[0] + weights[1] * one.odds))))
+
+
+def reliability(sets: Sequence[Measured]) -> None:
+    """The table, and the expected calibration error, of each set by the curve of the others."""
+    likely = [probabilities(one, fitted([other for other in sets if other is not one])) for one in sets]
+    known = [np.isfinite(one.odds) for one in sets]
+    _, yes, mass = joined(sets)
+    said = np.concatenate([one[rows] for one, rows in zip(likely, known, strict=True)])
+    bins = np.minimum((said * BINS).astype(int), BINS - 1)
+    lines, error = [], 0.0
+    for one in range(BINS):
+        inside = bins == one
+        if not inside.any():
+            continue
+        weight = mass[inside].sum()
+        said_mean, found = ((mass * each)[inside].sum() / weight for each in (said, yes))
+        error += weight * abs(said_mean - found)
+        lines.append((f"{one / BINS:.1f} to {(one + 1) / BINS:.1f}", inside.sum(), f"{said_mean:.2f}", f"{found:.2f}"))
+    table(("probability, left out", "rows", "mean said", "share right by people"), lines)
+    print(f"Expected calibration error, left out: {error:.3f}, goal {GOAL}")
+    for one, each, rows in zip(sets, likely, known, strict=True):
+        print(f"  {one.name}: said {each[rows].mean():.3f}, right {one.yes[rows].mean():.3f}")
+
+
+def main() -> None:
+    if not DATA.is_dir():
+        sys.exit(ABSENT)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("sets", nargs="*", metavar="SET", help=", ".join(SETS))
+    parser.add_argument("--rows", type=int, default=1_000_000, help="at most so many of each set, by a fixed seed")
+    parser.add_argument("--fit", action="store_true", help="print bias and slope fitted on all sets")
+    given = parser.parse_args()
+    embedder = open_embedder()
+    found = []
+    for name in given.sets or SETS:
+        labelled = [row for row in read(name) if row["label"].get("correct") is not None and row["expected_answer"]]
+        if not labelled:
+            print(f"{name}: no row has an expected answer and a verdict, so `correct` has no value\n", flush=True)
+            continue
+        found.append(measure(name, sampled(labelled, given.rows), embedder))
+    embedder.close()
+    columns = ("set", "rows", "questions", "right by people", "right by us", "floor", "agreement", "balanced", "AUROC")
+    table(columns, [agreement_line(one) for one in found])
+    if len(found) > 1:
+        reliability(found)
+    if given.fit:
+        print(f"CALIBRATION = {tuple(round(float(one), 3) for one in fitted(found))}, shipped: {CALIBRATION}")
+
+
+if __name__ == "__main__":
+    main()

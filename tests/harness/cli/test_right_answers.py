@@ -1,0 +1,132 @@
+"""What share of its answers each bot has right: the first line wherever a run, a comparison or a gate is told."""
+
+import json
+
+import proctor as package
+import pytest
+from page_html import read_html
+from suites import lines, write_suite
+from typed import proctor
+
+BOTS = {name: {"type": "python", "target": f"bot.py:{name}"} for name in ("rag", "faq")}
+CODE = """
+NUMBERS = {"3": "nobody can say", "5": "five"}
+
+def rag(question):
+    number = question.split()[-1]
+    if number == "9":
+        raise ValueError("no nine")
+    if number in "78":
+        return "I'm sorry, but I don't know."
+    return f"It is {number}" if number != "1" else "It is 77"
+
+def faq(question):
+    return "I don't know."
+"""
+# The last two can't be answered; of the first eight two expect words, the others a number.
+QUESTIONS = [
+    {"id": f"q{number}", "question": f"What is {number}", "constraints": [f"is {number}"]} for number in range(7)
+] + [
+    {"id": "q7", "question": "What is 7", "expected_answer": "It is seven"},
+    {"id": "q8", "question": "What is 8", "answerable": False},
+    {"id": "q9", "question": "What is 9", "answerable": False},
+]
+RAG = "rag answers 70 % right [34, 91], 20 % wrong, 10 % abstained"
+FAQ = "faq answers 20 % right [4, 57], 0 % wrong, 80 % abstained"
+NOTES = (
+    "right includes abstaining where there is no answer: rag 10 %, faq 20 %",
+    "wrong includes answers that failed: rag 10 %",
+)
+
+
+def plain(text):
+    return " ".join(text.replace("\\", "").split())
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    made = tmp_path_factory.mktemp("right")
+    suite = json.loads(write_suite(made, CODE, QUESTIONS, bots=BOTS).read_text())
+    del suite["metrics"]
+    (made / "suite.yaml").write_text(json.dumps(suite))
+    return made
+
+
+@pytest.fixture(scope="module")
+def shown(folder):
+    return proctor("run", "suite.yaml", folder=folder).stdout
+
+
+def test_the_terminal_opens_with_it_and_says_what_is_counted(shown):
+    first, second, blank = shown.splitlines()[:3]
+    assert plain(first) == RAG and plain(second) == FAQ and blank == ""
+    assert first.index("% wrong") == second.index("% wrong"), "the figures stand below one another"
+    assert all(note in plain(shown) for note in NOTES)
+
+
+def test_one_estimator_gives_its_interval_everywhere(folder, shown):
+    made = json.loads(proctor("report", "--json", "-", folder=folder).stdout)
+    assert next(iter(made)) == "headlines"
+    assert made["headlines"] == [RAG, FAQ]
+    assert (made["primary"]["metric"], made["primary"]["named"]) == ("correct", False)
+    for bot in made["bots"].values():
+        of_metric, found = bot["metrics"]["correct"], bot["correct"]
+        assert found["right"] == pytest.approx(of_metric["mean"])
+        assert (found["ci_low"], found["ci_high"]) == (of_metric["ci_low"], of_metric["ci_high"])
+    assert made["bots"]["rag"]["correct"]["counts"] == {
+        "right": 6, "wrong": 2, "abstained_rightly": 1, "abstained_wrongly": 1,
+    }  # fmt: skip
+    assert made["bots"]["rag"]["correct"]["failed"] == 1
+
+
+def test_markdown_and_page_open_with_it(folder, shown):
+    markdown = proctor("report", "--markdown", "-", folder=folder).stdout
+    assert [plain(line).strip("* ") for line in markdown.splitlines()[:2]] == [RAG, FAQ]
+    page = proctor("report", "--html", "-", folder=folder).stdout
+    overview = read_html(page).one(id="overview")
+    items = overview.one("ul", class_="headlines")
+    assert [plain(item.text) for item in items.all("li")] == [RAG, FAQ]
+
+
+def test_compare_and_gate_open_with_the_difference(folder, shown):
+    run = proctor("compare", "faq", "rag", folder=folder).stdout
+    assert plain(run.splitlines()[0]).startswith("rag answers 70 % right, faq 20 %: +50 points [")
+    markdown = proctor("compare", "faq", "rag", "--markdown", "-", folder=folder).stdout
+    assert plain(markdown.splitlines()[0]).startswith("**rag answers 70 % right, faq 20 %: +50 points [")
+    assert proctor("baseline", "--out", "base.json", folder=folder).returncode == 0
+    (folder / "bot.py").write_text(CODE.replace('!= "1"', 'not in "12"'))
+    gated = proctor("gate", "suite.yaml", "--baseline", "base.json", folder=folder).stdout
+    assert gated.splitlines()[0].startswith("rag answers 60 % right, 70 % before: -10 points")
+    made = json.loads(proctor("gate", "suite.yaml", "--baseline", "base.json", "--json", folder=folder).stdout)
+    assert made["headlines"][0] == gated.splitlines()[0]
+    (folder / "bot.py").write_text(CODE)
+
+
+def test_a_named_metric_goes_first_and_a_suite_with_its_own_metrics_is_left_alone(tmp_path):
+    write_suite(tmp_path, CODE, QUESTIONS, bots=BOTS, metrics=["exact_match"])
+    shown = proctor("run", "suite.yaml", folder=tmp_path).stdout
+    assert shown.startswith("test: 10 questions")
+    named = proctor("report", "--json", "-", folder=tmp_path).stdout
+    assert json.loads(named)["headlines"] == []
+
+
+def test_recorded_answers_without_questions_and_with_repeats_are_judged(tmp_path):
+    rows = [
+        {"id": "a", "question": "", "answer": "It opens at nine.", "expected_answer": "At nine."},
+        {"id": "a", "question": "", "repeat": 1, "answer": "It opens at ten.", "expected_answer": "At nine."},
+        {"id": "b", "question": "", "answer": "I don't know.", "answerable": False},
+        {"id": "c", "question": "", "answer": "Nothing to compare this with."},
+    ]
+    (tmp_path / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    shown = proctor("score", "rows.jsonl", folder=tmp_path)
+    assert shown.returncode == 0, shown.stderr
+    assert "answers 67 % right" in shown.stdout.splitlines()[0]
+    assert "answers that could not be judged are in no share: recorded 1 of 4" in plain(shown.stdout)
+    kept = lines(tmp_path / "proctor.db", "SELECT details FROM score_details WHERE details LIKE '%outcome%'")
+    assert sorted(json.loads(text)["outcome"] for (text,) in kept) == ["abstained_rightly", "right", "wrong"]
+
+
+def test_evaluate_prints_it_first(tmp_path):
+    questions = [{"question": "Where?", "expected_answer": "In Ulm"}, {"question": "When?", "constraints": ["nine"]}]
+    run = package.evaluate(questions, {"mine": lambda question: "In Ulm"}, db=tmp_path / "x.db", progress=False)
+    assert str(run).splitlines()[0].startswith("mine answers 50 % right")

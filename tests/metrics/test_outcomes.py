@@ -1,0 +1,132 @@
+"""``correct``: what decides each row, by the rules of METRICS.md, and what it asks of a judge."""
+
+import asyncio
+
+import proctor
+import pytest
+from proctor.metrics import Reason, Unreadable, builtin_catalog
+from proctor.metrics.judge.calls import AnswerClaims, CompareClaims, ExpectedClaims
+from proctor.metrics.judge.verdicts import Agreement, Verdict
+from scripted_judge import ScriptedJudge
+
+CORRECT = proctor.metrics.correct
+UNSURE = "I'm sorry, but I don't know."
+
+
+@pytest.mark.parametrize(
+    ("given", "outcome", "decided_by"),
+    [
+        ({"answer": "Paris it is", "constraints": ["Paris"]}, "right", "constraints"),
+        ({"answer": "paris", "constraints": ["Paris"]}, "wrong", "constraints"),
+        ({"answer": "Paris", "constraints": ["Paris", ["five", "REGEXP:\\d"]]}, "wrong", "constraints"),
+        ({"answer": "Paris, 5", "constraints": ["Paris", ["five", "REGEXP:\\d"]]}, "right", "constraints"),
+        ({"answer": "Rome", "constraints": ["Rome"], "expected_answer": "Paris"}, "right", "constraints"),
+        ({"answer": UNSURE, "constraints": ["Paris"]}, "abstained_wrongly", "constraints"),
+        ({"answer": UNSURE, "answerable": False}, "abstained_rightly", "abstention"),
+        ({"answer": "Paris", "answerable": False}, "wrong", "abstention"),
+        ({"answer": "Paris", "answerable": False, "constraints": ["Paris"]}, "wrong", "abstention"),
+        ({"answer": UNSURE, "answerable": True}, "abstained_wrongly", "abstention"),
+        ({"answer": UNSURE, "expected_answer": "Paris"}, "abstained_wrongly", "abstention"),
+        ({"answer": UNSURE, "expected_answer": "I don't know that."}, "abstained_rightly", "abstention"),
+        ({"answer": "Paris", "expected_answer": "I don't know that."}, "wrong", "abstention"),
+        ({"answer": "Ask Ann.", "abstained": True, "expected_answer": "Paris"}, "abstained_wrongly", "abstention"),
+        ({"answer": " ", "abstained": True, "answerable": False}, "abstained_rightly", "abstention"),
+        ({"answer": " ", "answerable": False}, "wrong", "no answer"),
+        ({"answer": "", "expected_answer": "Paris"}, "wrong", "no answer"),
+        ({"answer": "Paris", "expected_answer": "Paris"}, "right", "expected answer"),
+        ({"answer": "London", "expected_answer": "Paris"}, "wrong", "expected answer"),
+        ({"answer": "In Rome.", "expected_answer": ["Paris", "Rome"]}, "right", "expected answer"),
+    ],
+)
+def test_each_rule_decides_as_it_is_written(given, outcome, decided_by):
+    score = CORRECT.score(question="Where is it?", **given)
+    assert (score.details["outcome"], score.details["decided_by"]) == (outcome, decided_by)
+    assert score.value == (outcome in ("right", "abstained_rightly"))
+
+
+@pytest.mark.parametrize("given", [{}, {"expected_answer": " "}, {"answerable": True}])
+def test_a_question_that_says_nothing_of_what_is_right_has_no_value(given):
+    score = CORRECT.score(answer="Paris", **given)
+    assert (score.value, score.status, score.reason) == (None, "not_applicable", Reason.EXPECTED_MISSING)
+
+
+def test_the_embedded_judge_gives_a_probability_against_a_threshold_that_can_be_set():
+    given = {"question": "Capital of France?", "answer": "It is Paris.", "expected_answer": "Paris"}
+    score = CORRECT.score(**given)
+    assert score.details["probability"] > score.details["threshold"] == 0.5
+    assert CORRECT.score(**given, min_probability=0.999).value == 0
+    assert CORRECT.score(answer="Paris", expected_answer="Paris").value == 1, "no question is needed"
+
+
+def scored(judge, metrics, **facts):
+    plan = builtin_catalog().plan(metrics)
+    found = {one.metric: one for one in asyncio.run(plan.score({"question": "Where?", "judge": judge, **facts}))}
+    return found["correct"]
+
+
+def compared(call):
+    held = tuple(Verdict(True) for _ in call.answer_claims), tuple(Verdict(True) for _ in call.expected_claims)
+    return Agreement(*held, (Verdict("Paris" in call.answer, why="by name"),) if call.whole else ())
+
+
+def judge(compare=compared):
+    return ScriptedJudge(
+        {
+            AnswerClaims: lambda call: (call.answer,),
+            ExpectedClaims: lambda call: (call.expected,),
+            CompareClaims: compare,
+        }
+    )
+
+
+@pytest.mark.parametrize(
+    ("metrics", "asked"),
+    [
+        (["correct"], {"compare_claims": 1}),
+        (["correct", "claim_f1"], {"answer_claims": 1, "expected_claims": 1, "compare_claims": 1}),
+    ],
+)
+def test_a_model_is_asked_within_the_one_request_that_compares_the_answers(metrics, asked):
+    model = judge()
+    score = scored(model, metrics, answer="London", expected_answers=("Paris",))
+    assert (score.value, score.details["why"], score.details["judge"]) == (0, "by name", "scripted")
+    assert model.counts == asked
+    assert all(call.whole and call.question == "Where?" for call in model.calls(CompareClaims))
+    plan = builtin_catalog().plan(metrics).requests
+    assert (plan.per_row, plan.per_question) == (len(asked) - ("expected_claims" in asked), "expected_claims" in asked)
+
+
+def test_nobody_is_asked_where_something_else_decides():
+    model = judge()
+    for facts in ({"answer": "x", "constraints": ["x"]}, {"answer": UNSURE}, {"answer": " "}):
+        assert scored(model, ["correct"], expected_answers=("Paris",), **facts).status == "ok"
+    assert model.counts == {}
+
+
+def test_what_a_judge_fails_to_say_is_no_wrong_answer_and_hurts_no_row_that_needs_no_judge():
+    broken = judge(Unreadable("not JSON"))
+    score = scored(broken, ["correct", "claim_f1"], answer="Paris", expected_answers=("Paris",))
+    assert (score.value, score.status, score.reason) == (None, "parse_failure", Reason.JUDGE_UNPARSEABLE)
+    settled = scored(
+        broken, ["correct", "claim_f1"], answer="Paris", expected_answers=("Paris",), constraints=["Paris"]
+    )
+    assert (settled.value, settled.details["decided_by"]) == (1, "constraints")
+    unread = judge(lambda call: Agreement((None,), (None,), (None,)))
+    assert scored(unread, ["correct"], answer="Paris", expected_answers=("Paris",)).status == "parse_failure"
+    without = scored(None, ["correct"], answer="Paris", expected_answers=("Paris",))
+    assert (without.value, without.reason) == (None, Reason.JUDGE_UNAVAILABLE)
+
+
+def test_each_accepted_answer_is_asked_about_and_the_best_counts():
+    model = judge(lambda call: Agreement((), (), (Verdict(call.expected == "Rome"),)))
+    score = scored(model, ["correct"], answer="Rome", expected_answers=("Paris", "Rome"))
+    assert (score.value, score.details["reference"], model.counts) == (1, 1, {"compare_claims": 2})
+
+
+def test_a_row_on_which_the_bot_failed_is_wrong_where_it_could_have_been_right():
+    plan = builtin_catalog().plan(["correct", "exact_match"])
+    correct, exact = plan.bot_failed({"question": "Where?", "expected_answers": ("Paris",)})
+    assert (correct.value, correct.details["outcome"], correct.details["answer"]) == (0, "wrong", "bot_raised")
+    assert (exact.value, exact.status) == (None, "bot_error")
+    assert plan.bot_failed({"question": "Where?", "answerable": False})[0].value == 0
+    assert plan.bot_failed({"question": "Where?"})[0].value is None
