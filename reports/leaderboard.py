@@ -27,7 +27,7 @@ def leaderboard(summary: Summary) -> list[Block]:
 
 
 def headline_blocks(summary: Summary) -> Iterator[Block]:
-    """What share of its answers each bot has right, wrong and left open, a sentence each; none where nobody measured."""
+    """What share of its answers each bot has right, wrong and left open, where that is measured."""
     found = list(aligned(summary.bots))
     yield from (Sentence((quoted(name, 60, "bold"), sentence)) for name, sentence in found)
     if found:
