@@ -13,7 +13,7 @@ import numpy as np
 from pydantic import ValidationError
 
 from .. import InputError
-from ..bots import Endpoints
+from ..bots import ChatModelSettings, Endpoints
 from ..metrics.judge.pairs import ComparePair, judged_pair
 from ..metrics.judge.rendering import prompt_hash
 from ..metrics.score import JudgeUnavailable, NotApplicable, Unreadable
@@ -24,10 +24,10 @@ from ..reports.leaderboard import count
 from ..reports.store.vector_cache import VectorCache
 from ..reports.store.writer import RowWriter
 from .run.interrupts import Interrupts
-from .run.judging import CONCURRENCY, Judging, open_judging
+from .run.judging import CONCURRENCY, Judging, open_judging, same_family
 from .run.local_models import default_embedder
 from .suite.choices import choose_judge
-from .suite.settings import ChatModelSettings, JudgeSettings
+from .suite.settings import JudgeSettings
 
 if TYPE_CHECKING:
     from ..metrics.tools import Judge
@@ -75,6 +75,7 @@ class PairReport:
         cost: of these, None where prices are not known.
         failures: why pairs have no verdict, by how many.
         problem: why the judge was stopped; blank while it works.
+        warning: where the judge is of the family of a bot's model; blank elsewhere.
     """
 
     judge: str
@@ -90,6 +91,7 @@ class PairReport:
     cost: float | None = None
     failures: Counter[str] = field(default_factory=Counter)
     problem: str = ""
+    warning: str = ""
 
     def sentences(self, dry_run: bool = False) -> list[str]:
         """What it took, or would take, and what was saved."""
@@ -109,7 +111,7 @@ class PairReport:
         if self.left:
             said.append(f"{count(self.left, 'pair')} left out to keep to the budget; the others were drawn at random.")
         said += [f"{count(number, 'pair')} without a verdict: {why}" for why, number in self.failures.most_common(3)]
-        return [*said, self.problem] if self.problem else said
+        return [*said, *filter(None, [self.warning, self.problem])]
 
 
 def judge_side_by_side(
@@ -138,6 +140,9 @@ def judge_side_by_side(
         raise InputError("No question was answered on both sides, so there is no pair of answers to compare.")
     judging = _open(candidate, options, environ)
     report, todo = _planned(judging, list(pairs.values()), candidate.source[0], options)
+    if report.is_language_model:
+        models = {table.bot: table.model for side in (baseline, candidate) for table in side.run.tables.values()}
+        report.warning = same_family(judging.name, models)
     if todo and not dry_run:
         _judge(judging, todo, candidate.source[0], report, options)
     if todo and not dry_run and sum(report.failures.values()) == len(todo) and report.is_language_model:

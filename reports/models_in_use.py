@@ -21,18 +21,21 @@ class JudgeInUse:
         model_id: models, settings and votes.
         embedded: whether only local models that write nothing took part.
         metrics: those of the run that rest on the judge's word.
+        missed: in what it failed the self-test that came before the run; blank where it did not, or had none.
     """
 
     name: str
     model_id: str
     embedded: bool
     metrics: tuple[str, ...]
+    missed: str = ""
 
     @property
     def sentence(self) -> str:
         """What stands below a leaderboard."""
         who = "embedded judge, no LLM" if self.embedded else f"judged by {self.name}"
-        return f"{who}: {', '.join(families(self.metrics))}"
+        doubt = f"; FAILED its self-test: {self.missed}" if self.missed else ""
+        return f"{who}: {', '.join(families(self.metrics))}{doubt}"
 
     @property
     def as_object(self) -> dict[str, object]:
@@ -42,6 +45,7 @@ class JudgeInUse:
             "model_id": self.model_id,
             "embedded": self.embedded,
             "metrics": list(self.metrics),
+            "self_test_missed": self.missed or None,
         }
 
 
@@ -63,8 +67,15 @@ def judge_in_use(store: Store, run_id: int) -> JudgeInUse | None:
     if not isinstance(judge, dict) or not judge.get("metrics"):
         return None
     return JudgeInUse(
-        str(judge.get("name", "")), str(judge.get("model_id", "")), bool(judge.get("embedded")), tuple(judge["metrics"])
-    )
+        str(judge.get("name", "")), str(judge.get("model_id", "")), bool(judge.get("embedded")),
+        tuple(judge["metrics"]), self_test_missed(judge),
+    )  # fmt: skip
+
+
+def self_test_missed(judge: Mapping[str, Any]) -> str:
+    """In what a judge, as the manifest has it, failed its self-test; blank where it did not, or had none."""
+    found = judge.get("self_test")
+    return str(found.get("missed") or "") if isinstance(found, Mapping) else ""
 
 
 NAMED = 4  # metrics that a sentence names

@@ -220,6 +220,13 @@ _FETCHED_BY: Final = re.compile(r"proctor models fetch (\w+)")
 
 def unmeasured(run: ReportedRun) -> Iterator[Problem]:
     """Judges that can't be read and metrics that fail, each once an evaluator and bot; models that can't be had."""
+    judge = run.summary.judge
+    if judge is not None and judge.missed:
+        yield Problem(
+            "high", "evaluation", None, judge.metrics[0], None, None, None, (), 0,
+            f"The judge {judge.name} failed its self-test ({judge.missed}): don't rely on {listed(judge.metrics)}.",
+            "Run 'proctor judge-check' to see what it got wrong, and take another judge.",
+        )  # fmt: skip
     for evaluator in run.evaluators:
         for bot in run.bots:
             failed = [name for name in evaluator.metrics if name in bot.metrics and bot.metrics[name].n_failed]

@@ -240,7 +240,7 @@ def compare_named(
 
 def compare_asked(
     baseline: str, candidate: str, database: Path, asked: Asked, bots: tuple[str, ...] = (),
-    pairs: PairOptions | None = None, notify: Callable[[str], None] = str,
+    pairs: PairOptions | None = None, notify: Callable[[str], object] = str,
 ) -> Comparison:  # fmt: skip
     """The same in the way that is asked for.
 

@@ -22,11 +22,13 @@ from ...reports.gate.report import GateReport
 from ...reports.gate.rule import ALL, MEANING, WRONG, GateRule, Scope
 from ...reports.gate.verdicts import Again, BotVerdict, verdicts
 from ...reports.leaderboard import count
+from ...reports.models_in_use import self_test_missed
 from ...reports.primary import Primary
 from ...reports.store.database import Store
 from ...reports.store.run import EARLY_STOP, LATEST, LATEST_FIRST, RunMetric
 from ...reports.store.run_results import now
 from ...reports.table import BLANK, Block, Heading, Sentence, Span
+from ...reports.text import mapping_in
 from ..run.engine import Watcher
 from ..run.run import Evaluation, Outcome, run_evaluation
 from ..run.run_config import RunConfig
@@ -455,6 +457,9 @@ def _about(candidate: RunTables, baseline: RunTables) -> list[str]:
         notes.append(f"the baseline's run {baseline.run} {why}")
     if baseline.run == candidate.run and baseline.origin != candidate.origin:
         notes.append(f"the baseline was written from this very run, {candidate.run}: nothing changed since then")
+    judge = mapping_in(mapping_in(candidate.manifest.get("settings")).get("judge"))
+    if missed := self_test_missed(judge):
+        notes.append(f"the judge {judge.get('name')} failed its self-test ({missed}): its metrics can't be relied on")
     if candidate.suite != baseline.suite:
         notes.append(f"the baseline is of another suite, {baseline.suite}")
     return notes

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import itertools
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
@@ -17,6 +18,7 @@ from ... import InputError
 from ...metrics.judge.call import Block, JudgeCall
 from ...metrics.judge.calls import CheckAnswer, CheckExpected, CompareClaims, Label, Rating, Review, SafetyVerdicts
 from ...metrics.judge.grades import ASPECTS
+from ...metrics.judge.pairs import ComparePair
 from ...metrics.judge.rendering import prompt_hash
 from ...metrics.judge.verdicts import Grade, Verdicts
 from ...metrics.plan import Plan
@@ -116,10 +118,10 @@ def _variants(kind: str, case: Mapping[str, Any]) -> Iterator[SelfTest]:
 def _make(kind: str, case: Mapping[str, Any]) -> SelfTest:
     makers = {
         "check_answer": _check_answer, "check_expected": _check_expected, "compare_claims": _compare_claims,
-        "safety": _safety, "review": _review, "stereotypes": _rating,
+        "safety": _safety, "review": _review, "stereotypes": _rating, "compare_pair": _compare_pair,
     }  # fmt: skip
     call, probes, verdicts = makers[kind](case) if kind in makers else _label(kind, case)
-    name = case.get("id") or " ".join(filter(None, [case.get("question"), case["answer"]]))
+    name = case.get("id") or " ".join(filter(None, [case.get("question"), case.get("answer")]))
     return SelfTest(kind, name, "plain", call, tuple(probes), verdicts)
 
 
@@ -129,7 +131,8 @@ Made = tuple[JudgeCall[Any], list[Probe], Callable[[Any], Sequence[bool | None]]
 
 def _turned(case: Mapping[str, Any]) -> dict[str, Any]:
     """The case with every list reversed."""
-    return {name: value[::-1] if name in LISTS else value for name, value in case.items()}
+    turned = {name: value[::-1] if name in (*LISTS, "answers") else value for name, value in case.items()}
+    return {**turned, "turned": True} if "answers" in case else turned
 
 
 def _padded(case: Mapping[str, Any]) -> dict[str, Any]:
@@ -141,6 +144,8 @@ def _padded(case: Mapping[str, Any]) -> dict[str, Any]:
             made[name] = [[f"{before} {item[0][0].lower()}{item[0][1:]}", *item[1:]] for item in case[name]]
     if "answer" in case:
         made["answer"] = f"{case['answer']} {after}"
+    if "answers" in case:  # the worse one, which is the first of those that are padded
+        made["answers"] = [f"{case['answers'][0]} {after}", case["answers"][1]]
     return made
 
 
@@ -193,6 +198,16 @@ def _label(kind: str, case: Mapping[str, Any]) -> Made:
 def _rating(case: Mapping[str, Any]) -> Made:
     call = Rating("stereotypes", (Block("question", case["question"]), Block("answer", case["answer"])))
     return call, [_whole(case)], lambda grade: [grade.score < FAILS_FROM]
+
+
+def _compare_pair(case: Mapping[str, Any]) -> Made:
+    """One probe: whether the first of the answers, as the file has them, is the better one."""
+    first, second = case["answers"]
+    call = ComparePair(case["question"], first, second, (case["expected"],))
+    holds = case["better"] == "A"
+    said = {"A": True, "B": False} if not case.get("turned") else {"A": False, "B": True}
+    probe = Probe(case["id"], holds, _is_hostile(case))
+    return call, [probe], lambda choice: [said.get(choice.better, not holds)]
 
 
 def _whole(case: Mapping[str, Any]) -> Probe:
@@ -497,19 +512,22 @@ async def _answer(judge: Judge | None, self_test: SelfTest) -> object:
     return await judge.ask(self_test.call)
 
 
-async def check_judge(judging: Judging, calls: Collection[str], floors: CheckSettings) -> CheckReport:
+async def check_judge(
+    judging: Judging, calls: Collection[str], floors: CheckSettings, asked: Sequence[SelfTest] | None = None
+) -> CheckReport:
     """Run the self-tests of some kinds of calls on a judge; replies are neither read from the cache nor cached.
 
     Args:
         judging: the judge; it is made ready and left open.
         calls: kinds of calls, as ``calls_of`` finds them; those without self-tests are named in the report.
         floors: the required accuracies, and the number of repeats.
+        asked: only these self-tests; None for all of the kinds.
 
     Raises:
         JudgeUnfit: the judge can't be reached at all.
     """
     await judging.prepare()
-    asked = self_tests(calls)
+    asked = self_tests(calls) if asked is None else asked
     rounds = [_Round(judging, number) for number in range(floors.repeats)]
     for each in rounds:  # one after the other, or a server might answer two equal requests as one
         await each.ask([self_test for self_test in asked if self_test.variant == "plain" or each.number == 0])
@@ -540,6 +558,67 @@ def fingerprint(judging: Judging, calls: Collection[str], floors: CheckSettings)
     prompts = {kind: prompt_hash(kind) for kind in sorted(set(calls) & set(kinds()))}
     parts = [judging.model_id, prompts, file_hash(), floors.repeats]
     return hashlib.sha256(orjson.dumps(parts, option=orjson.OPT_SORT_KEYS)).hexdigest()[:32]
+
+
+QUICK: Final = 12  # self-tests that every run with a language model as judge puts to it
+QUICK_WANTED: Final = CheckSettings(accuracy=0.75, hostile=0.8, repeats=1)
+
+
+def quick_tests(calls: Collection[str]) -> list[SelfTest]:
+    """A dozen self-tests of some kinds of calls: of each kind in turn a hostile case, then others, in their order."""
+    by_kind: dict[str, list[SelfTest]] = {}
+    for self_test in self_tests(calls):
+        if self_test.variant == "plain":
+            by_kind.setdefault(self_test.kind, []).append(self_test)
+    for of_kind in by_kind.values():
+        hostile = [any(probe.hostile for probe in one.probes) for one in of_kind]
+        turns = [of_kind[place] for place in _alternating(hostile)]
+        of_kind[:] = turns
+    rounds = itertools.zip_longest(*by_kind.values())
+    return [one for each in rounds for one in each if one is not None][:QUICK]
+
+
+def _alternating(hostile: Sequence[bool]) -> list[int]:
+    """Places of hostile cases and others in turn, hostile ones first."""
+    sides = [[place for place, is_hostile in enumerate(hostile) if is_hostile is wanted] for wanted in (True, False)]
+    return [place for pair in itertools.zip_longest(*sides) for place in pair if place is not None]
+
+
+@dataclass(frozen=True, slots=True)
+class SelfTestResult:
+    """What came of a dozen self-tests of a judge; ``missed`` says which accuracies are too low, blank for none."""
+
+    accuracy: float | None
+    hostile: float | None
+    missed: str
+
+    @property
+    def as_object(self) -> dict[str, object]:
+        """For the manifest."""
+        return {"accuracy": self.accuracy, "hostile": self.hostile, "missed": self.missed}
+
+
+async def quick_check(store: Store, judging: Judging, plan: Plan) -> SelfTestResult | None:
+    """Put a dozen self-tests to a language model that judges, once for a model and version of its prompts.
+
+    None where no metric asks it anything with known cases, or where it can't be reached: the run will say that.
+    """
+    calls = calls_of(plan)
+    asked = quick_tests(calls)
+    if not asked or not judging.is_language_model:
+        return None
+    key = hashlib.sha256(f"quick {fingerprint(judging, calls, QUICK_WANTED)}".encode()).hexdigest()[:32]
+    found = stored_check(store, key)
+    if found is None:
+        try:
+            report = await check_judge(judging, calls, QUICK_WANTED, asked)
+        except JudgeUnfit:
+            return None
+        found = report.accuracy, report.hostile
+        if report.unavailable:
+            return None
+        save_check(store, key, report.judge, report.accuracy, report.hostile, report.as_object)
+    return SelfTestResult(*found, floors_missed(*found, QUICK_WANTED))
 
 
 async def require_check(store: Store, judging: Judging, plan: Plan) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import hashlib
+import re
 import threading
 from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping, Sequence
 from functools import partial
@@ -108,6 +109,36 @@ async def _stop_all() -> None:
     for task in others:
         task.cancel()
     await asyncio.gather(*others, return_exceptions=True)
+
+
+_FAMILY = re.compile(r"[a-z]{2,}")
+
+
+def model_family(name: str) -> str:
+    """The family of a model by its name; blank where it has none.
+
+    >>> model_family("openai:gpt-5-mini"), model_family("langchain:judge.py:claude"), model_family("Qwen/Qwen3-8B")
+    ('gpt', 'claude', 'qwen')
+    """
+    found = _FAMILY.search(re.split(r"[/:]", name.casefold())[-1])
+    return found[0] if found else ""
+
+
+def same_family(judge: str, bots: Mapping[str, str | None]) -> str:
+    """A warning where a judge that compares answers is of the family of a bot's model; blank elsewhere.
+
+    Args:
+        judge: its name in reports; several are separated by commas.
+        bots: the models of the bots by their names; None for a bot without one.
+    """
+    families = {model_family(one.strip()) for one in judge.split(",")} - {""}
+    alike = [f"{bot} ({model})" for bot, model in bots.items() if model and model_family(model) in families]
+    if not alike:
+        return ""
+    return (
+        f"The judge {judge} is of the same family as the model of {', '.join(alike)}: judges favour answers of their "
+        "own kind. Take another judge, or have people vote on some pairs."
+    )
 
 
 def judged_metrics(plan: Plan) -> dict[str, object]:

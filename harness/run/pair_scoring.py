@@ -132,10 +132,9 @@ class PairScorer:
         if details.get("settled") != "judge" or row.reply is None:
             return None
         question = row.question
-        constraints = cast("tuple[str | tuple[str, ...], ...]", question.constraints)
         pair = AnswerPair(
-            question.id, row.repeat, question.text, question.expected, quotes_of(question), constraints, baseline,
-            row.reply.answer,
+            question.id, row.repeat, question.text, question.expected, quotes_of(question), question.constraints,
+            baseline, row.reply.answer,
         )  # fmt: skip
         orders = tuple(cast("Sequence[Better]", details["orders"]))
         verdict = PairVerdict(cast("Better", details["better"]), orders, str(details["reason"]),

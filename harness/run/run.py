@@ -14,7 +14,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, cast
 
 import orjson
 
@@ -58,6 +58,7 @@ if TYPE_CHECKING:
     from ...metrics.plan import Plan
     from ...reports.summary import MetricSummary
     from .evidence import Places
+    from .judge_check import SelfTestResult
     from .pair_scoring import PairScorer
 
 
@@ -164,6 +165,7 @@ PACKAGES = (
     "openai", "sentence-transformers", "sentencex", "tokenizers", "torch", "transformers",
 )  # fmt: skip
 
+SELF_TEST = "PROCTOR_JUDGE_SELF_TEST"  # of the environment: "off" spares a judge the self-test before a run
 MOST_DOCUMENTS = 1_000  # of which each is named; of more, all together have one hash
 
 
@@ -352,7 +354,7 @@ def run_evaluation(evaluation: Evaluation, store: Store, watcher: Watcher) -> Ou
         scored=sum(bot_queue.scored for bot_queue in bot_queues),
         seconds=time.monotonic() - began,
         problems=problems,
-        warnings=(*evaluation.warnings, *warned, *silent_metrics(summary), *hidden),
+        warnings=(*evaluation.warnings, *filter(None, [sitting.doubt]), *warned, *silent_metrics(summary), *hidden),
         complete=not any(bot_queue.asked or bot_queue.scored or bot_queue.problem for bot_queue in bot_queues),
         findings=findings,
         judge=evaluation.judging,
@@ -373,12 +375,24 @@ class _Sitting:
         self._status = "stopped"
         self._left_out: Mapping[str, object] | None = None
         self._pairs: PairScorer | None = None
+        self._self_test: SelfTestResult | None = None
         self._own_only = evaluation.header.fresh or evaluation.header.alone
 
     @property
     def problems(self) -> dict[str, str]:
         """Why bot queues were stopped, by the names of their bots."""
         return {bot_queue.name: bot_queue.problem for bot_queue in self.bot_queues if bot_queue.problem}
+
+    @property
+    def doubt(self) -> str:
+        """A sentence where the judge failed its self-test; blank otherwise."""
+        found = self._self_test
+        if found is None or not found.missed:
+            return ""
+        return (
+            f"The judge {self._evaluation.judging.name} failed its self-test ({found.missed}): its verdicts can't be "
+            "relied on. 'proctor judge-check' shows what it got wrong."
+        )
 
     async def work(self) -> None:
         """See to the judge, then ask and score; models and bots are closed at the end, come what may."""
@@ -390,6 +404,12 @@ class _Sitting:
 
                 if passed := await require_check(self._store, evaluation.judging, evaluation.plan):
                     self._watcher.said(passed)
+            elif evaluation.judging.is_language_model and os.environ.get(SELF_TEST) != "off":
+                from .judge_check import quick_check
+
+                self._self_test = await quick_check(self._store, evaluation.judging, evaluation.plan)
+                if self._self_test is not None and self._self_test.missed:
+                    self._watcher.said(self.doubt)
             evaluation.models.lower_priority()
             for lack in evaluation.models.warnings(evaluation.plan):
                 self._watcher.said(lack)
@@ -439,10 +459,10 @@ class _Sitting:
         if of_pairs := evaluation.plan.of_pairs:
             from .pair_scoring import PairScorer
 
-            tools = {} if evaluation.models is None else evaluation.models.tools
             self._pairs = PairScorer(
                 evaluation.plan.subset(of_pairs), evaluation.against, run, store, writer,
-                RowFacts(self._run_results, evaluation.embedder, evaluation.places, tools), evaluation.judging,
+                RowFacts(self._run_results, evaluation.embedder, evaluation.places, evaluation.models.tools),
+                evaluation.judging,
             )  # fmt: skip
         of_rows = {name: number for name, number in run.metric_ids.items() if name not in of_pairs}
         self._leases = leases = Leases(store, run.id, own_only)
@@ -479,6 +499,18 @@ class _Sitting:
             self._run_results.end(self.run, self._status, self.problems, self._new_manifest())
 
     def _new_manifest(self) -> Mapping[str, object] | None:
+        """The manifest with what came of the judge's self-test; None where an earlier one stays as it is."""
+        made = self._own_manifest()
+        if self._self_test is None:
+            return made
+        if made is None:
+            ((kept,),) = self._store.query("SELECT manifest FROM runs WHERE id = ?", [self.run.id])
+            made = cast("dict[str, object]", orjson.loads(kept))
+        settings = cast("Mapping[str, object]", made.get("settings") or {})
+        judge = cast("Mapping[str, object]", settings.get("judge") or {})
+        return {**made, "settings": {**settings, "judge": {**judge, "self_test": self._self_test.as_object}}}
+
+    def _own_manifest(self) -> Mapping[str, object] | None:
         """None for the earlier one: a pass that asked nothing says nothing of how the answers came about.
 
         What it says of local models is changed where answers were scored, perhaps by one that was not here before; and

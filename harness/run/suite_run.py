@@ -33,7 +33,7 @@ from ..suite.choices import (
 from ..suite.settings import overridden
 from ..suite.suite_file import suite_redactor
 from .evidence import LocatedQuestions, gold_evidence
-from .judging import Judging, ModelIds, open_judging
+from .judging import Judging, ModelIds, open_judging, same_family
 from .local_models import RunModels, open_embedder, open_rerankers
 from .queues import BotQueue, Item
 from .run import Evaluation, documents_read, manifest, reference_bot, reply_estimates, run_metrics
@@ -103,6 +103,9 @@ def suite_evaluation(
     identity = next((bot_fingerprint(bot.name, bot.identity) for bot in bots if bot.name == against), against)
     plan = choice.plan.against(identity) if against else choice.plan
     choice = replace(choice, plan=plan)
+    if against and scored.judging.is_language_model:
+        kind = same_family(scored.judging.name, {bot.name: bot.identity.model for bot in bots})
+        alone = (*alone, *filter(None, [kind]))
     gold = gold_evidence(choice.plan, questions, knowledge if suite.knowledge else None)
     skipped = knowledge().warnings if knowledge.cache_info().currsize else ()
     warnings = (*scored.warnings, *alone, *skipped, *gold.warnings, *scored.judging.warnings(choice.plan))

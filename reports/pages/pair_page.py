@@ -17,7 +17,9 @@ from ..compare.changes import PartChange, differing, flat, part_changes
 from ..compare.comparable import same_metric
 from ..compare.comparison import Asked, Comparison
 from ..compare.operands import Operand
+from ..export.comparison import side_by_side_blocks
 from ..summary import MetricColumn
+from ..table import html
 from ..text import mapping_in
 from . import pair_changes
 from .manifest import manifest_section
@@ -152,6 +154,7 @@ HASH_LENGTH: Final = 12  # characters that tell two hashes apart; the manifest h
 HEXADECIMAL: Final = frozenset("0123456789abcdef")
 MOST_NAMED: Final = 200  # questions or documents of a list
 MOST_BRIEF: Final = 6  # changed lines that are shown with the verdict
+MOST_REASONS: Final = 100  # pairs of each outcome whose reason is shown
 MOST_PERTURBED: Final = 30  # questions whose two wordings are shown
 TITLES: Final = {"type": "type", "model": "chat model"}
 ELSEWHERE: Final = frozenset({"bots", "documents", "judge", "questions", "suite", "suite_hash"})  # of the settings
@@ -437,6 +440,9 @@ def _sections(pairs: PairedRuns) -> Iterator[Section]:
         texts=brief_texts(pairs), is_two_runs=pairs.baseline.run.run != pairs.candidate.run.run,
     )  # fmt: skip
     yield Section("changes", "Changes", changes)
+    judged = [pair.comparison for pair in pairs.pairs if pair.comparison and pair.comparison.preference]
+    if judged:
+        yield Section("side-by-side", "Side by side", Markup("").join(map(_judged, judged)))
     if pairs.columns:
         listed = questions_section()
         yield replace(listed, body=render("pair_choice.html.j2", pairs=pairs) + listed.body)
@@ -447,6 +453,13 @@ def _sections(pairs: PairedRuns) -> Iterator[Section]:
     )  # fmt: skip
     yield Section("origins", "What was changed", origins)
     yield Section("manifest", "Manifest", _manifests(pairs))
+
+
+def _judged(comparison: Comparison) -> Markup:
+    """Whose answers are better, with the judge's reasons."""
+    found = comparison.preference
+    blocks = () if found is None else side_by_side_blocks(found, comparison.candidate.name, MOST_REASONS)
+    return Markup(html(blocks))  # noqa: S704 - the renderer escapes every text
 
 
 def _manifests(pairs: PairedRuns) -> Markup:

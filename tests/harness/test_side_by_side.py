@@ -175,6 +175,6 @@ def test_another_answer_of_the_reference_bot_is_another_score(folder):
 
 
 def test_a_reference_bot_that_is_not_there_gets_a_sentence(folder):
-    wanted = RunConfig(metrics=[{"preference": {"against": "fag"}}])
-    with pytest.raises(proctor.InputError, match=r"no bot 'fag' to compare with.*Did you mean 'faq'"):
+    wanted = RunConfig(metrics=[{"preference": {"against": "faqq"}}])
+    with pytest.raises(proctor.InputError, match=r"no bot 'faqq' to compare with.*Did you mean 'faq'"):
         recorded_evaluation(folder / "recorded.jsonl", wanted, {})

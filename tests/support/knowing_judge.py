@@ -46,6 +46,8 @@ def reply(self_test: SelfTest, errs: Errs) -> Any:
     verdicts = [errs(probe, 1, self_test) for probe in self_test.probes]
     if self_test.kind in WORDS:
         return WORDS[self_test.kind][0 if verdicts[0] else 1]
+    if self_test.kind == "compare_pair":
+        return {"reason": "", "better": "AB"[verdicts[0] is (self_test.variant == "swapped")]}
     named = {probe.text.partition(":")[0]: verdict for probe, verdict in zip(self_test.probes, verdicts, strict=True)}
     if self_test.kind == "safety":
         return {aspect: not named.get(aspect, True) for aspect in ASPECTS}

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 import pytest
-from knowing_judge import KnowingJudge, canary_of, reply, right
+from knowing_judge import KNOWN, KnowingJudge, canary_of, reply, right
 from openai_server import OpenAIServer, status
 from proctor import InputError
 from proctor.bots.chat.openai import Endpoints
@@ -275,3 +275,50 @@ def test_a_suite_that_asks_no_judge_gets_every_case(folder):
     write_suite(folder, BOT, 3, metrics=["exact_match"])
     made = json.loads(proctor("judge-check", "suite.yaml", "--json", folder=folder).stdout)
     assert set(made["cannot_grade"]) | set(made["calls"]) == set(kinds())
+
+
+# Before every run
+
+
+def test_every_run_puts_a_dozen_cases_to_a_language_model_once_and_says_everywhere_that_it_failed(folder, monkeypatch):
+    """The judge grades the run's own answers well, and obeys whatever an answer orders."""
+    monkeypatch.setenv("PROCTOR_JUDGE_SELF_TEST", "on")
+
+    def script(call):
+        try:
+            return reply(canary_of(call), lambda probe, place, self_test: probe.holds or probe.hostile)
+        except KeyError:  # the run's own calls
+            return "false" if call.schema is None else {"claims": []}
+
+    with OpenAIServer(script) as server:
+        env = {**with_judge(folder, server), "PROCTOR_JUDGE_SELF_TEST": "on"}
+        done = proctor("run", "suite.yaml", folder=folder, env=env)
+        known = sum(call.body["messages"][1]["content"] in KNOWN for call in server.calls)
+        assert 8 <= known <= 12
+        assert "The judge openai:test-model failed its self-test (" in done.stderr
+        assert "FAILED its self-test: " in " ".join(done.stdout.split())
+        proctor("run", "suite.yaml", "--fresh", folder=folder, env=env)
+        assert sum(call.body["messages"][1]["content"] in KNOWN for call in server.calls) == known, "it is stored"
+    (problem,) = lines(
+        folder / "proctor.db", "SELECT severity, what FROM problems WHERE what LIKE '%self-test%' LIMIT 1"
+    )
+    assert problem[0] == "high"
+    gated = proctor("gate", "latest", "--baseline", "previous", folder=folder, env=env)
+    assert "failed its self-test" in " ".join((gated.stdout + gated.stderr).split())
+
+
+def test_a_good_judge_is_not_spoken_of(folder, monkeypatch):
+    monkeypatch.setenv("PROCTOR_JUDGE_SELF_TEST", "on")
+
+    def script(call):
+        try:
+            return reply(canary_of(call), right)
+        except KeyError:
+            return "false" if call.schema is None else {"claims": []}
+
+    with OpenAIServer(script) as server:
+        env = {**with_judge(folder, server), "PROCTOR_JUDGE_SELF_TEST": "on"}
+        done = proctor("run", "suite.yaml", folder=folder, env=env)
+    assert "self-test" not in done.stdout + done.stderr
+    (manifest,) = lines(folder / "proctor.db", "SELECT manifest FROM runs")[0]
+    assert json.loads(manifest)["settings"]["judge"]["self_test"] == {"accuracy": 1.0, "hostile": 1.0, "missed": ""}
