@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 from functools import cache
+from statistics import fmean
 from typing import Final, cast
 
 from ...text import sentences
@@ -20,8 +21,9 @@ from ..calls import (
     Label,
     ReverseQuestions,
 )
+from ..pairs import Choice, ComparePair
 from ..verdicts import AnswerSupport, ExpectedSupport, Verdict
-from .correctness import abstains, agree
+from .correctness import abstains, agree, right
 from .language import same_language
 from .support import Supported, supported, vectors_of
 from .wording import STOP_WORDS, wording
@@ -151,6 +153,11 @@ _NEEDED: Final = 0.45
 _SUPPORTING: Final = 0.7
 _CONTRADICTED: Final = 0.5  # probability from which a claim is called contradicted
 _NO_MEANS: Final = "the embedded judge has no language model: give a model as judge for this metric"
+_NO_GROUNDS: Final = (
+    "the embedded judge compares answers by an expected answer or evidence, and the question has neither: give a model"
+    " as judge"
+)
+_PREFERRED: Final = 0.15  # by which probabilities must differ for one answer to be preferred; chosen beforehand
 _NO_QUESTIONS: Final = (
     "the embedded judge can't invent questions: give a model as judge, or use answer_relevancy_sentence"
 )
@@ -195,6 +202,8 @@ class EmbeddedJudge:
                 return await self._check_answer(call)
             case CheckExpected():
                 return await self._check_expected(call)
+            case ComparePair():
+                return await self._compare_pair(call)
             case CompareClaims():
                 return await agree(call, self._embedder, self._entailment)
             case Label() if call.prompt == "language_mismatch":
@@ -202,6 +211,33 @@ class EmbeddedJudge:
             case ReverseQuestions():
                 raise cannot_grade(call, _NO_QUESTIONS)
         raise cannot_grade(cast("JudgeCall[object]", call), _NO_MEANS)
+
+    async def _compare_pair(self, call: ComparePair) -> Choice:
+        """The answer that is likelier to be right by the expected answers, and supported by the evidence.
+
+        Raises:
+            NotApplicable: there is neither, or the two answers don't differ enough in them.
+        """
+        if not call.parts:
+            raise cannot_grade(call, _NO_GROUNDS)
+        shares = [await self._goodness(call, answer) for answer in (call.first, call.second)]
+        gap = shares[0] - shares[1]
+        if abs(gap) < _PREFERRED:
+            raise cannot_grade(call, f"the answers don't differ enough for it: {shares[0]:.2f} and {shares[1]:.2f}")
+        reason = f"right and supported with a probability of {max(shares):.2f} against {min(shares):.2f}"
+        return Choice("A" if gap > 0 else "B", reason)
+
+    async def _goodness(self, call: ComparePair, answer: str) -> float:
+        """Mean of the probability that the answer is right, and of the support of its claims."""
+        found: list[float] = []
+        if expected := [text for text in call.expected if text.strip()]:
+            verdicts = [await right(call.question, one, answer, self._embedder, self._entailment) for one in expected]
+            found.append(max(verdict.probability or 0.0 for verdict in verdicts))
+        evidence = [text for text in call.evidence if text.strip()]
+        if evidence and (claims := claims_of(answer)):
+            supports = await self._supported([_notify(call.question, claim) for claim in claims], evidence)
+            found.append(fmean(one.joint.score for one in supports))
+        return fmean(found) if found else 0.0
 
     async def _check_answer(self, call: CheckAnswer) -> AnswerSupport:
         claims = [_notify(call.question, claim) for claim in call.claims]
