@@ -470,12 +470,21 @@ def _cover(best: Match | None) -> Verdict:
     if best is None:
         return Verdict(False, why="the answer says nothing")
     if best.says:
-        return Verdict(True)
+        return _verdict(best)
     if abstains(best.pair.claim.text):
-        return Verdict(False, why="expected is that the answer says that it does not know")
+        return _verdict(best, "expected is that the answer says that it does not know")
     if refuses(best.pair.text.text):
-        return Verdict(False, why="the answer says that it does not know")
-    return Verdict(False, why=_why_not(best, "missing"))
+        return _verdict(best, "the answer says that it does not know")
+    return _verdict(best, _why_not(best, "missing"))
+
+
+def _verdict(best: Match, why: str = "", evidence: str = "") -> Verdict:
+    """By a match: its probability, and the text that was compared with."""
+    likely = 1 / (1 + math.exp(-best.log_odds))
+    opposed = not best.says and bool(best.contradictions)
+    return Verdict(
+        best.says, why=why, probability=likely, contradicted=opposed, evidence=evidence or best.pair.text.text
+    )
 
 
 def _support(said: Match | None, carried: Match | None, is_point: bool) -> Verdict:
@@ -483,13 +492,13 @@ def _support(said: Match | None, carried: Match | None, is_point: bool) -> Verdi
     if said is None or carried is None:
         return Verdict(False, why="there is nothing to compare")
     if said.says or carried.says:
-        return Verdict(True)
+        return _verdict(said) if said.says else _verdict(carried, evidence=carried.pair.claim.text)
     # Other sentences have other names as a rule.
     if is_point and not set(carried.contradictions) - {"name"}:
         return Verdict(True, why="says more than the expected answer, which is only a phrase")
     if abstains(said.pair.claim.text):
-        return Verdict(False, why="says that it does not know")
-    return Verdict(False, why=_why_not(said, "not expected"))
+        return _verdict(said, "says that it does not know")
+    return _verdict(said, _why_not(said, "not expected"))
 
 
 def _why_not(best: Match, missing: str) -> str:

@@ -146,7 +146,10 @@ def test_usefulness_for_an_empty_expected_answer_is_none(judge):
 def test_answers_are_compared(judge):
     expected, answer = "It was founded in 1998.", "It was founded in 1989."
     found = ask(judge, CompareClaims(expected, answer, (answer,), (expected,), "When was it founded?"))
-    assert [verdict.holds for verdict in (*found.answer_claims, *found.expected_claims)] == [False, False]
+    (said,), (covered,) = found.answer_claims, found.expected_claims
+    assert (said.holds, said.contradicted, said.evidence) == (False, True, expected)
+    assert (covered.holds, covered.contradicted, covered.evidence) == (False, True, answer)
+    assert max(said.probability, covered.probability) < 0.5
 
 
 @pytest.mark.parametrize(
