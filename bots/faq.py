@@ -1,12 +1,17 @@
-"""The FAQ bot: the stored answer of the entry whose question is most similar, or none."""
+"""The FAQ bot: the stored answer of the entry whose question is most similar, or none.
 
+Three ways of matching: by words, by embeddings, and by a classifier that learns from all questions of an answer. What a
+threshold does is worked out from the entries themselves, each left out once.
+"""
+
+import asyncio
 import difflib
 import hashlib
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import Any, Final, Literal, Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +23,13 @@ from ..metrics.text import token_set
 from ..metrics.tools import Embedded
 from .bot import Identity, Reply
 
+Matching = Literal["lexical", "embedding", "classifier"]
+AUTO: Final = "auto"
+_LEARNED: Final = 4_000  # entries that the classifier learns from at most: its matrix has their number squared
+_LEFT_OUT: Final = 2_000  # entries that are left out in turn, evenly drawn from larger banks
+_KEPT: Final = 0.9  # of the entries that find their own answer, the share that a suggested threshold lets pass
+_REFUSED: Final = 0.75  # of the entries without another wording, the share that would be taken for no other entry
+_LEAST: Final = 10  # entries from which on a share of them says something
 _SAME = 1e-6  # cosines of equal texts differ by less, wherever in the matrix they stand
 
 
@@ -70,6 +82,15 @@ class LexicalIndex:
         self._holders = {token: np.array(numbers, dtype=np.intp) for token, numbers in holders.items()}
         self._sizes = np.array([len(tokens) for tokens in token_sets], dtype=np.float64)
 
+    def cosines(self, question: str) -> NDArray[np.float64]:
+        """The similarity of each entry."""
+        tokens = token_set(question)
+        found = [self._holders[token] for token in tokens if token in self._holders]
+        if not found:
+            return np.zeros(len(self._sizes))
+        shared = np.bincount(np.concatenate(found), minlength=len(self._sizes))
+        return cast("NDArray[np.float64]", shared / np.sqrt(len(tokens) * np.maximum(self._sizes, 1)))
+
     def best(self, question: str) -> Match | None:
         """The most similar entry; None when there is no entry.
 
@@ -102,8 +123,135 @@ class EmbeddingIndex:
         return Match(entry, float(cosines[entry]))
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class LeftOut:
+    """What each entry's question finds when the entry is not in the bank.
+
+    Attributes:
+        others: how many entries have another wording, that is, another question with the same answer.
+        found: similarities of those that find their answer by one.
+        strangers: of every entry the similarity of the best entry with another answer: what a question finds that the
+            bank has no answer to.
+    """
+
+    others: int
+    found: NDArray[np.float64]
+    strangers: NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Suggestion:
+    """A threshold suggested for ``min_similarity``, and what it does to the entries that were left out."""
+
+    threshold: float
+    left_out: LeftOut
+
+    def __str__(self) -> str:
+        strangers = self.left_out.strangers
+        refused = np.mean(strangers < self.threshold) if len(strangers) else 0.0
+        text = f"{self.threshold:.2f}, by leaving out each of {len(strangers):,} entries: it refuses {refused:.0%} of "
+        text += "the questions whose answer is then missing"
+        if self.left_out.others:
+            right = np.sum(self.left_out.found >= self.threshold) / self.left_out.others
+            text += f" and answers {right:.0%} of those with another wording rightly"
+        return text
+
+
+def suggest(left_out: LeftOut) -> Suggestion:
+    """A threshold from the entries themselves.
+
+    Where answers have several questions: the one that nine of ten questions pass that find their answer by another.
+    Else the one below which three of four questions stay when they are compared with the other entries.
+    """
+    if len(left_out.found) >= _LEAST:
+        threshold = float(np.quantile(left_out.found, 1 - _KEPT))
+    else:
+        threshold = float(np.quantile(left_out.strangers, _REFUSED)) if len(left_out.strangers) else 0.0
+    return Suggestion(min(max(math.floor(threshold * 100) / 100, 0.0), 1.0), left_out)
+
+
+def leave_out(similarities: Callable[[int], NDArray[np.float64]], answers: Sequence[str]) -> LeftOut:
+    """Compare each entry with the others.
+
+    Args:
+        similarities: by the place of an entry the similarity of every entry to its question.
+        answers: of the entries.
+    """
+    groups = {answer: place for place, answer in enumerate(dict.fromkeys(answers))}
+    group = np.array([groups[answer] for answer in answers])
+    chosen = np.unique(np.linspace(0, len(answers) - 1, min(_LEFT_OUT, len(answers))).astype(int))
+    others, found, strangers = 0, [], []
+    for place in chosen.tolist():
+        same = group == group[place]
+        row = similarities(place)
+        stranger = float(np.max(row, where=~same, initial=0.0))
+        strangers.append(stranger)
+        same[place] = False
+        if same.any():
+            others += 1
+            if (own := float(row[same].max())) >= stranger:
+                found.append(own)
+    return LeftOut(others, np.array(found), np.array(strangers))
+
+
+class AnswerClassifier:
+    """Kernel ridge regression from the questions of a bank to its answers.
+
+    An answer with several questions learns from all of them. The kernel is of cosines of embeddings and of TF-IDF of
+    letter n-grams, which see names and spellings. A score is about 1 for a question of the bank and about 0 for one
+    that is like none. Width, weight and regularisation were chosen on hint3 and clinc150 (``measure_faq.py``).
+    """
+
+    WIDTH, WORDS, REGULARISATION = 0.2, 0.3, 0.2
+
+    def __init__(self, questions: Sequence[str], answers: Sequence[str], vectors: NDArray[np.float32]) -> None:
+        """``vectors`` has one row of unit length for each question."""
+        from sklearn.feature_extraction.text import TfidfVectorizer
+
+        self._vectors = vectors
+        self._words = TfidfVectorizer(analyzer="char_wb", ngram_range=(2, 4), sublinear_tf=True)
+        self._matrix: Any = self._words.fit_transform([f"{question} ." for question in questions])
+        names = list(dict.fromkeys(answers))
+        self._group = np.array([names.index(answer) for answer in answers])
+        kernel = self._kernel(vectors, self._matrix)
+        self._inverse = np.linalg.inv(kernel + self.REGULARISATION * np.eye(len(kernel)))
+        self._targets = np.eye(len(names))[self._group]
+        self._weights = self._inverse @ self._targets
+
+    def best(self, question: str, vector: NDArray[np.float32]) -> Match:
+        """The answer with the highest score, by the entry of it that is most similar."""
+        kernel = self._kernel(vector[None, :], self._words.transform([f"{question} ."]))[0]
+        scores = kernel @ self._weights
+        group = int(np.argmax(scores))
+        entry = int(np.argmax(np.where(self._group == group, kernel, -np.inf)))
+        return Match(entry, float(np.clip(scores[group], 0.0, 1.0)))
+
+    def left_out(self) -> LeftOut:
+        """What each question scores without itself, and without all questions of its answer; both in closed form."""
+        without = self._targets - self._weights / np.diag(self._inverse)[:, None]
+        sizes = np.bincount(self._group)
+        has_others = sizes[self._group] > 1
+        is_right = has_others & (without.argmax(axis=1) == self._group)
+        strangers = np.zeros(len(self._group))
+        for group in range(len(sizes)):
+            rows = np.flatnonzero(self._group == group)
+            block = self._inverse[np.ix_(rows, rows)]
+            scores = self._targets[rows] - np.linalg.solve(block, self._weights[rows])
+            scores[:, group] = 0.0
+            strangers[rows] = scores.max(axis=1)
+        return LeftOut(int(has_others.sum()), np.clip(without.max(axis=1)[is_right], 0, 1), np.clip(strangers, 0, 1))
+
+    def _kernel(self, vectors: NDArray[np.float32], words: Any) -> NDArray[np.float64]:  # noqa: ANN401 - scipy's matrix
+        shared = (words @ self._matrix.T).toarray()
+        cosines = (1 - self.WORDS) * (vectors @ self._vectors.T) + self.WORDS * shared
+        return cast("NDArray[np.float64]", np.exp((cosines - 1) / self.WIDTH))
+
+
 class FaqBot:
     """Gives the stored answer, or abstains below ``min_similarity``; no language model takes part.
+
+    With ``min_similarity="auto"`` the threshold is the suggested one, see ``suggest``; with 0 the suggestion is among
+    the warnings.
 
     It has no retriever, so its replies have no contexts; the matched question and its similarity are in the trace.
     """
@@ -114,22 +262,30 @@ class FaqBot:
         entries: Sequence[FaqEntry],
         *,
         abstain: str,
-        min_similarity: float = 0.0,
-        match: Literal["lexical", "embedding"] = "lexical",
+        min_similarity: float | Literal["auto"] = 0.0,
+        match: Matching = "lexical",
         embedder: FreshEmbedder | None = None,
         warnings: Sequence[str] = (),
     ) -> None:
-        """``embedder`` is needed, and only used, for ``match="embedding"``."""
-        if match == "embedding" and embedder is None:
-            raise ValueError("match='embedding' needs an embedder")
+        """``embedder`` is needed, and only used, for ``match="embedding"`` and ``"classifier"``."""
+        if match != "lexical" and embedder is None:
+            raise ValueError(f"match={match!r} needs an embedder")
+        if match == "classifier" and len(entries) > _LEARNED:
+            raise InputError(
+                f"{name}: the file has {len(entries):,} entries, and match: classifier learns from {_LEARNED:,} at "
+                "most. Use match: embedding."
+            )
         self.name = name
         self.entries = tuple(entries)
         self.warnings = tuple(warnings)
+        self.suggestion: Suggestion | None = None
+        self._file_warnings = tuple(warnings)
         self._abstain = abstain
         self._min_similarity = min_similarity
-        self._embedder = embedder if match == "embedding" else None
-        self._lexical: LexicalIndex | None = None
-        self._embedding: EmbeddingIndex | None = None
+        self._threshold = 0.0 if min_similarity == AUTO else min_similarity
+        self._match = match
+        self._embedder = embedder if match != "lexical" else None
+        self._index: LexicalIndex | EmbeddingIndex | AnswerClassifier | None = None
 
     @property
     def identity(self) -> Identity:
@@ -141,7 +297,7 @@ class FaqBot:
             kind="faq",
             settings={
                 "min_similarity": self._min_similarity,
-                "match": "embedding" if self._embedder else "lexical",
+                "match": self._match,
                 "abstain": self._abstain,
             },
             embedded=True,
@@ -150,12 +306,32 @@ class FaqBot:
         )
 
     async def prepare(self) -> None:
-        """Index the entries."""
-        questions = [entry.question for entry in self.entries]
+        """Index the entries, and work out the threshold where none was given."""
+        questions, answers = [entry.question for entry in self.entries], [entry.answer for entry in self.entries]
         if self._embedder is None:
-            self._lexical = LexicalIndex(questions)
+            self._index = index = LexicalIndex(questions)
+            self._suggest(lambda: leave_out(lambda place: index.cosines(questions[place]), answers))
+            return
+        vectors = (await self._embedder.embed(questions)).vectors
+        if self._match == "classifier":
+            self._index = learned = await asyncio.to_thread(AnswerClassifier, questions, answers, vectors)
+            self._suggest(learned.left_out)
         else:
-            self._embedding = EmbeddingIndex((await self._embedder.embed(questions)).vectors)
+            self._index = EmbeddingIndex(vectors)
+            self._suggest(lambda: leave_out(lambda place: (vectors @ vectors[place]).astype(np.float64), answers))
+
+    def _suggest(self, left_out: Callable[[], LeftOut]) -> None:
+        if self._min_similarity not in {AUTO, 0} or not self.entries:
+            return
+        if self._min_similarity != AUTO and len(self.entries) < _LEAST:
+            return
+        self.suggestion = suggest(left_out())
+        if self._min_similarity == AUTO:
+            self._threshold = self.suggestion.threshold
+            said = f"{self.name}: min_similarity is {self.suggestion}."
+        else:
+            said = f"{self.name} answers every question; min_similarity: auto would be {self.suggestion}."
+        self.warnings = (*self._file_warnings, said)
 
     async def reply(self, question: str) -> Reply:
         """The best entry's answer, or the abstaining sentence; it abstains on a question without any word."""
@@ -163,8 +339,8 @@ class FaqBot:
         if match is None:
             return Reply(self._abstain, abstained=True, trace={"similarity": 0.0})
         entry = self.entries[match.entry]
-        trace = {"faq_question": entry.question, "similarity": match.similarity}
-        if match.similarity < self._min_similarity or not token_set(question):
+        trace = {"faq_question": entry.question, "similarity": match.similarity, "min_similarity": self._threshold}
+        if match.similarity < self._threshold or not token_set(question):
             return Reply(self._abstain, abstained=True, trace=trace)
         return Reply(entry.answer, abstained=False, trace=trace)
 
@@ -172,13 +348,16 @@ class FaqBot:
         """Nothing to release."""
 
     async def _best(self, question: str) -> Match | None:
-        if self._lexical is None and self._embedding is None:
+        if self._index is None:
             await self.prepare()
-        if self._lexical is not None:
-            return self._lexical.best(question)
-        if self._embedding is None or self._embedder is None:
+        if isinstance(self._index, LexicalIndex):
+            return self._index.best(question)
+        if self._index is None or self._embedder is None or not self.entries:
             return None
-        return self._embedding.best((await self._embedder.embed_fresh([question])).vectors[0])
+        vector = (await self._embedder.embed_fresh([question])).vectors[0]
+        if isinstance(self._index, AnswerClassifier):
+            return self._index.best(question, vector)
+        return self._index.best(vector)
 
 
 _QUESTION = ("question",)

@@ -66,11 +66,15 @@ class FaqSettings(Settings):
 
     type: Literal["faq"] = _kind()
     entries: Path = Field(description="CSV, JSONL, JSON or YAML file with a question and an answer each.")
-    min_similarity: float = Field(
-        0.0, ge=0, le=1, description="Below this similarity the bot abstains; 0 answers always."
+    min_similarity: Annotated[float, Field(ge=0, le=1)] | Literal["auto"] = Field(
+        0.0,
+        description="Below this similarity the bot abstains; 0 answers always, auto works it out from the entries, "
+        "each left out once.",
     )
-    match: Literal["lexical", "embedding"] = Field(
-        "lexical", description="Compare the words of the questions, or their embeddings."
+    match: Literal["lexical", "embedding", "classifier"] = Field(
+        "lexical",
+        description="Compare the words of the questions, or their embeddings, or learn from all questions of each "
+        "answer.",
     )
     abstain: str = Field("I don't have an answer to that question.", description="What the bot says when it abstains.")
 

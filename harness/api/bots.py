@@ -56,7 +56,8 @@ def Faq(entries: str | os.PathLike[str], **settings: Any) -> BotRecipe:  # noqa:
 
     Args:
         entries: CSV, JSONL, JSON or YAML file with a question and an answer each.
-        settings: ``match`` (``lexical`` or ``embedding``), ``min_similarity``, ``abstain``, ``timeout``,
+        settings: ``match`` (``lexical``, ``embedding`` or ``classifier``), ``min_similarity`` (a number or
+            ``auto``), ``abstain``, ``timeout``,
             ``concurrency``.
 
     Example::

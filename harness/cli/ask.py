@@ -58,6 +58,9 @@ def _show(reply: Answer, stdout: TextIO) -> None:
     state = ", abstained" if reply.abstained else ""
     console.print(Text.assemble((printable(reply.bot), "bold"), f" answered in {took}{state}:"))
     console.print(_text(reply.answer or "(no answer)"))
+    if isinstance(matched := reply.trace.get("faq_question"), str):
+        console.print(Text(f"\n{_matched(matched, reply.trace)}", style="dim"))
+        return
     if reply.contexts is None:
         console.print("\nIt has no retriever.", style="dim")
         return
@@ -69,6 +72,15 @@ def _show(reply: Answer, stdout: TextIO) -> None:
         score = "" if context.score is None else f" {context.score:.3f}"
         console.print(Text(f"{rank}. {printable(place)}{score}", style="bold"))
         console.print(_text(context.text[:SHOWN] + ("..." if len(context.text) > SHOWN else "")), style="dim")
+
+
+def _matched(entry: str, trace: Mapping[str, object]) -> str:
+    """Which entry of an FAQ was the nearest, how near, and what it takes."""
+    likeness = trace.get("similarity")
+    near = f" at a similarity of {likeness:.2f}" if isinstance(likeness, float) else ""
+    floor = trace.get("min_similarity")
+    limit = f"; below {floor:.2f} the bot abstains" if isinstance(floor, float) and floor else ""
+    return printable(f'The nearest entry is "{entry}"{near}{limit}.')
 
 
 def _text(text: str) -> Text:

@@ -452,7 +452,7 @@ def _about_quotes(spot: Spot) -> str:
     types = {node.get("type") for node in spot.nodes}
     if isinstance(spot.value, str) and types & {"integer", "number"} and _NUMBER.fullmatch(spot.value.strip()):
         return "; take the quotes away"
-    if isinstance(spot.value, (bool, int, float)) and "string" in types:
+    if isinstance(spot.value, (bool, int, float)) and "string" in types and not types & {"integer", "number"}:
         return "; put it in quotes"
     return ""
 

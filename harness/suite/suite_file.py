@@ -119,7 +119,7 @@ class LoadedSuite:
 
 
 def sample_suite() -> Path:
-    """The suite that comes with the package: a help centre, its questions and three bots."""
+    """The suite that comes with the package: a help centre, its questions and four bots."""
     return Path(__file__).parents[2] / "knowledge" / "samples" / "help_centre" / NAME
 
 

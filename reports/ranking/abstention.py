@@ -73,6 +73,9 @@ def _confidence(store: Store, run: str, table: ScoreTable) -> Confidence | None:
     place = int(np.argmax(notify == notify.max()))  # the most frequent; of equals the simplest
     ((floor,),) = store.query(SETTING, [run, table.bot])
     name = (*KEYS, RETRIEVER)[place]
+    if floor == "auto":  # worked out by the bot, and noted with each answer
+        noted = store.query(TRACED.format(columns=OF_TRACE.format(key="min_similarity")), [run, table.bot])
+        floor = next((each for _, _, each in noted if each is not None), None)
     known = floor if name == "similarity" and isinstance(floor, (int, float)) else None
     return Confidence(table.bot, name, made[place], known)
 

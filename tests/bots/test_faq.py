@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from proctor import InputError
-from proctor.bots.faq import FaqBot, FaqEntry, LexicalIndex, read_faq
+from proctor.bots.faq import AnswerClassifier, FaqBot, FaqEntry, LexicalIndex, read_faq
 from proctor.metrics.text import token_cosine, token_set
 
 BANK = (
@@ -124,6 +124,87 @@ def test_embeddings_match_by_meaning_and_are_worked_out_for_each_question():
     assert embedder.fresh == ["login", "lunch", "login"]
     with pytest.raises(ValueError, match="needs an embedder"):
         FaqBot("faq", entries, abstain="", match="embedding")
+
+
+def test_the_threshold_is_worked_out_from_the_entries():
+    """Ten answers with two wordings each, which share three of four words, and share one with every other entry."""
+    pairs = [(f"how a{n} b{n} c{n}", f"how a{n} b{n} d{n}") for n in range(10)]
+    entries = [FaqEntry(text, f"answer {n}") for n, pair in enumerate(pairs) for text in pair]
+
+    async def prepared(**settings):
+        bot = FaqBot("faq", entries, abstain="No idea.", **settings)
+        await bot.prepare()
+        return bot, [await bot.reply(each) for each in ("how a3 b3 x", "how to fly", entries[0].question)]
+
+    bot, replies = asyncio.run(prepared(min_similarity="auto"))
+    assert bot.suggestion.threshold == 0.75  # 3 / sqrt(4 * 4); strangers reach 1 / 4
+    assert [reply.abstained for reply in replies] == [False, True, False]
+    assert {reply.trace["min_similarity"] for reply in replies} == {0.75}
+    [said] = bot.warnings
+    assert "0.75, by leaving out each of 20 entries: it refuses 100% of the questions" in said
+    assert "answers 100% of those with another wording rightly" in said
+    bot, replies = asyncio.run(prepared())
+    assert not any(reply.abstained for reply in replies)
+    assert "answers every question; min_similarity: auto would be 0.75" in bot.warnings[0]
+    assert not asyncio.run(prepared(min_similarity=0.5))[0].warnings
+
+
+def test_entries_without_another_wording_give_a_threshold_too():
+    entries = [FaqEntry(f"how do i {word}", word) for word in ("swim", "fly", "run", "sing")]
+
+    async def suggested():
+        bot = FaqBot("faq", entries, abstain="", min_similarity="auto")
+        await bot.prepare()
+        return bot.suggestion
+
+    assert asyncio.run(suggested()).threshold == 0.75  # three of four words in common
+
+
+class Letters(Vectors):
+    """Vectors of how often each letter stands in a text."""
+
+    async def embed(self, texts):
+        self.table = {text: [text.count(letter) + 0.01 for letter in "abcdefghijklmnopqrstuvwxyz"] for text in texts}
+        return await super().embed(texts)
+
+
+def test_the_classifier_learns_from_all_questions_of_an_answer():
+    entries = [
+        *(FaqEntry(text, "Reset it.") for text in ("password lost", "my password is gone", "forgot the password")),
+        *(FaqEntry(text, "By post.") for text in ("where is my invoice", "send the invoice", "need an invoice copy")),
+    ]
+    settings = {"match": "classifier", "embedder": Letters()}
+    replies = answers(entries, "a new password", "the invoice please", "zzz qqq", min_similarity=0.1, **settings)
+    assert [reply.answer for reply in replies] == ["Reset it.", "By post.", "No idea."]
+    assert replies[0].trace["faq_question"] in {entry.question for entry in entries[:3]}
+    assert 0 <= replies[2].trace["similarity"] < 0.1 < replies[0].trace["similarity"] <= 1
+
+
+def test_the_classifier_leaves_out_as_if_it_had_not_seen():
+    """The closed form against learning anew without the entries."""
+    picker = random.Random(3)
+    questions = ["".join(picker.choices("abcdef ", k=12)) for _ in range(12)]
+    groups = [f"answer {number % 4}" for number in range(12)]
+    vectors = np.array([[question.count(letter) + 0.1 for letter in "abcdef"] for question in questions], np.float32)
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    whole = AnswerClassifier(questions, groups, vectors)
+    left = whole.left_out()
+    assert left.others == 12 and len(left.strangers) == 12
+    for place in range(12):
+        # the n-grams keep their weights; only the entries of the answer go
+        rest = [each for each in range(12) if groups[each] != groups[place]]
+        kernel = whole._kernel(vectors, whole._matrix)
+        block = kernel[np.ix_(rest, rest)] + whole.REGULARISATION * np.eye(len(rest))
+        names = sorted({groups[each] for each in rest})
+        targets = np.array([[groups[each] == name for name in names] for each in rest], float)
+        scores = kernel[place, rest] @ np.linalg.solve(block, targets)
+        assert left.strangers[place] == pytest.approx(np.clip(scores.max(), 0, 1), abs=1e-9)
+
+
+def test_the_classifier_has_a_limit_and_says_so():
+    entries = [FaqEntry(f"q{number}", "a") for number in range(4001)]
+    with pytest.raises(InputError, match="4,001 entries, and match: classifier learns from 4,000 at most"):
+        FaqBot("faq", entries, abstain="", match="classifier", embedder=Letters())
 
 
 def test_the_identity_holds_all_that_changes_answers():

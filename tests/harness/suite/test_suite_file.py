@@ -115,9 +115,9 @@ def test_settings_are_shared_with_an_alias_and_overridden(folder: Path) -> None:
         ("{type: faq}", "5:3: bots.it: the key entries is missing (CSV, JSONL, JSON or YAML file with a question and "
          "an answer each)"),
         ("{type: faq, entries: questions.csv, match: lexicl}", "5:43: bots.it.match: got 'lexicl', wanted one of "
-         "lexical, embedding; did you mean lexical?"),
+         "lexical, embedding, classifier; did you mean lexical?"),
         ("{type: faq, entries: questions.csv, min_similarity: 1.2}", "5:43: bots.it.min_similarity: got 1.2, wanted "
-         "a number from 0 to 1"),
+         "a number from 0 to 1 or auto"),
         ("{type: faq, entries: question.csv}", "5:19: bots.it.entries: There is no question.csv; a file or folder "
          "was wanted. Did you mean questions.csv?"),
         ("{type: python, target: 'a.py:b', python: 3}", "5:40: bots.it.python: there is no such key; did you mean "
