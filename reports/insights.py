@@ -207,12 +207,12 @@ def _allow_list(run: ReportedRun, evaluator: RunEvaluator) -> Iterator[Insight]:
         entries = {str(entry): int(hits) for name, entry, hits in found if name == bot.name}
         if not entries:
             continue
-        notify = [f"{entry} ({hits})" for entry, hits in entries.items()]
-        more = f" and {len(notify) - MOST_ALLOWED} more" if len(notify) > MOST_ALLOWED else ""
+        entries_shown = [f"{entry} ({hits})" for entry, hits in entries.items()]
+        more = f" and {len(entries_shown) - MOST_ALLOWED} more" if len(entries_shown) > MOST_ALLOWED else ""
         hits = sum(entries.values())
         text = (
             f"{bot.name}: the allow-lists of pii_leakage hid {hits} {'hit' if hits == 1 else 'hits'}: "
-            f"{', '.join(notify[:MOST_ALLOWED])}{more}."
+            f"{', '.join(entries_shown[:MOST_ALLOWED])}{more}."
         )
         yield Insight("allow_list", evaluator.id, metric, bot.name, text, {"allowed": entries})
 

@@ -287,5 +287,5 @@ def figure_apart(value: float, column: MetricColumn) -> str:
         return plain
     missed, edge = misses(value, column), figure(column.threshold, column)
     texts = (plain, *(f"{value:.{digits}f}" for digits in range(3, 10)))
-    notify = (text for text in texts if misses(float(text), column) == missed and not (missed and text == edge))
-    return next(notify, plain)
+    fitting = (text for text in texts if misses(float(text), column) == missed and not (missed and text == edge))
+    return next(fitting, plain)

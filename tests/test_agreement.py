@@ -44,8 +44,8 @@ def test_the_best_threshold_is_that_of_trying_all():
 
 def test_a_threshold_is_never_chosen_on_the_document_it_is_applied_to():
     clusters = np.arange(300) // 10
-    notify = np.where(clusters == 7, 1000.0 + np.arange(300), SCORES)  # whatever document 7 says
-    before, after = (agreement.cross_validated(scores, LABELS, clusters) for scores in (SCORES, notify))
+    moved = np.where(clusters == 7, 1000.0 + np.arange(300), SCORES)  # whatever document 7 says
+    before, after = (agreement.cross_validated(scores, LABELS, clusters) for scores in (SCORES, moved))
     assert after[clusters == 7].all()  # above any threshold that the others suggest
     changed = agreement.cross_validated(SCORES, np.where(clusters == 7, ~LABELS, LABELS), clusters)
     assert (changed[clusters == 7] == before[clusters == 7]).all()

@@ -267,8 +267,8 @@ class SameMatter:
         """Words of the title and the heading that the document writes with a capital within its sentences."""
         document = self._documents[statement.document]
         title = document.title or document.id.rsplit("/", maxsplit=1)[-1].rpartition(".")[0].replace("_", " ")
-        notify = wording(f"{title}. {statement.heading}").content
-        return frozenset(notify & self._written_large(statement.document))
+        content = wording(f"{title}. {statement.heading}").content
+        return frozenset(content & self._written_large(statement.document))
 
     def _written_large(self, document: str) -> frozenset[str]:
         return _written_large(self._documents[document].text[:_BODY])

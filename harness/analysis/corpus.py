@@ -93,10 +93,10 @@ def languages_apart(questions: Sequence[Question], documents: Sequence[Document]
     if not possible:
         return LanguagesApart()
     wanted = set(expected.values()) & possible
-    notify = {document: _surest(each, _SURE) for document, each in shares.items()}
+    languages = {document: _surest(each, _SURE) for document, each in shares.items()}
     return LanguagesApart(
         tuple(key for key, code in expected.items() if code not in possible),
-        tuple(document for document, code in notify.items() if wanted and code and code not in wanted),
+        tuple(document for document, code in languages.items() if wanted and code and code not in wanted),
     )
 
 

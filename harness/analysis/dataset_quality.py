@@ -311,11 +311,11 @@ def faq_leaks(
     """
     for bot, held in entries.items():
         known = {asked(entry.question) for entry in held}
-        notify = tuple(question.id for question in questions if asked(question.text) in known)
-        if not notify:
+        leaked = tuple(question.id for question in questions if asked(question.text) in known)
+        if not leaked:
             continue
-        share = len(notify) / len(questions)
-        on_them, elsewhere = _right_share(bot, set(notify), answers)
+        share = len(leaked) / len(questions)
+        on_them, elsewhere = _right_share(bot, set(leaked), answers)
         better = ""
         if on_them is not None and elsewhere is not None:
             better = f" It is right on {on_them:.0%} of these, and on {elsewhere:.0%} of the others."
@@ -323,20 +323,20 @@ def faq_leaks(
             kind="leaked_answer",
             severity="medium",
             what=(
-                f"{len(notify):,} of {len(questions):,} questions ({share:.0%}) stand word for word among the entries "
+                f"{len(leaked):,} of {len(questions):,} questions ({share:.0%}) stand word for word among the entries "
                 f"of "
                 f"{bot}, which then only looks them up.{better}"
             ),
             action=f"Ask them in other words to see how {bot} does with questions that were not foreseen.",
-            questions=notify,
+            questions=leaked,
             details={"bots": [bot], "leaked": "entry", "share": share, "right": on_them, "right_elsewhere": elsewhere},
         )
 
 
-def _right_share(bot: str, notify: set[str], answers: Answers | None) -> tuple[float | None, float | None]:
+def _right_share(bot: str, leaked: set[str], answers: Answers | None) -> tuple[float | None, float | None]:
     rows = [row for row in answers.rows if row.bot == bot and row.right is not None] if answers else []
     operands = [
-        [float(bool(row.right)) for row in rows if (row.question in notify) is inside] for inside in (True, False)
+        [float(bool(row.right)) for row in rows if (row.question in leaked) is inside] for inside in (True, False)
     ]
     first, second = (sum(operand) / len(operand) if operand else None for operand in operands)
     return first, second

@@ -699,8 +699,8 @@ class _Comparing:
             outcome = run_evaluation(evaluation, self.store, watcher)
         self.calls += outcome.asked
         run_id, _ = find_run(self.store, outcome.summary.run)
-        notify = {bot: outcome.problems.get(bot, "it gave no answer.") for bot in outcome.unable}
-        return run_id, [f"{bot} could not be asked over {documents}: {why}" for bot, why in notify.items()]
+        problems = {bot: outcome.problems.get(bot, "it gave no answer.") for bot in outcome.unable}
+        return run_id, [f"{bot} could not be asked over {documents}: {why}" for bot, why in problems.items()]
 
     def _ablated(self, turned: Sequence[Turned], now: Answers) -> AblatedEdits:
         """What the bots answer with single edits taken back."""

@@ -310,10 +310,10 @@ def stale_what(one: Versions, facts: Sequence[Contradiction]) -> str:
     what += f": {_percent(one.alike)} of the shorter one stands in both"
     if facts:
         one_fact = min(facts, key=lambda each: each.first.columns is not None)  # a row of a table says little by itself
-        notify = "; ".join(dict.fromkeys(_differences(fact) for fact in facts[:3]))
+        differences = "; ".join(dict.fromkeys(_differences(fact) for fact in facts[:3]))
         what += (
             f". {_several(len(facts), 'statement', 'statements')} of it can't be true beside the newer one, such as "
-            f"{_quoted(one_fact.first.text)} against {_quoted(one_fact.second.text)} ({notify})"
+            f"{_quoted(one_fact.first.text)} against {_quoted(one_fact.second.text)} ({differences})"
         )
     return f"{what}."
 
@@ -455,14 +455,14 @@ class PairFindings:
         Windows of longer texts, which overlap at their ends, are told in one finding where there are many.
         """
         overlaps = [pair for pair in overlapping(copied, self._texts) if frozenset(pair) not in versions]
-        notify = set(versions)
+        reported = set(versions)
         if len(overlaps) >= MANY:
-            notify |= {frozenset(pair) for pair in overlaps}
+            reported |= {frozenset(pair) for pair in overlaps}
             yield self._overlaps(overlaps, {frozenset((one.first, one.second)): one for one in copied})
         for one in copied:
             stolen = self._stolen_by(one.first, one.second)
             within = one.first == one.second and one.words >= _LEAST_WITHIN
-            if frozenset((one.first, one.second)) in notify or not (within or _is_much(one) or stolen.places):
+            if frozenset((one.first, one.second)) in reported or not (within or _is_much(one) or stolen.places):
                 continue
             details = {
                 "share": round(one.share, 4),

@@ -73,19 +73,19 @@ def find_retrieved(corpus: CorpusIndex, answers: Answers | None) -> Retrieved:
         return Retrieved()
     finder = EvidenceFinder(corpus.documents)
     unknown: Counter[str] = Counter()
-    notify: dict[str, list[MadeFrom]] = {bot: [] for bot in answers.bots}
+    by_bot: dict[str, list[MadeFrom]] = {bot: [] for bot in answers.bots}
     for answer in answers.rows:
         if answer.contexts is None or answer.question not in corpus.by_key:
             continue
         pieces = _placed(answer, finder)
         known = tuple(piece for piece in pieces if piece.document in corpus.by_id)
         unknown[answer.bot] += len(pieces) - len(known)
-        notify[answer.bot].append(MadeFrom(answer, known))
-    fixed = {bot for bot, made in notify.items() if _reads_the_same(made)}
+        by_bot[answer.bot].append(MadeFrom(answer, known))
+    fixed = {bot for bot, made in by_bot.items() if _reads_the_same(made)}
     return Retrieved(
-        chosen=tuple(one for bot, made in notify.items() if bot not in fixed for one in made),
-        given=tuple(one for bot, made in notify.items() if bot in fixed for one in made),
-        silent=tuple(bot for bot, made in notify.items() if not made),
+        chosen=tuple(one for bot, made in by_bot.items() if bot not in fixed for one in made),
+        given=tuple(one for bot, made in by_bot.items() if bot in fixed for one in made),
+        silent=tuple(bot for bot, made in by_bot.items() if not made),
         unknown={bot: count for bot, count in unknown.items() if count},
     )
 

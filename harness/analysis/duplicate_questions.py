@@ -219,8 +219,8 @@ async def relate(pairs: Sequence[AnswerPair], embedder: Embedder) -> list[Relati
     found: dict[AnswerPair, Relation] = {}
     for start in range(0, len(distinct), _AT_ONCE):
         part = distinct[start : start + _AT_ONCE]
-        notify = await asyncio.gather(*(_relate(pair, embedder) for pair in part))
-        found.update(zip(part, notify, strict=True))
+        relations = await asyncio.gather(*(_relate(pair, embedder) for pair in part))
+        found.update(zip(part, relations, strict=True))
     return [found[pair] for pair in pairs]
 
 
@@ -306,17 +306,17 @@ async def _relations(questions: Sequence[Question], pairs: Sequence[Alike], embe
         for other in questions[pair.second].expected[:_ACCEPTED]
         if not _share_answer(questions[pair.first], questions[pair.second])
     ]
-    notify = dict(zip(asked_for, await relate(asked_for, embedder), strict=True))
-    return [_relation(questions[pair.first], questions[pair.second], pair, notify) for pair in pairs]
+    relations = dict(zip(asked_for, await relate(asked_for, embedder), strict=True))
+    return [_relation(questions[pair.first], questions[pair.second], pair, relations) for pair in pairs]
 
 
-def _relation(one: Question, other: Question, pair: Alike, notify: Mapping[AnswerPair, Relation]) -> str:
+def _relation(one: Question, other: Question, pair: Alike, relations: Mapping[AnswerPair, Relation]) -> str:
     if one.answerable is not other.answerable and None not in (one.answerable, other.answerable):
         return "conflict" if pair.equal or (pair.exact and pair.cosine >= _SURE) else ""
     if not one.expected or not other.expected or _share_answer(one, other):
         return "same"
     found = {
-        notify[AnswerPair(one.text, first, second)]
+        relations[AnswerPair(one.text, first, second)]
         for first in one.expected[:_ACCEPTED] for second in other.expected[:_ACCEPTED]
     }  # fmt: skip
     if "same" in found:

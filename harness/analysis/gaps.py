@@ -137,10 +137,10 @@ def _clusters(questions: Sequence[Question], embedder: BatchingEmbedder) -> list
     from sklearn.cluster import AgglomerativeClustering
 
     vectors = embedder.embed_now([one.text for one in questions], keep=True).vectors.astype(np.float64)
-    notify = np.flatnonzero(np.linalg.norm(vectors, axis=1))
-    if len(notify) < _FEWEST:
+    usable = np.flatnonzero(np.linalg.norm(vectors, axis=1))
+    if len(usable) < _FEWEST:
         return []
-    vectors = vectors[notify]
+    vectors = vectors[usable]
     first = vectors[:_CLUSTERED]
     model = AgglomerativeClustering(n_clusters=None, metric="cosine", linkage="average", distance_threshold=_APART)
     labels: list[int] = model.fit_predict(first).tolist()
@@ -149,7 +149,7 @@ def _clusters(questions: Sequence[Question], embedder: BatchingEmbedder) -> list
         middles /= np.maximum(np.linalg.norm(middles, axis=1, keepdims=True), np.finfo(np.float64).tiny)
         labels += (vectors[len(first) :] @ middles.T).argmax(axis=1).tolist()
     groups: dict[int, list[int]] = {}
-    for place, label in zip(notify.tolist(), labels, strict=True):
+    for place, label in zip(usable.tolist(), labels, strict=True):
         groups.setdefault(label, []).append(place)
     return list(groups.values())
 

@@ -520,9 +520,9 @@ async def find_label_errors(corpus: CorpusIndex, answers: Answers, marks: Marks,
     related = dict(zip(pairs, await relate(pairs, corpus.embedder), strict=True))
     thought = [one for key, said in missed.items() if (one := _of_missed(corpus, key, said, related, kin)) is not None]
     found = await _unless_expected(corpus, thought, missed)
-    notify = {finding.questions[0] for finding in found}
+    reported = {finding.questions[0] for finding in found}
     order = {key: place for place, key in enumerate(marks.keys)}
-    found += [one for one in _reversed(corpus, marks) if one.questions[0] not in notify]
+    found += [one for one in _reversed(corpus, marks) if one.questions[0] not in reported]
     return tuple(sorted(found, key=lambda one: order.get(one.questions[0], len(order))))
 
 

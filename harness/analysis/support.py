@@ -135,7 +135,7 @@ def signals(one: Wanted, stretch: Stretch, book: SentenceBook, cosine: float | N
         "bias": 1.0,
         "held": held,
         "phrases": len(pairs & book.pairs(stretch)) / len(pairs) if pairs else held,
-        "told": _notify(one, content, book),
+        "told": _unlikely(one, content, book),
         "asked": _share(one.asked, whole),
         "figures elsewhere": float(not one.figures <= whole),
         "missing names": float(min(names, _MOST_COUNTED)),
@@ -143,10 +143,10 @@ def signals(one: Wanted, stretch: Stretch, book: SentenceBook, cosine: float | N
     }
 
 
-def _notify(one: Wanted, content: frozenset[str], book: SentenceBook) -> float:
+def _unlikely(one: Wanted, content: frozenset[str], book: SentenceBook) -> float:
     """How unlikely it is that what is wanted and asked stands together by chance: 0 to 1."""
-    notify = math.fsum(book.rarity(key) for key in sorted((one.claim.content | one.question.content) & content))
-    return min(1.0, notify / _TOLD)
+    weight = math.fsum(book.rarity(key) for key in sorted((one.claim.content | one.question.content) & content))
+    return min(1.0, weight / _TOLD)
 
 
 def _share(shares: Mapping[str, float], held: frozenset[str]) -> float:

@@ -257,12 +257,12 @@ def _use(card: DocumentSummary, asked: bool) -> Iterator[str]:
 
 def _legend_of_cards(is_read: bool, asked: bool) -> str:
     used = (("answers", words.OF_ANSWERS["answers"]), ("wrong", "those of them that are wrong"))
-    notify = (
+    columns = (
         ("gold", words.HOLDS), ("only", words.ONLY), *(used if is_read else ()),
         *(words.OF_ATTRIBUTION.items() if is_read and asked else ()),
         *((("tokens", words.OF_ANSWERS["tokens"]),) if is_read else ()),
     )  # fmt: skip
-    return f"{'; '.join(f'{name}: {said}' for name, said in notify if name not in ('effect', 'tried'))}."
+    return f"{'; '.join(f'{name}: {said}' for name, said in columns if name not in ('effect', 'tried'))}."
 
 
 def _known(value: int | None) -> str:

@@ -362,8 +362,8 @@ def as_yaml(value: object) -> str:
 
 def entry_lines(id: str, threshold: float | None, options: Iterable[Option]) -> list[str]:
     """An entry of a suite's ``metrics`` that sets what is short enough to be shown to what holds anyway."""
-    notify = {} if threshold is None else {"metric_threshold": threshold}
-    settings = notify | {option.name: option.default for option in options}
+    parameters = {} if threshold is None else {"metric_threshold": threshold}
+    settings = parameters | {option.name: option.default for option in options}
     lines = [f"{name}: {as_yaml(value)}" for name, value in settings.items()]
     shown = [f"      {line}" for line in lines if len(line) <= _SHORT]
     if not shown:

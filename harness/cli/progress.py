@@ -43,7 +43,7 @@ class _Far:
     fresh: int = 0
     cost: float | None = None
 
-    def notify(self, moment: float) -> str:
+    def message(self, moment: float) -> str:
         notes = [f"{self.bot_queue.name} {self.done:,} of {self.bot_queue.total:,}"]
         seconds, left = moment - self.began, self.bot_queue.total - self.done
         if self.fresh and left > 0 and seconds > 0:
@@ -111,7 +111,7 @@ class ProgressLines(Silent):
         moment = time.monotonic()
         far = list(self._far.values())
         going = [each for each in far if each.done < each.bot_queue.total] or far[-1:]
-        parts = [each.notify(moment) for each in going[:MOST_NAMED]] or ["no answer yet"]
+        parts = [each.message(moment) for each in going[:MOST_NAMED]] or ["no answer yet"]
         if more := len(going) - MOST_NAMED:
             parts += [f"and {more} more bots"] if more > 0 else []
         if self._judge is not None:

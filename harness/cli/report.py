@@ -111,8 +111,8 @@ def report_run(
         yield from _written(report, wanted, stdout)
         if wanted.github:
             stream = sys.stderr if wanted.takes_stdout else stdout
-            if notify := write_step(markdown(report), run_annotations(report), stream, environ):
-                yield notify
+            if problem := write_step(markdown(report), run_annotations(report), stream, environ):
+                yield problem
 
 
 def _page(report: Report, wanted: Wanted, stdout: TextIO, browse: Browse | None) -> Iterator[str]:
@@ -171,8 +171,8 @@ def report_pair(
         yield from write_text(wanted.markdown, [page.encode("utf-8", "replace")], "a page for a pull request", stdout)
     if wanted.github:
         stream = sys.stderr if wanted.takes_stdout else stdout
-        if notify := write_step(page, comparison_annotations(found), stream, environ):
-            yield notify
+        if problem := write_step(page, comparison_annotations(found), stream, environ):
+            yield problem
 
 
 def _refuse(wanted: Wanted, operands: tuple[str, str], database: Path) -> None:

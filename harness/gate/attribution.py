@@ -276,8 +276,8 @@ def retrieval_of(identity: Identity) -> dict[str, Any]:
 
 def model_of(identity: Identity) -> dict[str, Any]:
     """The chat model with its parameters, without where it is and what our own code does."""
-    notify = identity.settings.get("model")
-    model = dict(notify) if isinstance(notify, Mapping) else {}
+    recorded = identity.settings.get("model")
+    model = dict(recorded) if isinstance(recorded, Mapping) else {}
     if "code" in model:  # all else depends on code that is not in the record
         return _some(model, ("model", "context_tokens"))
     return {name: value for name, value in model.items() if name not in AROUND_MODEL and not _hides(value)}
@@ -318,8 +318,8 @@ def model_before(
     That of a model of the same name where the suite still has one; else that of the bot's model of today where both
     are of one kind.
     """
-    notify: Mapping[str, Any] = record.identity.settings.get("model") or {}  # type: ignore[assignment]
-    name = str(notify.get("model") or record.identity.model)
+    recorded: Mapping[str, Any] = record.identity.settings.get("model") or {}  # type: ignore[assignment]
+    name = str(recorded.get("model") or record.identity.model)
     written = getattr(settings, "model", "extractive")
     today = models.get(written) or ChatModelSettings(model=written)
     alike = [model for model in models.values() if model.model == name]
@@ -328,15 +328,17 @@ def model_before(
         near = ChatModelSettings(model=name)
     if not name.startswith("openai:"):
         return near.model_copy(update={"model": name})
-    tokens = next((notify[key] for key in MOST_TOKENS if notify.get(key) is not None), None)
+    tokens = next((recorded[key] for key in MOST_TOKENS if recorded.get(key) is not None), None)
     known = {"model", "base_url", "context_tokens", *SENT, *MOST_TOKENS}
-    extra = {key: near.extra.get(key) if _hides(value) else value for key, value in notify.items() if key not in known}
+    extra = {
+        key: near.extra.get(key) if _hides(value) else value for key, value in recorded.items() if key not in known
+    }
     before = {
         "model": name,
-        "context_tokens": notify.get("context_tokens"),
+        "context_tokens": recorded.get("context_tokens"),
         "max_tokens": tokens,
         "extra": {key: value for key, value in extra.items() if value is not None},
-        **{key: notify.get(key) for key in SENT},
+        **{key: recorded.get(key) for key in SENT},
     }
     made = {key: value for key, value in near.model_dump(exclude_unset=True).items() if key not in before}
     return ChatModelSettings.model_validate(made | {key: value for key, value in before.items() if value is not None})

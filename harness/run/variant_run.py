@@ -205,7 +205,7 @@ class _Together:
     def said(self, sentence: str) -> None:
         """Pass it on, under the name of the bot and once."""
         name = next((name for name in self._of if sentence.startswith(f"{name}: ")), None)
-        notify = sentence if name is None else self._of[name] + sentence.removeprefix(name)
-        if notify not in self._said:
-            self._said.add(notify)
-            self._watcher.said(notify)
+        message = sentence if name is None else self._of[name] + sentence.removeprefix(name)
+        if message not in self._said:
+            self._said.add(message)
+            self._watcher.said(message)

@@ -119,14 +119,14 @@ def read_entries(entries: Iterable[Entry], catalog: Catalog) -> tuple[list[Wante
             path: KeyPath = ("metrics", index) if isinstance(entry, str) else ("metrics", index, name)
             for wanted in _read(name, settings, path, catalog):
                 evaluator = wanted.evaluator.id
-                earlier, notify = named_by.setdefault(evaluator, (name, settings))
+                earlier, before = named_by.setdefault(evaluator, (name, settings))
                 if evaluator not in found:
                     found[evaluator] = wanted
                     warnings += _partly_there(wanted.evaluator, catalog)
                 elif (earlier == evaluator) == (name == evaluator):
                     raise EntryError(path, f"'{evaluator}' is named twice; once is enough.")
                 else:
-                    both = {**settings, **notify} if earlier == evaluator else {**notify, **settings}
+                    both = {**settings, **before} if earlier == evaluator else {**before, **settings}
                     own = found[evaluator].path if earlier == evaluator else path
                     (found[evaluator],) = _read(evaluator, both, own, catalog)
                     named_by[evaluator] = (evaluator, both)
@@ -207,10 +207,8 @@ def _read(name: str, settings: Mapping[str, object], path: KeyPath, catalog: Cat
         for key in options:
             if key not in owners:
                 raise EntryError((*path, key), _no_option(name, key, owners))
-        notify = {
-            key: _fitting(name, key, settings[key], path) for key in Parameters.__annotations__ if key in settings
-        }
-        wanted = Wanted(evaluator, metrics, Parameters(**notify), options, owners, path)
+        given = {key: _fitting(name, key, settings[key], path) for key in Parameters.__annotations__ if key in settings}
+        wanted = Wanted(evaluator, metrics, Parameters(**given), options, owners, path)
         _check_values(wanted, catalog)
         yield wanted
 
@@ -284,7 +282,7 @@ def settled_options(entries: Sequence[Wanted]) -> dict[str, dict[str, object]]:
     return settled
 
 
-def with_options(entries: Sequence[Entry], notify: Iterable[str], catalog: Catalog) -> list[Entry]:
+def with_options(entries: Sequence[Entry], options: Iterable[str], catalog: Catalog) -> list[Entry]:
     """The entries with the options that the command line gives: ``NAME.KEY=VALUE``, read as JSON or else as text.
 
     A name is that of an entry, or of an evaluator or a metric for which an entry stands.
@@ -295,7 +293,7 @@ def with_options(entries: Sequence[Entry], notify: Iterable[str], catalog: Catal
     """
     settled: list[Entry] = list(entries)
     given_before: set[tuple[str, str]] = set()
-    for option in notify:
+    for option in options:
         name, key, value = _taken_apart(option)
         if (name, key) in given_before:
             raise InputError(f"--option gives {name}.{key} twice; once is enough.")

@@ -126,14 +126,14 @@ class Faced(NamedTuple):
     left_out: int
 
 
-def facing(notify: Sequence[Statement], most: int = _MOST_PAIRS) -> Faced:
+def facing(given: Sequence[Statement], most: int = _MOST_PAIRS) -> Faced:
     """Pairs of statements that share most of their words, numbers aside, and differ in some.
 
     Of statements with the same words only the first is paired. Pairs are looked up by two of their rarest words, so
     that the time grows with the number of statements and not with its square; of these the ``most`` are compared that
     share the most rare words.
     """
-    distinct, sets = _distinct(notify)
+    distinct, sets = _distinct(given)
     pairs, left_out = _pairs(*_keys(_rarest(sets)), len(distinct), most)
     found: list[SimilarStatements] = []
     for first, second in pairs:
@@ -145,14 +145,14 @@ def facing(notify: Sequence[Statement], most: int = _MOST_PAIRS) -> Faced:
     return Faced(found, left_out)
 
 
-def _distinct(notify: Sequence[Statement]) -> tuple[list[int], list[frozenset[int]]]:
+def _distinct(given: Sequence[Statement]) -> tuple[list[int], list[frozenset[int]]]:
     """Places of statements with words of their own, and the numbers of these words; figures left out."""
     seen: set[tuple[str, tuple[int, ...]]] = set()
     numbers: dict[str, int] = {}
     figures: dict[str, int] = {}
     places: list[int] = []
     sets: list[frozenset[int]] = []
-    for place, statement in enumerate(notify):
+    for place, statement in enumerate(given):
         words: list[int] = []
         for word in words_of(statement.text):
             if word[0].isdigit():

@@ -104,8 +104,8 @@ class DocumentSummary:
     @property
     def precision(self) -> float | None:
         """Share of the answers in which it stood where it held evidence; None where that is known of none."""
-        notify = self.retrieved if self.located is None else self.located
-        return self.needed / notify if notify else None
+        appeared = self.retrieved if self.located is None else self.located
+        return self.needed / appeared if appeared else None
 
 
 @dataclass(frozen=True, slots=True)

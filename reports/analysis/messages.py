@@ -189,8 +189,10 @@ def gold_of_grid(grid: Grid) -> str:
         (grid.by_evidence, "by gold evidence"),
         (by_support, "by the support of their expected answer"),
     ]
-    notify = [(number, says) for number, says in kinds if number]
-    said = f" {notify[0][1]}" if len(notify) == 1 else ": " + ", ".join(f"{number} {says}" for number, says in notify)
+    nonzero = [(number, says) for number, says in kinds if number]
+    said = (
+        f" {nonzero[0][1]}" if len(nonzero) == 1 else ": " + ", ".join(f"{number} {says}" for number, says in nonzero)
+    )
     configurations = count(len(grid.configurations), "configuration")
     return f"{configurations}, {count(len(grid.questions), 'question')}{said.rstrip(': ')}"
 
@@ -277,11 +279,11 @@ def about_subset(dataset_quality: DatasetQuality) -> str:
 
 def about_informative(dataset_quality: DatasetQuality) -> str:
     """How many questions tell bots apart; blank where no two bots have values."""
-    notify = [one for one in dataset_quality.questions if one.values > 1]
-    informative = sum(one.informative for one in notify)
+    varying = [one for one in dataset_quality.questions if one.values > 1]
+    informative = sum(one.informative for one in varying)
     return (
-        f"{informative} of {count(len(notify), 'question')} tell bots apart by {dataset_quality.metric}."
-        if notify
+        f"{informative} of {count(len(varying), 'question')} tell bots apart by {dataset_quality.metric}."
+        if varying
         else ""
     )
 
@@ -391,13 +393,13 @@ def _marking(analysis: KnowledgeAnalysis) -> Iterator[str]:
 def _attributed(attribution: Ablations) -> Iterator[str]:
     causes = Counter(answer.cause for answer in attribution.answers)
     misled = causes["document"] + causes["several"]
-    notify = [
+    parts = [
         _then(misled, "become", "right when documents that mislead are taken away"),
         _then(causes["retrieval"], "become", "right from the gold document alone"),
         _then(causes["bot"], "stay", "wrong even from the gold document alone, which is up to the bot"),
         f"{causes['unknown']} can't be told" if causes["unknown"] else "",
     ]
-    if said := [part for part in notify if part]:
+    if said := [part for part in parts if part]:
         asked = f"{count(len(attribution.answers), 'wrong answer')} that {_were(len(attribution.answers))} asked again"
         yield f"Of {asked}, {_listed(said)}."
     if worst := [one for one in moved(attribution) if one.failures]:

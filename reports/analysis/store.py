@@ -190,11 +190,11 @@ def _questions(analysis: KnowledgeAnalysis) -> Iterator[tuple[object, ...]]:
     )
     subset = analysis.dataset_quality.subset if analysis.dataset_quality is not None else None
     for place, question in enumerate(analysis.questions):
-        notify = quality_checked.get(question.key)
+        checked = quality_checked.get(question.key)
         figures = (
             (None,) * 4
-            if notify is None
-            else (notify.difficulty, notify.spread, notify.discrimination, notify.informative)
+            if checked is None
+            else (checked.difficulty, checked.spread, checked.discrimination, checked.informative)
         )
         yield (
             place, question.key, question.text, question.gold, *figures,

@@ -184,8 +184,8 @@ class MetricComparison:
             return f"no difference shown{after}: between {self.shown(found.low)} and {self.shown(found.high)}"
         by, *ends = (self.shown(abs(value)) for value in (found.mean, *sorted((found.low, found.high), key=abs)))
         operand = "lower" if found.mean < 0 else "higher"
-        notify = self.column.better == "lower"  # there, "better by" could be read as "higher by"
-        what = f"{self.verdict} ({operand})" if notify else self.verdict
+        is_lower_better = self.column.better == "lower"  # there, "better by" could be read as "higher by"
+        what = f"{self.verdict} ({operand})" if is_lower_better else self.verdict
         return f"{candidate} is {what} by {by} [{ends[0]}, {ends[1]}]"
 
     def shown(self, value: float) -> str:

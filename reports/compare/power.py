@@ -127,8 +127,8 @@ def make_plan(run: RunTables, wish: Wish, bot: str = "") -> Plan:
         except InputError as why:
             refused[", ".join(table.bot for table in tables)] = str(why)
     if not planned:
-        notify = " ".join(f"{bots}: {why}" for bots, why in refused.items())
-        raise InputError(f"Run {run.run} tells nothing of the spread of {wish.metric}. {notify}".strip())
+        reasons = " ".join(f"{bots}: {why}" for bots, why in refused.items())
+        raise InputError(f"Run {run.run} tells nothing of the spread of {wish.metric}. {reasons}".strip())
     return Plan(run.run, wish, column, tuple(planned), refused)
 
 

@@ -79,11 +79,11 @@ def _numbered(names: Sequence[str]) -> list[str]:
 
 def _lines(found: Iterable[tuple[object, ...]], instructions: dict[bytes, str]) -> Iterator[bytes]:
     for fingerprint, *values in found:
-        notify = dict(zip(NAMES, values, strict=True))
-        if isinstance(notify["exchange"], str):
-            notify["exchange"] = orjson.loads(notify["exchange"])
-        notify["instructions"] = instructions[fingerprint]  # type: ignore[index] # a BLOB column
-        yield orjson.dumps(notify) + b"\n"
+        entry = dict(zip(NAMES, values, strict=True))
+        if isinstance(entry["exchange"], str):
+            entry["exchange"] = orjson.loads(entry["exchange"])
+        entry["instructions"] = instructions[fingerprint]  # type: ignore[index] # a BLOB column
+        yield orjson.dumps(entry) + b"\n"
 
 
 FRAME = "llm-eval-results"  # the names of the outputs are those of the H2O evaluators page

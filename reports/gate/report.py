@@ -63,8 +63,8 @@ def other_scope(found: MetricVerdict, scope: Scope) -> str:
         return ""
     if scope == "these":
         return f"on questions like these: {found.like_these}, {found.like_sentence}"
-    notify = these_sentence(found.these, found.margin, found.column)
-    return f"on these very questions: {found.these.outcome}, {notify}"
+    sentence = these_sentence(found.these, found.margin, found.column)
+    return f"on these very questions: {found.these.outcome}, {sentence}"
 
 
 def prompt_changes(bot: BotVerdict) -> Iterator[tuple[str, list[str]]]:
@@ -139,9 +139,9 @@ def fall(found: Fall) -> str:
 
 def asked_again(flip: GateFlip) -> str:
     """What came of asking a question again; blank where it was not."""
-    notify = [f"{when} {', '.join(f'{value:.3g}' for value in values)}"
+    answers = [f"{when} {', '.join(f'{value:.3g}' for value in values)}"
             for when, values in zip(("before", "now"), flip.again, strict=True) if values]  # fmt: skip
-    return f"asked again: {'; '.join(notify)}" if notify else ""
+    return f"asked again: {'; '.join(answers)}" if answers else ""
 
 
 def answers(flip: GateFlip) -> Iterator[tuple[str, str]]:

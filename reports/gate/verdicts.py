@@ -296,10 +296,10 @@ def these_sentence(found: OnThese, margin: float, column: MetricColumn) -> str:
     noise = f"noise ±{shown(1.96 * found.noise, column)}, {asked}"
     if found.outcome == "regressed":
         return f"worse by {shown(-found.gain, column)} on these questions: {moved}; {noise}"
-    notify = f"{signed(found.gain, column)} on these questions: {moved}; {noise}"
+    text = f"{signed(found.gain, column)} on these questions: {moved}; {noise}"
     if found.outcome == "not worse":
-        return f"{notify}; a loss of {margin:g} is ruled out"
-    return f"{notify}; a loss of {margin:g} is neither ruled out nor shown"
+        return f"{text}; a loss of {margin:g} is ruled out"
+    return f"{text}; a loss of {margin:g} is neither ruled out nor shown"
 
 
 def shown(value: float, column: MetricColumn) -> str:
@@ -641,8 +641,8 @@ def _of_run(found: RunFigure, threshold: float, candidate: ScoreTable) -> Thresh
     value, column = found.value, found.column
     reached = passed(value, threshold, column.better)
     outcome: ThresholdOutcome = "undecided" if reached is None else "met" if reached else "below threshold"
-    notify = "no value" if value is None else shown(value, column)
-    says = f"{notify} over the whole run, {_wanted(column, threshold)}"
+    text = "no value" if value is None else shown(value, column)
+    says = f"{text} over the whole run, {_wanted(column, threshold)}"
     return ThresholdVerdict(column.name, outcome, threshold, value, None, None, int(candidate.asked.sum()), says)
 
 

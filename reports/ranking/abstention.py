@@ -67,10 +67,10 @@ def _confidence(store: Store, run: str, table: ScoreTable) -> Confidence | None:
     made = np.full((len(KEYS) + 1, *table.asked.shape), np.nan)
     for key, repeat, *figures in lines:
         made[:, table.places[key], repeat] = [np.nan if figure is None else figure for figure in figures]
-    notify = np.isfinite(made).sum(axis=(1, 2))
-    if not notify.any():
+    counts = np.isfinite(made).sum(axis=(1, 2))
+    if not counts.any():
         return None
-    place = int(np.argmax(notify == notify.max()))  # the most frequent; of equals the simplest
+    place = int(np.argmax(counts == counts.max()))  # the most frequent; of equals the simplest
     ((floor,),) = store.query(SETTING, [run, table.bot])
     name = (*KEYS, RETRIEVER)[place]
     if floor == "auto":  # worked out by the bot, and noted with each answer
@@ -190,13 +190,13 @@ def promise(wrong: Flags, confidence: Figures, risk: float, clusters: NDArray[np
 
     Source: Angelopoulos, Bates, Fisch, Lei and Schuster 2024 (conformal risk control).
     """
-    notify = np.unique(confidence[np.isfinite(confidence)])
-    if not len(notify):
+    thresholds = np.unique(confidence[np.isfinite(confidence)])
+    if not len(thresholds):
         return None
-    if len(notify) > MOST_THRESHOLDS:
-        notify = np.unique(np.quantile(notify, np.linspace(0, 1, MOST_THRESHOLDS), method="nearest"))
-    losses = np.column_stack([(wrong & (confidence >= threshold)).mean(axis=1) for threshold in notify])
-    threshold = controlled_threshold(losses, notify, risk, clusters=clusters)
+    if len(thresholds) > MOST_THRESHOLDS:
+        thresholds = np.unique(np.quantile(thresholds, np.linspace(0, 1, MOST_THRESHOLDS), method="nearest"))
+    losses = np.column_stack([(wrong & (confidence >= threshold)).mean(axis=1) for threshold in thresholds])
+    threshold = controlled_threshold(losses, thresholds, risk, clusters=clusters)
     worst = 1 if clusters is None else int(np.bincount(clusters).max())
     promised = (losses.sum(axis=0) + worst) / (len(losses) + worst)
     best = int(np.argmin(promised))
@@ -206,9 +206,9 @@ def promise(wrong: Flags, confidence: Figures, risk: float, clusters: NDArray[np
         answered=None if given is None else float(given.mean()),
         wrong=None if given is None else float((given & wrong).mean()),
         smallest_risk=float(promised[best]),
-        at=float(notify[best]),
-        at_answered=float((confidence >= notify[best]).mean()),
-        lowest=float(notify[0]),
+        at=float(thresholds[best]),
+        at_answered=float((confidence >= thresholds[best]).mean()),
+        lowest=float(thresholds[0]),
         questions=len(losses),
     )
 
@@ -333,8 +333,8 @@ def costs_of(outcomes: Codes, costs: Costs) -> Figures:
 
 def _answerable(table: ScoreTable) -> NDArray[np.int8]:
     """A line a question: 1, 0, or -1 where the question set does not say."""
-    notify = [-1 if case.answerable is None else int(case.answerable) for case in table.cases]
-    return np.broadcast_to(np.array(notify, np.int8)[:, None], table.asked.shape)
+    answerable = [-1 if case.answerable is None else int(case.answerable) for case in table.cases]
+    return np.broadcast_to(np.array(answerable, np.int8)[:, None], table.asked.shape)
 
 
 def _passes(values: Figures, rule: Rule) -> NDArray[np.int8]:

@@ -279,16 +279,16 @@ def ranked_run(
             none = f"there is no question on which all bots that have values of {what} have one; --bot names some"
         raise InputError(f"Run {run.run}: {none}.")
     taken = _costs(run.tables, costs or {})
-    notify = confidences(run)
+    confident = confidences(run)
     return RankedRun(
         run=run,
         cluster=cluster,
         metrics=ranked,
-        details=tuple(_detail(run.tables, ranked[name], codes, notify, taken, seed) for name in leading),
+        details=tuple(_detail(run.tables, ranked[name], codes, confident, taken, seed) for name in leading),
         chosen=not wanted and leading[0] != named_primary(run.manifest),
         agreement=agreement({name: each.ranking for name, each in ranked.items()}),
         judges=judges_of(run, list(ranked), cluster, seed),
-        confidences=notify,
+        confidences=confident,
         costs=taken,
         unranked=tuple(name for name in names if name not in ranked),
     )
@@ -360,7 +360,7 @@ def _costs(tables: Mapping[str, ScoreTable], stated: Mapping[str, float]) -> dic
 
 def _detail(
     tables: Mapping[str, ScoreTable], metric: RankedMetric, codes: NDArray[np.intp],
-    notify: Mapping[str, Confidence], costs: Mapping[str, float], seed: int,
+    confident: Mapping[str, Confidence], costs: Mapping[str, float], seed: int,
 ) -> InDetail:  # fmt: skip
     shared, ranking, name = metric.shared, metric.ranking, metric.column.name
     sign = 1.0 if metric.column.better == "higher" else -1.0
@@ -373,10 +373,10 @@ def _detail(
     ])  # fmt: skip
     routers = [
         route(
-            (tables[first], tables[second], tables[best.single]), name, notify[first], codes,
+            (tables[first], tables[second], tables[best.single]), name, confident[first], codes,
             (costs.get(first), costs.get(second), costs.get(best.single)), seed,
         )
-        for first in shared.bots if first in notify
+        for first in shared.bots if first in confident
         for second in shared.bots if second != first
     ]  # fmt: skip
     found = sorted((each for each in routers if each), key=lambda each: -each.held_out)
@@ -466,8 +466,8 @@ def abstained_run(
         InputError: no question says whether it can be answered, there is no such metric, or no threshold.
     """
     table = next(iter(run.tables.values()))
-    notify = [case.answerable for case in table.cases]
-    if all(each is None for each in notify):
+    answerable = [case.answerable for case in table.cases]
+    if all(each is None for each in answerable):
         raise InputError(
             f"No question of run {run.run} says whether it can be answered. Give questions 'answerable: false' where"
             " the documents don't hold the answer, and true where they do, and run again: answers are cached."
@@ -486,9 +486,9 @@ def abstained_run(
         chosen=not metric,
         costs=taken,
         risk=risk,
-        answerable=notify.count(True),
-        unanswerable=notify.count(False),
-        unknown=notify.count(None),
+        answerable=answerable.count(True),
+        unanswerable=answerable.count(False),
+        unknown=answerable.count(None),
         bots=dict(sorted(found.items(), key=lambda item: item[1].cost.value)),
         ranking=_ranking(found, taken, codes, seed),
         cautions={bot: _caution(run.tables[bot], found[bot], sure[bot], risk, codes) for bot in found if bot in sure},

@@ -306,10 +306,10 @@ def _routes(
 
 def _thresholds(sure: Figures) -> Figures:
     """From the least confidence with which the first bot answered, upwards; the last sends nothing to it."""
-    notify = np.unique(sure[np.isfinite(sure)])
-    if len(notify) > MOST_THRESHOLDS:
-        notify = np.unique(np.quantile(notify, np.linspace(0, 1, MOST_THRESHOLDS), method="nearest"))
-    return np.append(notify, np.inf)
+    thresholds = np.unique(sure[np.isfinite(sure)])
+    if len(thresholds) > MOST_THRESHOLDS:
+        thresholds = np.unique(np.quantile(thresholds, np.linspace(0, 1, MOST_THRESHOLDS), method="nearest"))
+    return np.append(thresholds, np.inf)
 
 
 def _seen(tried: Figures, sure: Figures) -> Flags:

@@ -227,7 +227,7 @@ def _record(line: list[Any]) -> CallRecord:
     key, judge, asked_at, request, said, finish, problem, latency_ms, queue_ms, attempts_ms = line
     call, system, prompt, schema, exchange, vote, votes = request
     text, usage, reasoning = said
-    turns = tuple((answered, notify) for answered, notify in exchange)
+    turns = tuple((answered, question) for answered, question in exchange)
     return CallRecord(
         bytes.fromhex(key),
         judge,

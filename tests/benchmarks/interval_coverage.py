@@ -11,7 +11,7 @@ from statistics_layouts import SEED, layouts, scores
 
 
 def main(samples: int) -> None:
-    inside = notify = 0
+    inside = known = 0
     print(f"{'layout':22}{'kind':8}{'alike':>6}{'mean':>6}{'held':>7}  goal 93-97")
     for name, codes in layouts().items():
         alone = len(codes) == codes.max() + 1
@@ -25,9 +25,9 @@ def main(samples: int) -> None:
                         print(f"{head}      -  not told: {found[0].no_interval}")
                         continue
                     held = 100 * np.mean([each.low <= mean <= each.high for each in found])
-                    notify, inside = notify + 1, inside + (93 <= held <= 97)
+                    known, inside = known + 1, inside + (93 <= held <= 97)
                     print(f"{head}{held:7.1f}{'' if 93 <= held <= 97 else '  narrow' if held < 93 else '  wide'}")
-    print(f"within 93 to 97: {inside} of {notify} that are told")
+    print(f"within 93 to 97: {inside} of {known} that are told")
 
 
 if __name__ == "__main__":

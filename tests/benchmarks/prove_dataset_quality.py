@@ -189,8 +189,8 @@ def suspects_and_subset(embedder: BatchingEmbedder) -> None:
     clean = label_errors(questions, rows, embedder)
     print(f"  as they are: {Counter((one.details['reading'], one.severity) for one in clean)}")
     chance = random.Random(0)
-    notify = {one.questions[0] for one in clean}
-    free = [place for place, question in enumerate(questions) if question.id not in notify]
+    reported = {one.questions[0] for one in clean}
+    free = [place for place, question in enumerate(questions) if question.id not in reported]
     picked = chance.sample(free, 80)
     mixed = list(questions)
     for one, other in zip(picked, picked[1:] + picked[:1], strict=True):

@@ -82,10 +82,10 @@ def other_number(word: Word, chance: random.Random) -> str:
     return re.sub(r"\d+", lambda found: str(int(found[0]) + chance.choice((3, 7, 11, 20))), word.text, count=1)
 
 
-def altered(notify: Sequence[Statement], kind: str, chance: random.Random) -> Iterator[Altered]:
+def altered(given: Sequence[Statement], kind: str, chance: random.Random) -> Iterator[Altered]:
     """Sentences with one figure, year or name exchanged, or with a denial put in."""
-    names = sorted({word.text for one in notify for word in wording(one.text).of_kind("name") if len(word.text) > 3})
-    for one in notify:
+    names = sorted({word.text for one in given for word in wording(one.text).of_kind("name") if len(word.text) > 3})
+    for one in given:
         if not one.is_sentence or not 6 <= len(one.text.split()) <= 40:
             continue
         if kind == "denial":
@@ -107,15 +107,15 @@ def altered(notify: Sequence[Statement], kind: str, chance: random.Random) -> It
 def planted(documents: Sequence[Document], kind: str, whole: bool) -> tuple[list[Document], dict[str, str]]:
     """The documents with contradicting ones beside them, and which document each of these contradicts."""
     chance = random.Random(f"{SEED} {kind} {whole}")
-    notify = [one for document in documents for one in statements(document)]
-    every = list(altered(notify, kind, chance))
+    found = [one for document in documents for one in statements(document)]
+    every = list(altered(found, kind, chance))
     by_id = {document.id: document for document in documents}
     added: list[Document] = []
     wrong: dict[str, str] = {}
     for number, one in enumerate(chance.sample(every, min(PLANTED, len(every)))):
         source = by_id[one.statement.document]
         name = f"planted-{kind}-{number}.txt"
-        beside = chance.choice(notify).text
+        beside = chance.choice(found).text
         text = f"{beside} {one.text}"
         if whole:
             text = source.text[: one.statement.start] + one.text + source.text[one.statement.end :]

@@ -194,10 +194,8 @@ def _spearman(scores: Floats, votes: Floats, inside: Flags, rows: NDArray[np.int
 def _pairs_right(scores: Floats, yes: Flags, pairs: NDArray[np.str_], rows: NDArray[np.intp]) -> float:
     good = dict(zip(pairs[yes], scores[yes], strict=True))
     bad = dict(zip(pairs[~yes], scores[~yes], strict=True))
-    notify = [
-        (good[pair] > bad[pair]) + (good[pair] == bad[pair]) / 2 for pair in pairs[rows[yes[rows]]] if pair in bad
-    ]
-    return float(np.mean(notify)) if notify else float("nan")
+    right = [(good[pair] > bad[pair]) + (good[pair] == bad[pair]) / 2 for pair in pairs[rows[yes[rows]]] if pair in bad]
+    return float(np.mean(right)) if right else float("nan")
 
 
 def calibration_error(sets: Sequence[Read], scores: Mapping[str, Floats]) -> float:
@@ -225,8 +223,8 @@ def claims_table(sets: Sequence[Read]) -> None:
             if "words" not in name and "pairs" not in name
         )
         floors = (_plain(one, overlap), _plain(one, pairs))
-        notify = (figure(one, one.value), _plain(one, left_out[one.name]), parts, GOALS[one.name])
-        lines.append((one.name, len(one.found), one.groups.max() + 1, *floors, *notify))
+        figures = (figure(one, one.value), _plain(one, left_out[one.name]), parts, GOALS[one.name])
+        lines.append((one.name, len(one.found), one.groups.max() + 1, *floors, *figures))
     columns = ("set", "rows", "documents", "overlap", "pairs", "value", "left out", "parts alone", "goal")
     table(columns, lines)
     single = [one for one in sets if len(one.places) < 1.3 * len(one.found)]

@@ -65,8 +65,8 @@ def case(name: str, seed: int) -> dict[str, object]:
         folder = Path(made)
         model.config.save_pretrained(folder)
         (folder / "vocab.txt").write_text("\n".join(VOCABULARY) + "\n", encoding="utf-8")
-        notify = {"tokenizer_class": "BertTokenizer", "model_max_length": WINDOW, "do_lower_case": True}
-        (folder / "tokenizer_config.json").write_text(json.dumps(notify), encoding="utf-8")
+        config = {"tokenizer_class": "BertTokenizer", "model_max_length": WINDOW, "do_lower_case": True}
+        (folder / "tokenizer_config.json").write_text(json.dumps(config), encoding="utf-8")
         named = {"model_name": "BertForSequenceClassification", "tokenizer_name": "BertTokenizer"}
         arch = {"model_type": str(folder), "num_classes": len(labels), **named}
         checkpoint = {"config": {"arch": {"args": arch}, "dataset": {"args": {"classes": labels}}}, "state_dict": state}

@@ -210,8 +210,8 @@ def test_a_run_is_not_held_against_itself(tmp_path):
 def test_what_is_missing_is_told(folder):
     (folder / "bot.py").write_text(f"{BETTER}".replace("return", "return 1 / 0 if question.endswith('1') else"))
     done = session(folder)
-    notify = "12 of 120 answers failed outright, none before; counted as wrong in exact_match"
-    assert notify in done.stdout, done.stdout
+    sentence = "12 of 120 answers failed outright, none before; counted as wrong in exact_match"
+    assert sentence in done.stdout, done.stdout
     assert "now: (no answer)" in done.stdout
 
 

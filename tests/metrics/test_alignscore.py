@@ -23,13 +23,13 @@ def scored(checker: Checker | None, **changed: object) -> Score:
 
 
 def by_words(source: str, claim: str) -> float:
-    notify = {
+    probabilities = {
         ("two weeks", "14 days"): 0.9,
         ("Cash", "14 days"): 0.2,
         ("two weeks", "cash"): 0.1,
         ("Cash", "cash"): 0.4,
     }
-    (probability,) = [value for (one, other), value in notify.items() if one in source and other in claim]
+    (probability,) = [value for (one, other), value in probabilities.items() if one in source and other in claim]
     return probability
 
 

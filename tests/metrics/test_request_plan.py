@@ -56,7 +56,7 @@ def asked(metrics: Sequence[str], facts: Facts | None = None) -> ScriptedJudge:
     return judge
 
 
-def notify(plan: RequestPlan) -> dict[str, int]:
+def planned_calls(plan: RequestPlan) -> dict[str, int]:
     """Requests by the name of the call, as the plan tells them."""
     counts: Counter[str] = Counter()
     for request in plan.requests:
@@ -72,14 +72,14 @@ def test_five_metrics_cost_five_requests_a_row_and_one_a_question() -> None:
         "answer_claims": 1, "expected_claims": 1, "check_answer": 1, "check_expected": 1, "compare_claims": 1,
         "reverse_questions": 1,
     }  # fmt: skip
-    assert asked(FIVE).counts == notify(plan) == counts
+    assert asked(FIVE).counts == planned_calls(plan) == counts
     assert [one.artefact for one in plan.requests if one.per == "question"] == ["expected_claims"]
 
 
 def test_the_whole_set_costs_six_requests_a_row_and_two_a_question() -> None:
     plan = CATALOG.plan(RAGAS_STYLE).requests
     assert (plan.per_row, plan.per_question) == (6, 2)
-    assert asked(RAGAS_STYLE).counts == notify(plan)
+    assert asked(RAGAS_STYLE).counts == planned_calls(plan)
     assert {one.artefact for one in plan.requests if one.per == "question"} == {"expected_claims", "expected_entities"}
 
 
@@ -87,7 +87,7 @@ def test_the_whole_set_costs_six_requests_a_row_and_two_a_question() -> None:
 def test_a_metric_alone_asks_for_nothing_that_others_need(name: str) -> None:
     plan = CATALOG.plan([name]).requests
     counts = asked([name]).counts
-    assert counts == notify(plan) == dict.fromkeys(ALONE[name], 1)
+    assert counts == planned_calls(plan) == dict.fromkeys(ALONE[name], 1)
     assert {one.metrics for one in plan.requests} == {(name,)}
 
 
@@ -154,7 +154,7 @@ def test_each_accepted_answer_costs_its_own_requests() -> None:
     row = JudgedRow().facts
     row["expected_answers"] = [row.pop("expected"), " ", "It is a fortnight. From the day. Or later. In Ulm."]
     counts = asked(FIVE, row).counts
-    assert counts == notify(plan) | {"expected_claims": 2, "check_expected": 2, "compare_claims": 2}
+    assert counts == planned_calls(plan) | {"expected_claims": 2, "check_expected": 2, "compare_claims": 2}
     assert sum(counts.values()) == sum(one.requests * (2 if one.each_expected else 1) for one in plan.requests)
 
 

@@ -60,8 +60,8 @@ def test_truncation_is_noted() -> None:
 
 def test_relevancy_takes_the_best_and_the_mean_sentence() -> None:
     answer = f"{LONG} {OTHER} No."
-    notify = {"Why?": (1.0, 0.0), LONG: (0.6, 0.8), OTHER: (0.0, 1.0), "No.": (1.0, 0.0)}
-    found = scores({"question": "Why?", "answer": answer}, StubEmbedder(notify))
+    vectors = {"Why?": (1.0, 0.0), LONG: (0.6, 0.8), OTHER: (0.0, 1.0), "No.": (1.0, 0.0)}
+    found = scores({"question": "Why?", "answer": answer}, StubEmbedder(vectors))
     assert found["answer_relevancy_sentence"].value == pytest.approx(0.6)  # "No." is too short to count
     assert found["answer_relevancy_sentence"].details["most_relevant"] == LONG
     assert found["answer_relevance_mean"].value == pytest.approx((0.6 + 0.0 + 1.0) / 3)
@@ -69,16 +69,16 @@ def test_relevancy_takes_the_best_and_the_mean_sentence() -> None:
 
 @pytest.mark.parametrize("answer", ["Yes.", "Yes. No."])
 def test_an_answer_of_short_sentences_is_one_sentence(answer: str) -> None:
-    notify = {"Why?": (1.0, 0.0), answer: (0.6, 0.8), "Yes.": (0.6, 0.8), "No.": (0.0, 1.0)}
-    found = scores({"question": "Why?", "answer": answer}, StubEmbedder(notify))
+    vectors = {"Why?": (1.0, 0.0), answer: (0.6, 0.8), "Yes.": (0.6, 0.8), "No.": (0.0, 1.0)}
+    found = scores({"question": "Why?", "answer": answer}, StubEmbedder(vectors))
     assert found["answer_relevancy_sentence"].value == pytest.approx(0.6)
 
 
 def test_groundedness_names_the_least_grounded_sentence_and_counts_blank_contexts() -> None:
     chunk, second = "A chunk with a sentence.", "Another chunk with one."
-    notify = {LONG: (1.0, 0.0), OTHER: (0.6, 0.8), chunk: (0.0, 1.0), second: (1.0, 0.0)}
+    vectors = {LONG: (1.0, 0.0), OTHER: (0.6, 0.8), chunk: (0.0, 1.0), second: (1.0, 0.0)}
     facts: Facts = {"answer": f"{LONG} {OTHER} Ok.", "contexts": ["", chunk, " ", second]}
-    score = scores(facts, StubEmbedder(notify))["groundedness"]
+    score = scores(facts, StubEmbedder(vectors))["groundedness"]
     assert score.value == pytest.approx(0.8)
     assert score.details["least_grounded"] == OTHER
     nearest = {one["sentence"]: (one["context"], one["similarity"]) for one in score.details["sentences"]}

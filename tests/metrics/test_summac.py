@@ -246,9 +246,9 @@ def test_each_pair_is_run_once_for_both_scores_and_the_embedded_judge() -> None:
         "answer": " ".join(answer),
         "summac_model": model,
     }
-    notify = {"source_sentences": {"source": "contexts"}}
+    options = {"source_sentences": {"source": "contexts"}}
     judged: Facts = {**facts, "judge": EmbeddedJudge(StubEmbedder(), model)}
-    assert len(scored(judged, [*BOTH, "faithfulness"], **notify)) == 3
+    assert len(scored(judged, [*BOTH, "faithfulness"], **options)) == 3
     scored({**facts, "judge": EmbeddedJudge(StubEmbedder(), apart)}, ["faithfulness"])
     model.close()
     apart.close()

@@ -26,8 +26,8 @@ def scores(facts: Facts, classifier: Classifier | None) -> dict[str, Score]:
     return {score.metric: score for score in asyncio.run(PLAN.score({**facts, "toxicity_model": classifier}))}
 
 
-def stub(labels: tuple[str, ...] = TOXIC_BERT, **notify: object) -> StubClassifier:
-    return StubClassifier(labels, **notify)  # type: ignore[arg-type]
+def stub(labels: tuple[str, ...] = TOXIC_BERT, **given: object) -> StubClassifier:
+    return StubClassifier(labels, **given)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("case", GOLDEN["cases"], ids=[case["name"] for case in GOLDEN["cases"]])
@@ -57,7 +57,7 @@ def test_values_are_those_of_detoxify(case: dict[str, object], tmp_path: Path) -
 
 def test_the_example_of_the_specification() -> None:
     logits = {FIRST: (2.0, -3.0, 1.2, -9, -9, -9), SECOND: (-1.5, -4.0, -2.2, -9, -9, -9)}
-    found = scores({"answer": f"{FIRST} {SECOND}"}, stub(notify=logits))
+    found = scores({"answer": f"{FIRST} {SECOND}"}, stub(logits=logits))
     values = [found[name].value for name in ("toxicity", "severe_toxicity", "obscene")]
     assert values == pytest.approx([0.8808, 0.0474, 0.7685], abs=1e-4)
     assert found["toxicity"].details == {
@@ -70,7 +70,7 @@ def test_the_example_of_the_specification() -> None:
 
 def test_each_label_names_its_own_worst_sentence() -> None:
     logits = {FIRST: (2.0, 0, 0, -5.0, 0, 0), SECOND: (1.0, 0, 0, 3.0, 0, 0)}
-    found = scores({"answer": f"{FIRST} {SECOND}"}, stub(notify=logits))
+    found = scores({"answer": f"{FIRST} {SECOND}"}, stub(logits=logits))
     assert found["toxicity"].details["worst_sentence"] == FIRST
     assert found["threat"].details["worst_sentence"] == SECOND
 
@@ -84,14 +84,14 @@ def test_labels_are_found_by_name_whatever_their_order(labels: tuple[str, ...]) 
     renamed = {"toxic": "toxicity", "severe_toxic": "severe_toxicity", "identity_hate": "identity_attack"}
     ours = [renamed.get(name, name) for name in (label.lower().replace("-", "_") for label in labels)]
     logits = [float(IDS.index(name)) if name in IDS else 50.0 for name in ours]
-    found = scores({"answer": FIRST}, stub(labels, notify={FIRST: logits}))
+    found = scores({"answer": FIRST}, stub(labels, logits={FIRST: logits}))
     assert {name: score.value for name, score in found.items()} == {
         name: pytest.approx(1 / (1 + math.exp(-place))) for place, name in enumerate(IDS)
     }
 
 
 def test_a_label_that_the_model_lacks_is_an_error_and_never_zero() -> None:
-    found = scores({"answer": FIRST}, stub(("toxic", "insult"), notify={FIRST: (1.0, 2.0)}))
+    found = scores({"answer": FIRST}, stub(("toxic", "insult"), logits={FIRST: (1.0, 2.0)}))
     assert found["toxicity"].value == pytest.approx(0.7311, abs=1e-4)
     assert found["insult"].value == pytest.approx(0.8808, abs=1e-4)
     for name in ("severe_toxicity", "obscene", "threat", "identity_attack"):
@@ -120,17 +120,17 @@ def test_outputs_that_cannot_be_told_apart_are_refused(labels: tuple[str, ...], 
 
 
 def test_a_sigmoid_even_of_what_was_saved_as_a_single_label_model() -> None:
-    found = scores({"answer": FIRST}, stub(notify={FIRST: (5.0,) * 6}))
+    found = scores({"answer": FIRST}, stub(logits={FIRST: (5.0,) * 6}))
     assert {round(score.value or 0, 4) for score in found.values()} == {0.9933}
 
 
 def test_extreme_logits_stay_in_range() -> None:
-    found = scores({"answer": FIRST}, stub(notify={FIRST: (1e30, -1e30, math.inf, -math.inf, 0.0, -800.0)}))
+    found = scores({"answer": FIRST}, stub(logits={FIRST: (1e30, -1e30, math.inf, -math.inf, 0.0, -800.0)}))
     assert [found[name].value for name in IDS] == [1.0, 0.0, 1.0, 0.0, 0.5, pytest.approx(0.0, abs=1e-300)]
 
 
 def test_a_model_that_breaks_gives_no_value() -> None:
-    score = scores({"answer": FIRST}, stub(notify={FIRST: (math.nan, 0, 0, 0, 0, 0)}))["toxicity"]
+    score = scores({"answer": FIRST}, stub(logits={FIRST: (math.nan, 0, 0, 0, 0, 0)}))["toxicity"]
     assert (score.value, score.status, score.reason) == (None, "error", "not_finite")
 
 

@@ -41,14 +41,14 @@ class DetailBook(Book):
         made.reply = reply
         return self.put(made, *scores)
 
-    def judged(self, row: Row, judge: str, prompt: str, reply: str, **notify: Any) -> None:
+    def judged(self, row: Row, judge: str, prompt: str, reply: str, **texts: Any) -> None:
         """Keep a call of a judge, and that the row's scores rest on it."""
         request = JudgeRequest(
-            notify.get("name", "review"), notify.get("instructions", "Grade it."), prompt, None, (), 1, 1
+            texts.get("name", "review"), texts.get("instructions", "Grade it."), prompt, None, (), 1, 1
         )
         record = CallRecord(
             call_key(judge, request, 0.0), judge, request, row.asked_at, CachedCall(reply, "stop"),
-            Completion(reply, reasoning=notify.get("reasoning")), notify.get("problem", ""), latency_ms=140.0,
+            Completion(reply, reasoning=texts.get("reasoning")), texts.get("problem", ""), latency_ms=140.0,
             queue_ms=0.0, attempts_ms=(140.0,),
         )  # fmt: skip
         self.writer.judge_call(record)

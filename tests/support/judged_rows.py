@@ -98,8 +98,8 @@ class JudgedRow:
 
     def embedder(self) -> StubEmbedder:
         """An embedder by which the cosines are those told here."""
-        notify = {QUESTION: (1.0, 0.0), ANSWER: (1.0, 0.0), EXPECTED: _at(self.similarity)}
-        return StubEmbedder(notify | {f"reverse {number}": _at(cosine) for number, cosine in enumerate(self.cosines)})
+        vectors = {QUESTION: (1.0, 0.0), ANSWER: (1.0, 0.0), EXPECTED: _at(self.similarity)}
+        return StubEmbedder(vectors | {f"reverse {number}": _at(cosine) for number, cosine in enumerate(self.cosines)})
 
     def _check_answer(self, call: CheckAnswer) -> AnswerSupport:
         claims = _by_chunk(self.supported, self.answer_by_chunk) if call.claims else ()

@@ -78,7 +78,7 @@ class LogprobServer(OpenAIServer):
         written = self._greedy(tokens)
         usage = {"prompt_tokens": len(tokens), "completion_tokens": 1, "total_tokens": len(tokens) + 1}
         choice = {"index": 0, "text": self._tokenizer.decode([*tokens, written]), "finish_reason": "length"}
-        choice["logprobs"] = self._notify(call, tokens, written)
+        choice["logprobs"] = self._logprobs_of(call, tokens, written)
         return web.json_response({"object": "text_completion", "choices": [choice], "usage": usage})
 
     def _tokenized(self, call: Call) -> dict[str, Any]:
@@ -108,7 +108,7 @@ class LogprobServer(OpenAIServer):
             )
         return None
 
-    def _notify(self, call: Call, tokens: list[int], written: int) -> dict[str, Any]:
+    def _logprobs_of(self, call: Call, tokens: list[int], written: int) -> dict[str, Any]:
         values = [None, *self._logprobs([*tokens, written])]
         shown = [*tokens, written]
         if self.mode.startswith("llama.cpp"):
@@ -117,8 +117,8 @@ class LogprobServer(OpenAIServer):
         if self.mode == "llama-cpp-python":
             # The token that begins a text is left out; without one, values are those of a place before (its fault).
             shown, values = (shown[1:], values[1:]) if self._beginning else (tokens, self._misplaced(tokens))
-            notify = [(token, value) for token, value in zip(shown, values, strict=True) if [token] != self._beginning]
-            shown, values = [token for token, _ in notify], [None, *(value for _, value in notify[1:])]
+            pairs = [(token, value) for token, value in zip(shown, values, strict=True) if [token] != self._beginning]
+            shown, values = [token for token, _ in pairs], [None, *(value for _, value in pairs[1:])]
         names = [self._name(token) for token in shown]
         if call.body.get("return_tokens_as_token_ids") and self.mode == "vllm":
             names = [f"token_id:{token}" for token in shown]
@@ -131,12 +131,12 @@ class LogprobServer(OpenAIServer):
             return self._model(input_ids=torch.tensor([tokens])).logits[0].double().log_softmax(-1)
 
     def _logprobs(self, tokens: list[int]) -> list[float]:
-        notify = self._distributions(tokens[:-1])
-        return [float(notify[place, token]) for place, token in enumerate(tokens[1:])]
+        distributions = self._distributions(tokens[:-1])
+        return [float(distributions[place, token]) for place, token in enumerate(tokens[1:])]
 
     def _misplaced(self, tokens: list[int]) -> list[float]:
-        notify = self._distributions(tokens)
-        return [float(notify[place, token]) for place, token in enumerate(tokens)]
+        distributions = self._distributions(tokens)
+        return [float(distributions[place, token]) for place, token in enumerate(tokens)]
 
     def _greedy(self, tokens: list[int]) -> int:
         return int(self._distributions(tokens)[-1].argmax())

@@ -1,4 +1,4 @@
-"""StubChecker: a checker whose probabilities are told, and that remembers what it was asked."""
+"""StubChecker: a checker with fixed probabilities that remembers what it was asked."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,9 +15,9 @@ class Checked:
 
 @dataclass
 class StubChecker:
-    """Gives each pair the probability that it was told, and any other pair 0; or what a function says of the two."""
+    """Gives each pair the probability given for it, and any other pair 0; or what a function says of the two."""
 
-    notify: Mapping[tuple[str, str], float] | Callable[[str, str], float] = field(default_factory=dict)
+    probabilities: Mapping[tuple[str, str], float] | Callable[[str, str], float] = field(default_factory=dict)
     truncated: frozenset[str] = frozenset()  # sources
     reads: int = 4096
     fails: Exception | None = None
@@ -28,8 +28,8 @@ class StubChecker:
         self.asked += pairs
         if self.fails:
             raise self.fails
-        notify = self.notify
-        said = [notify(*pair) if callable(notify) else notify.get(pair, 0.0) for pair in pairs]
+        given = self.probabilities
+        said = [given(*pair) if callable(given) else given.get(pair, 0.0) for pair in pairs]
         probabilities = np.array(said, dtype=np.float32)
         return Checked(probabilities, np.array([source in self.truncated for source, _ in pairs], dtype=np.bool_))
 

@@ -16,10 +16,10 @@ class Classified:
 
 @dataclass
 class StubClassifier:
-    """Gives each text the logits that it was told, and any other text zeros."""
+    """Gives each text the logits given for it, and any other text zeros."""
 
     labels: tuple[str, ...]
-    notify: Mapping[str, Sequence[float]] = field(default_factory=dict)
+    logits: Mapping[str, Sequence[float]] = field(default_factory=dict)
     truncated: frozenset[str] = frozenset()
     fails: Exception | None = None
     model_id: str = "stub@1"
@@ -30,5 +30,5 @@ class StubClassifier:
         if self.fails:
             raise self.fails
         nothing = [0.0] * len(self.labels)
-        logits = np.array([self.notify.get(text, nothing) for text in texts], dtype=np.float32)
+        logits = np.array([self.logits.get(text, nothing) for text in texts], dtype=np.float32)
         return Classified(self.labels, logits, np.array([text in self.truncated for text in texts]))

@@ -16,9 +16,9 @@ class Embedded:
 
 @dataclass
 class StubEmbedder:
-    """Gives each text the vector that it was told, and any other text one made from its letters."""
+    """Gives each text the vector given for it, and any other text one made from its letters."""
 
-    notify: Mapping[str, Sequence[float]] = field(default_factory=dict)
+    values: Mapping[str, Sequence[float]] = field(default_factory=dict)
     truncated: frozenset[str] = frozenset()
     fails: Exception | None = None
     model_id: str = "stub"
@@ -39,7 +39,7 @@ class StubEmbedder:
         return Embedded(vectors, np.array([text in self.truncated for text in texts]))
 
     def _vector(self, text: str) -> list[float]:
-        if text in self.notify:
-            return list(self.notify[text])
+        if text in self.values:
+            return list(self.values[text])
         counts = [text.lower().count(letter) + 0.01 for letter in "abcdefghijklmnopqrstuvwxyz"]
-        return counts[: len(next(iter(self.notify.values())))] if self.notify else counts
+        return counts[: len(next(iter(self.values.values())))] if self.values else counts

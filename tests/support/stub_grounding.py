@@ -1,4 +1,4 @@
-"""ScriptedDetector: a detector of unsupported spans that marks what it is told, and remembers what it was asked."""
+"""ScriptedDetector: a detector of unsupported spans that marks given words and remembers what it was asked."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -26,7 +26,7 @@ class ScriptedMarks:
 
 @dataclass
 class ScriptedDetector:
-    """Marks the words that it is told, wherever they stand in an answer, and keeps what it was asked."""
+    """Marks the given words, wherever they stand in an answer, and remembers what it was asked."""
 
     unsupported: tuple[str, ...] = ()
     read: int | None = None
@@ -34,7 +34,7 @@ class ScriptedDetector:
     asked: list[Grounded] = field(default_factory=list)
 
     async def mark(self, answers: Sequence[Grounded]) -> list[ScriptedMarks]:
-        """Each word that is told, with a confidence of 0.75."""
+        """Each given word, with a confidence of 0.75."""
         self.asked += answers
         return [self._marked(one.answer) for one in answers]
 

@@ -76,8 +76,8 @@ def golden_folder(folder: Path, golden: Mapping[str, Any], case: Mapping[str, An
     config = {**case["config"], "id2label": labels, "architectures": ["BertForSequenceClassification"]}
     (folder / "config.json").write_text(json.dumps(config), encoding="utf-8")
     (folder / "vocab.txt").write_text("\n".join(golden["vocabulary"]) + "\n", encoding="utf-8")
-    notify = {"tokenizer_class": "BertTokenizer", "model_max_length": golden["window"], "do_lower_case": True}
-    (folder / "tokenizer_config.json").write_text(json.dumps(notify), encoding="utf-8")
+    tokenizer_config = {"tokenizer_class": "BertTokenizer", "model_max_length": golden["window"], "do_lower_case": True}
+    (folder / "tokenizer_config.json").write_text(json.dumps(tokenizer_config), encoding="utf-8")
     weights = {name: torch.tensor(values, dtype=torch.float32) for name, values in case["weights"].items()}
     save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
     return folder

@@ -128,7 +128,7 @@ def golden_detector_folder(folder: Path, golden: Mapping[str, Any]) -> Path:
     weights = {name: torch.tensor(values, dtype=torch.float32) for name, values in golden["weights"].items()}
     save_file(weights, folder / "model.safetensors", {"format": "pt"})
     marks = {"cls_token": "[CLS]", "pad_token": "[PAD]", "sep_token": "[SEP]", "unk_token": "[UNK]"}
-    notify = {"tokenizer_class": "PreTrainedTokenizerFast", **marks}
-    for name, said in (("config", golden["config"]), ("tokenizer", golden["tokenizer"]), ("tokenizer_config", notify)):
+    config = {"tokenizer_class": "PreTrainedTokenizerFast", **marks}
+    for name, said in (("config", golden["config"]), ("tokenizer", golden["tokenizer"]), ("tokenizer_config", config)):
         (folder / f"{name}.json").write_text(json.dumps(said), encoding="utf-8")
     return folder

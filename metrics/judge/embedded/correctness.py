@@ -508,7 +508,7 @@ def _why_not(best: Match, missing: str) -> str:
     conflicts = [one for one in found.conflicts if one.kind != "word" and (one.kind != "negation" or denied)]
     against = [_SPOKEN[one.kind] if one.kind == "negation" else str(one) for one in conflicts]
     against = against or [_SPOKEN[name] for name in best.contradictions]
-    notify = {one.claimed for one in conflicts}
-    lacking = [word for word in found.missing if word not in notify]
+    conflicting = {one.claimed for one in conflicts}
+    lacking = [word for word in found.missing if word not in conflicting]
     parts = [("contradicted: ", against), (f"{missing}: ", lacking)]
     return "; ".join(label + ", ".join(words) for label, words in parts if words) or "not said in such words"

@@ -240,15 +240,15 @@ class EmbeddedJudge:
         return fmean(found) if found else 0.0
 
     async def _check_answer(self, call: CheckAnswer) -> AnswerSupport:
-        claims = [_notify(call.question, claim) for claim in call.claims]
+        claims = [_in_context(call.question, claim) for claim in call.claims]
         found = await self._supported(claims, call.chunks)
         return AnswerSupport(self._verdicts(found), await self._needed(call))
 
     async def _check_expected(self, call: CheckExpected) -> ExpectedSupport:
         whole = call.expected_sentences or sentences(call.expected)
         wanted = whole if call.usefulness or call.expected_sentences else ()
-        notify = [_notify(call.question, claim) for claim in (*call.claims, *wanted)]
-        found = await self._supported(notify, call.chunks)
+        in_context = [_in_context(call.question, claim) for claim in (*call.claims, *wanted)]
+        found = await self._supported(in_context, call.chunks)
         claims, expected = found[: len(call.claims)], found[len(call.claims) :]
         return ExpectedSupport(
             self._verdicts(claims),
@@ -294,7 +294,7 @@ class EmbeddedJudge:
         return tuple(Verdict(near >= _SUPPORTING, why=_short_of(near, _SUPPORTING)) for near in best)
 
 
-def _notify(question: str, claim: str) -> str:
+def _in_context(question: str, claim: str) -> str:
     """The claim, behind the question when by itself it says nothing that could be found: Yes."""
     return claim if wording(claim).content else f"{question} {claim}"
 

@@ -82,8 +82,8 @@ class Evidence:
     def why(self, excused: Container[str] = ()) -> str:
         """What is contradicted and what is missing, but for excused words, in a line; blank when nothing is."""
         contradicted = [str(one) for one in self.conflicts if one.kind != "word"]
-        notify = {one.claimed for one in self.conflicts if one.kind != "word"}
-        missing = [word for word in self.missing if word not in notify and word not in excused]
+        conflicting = {one.claimed for one in self.conflicts if one.kind != "word"}
+        missing = [word for word in self.missing if word not in conflicting and word not in excused]
         parts = [("contradicted: ", contradicted), ("missing: ", missing)]
         return "; ".join(label + ", ".join(words) for label, words in parts if words)
 

@@ -110,8 +110,8 @@ def work(rank, network, pool, plan):
             losses.setdefault(source, []).append(one)
             used[source] += 1
         if time.time() - said > 90:
-            notify = " ".join(f"{source} {sum(some) / len(some):.2f}" for source, some in sorted(losses.items()))
-            print(f"{rank} {time.strftime('%H:%M:%S')} step {step} rows {used.total()} {notify}", flush=True)
+            means = " ".join(f"{source} {sum(some) / len(some):.2f}" for source, some in sorted(losses.items()))
+            print(f"{rank} {time.strftime('%H:%M:%S')} step {step} rows {used.total()} {means}", flush=True)
             losses, said = {}, time.time()
         if rank == 0 and time.time() - kept > 240:
             save(network, plan)

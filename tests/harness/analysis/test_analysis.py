@@ -113,11 +113,11 @@ def test_bots_that_say_nothing_of_use(tmp_path):
 def test_no_more_is_asked_of_a_model_than_was_told_and_nothing_twice(tmp_path):
     with OpenAIServer(lambda _: "45 euros", models=None) as server:
         suite = write_knowledge_suite(tmp_path, **asking(server), repeat=2)
-        notify = plan(suite)
+        estimated = plan(suite)
         found = analysis(suite).analysis
         once = len(server.calls)
-        assert notify.run is not None
-        assert once <= notify.run.to_ask + sum(notify.most.values())
+        assert estimated.run is not None
+        assert once <= estimated.run.to_ask + sum(estimated.most.values())
         assert found.attribution is not None
         assert 0 < found.attribution.calls <= 12
         again = analysis(suite).analysis

@@ -151,14 +151,14 @@ def test_another_survey_is_the_same_but_for_names_and_times(made, tmp_path):
     first, second = (analysis_json(one).decode() for one in (made.analysis, again))
 
     def lasting(text):
-        notify = json.loads(text, parse_constant=pytest.fail)  # no NaN
+        record = json.loads(text, parse_constant=pytest.fail)  # no NaN
         for key in ("analysis", "run", "started_at", "finished_at"):
-            assert notify.pop(key)
-        for result in notify["grid"]["configurations"]:
+            assert record.pop(key)
+        for result in record["grid"]["configurations"]:
             assert result.pop("retrieve_ms")
             for part in ("answers", "answer_differences"):
                 result[part].pop("latency_ms", None)
-        return notify
+        return record
 
     assert lasting(first) == lasting(second)
     assert re.findall(r'"[a-z_]+":', first) == re.findall(r'"[a-z_]+":', second)  # keys in the same order

@@ -70,19 +70,19 @@ def test_the_best_few_are_asked_what_they_were_not_chosen_on(tmp_path, server):
     assert {one.id for one in asked} == {key for key, on in zip(grid.questions, chosen, strict=True) if not on}
     assert wanted[0] == grid.current == 0
     assert grid.recommendation.configuration in wanted
-    notify = []
+    messages = []
     with contextlib.closing(store):
         before = answers_to_ask(grid, corpus, SETTINGS, store, RunConfig())
         assert before == len(wanted) * len(asked) > 0
         assert server.calls == []
-        made = answer_best(grid, corpus, SETTINGS, store, watching, RunConfig(), notify.append)
+        made = answer_best(grid, corpus, SETTINGS, store, watching, RunConfig(), messages.append)
         assert len(server.calls) == before
         assert store.query("SELECT suite FROM runs") == [(f"house{ANALYSED}",)]
         names = [name for (name,) in store.query("SELECT name FROM bots ORDER BY id")]
     others = [f"rag: {grid.configurations[place].configuration.name}" for place in wanted[1:]]
     assert names == ["rag", *others]
     assert made.bot == "rag"
-    assert notify[-1] == f"Asking rag with {len(wanted)} configurations"
+    assert messages[-1] == f"Asking rag with {len(wanted)} configurations"
     for place, result in enumerate(made.configurations):
         assert bool(result.answers) == (place in wanted)
         assert set(result.answer_differences) == (set(result.answers) if place in wanted[1:] else set())

@@ -42,8 +42,8 @@ def corpus_of(path):
 def test_an_audit_finds_what_is_wrong_and_can_be_kept(tmp_path, store):
     path = suite_of(tmp_path)
     given = answers_of(path, store)
-    notify = []
-    found = dataset_quality(corpus_of(path), given, run_tables(store, given.run_id), notify=notify.append)
+    messages = []
+    found = dataset_quality(corpus_of(path), given, run_tables(store, given.run_id), notify=messages.append)
     kinds = {one.kind: one for one in found.findings}
     assert kinds["contradicted_answer"].questions == ("chain",)
     assert kinds["duplicate_question"].questions == ("open", "open-again")
@@ -57,7 +57,7 @@ def test_an_audit_finds_what_is_wrong_and_can_be_kept(tmp_path, store):
     assert found.subset is None
     assert any("only 5 questions" in one for one in found.warnings)
     assert any("rests on 2 bots" in one for one in found.warnings)
-    assert len(notify) == 3
+    assert len(messages) == 3
     adapter = TypeAdapter(DatasetQuality)
     assert adapter.dump_json(adapter.validate_json(adapter.dump_json(found))) == adapter.dump_json(found)
 

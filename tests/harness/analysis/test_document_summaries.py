@@ -172,8 +172,8 @@ def test_documents_of_other_names_and_without_places(expanded):
 
 
 def test_where_it_can_not_be_told_what_was_read_nothing_is_called_unused(expanded):
-    notify = answers(answer("price", True, Context("A summary that stands nowhere", "prices.md")))
-    by_id = {card.document: card for card in summarise_documents(expanded, notify).summaries}
+    given = answers(answer("price", True, Context("A summary that stands nowhere", "prices.md")))
+    by_id = {card.document: card for card in summarise_documents(expanded, given).summaries}
     assert by_id["prices.md"].unused == ()
     assert len(by_id["old.md"].unused) == 1
 
@@ -197,7 +197,7 @@ def test_hostile_documents(tmp_path):
 
 
 def test_coverage_is_sparse_and_in_order(expanded):
-    notify = answers(
+    given = answers(
         answer("hours", False, OPENS, SERVICE_THEN),
         answer("hours", True, SERVICE_THEN, bot="other"),
         answer("open", None, SERVICE_THEN),
@@ -205,7 +205,7 @@ def test_coverage_is_sparse_and_in_order(expanded):
     )
     found = [
         (one.question, one.document, one.has_answer, one.retrieved_by, one.wrong_for)
-        for one in coverage(expanded, notify)
+        for one in coverage(expanded, given)
     ]
     assert found == [
         ("price", "hours.md", True, (), ()),

@@ -121,7 +121,7 @@ def folder(tmp_path: Path, server: OpenAIServer) -> Iterator[Folder]:
     made.store.close()
 
 
-def notify(found: DocumentChanges) -> dict[str, tuple[str, str, list[str], list[str]]]:
+def by_document(found: DocumentChanges) -> dict[str, tuple[str, str, list[str], list[str]]]:
     return {
         edit.document: (edit.change, edit.was, [key for _, key in edit.gained], [key for _, key in edit.lost])
         for edit in found.edits
@@ -130,7 +130,7 @@ def notify(found: DocumentChanges) -> dict[str, tuple[str, str, list[str], list[
 
 def test_every_edit_is_credited_with_what_it_turned(folder, server):
     found = folder.compare()
-    assert notify(found) == {
+    assert by_document(found) == {
         "b.md": ("removed", "", [], ["q4", "q5"]),
         "a.md": ("edited", "", ["q2"], ["q1"]),
         "d.md": ("added", "", [], ["q3"]),
@@ -193,7 +193,7 @@ def test_what_it_takes_is_said_before_and_bounds_what_is_asked(folder, server):
     found = folder.compare(current=current, most_calls=15, notify=said.append)
     assert found.calls == len(server.calls) - asked == 8 + 15
     assert said[-1] == "15 answers are asked for to find out which edit did what"
-    assert notify(found)["a.md"][2:] == ([], ["q1"])  # lost answers go before gained ones
+    assert by_document(found)["a.md"][2:] == ([], ["q1"])  # lost answers go before gained ones
     assert found.unexplained == ()  # nobody knows yet
     (warning,) = [each for each in found.warnings if "most-calls" in each]
     assert "at most 15 answers" in warning
@@ -214,16 +214,16 @@ def test_one_edit_needs_no_further_answers(folder, server):
     found = folder.compare()
     assert len(server.calls) == 16 + 2  # only to see whether the answer comes again
     assert folder.compare(most_calls=0).edits == found.edits  # they are kept
-    assert notify(found) == {"a.md": ("edited", "", ["q2"], ["q1"])}
+    assert by_document(found) == {"a.md": ("edited", "", ["q2"], ["q1"])}
 
 
 def test_bots_that_retrieve_try_only_what_they_read(tmp_path, server):
     folder = Folder(tmp_path, server.url, words=BY_WORDS, faq=FAQ)
     with contextlib.closing(folder.store):
         found = folder.compare()
-        assert notify(found)["a.md"] == ("edited", "", ["q2"], ["q1"])
-        assert notify(found)["b.md"] == ("removed", "", [], ["q4", "q5"])
-        assert notify(found)["d.md"] == ("added", "", [], ["q3"])
+        assert by_document(found)["a.md"] == ("edited", "", ["q2"], ["q1"])
+        assert by_document(found)["b.md"] == ("removed", "", [], ["q4", "q5"])
+        assert by_document(found)["d.md"] == ("added", "", [], ["q3"])
         assert found.calls < 8 + 8 + 6 * 7
         assert [bot.bot for bot in found.bots] == ["words"]
         assert any(each.startswith("faq takes no documents from a folder") for each in found.warnings)
@@ -271,8 +271,8 @@ def test_what_can_not_be_asked_again_is_not_called_unexplained(folder):
     with OpenAIServer(script, faults=refused, models=["chat"]) as other:
         folder.save(models={"chat": folder.made["models"]["chat"] | {"base_url": other.url}})
         found = folder.compare()
-    assert notify(found)["a.md"] == ("edited", "", [], [])
-    assert notify(found)["d.md"] == ("added", "", [], ["q3"])
+    assert by_document(found)["a.md"] == ("edited", "", [], [])
+    assert by_document(found)["d.md"] == ("added", "", [], ["q3"])
     assert found.unexplained == ()
     (warning,) = [each for each in found.warnings if "asked again or marked" in each]
     assert warning.startswith("3 answers that turned could not be asked again or marked with every edit taken back")
@@ -376,4 +376,4 @@ def test_repeats_are_asked_as_often(folder, server):
     assert asked == 16
     found = folder.compare(current=current, options=RunConfig(repeat=2, fresh=True))
     assert found.calls == len(server.calls) - asked == 16 + 6 * 7 * 2
-    assert notify(found)["a.md"] == ("edited", "", ["q2"], ["q1"])
+    assert by_document(found)["a.md"] == ("edited", "", ["q2"], ["q1"])

@@ -158,8 +158,8 @@ def test_what_is_reported_is_of_questions_that_nothing_was_chosen_on(measured):
     assert found.mean.mean == pytest.approx(values[best, ~on].mean())
     assert found.difference.mean == pytest.approx(apart)
     assert apart != pytest.approx(values[best].mean() - values[0].mean())  # on all questions it is another figure
-    notify = re.findall(r"[+-]\d\.\d{3}", found.reason)
-    assert notify == [f"{one:+.3f}" for one in (apart, found.difference.low, found.difference.high)]
+    figures = re.findall(r"[+-]\d\.\d{3}", found.reason)
+    assert figures == [f"{one:+.3f}" for one in (apart, found.difference.low, found.difference.high)]
     assert f"on the {on.sum()} questions" in found.reason
     assert f"On the other {(~on).sum()} its" in found.reason
     assert f"{grid.budget:,.0f} prompt tokens" in found.reason

@@ -43,8 +43,8 @@ GRID = GridSettings(
 def retrieved(corpus, grid):
     """By setting, what was found for each question; and who found it."""
     laid = expand_grid(corpus, grid)
-    notify = []
-    retrieving = Retrieving(corpus, [one.text for one in corpus.questions], laid.embedders, notify.append)
+    messages = []
+    retrieving = Retrieving(corpus, [one.text for one in corpus.questions], laid.embedders, messages.append)
 
     async def work():
         return [one async for one in retrieving.made(laid.configurations)]
@@ -57,7 +57,7 @@ def retrieved(corpus, grid):
             found[setting] = [contexts[: setting.top_k] for contexts in one.found]
     assert list(found) != []
     assert set(found) == set(laid.configurations)
-    return found, retrieving, notify
+    return found, retrieving, messages
 
 
 def of_bot(corpus, setting, questions):
@@ -129,7 +129,7 @@ def test_a_retriever_that_fails_is_told_with_the_question(tmp_path):
 
 def test_each_passage_and_each_question_is_embedded_once(tmp_path):
     corpus, encoder = corpus_of(tmp_path)
-    _, retrieving, notify = retrieved(corpus, GRID)
+    _, retrieving, messages = retrieved(corpus, GRID)
     cuts = {
         Splitting(splitter, size, overlap)
         for splitter in ("recursive", "sentences") for size in (80, 160) for overlap in (0, 30)
@@ -143,7 +143,7 @@ def test_each_passage_and_each_question_is_embedded_once(tmp_path):
     assert retrieving.distinct_passages == len(texts)
     # The first question warms the model up.
     assert sorted(text for text in encoder.texts if text in asked) == sorted([*asked, corpus.questions[0].text])
-    assert notify.count("Embedding 40 questions") == 1
+    assert messages.count("Embedding 40 questions") == 1
 
 
 def test_indexes_are_those_that_bots_open(tmp_path):

@@ -115,9 +115,9 @@ def test_a_ground_without_open_questions_is_handed_back_unread(tmp_path):
 
 def test_it_says_what_it_does_and_is_the_same_again(tmp_path):
     corpus, _ = corpus_of(tmp_path, [asked("Within 14 days of delivery."), {**asked("60 euros"), "id": "p"}], DOCUMENTS)
-    notify = []
-    first, second = with_supports(corpus, notify.append), with_supports(corpus)
-    assert notify == ["Looking for the expected answers of 2 questions without evidence"]
+    messages = []
+    first, second = with_supports(corpus, messages.append), with_supports(corpus)
+    assert messages == ["Looking for the expected answers of 2 questions without evidence"]
     assert first.gold == second.gold
 
 

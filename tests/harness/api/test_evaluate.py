@@ -19,7 +19,7 @@ QUESTIONS = [
 ANSWERS = {"When do you open?": "At nine", "Where are you?": "I don't know", "What does it cost?": "It costs 5 €"}
 
 
-def notify(question: str) -> str:
+def hours(question: str) -> str:
     return ANSWERS[question]
 
 
@@ -35,16 +35,16 @@ def mentions_price(answer: str) -> bool:
 
 
 def evaluated(folder: Path, **changes: object) -> proctor.Run:
-    given = {"questions": QUESTIONS, "bots": {"told": notify, "ulm": ulm}, "db": folder / "x.db", "progress": False}
+    given = {"questions": QUESTIONS, "bots": {"hours": hours, "ulm": ulm}, "db": folder / "x.db", "progress": False}
     return proctor.evaluate(metrics=["exact_match", "rouge_l", mentions_price], **given | changes)
 
 
 def test_bots_are_asked_scored_and_kept(tmp_path):
     run = evaluated(tmp_path)
     means = {(each["bot"], each["metric"]): each["mean"] for each in run.leaderboard()}
-    assert means["told", "exact_match"] == pytest.approx(2 / 3)
+    assert means["hours", "exact_match"] == pytest.approx(2 / 3)
     assert means["ulm", "exact_match"] == pytest.approx(1 / 3)
-    assert means["told", "mentions_price"] == pytest.approx(1 / 3)
+    assert means["hours", "mentions_price"] == pytest.approx(1 / 3)
     (row,) = (each for each in run.rows("ulm") if each.question_id == "cost")
     assert (row.answer, row.contexts) == ("In Ulm", ("We are in Ulm.", "We open at nine."))
     assert (row.tokens_in, row.cost, row.tags, row.expected_answers) == (7, 0.5, ("price",), ("It costs 5 €",))
@@ -52,11 +52,11 @@ def test_bots_are_asked_scored_and_kept(tmp_path):
     assert row.scores["exact_match"].passed is False
     with pytest.raises(proctor.InputError, match=r"'exact_macth'.*exact_match"):
         row.score("exact_macth")
-    assert (run.bots, run.metrics) == (["told", "ulm"], ["exact_match", "rouge_l", "mentions_price"])
+    assert (run.bots, run.metrics) == (["hours", "ulm"], ["exact_match", "rouge_l", "mentions_price"])
 
 
 def test_a_run_is_a_leaderboard_in_text_and_in_html(tmp_path):
-    run = evaluated(tmp_path, bots={"told": notify, "<b>ulm</b>": ulm}, name="<i>opening</i>")
+    run = evaluated(tmp_path, bots={"hours": hours, "<b>ulm</b>": ulm}, name="<i>opening</i>")
     lines = repr(run).splitlines()
     assert lines[0].startswith("<i>opening</i>: 3 questions, 2 bots, run ")
     assert "exact_match ↑     0.67" in repr(run)
@@ -74,16 +74,16 @@ def test_what_is_kept_is_not_asked_again(tmp_path):
     def noting(question: str) -> str:
         with seen.open("a") as file:
             file.write(f"{question}\n")
-        return notify(question)
+        return hours(question)
 
     def lines() -> int:
         return len(seen.read_text().splitlines())
 
-    first = evaluated(tmp_path, bots={"told": noting})
-    again = evaluated(tmp_path, bots={"told": noting})
+    first = evaluated(tmp_path, bots={"hours": noting})
+    again = evaluated(tmp_path, bots={"hours": noting})
     assert lines() == 3
     assert [row.answer for row in first.rows()] == [row.answer for row in again.rows()]
-    evaluated(tmp_path, bots={"told": noting}, fresh=True)
+    evaluated(tmp_path, bots={"hours": noting}, fresh=True)
     assert lines() == 6
 
 
@@ -91,7 +91,7 @@ def test_a_bot_that_raises_leaves_rows_that_say_so(tmp_path):
     def broken(question: str) -> str:
         raise ValueError("no connection")
 
-    run = evaluated(tmp_path, bots={"broken": broken, "told": notify})
+    run = evaluated(tmp_path, bots={"broken": broken, "hours": hours})
     assert {row.status for row in run.rows("broken")} == {"raised"}
     assert "no connection" in run.rows("broken")[0].error
     assert [row.score("exact_match") for row in run.rows("broken")] == [None] * 3
@@ -101,7 +101,7 @@ def test_a_bot_that_raises_leaves_rows_that_say_so(tmp_path):
 @pytest.mark.parametrize("kind", ["csv", "jsonl", "pandas", "arrow", "rows", "dataset"])
 def test_questions_come_in_whatever_form(tmp_path, kind):
     flat = [{key: value for key, value in each.items() if key != "tags"} for each in QUESTIONS]
-    run = evaluated(tmp_path, questions=in_form(kind, flat, tmp_path), bots={"told": notify})
+    run = evaluated(tmp_path, questions=in_form(kind, flat, tmp_path), bots={"hours": hours})
     assert [row.question_id for row in run.rows()] == ["open", "where", "cost"]
     assert [row.score("exact_match") for row in run.rows()] == [1, 0, 1]
 
@@ -152,7 +152,7 @@ def test_missing_cells_of_a_data_frame_are_missing_values(tmp_path):
             "difficulty": [1.5, float("nan")],
         }
     )
-    run = evaluated(tmp_path, questions=frame, bots={"told": notify})
+    run = evaluated(tmp_path, questions=frame, bots={"hours": hours})
     assert [row.expected_answers for row in run.rows()] == [("At nine",), ()]
     assert run.rows()[1].scores["exact_match"].reason == "expected_missing"
     made = run.to_pandas()
@@ -163,7 +163,7 @@ def test_missing_cells_of_a_data_frame_are_missing_values(tmp_path):
 
 def test_rows_become_an_arrow_table(tmp_path):
     pytest.importorskip("pyarrow")
-    table = evaluated(tmp_path).to_arrow("told")
+    table = evaluated(tmp_path).to_arrow("hours")
     assert table.column("exact_match").to_pylist() == [1, 0, 1]
 
 
@@ -223,7 +223,7 @@ def test_what_cannot_be_used_gets_a_sentence(tmp_path, changes, says):
 )
 def test_metrics_that_cannot_be_used_get_a_sentence(tmp_path, metrics, says):
     with pytest.raises(proctor.InputError, match=says):
-        proctor.evaluate(QUESTIONS, notify, metrics, db=tmp_path / "x.db", progress=False)
+        proctor.evaluate(QUESTIONS, hours, metrics, db=tmp_path / "x.db", progress=False)
 
 
 def test_bots_of_ours_have_documents_of_their_own(tmp_path):
@@ -249,9 +249,9 @@ def test_bots_of_ours_have_documents_of_their_own(tmp_path):
 def test_a_runnable_is_a_bot(tmp_path):
     from langchain_core.runnables import RunnableLambda
 
-    chain = RunnableLambda(lambda given: {"said": notify(given["question"])})
+    chain = RunnableLambda(lambda given: {"said": hours(given["question"])})
     bot = proctor.LangChain(chain, input_key="question", output_key="said")
-    run = evaluated(tmp_path, bots={"keyed": bot, "plain": RunnableLambda(notify)})
+    run = evaluated(tmp_path, bots={"keyed": bot, "plain": RunnableLambda(hours)})
     assert [row.answer for row in run.rows("keyed")] == [row.answer for row in run.rows("plain")] == [*ANSWERS.values()]
 
 
@@ -295,24 +295,24 @@ def test_a_database_gives_its_runs(tmp_path):
 
 def test_two_bots_are_compared_and_a_run_is_gated(tmp_path):
     run = evaluated(tmp_path)
-    found = run.compare("ulm", "told")
+    found = run.compare("ulm", "hours")
     (record,) = (each for each in found.records() if each["metric"] == "exact_match")
     assert record["difference"] == pytest.approx(1 / 3)
-    assert "ulm against told" in repr(found)
+    assert "ulm against hours" in repr(found)
     assert "<td>" in found._repr_html_()
-    assert found.to_dict()["comparisons"][0]["candidate"]["bot"] == "told"
-    with pytest.raises(proctor.InputError, match=r"told"):
+    assert found.to_dict()["comparisons"][0]["candidate"]["bot"] == "hours"
+    with pytest.raises(proctor.InputError, match=r"hours"):
         run.compare("ulm", "tld")
 
     baseline = run.baseline(tmp_path / "baseline.json")
-    worse = evaluated(tmp_path, bots={"told": lambda question: "No", "ulm": ulm})
+    worse = evaluated(tmp_path, bots={"hours": lambda question: "No", "ulm": ulm})
     verdict = worse.gate(baseline, bots=["ulm"])
     assert verdict
     assert verdict.exit_code == 0
-    lost = worse.gate(run, bots=["told"])
+    lost = worse.gate(run, bots=["hours"])
     assert not lost
     assert lost.verdict in ("regressed", "undecided")
-    assert "told" in repr(lost)
+    assert "hours" in repr(lost)
     assert "<testsuite" in lost.junit()
 
 
@@ -357,7 +357,7 @@ def test_beside_a_running_loop_verbs_wait_and_their_twins_let_it_go_on(tmp_path)
 
     async def slow(question: str) -> str:
         await asyncio.sleep(0.2)
-        return notify(question)
+        return hours(question)
 
     async def main() -> tuple[proctor.Run, proctor.Run]:
         waited = evaluated(tmp_path)
@@ -383,7 +383,7 @@ def test_a_cancelled_task_stops_the_run_and_keeps_what_was_answered(tmp_path):
             if question != "When do you open?":
                 begun.set()
                 await asyncio.sleep(600)
-            return notify(question)
+            return hours(question)
 
         work = proctor.aevaluate(QUESTIONS, {"slow": hanging}, ["exact_match"], db=tmp_path / "x.db", progress=False)
         task = asyncio.create_task(work)
@@ -419,20 +419,20 @@ def test_one_bot_is_asked_one_question(tmp_path, monkeypatch):
         "In Ulm", 0.5, "We are in Ulm.",
     )  # fmt: skip
     assert "ulm answered in" in repr(answer)
-    assert asyncio.run(proctor.aask(notify, "When do you open?")).answer == "At nine"
+    assert asyncio.run(proctor.aask(hours, "When do you open?")).answer == "At nine"
     write_suite(tmp_path, NOTING.format(delay=0))
     assert proctor.ask("mine", "What is 7", suite="suite.yaml").answer == "It is 7"
     assert not (tmp_path / "proctor.db").exists()
-    with pytest.raises(proctor.InputError, match=r"notify gave no answer \(raised\): .*KeyError"):
-        proctor.ask(notify, "What else?")
+    with pytest.raises(proctor.InputError, match=r"hours gave no answer \(raised\): .*KeyError"):
+        proctor.ask(hours, "What else?")
     with pytest.raises(proctor.InputError, match=r"The question is blank"):
-        proctor.ask(notify, " ")
+        proctor.ask(hours, " ")
 
 
 def test_runs_are_compared_by_name_or_as_they_are(tmp_path):
-    first, second = evaluated(tmp_path), evaluated(tmp_path, bots={"told": lambda q: "In Ulm", "ulm": ulm})
-    by_object = proctor.compare(first, second, metrics=["exact_match"], bots=["told"], db=tmp_path / "x.db")
-    by_name = proctor.compare(first.name, second.name, metrics=["exact_match"], bots=["told"], db=tmp_path / "x.db")
+    first, second = evaluated(tmp_path), evaluated(tmp_path, bots={"hours": lambda q: "In Ulm", "ulm": ulm})
+    by_object = proctor.compare(first, second, metrics=["exact_match"], bots=["hours"], db=tmp_path / "x.db")
+    by_name = proctor.compare(first.name, second.name, metrics=["exact_match"], bots=["hours"], db=tmp_path / "x.db")
     assert [dict(each) for each in by_object.records()] == [dict(each) for each in by_name.records()]
     (record,) = by_object.records()
     assert record["difference"] == pytest.approx(-1 / 3)

@@ -51,7 +51,7 @@ def kernel(tmp_path: Path) -> Iterator[object]:
     manager.shutdown_kernel(now=True)
 
 
-def notify(client: object, message: str, until: str, stop: object = None) -> list[dict]:
+def received(client: object, message: str, until: str, stop: object = None) -> list[dict]:
     """What a cell tells until the kernel is idle again; ``stop`` is called when a text of the cell has ``until``."""
     found, end = [], time.monotonic() + SECONDS
     while time.monotonic() < end:
@@ -79,7 +79,7 @@ async def slow(question):
     return "So"
 run = proctor.evaluate([f"Why {n}" for n in range(4)], {"slow": slow}, ["answer_length"], db="x.db", concurrency=4)
 """
-    found = notify(client, client.execute(code), "slow 1/4", manager.interrupt_kernel)
+    found = received(client, client.execute(code), "slow 1/4", manager.interrupt_kernel)
     (error,) = (each["content"] for each in found if each["msg_type"] == "error")
     assert error["ename"] == "KeyboardInterrupt"
     assert not [each for each in found if each["msg_type"] == "stream"]
@@ -89,6 +89,6 @@ run = proctor.evaluate([f"Why {n}" for n in range(4)], {"slow": slow}, ["answer_
 
     again = "print(len(proctor.open('x.db').latest().rows()), proctor.ask(lambda question: 'alive', 'Well?').answer)"
     (line,) = (
-        each["content"]["text"] for each in notify(client, client.execute(again), "") if each["msg_type"] == "stream"
+        each["content"]["text"] for each in received(client, client.execute(again), "") if each["msg_type"] == "stream"
     )
     assert line == "1 alive\n"

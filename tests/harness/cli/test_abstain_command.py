@@ -44,7 +44,7 @@ def abstained(folder: Path, *options: object) -> str:
     return done.stdout
 
 
-def notify(folder: Path, *options: object) -> str:
+def abstain(folder: Path, *options: object) -> str:
     return " ".join(abstained(folder, *options).split())
 
 
@@ -86,18 +86,18 @@ def test_options(folder):
 
 
 def test_a_risk_that_cannot_be_promised_is_told_with_the_smallest_that_can(folder):
-    words = notify(folder, "--bot", "faq", "--risk", "0.005", "--cluster", "none")
+    words = abstain(folder, "--bot", "faq", "--risk", "0.005", "--cluster", "none")
     assert "no threshold can promise 0.5 % with 99 questions; the smallest risk that can be promised is 1 %" in words
     assert "1 % for faq (at 0.91, answering 9 %)" in words
     assert "of another" not in words
 
 
 def test_a_setting_that_hides_lower_thresholds_is_told(tmp_path):
-    words = notify(write(tmp_path / "hidden", 0.6), "--bot", "faq")
+    words = abstain(write(tmp_path / "hidden", 0.6), "--bot", "faq")
     assert "faq ran with min_similarity 0.6 and abstained 59 rows" in words
     assert "a run with min_similarity 0 would show" in words
     # Where the lowest threshold on record does not keep the promise, no lower one would.
-    assert "would show" not in notify(write(tmp_path / "wrong", 0.2), "--bot", "faq")
+    assert "would show" not in abstain(write(tmp_path / "wrong", 0.2), "--bot", "faq")
 
 
 def test_a_risk_that_is_no_share_is_told(folder):
@@ -115,11 +115,11 @@ def test_questions_that_do_not_say_whether_they_can_be_answered(tmp_path):
 
 def test_a_bot_without_a_confidence_has_no_curve(tmp_path):
     write_run(tmp_path / "proctor.db", {"rag": rag}, 6, answerable=[True] * 6)
-    words = notify(tmp_path)
+    words = abstain(tmp_path)
     assert "No bot reports a confidence" in words
     assert "No question is unanswerable" in words
 
 
 def test_where_no_question_can_be_answered_that_is_told(tmp_path):
     write_run(tmp_path / "proctor.db", {"rag": rag}, 6, answerable=[False] * 6)
-    assert "No question is answerable, so answering can only be wrong here." in notify(tmp_path)
+    assert "No question is answerable, so answering can only be wrong here." in abstain(tmp_path)

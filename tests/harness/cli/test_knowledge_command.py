@@ -49,10 +49,10 @@ def test_what_was_printed_is_what_is_kept(sample):
 def test_the_number_of_calls_is_told_before_and_kept_to(sample):
     _, done = sample
     found = survey_of(done)
-    notify = re.search(r"for which at most (\d+) questions are asked again", done.stderr)
-    assert notify is not None
+    announced = re.search(r"for which at most (\d+) questions are asked again", done.stderr)
+    assert announced is not None
     assert found.attribution is not None
-    assert 0 < found.attribution.calls <= int(notify[1]) <= 20
+    assert 0 < found.attribution.calls <= int(announced[1]) <= 20
     assert found.attribution.bound == 20
 
 

@@ -146,12 +146,12 @@ def test_without_answers_the_cards_say_nothing_of_answers():
             full_analysis(), documents=cards, attribution=None, dataset_quality=None, document_changes=None, grid=None
         )
     )
-    notify = text[text.index("What each document does") :]
-    headings = notify.splitlines()[1].split()
+    table = text[text.index("What each document does") :]
+    headings = table.splitlines()[1].split()
     assert headings == ["gold", "only", "passages", "characters"]
-    assert notify.splitlines()[2].split() == ["a.md", "2", "1", "4", "1,234"]
-    assert "retrieved" not in notify
-    assert "prompts" not in notify
+    assert table.splitlines()[2].split() == ["a.md", "2", "1", "4", "1,234"]
+    assert "retrieved" not in table
+    assert "prompts" not in table
 
 
 def test_documents_nobody_needed_are_named_together():

@@ -10,7 +10,7 @@ from small_runs import FakeBot, numbered, run_into
 from typer.testing import CliRunner
 
 
-def notify(*names):
+def question_run(*names):
     return [FakeBot(name, str) for name in names]
 
 
@@ -23,9 +23,9 @@ def folder(tmp_path, monkeypatch):
 
 def commands(*names, suite="suite.yaml", database="proctor.db", again=False):
     path = Path(database)
-    outcome = run_into(path, notify(*names), numbered(range(6)))
+    outcome = run_into(path, question_run(*names), numbered(range(6)))
     if again:
-        outcome = run_into(path, notify(*names), numbered(range(6)))
+        outcome = run_into(path, question_run(*names), numbered(range(6)))
     return [command for command, _ in next_steps(outcome, None if suite is None else path.with_name(suite))]
 
 

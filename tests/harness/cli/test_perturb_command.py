@@ -88,14 +88,14 @@ def test_limit_and_control(tmp_path):
 
 
 def test_the_object_of_json_counts_what_was_refused(tmp_path):
-    notify = json.loads(perturb(tmp_path, "--kinds", "keyboard_typo,negation", "--json").stdout)
-    assert (notify["questions"], notify["variants"], notify["refused"]) == (3, 6, 3)
-    assert notify["kinds"]["keyboard_typo"] == {
+    made = json.loads(perturb(tmp_path, "--kinds", "keyboard_typo,negation", "--json").stdout)
+    assert (made["questions"], made["variants"], made["refused"]) == (3, 6, 3)
+    assert made["kinds"]["keyboard_typo"] == {
         "must": "same", "variants": 2, "refused": 1,
         "reasons": {"it has no letters of a QWERTY keyboard that may be changed": 1},
         "example": {"before": QUESTIONS[0]["question"], "after": made_of(tmp_path)[1].text},
     }  # fmt: skip
-    assert notify["kinds"]["negation"]["example"]["after"] == "Which items can I not return after 14 days?"
+    assert made["kinds"]["negation"]["example"]["after"] == "Which items can I not return after 14 days?"
 
 
 def test_variants_are_not_perturbed_again(tmp_path):
@@ -136,9 +136,9 @@ def test_without_questions_it_says_what_to_type():
 
 def test_the_list_of_kinds_needs_no_questions():
     shown = CliRunner().invoke(app, ["perturb", "--list"]).stdout
-    notify = json.loads(CliRunner().invoke(app, ["perturb", "--list", "--json"]).stdout)
-    assert len(notify["kinds"]) == 19 and notify["groups"]["encoding"][-1] == "accents_stripped"
-    for kind in notify["kinds"]:
+    kinds = json.loads(CliRunner().invoke(app, ["perturb", "--list", "--json"]).stdout)
+    assert len(kinds["kinds"]) == 19 and kinds["groups"]["encoding"][-1] == "accents_stripped"
+    for kind in kinds["kinds"]:
         assert re.search(rf"^  {kind['name']} ", shown, re.MULTILINE)
     assert "ship with Proctor" in shown.replace("\n", " ")
     assert max(map(len, shown.splitlines())) <= 80
@@ -147,9 +147,9 @@ def test_the_list_of_kinds_needs_no_questions():
 def test_a_judge_writes_what_no_rule_can_make(tmp_path):
     with OpenAIServer(writing, key=KEY) as server:
         asked = ("--judge", "openai:test-model", "--judge-url", server.url, "--variants", "2")
-        notify = json.loads(perturb(tmp_path, "--kinds", "paraphrase,misinformation", *asked, "--json").stdout)
+        summary = json.loads(perturb(tmp_path, "--kinds", "paraphrase,misinformation", *asked, "--json").stdout)
     made = {question.id: question for question in made_of(tmp_path)}
-    assert (notify["judge"], len(made), len(server.calls)) == ({"calls": 6, "problem": None}, 15, 6)
+    assert (summary["judge"], len(made), len(server.calls)) == ({"calls": 6, "problem": None}, 15, 6)
     backwards = QUESTIONS[1]["question"][::-1]
     assert made["b~paraphrase-1-1"].text == f"other 1: {backwards}"
     assert made["b~paraphrase-1-1"].expected == ("Here", "There")
@@ -165,9 +165,9 @@ def test_a_reply_that_says_the_question_again_is_asked_once_more_and_then_refuse
 
     with OpenAIServer(copying, key=KEY) as server:
         asked = ("--kinds", "paraphrase", "--limit", "1", "--judge", "openai:test-model", "--judge-url", server.url)
-        notify = json.loads(perturb(tmp_path, *asked, "--json").stdout)
-    assert (notify["kinds"]["paraphrase"]["variants"], notify["kinds"]["paraphrase"]["refused"]) == (0, 1)
-    (why,) = notify["kinds"]["paraphrase"]["reasons"]
+        made = json.loads(perturb(tmp_path, *asked, "--json").stdout)
+    assert (made["kinds"]["paraphrase"]["variants"], made["kinds"]["paraphrase"]["refused"]) == (0, 1)
+    (why,) = made["kinds"]["paraphrase"]["reasons"]
     assert why.startswith("the judge wrote none:") and "new questions were asked for; 0" in why
     assert len(server.calls) == 2
 

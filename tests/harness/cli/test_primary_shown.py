@@ -27,28 +27,28 @@ def one_line(text):
 @pytest.fixture(
     scope="module", params=[("exact_match", CHOSEN, {}), ("keyword_recall", NAMED, {"primary": NAMED[:14]})]
 )
-def notify(request, tmp_path_factory):
+def finished_run(request, tmp_path_factory):
     metric, why, suite = request.param
     folder = tmp_path_factory.mktemp(metric)
     write_suite(folder, CODE, 8, bots=BOTS, metrics=METRICS, **suite)
     return metric, why, folder, proctor("run", "suite.yaml", folder=folder).stdout
 
 
-def test_the_leaderboard_opens_on_it_and_says_why(notify):
-    metric, why, _, shown = notify
+def test_the_leaderboard_opens_on_it_and_says_why(finished_run):
+    metric, why, _, shown = finished_run
     first = next(line for line in shown.splitlines() if "↑" in line)
     assert first.startswith(metric)
     assert one_line(shown).count(why) == 1
 
 
-def test_next_names_the_two_that_lead_by_it(notify):
-    metric, _, _, shown = notify
+def test_next_names_the_two_that_lead_by_it(finished_run):
+    metric, _, _, shown = finished_run
     assert "proctor compare middle best\n" in shown
     assert f"whether best, which leads by {metric}, is better than middle, the next" in shown
 
 
-def test_json_markdown_and_page_open_on_it_and_say_why(notify):
-    metric, why, folder, _ = notify
+def test_json_markdown_and_page_open_on_it_and_say_why(finished_run):
+    metric, why, folder, _ = finished_run
     made = json.loads(proctor("report", "--json", "-", folder=folder).stdout)
     assert made["primary"]["metric"] == metric
     assert made["primary"]["why"].startswith(why)
@@ -63,8 +63,8 @@ def test_json_markdown_and_page_open_on_it_and_say_why(notify):
     assert f'"metric":"{metric}"' in page.replace(": ", ":")
 
 
-def test_compare_opens_on_it_everywhere(notify):
-    metric, why, folder, _ = notify
+def test_compare_opens_on_it_everywhere(finished_run):
+    metric, why, folder, _ = finished_run
     shown = proctor("compare", "middle", "best", folder=folder).stdout
     (heading,) = (line for line in shown.splitlines() if line.startswith("primary metric:"))
     assert shown.split(f"{heading}\n")[1].split()[0] == metric
@@ -76,8 +76,8 @@ def test_compare_opens_on_it_everywhere(notify):
     assert f"On {metric}, the primary metric: " in one_line(markdown)
 
 
-def test_rank_opens_on_it_and_says_why(notify):
-    metric, why, folder, _ = notify
+def test_rank_opens_on_it_and_says_why(finished_run):
+    metric, why, folder, _ = finished_run
     shown = proctor("rank", folder=folder).stdout
     assert one_line(shown).count(why) == 1
     assert next(line for line in shown.splitlines() if "↑" in line).startswith(metric)

@@ -93,14 +93,14 @@ def test_drafts_are_made_offline_and_only_of_what_is_not_asked_yet(tmp_path):
 
 def test_count_per_document_seed_and_json(tmp_path):
     with_suite(tmp_path)
-    notify = json.loads(run(tmp_path, "draft", "suite.yaml", "--count", 2, "--json").stdout)
-    assert [each["document"] for each in notify["drafts"]] == [
+    drafted = json.loads(run(tmp_path, "draft", "suite.yaml", "--count", 2, "--json").stdout)
+    assert [each["document"] for each in drafted["drafts"]] == [
         "prices.md",
         "prices.md",
     ]  # of the other one is one asked
-    assert (notify["by"], notify["calls"]) == ("offline", 0)
-    notify = json.loads(run(tmp_path, "draft", "suite.yaml", "--per-document", 1, "--out", "d.csv", "--json").stdout)
-    assert sorted(each["document"] for each in notify["drafts"]) == ["prices.md", "returns.md"]
+    assert (drafted["by"], drafted["calls"]) == ("offline", 0)
+    drafted = json.loads(run(tmp_path, "draft", "suite.yaml", "--per-document", 1, "--out", "d.csv", "--json").stdout)
+    assert sorted(each["document"] for each in drafted["drafts"]) == ["prices.md", "returns.md"]
     seeds = {run(tmp_path, "draft", "suite.yaml", "--count", 1, "--seed", n, "--out", f"{n}.csv", "--json").stdout
              for n in range(6)}  # fmt: skip
     assert len(seeds) > 1
@@ -154,15 +154,15 @@ def test_a_model_writes_drafts_whose_quotes_are_located_and_is_not_asked_twice(t
     with_suite(tmp_path)
     with OpenAIServer(writing, key=KEY) as server:
         asked = ("draft", "suite.yaml", "--judge", "openai:test-model", "--judge-url", server.url, "--json")
-        notify = json.loads(run(tmp_path, *asked, "--dry-run").stdout)
-        assert (notify["calls"], notify["drafts"], len(server.calls)) == (2, [], 0)
-        assert notify["tokens_in"] > 400
+        estimated = json.loads(run(tmp_path, *asked, "--dry-run").stdout)
+        assert (estimated["calls"], estimated["drafts"], len(server.calls)) == (2, [], 0)
+        assert estimated["tokens_in"] > 400
         assert not list(tmp_path.glob("drafts*")) and not list(tmp_path.glob("*.db"))
         done = run(tmp_path, *asked)
-        notify = json.loads(done.stdout)
-        assert (notify["paid"], notify["kept"], notify["unread"], len(server.calls)) == (2, 0, 0, 2)
+        estimated = json.loads(done.stdout)
+        assert (estimated["paid"], estimated["kept"], estimated["unread"], len(server.calls)) == (2, 0, 0, 2)
         assert "openai:test-model is asked 2 question-writing calls" in done.stderr
-        assert notify["dropped"] == {
+        assert estimated["dropped"] == {
             "its quote does not stand in the passage": 2, "it does not name what it asks about": 2,
         }  # fmt: skip
         (tmp_path / "drafts.jsonl").rename(tmp_path / "first.jsonl")

@@ -73,8 +73,8 @@ def test_what_the_allow_list_of_personal_data_hid_is_told(tmp_path):
     lines = [row, row | {"id": "2", "contexts": None}, row | {"id": "3", "answer": "Nobody.", "contexts": None}]
     (tmp_path / "recorded.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
     done = proctor("score", "recorded.jsonl", "--metrics", "pii_leakage", "--rows", "rows.jsonl", folder=tmp_path)
-    notify = "mine: the allow-lists of pii_leakage hid 7 hits: example.com (5), 4111111111111111 (2)."
-    assert notify in done.stderr
+    sentence = "mine: the allow-lists of pii_leakage hid 7 hits: example.com (5), 4111111111111111 (2)."
+    assert sentence in done.stderr
     rows = [json.loads(line) for line in (tmp_path / "rows.jsonl").read_text().splitlines()]
     details = [row["details"] for row in rows if row["metric"] == "pii_leakage.passes"]
     assert [{each["allowed"]: each["hits"] for each in detail.get("allowed", [])} for detail in details] == [

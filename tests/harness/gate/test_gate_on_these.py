@@ -165,12 +165,12 @@ def two_runs(folder: Path, baseline: Sequence[float], candidate: Sequence[float]
 def test_failed_answers_are_wrong_ones_and_told_before_all_else(tmp_path):
     manifest = {"settings": {"primary": "exact_match", "suite": {"gate": {"margin": 0.05}}}}
     two_runs(tmp_path, ONES, ONES, failed={"rag": range(4)}, manifest=manifest)
-    notify = "4 of 100 answers failed outright, none before; counted as wrong in exact_match"
+    sentence = "4 of 100 answers failed outright, none before; counted as wrong in exact_match"
     files = ("--markdown", "x.md", "--junit", "x.xml")
     shown = proctor("gate", "-b", "previous", *files, "--margin", "exact_match=0.2", folder=tmp_path)
-    assert (shown.returncode, f"!! {notify}" in " ".join(shown.stdout.split())) == (0, True), shown.stdout
-    assert f"**{notify.replace('_', chr(92) + '_')}**" in (tmp_path / "x.md").read_text()
-    assert notify in (tmp_path / "x.xml").read_text()
+    assert (shown.returncode, f"!! {sentence}" in " ".join(shown.stdout.split())) == (0, True), shown.stdout
+    assert f"**{sentence.replace('_', chr(92) + '_')}**" in (tmp_path / "x.md").read_text()
+    assert sentence in (tmp_path / "x.xml").read_text()
     made = gated(tmp_path, "-b", "previous", "--margin", "exact_match=0.03")
     assert made["bots"]["rag"]["failures"] == {"before": 0, "now": 4, "rows": 100}
     assert made["bots"]["rag"]["metrics"]["exact_match"]["candidate_mean"] == pytest.approx(0.96)

@@ -19,12 +19,12 @@ CODE = "def mine(question): return 'It was ' + question.split()[-1]\ndef other(q
 METRICS = ["exact_match", "keyword_recall", "rouge"]
 
 
-def notify(folder, what):
+def reported(folder, what):
     return proctor("report", what, "-", folder=folder).stdout
 
 
 def problems(folder):
-    return [(each["bot"], each["metric"]) for each in json.loads(notify(folder, "--json"))["problems"]]
+    return [(each["bot"], each["metric"]) for each in json.loads(reported(folder, "--json"))["problems"]]
 
 
 @pytest.fixture(scope="module")
@@ -37,19 +37,19 @@ def unset(tmp_path_factory):
 
 def test_no_problem_and_no_mark_without_a_threshold_of_the_suite(unset):
     assert problems(unset) == []
-    assert "No problems" in notify(unset, "--markdown")
-    page = notify(unset, "--html")
+    assert "No problems" in reported(unset, "--markdown")
+    page = reported(unset, "--html")
     overview = read_html(page).one(id="overview")
     assert not [each for each in overview.all("span", class_="label") if "missed" in each.text or "met" in each.text]
 
 
 def test_the_evaluators_own_results_say_that_the_threshold_is_a_default(unset):
-    (exact, *_) = json.loads(notify(unset, "--json"))["evaluators"]
+    (exact, *_) = json.loads(reported(unset, "--json"))["evaluators"]
     assert exact["parameters"]["metric_threshold"] == 1.0
     assert exact["parameters"]["metric_threshold_is_default"] is True
     assert exact["metrics"][0]["threshold_is_default"] is True
-    assert "≥ 1.00 (default)" in notify(unset, "--html")
-    assert "failed the most difficult test case by Keyword recall (default threshold 0.75)" in notify(
+    assert "≥ 1.00 (default)" in reported(unset, "--html")
+    assert "failed the most difficult test case by Keyword recall (default threshold 0.75)" in reported(
         unset, "--markdown"
     )
 
@@ -63,7 +63,7 @@ def test_rows_are_not_said_to_pass_or_fail_by_a_default(unset):
 
 
 def test_junit_has_no_case_for_what_nobody_wants(unset):
-    root = ElementTree.fromstring(notify(unset, "--junit"))  # noqa: S314 - our own
+    root = ElementTree.fromstring(reported(unset, "--junit"))  # noqa: S314 - our own
     assert [case.get("name") for case in root.iter("testcase")] == ["answers", "answers"]
 
 
@@ -80,7 +80,7 @@ def test_what_the_suite_sets_is_held_against_the_bots(tmp_path, suite):
     shown = proctor("run", "suite.yaml", folder=tmp_path).stdout
     assert problems(tmp_path) == [("other", "keyword_recall"), ("mine", "keyword_recall")]
     assert "2 problems (1 high, 1 medium); the first: other: keyword_recall is 0, wanted at least 0.9." in shown
-    root = ElementTree.fromstring(notify(tmp_path, "--junit"))  # noqa: S314 - our own
+    root = ElementTree.fromstring(reported(tmp_path, "--junit"))  # noqa: S314 - our own
     assert [case.get("name") for case in root.iter("testcase")] == ["answers", "keyword_recall"] * 2
 
 

@@ -163,7 +163,7 @@ def test_critics_of_which_some_are_asked_about_alone_are_all_foreseen(tmp_path, 
     # The contexts are the same in both rows, so they are voted on once.
     assert made["judge_requests_per_row"] == 12
     assert asked == made["total"]["requests"] == 2 * 6 + 6
-    assert {name: notify["per_row"] for name, notify in made["metrics"].items()} == {
+    assert {name: metric["per_row"] for name, metric in made["metrics"].items()} == {
         "critic_toxic": 6,
         "critic_bias": 6,
     }

@@ -50,8 +50,8 @@ def test_the_error_is_the_one_that_ask_gives(folder, shown):
 
 def test_json_markdown_and_page_say_the_same(folder, shown):
     for what in ("--json", "--markdown"):
-        notify = proctor("report", what, "-", folder=folder).stdout
-        assert notify.count("no number 0 here and a second line") == 1
+        text = proctor("report", what, "-", folder=folder).stdout
+        assert text.count("no number 0 here and a second line") == 1
     problems = json.loads(proctor("report", "--json", "-", folder=folder).stdout)["problems"]
     first, second = (each for each in problems if each["metric"] == "bot_error_rate")
     assert (first["what"], second["what"]) == (FIRST, SECOND)

@@ -277,9 +277,9 @@ def test_a_judge_that_can_not_work_is_one_sentence_and_costs_only_its_own_scores
         suite_with_judge(tmp_path, endpoint, 30, concurrency=4)
         made, complaint = program(tmp_path, code=1)
         assert 0 < len(endpoint.calls) <= 4
-        notify = [line for line in complaint.splitlines() if "The judge openai:test-model was stopped" in line]
-        assert len(notify) == 1
-        assert sentence in notify[0] and sentence in made["judge"]["problem"]
+        stopped = [line for line in complaint.splitlines() if "The judge openai:test-model was stopped" in line]
+        assert len(stopped) == 1
+        assert sentence in stopped[0] and sentence in made["judge"]["problem"]
         metrics = made["bots"]["mine"]["metrics"]
         assert (made["status"], made["asked"], metrics["exact_match"]["n_ok"]) == ("failed", 30, 30)
         assert metrics["faithfulness"]["reasons"] == {"judge_unavailable": 30}

@@ -85,14 +85,14 @@ def test_a_model_scores_and_stands_on_manifest_and_leaderboard(tmp_path, models)
 
 
 def test_a_model_is_loaded_once_and_that_is_said_once_and_it_is_dropped_at_the_end(tmp_path, models):
-    notify: list[str] = []
+    messages: list[str] = []
     before = set(threading.enumerate())  # other tests may still hold models of theirs
     options = RunConfig(metrics=["toxicity_labels"], local_models=(f"toxicity={models / 'toxicity'}",))
-    evaluation = recorded_evaluation(record(tmp_path, rows=40), options, {}, notify.append)
-    assert notify == []
+    evaluation = recorded_evaluation(record(tmp_path, rows=40), options, {}, messages.append)
+    assert messages == []
     outcome = run_into(evaluation, tmp_path / "proctor.db")
-    assert len(notify) == 1
-    assert notify[0].startswith("Loading the toxicity model toxicity@")
+    assert len(messages) == 1
+    assert messages[0].startswith("Loading the toxicity model toxicity@")
     assert metrics_of(outcome)["insult"].n_ok == 40
     assert not [thread for thread in threading.enumerate() if thread.name == "model" and thread not in before]
 
@@ -209,10 +209,10 @@ def test_a_judge_with_another_entailment_model_keeps_it(tmp_path, models):
         judge={"model": "embedded", "entailment": "other"},
         local_models={"summac": str(models / "summac")},
     )
-    notify: list[str] = []
-    outcome = run_into(suite_evaluation(load_suite(path), RunConfig(), {}, notify.append), tmp_path / "proctor.db")
+    messages: list[str] = []
+    outcome = run_into(suite_evaluation(load_suite(path), RunConfig(), {}, messages.append), tmp_path / "proctor.db")
     assert metrics_of(outcome)["faithfulness"].n_ok == 2
-    assert notify == []
+    assert messages == []
 
 
 def test_relative_folders_start_from_the_suite_and_the_command_line_goes_before(tmp_path, models):
@@ -334,16 +334,16 @@ def test_a_plan_says_which_models_are_wanted_and_whether_they_are_here(tmp_path,
     monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path / "hub"))
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     wanted = (f"perplexity={models / 'perplexity'}",)
-    notify: list[str] = []
+    messages: list[str] = []
     options = RunConfig(metrics=["toxicity", "perplexity", "answer_length"], local_models=wanted, only_planned=True)
-    evaluation = recorded_evaluation(record(tmp_path), options, {}, notify.append)
+    evaluation = recorded_evaluation(record(tmp_path), options, {}, messages.append)
     made = estimate_object(cost_estimate(evaluation, tmp_path / "proctor.db"))
     assert [(each["role"], each["here"], each["needed_by"]) for each in made["local_models"]] == [
         ("perplexity", True, ["perplexity"]),
         ("toxicity", False, ["toxicity"]),
     ]
     assert evaluation.models.tools == {}
-    assert notify == []
+    assert messages == []
 
 
 def test_the_model_of_a_verifier_is_wanted_only_with_the_option(tmp_path):

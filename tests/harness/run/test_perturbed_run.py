@@ -151,8 +151,8 @@ def test_a_judge_that_fails_leaves_the_other_kinds(tmp_path):
         with_judge(tmp_path, server, {**JUDGED, "kinds": ["paraphrase", "comma"]})
         made = outcome(tmp_path, code=1)
     assert (made["asked"], made["perturbed"]["asked"]) == (8, 6)
-    notify = " ".join(made["perturbed"]["warnings"])
-    assert "was stopped" in notify and "No question could be perturbed by paraphrase" in notify
+    warnings = " ".join(made["perturbed"]["warnings"])
+    assert "was stopped" in warnings and "No question could be perturbed by paraphrase" in warnings
 
 
 def test_kinds_that_want_a_judge_are_refused_without_one_and_left_out_of_all(tmp_path):
@@ -205,6 +205,6 @@ def test_a_suite_whose_questions_are_all_variants_has_nothing_to_reword(tmp_path
 )
 def test_a_mistake_is_told_with_its_place(tmp_path, perturb, said):
     write_suite(tmp_path, FRAGILE, QUESTIONS, perturb=perturb)
-    with pytest.raises(InputError) as notify:
+    with pytest.raises(InputError) as error:
         load_suite(tmp_path)
-    assert said in str(notify.value) and "suite.yaml:1:" in str(notify.value)
+    assert said in str(error.value) and "suite.yaml:1:" in str(error.value)

@@ -123,8 +123,8 @@ def test_the_knowledge_is_not_read_when_no_metric_needs_it(tmp_path):
 
 
 def test_without_knowledge_only_told_spans_can_be_compared(tmp_path):
-    notify = {"document": "returns.md", "start": 11, "end": 40}
-    write(tmp_path, [passage("returns.md", "?", start=0, end=40)], [[notify], [REFUND]], knowledge=[])
+    span = {"document": "returns.md", "start": 11, "end": 40}
+    write(tmp_path, [passage("returns.md", "?", start=0, end=40)], [[span], [REFUND]], knowledge=[])
     made = outcome(tmp_path)
     assert means(made) == {"hit_rate": 1.0, "mrr": 1.0, "span_recall": 1.0, "exact_match": 1.0}
     assert "names no knowledge in which its quotes could be located" in made["warnings"][0]

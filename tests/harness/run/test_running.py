@@ -254,10 +254,10 @@ def test_in_a_pipe_a_line_every_ten_seconds_says_how_far_it_is(tmp_path):
     bot += "\n    return {'answer': 'It is', 'cost': 0.25}"
     write_suite(tmp_path, bot, 45, concurrency=1)
     done = proctor("run", "suite.yaml", "--json", folder=tmp_path)
-    notify = [line for line in done.stderr.splitlines() if " of 45" in line]
-    assert 1 <= len(notify) <= 8, done.stderr
+    progress = [line for line in done.stderr.splitlines() if " of 45" in line]
+    assert 1 <= len(progress) <= 8, done.stderr
     form = r"proctor: \d+ s: mine \d+ of 45, (\d+/s|\d+/min), about \d+ (s|min) left, \d+ failed, cost \d+\.\d{4}"
-    assert all(re.fullmatch(form, line) for line in notify), notify
+    assert all(re.fullmatch(form, line) for line in progress), progress
     json.loads(done.stdout)
 
 

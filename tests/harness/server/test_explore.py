@@ -147,8 +147,8 @@ def test_flips_are_those_between_the_two_runs(book: PageBook) -> None:
 def test_datasette_answers_a_query_as_sqlite_does(server: Server, book: PageBook) -> None:
     for query in (named("worst_rows"), named("cost_by_run")):
         parameters = urlencode({**given(book, query), "_shape": "array"})
-        notify = server.ask(f"/proctor/{query.name}.json?{parameters}")
-        assert notify.json == json.loads(json.dumps(asked(book, query)))
+        answer = server.ask(f"/proctor/{query.name}.json?{parameters}")
+        assert answer.json == json.loads(json.dumps(asked(book, query)))
 
 
 def test_datasette_explains_tables_and_lists_the_queries(server: Server) -> None:
@@ -160,10 +160,10 @@ def test_datasette_explains_tables_and_lists_the_queries(server: Server) -> None
 
 
 def test_datasette_loads_nothing_from_elsewhere(server: Server) -> None:
-    notify = server.ask("/proctor/worst_rows?run=&metric=&bot=")
-    assert notify.status == 200
-    assert "default-src 'self'" in notify.headers["content-security-policy"]
-    assert 'src="http' not in notify.text
+    answer = server.ask("/proctor/worst_rows?run=&metric=&bot=")
+    assert answer.status == 200
+    assert "default-src 'self'" in answer.headers["content-security-policy"]
+    assert 'src="http' not in answer.text
 
 
 def test_datasette_only_reads_and_only_for_this_machine(server: Server) -> None:
@@ -193,8 +193,8 @@ def test_a_name_of_a_file_that_needs_care_is_no_matter_and_datasette_ends_with_u
     odd.write_bytes(book.path.read_bytes())
     with served("explore", odd, "--port", 0, folder=tmp_path) as started:
         path = "/" + started.address.split("/", 3)[3]
-        notify = started.ask(path)
-        location = notify.headers.get("location", path)
+        answer = started.ask(path)
+        location = answer.headers.get("location", path)
         assert "The worst rows of a metric" in started.ask(location).text
         started.process.kill()  # so that it can't clean up after itself
         started.process.communicate(timeout=60)

@@ -54,10 +54,10 @@ def ask(tmp_path: Path) -> Callable[..., tuple[int, str]]:
 
 
 def test_the_list_has_all_runs_the_newest_first(server: Server, book: PageBook) -> None:
-    notify = server.ask("/")
-    assert notify.status == 200
-    assert notify.headers["content-type"] == "text/html; charset=utf-8"
-    assert 0 < notify.text.index(f'data-run="{book.head}"') < notify.text.index(f'data-run="{book.base}"')
+    answer = server.ask("/")
+    assert answer.status == 200
+    assert answer.headers["content-type"] == "text/html; charset=utf-8"
+    assert 0 < answer.text.index(f'data-run="{book.head}"') < answer.text.index(f'data-run="{book.base}"')
 
 
 def test_a_run_has_its_page_and_the_same_blocks_as_a_file(server: Server, book: PageBook) -> None:
@@ -67,9 +67,9 @@ def test_a_run_has_its_page_and_the_same_blocks_as_a_file(server: Server, book: 
         blocks = dict(data_blocks(columns_of(report_of(store, book.head).run)))
     finally:
         store.close()
-    notify = server.ask(f"/runs/{book.head}/data/rows")
-    assert notify.headers["content-type"] == "application/json"
-    assert notify.json["cases"]["key"] and notify.json["columns"][0]["run"] == book.head
+    data = server.ask(f"/runs/{book.head}/data/rows")
+    assert data.headers["content-type"] == "application/json"
+    assert data.json["cases"]["key"] and data.json["columns"][0]["run"] == book.head
     for name in blocks:
         answer = server.ask(f"/runs/{book.head}/data/{name}")
         assert (answer.status, set(answer.json)) == (200, set(json.loads(blocks[name]))), name
@@ -85,8 +85,8 @@ def test_a_block_is_packed_for_who_takes_that(server: Server, book: PageBook) ->
 
 def test_the_beginning_of_a_name_leads_to_the_run(server: Server, book: PageBook) -> None:
     for path in ("/runs/latest", f"/runs/{book.head[:-1]}"):
-        notify = server.ask(path)
-        assert (notify.status, notify.headers["location"]) == (302, f"/runs/{book.head}")
+        answer = server.ask(path)
+        assert (answer.status, answer.headers["location"]) == (302, f"/runs/{book.head}")
 
 
 def test_the_state_tells_how_far_a_run_is(server: Server, book: PageBook) -> None:
@@ -119,16 +119,16 @@ def test_without_sides_the_form_is_shown(server: Server, book: PageBook) -> None
 def test_a_side_is_never_a_file(server: Server, book: PageBook, tmp_path: Path) -> None:
     other = tmp_path / "other.db"
     store_run(other, {"x": {"exact_match": [1.0]}})
-    notify = server.ask(f"/compare?baseline={other}&candidate={book.head}")
-    assert notify.status == 400
-    assert "neither a bot" in notify.text
+    answer = server.ask(f"/compare?baseline={other}&candidate={book.head}")
+    assert answer.status == 400
+    assert "neither a bot" in answer.text
 
 
 def test_what_is_not_there_is_told_with_the_nearest(server: Server, book: PageBook) -> None:
     wrong = book.head[:-1] + ("0" if book.head[-1] != "0" else "1")
-    notify = server.ask(f"/runs/{wrong}")
-    assert notify.status == 404
-    assert f"Did you mean {book.head}?" in notify.text or f"Did you mean {book.base}?" in notify.text
+    answer = server.ask(f"/runs/{wrong}")
+    assert answer.status == 404
+    assert f"Did you mean {book.head}?" in answer.text or f"Did you mean {book.base}?" in answer.text
     assert server.ask(f"/runs/{wrong}/state").status == 404
     assert server.ask(f"/runs/{book.head}/data/details-0-999").status == 404
     assert server.ask(f"/runs/{book.head}/data/..%2Frows").status == 404
@@ -137,9 +137,9 @@ def test_what_is_not_there_is_told_with_the_nearest(server: Server, book: PageBo
 
 @pytest.mark.parametrize("host", ["evil.example", "evil.example:{port}", "127.0.0.1:1", "127.0.0.1.evil:{port}", ""])
 def test_a_name_of_somebody_else_is_refused(server: Server, host: str) -> None:
-    notify = server.ask("/", Host=host.format(port=server.port))
-    assert notify.status in (400, 403)
-    assert "run" not in notify.text.lower()
+    answer = server.ask("/", Host=host.format(port=server.port))
+    assert answer.status in (400, 403)
+    assert "run" not in answer.text.lower()
 
 
 @pytest.mark.parametrize("host", ["localhost:{port}", "LocalHost:{port}", "[::1]:{port}"])
@@ -149,14 +149,14 @@ def test_own_names_are_taken(server: Server, host: str) -> None:
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "OPTIONS", "PATCH"])
 def test_only_looking_is_allowed(server: Server, method: str) -> None:
-    notify = server.ask("/", method)
-    assert (notify.status, notify.headers["allow"]) == (405, "GET, HEAD")
+    answer = server.ask("/", method)
+    assert (answer.status, answer.headers["allow"]) == (405, "GET, HEAD")
 
 
 def test_head_tells_all_but_the_content(server: Server) -> None:
-    got, notify = server.ask("/"), server.ask("/", "HEAD")
-    assert (notify.status, notify.body) == (200, b"")
-    assert notify.headers["content-length"] == str(len(got.body))
+    got, head = server.ask("/"), server.ask("/", "HEAD")
+    assert (head.status, head.body) == (200, b"")
+    assert head.headers["content-length"] == str(len(got.body))
 
 
 @pytest.mark.parametrize("path", ["/", "/runs/latest", "/runs/nothing", "/state"])

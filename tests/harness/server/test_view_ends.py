@@ -108,8 +108,8 @@ def test_a_browser_that_stays_in_the_foreground_is_answered(path: Path) -> None:
         assert seen.read_text() == "200 True"
     finally:
         process.terminate()
-        _, notify = process.communicate(timeout=60)
-    assert notify.splitlines() == ["Press Ctrl-C to stop.", "proctor: Stopped. Nothing was changed."]
+        _, errors = process.communicate(timeout=60)
+    assert errors.splitlines() == ["Press Ctrl-C to stop.", "proctor: Stopped. Nothing was changed."]
 
 
 def test_without_a_browser_that_is_said_and_it_goes_on(path: Path) -> None:
@@ -189,8 +189,8 @@ def test_what_a_script_left_in_the_background_is_ended_by_sigterm(path: Path) ->
         assert process.stdout is not None
         assert process.stdout.readline().startswith("http://")
         process.terminate()
-        _, notify = process.communicate(timeout=30)
+        _, errors = process.communicate(timeout=30)
     finally:
         process.kill()
         process.communicate()
-    assert (process.returncode, notify.splitlines()[-1]) == (130, "proctor: Stopped. Nothing was changed.")
+    assert (process.returncode, errors.splitlines()[-1]) == (130, "proctor: Stopped. Nothing was changed.")

@@ -236,10 +236,10 @@ QUESTIONS = [{"id": f"q{number}", "question": f"What is {number}"} for number in
 def test_an_evaluator_may_be_named_beside_its_group_and_what_it_is_told_goes_first(turned):
     entries = [{"safety_critics": {"min_test_cases": 5, "all_metrics": True}}, {"critic_toxic": {"min_test_cases": 9}}]
     choice = chosen(entries[::-1] if turned else entries)
-    notify = {each.id: each.parameters for each in choice.evaluators}
-    assert len(choice.evaluators) == len(notify) == 10
-    assert [notify[name]["min_test_cases"] for name in ("critic_toxic", "critic_bias")] == [9, 5]
-    assert all(each["all_metrics"] for each in notify.values())
+    parameters = {each.id: each.parameters for each in choice.evaluators}
+    assert len(choice.evaluators) == len(parameters) == 10
+    assert [parameters[name]["min_test_cases"] for name in ("critic_toxic", "critic_bias")] == [9, 5]
+    assert all(each["all_metrics"] for each in parameters.values())
     assert len(chosen(["critic_harmful", "safety_critics"]).evaluators) == 10
     with pytest.raises(InputError, match="'critic_harmful' is named twice"):
         chosen(["safety_critics", "critic_harmful", "critic_harmful"])

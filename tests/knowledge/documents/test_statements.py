@@ -41,8 +41,8 @@ def name(number: int) -> str:
 
 
 def paired(*texts: str) -> list[tuple[str, str]]:
-    notify = [one for place, text in enumerate(texts) for one in statements(Document(f"{place}.md", text))]
-    return [(notify[one.first].text, notify[one.second].text) for one in facing(notify).pairs]
+    given = [one for place, text in enumerate(texts) for one in statements(Document(f"{place}.md", text))]
+    return [(given[one.first].text, given[one.second].text) for one in facing(given).pairs]
 
 
 def test_sentences_with_the_same_words_and_other_figures_face_each_other() -> None:
@@ -70,10 +70,10 @@ def test_pairs_are_found_among_very_many_of_one_form() -> None:
 def test_of_too_many_pairs_those_with_most_rare_words_in_common_are_compared() -> None:
     texts = ["The red lamp of the old tower shines for 3 hours.", "The red lamp of the old tower burns at noon.",
              "The red lamp of the old tower shines for 9 hours."]  # fmt: skip
-    notify = [one for place, text in enumerate(texts) for one in statements(Document(f"{place}.md", text))]
-    every = facing(notify)
+    given = [one for place, text in enumerate(texts) for one in statements(Document(f"{place}.md", text))]
+    every = facing(given)
     assert every.left_out == 0
-    few = facing(notify, most=1)
+    few = facing(given, most=1)
     assert [(one.first, one.second) for one in few.pairs] == [(0, 2)]
     assert few.left_out == 2
 

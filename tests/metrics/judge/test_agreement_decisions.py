@@ -119,8 +119,8 @@ def test_words_of_the_question_prove_nothing():
 
 
 def test_word_of_near_meaning_counts_where_vectors_say_so():
-    notify = {"drop": [1, 0.0, 0], "fall": [0.95, 0.31, 0], "prices": [0, 1, 0], "quickly": [0, 0, 1]}
-    near = {**notify, "Prices drop quickly.": [1, 1, 1], "Prices fall quickly.": [1, 1, 0.9]}
+    vectors = {"drop": [1, 0.0, 0], "fall": [0.95, 0.31, 0], "prices": [0, 1, 0], "quickly": [0, 0, 1]}
+    near = {**vectors, "Prices drop quickly.": [1, 1, 1], "Prices fall quickly.": [1, 1, 0.9]}
     far = {**near, "fall": [0, 0.1, -1], "Prices fall quickly.": [-1, 1, -1]}
     expected, answer = "Prices drop quickly.", "Prices fall quickly."
     assert holds(judged(answer, expected, "prices quickly", StubEmbedder(near)).expected_claims) == [True]

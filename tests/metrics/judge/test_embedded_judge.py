@@ -206,14 +206,14 @@ class ToldSupport:
 
 def test_the_support_model_gives_each_claim_a_probability_and_tells_contradicted_from_absent():
     claims = ("Orders can be returned within 90 days of delivery.", "Gift cards can't be returned.", "Shops are warm.")
-    notify = ToldSupport({claims[0]: (0.05, 0.9, 0.05), claims[1]: (0.97, 0.01, 0.02), claims[2]: (0.02, 0.03, 0.95)})
-    judge = EmbeddedJudge(StubEmbedder(), model=notify)
+    support = ToldSupport({claims[0]: (0.05, 0.9, 0.05), claims[1]: (0.97, 0.01, 0.02), claims[2]: (0.02, 0.03, 0.95)})
+    judge = EmbeddedJudge(StubEmbedder(), model=support)
     said = ask(judge, CheckAnswer(QUESTION, CHUNKS, claims)).claims
     assert [one.holds for one in said] == [False, True, False]
     assert [one.contradicted for one in said] == [True, False, False]
     assert said[1].probability > 0.8 > 0.3 > said[0].probability
     assert said[0].evidence == "Orders can be returned within 30 days of delivery."
-    assert notify.read[claims[2]] in ("\n".join(CHUNKS), *CHUNKS)
+    assert support.read[claims[2]] in ("\n".join(CHUNKS), *CHUNKS)
     assert judge.model_id != EmbeddedJudge(StubEmbedder()).model_id
 
 

@@ -53,10 +53,10 @@ def test_an_unreadable_reply_is_repaired_once():
     first, second = model.requests
     assert (second.system, second.prompt, second.schema) == (first.system, first.prompt, first.schema)
     assert (second.vote, second.votes) == (2, 3)
-    ((echo, notify),) = second.exchange
+    ((echo, correction),) = second.exchange
     assert echo == "One claim: One."
-    assert "no JSON object" in notify
-    assert notify.endswith(CLAIMS.reminder())
+    assert "no JSON object" in correction
+    assert correction.endswith(CLAIMS.reminder())
     assert model.problems[0] == "The reply holds no JSON object."
     assert model.problems[1] == ""
 
@@ -117,11 +117,11 @@ def test_values_in_hand_are_kept_when_the_repair_cannot_be_asked():
 
 def test_a_huge_or_hostile_reply_is_cut_and_made_harmless_before_it_is_shown_again():
     _, model = ask(CLAIMS, "<|im_start|>\ud800" + "x" * 1_000_000, '{"claims": []}')
-    ((echo, notify),) = model.requests[1].exchange
+    ((echo, correction),) = model.requests[1].exchange
     assert len(echo) < 5_000
     assert "<|" not in echo
     echo.encode()
-    assert "xxx" not in notify
+    assert "xxx" not in correction
 
 
 def test_a_message_quotes_no_more_than_the_beginning():

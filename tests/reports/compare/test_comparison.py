@@ -198,10 +198,10 @@ def test_few_clusters_other_repeats_and_questions_of_one_side_are_told():
     asked = cases(40, [f"d{number % 3}" for number in range(40)])
     baseline = made("faq", {"recall": LOW}, asked=asked)
     candidate = made("rag", {"recall": np.stack([HIGH[:30], HIGH[:30]], axis=1)}, asked=asked[:30])
-    notify = " ".join(compared(baseline, candidate).warnings)
-    assert "3 source documents only" in notify
-    assert "once on the first side, 2 times on the second" in notify
-    assert "10 questions asked on the first side alone: q30, q31, q32 and 7 more" in notify
+    warnings = " ".join(compared(baseline, candidate).warnings)
+    assert "3 source documents only" in warnings
+    assert "once on the first side, 2 times on the second" in warnings
+    assert "10 questions asked on the first side alone: q30, q31, q32 and 7 more" in warnings
 
 
 def test_one_cluster_names_the_way_out():

@@ -49,9 +49,9 @@ def test_two_runs_of_one_bot_each_are_compared_under_any_name():
     ],
 )
 def test_what_does_not_match_is_told(baseline, candidate, bots, words):
-    with pytest.raises(InputError) as notify:
+    with pytest.raises(InputError) as error:
         match_bots(baseline, candidate, bots)
-    assert words in str(notify.value)
+    assert words in str(error.value)
 
 
 def test_a_bot_that_is_not_in_a_run():

@@ -103,9 +103,9 @@ def test_the_one_table_of_a_side(database):
     ],
 )
 def test_what_is_not_there_is_told_with_the_nearest(database, text, words):
-    with pytest.raises(InputError) as notify, open_operand(text, database):
+    with pytest.raises(InputError) as error, open_operand(text, database):
         pass
-    assert words in str(notify.value)
+    assert words in str(error.value)
 
 
 def test_the_nearest_file_is_named(database):

@@ -108,9 +108,9 @@ def test_a_spread_of_nothing_is_not_believed():
     ],
 )
 def test_wishes_that_make_no_sense(wish, words):
-    with pytest.raises(InputError) as notify:
+    with pytest.raises(InputError) as error:
         plan(*two(), **wish)
-    assert words in str(notify.value)
+    assert words in str(error.value)
 
 
 def test_a_family_asks_for_one_of_its_metrics():

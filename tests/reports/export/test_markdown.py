@@ -17,7 +17,7 @@ GOLDEN = Path(__file__).parents[2] / "golden" / "report.md"
 ROUGE = [RunMetric(f"rouge_{kind}", "v1", "higher", 0.0, 1.0, 0.75) for kind in ("l", "1")]
 
 
-def notify(path):
+def write_runs(path):
     """A run with a bit of everything."""
     rouge = RunEvaluator("rouge", "ROUGE", "rouge_l", [metric.name for metric in ROUGE])
     book = Book(path, bots=["faq", "rag"], metrics=[RECALL, *ROUGE, *FAMILY], evaluators=[alone(RECALL), rouge, PII])
@@ -36,14 +36,14 @@ def notify(path):
 
 
 def test_the_page_is_the_one_that_was_reviewed(tmp_path):
-    book = notify(tmp_path / "x.db")
+    book = write_runs(tmp_path / "x.db")
     page = markdown(make_report(book.store, book.run.id))
     book.store.close()
     assert page == GOLDEN.read_text("utf-8")
 
 
 def test_without_times_there_is_no_name_date_or_latency(tmp_path):
-    book = notify(tmp_path / "x.db")
+    book = write_runs(tmp_path / "x.db")
     page = markdown(without_times(make_report(book.store, book.run.id)))
     book.store.close()
     assert "keyword_recall" in page

@@ -161,7 +161,7 @@ def test_a_run_of_every_kind_has_a_case_for_each_threshold_and_no_other(tmp_path
         assert all(report.run.columns[name].threshold is not None for name in plain)
         assert "answer_length" in report.run.columns and "answer_length" not in plain
     quality = ("accuracy", "retrieval", "privacy", "fairness", "summarization")
-    notify = [each for each in report.findings.problems if each.type in quality and each.value is not None]
-    missed = {(each.bot, each.metric) for each in notify}
+    missed_ones = [each for each in report.findings.problems if each.type in quality and each.value is not None]
+    missed = {(each.bot, each.metric) for each in missed_ones}
     assert len(missed) > 5
     assert missed <= {key for key, kind in found.items() if kind == "failure"}

@@ -136,15 +136,15 @@ def test_an_end_of_an_interval_that_is_nearly_nothing_is_not_told_as_nothing(tmp
 
 def test_a_threshold_is_met_or_missed_in_words(report: Report) -> None:
     found, columns = body_cells(tree_of(report)), report.run.columns
-    notify = {"✓ met": 0, "✗ missed": 0}
+    seen = {"✓ met": 0, "✗ missed": 0}
     for (name, bot), cell in found.items():
         column = columns.get(name)
         mean = next(each for each in report.run.bots if each.name == bot).metrics[name].mean if column else None
         if column and column.threshold is not None and mean is not None and column.better == "higher":
             word = "✓ met" if mean >= column.threshold else "✗ missed"
             assert word in cell.text
-            notify[word] += 1
-    assert all(notify.values())
+            seen[word] += 1
+    assert all(seen.values())
 
 
 def test_a_figure_leads_to_its_rows(report: Report) -> None:
@@ -323,11 +323,11 @@ def test_an_action_is_given_once_for_all_its_problems(report: Report) -> None:
 
 def test_each_problem_of_each_bot_is_told_with_its_severity(report: Report) -> None:
     lines = problem_lines(tree_of(report))
-    notify = [(line.one(class_="label").text, line.text) for line in lines]
+    listed = [(line.one(class_="label").text, line.text) for line in lines]
     for problem in report.findings.problems:
         parts = problem.what.removeprefix(f"{problem.bot}: ").rstrip(".").partition(" is ")
         wanted = (problem.bot or "", *(re.split(", wanted ", parts[2]) if problem.value is not None else parts[:1]))
-        assert any(label == problem.severity and all(part in text for part in wanted) for label, text in notify), (
+        assert any(label == problem.severity and all(part in text for part in wanted) for label, text in listed), (
             problem
         )
 
@@ -366,10 +366,10 @@ def test_a_question_that_is_hardest_by_several_metrics_is_told_once(tmp_path: Pa
         book.writer.close()
         book.run_results.end(book.run, "finished", {})
         report = make_report(book.store, book.run.id)
-        notify = [each.text for each in tree_of(report).one("ul", class_="insights").all("li")]
-    assert sum("Hardest question" in text for text in notify) == 1
-    assert "failed by both bots on exact_match, keyword_recall: q1" in notify[0]
-    assert "Several bots tie for the best mean on 2 metrics: exact_match, keyword_recall." in notify[-1]
+        insights = [each.text for each in tree_of(report).one("ul", class_="insights").all("li")]
+    assert sum("Hardest question" in text for text in insights) == 1
+    assert "failed by both bots on exact_match, keyword_recall: q1" in insights[0]
+    assert "Several bots tie for the best mean on 2 metrics: exact_match, keyword_recall." in insights[-1]
 
 
 def test_what_all_bots_lack_alike_is_told_once(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ def paired(baseline: Operand, candidate: Operand) -> PairedRuns:
     )
 
 
-def notify(baseline: dict[str, object], candidate: dict[str, object], **changes: object) -> dict[str, list[ValueLine]]:
+def origins(baseline: dict[str, object], candidate: dict[str, object], **changes: object) -> dict[str, list[ValueLine]]:
     operands = [
         side_of(made("rag", {"recall": [1.0]}), manifest=manifest, **changes) for manifest in (baseline, candidate)
     ]
@@ -25,7 +25,7 @@ def test_documents_are_told_one_by_one() -> None:
         {"same.md": "aa" * 32, "edited.md": "bb" * 32, "gone.md": "cc" * 32},
         {"same.md": "aa" * 32, "edited.md": "dd" * 32, "new.md": "ee" * 32},
     ))  # fmt: skip
-    assert notify(baseline, candidate) == {
+    assert origins(baseline, candidate) == {
         "Documents": [
             ValueLine("edited.md", "bbbbbbbbbbbb…", "dddddddddddd…"),
             ValueLine("gone.md", "cccccccccccc…", None),
@@ -43,7 +43,7 @@ def test_judge_software_machine_and_the_way_of_running_have_headings_of_their_ow
         "proctor": "1.1", "packages": {"numpy": "2.1", "torch": "2.1"}, "machine": {"cores": 2},
         "command": ["proctor", "run"], "settings": {"judge": {"name": "large"}, "concurrency": 1, "seed": 0},
     }  # fmt: skip
-    assert notify(baseline, candidate) == {
+    assert origins(baseline, candidate) == {
         "Judge": [ValueLine("name", "embedded", "large")],
         "How it was run": [ValueLine("concurrency", "8", "1")],
         "Software": [ValueLine("proctor", "1.0", "1.1"), ValueLine("numpy", "2.0", "2.1")],

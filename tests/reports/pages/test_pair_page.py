@@ -85,13 +85,13 @@ def test_the_figures_are_those_of_the_comparison(page: Shown, book: PageBook, tm
         open_operand(f"{book.head}:rag", book.path) as candidate,
     ):
         (comparison,) = compare_bots(baseline, candidate, (), Asked()).comparisons
-    notify = comparison_object(comparison)
+    record = comparison_object(comparison)
     page.open(write(tmp_path / "page.html", f"{book.base}:rag", f"{book.head}:rag", book.path))
     shown = {line[0].split()[0]: line[1:] for line in rows_of(page, ".pair-metrics tbody tr:not(.pair-group)")}
-    assert set(shown) == set(notify["metrics"])
-    assert page.text(".pair-headline") == notify["headline"]
+    assert set(shown) == set(record["metrics"])
+    assert page.text(".pair-headline") == record["headline"]
     for each in comparison.metrics:
-        name, column, metric = each.column.name, each.column, notify["metrics"][each.column.name]
+        name, column, metric = each.column.name, each.column, record["metrics"][each.column.name]
         cells = shown[name]
         assert cells[:3] == [
             figure(metric["baseline_mean"], column), figure(metric["candidate_mean"], column),
@@ -104,7 +104,7 @@ def test_the_figures_are_those_of_the_comparison(page: Shown, book: PageBook, tm
         flips = [metric["pass_to_fail"], metric["fail_to_pass"]]
         assert cells[7:9] == ["-" if flip is None else str(flip) for flip in flips]
         assert cells[10] == metric["verdict"]
-    assert {each["verdict"] for each in notify["metrics"].values()} >= {"no difference shown", "the same"}
+    assert {each["verdict"] for each in record["metrics"].values()} >= {"no difference shown", "the same"}
 
 
 def test_a_small_change_of_a_prompt_stands_with_the_verdict(page: Shown, book: PageBook, tmp_path: Path) -> None:
@@ -369,8 +369,8 @@ def test_a_baseline_file_says_what_it_cannot_show(page: Shown, book: PageBook, t
     assert "only the questions of the other run" in page.text("#questions")
     page.run("location.hash = '#origins'")
     page.wait("return !document.querySelector('#origins').hidden")
-    notify = page.text("#origins")
-    assert "top_k" in notify and "prompt" in notify, "the file says what its bots were made of"
+    origins = page.text("#origins")
+    assert "top_k" in origins and "prompt" in origins, "the file says what its bots were made of"
     page.open(write(tmp_path / "both.html", f"{baseline}:faq", f"{baseline}:rag", book.path))
     assert page.texts("nav.views a") == ["Changes", "What was changed", "Manifest"]
     assert rows_of(page, ".pair-metrics tbody tr:not(.pair-group)")

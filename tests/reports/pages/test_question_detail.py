@@ -139,7 +139,7 @@ def test_tells_how_the_answer_came_about(page: Shown, file: Path) -> None:
     opened(page, file)
     page.run(f"document.querySelectorAll('{RIGHT} details').forEach((each) => (each.open = true))")
     page.wait("return document.querySelector('.call-name')")
-    notify = page.text(f"{RIGHT} .side-part:last-child")
+    text = page.text(f"{RIGHT} .side-part:last-child")
     for wanted in (
         "700 ms",
         "12 ms",
@@ -150,7 +150,7 @@ def test_tells_how_the_answer_came_about(page: Shown, file: Path) -> None:
         "first I looked",
         '"tool": "search"',
     ):
-        assert wanted in notify
+        assert wanted in text
 
 
 def test_reads_the_raw_calls_of_the_judge_only_when_they_are_opened(page: Shown, file: Path) -> None:

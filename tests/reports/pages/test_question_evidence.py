@@ -55,5 +55,5 @@ def test_the_least_grounded_sentence_is_marked_only_where_it_is_not_grounded(
     details = {"sentences": [{"sentence": "Cats nap.", "similarity": similarity}], "least_grounded": "Cats nap."}
     code = "return verdictRanges(...arguments).map(({ kind }) => kind)"
     metric = {"name": "groundedness", "better": "higher", "threshold": 0.75}
-    notify = told_by_scripts(page, needed, code, "Cats nap. All day.", "answer", {"details": details}, metric)
-    assert notify == kinds
+    marked = told_by_scripts(page, needed, code, "Cats nap. All day.", "answer", {"details": details}, metric)
+    assert marked == kinds

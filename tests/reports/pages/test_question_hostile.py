@@ -64,8 +64,8 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
         reply = Reply(attack("answer"), contexts, reasoning=attack("thought"), trace={attack("step"): attack("trace")})
         scores = (valued(metric, 0.1, details()), Score("constructor", None, Status.ERROR, attack("code")))
         row = book.ask(bot, question, reply, scores)
-        notify = {"reasoning": attack("judge thought"), "problem": attack("problem"), "instructions": attack("prompt")}
-        book.judged(row, attack("judge"), attack("request"), attack("reply"), **notify)
+        texts = {"reasoning": attack("judge thought"), "problem": attack("problem"), "instructions": attack("prompt")}
+        book.judged(row, attack("judge"), attack("request"), attack("reply"), **texts)
         book.ask("other", question, None, status=RowStatus.RAISED, error=attack("error"))
         return book.page(folder / "page.html")
 

@@ -363,7 +363,7 @@ def test_flips_of_two_runs_stand_first(page: Shown, pair: tuple[Path, dict[Case,
         "lost" if PAIR["lost"](*pair[1][case]) else "gained" if PAIR["gained"](*pair[1][case]) else "" for case in cases
     ]
     assert flips == sorted(flips, key=["lost", "gained", ""].index)
-    notify = [
+    shown_flips = [
         text.split("\n")[1] if "\n" in text else text for text in page.texts(".question-change")[: flips.index("")]
     ]
-    assert notify == [flip for flip in flips if flip]
+    assert shown_flips == [flip for flip in flips if flip]

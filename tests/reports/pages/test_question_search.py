@@ -156,8 +156,8 @@ def test_data_that_is_damaged_is_told(page: Shown, found: Path, tmp_path: Path) 
     damaged = tmp_path / "damaged.html"
     damaged.write_text(f"{text[:start]}H4sI{text[start + 400 :]}", "utf-8")
     page.open(damaged)
-    notify = page.text("#question-list [role=alert]")
-    assert "can't be read" in notify and "proctor report" in notify
+    alert = page.text("#question-list [role=alert]")
+    assert "can't be read" in alert and "proctor report" in alert
     assert page.run("return document.querySelector('#question-controls').hidden")
 
 

@@ -76,8 +76,8 @@ def test_rows_are_those_of_the_view_of_answers(rich: PageBook) -> None:
     names = ("answer", "error", "abstained", "retrieved", "tokens_in", "tokens_out", "cost")
     assert len(lines) == 100
     for key, bot, repeat, *wanted in lines:
-        notify = found[key]["rows"][bot][str(repeat)]
-        assert [notify[name] for name in names] == wanted
+        one = found[key]["rows"][bot][str(repeat)]
+        assert [one[name] for name in names] == wanted
     assert sum(len(each) for entry in found.values() for each in entry["rows"].values()) == len(lines)
 
 
@@ -90,9 +90,9 @@ def test_what_there_is_to_say_of_scores_is_that_of_the_view_of_scores(rich: Page
         )
     silent = 0
     for key, bot, repeat, metric, status, reason, kept in lines:
-        notify = found[key]["rows"][bot][str(repeat)]["scores"].get(metric)
+        score = found[key]["rows"][bot][str(repeat)]["scores"].get(metric)
         if status == "ok" and kept is None:
-            assert notify is None
+            assert score is None
             silent += 1
             continue
         wanted = {
@@ -100,7 +100,7 @@ def test_what_there_is_to_say_of_scores_is_that_of_the_view_of_scores(rich: Page
             "reason": reason,
             "details": kept and loaded(rounded(kept)),
         }
-        assert notify == {name: value for name, value in wanted.items() if value}
+        assert score == {name: value for name, value in wanted.items() if value}
     assert 0 < silent < len(lines)
 
 
@@ -120,8 +120,8 @@ def test_contexts_come_by_rank_and_every_passage_is_there(rich: PageBook) -> Non
         by_row.setdefault(tuple(which), []).append((text, score if score is None else float(f"{score:.4g}")))
     assert len(by_row) > 50
     for (key, bot, repeat), wanted in by_row.items():
-        notify = found[key]["rows"][bot][str(repeat)]["contexts"]
-        assert [(passages[str(passage)]["text"], score) for passage, score, _ in notify] == wanted
+        contexts = found[key]["rows"][bot][str(repeat)]["contexts"]
+        assert [(passages[str(passage)]["text"], score) for passage, score, _ in contexts] == wanted
 
 
 def test_gold_ranks_agree_with_the_metrics_of_retrieval(rich: PageBook) -> None:
@@ -130,10 +130,10 @@ def test_gold_ranks_agree_with_the_metrics_of_retrieval(rich: PageBook) -> None:
     seen = 0
     for entry in found.values():
         for rows in entry["rows"].values():
-            for notify in rows.values():
-                ranks = notify["scores"].get("hit_rate", {}).get("details", {}).get("ranks")
+            for one in rows.values():
+                ranks = one["scores"].get("hit_rate", {}).get("details", {}).get("ranks")
                 if ranks is not None:
-                    assert notify["gold"] == ranks
+                    assert one["gold"] == ranks
                     seen += 1
     assert seen > 30
 
@@ -161,26 +161,26 @@ def test_marks_count_as_javascript_counts(book: Book) -> None:
     made = row(book.run, "left", "a", contexts=(Context(f"\U0001f6b2 So: {quote}", "a.md", score=0.123456),))
     made.question, made.question_hash = question, ask_key(question)
     book.put(made)
-    notify = details_of(book)["a"]["rows"]["left"]["0"]
-    ((passage, score, marks),) = notify["contexts"]
+    found = details_of(book)["a"]["rows"]["left"]["0"]
+    ((passage, score, marks),) = found["contexts"]
     assert (passage, score) == (1, 0.1235)
     assert marks == [[7, 7 + len(quote), 0]]
-    assert notify["gold"] == [1]
+    assert found["gold"] == [1]
 
 
 def test_a_failed_row_has_its_error(book: Book) -> None:
     failed = row(book.run, "left", "a", status=RowStatus.RAISED, error="KeyError: 'x'")
     book.put(failed, Score("exact_match", None, Status.BOT_ERROR, "bot_raised"))
-    notify = details_of(book)["a"]["rows"]["left"]["0"]
-    assert (notify["answer"], notify["error"]) == (None, "KeyError: 'x'")
-    assert notify["scores"] == {"exact_match": {"status": "bot_error", "reason": "bot_raised"}}
+    found = details_of(book)["a"]["rows"]["left"]["0"]
+    assert (found["answer"], found["error"]) == (None, "KeyError: 'x'")
+    assert found["scores"] == {"exact_match": {"status": "bot_error", "reason": "bot_raised"}}
 
 
 def test_long_texts_are_cut_and_tell_their_length(book: Book) -> None:
     book.put(row(book.run, "left", "a", "x" * 1_000_000, contexts=(context("y" * 1_000_000),)))
-    notify = details_of(book)["a"]["rows"]["left"]["0"]
-    assert notify["answer"] == "x" * LONGEST
-    assert notify["answer_length"] == 1_000_000
+    found = details_of(book)["a"]["rows"]["left"]["0"]
+    assert found["answer"] == "x" * LONGEST
+    assert found["answer_length"] == 1_000_000
     passage = orjson.loads(passage_block(all_columns(book.store), 0))["1"]
     assert passage["text"] == "y" * LONGEST
     assert passage["text_length"] == 1_000_000
@@ -200,15 +200,15 @@ def test_long_details_are_cut_within_or_left_out_by_name(book: Book) -> None:
 )
 def test_hostile_texts_come_through(book: Book, text: str) -> None:
     book.put(row(book.run, "left", "a", text, contexts=(context(text),)), ok("exact_match", 1.0, claim=text))
-    notify = details_of(book)["a"]["rows"]["left"]["0"]
-    assert notify["answer"] == notify["scores"]["exact_match"]["details"]["claim"] == text
+    found = details_of(book)["a"]["rows"]["left"]["0"]
+    assert found["answer"] == found["scores"]["exact_match"]["details"]["claim"] == text
     assert orjson.loads(passage_block(all_columns(book.store), 0))["1"]["text"] == text
 
 
 def test_halves_of_characters_in_details_become_readable(book: Book) -> None:
     book.put(row(book.run, "left", "a"), ok("exact_match", 1.0, claim="\ud83d half", score=float("nan")))
-    notify = details_of(book)["a"]["rows"]["left"]["0"]["scores"]["exact_match"]["details"]
-    assert notify == {"claim": "\ufffd half", "score": None}
+    details = details_of(book)["a"]["rows"]["left"]["0"]["scores"]["exact_match"]["details"]
+    assert details == {"claim": "\ufffd half", "score": None}
 
 
 @pytest.mark.parametrize(
@@ -282,7 +282,7 @@ def test_calls_are_those_of_the_judge_log(rich: PageBook) -> None:
             "SELECT bot, repeat, request, call, judge, vote, reply, reasoning, problem, error, tokens_in, paid, prompt,"
             " exchange FROM judge_log WHERE run = ?", [rich.head])  # fmt: skip
     names = ("call", "judge", "vote", "reply", "reasoning", "problem", "error", "tokens_in", "paid")
-    notify = [
+    calls = [
         (
             bot,
             repeat,
@@ -296,8 +296,8 @@ def test_calls_are_those_of_the_judge_log(rich: PageBook) -> None:
     wanted = [
         (*line[:-1], line[-1] and orjson.loads(line[-1])) for line in log
     ]  # fmt: skip
-    assert len(notify) > 400
-    assert sorted(map(repr, notify)) == sorted(map(repr, wanted))
+    assert len(calls) > 400
+    assert sorted(map(repr, calls)) == sorted(map(repr, wanted))
     assert any(call.get("error") for *_, call in found)
     assert any(call.get("exchange") for *_, call in found)
 

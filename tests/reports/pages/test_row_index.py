@@ -31,13 +31,13 @@ def book(tmp_path: Path) -> Iterator[Book]:
         yield made
 
 
-def notify(columns: tuple[Column, ...]) -> dict[str, Any]:
+def index_object(columns: tuple[Column, ...]) -> dict[str, Any]:
     return orjson.loads(row_index(columns).written({}))
 
 
 def index_of(book: Book) -> dict[str, Any]:
     book.writer.flush()
-    return notify(columns_of(opened_run(book.store, book.run.id)))
+    return index_object(columns_of(opened_run(book.store, book.run.id)))
 
 
 def short(value: float) -> float:
@@ -46,7 +46,7 @@ def short(value: float) -> float:
 
 def test_it_holds_every_row_of_the_view_of_answers(rich: PageBook) -> None:
     with contextlib.closing(rich.store()) as store:
-        index = notify(columns_of(opened_run(store, find_run(store, rich.head)[0])))
+        index = index_object(columns_of(opened_run(store, find_run(store, rich.head)[0])))
         lines = store.query("SELECT * FROM answers WHERE run = ?", [rich.head])
         names = [each[0] for each in store.connection.execute("SELECT * FROM answers").description]
     cases = {(key, repeat): place for place, (key, repeat) in enumerate(both(index, "key", "repeat"))}
@@ -70,7 +70,7 @@ def test_it_holds_every_row_of_the_view_of_answers(rich: PageBook) -> None:
 
 def test_values_passes_and_reasons_are_those_of_the_view_of_scores(rich: PageBook) -> None:
     with contextlib.closing(rich.store()) as store:
-        index = notify(columns_of(opened_run(store, find_run(store, rich.head)[0])))
+        index = index_object(columns_of(opened_run(store, find_run(store, rich.head)[0])))
         lines = store.query(
             "SELECT question_id, repeat, bot, metric, value, reason, passed FROM row_scores WHERE run = ?", [rich.head]
         )
@@ -93,7 +93,7 @@ def both(index: dict[str, Any], *names: str) -> Iterator[tuple[Any, ...]]:
 def test_a_light_run_gives_what_a_reported_run_gives(rich: PageBook) -> None:
     with contextlib.closing(rich.store()) as store:
         run = find_run(store, rich.base)[0]
-        assert notify(columns_of(opened_run(store, run))) == notify(columns_of(open_reported(store, run)))
+        assert index_object(columns_of(opened_run(store, run))) == index_object(columns_of(open_reported(store, run)))
 
 
 def test_what_passes_is_told_by_the_value_as_it_is(book: Book) -> None:
@@ -136,7 +136,7 @@ def test_two_runs_are_matched_by_key_also_where_a_question_was_corrected(rich: P
             Column(name, at, run, "rag")
             for at, (name, run) in enumerate(zip(("baseline", "candidate"), runs, strict=True))
         )
-        index = notify(columns)
+        index = index_object(columns)
     assert len(index["cases"]["key"]) == 28
     assert all(None not in ids for ids in index["cases"]["ids"])
     apart = [key for key, (base, head) in both(index, "key", "ids") if base != head]
@@ -154,7 +154,7 @@ def test_the_last_version_of_a_key_is_the_one_another_run_is_matched_with(tmp_pa
     with contextlib.closing(book), contextlib.closing(other):
         book.writer.flush(), other.writer.flush()
         runs = [opened_run(book.store, each.run.id) for each in (book, other)]
-        index = notify(tuple(Column(str(at), at, run, "left") for at, run in enumerate(runs)))
+        index = index_object(tuple(Column(str(at), at, run, "left") for at, run in enumerate(runs)))
     found = dict(both(index, "text", "ids"))
     assert found[texts["old"]][1] is None
     assert None not in found[texts["new"]]

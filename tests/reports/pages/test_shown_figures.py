@@ -39,49 +39,49 @@ def numbers() -> list[float]:
 def test_figures_are_those_of_python(page: Shown) -> None:
     values = numbers()
     scales = [Scale(1.0), Scale(None), Scale(10.0)]
-    notify = told_by_scripts(
+    shown_by_page = told_by_scripts(
         page, NEEDED,
         "const parsed = JSON.parse(arguments[0]);"  # as a page has them: -0 would not come through otherwise
         " return [1, null, 10].map((high) => parsed.map((value) => figure(value, { high })))",
         f"[{', '.join(map(repr, values))}]",
     )  # fmt: skip
-    for scale, shown_as in zip(scales, notify, strict=True):
+    for scale, shown_as in zip(scales, shown_by_page, strict=True):
         wanted = [figure(value, scale) for value in values]  # type: ignore[arg-type]
         assert [each for each in zip(values, shown_as, wanted, strict=True) if each[1] != each[2]] == []
 
 
 def test_durations_are_those_of_python(page: Shown) -> None:
     values = [value for value in numbers() if value >= 0 and str(value) != "-0.0"]
-    notify = told_by_scripts(page, NEEDED, "return arguments[0].map(milliseconds)", values)
+    shown_by_page = told_by_scripts(page, NEEDED, "return arguments[0].map(milliseconds)", values)
     wanted = [milliseconds(value) for value in values]
-    assert [each for each in zip(values, notify, wanted, strict=True) if each[1] != each[2]] == []
+    assert [each for each in zip(values, shown_by_page, wanted, strict=True) if each[1] != each[2]] == []
     assert told_by_scripts(page, NEEDED, "return [milliseconds(null), figure(null, null)]") == ["-", "-"]
 
 
 def test_counts_are_those_of_python(page: Shown) -> None:
     values = [0, 1, 2, 999, 1000, 1234567]
-    notify = told_by_scripts(page, NEEDED, "return arguments[0].map((each) => counted(each, 'row'))", values)
-    assert notify == [count(value, "row") for value in values]
+    shown_by_page = told_by_scripts(page, NEEDED, "return arguments[0].map((each) => counted(each, 'row'))", values)
+    assert shown_by_page == [count(value, "row") for value in values]
 
 
 def test_texts_are_those_of_python(page: Shown) -> None:
     """Every character there is, those that are half of one by themselves too."""
     whole = "".join(map(chr, itertools.chain(range(0xD800), range(0xE000, 0x11000), range(0x1F600, 0x1F680))))
-    notify = told_by_scripts(page, NEEDED, "return shown(arguments[0])", whole)
-    assert notify == shown(whole)
+    shown_by_page = told_by_scripts(page, NEEDED, "return shown(arguments[0])", whole)
+    assert shown_by_page == shown(whole)
     alone = told_by_scripts(page, NEEDED, "return shown('a\\ud83db\\ude00')")
     assert alone == shown("a\ud83db\ude00")
 
 
 def test_a_beginning_never_ends_within_a_character(page: Shown) -> None:
-    notify = told_by_scripts(page, NEEDED, "return [3, 4, 5].map((length) => clipped('ab\U0001f600cd', length))")
-    assert notify == ["ab\u2026", "ab\U0001f600\u2026", "ab\U0001f600c\u2026"]
+    shown_by_page = told_by_scripts(page, NEEDED, "return [3, 4, 5].map((length) => clipped('ab\U0001f600cd', length))")
+    assert shown_by_page == ["ab\u2026", "ab\U0001f600\u2026", "ab\U0001f600c\u2026"]
 
 
 def test_attributes_for_those_who_hear_the_page_are_said_in_words(page: Shown) -> None:
     script = 'return make("b", { "aria-hidden": true, "aria-expanded": false, hidden: true, title: null }).outerHTML'
-    notify = told_by_scripts(page, NEEDED, script)
-    assert notify == '<b aria-hidden="true" aria-expanded="false" hidden=""></b>'
+    shown_by_page = told_by_scripts(page, NEEDED, script)
+    assert shown_by_page == '<b aria-hidden="true" aria-expanded="false" hidden=""></b>'
 
 
 def test_figures_beside_a_threshold_are_those_of_python(page: Shown) -> None:
@@ -90,6 +90,6 @@ def test_figures_beside_a_threshold_are_those_of_python(page: Shown) -> None:
         column = MetricColumn("m", "1", better, 0.0, 1.0, 0.75)  # type: ignore[arg-type]
         metric = {"better": better, "high": 1.0, "threshold": 0.75}
         code = "return arguments[0].map((value) => figureApart(value, arguments[1]))"
-        notify = told_by_scripts(page, NEEDED, code, values, metric)
-        assert notify == [figure_apart(value, column) for value in values]
+        shown_by_page = told_by_scripts(page, NEEDED, code, values, metric)
+        assert shown_by_page == [figure_apart(value, column) for value in values]
     assert told_by_scripts(page, NEEDED, "return [figureApart(null, null), figureApart(0.5, null)]") == ["-", "0.5"]

@@ -117,11 +117,11 @@ def test_a_setting_of_its_own_hides_lower_thresholds(examined):
 
 def test_the_whole_of_it_is_an_object(examined):
     made = orjson.loads(orjson.dumps(abstained_object(examined(0.5))))
-    notify = made["bots"]["faq"]
-    assert notify["outcomes"]["abstained_wrongly"]["rows"] + notify["outcomes"]["abstained_rightly"]["rows"] == 50
-    assert notify["confidence"]["key"] == "similarity"
-    assert notify["confidence"]["promise_for_questions_like_these"]["threshold"] == 0.5
-    points = notify["confidence"]["risk_coverage"]["points"]
+    faq = made["bots"]["faq"]
+    assert faq["outcomes"]["abstained_wrongly"]["rows"] + faq["outcomes"]["abstained_rightly"]["rows"] == 50
+    assert faq["confidence"]["key"] == "similarity"
+    assert faq["confidence"]["promise_for_questions_like_these"]["threshold"] == 0.5
+    points = faq["confidence"]["risk_coverage"]["points"]
     assert len(points) == 50
     assert points[-1]["coverage"] == 0.5
     assert made["right_when"] == {"metric": "right", "threshold": 0.5, "better": "higher", "chosen_by_default": True}

@@ -15,7 +15,7 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "p.db"
 
 
-def notify(path, **bots):
+def confident(path, **bots):
     settings = bots.pop("settings", None)
     write_run(path, bots, 4, settings=settings)
     with open_operand("latest", path) as operand:
@@ -23,14 +23,14 @@ def notify(path, **bots):
 
 
 def test_a_key_of_the_trace_tells_it(path):
-    found = notify(path, faq=lambda n: says(1, similarity=n / 10), sure=lambda n: says(1, confidence=n, score=0.1))
+    found = confident(path, faq=lambda n: says(1, similarity=n / 10), sure=lambda n: says(1, confidence=n, score=0.1))
     assert (found["faq"].key, found["sure"].key) == ("similarity", "confidence")
     assert found["faq"].values[:, 0].tolist() == [0.0, 0.1, 0.2, 0.3]
     assert found["sure"].values.shape == (4, 1)
 
 
 def test_else_the_best_context_tells_it(path):
-    found = notify(path, rag=lambda n: says(1, score=0.5 + n / 10), silent=lambda _: says(1))
+    found = confident(path, rag=lambda n: says(1, score=0.5 + n / 10), silent=lambda _: says(1))
     assert set(found) == {"rag"}
     assert found["rag"].key == RETRIEVER
     assert found["rag"].values[:, 0].tolist() == pytest.approx([0.5, 0.6, 0.7, 0.8])
@@ -41,14 +41,14 @@ def test_what_most_rows_tell_is_taken_and_words_are_none(path):
         traced = {"confidence": 0.9} if number == 0 else {"confidence": "high", "similarity": 0.5}
         return says(1, **traced)
 
-    found = notify(path, bot=speak, wordy=lambda _: says(1, confidence="high", similarity=True))
+    found = confident(path, bot=speak, wordy=lambda _: says(1, confidence="high", similarity=True))
     assert set(found) == {"bot"}
     assert found["bot"].key == "similarity"
     assert np.isnan(found["bot"].values[0, 0])
 
 
 def test_the_setting_below_which_an_faq_bot_declines(path):
-    found = notify(
+    found = confident(
         path,
         faq=lambda n: says(1, similarity=n / 10),
         other=lambda n: says(1, score=n / 10),

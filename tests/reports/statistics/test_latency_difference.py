@@ -139,8 +139,8 @@ def test_the_seed_decides_the_draws():
 def test_the_interval_of_the_ratio_of_the_slowest_holds_the_truth_95_times_of_100(questions, size, rounds):
     """``tests/benchmarks/tail_latency.py`` measures all layouts."""
     chance = np.random.default_rng(questions + size)
-    notify = [compare(*operands(chance, questions, 1, 1.3, size)).p95 for _ in range(rounds)]
-    held = [each.low <= 1.3 <= each.high for each in notify if each.low is not None]
+    intervals = [compare(*operands(chance, questions, 1, 1.3, size)).p95 for _ in range(rounds)]
+    held = [each.low <= 1.3 <= each.high for each in intervals if each.low is not None]
     assert len(held) > 0.6 * rounds
     assert 0.925 <= np.mean(held) <= 0.985
 

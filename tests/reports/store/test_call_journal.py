@@ -53,9 +53,9 @@ def test_what_a_killed_program_left_is_kept_whole_and_its_file_is_gone(tmp_path,
     columns = (
         "run_id, vote, reply, finish_reason, reasoning, tokens_in, cost, latency_ms, queue_ms, attempts_ms, exchange"
     )
-    notify = book.store.query(f"SELECT {columns} FROM judge_calls ORDER BY id")
-    assert notify[0] == (1, 2, "fine", "stop", "thought", 5, 0.5, 3.0, 1.0, "[2.0]", '[["a","b"]]')
-    assert notify[1][2] == "\ufffd"
+    calls = book.store.query(f"SELECT {columns} FROM judge_calls ORDER BY id")
+    assert calls[0] == (1, 2, "fine", "stop", "thought", 5, 0.5, 3.0, 1.0, "[2.0]", '[["a","b"]]')
+    assert calls[1][2] == "\ufffd"
     assert journals(tmp_path) == []
 
 
@@ -191,7 +191,7 @@ def test_an_answer_that_was_cut_off_is_dropped(tmp_path, book):
     (path,) = tmp_path.glob("*-calls-*")
     path.write_bytes(path.read_bytes()[:-3])
     book.writer.find_left_calls()
-    assert [notify[2] for notify in answers(book)] == ["What of a?"]
+    assert [turn[2] for turn in answers(book)] == ["What of a?"]
     assert journals(tmp_path) == []
 
 
